@@ -1,0 +1,71 @@
+/**
+ * What a model sends and receives. Structural twins of the types in `@google/genai` (content.types.test.ts proves it
+ * in both directions), so that code written for that library works here without installing it.
+ */
+export interface Part {
+  text?: string;
+  /** True when `text` is the model's reasoning rather than its answer. */
+  thought?: boolean;
+  inlineData?: Blob;
+  fileData?: FileData;
+  functionCall?: FunctionCall;
+  functionResponse?: FunctionResponse;
+}
+
+/** Bytes inside the message: an image, a sound, a PDF. */
+export interface Blob {
+  mimeType?: string;
+  /** Base64. */
+  data?: string;
+  displayName?: string;
+}
+
+export interface FileData {
+  fileUri?: string;
+  mimeType?: string;
+  displayName?: string;
+}
+
+export type PartUnion = Part | string;
+export type PartListUnion = PartUnion[] | PartUnion;
+
+/** A model's wish to run a tool. Everything is optional because models leave anything out. */
+export interface FunctionCall {
+  id?: string;
+  name?: string;
+  args?: Record<string, unknown>;
+}
+
+export interface FunctionResponse {
+  id?: string;
+  name?: string;
+  /** `output` on success, `error` on failure. */
+  response?: Record<string, unknown>;
+  parts?: FunctionResponsePart[];
+}
+
+export interface FunctionResponsePart {
+  inlineData?: Blob;
+  fileData?: FileData;
+}
+
+/** How a tool is introduced to a model. */
+export interface FunctionDeclaration {
+  name?: string;
+  description?: string;
+  parametersJsonSchema?: unknown;
+}
+
+/** The parts of `content`, strings turned into text parts. */
+export function toParts(content: PartListUnion): Part[] {
+  const list = Array.isArray(content) ? content : [content];
+  return list.map((part) => (typeof part === 'string' ? { text: part } : part));
+}
+
+/** The text of `content`, media left out. */
+export function textOf(content: PartListUnion): string {
+  if (typeof content === 'string') return content;
+  return toParts(content)
+    .map((part) => part.text ?? '')
+    .join('');
+}

@@ -1,0 +1,41 @@
+export type {
+  Blob,
+  FileData,
+  FunctionCall,
+  FunctionDeclaration,
+  FunctionResponse,
+  FunctionResponsePart,
+  Part,
+  PartListUnion,
+  PartUnion,
+} from './content.js';
+export { textOf, toParts } from './content.js';
+export { ToolError, type ToolErrorType, toolErrorTypes } from './errors.js';
+export { LatheHome } from './files/lathe-home.js';
+export { Workspace } from './files/workspace.js';
+export type { JsonSchema } from './text/json-schema.js';
+export type { Confirmation, Decision, GrantScope } from './tools/confirmation.js';
+export type {
+  DiffStat,
+  Display,
+  FileDiff,
+  PlanSummary,
+  TaskExecution,
+  TerminalOutput,
+  Todo,
+  TodoList,
+} from './tools/display.js';
+export type { Target } from './tools/target.js';
+export { type RegisteredTool, type Rejection, ToolRegistry, type ToolSource } from './tools/tool-registry.js';
+export {
+  type AnyTool,
+  BaseTool,
+  type Change,
+  defineTool,
+  type OutputSink,
+  type Tool,
+  type ToolIdentity,
+  type ToolKind,
+  type ToolResult,
+  type ToolSpec,
+} from './tools/tools.js';

@@ -1,0 +1,41 @@
+/**
+ * What a person must see before a call runs. Plain data: a front end shows it and answers with a `Decision`; no
+ * callbacks travel with it.
+ */
+export type Confirmation = ConfirmationBase &
+  (
+    | {
+        type: 'edit';
+        fileName: string;
+        filePath: string;
+        fileDiff: string;
+        originalContent?: string | null;
+        /** Present when the person may change the proposed text in an editor. */
+        newContent?: string;
+      }
+    | { type: 'exec'; command: string; rootCommand: string; directory: string }
+    | { type: 'info'; prompt: string; urls?: string[] }
+    | { type: 'mcp'; serverName: string; toolName: string; toolDisplayName: string; args: unknown }
+    | { type: 'plan'; plan: string }
+  );
+
+interface ConfirmationBase {
+  title: string;
+  /** Things the person should know before saying yes. */
+  warnings?: string[];
+  /** The exact rules that "always" would save; without them "always" is not offered. */
+  rules?: string[];
+  /** Answers other than yes and no, such as the scope of a memory. The tool receives the one picked. */
+  choices?: { id: string; label: string }[];
+}
+
+/** A person's answer. */
+export type Decision =
+  | { outcome: 'once'; choice?: string }
+  | { outcome: 'always'; scope: GrantScope; choice?: string }
+  /** The person rewrote the proposed text; the changed call is shown again before it runs. */
+  | { outcome: 'modify'; content: string }
+  | { outcome: 'deny'; message?: string };
+
+/** How long, and where, "always" holds. */
+export type GrantScope = 'session' | 'project' | 'user';

@@ -1,0 +1,21 @@
+/**
+ * One thing a call touches. Rules are matched against targets, so that `cat secret`, `read_file secret` and a
+ * redirection into it meet the same rule. A call is denied when one target is denied and allowed without a question
+ * only when every target that asks is allowed.
+ */
+export type Target = TargetBase &
+  (
+    | { type: 'path'; access: 'read' | 'write'; path: string }
+    /** One simple command of a compound, by its words. */
+    | { type: 'command'; words: readonly string[] }
+    | { type: 'host'; host: string; port?: number }
+  );
+
+interface TargetBase {
+  /** This target alone is reason to ask: a write, a host, a command not proven read-only. */
+  asks: boolean;
+  /** Why no mode and no rule may answer for the person: a protected path, for example. */
+  guarded?: string;
+  /** Only deny and ask rules look at it: the command inside a wrapper, a command behind an assignment. */
+  hidden?: boolean;
+}

@@ -1,0 +1,126 @@
+import type { FunctionDeclaration } from '../content.js';
+import type { AnyTool } from './tools.js';
+
+/** Anything that finds tools while the program runs: a discovery command, an MCP server. */
+export interface ToolSource {
+  /** Shown to people and used to tell sources apart. */
+  readonly label: string;
+  discover(signal: AbortSignal): Promise<AnyTool[]>;
+}
+
+export interface RegisteredTool {
+  tool: AnyTool;
+  /** `built-in`, or the label of the source that found it. */
+  source: string;
+}
+
+/** Why a tool that a source offered is not available. */
+export interface Rejection {
+  source: string;
+  name: string;
+  reason: string;
+}
+
+export const builtIn = 'built-in';
+
+/** Names every provider accepts; anything else would make the model's next request fail as a whole. */
+const validName = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+
+/** Every tool the model may call, by name. Built-ins come first and cannot be replaced by a source. */
+export class ToolRegistry {
+  readonly #builtIns = new Map<string, AnyTool>();
+  readonly #found = new Map<string, RegisteredTool>();
+  readonly #sources = new Map<string, ToolSource>();
+  readonly #rejections = new Map<string, Rejection[]>();
+  readonly #listeners = new Set<() => void>();
+
+  /** Registers a tool for good and reserves its name. */
+  registerTool(tool: AnyTool): void {
+    if (!validName.test(tool.name)) throw new Error(`"${tool.name}" is not a valid tool name (${validName.source})`);
+    if (this.#builtIns.has(tool.name)) throw new Error(`A tool named "${tool.name}" is already registered`);
+    this.#builtIns.set(tool.name, tool);
+    this.#found.delete(tool.name);
+    this.#changed();
+  }
+
+  addSource(source: ToolSource): void {
+    this.#sources.set(source.label, source);
+  }
+
+  /** Takes a source and its tools away. */
+  removeSource(label: string): void {
+    this.#sources.delete(label);
+    this.replaceTools(label, []);
+  }
+
+  /** Asks one source, or all of them side by side. A source that fails keeps the tools it had; the error is returned. */
+  async discover(signal: AbortSignal, label?: string): Promise<Map<string, unknown>> {
+    const failures = new Map<string, unknown>();
+    const asked = [...this.#sources.values()].filter((source) => label === undefined || source.label === label);
+    const discoverOne = async (source: ToolSource) => {
+      try {
+        this.replaceTools(source.label, await source.discover(signal));
+      } catch (error) {
+        failures.set(source.label, error);
+      }
+    };
+    await Promise.all(asked.map(discoverOne));
+    return failures;
+  }
+
+  /** Exchanges the tools of one source in one step, leaving all others alone. */
+  replaceTools(source: string, tools: readonly AnyTool[]): void {
+    for (const [name, entry] of this.#found) if (entry.source === source) this.#found.delete(name);
+    const rejections: Rejection[] = [];
+    for (const tool of tools) {
+      const reason = this.#refusal(tool.name);
+      if (reason === null) this.#found.set(tool.name, { tool, source });
+      else rejections.push({ source, name: tool.name, reason });
+    }
+    this.#rejections.set(source, rejections);
+    this.#changed();
+  }
+
+  getTool(name: string): AnyTool | undefined {
+    return this.#builtIns.get(name) ?? this.#found.get(name)?.tool;
+  }
+
+  getAllTools(): AnyTool[] {
+    return this.entries().map(({ tool }) => tool);
+  }
+
+  /** Built-ins in the order they were registered, then the rest by name: stable, so that prompt caches hit. */
+  entries(): RegisteredTool[] {
+    const found = [...this.#found.values()].sort((a, b) => (a.tool.name < b.tool.name ? -1 : 1));
+    return [...[...this.#builtIns.values()].map((tool) => ({ tool, source: builtIn })), ...found];
+  }
+
+  getFunctionDeclarations(): (FunctionDeclaration & { name: string })[] {
+    return this.getAllTools().map(({ name, description, parameterSchema }) => ({
+      name,
+      description,
+      parametersJsonSchema: parameterSchema,
+    }));
+  }
+
+  rejections(): Rejection[] {
+    return [...this.#rejections.values()].flat();
+  }
+
+  /** Calls `listener` after every change of the set of tools; returns how to stop. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #refusal(name: string): string | null {
+    if (!validName.test(name)) return `not a valid tool name (${validName.source})`;
+    if (this.#builtIns.has(name)) return 'the name belongs to a built-in tool';
+    const other = this.#found.get(name);
+    return other ? `the name is already used by ${other.source}` : null;
+  }
+
+  #changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}

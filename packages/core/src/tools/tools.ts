@@ -1,0 +1,157 @@
+import type { XStatic } from 'typebox/schema';
+import type { PartListUnion } from '../content.js';
+import type { ToolErrorType } from '../errors.js';
+import { describeMismatch, type JsonSchema } from '../text/json-schema.js';
+import type { Confirmation } from './confirmation.js';
+import type { Display } from './display.js';
+import type { Target } from './target.js';
+
+/** What a tool does in the main; decides icons, grouping and the default of `isReadOnly`. */
+export type ToolKind = 'read' | 'search' | 'edit' | 'execute' | 'fetch' | 'think' | 'agent' | 'other';
+
+/** One result, two readers: the model gets `llmContent`, a person sees `returnDisplay`. */
+export interface ToolResult {
+  llmContent: PartListUnion;
+  returnDisplay: Display;
+  /** Present when the call failed although the tool has something to show, such as the output of a command. */
+  error?: { type: ToolErrorType; message: string };
+}
+
+/** Live output while a tool runs. Each update replaces the one before. */
+export type OutputSink = (display: Display) => void;
+
+/** How a tool introduces itself. */
+export interface ToolIdentity {
+  /** Unique; what the model calls. */
+  readonly name: string;
+  /** For people. */
+  readonly displayName: string;
+  /** For the model. */
+  readonly description: string;
+  readonly kind: ToolKind;
+  readonly parameterSchema: JsonSchema;
+  /** The scheduler ends a call after this long. */
+  readonly timeoutMs?: number;
+  /** Characters of text the model gets; the rest is spilled to a file that the result names. */
+  readonly maxOutputChars?: number;
+}
+
+export interface Tool<in P> extends Required<ToolIdentity> {
+  /** `null` when `params` fit, otherwise a sentence the model can act on. */
+  validateToolParams(params: unknown): string | null;
+  /** What this call is about to do, for a person, before it runs. */
+  getDescription(params: P): string;
+  /** True when the call changes nothing: it may then run beside others, and in plan mode. */
+  isReadOnly(params: P): boolean;
+  /** The files, commands and hosts the call touches: what permission rules are matched against. */
+  getTargets(params: P): Target[] | Promise<Target[]>;
+  /** `false`, or the details a person must approve. */
+  shouldConfirmExecute(params: P, signal: AbortSignal): Promise<Confirmation | false>;
+  /** The parameters after a person changed what was proposed; they are validated and shown again. */
+  applyChange(params: P, change: Change): unknown;
+  execute(params: P, signal: AbortSignal, updateOutput?: OutputSink): Promise<ToolResult>;
+}
+
+/** What a person may change in a confirmation: the proposed text, or one of the offered choices. */
+export type Change = { type: 'content'; content: string } | { type: 'choice'; choice: string };
+
+/** A tool out of the registry. Unchecked parameters do not compile: nothing is assignable to `never`. */
+export type AnyTool = Tool<never>;
+
+const defaultTimeoutMs = 120_000;
+const defaultMaxOutputChars = 25_000;
+
+/** The base of every tool: five fields and `execute` are enough, the rest has safe defaults. */
+export abstract class BaseTool<P> implements Tool<P> {
+  readonly name: string;
+  readonly displayName: string;
+  readonly description: string;
+  readonly kind: ToolKind;
+  readonly parameterSchema: JsonSchema;
+  readonly timeoutMs: number;
+  readonly maxOutputChars: number;
+
+  constructor(identity: ToolIdentity) {
+    this.name = identity.name;
+    this.displayName = identity.displayName;
+    this.description = identity.description;
+    this.kind = identity.kind;
+    this.parameterSchema = identity.parameterSchema;
+    this.timeoutMs = identity.timeoutMs ?? defaultTimeoutMs;
+    this.maxOutputChars = identity.maxOutputChars ?? defaultMaxOutputChars;
+  }
+
+  abstract execute(params: P, signal: AbortSignal, updateOutput?: OutputSink): Promise<ToolResult>;
+
+  validateToolParams(params: unknown): string | null {
+    const mismatch = describeMismatch(this.parameterSchema, params);
+    if (mismatch !== null) return mismatch;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema check just above has passed
+    return this.validateToolParamValues(params as P);
+  }
+
+  /** Rules that JSON Schema cannot state. Runs only on parameters that fit the schema. */
+  protected validateToolParamValues(_params: P): string | null {
+    return null;
+  }
+
+  getDescription(_params: P): string {
+    return this.displayName;
+  }
+
+  isReadOnly(_params: P): boolean {
+    return this.kind === 'read' || this.kind === 'search' || this.kind === 'fetch';
+  }
+
+  getTargets(_params: P): Target[] | Promise<Target[]> {
+    return [];
+  }
+
+  async shouldConfirmExecute(_params: P, _signal: AbortSignal): Promise<Confirmation | false> {
+    return false;
+  }
+
+  applyChange(_params: P, _change: Change): unknown {
+    throw new Error(`${this.name} offers no change in its confirmation`);
+  }
+}
+
+/** What an author writes for `defineTool`. The type of `params` is inferred from the schema. */
+export interface ToolSpec<S> extends Omit<ToolIdentity, 'parameterSchema'> {
+  parameterSchema: S;
+  execute(params: XStatic<S>, signal: AbortSignal, updateOutput?: OutputSink): Promise<ToolResult>;
+  validate?(params: XStatic<S>): string | null;
+  describe?(params: XStatic<S>): string;
+  /** Ask a person first. Leave it out only for a tool that can do no harm. */
+  confirm?(params: XStatic<S>, signal: AbortSignal): Promise<Confirmation | false>;
+}
+
+/** A tool from an object: sugar for a class that extends `BaseTool`. */
+export function defineTool<const S extends JsonSchema>(spec: ToolSpec<S>): BaseTool<XStatic<S>> {
+  return new DefinedTool(spec);
+}
+
+class DefinedTool<S extends JsonSchema> extends BaseTool<XStatic<S>> {
+  readonly #spec: ToolSpec<S>;
+
+  constructor(spec: ToolSpec<S>) {
+    super(spec);
+    this.#spec = spec;
+  }
+
+  protected override validateToolParamValues(params: XStatic<S>): string | null {
+    return this.#spec.validate?.(params) ?? null;
+  }
+
+  override getDescription(params: XStatic<S>): string {
+    return this.#spec.describe?.(params) ?? this.displayName;
+  }
+
+  override async shouldConfirmExecute(params: XStatic<S>, signal: AbortSignal): Promise<Confirmation | false> {
+    return (await this.#spec.confirm?.(params, signal)) ?? false;
+  }
+
+  override execute(params: XStatic<S>, signal: AbortSignal, updateOutput?: OutputSink): Promise<ToolResult> {
+    return this.#spec.execute(params, signal, updateOutput);
+  }
+}

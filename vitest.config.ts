@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['packages/*/src/**/*.test.{ts,tsx}', 'testing/**/*.test.ts', 'docs/**/*.test.ts'],
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    // A machine with two cores: more workers only make timeouts likelier.
+    maxWorkers: 2,
+    coverage: { provider: 'v8', include: ['packages/*/src/**'] },
+  },
+});
