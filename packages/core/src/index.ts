@@ -13,6 +13,7 @@ export { textOf, toParts } from './content.js';
 export { ToolError, type ToolErrorType, toolErrorTypes } from './errors.js';
 export { LatheHome } from './files/lathe-home.js';
 export { Workspace } from './files/workspace.js';
+export type { CommandAnalysis, Segment } from './process/command-analysis.js';
 export type { JsonSchema } from './text/json-schema.js';
 export type { Confirmation, Decision, GrantScope } from './tools/confirmation.js';
 export type {

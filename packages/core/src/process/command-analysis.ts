@@ -1,0 +1,57 @@
+/**
+ * What a shell command would do, as far as it can be proven without running it. Plain data: tools turn it into targets
+ * for permission rules, the runner into a sandbox, a front end into the question a person sees.
+ */
+export interface CommandAnalysis {
+  /**
+   * Every simple command in order, also those found inside substitutions, wrappers, functions and scripts given to
+   * `sh -c`. Deny rules see all of them, whatever else could not be proven.
+   */
+  segments: Segment[];
+  /** Absolute paths the command reads, from redirections and operands of known programs. */
+  reads: string[];
+  /** Absolute paths the command writes, from redirections and operands of known programs. */
+  writes: string[];
+  /** The part of `writes` made by redirections: no segment asks for these, so each needs an answer of its own. */
+  redirections: string[];
+  /** A program is known to use the network, or a redirection opens a socket. */
+  network: boolean;
+  /** Hosts that are spelled out in the arguments of such programs. */
+  hosts: string[];
+  /** What could not be proven, as sentences for a person. */
+  doubts: string[];
+  /** Every segment proven, nothing written, no network, no doubt. Reads outside the workspace are for the caller to judge. */
+  isReadOnly: boolean;
+  /** The narrowest rule specs that would allow the segments which ask (`git checkout *`); empty when none may be offered. */
+  rules: string[];
+  /** The programs that need approval, as a comma list. */
+  rootCommand: string;
+}
+
+/** One simple command. */
+export interface Segment {
+  /** What the program receives, its name first. `unknownPart` stands for whatever is only known when it runs. */
+  words: string[];
+  /** As it is written in the command. */
+  text: string;
+  /** Proven to change nothing. */
+  isReadOnly: boolean;
+  /** Why it is not proven. */
+  why?: string;
+  /** Only deny and ask rules look at it: the command inside a wrapper, behind an assignment, another name of a program. */
+  hidden?: boolean;
+}
+
+/** Marks what is only known at run time. No argument of a program can contain this character. */
+export const unknownPart = '\0';
+
+export interface AnalysisOptions {
+  /** Where the command starts: an absolute, real path. */
+  cwd: string;
+  /** Real paths. A program inside one of them is never proven. */
+  workspaceRoots: readonly string[];
+  /** The home directory of the shell that will run it: `~` and `$HOME`. */
+  home: string;
+  /** The PATH of the shell that will run it; must come from `sanitizePath`. */
+  path: string;
+}
