@@ -6,6 +6,8 @@ export interface Part {
   text?: string;
   /** True when `text` is the model's reasoning rather than its answer. */
   thought?: boolean;
+  /** Opaque proof of the reasoning behind this part; a provider that sent one wants it back unchanged. */
+  thoughtSignature?: string;
   inlineData?: Blob;
   fileData?: FileData;
   functionCall?: FunctionCall;

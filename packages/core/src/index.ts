@@ -13,6 +13,19 @@ export { textOf, toParts } from './content.js';
 export { ToolError, type ToolErrorType, toolErrorTypes } from './errors.js';
 export { LatheHome } from './files/lathe-home.js';
 export { Workspace } from './files/workspace.js';
+export { estimateMessageTokens, estimateRequestTokens, estimateTokens } from './models/estimate-tokens.js';
+export type {
+  FinishReason,
+  Message,
+  Model,
+  ModelEvent,
+  ModelFeatures,
+  ModelRequest,
+  ReceivedCall,
+  Usage,
+} from './models/model.js';
+export { ModelError, type ModelErrorKind } from './models/model-error.js';
+export { ScriptedModel, type ScriptedTurn, type ScriptStep } from './models/scripted.js';
 export type { CommandAnalysis, Segment } from './process/command-analysis.js';
 export type { JsonSchema } from './text/json-schema.js';
 export type { Confirmation, Decision, GrantScope } from './tools/confirmation.js';
