@@ -1,0 +1,184 @@
+import type { BigIntStats } from 'node:fs';
+import { access, constants, type FileHandle, link, lstat, open, rename, unlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { ToolError } from '../errors.js';
+import { DirectoryHandle } from './directory-handle.js';
+import { keepAttributes } from './keep-attributes.js';
+import { errnoOf, toWriteError } from './write-errors.js';
+
+/**
+ * A write is old or new, never torn, and a reported success survives power loss: a temporary file in the same
+ * directory, flushed and read back, takes the name in one step, then the directory is flushed.
+ *
+ * Choices: a name shared by hard links is replaced, the other names keep the old content (a package store stays
+ * clean); a file that cannot be replaced this way, in a directory without write permission or owned by somebody else,
+ * is refused rather than overwritten in place.
+ */
+export interface DurableWrite {
+  /** The real path, all links resolved. */
+  path: string;
+  /** The new content, in order. */
+  pieces: readonly Uint8Array[];
+  /** The file to replace, held open since it was read; `null` when there must be none. */
+  original: { handle: FileHandle; stat: BigIntStats } | null;
+  /** Random and unguessable; names the temporary file, so that whoever finds the token can sweep it. */
+  token: string;
+  signal: AbortSignal;
+  /** Work done beside the writing that must have succeeded before the new content takes the name. */
+  alongside?: () => Promise<void>;
+  /** The last word before the new content takes the name. Throws to keep the old file. */
+  beforeCommit?: () => Promise<void>;
+}
+
+/** Temporary files, hidden from search tools by this name. */
+export const tempPrefix = '.lathe-tmp-';
+
+export async function writeDurably(write: DurableWrite): Promise<void> {
+  let directory: DirectoryHandle | undefined;
+  try {
+    if (write.original !== null) await assertWritable(write.path, write.original.stat);
+    directory = await DirectoryHandle.open(dirname(write.path));
+    await writeInto(directory, write);
+  } catch (error) {
+    await directory?.removeCreated();
+    throw toWriteError(error, write.path);
+  } finally {
+    await directory?.close();
+  }
+}
+
+/** Removes what a write that never ended has left: the one temporary file named by its token. */
+export async function sweepTemp(path: string, token: string): Promise<void> {
+  // Nothing left, or nothing that can be reached: either way it is in nobody's way.
+  await unlink(join(dirname(path), tempPrefix + token)).catch(() => {});
+}
+
+/** A rename needs no permission on the file itself, so a read-only file must be asked after. */
+async function assertWritable(path: string, stat: BigIntStats): Promise<void> {
+  if (!stat.isFile()) throw new ToolError('target_not_regular_file', `${path} is not a regular file`);
+  if ((stat.mode & 0o222n) === 0n)
+    throw new ToolError('permission_denied', `${path} is read-only; make it writable first (chmod u+w)`);
+  await access(path, constants.W_OK);
+}
+
+async function writeInto(directory: DirectoryHandle, write: DurableWrite): Promise<void> {
+  const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+  const temp = directory.entry(tempPrefix + write.token);
+  const handle = await open(temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+  try {
+    await fillAndClose(handle, write);
+    write.signal.throwIfAborted();
+    await write.beforeCommit?.();
+    await directory.verify();
+    await commit(directory, temp, write);
+  } catch (error) {
+    await unlink(temp).catch(() => {});
+    throw error;
+  }
+  await confirm(directory, write.path);
+}
+
+async function fillAndClose(handle: FileHandle, write: DurableWrite): Promise<void> {
+  try {
+    const work = [writeAll(handle, write.pieces, write.signal)];
+    if (write.original !== null) work.push(keepAttributes(write.original, handle));
+    else work.push(handle.chmod(0o666 & ~process.umask()));
+    if (write.alongside) work.push(write.alongside());
+    const failed = (await Promise.allSettled(work)).find((outcome) => outcome.status === 'rejected');
+    if (failed) throw failed.reason;
+    await handle.sync();
+    await verifyAll(handle, write.pieces);
+  } catch (error) {
+    await handle.close().catch(() => {});
+    throw error;
+  }
+  // Some file systems report a lost write only here, so it must happen before the commit.
+  await handle.close();
+}
+
+async function commit(directory: DirectoryHandle, temp: string, { path, original }: DurableWrite): Promise<void> {
+  const target = directory.entry(basename(path));
+  if (original === null) return create(temp, target, path);
+  const present = await lstat(target, { bigint: true });
+  if (present.ino !== original.stat.ino || present.dev !== original.stat.dev)
+    throw new ToolError('file_changed_since_read', `${path} was replaced by another program; read it again`);
+  await rename(temp, target);
+}
+
+/** A link fails when the name is taken, a rename would not. */
+async function create(temp: string, target: string, path: string): Promise<void> {
+  try {
+    await link(temp, target);
+  } catch (error) {
+    const code = errnoOf(error) ?? '';
+    if (code === 'EEXIST') throw alreadyThere(path, error);
+    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(code)) throw error;
+    // A file system without hard links.
+    if (await lstat(target).catch(() => undefined)) throw alreadyThere(path, error);
+    return rename(temp, target);
+  }
+  await unlink(temp).catch(() => {});
+}
+
+function alreadyThere(path: string, cause: unknown): ToolError {
+  return new ToolError('attempt_to_create_existing_file', `${path} exists by now; read it first`, { cause });
+}
+
+async function confirm(directory: DirectoryHandle, path: string): Promise<void> {
+  try {
+    await directory.sync();
+  } catch (cause) {
+    const code = errnoOf(cause) ?? 'unknown error';
+    const message = `${path} has its new content, but the disk did not confirm it (${code}): it may not survive a power loss`;
+    throw new ToolError('file_write_failure', message, { cause });
+  }
+}
+
+async function writeAll(handle: FileHandle, pieces: readonly Uint8Array[], signal: AbortSignal): Promise<void> {
+  let position = 0;
+  for (const chunk of chunksOf(pieces)) {
+    signal.throwIfAborted();
+    for (let done = 0; done < chunk.length; ) {
+      const { bytesWritten } = await handle.write(chunk, done, chunk.length - done, position + done);
+      if (bytesWritten === 0) throw new ToolError('file_write_failure', 'The device accepts no more bytes');
+      done += bytesWritten;
+    }
+    position += chunk.length;
+  }
+}
+
+/** Reads back what was written: a success that was not looked at is a guess. */
+async function verifyAll(handle: FileHandle, pieces: readonly Uint8Array[]): Promise<void> {
+  const buffer = Buffer.allocUnsafe(chunkSize);
+  let position = 0;
+  for (const chunk of chunksOf(pieces)) {
+    for (let done = 0; done < chunk.length; ) {
+      const { bytesRead } = await handle.read(buffer, 0, chunk.length - done, position + done);
+      const isSame = bytesRead > 0 && buffer.compare(chunk, done, done + bytesRead, 0, bytesRead) === 0;
+      if (!isSame) throw new ToolError('file_write_failure', 'The device returned other bytes than were written');
+      done += bytesRead;
+    }
+    position += chunk.length;
+  }
+}
+
+const chunkSize = 1 << 20;
+
+/** The pieces in portions of at most one chunk: large ones cut without copying, small ones gathered. */
+function* chunksOf(pieces: readonly Uint8Array[]): Generator<Uint8Array> {
+  let gathered: Uint8Array[] = [];
+  let size = 0;
+  for (const piece of pieces) {
+    for (let start = 0; start < piece.length; ) {
+      const part = piece.subarray(start, start + chunkSize - size);
+      gathered.push(part);
+      size += part.length;
+      start += part.length;
+      if (size < chunkSize) continue;
+      yield gathered.length === 1 ? part : Buffer.concat(gathered);
+      gathered = [];
+      size = 0;
+    }
+  }
+  if (size > 0) yield Buffer.concat(gathered);
+}
