@@ -1,0 +1,140 @@
+import { closestName } from './closest-name.js';
+import type { JsonArrayNode, JsonNode, JsonObjectNode, JsonValue } from './parse-jsonc.js';
+import { describeShape, expandVariables, type Shape } from './shape.js';
+
+export interface CheckContext {
+  env: Readonly<Record<string, string | undefined>>;
+  report(node: { start: number }, key: string, message: string): void;
+}
+
+/** Names that mean something else to JavaScript; no setting needs them. */
+const reserved = new Set(['__proto__', 'constructor', 'prototype']);
+
+export const isReserved = (name: string): boolean => reserved.has(name);
+
+/**
+ * The value of a node when it has the shape, with variables expanded; `undefined`, and a report, when it has not. A
+ * wrong entry of a list is left out and the others stay; an object that is wrong anywhere is left out whole, because
+ * half a definition may permit more than the whole one.
+ */
+export function checkValue(shape: Shape, node: JsonNode, key: string, context: CheckContext): JsonValue | undefined {
+  const value = read(shape, node, key, context);
+  if (value === undefined) context.report(node, key, `Expected ${describeShape(shape)}, but found ${describe(node)}.`);
+  return value === wrongInside ? undefined : value;
+}
+
+/** The parts were reported already. */
+const wrongInside = Symbol('wrong inside');
+
+type Outcome = JsonValue | undefined | typeof wrongInside;
+
+function read(shape: Shape, node: JsonNode, key: string, context: CheckContext): Outcome {
+  switch (shape.is) {
+    case 'boolean':
+    case 'integer':
+    case 'choice':
+    case 'string':
+      return node.type === 'scalar' ? readScalar(shape, node.value, context) : undefined;
+    case 'list':
+      if (node.type === 'array') return readList(shape.item, node, key, context);
+      return shape.lone && node.type === 'scalar' ? toList(read(shape.item, node, key, context)) : undefined;
+    case 'map':
+      return node.type === 'object' ? readMap(shape.value, node, key, context) : undefined;
+    case 'object':
+      return node.type === 'object' ? readObject(shape, node, key, context) : undefined;
+  }
+}
+
+type ScalarShape = Extract<Shape, { is: 'boolean' | 'integer' | 'choice' | 'string' }>;
+
+function readScalar(shape: ScalarShape, written: string | number | boolean | null, context: CheckContext): Outcome {
+  const value = typeof written === 'string' ? expandVariables(written, context.env) : written;
+  if (shape.is === 'choice') {
+    if (typeof value === 'string' && shape.of.includes(value)) return value;
+    return Object.hasOwn(shape.also, String(value)) ? shape.also[String(value)] : undefined;
+  }
+  return hasShape(shape, value) ? value : undefined;
+}
+
+function hasShape(shape: Exclude<ScalarShape, { is: 'choice' }>, value: string | number | boolean | null): boolean {
+  if (shape.is === 'boolean') return typeof value === 'boolean';
+  if (shape.is === 'integer')
+    return Number.isInteger(value) && Number(value) >= shape.min && Number(value) <= shape.max;
+  if (typeof value !== 'string' || value.trim() === '' || value.includes('\0')) return false;
+  return shape.pattern?.test(value) ?? true;
+}
+
+function readList(item: Shape, node: JsonArrayNode, key: string, context: CheckContext): Outcome {
+  return node.items.flatMap((child, index) => {
+    const value = checkValue(item, child, `${key}[${index}]`, context);
+    return value === undefined ? [] : [value];
+  });
+}
+
+function readMap(shape: Shape, node: JsonObjectNode, key: string, context: CheckContext): Outcome {
+  const values: Record<string, JsonValue> = Object.create(null);
+  for (const entry of uniqueEntries(node, key, context)) {
+    const { value, reported } = checkCounting(shape, entry.value, `${key}.${entry.key}`, context);
+    if (value !== undefined && !reported) values[entry.key] = value;
+  }
+  return values;
+}
+
+type ObjectShape = Extract<Shape, { is: 'object' }>;
+
+function readObject(shape: ObjectShape, node: JsonObjectNode, key: string, context: CheckContext): Outcome {
+  const values: Record<string, JsonValue> = Object.create(null);
+  let isWrong = false;
+  for (const entry of uniqueEntries(node, key, context)) {
+    const field = Object.hasOwn(shape.fields, entry.key) ? shape.fields[entry.key] : undefined;
+    if (field === undefined) {
+      const meant = closestName(entry.key, Object.keys(shape.fields));
+      if (meant === undefined) continue;
+      context.report(entry, `${key}.${entry.key}`, `Unknown key. Did you mean "${meant}"?`);
+      isWrong = true;
+      continue;
+    }
+    const { value, reported } = checkCounting(field, entry.value, `${key}.${entry.key}`, context);
+    if (value === undefined || reported) isWrong = true;
+    else values[entry.key] = value;
+  }
+  const missing = shape.required.filter((name) => !node.entries.some((entry) => entry.key === name));
+  if (missing.length > 0) context.report(node, key, `"${missing.join('", "')}" is missing.`);
+  return isWrong || missing.length > 0 ? wrongInside : values;
+}
+
+function checkCounting(shape: Shape, node: JsonNode, key: string, context: CheckContext) {
+  let reported = false;
+  const value = checkValue(shape, node, key, {
+    env: context.env,
+    report: (...details) => {
+      reported = true;
+      context.report(...details);
+    },
+  });
+  return { value, reported };
+}
+
+/** Entries whose names are safe; of a name written twice the last counts, as in plain JSON, and it is reported. */
+export function uniqueEntries(node: JsonObjectNode, key: string, context: CheckContext): JsonObjectNode['entries'] {
+  const last = new Map<string, JsonObjectNode['entries'][number]>();
+  for (const entry of node.entries) {
+    const path = key === '' ? entry.key : `${key}.${entry.key}`;
+    if (isReserved(entry.key)) context.report(entry, path, 'This name cannot be used.');
+    else if (last.has(entry.key)) context.report(entry, path, 'The key is written twice in this object.');
+    if (!isReserved(entry.key)) last.set(entry.key, entry);
+  }
+  return [...last.values()];
+}
+
+function toList(value: Outcome): Outcome {
+  return value === undefined || value === wrongInside ? undefined : [value];
+}
+
+function describe(node: JsonNode): string {
+  if (node.type === 'object') return 'an object';
+  if (node.type === 'array') return 'a list';
+  if (typeof node.value !== 'string') return String(node.value);
+  const text = node.value.length > 60 ? `${node.value.slice(0, 60)}…` : node.value;
+  return JSON.stringify(text);
+}

@@ -1,0 +1,105 @@
+import { dirname, join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { readBounded } from './read-bounded.js';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface DotEnvPlaces {
+  /** Folders from the current one up to the project's root; empty when the project is not trusted. */
+  project: readonly string[];
+  /** The folder of settings and the home folder of the person. */
+  latheHome: string;
+  home: string;
+}
+
+export interface DotEnvResult {
+  env: Environment;
+  /** Which variables came from which file. */
+  files: readonly { file: string; names: readonly string[] }[];
+  refused: readonly { file: string; name: string; reason: string }[];
+  problems: readonly { file: string; message: string }[];
+}
+
+/**
+ * The environment with what `.env` files add. The nearest project file counts, then the nearest file at home; a
+ * variable that exists already is never changed.
+ */
+export function loadDotEnv(env: Environment, places: DotEnvPlaces): DotEnvResult {
+  const merged: Record<string, string | undefined> = Object.assign(Object.create(null), env);
+  const result = { env: merged, files: [], refused: [], problems: [] } satisfies DotEnvResult as MutableResult;
+  const project = places.project.flatMap((folder) => [
+    join(folder, '.lathe', '.env'),
+    join(folder, '.qwen', '.env'),
+    join(folder, '.env'),
+  ]);
+  const home = [join(places.latheHome, '.env'), join(places.home, '.qwen', '.env'), join(places.home, '.env')];
+  const projectOnly = project.filter((file) => !home.includes(file));
+  addFirst(projectOnly, (name) => refusalInProject(name), result);
+  addFirst(home, (name) => refusalAnywhere(name), result);
+  return result;
+}
+
+/** From `folder` up to `root`, nearest first; only `folder` when it does not lie in `root`. */
+export function foldersUpTo(folder: string, root: string): string[] {
+  const folders: string[] = [];
+  for (let at = folder; ; at = dirname(at)) {
+    folders.push(at);
+    if (at === root) return folders;
+    if (at === dirname(at)) return [root];
+  }
+}
+
+interface MutableResult {
+  env: Record<string, string | undefined>;
+  files: { file: string; names: string[] }[];
+  refused: { file: string; name: string; reason: string }[];
+  problems: { file: string; message: string }[];
+}
+
+function addFirst(
+  files: readonly string[],
+  refusal: (name: string) => string | undefined,
+  result: MutableResult,
+): void {
+  for (const file of files) {
+    const text = readOrReport(file, result);
+    if (text === undefined) continue;
+    const names: string[] = [];
+    for (const [name, value] of Object.entries(parseEnv(text.replace(/^\uFEFF/, '')))) {
+      const reason = refusal(name);
+      if (reason !== undefined) result.refused.push({ file, name, reason });
+      else if (result.env[name] === undefined) {
+        result.env[name] = value;
+        names.push(name);
+      }
+    }
+    result.files.push({ file, names });
+    return;
+  }
+}
+
+function readOrReport(file: string, result: MutableResult): string | undefined {
+  try {
+    return readBounded(file, 256 * 1024);
+  } catch (error) {
+    result.problems.push({ file, message: error instanceof Error ? error.message : String(error) });
+    return undefined;
+  }
+}
+
+/** Variables that decide which code other programs load, or whom they talk to in whose name. */
+const loaders =
+  /^(?:NODE_.*|NPM_CONFIG_.*|LD_.*|DYLD_.*|_RLD.*|GCONV_PATH|PATH|PATHEXT|HOME|USERPROFILE|HOMEDRIVE|HOMEPATH|APPDATA|LOCALAPPDATA|XDG_.*|SHELL|COMSPEC|SYSTEMROOT|IFS|ENV|BASH_ENV|BASH_FUNC_.*|PROMPT_COMMAND|PS4|ZDOTDIR|FPATH|PYTHON.*|PERL.*|RUBY.*|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|GIT_.*|SSH_.*|EDITOR|VISUAL|PAGER|LESSOPEN|LESSCLOSE|BROWSER|TMPDIR|TMP|TEMP|ELECTRON_RUN_AS_NODE|OPENSSL_.*|SSL_.*|CURL_CA_BUNDLE|REQUESTS_CA_BUNDLE|(?:HTTPS?|ALL|NO|FTP)_PROXY|LATHE_HOME|QWEN_HOME|__PROTO__|CONSTRUCTOR|PROTOTYPE|.*\.DLL)$/;
+const endpoints = /(?:^|_)(?:BASE_?URLS?|API_BASE|API_URL|ENDPOINTS?|API_HOST)$|^OLLAMA_HOST$/;
+
+function refusalAnywhere(name: string): string | undefined {
+  return loaders.test(name.toUpperCase()) ? 'it changes which code is loaded or trusted' : undefined;
+}
+
+function refusalInProject(name: string): string | undefined {
+  const upper = name.toUpperCase();
+  if (/^(?:LATHE|QWEN)_/.test(upper)) return 'only the person may set it';
+  if (upper === 'DEBUG' || upper === 'DEBUG_MODE') return 'projects use it for themselves';
+  if (endpoints.test(upper)) return 'a project does not choose where keys are sent';
+  return refusalAnywhere(name);
+}

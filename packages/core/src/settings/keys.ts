@@ -1,0 +1,209 @@
+import { mcpServerShape } from './mcp-server-shape.js';
+import { type Nested, type Setting, setting } from './setting.js';
+import { boolean, choice, integer, list, map, object, pattern, secret, secrets, string } from './shape.js';
+
+const rule = pattern(
+  /^[\w*][\w*.:@/-]{0,199}(?:\([^\0]{1,4000}\))?$/,
+  'a tool name or tool(spec), such as "run_shell_command(git status)"',
+);
+const fileName = pattern(/^(?!\.{1,2}$)[^/\\\0]{1,255}$/, 'a file name without a folder');
+const url = pattern(/^(?:https?:\/\/\S+|\$.*)$/, 'a URL that begins with http:// or https://');
+const rules = list(rule);
+const names = list(string);
+
+const hook = object({ type: choice(['command']), command: string, name: string, timeout: integer(1) }, ['command']);
+
+/** A limit that every layer can lower and, once the system file or a workspace has set it, none can raise. */
+const limit = { workspace: 'tighten', strictness: 'low' } as const;
+const restriction = { merge: 'union', workspace: 'tighten' } as const;
+
+/** Every setting there is, once. The key is the canonical spelling; to add a setting, add a row. */
+export const settingsTable = {
+  'permissions.allow': setting(rules, [], 'Calls that run without asking.', {
+    merge: 'union',
+    notFromWorkspace: /^\*(?:\(.*\))?$/s,
+  }),
+  'permissions.ask': setting(rules, [], 'Calls that always ask first.', restriction),
+  'permissions.deny': setting(rules, [], 'Calls that never run.', restriction),
+
+  'tools.core': setting(rules, undefined, 'Only these tools exist; without it, all do.', {
+    also: ['coreTools'],
+    merge: 'narrow',
+    workspace: 'tighten',
+    strict: [],
+  }),
+  'tools.allowed': setting(rules, [], 'Older form of permissions.allow.', {
+    also: ['allowedTools'],
+    merge: 'union',
+    notFromWorkspace: /^\*(?:\(.*\))?$/s,
+  }),
+  'tools.exclude': setting(rules, [], 'Tools that do not exist, or commands that never run.', {
+    ...restriction,
+    also: ['excludeTools'],
+  }),
+  'tools.approvalMode': setting(
+    choice(['plan', 'default', 'auto-edit', 'yolo'], { auto_edit: 'auto-edit', autoEdit: 'auto-edit' }),
+    'default',
+    'How much runs without asking: plan (nothing that changes), default (ask), auto-edit (edits run), yolo (all runs).',
+    {
+      also: ['approvalMode'],
+      workspace: 'tighten',
+      strictness: ['plan', 'default', 'auto-edit', 'yolo'],
+      strict: 'default',
+      env: 'LATHE_APPROVAL_MODE',
+    },
+  ),
+  'tools.sandbox.mode': setting(
+    choice(['required', 'auto', 'off'], { true: 'required', false: 'off' }),
+    'auto',
+    'Commands run in an operating system sandbox: always (required), where there is one (auto), never (off).',
+    {
+      also: ['tools.sandbox', 'sandbox'],
+      workspace: 'tighten',
+      strictness: ['required', 'auto', 'off'],
+      strict: 'required',
+      env: 'LATHE_SANDBOX',
+    },
+  ),
+  'tools.sandbox.autoApprove': setting(boolean, false, 'Commands that run inside the sandbox do not ask.', {
+    workspace: 'tighten',
+    strictness: [false, true],
+    strict: false,
+  }),
+  'tools.sandbox.network': setting(boolean, false, 'Commands inside the sandbox reach the network.', {
+    workspace: 'tighten',
+    strictness: [false, true],
+    strict: false,
+  }),
+  'tools.toolDiscoveryCommand': setting(string, undefined, 'Prints the declarations of more tools as JSON.', {
+    also: ['tools.discoveryCommand', 'toolDiscoveryCommand'],
+  }),
+  'tools.toolCallCommand': setting(string, undefined, 'Runs a discovered tool: its name is the last argument.', {
+    also: ['tools.callCommand', 'toolCallCommand'],
+  }),
+  'tools.truncateToolOutputThreshold': setting(integer(-1), 25_000, 'Longest result of a tool, in characters.', {
+    also: ['truncateToolOutputThreshold'],
+  }),
+  'tools.truncateToolOutputLines': setting(integer(-1), 1_000, 'Longest result of a tool, in lines.', {
+    also: ['truncateToolOutputLines'],
+  }),
+  'tools.useRipgrep': setting(boolean, true, 'Search with ripgrep.', { also: ['useRipgrep'] }),
+  'tools.shell.defaultTimeoutMs': setting(integer(1, 86_400_000), 120_000, 'Time a command gets, in milliseconds.'),
+  'tools.shell.enableInteractiveShell': setting(boolean, false, 'Commands get a terminal.', {
+    also: ['shouldUseNodePtyShell', 'tools.shouldUseNodePtyShell'],
+  }),
+
+  'mcp.mcpServerCommand': setting(string, undefined, 'Starts one MCP server, named "mcp".', {
+    also: ['mcp.serverCommand', 'mcpServerCommand'],
+  }),
+  'mcp.allowed': setting(names, undefined, 'Only these MCP servers are used.', {
+    also: ['allowMCPServers'],
+    merge: 'narrow',
+    workspace: 'tighten',
+    strict: [],
+  }),
+  'mcp.excluded': setting(names, [], 'MCP servers that are not used.', { ...restriction, also: ['excludeMCPServers'] }),
+  mcpServers: setting(map(mcpServerShape), {}, 'MCP servers by name.', { merge: 'by-key' }),
+
+  'model.name': setting(string, undefined, 'The model that answers.', { env: 'LATHE_MODEL' }),
+  'model.sideModel': setting(string, undefined, 'A smaller model for summaries.', { env: 'LATHE_SIDE_MODEL' }),
+  'model.provider': setting(string, undefined, 'Who serves the model.', { workspace: 'never', env: 'LATHE_PROVIDER' }),
+  'model.baseUrl': setting(url, undefined, 'Where the model is served.', { workspace: 'never', env: 'LATHE_BASE_URL' }),
+  'model.apiKey': setting(secret, undefined, 'Key of the model, best written as "$NAME".', { workspace: 'never' }),
+  'model.headers': setting(secrets, {}, 'Headers sent to the model.', { merge: 'by-key', workspace: 'never' }),
+  'model.contextWindow': setting(integer(1_000), undefined, 'Tokens the model can see, when it does not say.'),
+  'model.maxOutputTokens': setting(integer(1), undefined, 'Longest answer of the model, in tokens.'),
+  'model.maxSessionTurns': setting(integer(-1), -1, 'Turns of one session; -1 for no limit.', {
+    ...limit,
+    also: ['maxSessionTurns'],
+  }),
+  'model.skipLoopDetection': setting(boolean, false, 'Go on when the model repeats itself.', {
+    also: ['skipLoopDetection'],
+    workspace: 'tighten',
+    strictness: [false, true],
+  }),
+
+  'context.fileName': setting(list(fileName, { lone: true }), ['AGENTS.md', 'QWEN.md'], 'Names of context files.', {
+    also: ['contextFileName'],
+  }),
+  'context.includeDirectories': setting(names, [], 'More folders that belong to the workspace.', {
+    also: ['includeDirectories'],
+    merge: 'concat',
+    workspace: 'never',
+  }),
+  'context.fileFiltering.respectGitIgnore': setting(boolean, true, 'Searches skip what .gitignore names.', {
+    also: ['fileFiltering.respectGitIgnore'],
+  }),
+  'context.fileFiltering.respectQwenIgnore': setting(boolean, true, 'Searches skip what .qwenignore names.', {
+    also: ['fileFiltering.respectQwenIgnore'],
+  }),
+  'context.fileFiltering.respectLatheIgnore': setting(boolean, true, 'Searches skip what .latheignore names.'),
+
+  'webSearch.provider': setting(
+    list(
+      object({ type: string, apiKey: secret, searchEngineId: string, baseUrl: url, maxResults: integer(1, 100) }, [
+        'type',
+      ]),
+    ),
+    [],
+    'Search engines, each with its type and key.',
+    { workspace: 'never' },
+  ),
+  'webSearch.default': setting(string, undefined, 'The engine used when a call names none.'),
+  'web.timeoutMs': setting(integer(1, 600_000), 30_000, 'Time a page gets, in milliseconds.'),
+  'web.proxy': setting(url, undefined, 'Proxy for pages and searches.', { workspace: 'never' }),
+
+  'agents.maxDepth': setting(integer(0, 10), 1, 'How deep subagents start subagents.', limit),
+  'agents.maxParallel': setting(integer(1, 32), 4, 'Subagents at work at once.', limit),
+  'agents.maxTurns': setting(integer(1), 50, 'Turns a subagent gets.', limit),
+  'agents.maxMinutes': setting(integer(1), 15, 'Minutes a subagent gets.', limit),
+
+  hooks: setting(
+    map(list(object({ matcher: string, hooks: list(hook) }, ['hooks']))),
+    {},
+    'Commands run around calls.',
+    {
+      merge: 'by-key',
+    },
+  ),
+  'general.preferredEditor': setting(string, undefined, 'Editor for changing a proposal.', {
+    also: ['preferredEditor'],
+    workspace: 'never',
+    env: 'LATHE_EDITOR',
+  }),
+  'security.folderTrust.enabled': setting(boolean, true, 'Files of a folder count only once it is trusted.', {
+    also: ['folderTrust', 'security.folderTrust'],
+    workspace: 'tighten',
+    strictness: [true, false],
+    strict: true,
+  }),
+};
+
+export type SettingKey = keyof typeof settingsTable;
+
+/** Checked settings as plain data, `settings.tools.approvalMode`. */
+export type Settings = Nested<typeof settingsTable>;
+
+/** A setting under its canonical key. */
+export interface KnownSetting extends Setting {
+  readonly key: SettingKey;
+}
+
+const isKey = (name: string): name is SettingKey => Object.hasOwn(settingsTable, name);
+
+export const allSettings: readonly KnownSetting[] = Object.keys(settingsTable)
+  .filter(isKey)
+  .map((key) => ({ ...settingsTable[key], key }));
+
+/** Every accepted spelling. */
+export const settingBySpelling: ReadonlyMap<string, KnownSetting> = new Map(
+  allSettings.flatMap((entry) => [entry.key, ...entry.also].map((spelling) => [spelling, entry] as const)),
+);
+
+/** The groups that spellings begin with, such as `tools` and `tools.shell`. */
+export const settingGroups: ReadonlySet<string> = new Set(
+  [...settingBySpelling.keys()].flatMap((spelling) => {
+    const parts = spelling.split('.');
+    return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('.'));
+  }),
+);

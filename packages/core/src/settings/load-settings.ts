@@ -1,0 +1,175 @@
+import { realpathSync } from 'node:fs';
+import { join, posix, resolve, win32 } from 'node:path';
+import { type DotEnvResult, type Environment, foldersUpTo, loadDotEnv } from './dot-env.js';
+import { assignmentsFromEnvironment, assignmentsFromFlags } from './environment-layer.js';
+import { allSettings, type SettingKey, type Settings } from './keys.js';
+import { type Ignored, isLooser, type Merged, mergeLayers, type Origin } from './merge-layers.js';
+import { deepFreeze, nest } from './nested-settings.js';
+import type { JsonValue } from './parse-jsonc.js';
+import {
+  type FileContent,
+  type Interpretation,
+  interpretFile,
+  openSettingsFile,
+  type SettingsFile,
+  type SettingsProblem,
+} from './settings-file.js';
+
+export interface SettingsSources {
+  /** The person's home folder; `.qwen` is looked for here. */
+  home: string;
+  /** Where our own state and settings live: `~/.lathe` or `LATHE_HOME`. */
+  latheHome: string;
+  /** The root of the workspace. */
+  root: string;
+  /** The folder the program was started in, inside the root. */
+  cwd?: string;
+  /** The person trusts the workspace: its files may do more than tighten. */
+  isTrusted: boolean;
+  env: Environment;
+  /** Settings from the command line under their canonical keys. */
+  flags?: Partial<Record<SettingKey, JsonValue>>;
+  platform?: NodeJS.Platform;
+  /** Instead of the platform's own, for tests and embedders. */
+  systemFile?: string;
+}
+
+export interface LoadedSettings {
+  settings: Settings;
+  /** What could not be understood; the program starts all the same. */
+  problems: readonly SettingsProblem[];
+  /** Mistakes in the system file: the program must not start, for the administrator's limits may be lost. */
+  fatal: readonly SettingsProblem[];
+  /** Where each setting that is not a default comes from; entries of `mcpServers` and `hooks` have their own key. */
+  origins: ReadonlyMap<string, readonly Origin[]>;
+  /** What a source wanted and may not, to be shown to the person. */
+  ignored: readonly Ignored[];
+  /** The environment with what `.env` files add. */
+  env: Environment;
+  /** Trusted by the person, or because `security.folderTrust.enabled` is off. */
+  isTrusted: boolean;
+}
+
+/** Reads every layer: built-in < system < user < workspace < environment < flags. */
+export function loadSettings(sources: SettingsSources): LoadedSettings {
+  const files = settingsFiles(sources).map((file) => ({ file, content: openSettingsFile(file.path) }));
+  const own = files.filter(({ file }) => file.layer !== 'workspace');
+  const isTrusted = sources.isTrusted || !isTrustNeeded(sources, own);
+  const dotEnv = loadEnvironment(sources, isTrusted);
+  const layers = interpretAll(files, sources, dotEnv.env);
+  const merged = mergeLayers(layers.assignments, defaults(), { isTrusted });
+  if (layers.mayLackRestrictions) capApproval(merged);
+  return {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type is made from the table that checked the values
+    settings: deepFreeze(nest(merged.values)) as unknown as Settings,
+    problems: [
+      ...layers.problems,
+      ...dotEnv.problems.map((problem) => ({ ...problem, source: problem.file, key: '' })),
+    ],
+    fatal: layers.fatal,
+    origins: merged.origins,
+    ignored: [...merged.ignored, ...refusedVariables(dotEnv)],
+    env: Object.freeze(dotEnv.env),
+    isTrusted,
+  };
+}
+
+/** Where the administrator's settings are; fixed, for a variable of the person could lead elsewhere. */
+export function systemSettingsFile(platform: NodeJS.Platform): string {
+  if (platform === 'darwin') return posix.join('/Library/Application Support/Lathe', 'settings.json');
+  if (platform === 'win32') return win32.join('C:\\ProgramData\\lathe', 'settings.json');
+  return '/etc/lathe/settings.json';
+}
+
+function settingsFiles(sources: SettingsSources): SettingsFile[] {
+  const { home, latheHome, root, systemFile, platform = process.platform } = sources;
+  const user = [
+    { path: join(home, '.qwen', 'settings.json'), layer: 'user', isForeign: true },
+    { path: join(latheHome, 'settings.json'), layer: 'user', isForeign: false },
+  ] as const;
+  const workspace = [
+    { path: join(root, '.qwen', 'settings.json'), layer: 'workspace', isForeign: true },
+    { path: join(root, '.lathe', 'settings.json'), layer: 'workspace', isForeign: false },
+  ] as const;
+  const known = new Set(user.map(({ path }) => realPath(path)));
+  return [
+    { path: systemFile ?? systemSettingsFile(platform), layer: 'system', isForeign: false },
+    ...user,
+    // Started in the home folder, its files are the person's, once.
+    ...workspace.filter(({ path }) => !known.has(realPath(path))),
+  ];
+}
+
+/** A newer file may have settings an older program does not know; everything else may be a lost limit. */
+const isFatal = ({ message }: SettingsProblem): boolean => !message.startsWith('Unknown setting. docs');
+
+type OpenedFile = { file: SettingsFile; content: FileContent };
+
+interface Layers extends Interpretation {
+  fatal: SettingsProblem[];
+}
+
+function interpretAll(files: readonly OpenedFile[], sources: SettingsSources, env: Environment): Layers {
+  const interpreted = files.map(({ file, content }) => ({ file, ...interpretFile(file, content, env) }));
+  const outside = [assignmentsFromEnvironment(env), assignmentsFromFlags(sources.flags ?? {}, env)];
+  return {
+    assignments: [...interpreted, ...outside].flatMap(({ assignments }) => assignments),
+    problems: [...interpreted, ...outside].flatMap(({ problems }) => problems),
+    mayLackRestrictions: interpreted.some((entry) => entry.mayLackRestrictions),
+    fatal: interpreted
+      .filter(({ file }) => file.layer === 'system')
+      .flatMap(({ problems }) => problems.filter(isFatal)),
+  };
+}
+
+function isTrustNeeded(sources: SettingsSources, own: readonly OpenedFile[]): boolean {
+  const { assignments } = interpretAll(own, sources, sources.env);
+  return (
+    mergeLayers(assignments, defaults(), { isTrusted: false }).values.get('security.folderTrust.enabled') !== false
+  );
+}
+
+function loadEnvironment(sources: SettingsSources, isTrusted: boolean): DotEnvResult {
+  const { cwd, root, home, latheHome, env } = sources;
+  return loadDotEnv(env, {
+    project: isTrusted ? foldersUpTo(resolve(cwd ?? root), resolve(root)) : [],
+    home,
+    latheHome,
+  });
+}
+
+function refusedVariables({ refused }: DotEnvResult): Ignored[] {
+  return refused.map(({ file, name, reason }) => ({
+    layer: 'environment',
+    source: file,
+    key: name,
+    written: '***',
+    reason,
+  }));
+}
+
+/** A file that may hold rules against something cannot be read: whatever would have been stopped asks instead. */
+function capApproval(merged: Merged): void {
+  const setting = allSettings.find(({ key }) => key === 'tools.approvalMode');
+  const value = merged.values.get('tools.approvalMode');
+  if (setting === undefined || value === undefined || !isLooser(setting, value, 'default')) return;
+  merged.values.set(setting.key, 'default');
+  const origin = merged.origins.get(setting.key)?.at(-1);
+  if (origin === undefined) return;
+  const reason = 'a settings file with rules cannot be understood, so that calls ask';
+  merged.ignored.push({ ...origin, key: setting.key, reason });
+}
+
+function defaults(): Map<string, JsonValue> {
+  const entries = allSettings.filter(({ fallback }) => fallback !== undefined);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the table writes fallbacks as plain JSON
+  return new Map(entries.map(({ key, fallback }) => [key, fallback as JsonValue]));
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return resolve(path);
+  }
+}

@@ -1,0 +1,181 @@
+import type { KnownSetting } from './keys.js';
+import type { JsonValue } from './parse-jsonc.js';
+
+export type LayerName = 'system' | 'user' | 'workspace' | 'environment' | 'flags';
+
+/** One setting as one source wants it. */
+export interface Assignment {
+  setting: KnownSetting;
+  /** Checked and expanded. */
+  value: JsonValue;
+  /** As the person wrote it, variables not expanded: the only form fit to be shown. */
+  written: JsonValue;
+  layer: LayerName;
+  /** A path, or the name of a variable or flag. */
+  source: string;
+  line?: number;
+}
+
+/** Where the value of a setting comes from; several sources for lists and objects that add up. */
+export interface Origin {
+  layer: LayerName;
+  source: string;
+  line?: number;
+  written: JsonValue;
+}
+
+/** What a source wanted and may not. */
+export interface Ignored {
+  layer: LayerName;
+  source: string;
+  line?: number;
+  key: string;
+  written: JsonValue;
+  reason: string;
+}
+
+export interface Merged {
+  values: Map<string, JsonValue>;
+  origins: Map<string, Origin[]>;
+  ignored: Ignored[];
+}
+
+/** Applies assignments in order, lowest layer first, each within the power of its layer. */
+export function mergeLayers(
+  assignments: readonly Assignment[],
+  defaults: ReadonlyMap<string, JsonValue>,
+  { isTrusted }: { isTrusted: boolean },
+): Merged {
+  const merged: Merged = { values: new Map(defaults), origins: new Map(), ignored: [] };
+  const bound = new Set<string>();
+  for (const assignment of assignments) {
+    const { setting, layer } = assignment;
+    const permitted = permit(assignment, merged, { isTrusted, isBound: bound.has(setting.key) });
+    if (permitted === undefined) continue;
+    const before = merged.values.get(setting.key);
+    merged.values.set(setting.key, combine(assignment, before, permitted, bound.has(setting.key)));
+    if (layer === 'system' && setting.workspace === 'tighten') bound.add(setting.key);
+    noteOrigin(assignment, permitted, merged);
+  }
+  return merged;
+}
+
+function noteOrigin(assignment: Assignment, value: JsonValue, { origins }: Merged): void {
+  const { key, merge } = assignment.setting;
+  const origin = originOf(assignment);
+  if (merge === 'replace') origins.set(key, [origin]);
+  else if (merge !== 'by-key' || !isObject(value)) origins.set(key, [...(origins.get(key) ?? []), origin]);
+  else {
+    for (const name of Object.keys(value)) {
+      const entry = { ...origin, written: isObject(origin.written) ? (origin.written[name] ?? null) : null };
+      const earlier = isList(value[name] ?? null) ? (origins.get(`${key}.${name}`) ?? []) : [];
+      origins.set(`${key}.${name}`, [...earlier, entry]);
+    }
+  }
+}
+
+/** Whether `value` permits more than `other`. */
+export function isLooser(setting: KnownSetting, value: JsonValue, other: JsonValue | undefined): boolean {
+  if (setting.strictness === undefined || other === undefined) return false;
+  if (setting.strictness === 'low') return amount(value) > amount(other);
+  const order: readonly unknown[] = setting.strictness;
+  return order.indexOf(value) > order.indexOf(other);
+}
+
+interface Power {
+  isTrusted: boolean;
+  /** The system file has set it. */
+  isBound: boolean;
+}
+
+function permit(assignment: Assignment, merged: Merged, power: Power): JsonValue | undefined {
+  const { setting, layer, value } = assignment;
+  const refuse = (reason: string): undefined => {
+    merged.ignored.push({ ...originOf(assignment), key: setting.key, reason });
+  };
+  const current = merged.values.get(setting.key);
+  if (layer === 'workspace') {
+    if (setting.workspace === 'never') return refuse('a workspace file cannot set it');
+    if (!power.isTrusted && setting.workspace === 'free') return refuse('the folder is not trusted');
+    if (isLooser(setting, value, current)) return refuse('a workspace file can only make it stricter');
+    return withoutRefused(assignment, merged);
+  }
+  if (power.isBound && isLooser(setting, value, current)) return refuse('the system settings are stricter');
+  return value;
+}
+
+/** A workspace may neither allow everything nor vouch for its own servers. */
+function withoutRefused(assignment: Assignment, merged: Merged): JsonValue {
+  const { setting, value } = assignment;
+  const note = (key: string, written: JsonValue, reason: string) =>
+    merged.ignored.push({ ...originOf(assignment), key, written, reason });
+  if (setting.notFromWorkspace !== undefined && isList(value)) {
+    return value.filter((entry) => {
+      if (typeof entry !== 'string' || !setting.notFromWorkspace?.test(entry)) return true;
+      note(setting.key, entry, 'a workspace file cannot allow everything');
+      return false;
+    });
+  }
+  if (setting.key !== 'mcpServers' || !isObject(value)) return value;
+  const servers: Record<string, JsonValue> = Object.create(null);
+  for (const [name, server] of Object.entries(value)) {
+    const key = `${setting.key}.${name}`;
+    const owner = merged.origins.get(key)?.[0];
+    // Rules such as `name__*` were given to the person's own server.
+    if (owner !== undefined && owner.layer !== 'workspace') note(key, name, `the name belongs to ${owner.source}`);
+    else if (isObject(server) && server['trust'] === true) {
+      note(`${key}.trust`, true, 'a workspace file cannot vouch for a server');
+      servers[name] = { ...server, trust: false };
+    } else servers[name] = server;
+  }
+  return servers;
+}
+
+function combine(assignment: Assignment, before: JsonValue | undefined, value: JsonValue, isBound: boolean): JsonValue {
+  const { setting, layer } = assignment;
+  switch (setting.merge) {
+    case 'replace':
+      return value;
+    case 'union':
+      return [...new Set([...asList(before), ...asList(value)])];
+    case 'concat':
+      return [...asList(before), ...asList(value)];
+    case 'narrow': {
+      if (before === undefined || (layer !== 'workspace' && !isBound)) return value;
+      const kept = new Set(asList(value));
+      return asList(before).filter((entry) => kept.has(entry));
+    }
+    case 'by-key':
+      return byKey(before, value);
+  }
+}
+
+/** Lists under one name add up, so that nobody removes another's hooks; anything else replaces. */
+function byKey(before: JsonValue | undefined, value: JsonValue): JsonValue {
+  const result: Record<string, JsonValue> = Object.assign(Object.create(null), before);
+  for (const [name, entry] of isObject(value) ? Object.entries(value) : []) {
+    const earlier = result[name];
+    result[name] = isList(entry) && earlier !== undefined ? [...asList(earlier), ...entry] : entry;
+  }
+  return result;
+}
+
+function originOf({ layer, source, line, written }: Assignment): Origin {
+  return { layer, source, ...(line !== undefined && { line }), written };
+}
+
+function amount(value: JsonValue): number {
+  return value === -1 ? Number.POSITIVE_INFINITY : Number(value);
+}
+
+function asList(value: JsonValue | undefined): readonly JsonValue[] {
+  return value !== undefined && isList(value) ? value : [];
+}
+
+function isList(value: JsonValue): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}
+
+function isObject(value: JsonValue): value is { readonly [key: string]: JsonValue } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,188 @@
+import { type CheckContext, checkValue, uniqueEntries } from './check-value.js';
+import { closestName } from './closest-name.js';
+import type { Environment } from './dot-env.js';
+import { type KnownSetting, settingBySpelling, settingGroups } from './keys.js';
+import { type Assignment, isLooser, type LayerName } from './merge-layers.js';
+import {
+  JsoncError,
+  type JsonEntry,
+  type JsonNode,
+  type JsonValue,
+  lineOf,
+  parseJsonc,
+  valueOf,
+} from './parse-jsonc.js';
+import { readBounded } from './read-bounded.js';
+
+/** Something in a settings file that does not count, and what was expected instead. */
+export interface SettingsProblem {
+  /** The file, or the name of a variable or flag. */
+  source: string;
+  line?: number;
+  /** Empty when the whole file is meant. */
+  key: string;
+  message: string;
+}
+
+export interface SettingsFile {
+  path: string;
+  layer: LayerName;
+  /** Qwen Code's own file: keys that mean nothing to us are its business. */
+  isForeign: boolean;
+}
+
+/** A file as it was found: absent, unreadable, or parsed. */
+export type FileContent =
+  | { status: 'absent' }
+  | { status: 'unreadable'; problem: SettingsProblem }
+  | { status: 'parsed'; text: string; root: JsonNode };
+
+export interface Interpretation {
+  assignments: Assignment[];
+  problems: SettingsProblem[];
+  /** A rule that forbids or asks may be lost, so that approvals must not go beyond asking. */
+  mayLackRestrictions: boolean;
+}
+
+export function openSettingsFile(path: string): FileContent {
+  const unreadable = (message: string, line?: number): FileContent => {
+    return { status: 'unreadable', problem: { source: path, ...(line !== undefined && { line }), key: '', message } };
+  };
+  try {
+    const text = readBounded(path);
+    if (text === undefined) return { status: 'absent' };
+    if (text.replace(/^\uFEFF/, '').trim() === '') return { status: 'absent' };
+    const root = parseJsonc(text);
+    if (root.type !== 'object') return unreadable('The file must hold one object: { … }.', 1);
+    return { status: 'parsed', text, root };
+  } catch (error) {
+    if (error instanceof JsoncError) return unreadable(`${error.message}. Nothing in this file counts.`, error.line);
+    if (error instanceof Error) return unreadable(`${error.message} Nothing in this file counts.`);
+    throw error;
+  }
+}
+
+/** More would be noise, and naming the line of each of a million mistakes would take long. */
+const maxProblems = 50;
+
+/** What a file asks for, checked against the table. */
+export function interpretFile(file: SettingsFile, content: FileContent, env: Environment): Interpretation {
+  if (content.status === 'absent') return { assignments: [], problems: [], mayLackRestrictions: false };
+  if (content.status === 'unreadable') {
+    return { assignments: [], problems: [content.problem], mayLackRestrictions: true };
+  }
+  const result: Interpretation = { assignments: [], problems: [], mayLackRestrictions: false };
+  const context: CheckContext = {
+    env,
+    report: ({ start }, key, message) => {
+      if (isRestriction(meantBy(key))) result.mayLackRestrictions = true;
+      if (result.problems.length >= maxProblems) return;
+      result.problems.push({ source: file.path, line: lineOf(content.text, start), key, message });
+    },
+  };
+  const assign = (setting: KnownSetting, spelling: string, node: JsonNode) => {
+    const value = checkSetting(setting, spelling, node, context);
+    if (value === undefined) return;
+    const line = lineOf(content.text, node.start);
+    const assignment: Assignment = {
+      setting,
+      value,
+      written: valueOf(node),
+      layer: file.layer,
+      source: file.path,
+      line,
+    };
+    addOnce(assignment, spelling, result.assignments, context, node);
+  };
+  walk(content.root, '', { assign, unknown: (entry, path) => reportUnknown(entry, path, file, context) }, context);
+  return result;
+}
+
+/** The checked value; what a wrong one counts as; or `undefined` when it does not count. */
+export function checkSetting(
+  setting: KnownSetting,
+  spelling: string,
+  node: JsonNode,
+  context: CheckContext,
+): JsonValue | undefined {
+  const value = checkValue(setting.shape, node, spelling, context);
+  if (value !== undefined) return value;
+  // One forbidden thing written without brackets is still forbidden.
+  if (isRestriction(setting) && node.type === 'scalar' && typeof node.value === 'string') return [node.value];
+  return setting.strict;
+}
+
+interface Visitor {
+  assign(setting: KnownSetting, spelling: string, node: JsonNode): void;
+  unknown(entry: JsonEntry, path: string): void;
+}
+
+function walk(node: JsonNode, group: string, visitor: Visitor, context: CheckContext): void {
+  if (node.type !== 'object') return;
+  // A group written twice counts twice: rules in the first must not vanish.
+  if (new Set(node.entries.map(({ key }) => key)).size < node.entries.length) uniqueEntries(node, group, context);
+  for (const entry of node.entries) {
+    const path = group === '' ? entry.key : `${group}.${entry.key}`;
+    const setting = settingBySpelling.get(path);
+    const isGroup = settingGroups.has(path);
+    if (setting !== undefined && !(isGroup && entry.value.type === 'object'))
+      visitor.assign(setting, path, entry.value);
+    else if (isGroup && entry.value.type === 'object') walk(entry.value, path, visitor, context);
+    else if (isGroup) context.report(entry, path, 'Expected an object with settings.');
+    else visitor.unknown(entry, path);
+  }
+}
+
+function addOnce(
+  assignment: Assignment,
+  spelling: string,
+  assignments: Assignment[],
+  context: CheckContext,
+  node: JsonNode,
+): void {
+  const { setting } = assignment;
+  const index = assignments.findIndex((other) => other.setting === setting);
+  const earlier = assignments[index];
+  if (earlier === undefined || setting.merge === 'union' || setting.merge === 'concat') {
+    assignments.push(assignment);
+    return;
+  }
+  context.report(node, spelling, `The file sets "${setting.key}" more than once; the strictest or last value counts.`);
+  if (!isLooser(setting, assignment.value, earlier.value)) assignments[index] = assignment;
+}
+
+function reportUnknown(entry: JsonEntry, path: string, file: SettingsFile, context: CheckContext): void {
+  if (path === '$schema' || path === '$version') return;
+  if (entry.key === '__proto__' || entry.key === 'constructor' || entry.key === 'prototype') {
+    context.report(entry, path, 'This name cannot be used.');
+    return;
+  }
+  const meant = closestSpelling(path);
+  if (meant !== undefined) context.report(entry, path, `Unknown setting. Did you mean "${meant}"?`);
+  else if (!file.isForeign) context.report(entry, path, 'Unknown setting. docs/settings.md lists all settings.');
+}
+
+function closestSpelling(path: string): string | undefined {
+  const group = path.slice(0, path.lastIndexOf('.') + 1);
+  const near = [...settingBySpelling.keys(), ...settingGroups].filter((spelling) => spelling.startsWith(group));
+  const tail = closestName(
+    path.slice(group.length),
+    near.map((spelling) => spelling.slice(group.length)),
+  );
+  return tail === undefined ? closestName(path, settingBySpelling.keys()) : `${group}${tail}`;
+}
+
+function meantBy(key: string): KnownSetting | undefined {
+  const plain = key.replace(/\[.*$/s, '');
+  return settingBySpelling.get(plain) ?? settingBySpelling.get(closestSpelling(plain) ?? '') ?? groupRestriction(plain);
+}
+
+/** A whole group that cannot be read, such as `"permissions": []`, may have held restrictions. */
+function groupRestriction(group: string): KnownSetting | undefined {
+  const meant = settingGroups.has(group) ? group : (closestSpelling(group) ?? group);
+  return [...settingBySpelling.values()].find((entry) => isRestriction(entry) && entry.key.startsWith(`${meant}.`));
+}
+
+function isRestriction(setting: KnownSetting | undefined): boolean {
+  return setting?.merge === 'union' && setting.workspace === 'tighten';
+}

@@ -1,0 +1,108 @@
+import type { JsonValue } from './parse-jsonc.js';
+
+/** What a value must look like: small enough to check by hand at start-up, complete enough to generate JSON Schema. */
+export type Shape =
+  | { readonly is: 'boolean' }
+  | { readonly is: 'integer'; readonly min: number; readonly max: number }
+  | { readonly is: 'string'; readonly pattern?: RegExp; readonly expected?: string; readonly secret?: true }
+  | { readonly is: 'choice'; readonly of: readonly string[]; readonly also: Readonly<Record<string, string>> }
+  | { readonly is: 'list'; readonly item: Shape; readonly lone: boolean }
+  | { readonly is: 'map'; readonly value: Shape; readonly secret?: true }
+  | { readonly is: 'object'; readonly fields: Readonly<Record<string, Shape>>; readonly required: readonly string[] };
+
+/** A shape that remembers, for the compiler only, the type of the values it lets through. */
+export type Typed<T> = Shape & { readonly typeOnly?: T };
+export type TypeOf<S> = S extends { readonly typeOnly?: infer T } ? Exclude<T, undefined> : never;
+
+export const boolean: Typed<boolean> = { is: 'boolean' };
+
+export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): Typed<number> {
+  return { is: 'integer', min, max };
+}
+
+/** A string that is not blank. */
+export const string: Typed<string> = { is: 'string' };
+
+/** A string that is never shown unless it is only a reference such as `$TOKEN`. */
+export const secret: Typed<string> = { is: 'string', secret: true };
+
+export function pattern(regex: RegExp, expected: string): Typed<string> {
+  return { is: 'string', pattern: regex, expected };
+}
+
+/** One of a few words; `also` maps other spellings, including `true` and `false`, to one of them. */
+export function choice<const T extends string>(of: readonly T[], also: Record<string, T> = {}): Typed<T> {
+  return { is: 'choice', of, also };
+}
+
+/** A list; with `lone`, a single value counts as a list of one. */
+export function list<T>(item: Typed<T>, { lone = false } = {}): Typed<readonly T[]> {
+  return { is: 'list', item, lone };
+}
+
+export function map<T>(value: Typed<T>): Typed<Readonly<Record<string, T>>> {
+  return { is: 'map', value };
+}
+
+/** Values by name, such as headers, that are never shown. */
+export const secrets: Typed<Readonly<Record<string, string>>> = { is: 'map', value: string, secret: true };
+
+type Fields = Readonly<Record<string, Shape>>;
+type Optional<F extends Fields> = { readonly [K in keyof F]?: TypeOf<F[K]> };
+
+export function object<F extends Fields, R extends keyof F & string = never>(
+  fields: F,
+  required: readonly R[] = [],
+): Typed<Optional<F> & Required<Pick<Optional<F>, R>>> {
+  return { is: 'object', fields, required };
+}
+
+/** What a message says was expected. */
+export function describeShape(shape: Shape): string {
+  switch (shape.is) {
+    case 'boolean':
+      return 'true or false';
+    case 'integer':
+      return `a whole number ${shape.max === Number.MAX_SAFE_INTEGER ? `of at least ${shape.min}` : `from ${shape.min} to ${shape.max}`}`;
+    case 'string':
+      return shape.expected ?? 'a text that is not empty';
+    case 'choice':
+      return `one of ${shape.of.map((word) => `"${word}"`).join(', ')}`;
+    case 'list':
+      return `a list, each entry ${describeShape(shape.item)}`;
+    case 'map':
+      return `an object of names, each with ${describeShape(shape.value)}`;
+    case 'object':
+      return `an object with ${Object.keys(shape.fields).slice(0, 12).join(', ')}`;
+  }
+}
+
+/** What a setting is when a person turns to it: `$NAME` and `${NAME}` become the variable, when there is one. */
+export function expandVariables(text: string, env: Readonly<Record<string, string | undefined>>): string {
+  if (!text.includes('$')) return text;
+  return text.replace(/\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})/g, (whole, plain?: string, braced?: string) => {
+    const name = plain ?? braced ?? '';
+    return Object.hasOwn(env, name) ? (env[name] ?? whole) : whole;
+  });
+}
+
+/** A value fit to be shown: secrets are hidden unless they are written as a reference, URLs lose their user part. */
+export function redact(shape: Shape, value: JsonValue | undefined): JsonValue | undefined {
+  if (typeof value === 'string') return 'secret' in shape ? hide(value) : value.replace(/(\/\/)[^/@\s]+@/g, '$1***@');
+  if (value === null || typeof value !== 'object') return value;
+  if (isList(value)) return value.map((item) => redact(shape.is === 'list' ? shape.item : shape, item) ?? null);
+  const fieldOf = (name: string): Shape => {
+    if (shape.is === 'object') return shape.fields[name] ?? secret;
+    if (shape.is === 'map') return 'secret' in shape ? secret : shape.value;
+    return secret;
+  };
+  return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, redact(fieldOf(name), child) ?? null]));
+}
+
+function hide(value: string): string {
+  return /^(?:Bearer )?\$(?:\w+|\{\w+\})$/.test(value) ? value : '***';
+}
+
+function isList(value: JsonValue): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}
