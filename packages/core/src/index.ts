@@ -12,7 +12,8 @@ export type {
 export { textOf, toParts } from './content.js';
 export { ToolError, type ToolErrorType, toolErrorTypes } from './errors.js';
 export { LatheHome } from './files/lathe-home.js';
-export { Workspace } from './files/workspace.js';
+export { SeenFiles } from './files/seen-files.js';
+export { type Location, Workspace, type WorkspaceOptions } from './files/workspace.js';
 export { estimateMessageTokens, estimateRequestTokens, estimateTokens } from './models/estimate-tokens.js';
 export type {
   FinishReason,
@@ -44,6 +45,7 @@ export type {
   Todo,
   TodoList,
 } from './tools/display.js';
+export { ReadFileTool, type ReadLimits } from './tools/read-file.js';
 export type { Target } from './tools/target.js';
 export { type RegisteredTool, type Rejection, ToolRegistry, type ToolSource } from './tools/tool-registry.js';
 export {

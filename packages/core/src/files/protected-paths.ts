@@ -1,8 +1,99 @@
-/** Why `realPath` must never be touched without a person's yes, in any mode; `undefined` when it is an ordinary path. */
+import { lstatSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { osPath } from './file-name.js';
+import { executedNames, secretNames } from './protected-names.js';
+
+/**
+ * Paths whose content some other program executes or obeys later, and paths that hold secrets. Both are judged by
+ * name alone, so that they are protected before they exist, and folded the way the most forgiving file system would.
+ */
+
+/** Why nothing is written to `realPath` without a person's yes, in any mode; `undefined` for an ordinary path. */
 export function protectionOf(realPath: string): string | undefined {
-  const segments = realPath.toLowerCase().normalize('NFKC').split(/[\\/]/);
-  const hit = segments.find((segment) => protectedNames.has(segment));
-  return hit === undefined ? undefined : `${hit} holds configuration that other programs execute`;
+  const name = firstMatch(realPath, executed);
+  return name === undefined ? undefined : `${name} is configuration that other programs execute or obey`;
 }
 
-const protectedNames = new Set(['.git', '.lathe', '.qwen']);
+/** Why `realPath` is not read without a person's yes, in any mode; `undefined` for an ordinary path. */
+export function secrecyOf(realPath: string): string | undefined {
+  const name = firstMatch(realPath, secrets);
+  return name === undefined ? undefined : `${name} holds keys or credentials`;
+}
+
+/** Git's own data under any name: a bare repository, a separate git directory, a submodule's, a worktree's. */
+export function gitDirectoryOf(realPath: string): string | undefined {
+  for (let directory = dirname(realPath); directory !== dirname(directory); directory = dirname(directory)) {
+    if (exists(directory, 'HEAD') && (exists(directory, 'commondir') || isRepository(directory)))
+      return `${directory} is a git directory, whose configuration and hooks git executes`;
+  }
+  return undefined;
+}
+
+function isRepository(directory: string): boolean {
+  return exists(directory, 'objects') && exists(directory, 'refs');
+}
+
+function exists(directory: string, name: string): boolean {
+  try {
+    return lstatSync(osPath(join(directory, name)), { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * A path as a case-insensitive, Unicode-folding file system sees it: full-width letters, ignorable characters, trailing
+ * dots and spaces, NTFS streams and short names all lead to the same file somewhere.
+ */
+export function foldPath(path: string): string[] {
+  return path
+    .normalize('NFKC')
+    .replace(/\p{Default_Ignorable_Code_Point}|\\x(?:E2\\x80\\x[89A][0-9A-F]|EF\\xBB\\xBF)/gu, '')
+    .toLowerCase()
+    .normalize('NFKC')
+    .split(/[\\/]/)
+    .map((segment) => segment.replace(/:.*$/, '').replace(/[. ]+$/, ''))
+    .map((segment) => (/^git~\d+$/.test(segment) ? '.git' : segment));
+}
+
+/** Kept by their first segment, because every file of a listing is judged. */
+type Patterns = Map<string, Pattern[]>;
+
+interface Pattern {
+  source: string;
+  segments: RegExp[];
+}
+
+const anySegment = '*';
+
+function compile(sources: readonly string[]): Patterns {
+  const patterns: Patterns = new Map();
+  for (const source of sources) {
+    const [first = '', ...others] = source.split('/');
+    const key = first.includes('*') ? anySegment : first;
+    patterns.set(key, [...(patterns.get(key) ?? []), { source, segments: [first, ...others].map(segmentPattern) }]);
+  }
+  return patterns;
+}
+
+function segmentPattern(segment: string): RegExp {
+  const literal = segment.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*');
+  return new RegExp(`^${literal}$`, 'u');
+}
+
+function firstMatch(path: string, patterns: Patterns): string | undefined {
+  const segments = foldPath(path);
+  for (const [at, segment] of segments.entries()) {
+    const candidates = [...(patterns.get(segment) ?? []), ...(patterns.get(anySegment) ?? [])];
+    const hit = candidates.find((pattern) => matchesAt(segments, at, pattern));
+    if (hit !== undefined) return hit.source;
+  }
+  return undefined;
+}
+
+function matchesAt(segments: readonly string[], at: number, pattern: Pattern): boolean {
+  return pattern.segments.every((expected, index) => expected.test(segments[at + index] ?? ''));
+}
+
+const executed = compile(executedNames);
+const secrets = compile(secretNames);

@@ -1,7 +1,9 @@
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { ToolError } from '../errors.js';
-import { protectionOf } from './protected-paths.js';
+import { canonicalSpelling, osPath, shownPath } from './file-name.js';
+import { codeOf, readFailure } from './fs-error.js';
+import { gitDirectoryOf, protectionOf, secrecyOf } from './protected-paths.js';
 
 /** Where a path really leads, and what that means for a call that wants to touch it. */
 export interface Location {
@@ -9,26 +11,47 @@ export interface Location {
   path: string;
   /** Inside one of the workspace's directories. */
   inside: boolean;
-  /** Why this path is guarded, when it is: settings, hooks, start-up files … */
+  /** Outside, but in a directory the agent may always read, such as the one for spilled output. */
+  readable?: boolean;
+  /** Why writing here always needs a person's yes: settings, hooks, start-up files … */
   guarded?: string;
+  /** Why reading here always needs a person's yes: private keys, stored credentials … */
+  secret?: string;
+}
+
+export interface WorkspaceOptions {
+  /** Directories outside that may be read without a question. */
+  readable?: readonly string[];
+  /** Directories that are guarded whatever their name, such as a moved home of ours. */
+  guarded?: readonly string[];
 }
 
 /**
- * The directories an agent works in. String checks here are for questions and messages; what is read or written is
- * verified again on the open descriptor.
+ * The directories an agent works in. A `Location` is where a path leads now; what is read or written is verified
+ * again on the open descriptor. Paths are in the spelling of file-name.ts: give them to `fs` through `osPath`.
  */
 export class Workspace {
   /** Real paths, the first one being the directory the agent was started in. */
   readonly roots: readonly [string, ...string[]];
+  readonly #options: Required<WorkspaceOptions>;
 
-  private constructor(roots: readonly [string, ...string[]]) {
+  private constructor(roots: readonly [string, ...string[]], options: Required<WorkspaceOptions>) {
     this.roots = roots;
+    this.#options = options;
   }
 
-  static async open(directory: string, extra: readonly string[] = []): Promise<Workspace> {
-    const first = await realpath(directory);
-    const others = await Promise.all(extra.map((path) => realpath(resolve(first, path))));
-    return new Workspace([first, ...others]);
+  /** `extra` are further directories to work in. */
+  static async open(
+    directory: string,
+    extra: readonly string[] = [],
+    { readable = [], guarded = [] }: WorkspaceOptions = {},
+  ): Promise<Workspace> {
+    const first = await existingPath(resolve(directory));
+    const others = await Promise.all(extra.map((path) => existingPath(resolve(first, path))));
+    return new Workspace([first, ...others], {
+      readable: await Promise.all(readable.map((path) => realPathOf(resolve(path)))),
+      guarded: await Promise.all(guarded.map((path) => realPathOf(resolve(path)))),
+    });
   }
 
   get root(): string {
@@ -36,9 +59,24 @@ export class Workspace {
   }
 
   async locate(path: string): Promise<Location> {
-    const real = await realPathOf(resolve(this.root, path));
-    const guarded = protectionOf(real);
-    return { path: real, inside: this.contains(real), ...(guarded !== undefined && { guarded }) };
+    const odd = oddSpelling(path);
+    if (odd !== undefined)
+      throw new ToolError('invalid_tool_params', `The path ${JSON.stringify(path)} is refused: ${odd}.`);
+    const real = await realPathOf(resolve(this.root, canonicalSpelling(path)));
+    const guarded = protectionOf(real) ?? gitDirectoryOf(real) ?? this.#ownState(real);
+    const secret = secrecyOf(real);
+    return {
+      path: real,
+      inside: this.contains(real),
+      ...(this.#options.readable.some((root) => isWithin(root, real)) && { readable: true }),
+      ...(guarded !== undefined && { guarded }),
+      ...(secret !== undefined && { secret }),
+    };
+  }
+
+  #ownState(real: string): string | undefined {
+    const root = this.#options.guarded.find((candidate) => isWithin(candidate, real));
+    return root === undefined ? undefined : `${root} holds the state and settings of this program`;
   }
 
   /** Whether a real path lies in one of the roots, compared by whole path components. */
@@ -58,28 +96,53 @@ export function isWithin(root: string, path: string): boolean {
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }
 
+/** Why a path is refused before the file system is asked: no honest call spells it so, or it reaches another machine. */
+export function oddSpelling(path: string, platform = process.platform): string | undefined {
+  if (path === '') return 'it is empty';
+  if (path.length > maxPathLength) return 'it is too long';
+  if (path.includes('\0')) return 'it contains a NUL character';
+  if (/\p{Surrogate}/u.test(path)) return 'it contains half of a surrogate pair';
+  return platform === 'win32' ? oddOnWindows(path) : undefined;
+}
+
+const maxPathLength = 32_768;
+
+function oddOnWindows(path: string): string | undefined {
+  if (/^[\\/]{2}|^\\\?\?\\/.test(path)) return 'it names a network share or a device';
+  if (path.indexOf(':', 2) !== -1) return 'it names an alternate data stream';
+  const reserved = /(^|[\\/])(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)[ .]*(\.[^\\/]*)?([\\/]|$)/i;
+  return reserved.test(path) ? 'it contains a name that Windows reserves for a device' : undefined;
+}
+
+async function existingPath(path: string): Promise<string> {
+  return shownPath(await realpath(osPath(path), { encoding: 'buffer' }));
+}
+
 const maxLinks = 40;
 
 /** `realpath` that also answers for paths whose last components do not exist. A dangling link is followed to its target. */
 async function realPathOf(path: string, links = 0): Promise<string> {
   try {
-    return await realpath(path);
+    return await existingPath(path);
   } catch (error) {
-    if (!isMissing(error)) throw unresolvable(path, error);
+    // A path that cannot be resolved cannot be judged, so it is refused rather than taken at its word.
+    if (codeOf(error) !== 'ENOENT') throw readFailure(error, path);
   }
-  if (links > maxLinks) throw unresolvable(path, new Error('too many symbolic links'));
-  const info = await lstat(path).catch(() => undefined);
-  if (info?.isSymbolicLink()) return realPathOf(resolve(dirname(path), await readlink(path)), links + 1);
   const parent = dirname(path);
-  return parent === path ? path : join(await realPathOf(parent, links), basename(path));
+  if (parent === path) return path;
+  const target = await linkTarget(path);
+  if (target === undefined) return join(await realPathOf(parent, links), basename(path));
+  if (links > maxLinks) throw new ToolError('read_content_failure', `${path}: too many symbolic links.`);
+  // The link is relative to where its directory really is, not to how the path was spelled.
+  return realPathOf(resolve(await realPathOf(parent, links), target), links + 1);
 }
 
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
-}
-
-/** A path that cannot be resolved cannot be judged, so it is refused rather than taken at its word. */
-function unresolvable(path: string, cause: unknown): ToolError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new ToolError('read_content_failure', `Cannot resolve ${path}: ${reason}`, { cause });
+async function linkTarget(path: string): Promise<string | undefined> {
+  try {
+    if (!(await lstat(osPath(path))).isSymbolicLink()) return undefined;
+    return shownPath(await readlink(osPath(path), { encoding: 'buffer' }));
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw readFailure(error, path);
+  }
 }

@@ -1,0 +1,133 @@
+import { isAscii } from 'node:buffer';
+import { countLines, lineIndexOf, newlineOf, readFully, skipLines } from './line-index.js';
+import type { OpenFile } from './open-file.js';
+import { decode, detectEncoding, type TextEncoding } from './text-encoding.js';
+
+/** Which lines are wanted, and how many characters at most. */
+export interface TextRange {
+  /** The first line, counted from 0. */
+  offset: number;
+  limit: number;
+  maxChars: number;
+}
+
+export interface TextSlice {
+  /** Exactly as in the file, line endings included, decoded. */
+  text: string;
+  /** The first line shown and the one after the last, counted from 0. */
+  first: number;
+  next: number;
+  /** Lines in the file; unknown for a large file that was not read to its end. */
+  total: number | undefined;
+  /** The bytes of the whole file, when the slice shows all of it. */
+  whole?: Buffer;
+  /** The last line was too long for the budget. */
+  isCut: boolean;
+  /** The budget of characters ended the slice before the limit of lines did. */
+  isShortened: boolean;
+}
+
+export type TextReading = { type: 'text'; slice: TextSlice } | { type: 'binary' } | { type: 'past-end'; total: number };
+
+/** Reads a range of lines without ever holding more than the budget, however large the file or its lines. */
+export async function readText(file: OpenFile, range: TextRange, signal: AbortSignal): Promise<TextReading> {
+  const budget = (range.maxChars + 1) * maxBytesPerChar;
+  const head = await readAt(file, 0, budget);
+  const encoding = await detectEncoding(head);
+  if (encoding === undefined) return { type: 'binary' };
+  const source: Source = { file, head, encoding, isAllInHead: file.stat.size <= BigInt(budget) };
+  const { start, total } = await findStart(source, range.offset, signal);
+  if (start === undefined && range.offset > 0) return { type: 'past-end', total: total ?? 0 };
+  const piece = await takeLines(await readBody(source, start ?? 0, budget), range);
+  const next = range.offset + piece.lines;
+  const isWhole = range.offset === 0 && source.isAllInHead && next === total && !piece.isCut;
+  return { type: 'text', slice: { ...piece, first: range.offset, next, total, ...(isWhole && { whole: head }) } };
+}
+
+// GB18030 and UTF-32 use up to four bytes for a UTF-16 unit.
+const maxBytesPerChar = 4;
+// Counting the lines of a file this large takes a few milliseconds; beyond it the total is left unknown.
+const maxCountedSize = 4 * 1024 * 1024;
+// Files of the kernel have no size; this much of them is read.
+const maxUnsized = 4 * 1024 * 1024;
+
+interface Source {
+  file: OpenFile;
+  head: Buffer;
+  encoding: TextEncoding;
+  /** The head is the whole file. */
+  isAllInHead: boolean;
+}
+
+async function readAt(file: OpenFile, position: number, budget: number): Promise<Buffer> {
+  const size = Number(file.stat.size);
+  if (size === 0) return readFully(file.handle, Buffer.alloc(maxUnsized), 0, maxUnsized);
+  const length = Math.min(budget, size - position);
+  return readFully(file.handle, Buffer.allocUnsafe(length), position, length);
+}
+
+interface Body {
+  bytes: Buffer;
+  encoding: TextEncoding;
+}
+
+/** The bytes from `start` on, without the mark. */
+async function readBody({ file, head, encoding, isAllInHead }: Source, start: number, budget: number): Promise<Body> {
+  if (start === 0) return { bytes: head.subarray(encoding.bom.length), encoding };
+  if (isAllInHead) return { bytes: head.subarray(start), encoding };
+  const bytes = await readAt(file, start, budget);
+  // A legacy encoding shows only where the text stops being ASCII.
+  return { bytes, encoding: isAscii(head) ? ((await detectEncoding(bytes)) ?? encoding) : encoding };
+}
+
+async function findStart(source: Source, offset: number, signal: AbortSignal) {
+  const { file, head, encoding } = source;
+  if (source.isAllInHead) {
+    const newline = newlineOf(encoding.name);
+    const total = countLines(head.subarray(encoding.bom.length), newline);
+    const end = offset === 0 ? 0 : skipLines(head, newline, offset).end;
+    return { start: offset < total ? end : undefined, total };
+  }
+  const index = lineIndexOf(file, encoding.name);
+  if (file.stat.size <= BigInt(maxCountedSize)) await index.count(file.handle, signal);
+  const start = await index.find(file.handle, offset, signal);
+  return { start, total: index.totalLines };
+}
+
+interface Piece {
+  text: string;
+  lines: number;
+  isCut: boolean;
+  isShortened: boolean;
+}
+
+/** As many of the first lines of `bytes` as the limits allow. */
+async function takeLines({ bytes, encoding }: Body, { limit, maxChars }: TextRange): Promise<Piece> {
+  const { count, end } = skipLines(bytes, newlineOf(encoding.name), limit);
+  const text = await decode(bytes.subarray(0, end), encoding);
+  if (text.length <= maxChars) {
+    const lines = count + (end === undefined && !text.endsWith('\n') && text !== '' ? 1 : 0);
+    return { text: showable(text), lines, isCut: false, isShortened: false };
+  }
+  const lastLineEnd = text.lastIndexOf('\n', maxChars - 1) + 1;
+  if (lastLineEnd > 0) {
+    const kept = text.slice(0, lastLineEnd);
+    return { text: showable(kept), lines: kept.split('\n').length - 1, isCut: false, isShortened: true };
+  }
+  const marker = `… [line cut after ${maxChars} characters]\n`;
+  return { text: showable(cleanCut(text, maxChars)) + marker, lines: 1, isCut: true, isShortened: true };
+}
+
+/** The first `length` characters, less when that would split a surrogate pair or an escape sequence. */
+function cleanCut(text: string, length: number): string {
+  const cut = text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '');
+  const escape = cut.lastIndexOf('\u001B');
+  const isUnfinished = escape !== -1 && /^.(?:\[[0-9;?]{0,32})?$/.test(cut.slice(escape));
+  return isUnfinished ? cut.slice(0, escape) : cut;
+}
+
+/** Lines with NUL characters are binary data that got into a text; half surrogates make a model's server refuse. */
+function showable(text: string): string {
+  if (!text.includes('\0') && !/\p{Surrogate}/u.test(text)) return text;
+  return text.replace(/\p{Surrogate}/gu, '\uFFFD').replace(/^.*\0.*$/gm, '[binary data, not shown]');
+}

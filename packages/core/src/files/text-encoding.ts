@@ -1,0 +1,135 @@
+import { isUtf8 } from 'node:buffer';
+import { ToolError } from '../errors.js';
+
+/** How the bytes of a text file become characters and back. */
+export interface TextEncoding {
+  /** `utf-8`, `utf-16le`, `utf-16be`, `utf-32le`, `utf-32be`, or the name of a legacy encoding such as `gb18030`. */
+  name: string;
+  /** The byte order mark the file starts with; empty when there is none. */
+  bom: Uint8Array;
+}
+
+const none = new Uint8Array();
+const utf8: TextEncoding = { name: 'utf-8', bom: none };
+
+const marks: readonly [name: string, bytes: readonly number[]][] = [
+  ['utf-8', [0xef, 0xbb, 0xbf]],
+  // UTF-32 first: its little-endian mark begins with that of UTF-16.
+  ['utf-32le', [0xff, 0xfe, 0, 0]],
+  ['utf-32be', [0, 0, 0xfe, 0xff]],
+  ['utf-16le', [0xff, 0xfe]],
+  ['utf-16be', [0xfe, 0xff]],
+];
+
+/**
+ * The encoding of a text, given all of its bytes or its beginning; `undefined` when they are no text. A mark decides,
+ * then strict UTF-8, then the shape of UTF-16 without a mark, then statistics over at most 64 KB.
+ */
+export async function detectEncoding(bytes: Uint8Array): Promise<TextEncoding | undefined> {
+  const mark = marks.find(([, pattern]) => pattern.every((byte, index) => bytes[index] === byte));
+  if (mark !== undefined) return { name: mark[0], bom: Uint8Array.from(mark[1]) };
+  if (bytes.subarray(0, 8192).includes(0)) return utf16WithoutMark(bytes);
+  if (isUtf8(bytes.subarray(0, bytes.length - unfinishedLength(bytes)))) return utf8;
+  const sample = legacySample(bytes);
+  if (looksBinary(sample)) return undefined;
+  return isDamagedUtf8(sample) ? utf8 : { name: await guessLegacy(sample), bom: none };
+}
+
+/** The characters of `bytes`, which do not include the mark. What is invalid becomes U+FFFD. */
+export async function decode(bytes: Uint8Array, encoding: TextEncoding): Promise<string> {
+  const buffer = asBuffer(bytes);
+  if (encoding.name === 'utf-8') return buffer.toString('utf8');
+  if (encoding.name === 'utf-16le') return buffer.toString('utf16le');
+  return (await loadIconv()).decode(buffer, encoding.name, { stripBOM: false });
+}
+
+/** The bytes of `text` without a mark. A character that the encoding lacks is refused, never replaced. */
+export async function encode(text: string, encoding: TextEncoding): Promise<Buffer> {
+  const bytes = encoding.name === 'utf-8' ? Buffer.from(text) : await encodeOther(text, encoding);
+  const back = await decode(bytes, encoding);
+  if (back === text && !/\p{Surrogate}/u.test(text)) return bytes;
+  const half = text.search(/\p{Surrogate}/u);
+  const at = half === -1 ? firstDifference(text, back) : half;
+  const lost = String.fromCodePoint(text.codePointAt(at) ?? 0);
+  const message = `${JSON.stringify(lost)} cannot be written in ${encoding.name}, the encoding of this file.`;
+  throw new ToolError('edit_preparation_failure', message);
+}
+
+function firstDifference(a: string, b: string): number {
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at++;
+  return at;
+}
+
+async function encodeOther(text: string, encoding: TextEncoding): Promise<Buffer> {
+  return (await loadIconv()).encode(text, encoding.name, { addBOM: false });
+}
+
+async function loadIconv() {
+  return (await import('iconv-lite')).default;
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** How many bytes at the end belong to a UTF-8 character that the cut left unfinished. */
+function unfinishedLength(bytes: Uint8Array): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte < 0x80) return 0;
+    if (byte >= 0xc0) return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? back : 0;
+  }
+  return 0;
+}
+
+/** Text in UTF-16 has its NUL bytes on one side of each pair, nearly never on the other. */
+function utf16WithoutMark(bytes: Uint8Array): TextEncoding | undefined {
+  const pairs = Math.min(bytes.length, 4096) >> 1;
+  let [even, odd] = [0, 0];
+  for (let pair = 0; pair < pairs; pair++) {
+    if (bytes[pair * 2] === 0) even++;
+    if (bytes[pair * 2 + 1] === 0) odd++;
+  }
+  const name = even === 0 && odd > pairs * 0.4 ? 'utf-16le' : odd === 0 && even > pairs * 0.4 ? 'utf-16be' : undefined;
+  return name === undefined || bytes.length % 2 === 1 ? undefined : { name, bom: none };
+}
+
+const sampleSize = 64 * 1024;
+
+/** The part that tells: from the first line with a byte that is not ASCII. */
+function legacySample(bytes: Uint8Array): Uint8Array {
+  const first = bytes.findIndex((byte) => byte >= 0x80);
+  const lineStart = bytes.lastIndexOf(0x0a, first) + 1;
+  const start = Math.max(lineStart, first - sampleSize / 2, 0);
+  return bytes.subarray(start, start + sampleSize);
+}
+
+/** Control characters other than white space, backspace and escape, in more than a tenth of the bytes. */
+function looksBinary(bytes: Uint8Array): boolean {
+  const controls = bytes.reduce(
+    (count, byte) => count + (byte < 8 || (byte > 13 && byte < 32 && byte !== 27) ? 1 : 0),
+    0,
+  );
+  return controls > bytes.length / 10;
+}
+
+/** Text that is UTF-8 apart from a few damaged bytes; in any other encoding hardly a character would survive. */
+function isDamagedUtf8(bytes: Uint8Array): boolean {
+  const text = asBuffer(bytes).toString('utf8');
+  const damaged = text.match(/\uFFFD+/g)?.length ?? 0;
+  const whole = text.match(/[\u0080-\uFFFC]/g)?.length ?? 0;
+  return whole > damaged * 4;
+}
+
+async function guessLegacy(sample: Uint8Array): Promise<string> {
+  const [{ default: chardet }, iconv] = await Promise.all([import('chardet'), loadIconv()]);
+  const candidates = chardet
+    .analyse(sample)
+    .map(({ name }) => name.toLowerCase())
+    .filter((name) => !/^(?:utf|ascii)/.test(name) && iconv.encodingExists(name));
+  const buffer = asBuffer(sample);
+  // The cut may have split the last character, so its replacement does not count.
+  const fits = candidates.find((name) => !iconv.decode(buffer, name).slice(0, -1).includes('\uFFFD'));
+  return fits === undefined || fits === 'iso-8859-1' ? 'windows-1252' : fits;
+}

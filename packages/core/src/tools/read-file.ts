@@ -1,0 +1,117 @@
+import { isAbsolute } from 'node:path';
+import type { XStatic } from 'typebox/schema';
+import { ToolError } from '../errors.js';
+import { JudgedPaths } from '../files/judged-paths.js';
+import { withOpenFile } from '../files/open-file.js';
+import { confirmReading, pathTarget } from '../files/path-target.js';
+import { readText, type TextSlice } from '../files/read-text.js';
+import { contentHash, type SeenFiles } from '../files/seen-files.js';
+import { oddSpelling, type Workspace } from '../files/workspace.js';
+import { BaseTool, type ToolResult } from './tools.js';
+
+const parameterSchema = {
+  type: 'object',
+  properties: {
+    absolute_path: { type: 'string' },
+    offset: { type: 'integer', minimum: 0, description: 'First line, from 0' },
+    limit: { type: 'integer', minimum: 1, description: 'Number of lines' },
+    pages: { type: 'string', description: 'PDF pages as text: "3" or "1-10"' },
+  },
+  required: ['absolute_path'],
+} as const;
+
+type Params = XStatic<typeof parameterSchema>;
+
+export interface ReadLimits {
+  /** Lines of one read when the call names no limit. */
+  lines: number;
+  /** Characters of one read. */
+  chars: number;
+}
+
+export const defaultReadLimits: ReadLimits = { lines: 1000, chars: 25_000 };
+
+/** `read_file`: text as it is, a range of lines at a time; images, sound, PDF and notebooks as what they are. */
+export class ReadFileTool extends BaseTool<Params> {
+  readonly #workspace: Workspace;
+  readonly #seen: SeenFiles;
+  readonly #limits: ReadLimits;
+  readonly #judged: JudgedPaths;
+
+  constructor(workspace: Workspace, seen: SeenFiles, limits: ReadLimits = defaultReadLimits) {
+    super({
+      name: 'read_file',
+      displayName: 'ReadFile',
+      description: 'Read a file: text, image, audio, PDF or notebook. Long text comes in parts.',
+      kind: 'read',
+      parameterSchema,
+      // The limits above keep the text short; what is added around it must not make it spill.
+      maxOutputChars: limits.chars + 2000,
+    });
+    this.#workspace = workspace;
+    this.#seen = seen;
+    this.#limits = limits;
+    this.#judged = new JudgedPaths(workspace);
+  }
+
+  protected override validateToolParamValues({ absolute_path: path, offset, limit }: Params): string | null {
+    if (!isAbsolute(path)) return `absolute_path must be an absolute path, not ${JSON.stringify(path.slice(0, 200))}`;
+    const odd = oddSpelling(path);
+    if (odd !== undefined) return `absolute_path is refused: ${odd}`;
+    if (offset !== undefined && !Number.isSafeInteger(offset)) return 'offset is too large';
+    return limit !== undefined && !Number.isSafeInteger(limit) ? 'limit is too large' : null;
+  }
+
+  override getDescription({ absolute_path: path, offset, limit, pages }: Params): string {
+    const range =
+      pages !== undefined
+        ? ` (pages ${pages})`
+        : offset !== undefined || limit !== undefined
+          ? ` (from line ${(offset ?? 0) + 1}${limit === undefined ? '' : `, ${limit} lines`})`
+          : '';
+    return `${this.#workspace.display(path)}${range}`;
+  }
+
+  override async getTargets(params: Params) {
+    return [pathTarget(await this.#judged.judge(params, params.absolute_path), 'read')];
+  }
+
+  override async shouldConfirmExecute(params: Params) {
+    return confirmReading(this.name, [await this.#judged.judge(params, params.absolute_path)]);
+  }
+
+  async execute(params: Params, signal: AbortSignal): Promise<ToolResult> {
+    const { path } = await this.#judged.recall(params, params.absolute_path);
+    signal.throwIfAborted();
+    return withOpenFile(path, async (file) => {
+      const { offset = 0, limit = this.#limits.lines } = params;
+      const reading = await readText(file, { offset, limit, maxChars: this.#limits.chars }, signal);
+      if (reading.type === 'binary')
+        return plain(`${path} is a binary file (${file.stat.size} bytes) and cannot be shown as text.`);
+      if (reading.type === 'past-end')
+        throw new ToolError(
+          'invalid_tool_params',
+          `offset ${offset} is past the end: ${path} has ${reading.total} lines.`,
+        );
+      if (reading.slice.whole !== undefined) this.#seen.record(path, contentHash(reading.slice.whole));
+      return this.#present(reading.slice, path, file.stat.size);
+    });
+  }
+
+  #present(slice: TextSlice, path: string, size: bigint): ToolResult {
+    if (slice.whole !== undefined) return { llmContent: slice.text, returnDisplay: '' };
+    const range = `lines ${slice.first + 1}-${slice.next} of ${slice.total ?? 'many'}`;
+    const header = `Showing ${range}${slice.total === undefined ? ` (${size} bytes)` : ' total lines'}.`;
+    const isLast = slice.next === slice.total;
+    const gap = slice.text.endsWith('\n') ? '' : '\n';
+    const footer = isLast ? '' : `${gap}[More lines follow: continue with offset ${slice.next}.]`;
+    return {
+      llmContent: `${header}\n\n---\n\n${slice.text}${footer}`,
+      returnDisplay: `Read ${range} from ${this.#workspace.display(path)}${slice.isShortened ? ' (truncated)' : ''}`,
+    };
+  }
+}
+
+function plain(text: string): ToolResult {
+  return { llmContent: text, returnDisplay: text };
+}
