@@ -1,10 +1,11 @@
 import { isAbsolute } from 'node:path';
 import type { XStatic } from 'typebox/schema';
-import { ToolError } from '../errors.js';
 import { JudgedPaths } from '../files/judged-paths.js';
-import { withOpenFile } from '../files/open-file.js';
+import { type OpenFile, withOpenFile } from '../files/open-file.js';
 import { confirmReading, pathTarget } from '../files/path-target.js';
-import { readText, type TextSlice } from '../files/read-text.js';
+import { parsePages } from '../files/pdf-text.js';
+import { readContent } from '../files/read-content.js';
+import type { TextSlice } from '../files/read-text.js';
 import { contentHash, type SeenFiles } from '../files/seen-files.js';
 import { oddSpelling, type Workspace } from '../files/workspace.js';
 import { BaseTool, type ToolResult } from './tools.js';
@@ -54,10 +55,12 @@ export class ReadFileTool extends BaseTool<Params> {
     this.#judged = new JudgedPaths(workspace);
   }
 
-  protected override validateToolParamValues({ absolute_path: path, offset, limit }: Params): string | null {
+  protected override validateToolParamValues({ absolute_path: path, offset, limit, pages }: Params): string | null {
     if (!isAbsolute(path)) return `absolute_path must be an absolute path, not ${JSON.stringify(path.slice(0, 200))}`;
     const odd = oddSpelling(path);
     if (odd !== undefined) return `absolute_path is refused: ${odd}`;
+    if (pages !== undefined && parsePages(pages) === undefined)
+      return 'pages must look like "3" or "1-10", at most 20 pages';
     if (offset !== undefined && !Number.isSafeInteger(offset)) return 'offset is too large';
     return limit !== undefined && !Number.isSafeInteger(limit) ? 'limit is too large' : null;
   }
@@ -84,34 +87,37 @@ export class ReadFileTool extends BaseTool<Params> {
     const { path } = await this.#judged.recall(params, params.absolute_path);
     signal.throwIfAborted();
     return withOpenFile(path, async (file) => {
-      const { offset = 0, limit = this.#limits.lines } = params;
-      const reading = await readText(file, { offset, limit, maxChars: this.#limits.chars }, signal);
-      if (reading.type === 'binary')
-        return plain(`${path} is a binary file (${file.stat.size} bytes) and cannot be shown as text.`);
-      if (reading.type === 'past-end')
-        throw new ToolError(
-          'invalid_tool_params',
-          `offset ${offset} is past the end: ${path} has ${reading.total} lines.`,
-        );
-      if (reading.slice.whole !== undefined) this.#seen.record(path, contentHash(reading.slice.whole));
-      return this.#present(reading.slice, path, file.stat.size);
+      const request = { ...params, maxLines: this.#limits.lines, maxChars: this.#limits.chars };
+      const content = await readContent(file, request, signal);
+      switch (content.type) {
+        case 'text':
+          return this.#present(content.slice, file);
+        case 'media':
+          return {
+            llmContent: content.part,
+            returnDisplay: `Read ${content.kind} file: ${this.#workspace.display(path)}`,
+          };
+        case 'document':
+          return { llmContent: content.parts, returnDisplay: `Read ${content.kind}: ${this.#workspace.display(path)}` };
+        case 'note':
+          return { llmContent: content.text, returnDisplay: content.text };
+      }
     });
   }
 
-  #present(slice: TextSlice, path: string, size: bigint): ToolResult {
-    if (slice.whole !== undefined) return { llmContent: slice.text, returnDisplay: '' };
-    const range = `lines ${slice.first + 1}-${slice.next} of ${slice.total ?? 'many'}`;
-    const header = `Showing ${range}${slice.total === undefined ? ` (${size} bytes)` : ' total lines'}.`;
-    const isLast = slice.next === slice.total;
+  #present(slice: TextSlice, { path, stat }: OpenFile): ToolResult {
+    if (slice.whole !== undefined) {
+      this.#seen.record(path, contentHash(slice.whole));
+      return { llmContent: slice.text, returnDisplay: '' };
+    }
+    const range = `lines ${slice.first + 1}-${slice.next} of ${slice.total ?? `a file of ${stat.size} bytes`}`;
+    const header = `Showing ${range}${slice.total === undefined ? '' : ' total lines'}.`;
     const gap = slice.text.endsWith('\n') ? '' : '\n';
+    const isLast = slice.next === slice.total;
     const footer = isLast ? '' : `${gap}[More lines follow: continue with offset ${slice.next}.]`;
     return {
       llmContent: `${header}\n\n---\n\n${slice.text}${footer}`,
       returnDisplay: `Read ${range} from ${this.#workspace.display(path)}${slice.isShortened ? ' (truncated)' : ''}`,
     };
   }
-}
-
-function plain(text: string): ToolResult {
-  return { llmContent: text, returnDisplay: text };
 }

@@ -1,0 +1,40 @@
+import type { Part } from '../content.js';
+import type { FileKind } from './file-kind.js';
+import { imageSize, knowsImage } from './image-size.js';
+import { readFully } from './line-index.js';
+import type { OpenFile } from './open-file.js';
+
+export type Media = { type: 'media'; part: Part; kind: string } | { type: 'note'; text: string };
+
+/** More does not fit into a request of any provider. */
+const maxMediaBytes = 10_000_000;
+const maxPixels = 50_000_000;
+const maxSide = 30_000;
+
+/** An image, a sound, a film or a PDF as a part of the answer, or a sentence that says why it is left out. */
+export async function readMedia(file: OpenFile, kind: Exclude<FileKind, { type: 'binary' | 'other' }>): Promise<Media> {
+  const size = Number(file.stat.size);
+  const what = `${file.path} (${kind.mimeType}, ${size} bytes)`;
+  if (size > maxMediaBytes) {
+    const hint = kind.type === 'pdf' ? ' Read its text with `pages`.' : '';
+    return { type: 'note', text: `${what} is too large to be shown: the limit is ${maxMediaBytes} bytes.${hint}` };
+  }
+  const bytes = await readFully(file.handle, Buffer.allocUnsafe(size), 0, size);
+  const fault = kind.type === 'image' ? imageFault(bytes, kind.mimeType) : undefined;
+  if (fault !== undefined) return { type: 'note', text: `${what} is not shown: ${fault}.` };
+  return {
+    type: 'media',
+    kind: kind.type,
+    part: { inlineData: { mimeType: kind.mimeType, data: bytes.toString('base64') } },
+  };
+}
+
+/** Judged by the header alone: a damaged or absurdly large image would make the model's server refuse everything. */
+export function imageFault(bytes: Buffer, mimeType: string): string | undefined {
+  if (!knowsImage(mimeType)) return undefined;
+  const size = imageSize(bytes, mimeType);
+  if (size === undefined) return 'its header is damaged';
+  const { width, height } = size;
+  const isHuge = width * height > maxPixels || Math.max(width, height) > maxSide;
+  return isHuge ? `${width} x ${height} pixels are too many` : undefined;
+}

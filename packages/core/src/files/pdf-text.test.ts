@@ -1,0 +1,77 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { withOpenFile } from './open-file.js';
+import { parsePages, readPdfText } from './pdf-text.js';
+
+const signal = new AbortController().signal;
+
+/** A PDF with one line of text per page. */
+function pdf(pages: string[]): string {
+  const kids = pages.map((_, index) => `${index * 2 + 4} 0 R`).join(' ');
+  const objects = pages.flatMap((text, index) => {
+    const stream = `BT /F1 24 Tf 72 72 Td (${text}) Tj ET`;
+    return [
+      `${index * 2 + 4} 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 144]/Contents ${index * 2 + 5} 0 R/Resources<</Font<</F1 3 0 R>>>>>>endobj`,
+      `${index * 2 + 5} 0 obj<</Length ${stream.length}>>stream\n${stream}\nendstream endobj`,
+    ];
+  });
+  return [
+    '%PDF-1.4',
+    '1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj',
+    `2 0 obj<</Type/Pages/Kids[${kids}]/Count ${pages.length}>>endobj`,
+    '3 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj',
+    ...objects,
+    `trailer<</Root 1 0 R/Size ${pages.length * 2 + 4}>>`,
+  ].join('\n');
+}
+
+const readPages = (content: string | Uint8Array, pages: { first: number; last: number }, stop = signal) => {
+  const path = join(tempDirectory(), 'a.pdf');
+  writeFileSync(path, content);
+  return withOpenFile(path, (file) => readPdfText(file, pages, stop));
+};
+
+test('the text of the pages asked for', async () => {
+  const text = await readPages(pdf(['One', 'Two', 'Three']), { first: 2, last: 9 });
+  expect(text).toBe('[page 2 of 3]\nTwo\n\n[page 3 of 3]\nThree\n');
+});
+
+test('a page past the end says how many there are', async () => {
+  await expect(readPages(pdf(['One']), { first: 2, last: 2 })).rejects.toMatchObject({
+    type: 'invalid_tool_params',
+    message: expect.stringContaining('has 1 pages'),
+  });
+});
+
+test('a damaged PDF is an error in words', async () => {
+  await expect(readPages('%PDF-1.4 nothing', { first: 1, last: 1 })).rejects.toMatchObject({
+    type: 'read_content_failure',
+  });
+});
+
+test('parsing ends when the call is aborted', async () => {
+  const stop = new AbortController();
+  const reading = readPages(
+    pdf(Array.from({ length: 2000 }, (_, index) => `Page ${index}`)),
+    { first: 1, last: 20 },
+    stop.signal,
+  );
+  setTimeout(() => stop.abort(), 20);
+  await expect(reading).rejects.toMatchObject({ name: 'AbortError' });
+});
+
+test.each([
+  ['3', { first: 3, last: 3 }],
+  [' 1 - 10 ', { first: 1, last: 10 }],
+  ['1-20', { first: 1, last: 20 }],
+  ['1-21', undefined],
+  ['5-', undefined],
+  ['0', undefined],
+  ['9-3', undefined],
+  ['', undefined],
+  ['all', undefined],
+])('pages %j', (pages, expected) => {
+  expect(parsePages(pages)).toEqual(expected);
+});

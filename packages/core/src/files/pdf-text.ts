@@ -1,0 +1,98 @@
+import { createRequire } from 'node:module';
+import { Worker } from 'node:worker_threads';
+import { ToolError } from '../errors.js';
+import { readFully } from './line-index.js';
+import type { OpenFile } from './open-file.js';
+
+/** Pages counted from 1, both included. */
+export interface PageRange {
+  first: number;
+  last: number;
+}
+
+const maxPages = 20;
+const maxPdfBytes = 100_000_000;
+const timeoutMs = 30_000;
+
+/** `"3"` or `"1-10"`; `undefined` when it is neither, or more than 20 pages. */
+export function parsePages(pages: string): PageRange | undefined {
+  const [, from, to] = /^\s*([1-9]\d{0,6})\s*(?:-\s*([1-9]\d{0,6})\s*)?$/.exec(pages) ?? [];
+  if (from === undefined) return undefined;
+  const [first, last] = [Number(from), Number(to ?? from)];
+  return last >= first && last - first < maxPages ? { first, last } : undefined;
+}
+
+/** The text of some pages. Untrusted PDFs are parsed in a thread of their own, with its own memory, that can be ended. */
+export async function readPdfText(file: OpenFile, pages: PageRange, signal: AbortSignal): Promise<string> {
+  const size = Number(file.stat.size);
+  if (size > maxPdfBytes)
+    throw new ToolError(
+      'file_too_large',
+      `${file.path} has ${size} bytes; PDFs over ${maxPdfBytes} bytes are not read.`,
+    );
+  const bytes = new ArrayBuffer(size);
+  await readFully(file.handle, Buffer.from(bytes), 0, size);
+  const answer = await parseInThread(bytes, pages, signal);
+  if ('error' in answer) throw new ToolError('read_content_failure', `${file.path} cannot be read: ${answer.error}.`);
+  if (pages.first > answer.total)
+    throw new ToolError(
+      'invalid_tool_params',
+      `pages ${pages.first} is past the end: ${file.path} has ${answer.total} pages.`,
+    );
+  return answer.texts
+    .map((text, index) => `[page ${pages.first + index} of ${answer.total}]\n${text.trimEnd()}\n`)
+    .join('\n');
+}
+
+type Answer = { total: number; texts: string[] } | { error: string };
+
+async function parseInThread(bytes: ArrayBuffer, pages: PageRange, signal: AbortSignal): Promise<Answer> {
+  const timeout = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  const worker = new Worker(program, {
+    eval: true,
+    env: {},
+    stdout: true,
+    stderr: true,
+    workerData: { library: findLibrary(), bytes, ...pages },
+    transferList: [bytes],
+    resourceLimits: { maxOldGenerationSizeMb: 256 },
+  });
+  const answer = new Promise<Answer>((resolve, reject) => {
+    const end = () => (signal.aborted ? reject(signal.reason) : resolve({ error: 'parsing it takes too long' }));
+    timeout.addEventListener('abort', end, { once: true });
+    worker.once('message', resolve);
+    worker.once('error', (error) => resolve({ error: error.message }));
+    worker.once('exit', () => {
+      timeout.removeEventListener('abort', end);
+      resolve({ error: 'its parser stopped' });
+    });
+  });
+  try {
+    return await answer;
+  } finally {
+    await worker.terminate();
+  }
+}
+
+function findLibrary(): string {
+  try {
+    return createRequire(import.meta.url).resolve('unpdf');
+  } catch (cause) {
+    const message = 'Reading the text of a PDF needs the package "unpdf", which is not installed.';
+    throw new ToolError('read_content_failure', message, { cause });
+  }
+}
+
+/** Runs in the thread; plain JavaScript, because it is not part of any bundle. */
+const program = `
+const { parentPort, workerData: { library, bytes, first, last } } = require('node:worker_threads');
+const textOf = ({ items }) => items.map((item) => item.str + (item.hasEOL ? '\\n' : '')).join('');
+const parse = async () => {
+  const document = await require(library).getDocumentProxy(new Uint8Array(bytes), { verbosity: 0 });
+  const texts = [];
+  for (let page = first; page <= Math.min(last, document.numPages); page++)
+    texts.push(textOf(await (await document.getPage(page)).getTextContent()));
+  return { total: document.numPages, texts };
+};
+parse().catch((error) => ({ error: String(error?.message ?? error) })).then((answer) => parentPort.postMessage(answer));
+`;

@@ -1,0 +1,185 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, realpathSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { hasProgram } from '../../../../testing/programs.js';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { oddSpelling, Workspace } from './workspace.js';
+
+/** `app` is the workspace; everything beside it is outside. */
+async function setUp() {
+  const base = tempDirectory({
+    'app/src/a.txt': 'a',
+    'app-evil/f': 'evil',
+    'app2/f': 'evil',
+    'outside/secret.txt': 'secret',
+    'outside/dir/deep.txt': 'deep',
+  });
+  return { base, app: join(base, 'app'), workspace: await Workspace.open(join(base, 'app')) };
+}
+
+test.each([
+  ['../app-evil/f', 'app-evil/f'],
+  ['../app2', 'app2'],
+  ['../appx/../app-evil', 'app-evil'],
+  ['..', ''],
+  ['../', ''],
+  ['src/../../outside/secret.txt', 'outside/secret.txt'],
+  ['src//..//..//outside', 'outside'],
+])('%s is outside', async (path, real) => {
+  const { workspace, base } = await setUp();
+  expect(await workspace.locate(path)).toEqual({ path: join(base, real), inside: false });
+});
+
+test.each([
+  ['src/a.txt', 'src/a.txt'],
+  ['src/a.txt/', 'src/a.txt'],
+  ['./src/./a.txt', 'src/a.txt'],
+  ['.', ''],
+  ['..foo/bar', '..foo/bar'],
+  ['%2e%2e/x', '%2e%2e/x'],
+  ['~/x', '~/x'],
+  ['$HOME/x', '$HOME/x'],
+  ['..\\..\\x', '..\\..\\x'],
+  ['new/dir/file.txt', 'new/dir/file.txt'],
+])('%j stays inside and nothing in it is expanded', async (path, real) => {
+  const { workspace, app } = await setUp();
+  expect(await workspace.locate(path)).toEqual({ path: join(app, real), inside: true });
+});
+
+const links: [name: string, link: string, target: string, asked: string, real: string][] = [
+  ['a file', 'link', '../outside/secret.txt', 'link', 'outside/secret.txt'],
+  ['a directory', 'link', '../outside', 'link/secret.txt', 'outside/secret.txt'],
+  ['a missing leaf under a linked directory', 'link', '../outside', 'link/new/leaf', 'outside/new/leaf'],
+  ['a dangling link', 'link', '../outside/none', 'link', 'outside/none'],
+  ['a path through a dangling link', 'link', '../outside/none', 'link/x', 'outside/none/x'],
+  ['the parent of the workspace', 'link', '..', 'link/outside', 'outside'],
+  ['the root', 'link', '/', 'link/etc/hostname', '/etc/hostname'],
+  ['a nested link', 'src/link', '../../outside/dir', 'src/link/deep.txt', 'outside/dir/deep.txt'],
+  ['dots behind a link', 'link', '../outside/dir', 'src/../link/deep.txt', 'outside/dir/deep.txt'],
+];
+
+test.each(links)('a link to %s is judged by where it leads', async (_, link, target, asked, real) => {
+  const { workspace, app, base } = await setUp();
+  symlinkSync(target, join(app, link));
+  const path = real.startsWith('/') ? realpathSync(real) : join(base, real);
+  expect(await workspace.locate(asked)).toMatchObject({ path, inside: false });
+});
+
+test('a chain of links is followed to its end', async () => {
+  const { workspace, app, base } = await setUp();
+  symlinkSync('two', join(app, 'one'));
+  symlinkSync('src/three', join(app, 'two'));
+  symlinkSync('../../outside/secret.txt', join(app, 'src/three'));
+  expect(await workspace.locate('one')).toEqual({ path: join(base, 'outside/secret.txt'), inside: false });
+});
+
+test('a dangling link in a linked directory is relative to where that directory really is', async () => {
+  const { workspace, app, base } = await setUp();
+  symlinkSync('../outside/dir', join(app, 'd'));
+  symlinkSync('../none', join(base, 'outside/dir/dangling'));
+  expect(await workspace.locate('d/dangling')).toEqual({ path: join(base, 'outside/none'), inside: false });
+});
+
+test('a link into the workspace is inside', async () => {
+  const { workspace, app, base } = await setUp();
+  symlinkSync(app, join(base, 'outside/back'));
+  expect(await workspace.locate(join(base, 'outside/back/src/a.txt'))).toEqual({
+    path: join(app, 'src/a.txt'),
+    inside: true,
+  });
+});
+
+test.skipIf(process.platform !== 'linux')('detours through /proc lead to the same place', async () => {
+  const { workspace, app, base } = await setUp();
+  expect(await workspace.locate(`/proc/self/root${app}/src/a.txt`)).toEqual({
+    path: join(app, 'src/a.txt'),
+    inside: true,
+  });
+  expect(await workspace.locate(`/proc/self/root${base}/outside/secret.txt`)).toMatchObject({ inside: false });
+  expect((await workspace.locate('/proc/self/cwd')).path).toBe(realpathSync('.'));
+});
+
+test('what cannot be resolved is refused', async () => {
+  const { workspace, app } = await setUp();
+  await expect(workspace.locate('')).rejects.toMatchObject({ type: 'invalid_tool_params' });
+  symlinkSync('loop-b', join(app, 'loop-a'));
+  symlinkSync('loop-a', join(app, 'loop-b'));
+  await expect(workspace.locate('loop-a')).rejects.toMatchObject({ type: 'read_content_failure' });
+  await expect(workspace.locate('x'.repeat(300))).rejects.toMatchObject({ type: 'read_content_failure' });
+  await expect(workspace.locate('src/a.txt/child')).rejects.toMatchObject({ type: 'file_not_found' });
+});
+
+test('further directories count as inside, readable ones do not but need no question', async () => {
+  const { base } = await setUp();
+  const workspace = await Workspace.open(join(base, 'app'), ['../app2'], { readable: [join(base, 'outside')] });
+  expect(await workspace.locate(join(base, 'app2/f'))).toEqual({ path: join(base, 'app2/f'), inside: true });
+  expect(await workspace.locate(join(base, 'outside/secret.txt'))).toEqual({
+    path: join(base, 'outside/secret.txt'),
+    inside: false,
+    readable: true,
+  });
+});
+
+test('directories named as ours are guarded whatever they are called', async () => {
+  const { base } = await setUp();
+  const workspace = await Workspace.open(join(base, 'app'), [], { guarded: [join(base, 'app/state')] });
+  expect(await workspace.locate('state/settings.json')).toMatchObject({ guarded: expect.stringContaining('state') });
+});
+
+test('a protected path is protected from the moment it appears, by link or by name', async () => {
+  const { workspace, app } = await setUp();
+  expect(await workspace.locate('hooks')).toEqual({ path: join(app, 'hooks'), inside: true });
+  expect(await workspace.locate('.git/hooks/pre-commit')).toMatchObject({ guarded: expect.any(String) });
+  mkdirSync(join(app, '.git'));
+  symlinkSync('.git', join(app, 'hooks'));
+  expect(await workspace.locate('hooks/pre-commit')).toMatchObject({
+    path: join(app, '.git/hooks/pre-commit'.replace('hooks/', '')),
+    guarded: expect.any(String),
+  });
+});
+
+test.skipIf(!hasProgram('git'))('git directories are guarded under any name', async () => {
+  const { workspace, app, base } = await setUp();
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: base, stdio: 'ignore' });
+  git('init', '-q', '--separate-git-dir', join(app, 'meta'), join(app, 'project'));
+  expect(await workspace.locate('meta/config')).toMatchObject({ guarded: expect.stringContaining('git') });
+  expect(await workspace.locate('meta/hooks/pre-commit')).toMatchObject({ guarded: expect.any(String) });
+  git('init', '-q', '--bare', join(app, 'bare'));
+  expect(await workspace.locate('bare/hooks/post-receive')).toMatchObject({ guarded: expect.any(String) });
+  renameSync(join(app, 'meta'), join(app, 'moved'));
+  expect(await workspace.locate('moved/config')).toMatchObject({ guarded: expect.any(String) });
+  expect(await workspace.locate('project/main.c')).toEqual({ path: join(app, 'project/main.c'), inside: true });
+});
+
+test.skipIf(!hasProgram('git'))('the git data of worktrees is guarded', async () => {
+  const { workspace, app } = await setUp();
+  const repository = join(app, 'r');
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: app, stdio: 'ignore' });
+  git('init', '-q', repository);
+  writeFileSync(join(repository, 'f'), '');
+  const author = ['-c', 'user.name=a', '-c', 'user.email=a@example.com'];
+  git('-C', repository, 'add', '.');
+  git('-C', repository, ...author, 'commit', '-qm', 'x');
+  git('-C', repository, 'worktree', 'add', '-q', join(app, 'tree'));
+  renameSync(join(repository, '.git/worktrees/tree'), join(app, 'elsewhere'));
+  expect(await workspace.locate('elsewhere/config.worktree')).toMatchObject({ guarded: expect.any(String) });
+  expect(await workspace.locate('tree/.git')).toMatchObject({ guarded: expect.any(String) });
+});
+
+test.each([
+  '\\\\host\\share',
+  '//host/share',
+  '\\\\?\\C:\\x',
+  '\\??\\C:\\x',
+  'C:\\a.txt:stream',
+  'C:\\CON',
+  'c:\\x\\nul.txt',
+  'LPT1',
+])('on Windows %s is refused by its spelling', (path) => {
+  expect(oddSpelling(path, 'win32')).toEqual(expect.any(String));
+});
+
+test.each(['C:\\Users\\me\\a.txt', 'C:\\console\\context.txt', 'src\\nullable.ts'])('on Windows %s is fine', (path) => {
+  expect(oddSpelling(path, 'win32')).toBeUndefined();
+});
