@@ -1,0 +1,196 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { LatheHome } from '../files/lathe-home.js';
+import { FolderTrust } from './folder-trust.js';
+
+function setUp(...folders: string[]) {
+  const base = tempDirectory();
+  for (const folder of ['project', ...folders]) mkdirSync(join(base, folder), { recursive: true });
+  const home = new LatheHome(join(base, 'home'));
+  return {
+    base,
+    project: join(base, 'project'),
+    home,
+    store: home.file('trusted-folders.json'),
+    trust: new FolderTrust(home),
+  };
+}
+
+test('a folder is unknown, then trusted, then not, then unknown again', async () => {
+  const { project, trust } = setUp();
+  const states = [await trust.state(project)];
+  await trust.trust(project);
+  states.push(await trust.state(project));
+  await trust.distrust(project);
+  states.push(await trust.state(project));
+  expect(await trust.list()).toMatchObject([{ path: project, state: 'untrusted' }]);
+  await trust.forget(project);
+  states.push(await trust.state(project));
+  expect(states).toEqual(['unknown', 'trusted', 'untrusted', 'unknown']);
+});
+
+test('what was decided is there for the next process, in a private file', async () => {
+  const { project, home, store, trust } = setUp();
+  await trust.trust(project);
+  expect(await new FolderTrust(home).state(project)).toBe('trusted');
+  expect([statSync(store).mode & 0o777, statSync(home.path).mode & 0o777]).toEqual([0o600, 0o700]);
+});
+
+test('trust reaches down to the next repository, worktree or submodule and not to siblings or parents', async () => {
+  const { base, project, trust } = setUp(
+    'project/.git',
+    'project/src/deep',
+    'project/vendor/clone/.git',
+    'project/vendor/clone/src',
+    'project/bare/objects',
+    'project/bare/refs',
+    'project/sub',
+    'project2',
+  );
+  writeFileSync(join(project, 'sub/.git'), 'gitdir: ../.git/modules/sub');
+  writeFileSync(join(project, 'bare/HEAD'), 'ref: refs/heads/main');
+  await trust.trust(project);
+  const state = (path: string) => trust.state(join(base, path));
+  expect(await state('project/src/deep')).toBe('trusted');
+  expect(await state('project/vendor')).toBe('trusted');
+  for (const path of [
+    'project/vendor/clone',
+    'project/vendor/clone/src',
+    'project/sub',
+    'project/bare',
+    'project2',
+    '.',
+  ]) {
+    expect([path, await state(path)]).toEqual([path, 'unknown']);
+  }
+  await trust.trust(join(project, 'vendor/clone'));
+  expect(await state('project/vendor/clone/src')).toBe('trusted');
+});
+
+test('distrust beats inherited trust and reaches into repositories; a nearer trust beats it', async () => {
+  const { project, trust } = setUp('project/bad/repo/.git', 'project/bad/good');
+  await trust.trust(project);
+  await trust.distrust(join(project, 'bad'));
+  await trust.trust(join(project, 'bad/good'));
+  expect(await trust.state(join(project, 'bad'))).toBe('untrusted');
+  expect(await trust.state(join(project, 'bad/repo'))).toBe('untrusted');
+  expect(await trust.state(join(project, 'bad/good'))).toBe('trusted');
+});
+
+test('a link is judged by where it leads', async () => {
+  const { base, project, trust } = setUp('elsewhere', 'project/inside');
+  symlinkSync(join(base, 'elsewhere'), join(project, 'link'));
+  symlinkSync(project, join(base, 'alias'));
+  await trust.trust(join(base, 'alias'));
+  expect(await trust.state(join(project, 'link'))).toBe('unknown');
+  expect(await trust.state(join(base, 'alias/inside'))).toBe('trusted');
+  expect(await trust.list()).toMatchObject([{ path: project }]);
+});
+
+test('another folder put in the place of a trusted one asks again, and so does a moved one', async () => {
+  const { base, project, trust } = setUp('other', 'project/sub');
+  await trust.trust(project);
+  renameSync(project, join(base, 'moved'));
+  expect(await trust.state(join(base, 'moved'))).toBe('unknown');
+  renameSync(join(base, 'other'), project);
+  mkdirSync(join(project, 'sub'));
+  expect(await trust.state(project)).toBe('unknown');
+  expect(await trust.state(join(project, 'sub'))).toBe('unknown');
+});
+
+test('a folder made anew under the same inode number asks again', async () => {
+  const { project, store, trust } = setUp();
+  await trust.trust(project);
+  const data = JSON.parse(readFileSync(store, 'utf8')) as { folders: { born?: string }[] };
+  const [record] = data.folders;
+  writeFileSync(store, JSON.stringify({ ...data, folders: [{ ...record, born: '1' }] }), { mode: 0o600 });
+  expect(await trust.state(project)).toBe('unknown');
+  rmSync(project, { recursive: true });
+  mkdirSync(project);
+  expect(await trust.state(project)).toBe('unknown');
+});
+
+test('distrust holds by name, whatever lies there now', async () => {
+  const { project, trust } = setUp('other');
+  await trust.distrust(project);
+  rmSync(project, { recursive: true });
+  mkdirSync(project);
+  expect(await trust.state(project)).toBe('untrusted');
+});
+
+test('a folder that contains the store can never be trusted for good', async () => {
+  const { base, trust } = setUp();
+  await expect(trust.trust(base)).rejects.toThrow('--trust');
+  expect(await trust.state(base)).toBe('unknown');
+});
+
+const attacks: [string, (store: string, home: string, base: string) => void, string][] = [
+  ['can be written by the group', (store) => chmodSync(store, 0o620), 'written by other users'],
+  ['can be written by all', (store) => chmodSync(store, 0o602), 'written by other users'],
+  ['lies in a folder others can write', (_, home) => chmodSync(home, 0o777), 'folder can be written'],
+  [
+    'is a link',
+    (store, _, base) => {
+      renameSync(store, join(base, 'copy'));
+      symlinkSync(join(base, 'copy'), store);
+    },
+    'ELOOP',
+  ],
+  [
+    'lies in a linked folder',
+    (_, home, base) => {
+      renameSync(home, join(base, 'copy'));
+      symlinkSync(join(base, 'copy'), home);
+    },
+    'symbolic link',
+  ],
+  ['is not JSON', (store) => writeFileSync(store, '{'), 'JSON'],
+  ['is huge', (store) => writeFileSync(store, ' '.repeat(5_000_000)), 'too large'],
+  [
+    'is a pipe',
+    (store) => {
+      rmSync(store);
+      execFileSync('mkfifo', ['-m', '600', store]);
+    },
+    'not a regular file',
+  ],
+];
+
+test.each(attacks)('a store that %s is not believed, and says so', async (_, attack, reason) => {
+  const { base, project, home, store, trust } = setUp();
+  await trust.trust(project);
+  attack(store, home.path, base);
+  expect(await trust.state(project)).toBe('unknown');
+  expect(await trust.list()).toEqual([]);
+  expect(await trust.problem()).toContain(reason);
+});
+
+test.skipIf(process.getuid?.() !== 0)('a store of another user is not believed', async () => {
+  const { project, store, trust } = setUp();
+  await trust.trust(project);
+  execFileSync('chown', ['12345', store]);
+  expect(await trust.problem()).toContain('another user');
+  expect(await trust.state(project)).toBe('unknown');
+});
+
+test.each([
+  '[]',
+  '{"folders": {}}',
+  '{"folders": [null, 5, {"path": "/"}, {"path": "/", "state": "yes", "device": "1", "inode": "2"}]}',
+])('entries that we did not write count for nothing: %s', async (text) => {
+  const { project, home, store, trust } = setUp();
+  await home.directory();
+  writeFileSync(store, text, { mode: 0o600 });
+  expect([await trust.state(project), await trust.list()]).toEqual(['unknown', []]);
+});
+
+test('decisions made at once are all kept', async () => {
+  const { base, home } = setUp('a', 'b', 'c', 'd');
+  await Promise.all(['a', 'b', 'c', 'd'].map((name) => new FolderTrust(home).trust(join(base, name))));
+  expect((await new FolderTrust(home).list()).map(({ path }) => path).sort()).toEqual(
+    ['a', 'b', 'c', 'd'].map((name) => join(base, name)),
+  );
+});
