@@ -27,11 +27,14 @@ export type {
 } from './models/model.js';
 export { ModelError, type ModelErrorKind } from './models/model-error.js';
 export { ScriptedModel, type ScriptedTurn, type ScriptStep } from './models/scripted.js';
+export { Consent, type ConsentKind, definitionHash } from './policy/consent.js';
+export { FolderTrust, type TrustRecord, type TrustState } from './policy/folder-trust.js';
 export type { CommandAnalysis, Segment } from './process/command-analysis.js';
 export type { SettingKey, Settings } from './settings/keys.js';
 export { type LoadedSettings, loadSettings, type SettingsSources } from './settings/load-settings.js';
 export type { McpServerSettings } from './settings/mcp-server-shape.js';
 export type { Ignored, LayerName, Origin } from './settings/merge-layers.js';
+export { projectSettings, saveSetting, userSettings, type WritableSettings } from './settings/save-setting.js';
 export type { SettingsProblem } from './settings/settings-file.js';
 export type { JsonSchema } from './text/json-schema.js';
 export type { Confirmation, Decision, GrantScope } from './tools/confirmation.js';

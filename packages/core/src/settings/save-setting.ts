@@ -1,0 +1,122 @@
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { LatheHome } from '../files/lathe-home.js';
+import { isWithin } from '../files/workspace.js';
+import { changeFile } from './change-file.js';
+import { checkValue } from './check-value.js';
+import { editJsonc } from './edit-jsonc.js';
+import { settingBySpelling } from './keys.js';
+import { JsoncError, type JsonNode, type JsonValue, nodeOf, parseJsonc, valueOf } from './parse-jsonc.js';
+
+/** A settings file of ours; the only kind that is ever written. */
+export interface WritableSettings {
+  path: string;
+  /** The file must really lie in this folder: a link must not turn a project's file into the person's. */
+  within?: string;
+  /** Mode of a new file; an existing one keeps its own. */
+  mode: number;
+}
+
+export function userSettings(home: LatheHome): WritableSettings {
+  return { path: home.file('settings.json'), mode: 0o600 };
+}
+
+export function projectSettings(root: string): WritableSettings {
+  return { path: join(root, '.lathe', 'settings.json'), within: root, mode: 0o644 };
+}
+
+/**
+ * Changes one setting and nothing else in the file: `change` gets the value as written and returns the new one, or
+ * `undefined` to remove it. `path` is a canonical key split at its dots, with an entry's name after it where there is
+ * one: `['mcpServers', 'github']`. A file that cannot be understood is left as it is, with an error.
+ */
+export async function saveSetting(
+  home: LatheHome,
+  file: WritableSettings,
+  path: readonly [string, ...string[]],
+  change: (current: JsonValue | undefined) => JsonValue | undefined,
+): Promise<void> {
+  const target = await realTarget(file);
+  await changeFile(home, {
+    path: target,
+    mode: file.mode,
+    verify: async () => {
+      if ((await realTarget(file)) !== target) throw new Error(`${file.path} has moved; nothing was saved.`);
+    },
+    change: (text) => edit(target, text ?? '', path, change),
+  });
+}
+
+function edit(
+  target: string,
+  text: string,
+  path: readonly string[],
+  change: (current: JsonValue | undefined) => JsonValue | undefined,
+): string {
+  const root = parse(target, text);
+  const place = spellingIn(root, path);
+  const current = nodeAt(root, place);
+  const value = change(current === undefined ? undefined : valueOf(current));
+  if (value !== undefined) check(path, value);
+  const edited = editJsonc(text, place, value);
+  parse(target, edited);
+  return edited;
+}
+
+function parse(target: string, text: string): JsonNode {
+  try {
+    const root = parseJsonc(text.replace(/^\uFEFF/, '').trim() === '' ? '{}' : text);
+    if (root.type === 'object') return root;
+    throw new JsoncError('The file must hold one object', 1);
+  } catch (error) {
+    if (!(error instanceof JsoncError)) throw error;
+    throw new Error(`${target}:${error.line}: ${error.message}. Nothing was saved; correct the file first.`, {
+      cause: error,
+    });
+  }
+}
+
+/** Where the file already writes this setting, whatever the spelling; the canonical place when it does not. */
+function spellingIn(root: JsonNode, path: readonly string[]): readonly string[] {
+  const length = settingLength(path);
+  const setting = settingBySpelling.get(path.slice(0, length).join('.'));
+  const spellings = setting === undefined ? [] : [setting.key, ...setting.also];
+  const used = spellings.map((spelling) => spelling.split('.')).find((names) => nodeAt(root, names) !== undefined);
+  return used === undefined ? path : [...used, ...path.slice(length)];
+}
+
+function settingLength(path: readonly string[]): number {
+  const length = path.findIndex((_, index) => settingBySpelling.has(path.slice(0, index + 1).join('.'))) + 1;
+  if (length === 0) throw new Error(`There is no setting "${path.join('.')}".`);
+  return length;
+}
+
+function check(path: readonly string[], value: JsonValue): void {
+  const length = settingLength(path);
+  const setting = settingBySpelling.get(path.slice(0, length).join('.'));
+  if (setting === undefined) return;
+  const whole = path.slice(length).reduceRight<JsonValue>((inner, name) => ({ [name]: inner }), value);
+  const mistakes: string[] = [];
+  const report = (_: unknown, key: string, message: string) => mistakes.push(`${key}: ${message}`);
+  checkValue(setting.shape, nodeOf(whole), setting.key, { env: {}, report });
+  if (mistakes.length > 0) throw new Error(`Nothing was saved. ${mistakes.join(' ')}`);
+}
+
+function nodeAt(node: JsonNode, path: readonly string[]): JsonNode | undefined {
+  const [name, ...rest] = path;
+  if (name === undefined) return node;
+  const entry = node.type === 'object' ? node.entries.findLast(({ key }) => key === name) : undefined;
+  return entry === undefined ? undefined : nodeAt(entry.value, rest);
+}
+
+/** The file behind links, so that a linked settings file stays a link. */
+async function realTarget({ path, within }: WritableSettings): Promise<string> {
+  const target = await realpath(path).catch(async () => {
+    const folder = await realpath(dirname(path)).catch(() => dirname(path));
+    return join(folder, basename(path));
+  });
+  if (within !== undefined && !isWithin(await realpath(within), target)) {
+    throw new Error(`${path} leads out of the project, to ${target}; nothing was saved.`);
+  }
+  return target;
+}
