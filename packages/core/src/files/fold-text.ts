@@ -1,0 +1,83 @@
+/** A line as relaxed matching sees it, with the way back to the characters it was made from. */
+export interface FoldedLine {
+  text: string;
+  /** The position in the source of a position in `text`; `undefined` inside a folded character. */
+  originOf: (column: number) => number | undefined;
+}
+
+/** Typographic look-alikes and invisible characters, by what people type for them. */
+const lookalikes: Record<string, string> = {
+  '\u2018': "'",
+  '\u2019': "'",
+  '\u201A': "'",
+  '\u201B': "'",
+  '\u2032': "'",
+  '\u201C': '"',
+  '\u201D': '"',
+  '\u201E': '"',
+  '\u201F': '"',
+  '\u2033': '"',
+  '\u2010': '-',
+  '\u2011': '-',
+  '\u2012': '-',
+  '\u2013': '-',
+  '\u2014': '-',
+  '\u2015': '-',
+  '\u2212': '-',
+  '\u2026': '...',
+  '\u00A0': ' ',
+  '\u202F': ' ',
+  '\u2007': ' ',
+  '\u3000': ' ',
+};
+for (let code = 0x2000; code <= 0x200a; code++) lookalikes[String.fromCharCode(code)] ??= ' ';
+
+/** A character with its combining marks, or a run of conjoining Hangul letters: what normal forms compose. */
+const clusters = /[\u1100-\u11FF]+|\P{M}\p{M}*|\p{M}+/gu;
+
+/** Typographic characters as typed, every character in normal form C. */
+export function foldLine(source: string): FoldedLine {
+  if (isAscii(source)) return { text: source, originOf: (column) => (column <= source.length ? column : undefined) };
+  let text = '';
+  const origin = new Map<number, number>();
+  for (const { 0: cluster, index } of source.matchAll(clusters)) {
+    origin.set(text.length, index);
+    text += lookalikes[cluster] ?? cluster.normalize('NFC');
+  }
+  origin.set(text.length, source.length);
+  return { text, originOf: (column) => origin.get(column) };
+}
+
+const isAscii = (text: string) => /^[\0-\x7F]*$/.test(text);
+
+const asTyped = (line: string) => line.replace(/./gsu, (character) => lookalikes[character] ?? character);
+
+/** Which folds it takes to make two lines equal, in words. */
+export function differencesBetween(actual: string, wanted: string): string[] {
+  const names: string[] = [];
+  if (/\s*$/u.exec(actual)?.[0] !== /\s*$/u.exec(wanted)?.[0]) names.push('trailing whitespace');
+  const [a, b] = [actual.trimEnd(), wanted.trimEnd()];
+  if (a === b) return names;
+  if (asTyped(a) !== a || asTyped(b) !== b) names.push('typographic characters');
+  if (asTyped(a) !== asTyped(b)) names.push('Unicode normal form');
+  return names;
+}
+
+/** The longest part of `line` that no fold touches, so that its bytes can be searched for. */
+export function stablePart(line: string): string {
+  let [best, current] = ['', ''];
+  const characters = Array.from(line.slice(0, maxStable));
+  for (const [index, character] of characters.entries()) {
+    current = isStable(character, characters[index + 1]) ? current + character : '';
+    if (current.length > best.length) best = current;
+  }
+  return best;
+}
+
+const maxStable = 1000;
+
+/** Not whitespace, no look-alike of anything, and the same in every normal form. */
+function isStable(character: string, next = ''): boolean {
+  if (/[\s'"\-.\p{M}\u1100-\u11FF]/u.test(character) || /^\p{M}/u.test(next)) return false;
+  return lookalikes[character] === undefined && character.normalize('NFD') === character;
+}
