@@ -1,11 +1,8 @@
 import { foldLine } from './fold-text.js';
-import type { Found, Match } from './match.js';
 import { candidates, type FileLine } from './match-relaxed.js';
 import type { Pace } from './pace.js';
 import type { TextBytes } from './text-bytes.js';
-
-/** Turns an indentation as the needle writes it into the file's; `undefined` when the rule does not cover it. */
-export type Reindent = (indent: string) => string | undefined;
+import type { Found, Match, Reindent } from './text-match.js';
 
 /**
  * Finds whole lines whose indentation differs from the wanted ones in one uniform way: the same prefix missing or too

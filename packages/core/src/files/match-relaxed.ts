@@ -1,7 +1,7 @@
 import { differencesBetween, foldLine, stablePart } from './fold-text.js';
-import type { Found, LineSpan, Match } from './match.js';
 import type { Pace } from './pace.js';
 import { breakAfter, breakBefore, findOffsets, lineEnd, lineStart, type TextBytes } from './text-bytes.js';
+import type { Found, LineSpan, Match } from './text-match.js';
 
 /** Longer lines are only matched literally. */
 const maxLine = 64 * 1024;

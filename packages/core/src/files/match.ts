@@ -1,28 +1,9 @@
 import { ToolError } from '../errors.js';
-import { findIndented, type Reindent } from './match-indented.js';
+import { findIndented } from './match-indented.js';
 import { findRelaxed } from './match-relaxed.js';
 import type { Pace } from './pace.js';
 import { breakAfter, breakBefore, findOffsets, startsAt, type TextBytes } from './text-bytes.js';
-
-/** A stretch of the file that `old_string` means, line by line: what lies between two lines is a line break. */
-export interface Match {
-  lines: LineSpan[];
-}
-
-export interface LineSpan {
-  start: number;
-  end: number;
-  /** The bytes of each character position of the wanted line, where it differs from what the file has. */
-  offsetAt?: (column: number) => number | undefined;
-}
-
-export interface Found {
-  matches: Match[];
-  /** What was overlooked to find it, in words; empty when the text is there as it was given. */
-  relaxed: string[];
-  /** How new lines must be indented to fit, when the indentation was overlooked. */
-  reindent?: Reindent;
-}
+import type { Found, LineSpan, Match } from './text-match.js';
 
 /** More than this many hits is a mistake, and would only cost memory. */
 const maxMatches = 1_000_000;

@@ -1,7 +1,7 @@
 import { foldLine } from './fold-text.js';
-import type { Found, LineSpan, Match } from './match.js';
 import { splitLines } from './match.js';
 import { breakAfter, breakBefore, lineEnd, lineStart, type TextBytes } from './text-bytes.js';
+import type { Found, LineSpan, Match } from './text-match.js';
 
 /** New bytes for the span from `start` to `end`. */
 export interface Splice {
