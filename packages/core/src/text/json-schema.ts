@@ -1,11 +1,123 @@
-import Schema, { type XSchemaObject } from 'typebox/schema';
+import { Check, Compile, Errors, Meta, type XSchemaObject } from 'typebox/schema';
+import { explainMismatch, TooCostly } from './explain-mismatch.js';
+import { safePattern } from './safe-pattern.js';
+import { isRecord, joinPath, mapSchemas, own, ownList, type SchemaNode } from './schema-nodes.js';
+import { boundsProblem } from './value-bounds.js';
 
 /** Any JSON Schema, draft-07 or 2020-12. The only file that knows which validator is underneath. */
 export type JsonSchema = XSchemaObject;
 
-/** Why `value` does not fit `schema`, in words a model can act on; `null` when it fits. */
+/** The meta-schemas a schema can be checked against, with `describeMismatch`. */
+export const metaSchemas: Readonly<Record<'draft-07' | '2020-12', JsonSchema>> = {
+  'draft-07': Meta['http://json-schema.org/draft-07/schema#'],
+  '2020-12': Meta['https://json-schema.org/draft/2020-12/schema'],
+};
+
+const shownProblems = 5;
+
+/** Each followed `$ref` counts: schemas that refer to themselves can multiply the work without end. */
+const maxReferences = 200_000;
+
+/** Why `value` does not fit `schema`, in words a model can act on; `null` when it fits. Never throws. */
 export function describeMismatch(schema: JsonSchema, value: unknown): string | null {
-  const [fits, errors] = Schema.Errors(schema, value);
-  if (fits) return null;
-  return errors.map((error) => `${error.instancePath || 'params'} ${error.message}`).join('; ');
+  try {
+    const bounds = boundsProblem(value);
+    if (bounds !== null) return `the parameters cannot be checked: the value ${bounds}`;
+    const validator = validatorOf(schema);
+    if (validator.fits(value)) return null;
+    const explained = explainMismatch(schema, schema, value);
+    return summary(explained.length > 0 ? explained : validator.errors(value));
+  } catch (error) {
+    if (error instanceof TooCostly) return 'the parameters cannot be checked: the schema asks for too much work';
+    // A schema that the validator cannot compile must refuse the call, never let it pass unchecked.
+    return `the parameters cannot be checked: ${error instanceof Error ? error.message : 'unknown error'}`;
+  }
+}
+
+/** True when `value` fits `schema`; false too when that cannot be found out. */
+export function fitsSchema(schema: JsonSchema, value: unknown): boolean {
+  try {
+    return boundsProblem(value) === null && validatorOf(schema).fits(value);
+  } catch {
+    return false;
+  }
+}
+
+function summary(problems: readonly string[]): string {
+  const distinct = [...new Set(problems)];
+  const more = distinct.length - shownProblems;
+  return distinct.slice(0, shownProblems).join('; ') + (more > 0 ? `; and ${more} more` : '');
+}
+
+interface Validator {
+  fits(value: unknown): boolean;
+  errors(value: unknown): string[];
+}
+
+const validators = new WeakMap<object, Validator>();
+
+function validatorOf(schema: JsonSchema): Validator {
+  const known = validators.get(schema);
+  if (known) return known;
+  const created = createValidator(schema);
+  validators.set(schema, created);
+  return created;
+}
+
+function createValidator(schema: JsonSchema): Validator {
+  let references = 0;
+  const countReference = () => {
+    if (++references > maxReferences) throw new TooCostly();
+    return true;
+  };
+  const prepared = mapSchemas(schema, (node) => prepare(node, countReference));
+  if (!isRecord(prepared)) throw new TypeError('the schema is not an object');
+  const check = compileCheck(prepared);
+  return {
+    fits(value) {
+      references = 0;
+      return check(value);
+    },
+    errors(value) {
+      references = 0;
+      return Errors(prepared, value)[1].map(({ instancePath, message }) => `${readable(instancePath)} ${message}`);
+    },
+  };
+}
+
+/** Compiled code is fastest, but very wide schemas make expressions too long for the engine's parser. */
+function compileCheck(schema: SchemaNode): (value: unknown) => boolean {
+  try {
+    const compiled = Compile(schema);
+    return (value) => compiled.Check(value);
+  } catch {
+    return (value) => Check(schema, value);
+  }
+}
+
+/** `pattern` runs through our guard; `format` is an annotation, as 2020-12 has it; references are counted. */
+function prepare(node: SchemaNode, countReference: () => boolean): SchemaNode {
+  const { pattern, format: _, '~refine': __, ...rest }: Record<string, unknown> = node;
+  const refinements: { check: (value: unknown) => boolean; error: () => string }[] = [];
+  if (typeof pattern === 'string') {
+    const safe = safePattern(pattern);
+    const check = (value: unknown) => typeof value !== 'string' || (typeof safe !== 'string' && safe.test(value));
+    refinements.push({ check, error: () => `must match the pattern ${pattern}` });
+  }
+  const guarded: Record<string, unknown> = refinements.length > 0 ? { ...rest, '~refine': refinements } : rest;
+  const reference = own(node, '$ref');
+  if (reference === undefined) return guarded;
+  // Counted before it is followed: what fails inside would never come to a count after it.
+  const { $ref: ___, ...others } = guarded;
+  const count = { '~refine': [{ check: countReference, error: () => '' }] };
+  return { ...others, allOf: [...ownList(node, 'allOf'), count, { $ref: reference }] };
+}
+
+function readable(pointer: string): string {
+  const parts = pointer.split('/').slice(1);
+  const path = parts.reduce((parent, part) => {
+    const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    return joinPath(parent, /^\d+$/.test(key) ? Number(key) : key);
+  }, '');
+  return path === '' ? 'the parameters' : path;
 }

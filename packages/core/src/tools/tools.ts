@@ -2,6 +2,7 @@ import type { XStatic } from 'typebox/schema';
 import type { PartListUnion } from '../content.js';
 import type { ToolErrorType } from '../errors.js';
 import { describeMismatch, type JsonSchema } from '../text/json-schema.js';
+import type { ParameterAliases } from '../text/repair-params.js';
 import type { Confirmation } from './confirmation.js';
 import type { Display } from './display.js';
 import type { Target } from './target.js';
@@ -30,6 +31,8 @@ export interface ToolIdentity {
   readonly description: string;
   readonly kind: ToolKind;
   readonly parameterSchema: JsonSchema;
+  /** Other names under which models send a parameter, by its proper name: `{ path: ['file_path'] }`. */
+  readonly parameterAliases?: ParameterAliases;
   /** The scheduler ends a call after this long. */
   readonly timeoutMs?: number;
   /** Characters of text the model gets; the rest is spilled to a file that the result names. */
@@ -68,6 +71,7 @@ export abstract class BaseTool<P> implements Tool<P> {
   readonly description: string;
   readonly kind: ToolKind;
   readonly parameterSchema: JsonSchema;
+  readonly parameterAliases: ParameterAliases;
   readonly timeoutMs: number;
   readonly maxOutputChars: number;
 
@@ -77,6 +81,7 @@ export abstract class BaseTool<P> implements Tool<P> {
     this.description = identity.description;
     this.kind = identity.kind;
     this.parameterSchema = identity.parameterSchema;
+    this.parameterAliases = identity.parameterAliases ?? {};
     this.timeoutMs = identity.timeoutMs ?? defaultTimeoutMs;
     this.maxOutputChars = identity.maxOutputChars ?? defaultMaxOutputChars;
   }

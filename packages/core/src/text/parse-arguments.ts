@@ -1,0 +1,92 @@
+import { boundsProblem } from './value-bounds.js';
+
+export type ParsedArguments = { ok: true; value: unknown } | { ok: false; problem: string };
+
+const maxChars = 8 * 1024 * 1024;
+
+/**
+ * The arguments of a call that arrived as text. Besides JSON, a Markdown fence around it and trailing commas are
+ * accepted: neither can change what was meant. A text that was cut off is never completed.
+ */
+export function parseArguments(text: string): ParsedArguments {
+  if (text.length > maxChars) return refuse(`are larger than ${maxChars / 1024 / 1024} MB`);
+  const json = withoutFence(text);
+  const scan = scanBrackets(json);
+  if (scan.problem !== null) return refuse(scan.problem);
+  const first = parse(json);
+  const parsed = first.ok || scan.trailingCommas.length === 0 ? first : parse(withoutCommas(json, scan.trailingCommas));
+  if (!parsed.ok) return refuse(`are not valid JSON: ${parsed.problem}`);
+  const bounds = boundsProblem(parsed.value);
+  return bounds === null ? parsed : refuse(`cannot be used: the value ${bounds}`);
+}
+
+function refuse(problem: string): ParsedArguments {
+  return { ok: false, problem: `The arguments ${problem}. Send one complete JSON object.` };
+}
+
+function parse(json: string): ParsedArguments {
+  try {
+    const value: unknown = JSON.parse(json);
+    return { ok: true, value };
+  } catch (error) {
+    return { ok: false, problem: error instanceof Error ? error.message.slice(0, 200) : 'unreadable' };
+  }
+}
+
+/** Only a fence that is opened and closed, with nothing around it, says where the JSON begins and ends. */
+function withoutFence(text: string): string {
+  const trimmed = text.trim();
+  if (!trimmed.startsWith('```') || !trimmed.endsWith('```')) return text;
+  const lineEnd = trimmed.indexOf('\n');
+  if (lineEnd < 0 || !/^```(?:json)?[ \t\r]*$/i.test(trimmed.slice(0, lineEnd))) return text;
+  return trimmed.slice(lineEnd + 1, -3);
+}
+
+const bracketDepth: Readonly<Record<string, number>> = { '[': 1, '{': 1, ']': -1, '}': -1 };
+const noValue = new Set(['[', '{', ',', ':', '']);
+
+interface Scan {
+  problem: string | null;
+  /** Where commas stand directly before a closing bracket. */
+  trailingCommas: number[];
+}
+
+/** One pass over the text outside strings: how deep it goes, whether it was cut off, which commas trail. */
+function scanBrackets(json: string): Scan {
+  const trailingCommas: number[] = [];
+  const scan = (problem: string | null): Scan => ({ problem, trailingCommas });
+  let depth = 0;
+  let comma = -1;
+  let before = '';
+  for (let at = 0; at < json.length; at++) {
+    const character = json[at] ?? '';
+    if (character === '"') {
+      at = endOfString(json, at);
+      if (at < 0) return scan('are cut off in the middle of a string');
+    }
+    const change = bracketDepth[character] ?? 0;
+    depth += change;
+    if (change < 0 && comma >= 0) trailingCommas.push(comma);
+    if (depth > 1_000) return scan('are nested too deeply');
+    if (character.trim() === '') continue;
+    // After an opening bracket or another comma it stands for a missing value, which nobody can guess.
+    comma = character === ',' && !noValue.has(before) ? at : -1;
+    before = character;
+  }
+  return scan(depth > 0 ? 'are cut off before they are complete' : null);
+}
+
+/** Where the string that opens at `start` closes, or -1. */
+function endOfString(json: string, start: number): number {
+  for (let at = json.indexOf('"', start + 1); at >= 0; at = json.indexOf('"', at + 1)) {
+    let slashes = 0;
+    while (json[at - 1 - slashes] === '\\') slashes++;
+    if (slashes % 2 === 0) return at;
+  }
+  return -1;
+}
+
+function withoutCommas(json: string, commas: readonly number[]): string {
+  const starts = [0, ...commas.map((at) => at + 1)];
+  return starts.map((start, index) => json.slice(start, commas[index])).join('');
+}

@@ -1,0 +1,119 @@
+import { anyOverlap, firstOf, isNullable, parsePattern, type Sequence, type Term } from './pattern-syntax.js';
+
+/** A regular expression that cannot hang: texts too long for its shape do not match. */
+export interface SafePattern {
+  maxLength: number;
+  test(text: string): boolean;
+}
+
+const maxPatternChars = 1_000;
+
+/** Longest text per degree of the polynomial that bounds the matching time; about 25 million steps each. */
+const maxLengths = [1_000_000, 1_000_000, 5_000, 300];
+
+const cache = new Map<string, SafePattern | string>();
+
+/**
+ * Compiles `source`, or says why it is refused. JavaScript's engine backtracks, so a repeated group is accepted only
+ * when every character decides alone how the match goes on (no exponential time), and what remains is at worst
+ * polynomial in the number of loops with an unclear end, which limits the length of the text.
+ */
+export function safePattern(source: string): SafePattern | string {
+  const known = cache.get(source);
+  if (known !== undefined) return known;
+  if (cache.size > 1_000) cache.clear();
+  const result = source.length > maxPatternChars ? `is longer than ${maxPatternChars} characters` : compile(source);
+  if (source.length <= maxPatternChars) cache.set(source, result);
+  return result;
+}
+
+function compile(source: string): SafePattern | string {
+  const expression = toRegExp(source);
+  if (expression === null) return 'is not a valid regular expression';
+  const parsed = parsePattern(source);
+  if (typeof parsed === 'string') return parsed;
+  const degree = Math.ceil(Math.max(...parsed.map(degreeOfAlternative)));
+  const maxLength = maxLengths[degree];
+  if (maxLength === undefined) return 'could take very long to match (ambiguous repetition)';
+  return { maxLength, test: (text) => text.length <= maxLength && expression.test(text) };
+}
+
+function toRegExp(source: string): RegExp | null {
+  for (const flags of ['u', '']) {
+    try {
+      return new RegExp(source, flags);
+    } catch {
+      // Many schemas are written for the older syntax, which allows needless escapes.
+    }
+  }
+  return null;
+}
+
+function degreeOfAlternative(sequence: Sequence): number {
+  const isAnchored = sequence[0]?.kind === 'anchor' && sequence[0].source === '^';
+  const searches = !isAnchored && sequence.some(hasLoop) ? 1 : 0;
+  return 1 + searches + degreeOf(sequence, 0n);
+}
+
+function hasLoop(term: Term): boolean {
+  if (term.kind === 'repeat') return term.max > 10 || hasLoop(term.body);
+  return term.kind === 'group' && term.alternatives.some((sequence) => sequence.some(hasLoop));
+}
+
+/** What one unclear choice between two ways adds: four of them in a row count like a loop. */
+const choice = 0.25;
+
+/** How many loops in a row have an end that the next character does not decide; infinite when nested. */
+function degreeOf(sequence: Sequence, after: bigint): number {
+  let sum = 0;
+  let look = 0;
+  sequence.forEach((term, index) => {
+    const follow = firstOf(sequence.slice(index + 1), after);
+    const degree = degreeOfTerm(term, follow);
+    if (term.kind === 'group' && term.isLook) look = Math.max(look, degree);
+    else sum += degree;
+  });
+  return Math.max(sum, look);
+}
+
+function degreeOfTerm(term: Term, follow: bigint): number {
+  if (term.kind === 'group') {
+    const inner = term.alternatives.map((sequence) => degreeOf(sequence, term.isLook ? 0n : follow));
+    return Math.max(...inner) + choice * overlapsIn(term.alternatives);
+  }
+  if (term.kind !== 'repeat') return 0;
+  const { body, min, max } = term;
+  const isUnclear = min !== max && anyOverlap(firstOf([body], 0n), follow);
+  const unclearEnd = isUnclear ? (max > 1 ? 1 : choice) : 0;
+  if (body.kind !== 'group' || max <= 1) return unclearEnd + degreeOfTerm(body, follow);
+  const again = firstOf([body], 0n);
+  if (isNullable(body) || !isDeterministic(body, again)) return Number.POSITIVE_INFINITY;
+  return unclearEnd + degreeOfTerm(body, follow | again);
+}
+
+/** How many alternatives can begin with a character that an earlier one can begin with. */
+function overlapsIn(alternatives: readonly Sequence[]): number {
+  let seen = 0n;
+  let count = 0;
+  for (const sequence of alternatives) {
+    const first = firstOf(sequence, 0n);
+    if (anyOverlap(first, seen)) count++;
+    seen |= first;
+  }
+  return count;
+}
+
+/** True when, inside a repeated group, the next character alone tells which way to go. */
+function isDeterministic(term: Term, follow: bigint): boolean {
+  if (term.kind === 'repeat') {
+    const first = firstOf([term.body], 0n);
+    if (term.min !== term.max && anyOverlap(first, follow)) return false;
+    return isDeterministic(term.body, term.max > 1 ? follow | first : follow);
+  }
+  if (term.kind !== 'group') return true;
+  if (term.isLook) return term.alternatives.every((sequence) => !sequence.some(hasLoop));
+  if (overlapsIn(term.alternatives) > 0) return false;
+  return term.alternatives.every((sequence) =>
+    sequence.every((inner, index) => isDeterministic(inner, firstOf(sequence.slice(index + 1), follow))),
+  );
+}

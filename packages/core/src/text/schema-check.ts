@@ -1,0 +1,175 @@
+import { show } from './expectation.js';
+import { describeMismatch, metaSchemas } from './json-schema.js';
+import { safePattern } from './safe-pattern.js';
+import {
+  isRecord,
+  own,
+  ownList,
+  ownRecord,
+  quote,
+  resolveReference,
+  type SchemaNode,
+  subschemas,
+} from './schema-nodes.js';
+
+const maxDepth = 64;
+const maxNodes = 5_000;
+const maxChars = 256 * 1024;
+const tooLarge = `is larger than ${maxChars / 1024} KB`;
+
+/**
+ * Why a schema is refused, or `null`. Asked once, when a tool registers: what passes can be checked in bounded time
+ * and says what its author meant, what cannot be checked is refused rather than skipped.
+ */
+export function schemaProblem(schema: unknown): string | null {
+  try {
+    return firstProblem(schema);
+  } catch (error) {
+    return `The schema cannot be checked: ${error instanceof Error ? error.message : 'unknown error'}`;
+  }
+}
+
+function firstProblem(schema: unknown): string | null {
+  if (!isRecord(schema)) return 'The schema must be an object';
+  const size = sizeProblem(schema);
+  if (size !== null) return `The schema ${size}`;
+  const type = own(schema, 'type');
+  if (type !== undefined && type !== 'object') return 'The schema must describe an object: "type" must be "object"';
+  const nodes = collectNodes(schema);
+  return metaProblem(schema) ?? referenceProblem(schema, nodes) ?? patternProblem(nodes) ?? loopProblem(schema, nodes);
+}
+
+/** Walks level by level without recursion, and stops at the first limit: 10 MB cost no more than 256 KB. */
+function sizeProblem(schema: SchemaNode): string | null {
+  let level: unknown[] = [schema];
+  let nodes = 0;
+  let chars = 0;
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > maxDepth) return `is nested more than ${maxDepth} levels deep`;
+    const next: unknown[] = [];
+    for (const value of level) {
+      const weight = weigh(value);
+      if (weight === null) return 'holds a value that JSON cannot carry';
+      chars += weight;
+      if (typeof value === 'boolean') nodes++;
+      if (typeof value === 'object' && value !== null) {
+        nodes++;
+        if (Array.isArray(value) && value.length > maxChars) return tooLarge;
+        for (const key of Object.keys(value)) {
+          if (!Array.isArray(value)) chars += key.length + 3;
+          next.push(Reflect.get(value, key));
+        }
+      }
+      if (nodes > maxNodes) return `has more than ${maxNodes} nodes`;
+      if (chars > maxChars) return tooLarge;
+    }
+    level = next;
+  }
+  return null;
+}
+
+/** About how many characters a value takes as JSON, its children apart. */
+function weigh(value: unknown): number | null {
+  if (typeof value === 'string') return value.length + 3;
+  if (typeof value === 'function' || typeof value === 'symbol' || typeof value === 'bigint') return null;
+  return typeof value === 'object' ? 3 : 6;
+}
+
+function collectNodes(root: SchemaNode): Set<SchemaNode> {
+  const nodes = new Set<SchemaNode>();
+  const waiting: unknown[] = [root];
+  while (waiting.length > 0) {
+    const node = waiting.pop();
+    if (!isRecord(node) || nodes.has(node)) continue;
+    nodes.add(node);
+    waiting.push(...subschemas(node));
+  }
+  return nodes;
+}
+
+const dialects = {
+  'draft-07': /^https?:\/\/json-schema\.org\/draft-07\/schema#?$/,
+  '2020-12': /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/,
+} as const;
+
+function metaProblem(schema: SchemaNode): string | null {
+  const dialect = own(schema, '$schema');
+  const problemUnder = (name: keyof typeof dialects) => {
+    if (describeMismatch(metaSchemas[name], schema) === null) return null;
+    // The older meta-schema is one plain document and explains best; most mistakes are the same under both.
+    const problem = describeMismatch(metaSchemas['draft-07'], schema) ?? `it does not follow ${name}`;
+    return `The schema is not valid: ${problem.replaceAll('the parameters', 'the schema')}`;
+  };
+  if (dialect === undefined) return problemUnder('2020-12') && problemUnder('draft-07');
+  if (typeof dialect === 'string' && dialects['draft-07'].test(dialect)) return problemUnder('draft-07');
+  if (typeof dialect === 'string' && dialects['2020-12'].test(dialect)) return problemUnder('2020-12');
+  return `"$schema" must name draft-07 or 2020-12, got ${show(dialect)}`;
+}
+
+function referenceProblem(root: SchemaNode, nodes: ReadonlySet<SchemaNode>): string | null {
+  for (const node of nodes) {
+    for (const key of ['$dynamicRef', '$recursiveRef'])
+      if (own(node, key) !== undefined) return `The schema uses ${key}, which is not supported`;
+    if (node !== root && own(node, '$id') !== undefined) return 'The schema has an inner "$id", which is not supported';
+    const reference = own(node, '$ref');
+    if (reference === undefined) continue;
+    const shown = show(reference);
+    if (typeof reference !== 'string' || !/^#(?:\/|$)/.test(reference))
+      return `The schema refers to ${shown}: only references inside the schema ("#/…") are followed`;
+    const target = resolveReference(root, reference);
+    if (typeof target !== 'boolean' && !(isRecord(target) && nodes.has(target)))
+      return `The schema refers to ${shown}, where there is no schema`;
+  }
+  return null;
+}
+
+function patternProblem(nodes: ReadonlySet<SchemaNode>): string | null {
+  for (const node of nodes) {
+    const pattern = own(node, 'pattern');
+    const names = Object.keys(ownRecord(node, 'patternProperties'));
+    for (const source of typeof pattern === 'string' ? [...names, pattern] : names) {
+      const safe = safePattern(source);
+      if (typeof safe === 'string') return `The pattern ${quote(source)} ${safe}`;
+    }
+    for (const source of names) {
+      // The validator matches names itself, in Unicode mode and whatever their length.
+      const safe = safePattern(source);
+      if (typeof safe === 'string' || safe.maxLength < 5_000 || !isUnicodePattern(source))
+        return `The pattern ${quote(source)} of property names is too complex`;
+    }
+  }
+  return null;
+}
+
+function isUnicodePattern(source: string): boolean {
+  try {
+    return new RegExp(source, 'u').source !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** A schema that applies itself to the same value again, such as `{"$ref": "#"}`, never comes to an end. */
+function loopProblem(root: SchemaNode, nodes: ReadonlySet<SchemaNode>): string | null {
+  const state = new Map<SchemaNode, 'open' | 'done'>();
+  const isEndless = (node: unknown): boolean => {
+    if (!isRecord(node) || state.get(node) === 'done') return false;
+    if (state.get(node) === 'open') return true;
+    state.set(node, 'open');
+    const found = inPlace(root, node).some(isEndless);
+    state.set(node, 'done');
+    return found;
+  };
+  for (const node of nodes) if (isEndless(node)) return 'The schema refers to itself without end';
+  return null;
+}
+
+/** The schemas that apply to the same value as `node` does. */
+function inPlace(root: SchemaNode, node: SchemaNode): unknown[] {
+  return [
+    resolveReference(root, own(node, '$ref')),
+    ...['not', 'if', 'then', 'else'].map((key) => own(node, key)),
+    ...['allOf', 'anyOf', 'oneOf'].flatMap((key) => ownList(node, key)),
+    ...['dependentSchemas', 'dependencies'].flatMap((key) => Object.values(ownRecord(node, key))),
+  ];
+}

@@ -1,0 +1,23 @@
+/** No tool needs more; both keep every recursive walk over parameters far from the end of the stack. */
+const maxDepth = 100;
+const maxValues = 100_000;
+
+/** Why a value is too deep or too large to be looked at any further, or `null`. Itself walks without recursion. */
+export function boundsProblem(value: unknown): string | null {
+  let level: unknown[] = [value];
+  let count = 0;
+  for (let depth = 0; level.length > 0; depth++) {
+    count += level.length;
+    if (count > maxValues) return `has more than ${maxValues} values`;
+    if (depth > maxDepth) return `is nested more than ${maxDepth} levels deep`;
+    const next: unknown[] = [];
+    for (const item of level) {
+      if (typeof item !== 'object' || item === null) continue;
+      const children = Array.isArray(item) ? item : Object.values(item);
+      if (count + next.length + children.length > maxValues) return `has more than ${maxValues} values`;
+      for (const child of children) next.push(child);
+    }
+    level = next;
+  }
+  return null;
+}
