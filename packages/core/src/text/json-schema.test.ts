@@ -66,7 +66,10 @@ test('a catastrophic pattern never runs and never lets a value pass', () => {
 });
 
 test('the closest names come first', () => {
-  expect(closestNames('read_fil', ['write_file', 'run_shell_command', 'read_file'], { count: 2 })).toEqual(['read_file', 'write_file']);
+  expect(closestNames('read_fil', ['write_file', 'run_shell_command', 'read_file'], { count: 2 })).toEqual([
+    'read_file',
+    'write_file',
+  ]);
   expect(closestNames('ReadFile', ['read_file'], { within: 0 })).toEqual(['read_file']);
   expect(closestNames('x'.repeat(1_000_000), ['read_file'], { within: 3 })).toEqual([]);
 });
