@@ -37,6 +37,8 @@ export type { Ignored, LayerName, Origin } from './settings/merge-layers.js';
 export { projectSettings, saveSetting, userSettings, type WritableSettings } from './settings/save-setting.js';
 export type { SettingsProblem } from './settings/settings-file.js';
 export type { JsonSchema } from './text/json-schema.js';
+export { type ParameterAliases, type Repaired, repairParams } from './text/repair-params.js';
+export { schemaProblem } from './text/schema-check.js';
 export type { Confirmation, Decision, GrantScope } from './tools/confirmation.js';
 export type {
   DiffStat,
