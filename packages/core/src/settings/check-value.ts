@@ -39,10 +39,19 @@ function read(shape: Shape, node: JsonNode, key: string, context: CheckContext):
       if (node.type === 'array') return readList(shape.item, node, key, context);
       return shape.lone && node.type === 'scalar' ? toList(read(shape.item, node, key, context)) : undefined;
     case 'map':
-      return node.type === 'object' ? readMap(shape.value, node, key, context) : undefined;
     case 'object':
-      return node.type === 'object' ? readObject(shape, node, key, context) : undefined;
+      if (node.type !== 'object') return undefined;
+      if (node.entries.length > maxEntries) return tooMany(node, key, context);
+      return shape.is === 'map' ? readMap(shape.value, node, key, context) : readObject(shape, node, key, context);
   }
+}
+
+/** Far more than any object has: for each unknown field the likely meaning is searched. */
+const maxEntries = 500;
+
+function tooMany(node: JsonObjectNode, key: string, context: CheckContext): Outcome {
+  context.report(node, key, `It has more than ${maxEntries} entries.`);
+  return wrongInside;
 }
 
 type ScalarShape = Extract<Shape, { is: 'boolean' | 'integer' | 'choice' | 'string' }>;

@@ -193,6 +193,22 @@ test('problems are counted up to a bound', () => {
   expect(problems).toHaveLength(50);
 });
 
+test.each<[string, string]>([
+  ['repeated groups', `{${'"permissions":{"deny":["a"]},'.repeat(60_000)}}`],
+  ['unknown keys', `{${Array.from({ length: 120_000 }, (_, i) => `"tool${i}":1`).join()}}`],
+  [
+    'unknown fields of a server',
+    `{"mcpServers":{"a":{${Array.from({ length: 120_000 }, (_, i) => `"tool${i}":1`).join()}}}}`,
+  ],
+  ['wrong servers', `{"mcpServers":{${Array.from({ length: 60_000 }, (_, i) => `"s${i}":{"commend":1}`).join()}}}`],
+  ['servers', `{"mcpServers":{${Array.from({ length: 60_000 }, (_, i) => `"s${i}":{"command":"x"}`).join()}}}`],
+  ['rules', `{"permissions":{"deny":[${Array.from({ length: 150_000 }, (_, i) => `"t${i}"`).join()}]}}`],
+])('a file of two megabytes full of %s does not hold up the start', (_, text) => {
+  expect(text.length).toBeGreaterThan(1_000_000);
+  const { problems } = load(text);
+  expect(problems.length).toBeLessThanOrEqual(50);
+});
+
 test('an empty file and one with a byte order mark are fine, another encoding is not', () => {
   expect(load('').problems).toEqual([]);
   expect(load('\uFEFF{"model": {"name": "x"}}').settings.model.name).toBe('x');

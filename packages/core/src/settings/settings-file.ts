@@ -62,8 +62,10 @@ export function openSettingsFile(path: string): FileContent {
   }
 }
 
-/** More would be noise, and naming the line of each of a million mistakes would take long. */
+/** More would be noise, and finding the line and the likely meaning of a million mistakes would take long. */
 const maxProblems = 50;
+/** Far more than there are settings: a file beyond it repeats itself to waste our time. */
+const maxKeys = 2_000;
 
 /** What a file asks for, checked against the table. */
 export function interpretFile(file: SettingsFile, content: FileContent, env: Environment): Interpretation {
@@ -75,8 +77,9 @@ export function interpretFile(file: SettingsFile, content: FileContent, env: Env
   const context: CheckContext = {
     env,
     report: ({ start }, key, message) => {
-      if (isRestriction(meantBy(key))) result.mayLackRestrictions = true;
+      if (result.problems.length >= maxProblems) result.mayLackRestrictions = true;
       if (result.problems.length >= maxProblems) return;
+      if (isRestriction(meantBy(key))) result.mayLackRestrictions = true;
       result.problems.push({ source: file.path, line: lineOf(content.text, start), key, message });
     },
   };
@@ -94,7 +97,11 @@ export function interpretFile(file: SettingsFile, content: FileContent, env: Env
     };
     addOnce(assignment, spelling, result.assignments, context, node);
   };
-  walk(content.root, '', { assign, unknown: (entry, path) => reportUnknown(entry, path, file, context) }, context);
+  const unknown = (entry: JsonEntry, path: string) => {
+    if (result.problems.length < maxProblems) reportUnknown(entry, path, file, context);
+    else result.mayLackRestrictions = true;
+  };
+  walk(content.root, '', { assign, unknown, keysLeft: maxKeys }, context);
   return result;
 }
 
@@ -115,6 +122,7 @@ export function checkSetting(
 interface Visitor {
   assign(setting: KnownSetting, spelling: string, node: JsonNode): void;
   unknown(entry: JsonEntry, path: string): void;
+  keysLeft: number;
 }
 
 function walk(node: JsonNode, group: string, visitor: Visitor, context: CheckContext): void {
@@ -122,6 +130,9 @@ function walk(node: JsonNode, group: string, visitor: Visitor, context: CheckCon
   // A group written twice counts twice: rules in the first must not vanish.
   if (new Set(node.entries.map(({ key }) => key)).size < node.entries.length) uniqueEntries(node, group, context);
   for (const entry of node.entries) {
+    if (visitor.keysLeft-- === 0)
+      context.report(entry, 'permissions', 'The file has too many keys; the rest is left out.');
+    if (visitor.keysLeft < 0) return;
     const path = group === '' ? entry.key : `${group}.${entry.key}`;
     const setting = settingBySpelling.get(path);
     const isGroup = settingGroups.has(path);
