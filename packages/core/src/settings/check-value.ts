@@ -1,5 +1,5 @@
 import { closestName } from './closest-name.js';
-import type { JsonArrayNode, JsonNode, JsonObjectNode, JsonValue } from './parse-jsonc.js';
+import type { JsonNode, JsonObjectNode, JsonValue } from './parse-jsonc.js';
 import { describeShape, expandVariables, type Shape } from './shape.js';
 
 export interface CheckContext {
@@ -36,8 +36,7 @@ function read(shape: Shape, node: JsonNode, key: string, context: CheckContext):
     case 'string':
       return node.type === 'scalar' ? readScalar(shape, node.value, context) : undefined;
     case 'list':
-      if (node.type === 'array') return readList(shape.item, node, key, context);
-      return shape.lone && node.type === 'scalar' ? toList(read(shape.item, node, key, context)) : undefined;
+      return readList(shape, node, key, context);
     case 'map':
     case 'object':
       if (node.type !== 'object') return undefined;
@@ -73,7 +72,10 @@ function hasShape(shape: Exclude<ScalarShape, { is: 'choice' }>, value: string |
   return shape.pattern?.test(value) ?? true;
 }
 
-function readList(item: Shape, node: JsonArrayNode, key: string, context: CheckContext): Outcome {
+type ListShape = Extract<Shape, { is: 'list' }>;
+
+function readList({ item, lone }: ListShape, node: JsonNode, key: string, context: CheckContext): Outcome {
+  if (node.type !== 'array') return lone && node.type === 'scalar' ? toList(read(item, node, key, context)) : undefined;
   return node.items.flatMap((child, index) => {
     const value = checkValue(item, child, `${key}[${index}]`, context);
     return value === undefined ? [] : [value];
