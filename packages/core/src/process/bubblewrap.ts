@@ -1,0 +1,185 @@
+import { accessSync, constants, existsSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { secretNames } from '../files/protected-names.js';
+import { protectionOf } from '../files/protected-paths.js';
+import { isWithin } from '../files/workspace.js';
+import type { SandboxRights } from './sandbox-rights.js';
+
+export interface BubblewrapOptions {
+  /** The workspace's directories: real paths, writable inside. */
+  roots: readonly string[];
+  cwd: string;
+  /** The user's home directory. */
+  home: string;
+  /** Directories that nobody inside may see, such as our own state. */
+  hidden: readonly string[];
+  /** An empty directory, shown where a protected name does not exist yet. */
+  empty: string;
+  /** Names that are only there because another command is running. */
+  placeholders: { has(path: string): boolean };
+  /** A new user namespace; as root it can be left out where the kernel refuses it. */
+  hasUserNamespace: boolean;
+  rights: SandboxRights;
+  /** Number of the descriptor with the system call filter. */
+  seccompDescriptor?: number;
+}
+
+export interface BubblewrapPlan {
+  arguments: string[];
+  /** Names that bubblewrap creates as empty directories on the real disk, to be removed afterwards. */
+  placeholders: string[];
+}
+
+/**
+ * The arguments of bubblewrap: the whole file system read-only, the workspace writable except for protected names, keys
+ * and control sockets out of sight, namespaces of its own, no capabilities, no network unless granted. Looked up anew
+ * for every command, so that what appeared since is protected too. A later argument wins over an earlier one.
+ */
+export function planBubblewrap(options: BubblewrapOptions): BubblewrapPlan {
+  const { roots, rights } = options;
+  const masks = maskedPaths(options);
+  const containsRoot = (path: string) => roots.some((root) => isWithin(path, root));
+  const protectedNames = rights.files ? { arguments: [], placeholders: [] } : protectNames(options);
+  return {
+    arguments: [
+      '--die-with-parent',
+      '--unshare-pid',
+      '--unshare-ipc',
+      ...(options.hasUserNamespace ? ['--unshare-user'] : []),
+      ...(rights.network ? [] : ['--unshare-net']),
+      '--cap-drop',
+      'ALL',
+      rights.files ? '--bind' : '--ro-bind',
+      '/',
+      '/',
+      '--dev',
+      '/dev',
+      '--proc',
+      '/proc',
+      '--tmpfs',
+      '/tmp',
+      '--tmpfs',
+      '/var/tmp',
+      // A mask around the workspace comes before it, every other one after it.
+      ...masks.filter(containsRoot).flatMap(mask),
+      ...roots.flatMap((root) => ['--bind', root, root]),
+      ...masks.filter((path) => !containsRoot(path)).flatMap(mask),
+      ...protectedNames.arguments,
+      ...(options.seccompDescriptor === undefined ? [] : ['--seccomp', `${options.seccompDescriptor}`]),
+      '--chdir',
+      options.cwd,
+    ],
+    placeholders: protectedNames.placeholders,
+  };
+}
+
+function mask(path: string): string[] {
+  return isDirectory(path) ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path];
+}
+
+/** Where keys lie and where other programs take orders. */
+function maskedPaths({ home, hidden, roots }: BubblewrapOptions): string[] {
+  const secrets = secretNames.flatMap((name) => secretPath(name, home));
+  const directories = [...secrets, ...controlDirectories, ...hidden].filter((path) => existsSync(path));
+  const isCovered = (path: string) =>
+    ['/tmp', '/var/tmp', ...directories].some((directory) => isWithin(directory, path)) ||
+    roots.some((root) => isWithin(root, path));
+  return [...new Set([...directories, ...boundSockets().filter((path) => !isCovered(path))])];
+}
+
+/** Of a name with a pattern in it the whole directory is hidden. */
+function secretPath(name: string, home: string): string[] {
+  const fixed = name.includes('*') ? name.slice(0, name.lastIndexOf('/', name.indexOf('*'))) : name;
+  if (name.startsWith('/')) return fixed.startsWith('/etc/') && fixed === name ? [name] : [];
+  return /^[._]/.test(fixed) && fixed !== '.lathe' ? [join(home, wholeDirectories.get(fixed) ?? fixed)] : [];
+}
+
+const wholeDirectories = new Map([
+  ['.aws/credentials', '.aws'],
+  ['.kube/config', '.kube'],
+  ['.docker/config.json', '.docker'],
+  ['.config/gh/hosts.yml', '.config/gh'],
+]);
+
+const controlDirectories = [
+  '/run/user',
+  '/run/dbus',
+  '/run/docker',
+  '/run/containerd',
+  '/run/podman',
+  '/run/libvirt',
+  '/run/lxd',
+  '/run/screen',
+  '/run/tmux',
+];
+
+/** Read-only mounts do not stop a connection, so every socket with a name is covered. */
+function boundSockets(): string[] {
+  try {
+    const lines = readFileSync('/proc/net/unix', 'utf8').split('\n');
+    const paths = lines.map((line) => line.split(' ').at(-1) ?? '').filter((path) => path.startsWith('/'));
+    return [...new Set(paths)].filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isSocket() ?? false);
+  } catch {
+    return [];
+  }
+}
+
+/** Protected even before they exist: what starts programs on the next visit to the directory. */
+const reservedNames = ['.lathe', '.qwen', '.claude', '.mcp.json', '.vscode', '.husky', '.envrc'];
+const nestedNames = [
+  '.github/workflows',
+  '.github/actions',
+  '.cargo/config',
+  '.cargo/config.toml',
+  '.yarn/releases',
+  '.yarn/plugins',
+];
+const gitNames = ['hooks', 'config', 'config.worktree', 'info/attributes'];
+
+function protectNames({ roots, empty, placeholders }: BubblewrapOptions): BubblewrapPlan {
+  const isMissing = (path: string) =>
+    placeholders.has(path) || lstatSync(path, { throwIfNoEntry: false }) === undefined;
+  const present = roots.flatMap(protectedIn).filter((path) => !isMissing(path));
+  const reserved = roots
+    .filter(isWritable)
+    .flatMap((root) => reservedNames.map((name) => join(root, name)))
+    .filter(isMissing);
+  return {
+    arguments: [...present.flatMap(fixate), ...reserved.flatMap((path) => ['--ro-bind', empty, path])],
+    placeholders: reserved,
+  };
+}
+
+function protectedIn(root: string): string[] {
+  const names = [...readdirSync(root), ...nestedNames];
+  return names.map((name) => join(root, name)).filter((path) => protectionOf(path) !== undefined && existsSync(path));
+}
+
+function fixate(path: string): string[] {
+  return path.endsWith('/.git') && isDirectory(path) ? gitDirectory(path) : readOnly(path);
+}
+
+/** Commits stay possible, hooks and configuration do not change, and the directory cannot be swapped for another. */
+function gitDirectory(path: string): string[] {
+  const modules = join(path, 'modules');
+  const submodules = isDirectory(modules) ? readdirSync(modules).map((name) => join(modules, name)) : [];
+  const fixed = [path, ...submodules].flatMap((directory) => gitNames.map((name) => join(directory, name)));
+  return ['--bind', path, path, ...fixed.filter((name) => existsSync(name)).flatMap(readOnly)];
+}
+
+function readOnly(path: string): string[] {
+  return ['--ro-bind', path, path];
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

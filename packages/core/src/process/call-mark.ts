@@ -1,0 +1,93 @@
+import { randomInt } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+
+/**
+ * How the processes of one call are recognised, wherever they go: by a number in their hard limit of real-time CPU time
+ * (`RLIMIT_RTTIME`, in microseconds, years long and so without effect). Children inherit it through fork and exec; a new
+ * session, a double fork or an empty environment does not shed it, and only root can raise it again. The same number
+ * stands in the environment, for shells that cannot set the limit and for a Lathe that runs inside another's command.
+ */
+export class CallMark {
+  readonly value: number;
+  readonly #isLimit: boolean;
+  readonly #startedAt = performance.now();
+
+  constructor(value: number, isLimit: boolean) {
+    this.value = value;
+    this.#isLimit = isLimit;
+  }
+
+  get variables(): Record<string, string> {
+    const outer = process.env[variable];
+    return { [variable]: outer === undefined ? `${this.value}` : `${outer}:${this.value}` };
+  }
+
+  /** The living processes that carry the mark. `first` is the process that was started with it. */
+  processes(first: number): number[] {
+    return this.#candidates(first).filter((pid) => this.#isOn(pid) && isAlive(pid));
+  }
+
+  #isOn(pid: number): boolean {
+    const limit = read(`/proc/${pid}/limits`)?.match(/^Max realtime timeout +\S+ +(\S+)/m)?.[1];
+    if (limit === undefined) return false;
+    if (this.#isLimit && (limit === `${this.value}` || limit === 'unlimited')) return limit !== 'unlimited';
+    const entry = read(`/proc/${pid}/environ`)
+      ?.split('\0')
+      .find((candidate) => candidate.startsWith(`${variable}=`));
+    return (
+      entry !== undefined &&
+      entry
+        .slice(variable.length + 1)
+        .split(':')
+        .includes(`${this.value}`)
+    );
+  }
+
+  /** Process ids grow until they wrap around, so right after a short command only the newest few can belong to it. */
+  #candidates(first: number): number[] {
+    const newest = Number(read('/proc/loadavg')?.trim().split(' ').at(-1));
+    const isRecent = performance.now() - this.#startedAt < 1_000 && newest >= first;
+    if (isRecent && newest - first < 64) return Array.from({ length: newest - first + 1 }, (_, i) => first + i);
+    const all = readdirSync('/proc')
+      .map(Number)
+      .filter((pid) => pid > 0);
+    return isRecent ? all.filter((pid) => pid >= first) : all;
+  }
+}
+
+/** Hands out marks that share their upper bits, so that a helper finds the processes of all of them. */
+export class MarkSeries {
+  readonly id: number;
+  /** What sets the limit: the shell's own `ulimit`, the path of `prlimit`, or nothing. */
+  limitSetter: string | undefined;
+  #count = 0;
+
+  constructor() {
+    // Inside a command of another Lathe the limit can only be lowered further.
+    const own = Number(read('/proc/self/limits')?.match(/^Max realtime timeout +\S+ +(\d+)/m)?.[1] ?? Number.NaN);
+    const ceiling = Number.isNaN(own) ? 2 ** 30 : Math.floor(own / marksPerSeries);
+    this.id = randomInt(Math.floor(ceiling / 2), ceiling);
+  }
+
+  next(): CallMark {
+    this.#count = (this.#count + 1) % marksPerSeries;
+    return new CallMark(this.id * marksPerSeries + this.#count, this.limitSetter !== undefined);
+  }
+}
+
+export const marksPerSeries = 2 ** 22;
+const variable = 'LATHE_CALL';
+
+/** A zombie is dead: it only waits for its parent to take note. */
+export function isAlive(pid: number): boolean {
+  const state = read(`/proc/${pid}/stat`)?.match(/\) (\S)[^)]*$/)?.[1];
+  return state !== undefined && state !== 'Z' && state !== 'X';
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,32 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/**
+ * Shell code that closes every descriptor above stderr which a child would inherit. What Node opens closes itself; what
+ * Lathe was started with does not.
+ */
+export function closingInherited(): string {
+  inherited ??= inheritableDescriptors();
+  return inherited.length === 0 ? '' : `exec ${inherited.map((fd) => `${fd}>&-`).join(' ')}; `;
+}
+
+let inherited: number[] | undefined;
+const closeOnExec = 0o2000000;
+
+function inheritableDescriptors(): number[] {
+  try {
+    return readdirSync('/proc/self/fdinfo')
+      .map(Number)
+      .filter((fd) => fd > 2 && !isClosedOnExec(fd));
+  } catch {
+    return [];
+  }
+}
+
+function isClosedOnExec(fd: number): boolean {
+  try {
+    const flags = readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1').match(/^flags:\s+([0-7]+)/m)?.[1];
+    return flags === undefined || (Number.parseInt(flags, 8) & closeOnExec) !== 0;
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,157 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp } from 'node:fs/promises';
+import { Socket } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { ToolError } from '../errors.js';
+import { type MarkSeries, marksPerSeries } from './call-mark.js';
+
+/**
+ * A helper shell that outlives Lathe by a moment. While Lathe lives it makes named pipes on request; when Lathe is
+ * gone, however it went, the helper's input ends, and it kills every process that carries a mark of the series.
+ */
+export class Guardian {
+  readonly #series: MarkSeries;
+  readonly #shell: string;
+  readonly #directory: () => Promise<string>;
+  #helper: Promise<Helper> | undefined;
+
+  constructor(shell: string, series: MarkSeries, directory: () => Promise<string>) {
+    this.#shell = shell;
+    this.#series = series;
+    this.#directory = directory;
+  }
+
+  /** The path of a new named pipe, private to this user. */
+  async makePipe(): Promise<string> {
+    this.#helper ??= this.#start();
+    const helper = await this.#helper;
+    return helper.makePipe();
+  }
+
+  /** Where no marks can be read, the helper has to be told which groups to kill. */
+  async tellGroup(change: '+' | '-', group: number): Promise<void> {
+    (await this.#helper)?.send(`${change}${group}`);
+  }
+
+  async #start(): Promise<Helper> {
+    const directory = await mkdtemp(join(await this.#directory(), 'pipes-'));
+    const args = ['-c', script, 'lathe-guardian', directory, `${this.#series.id}`, `${marksPerSeries}`];
+    const child = spawn(this.#shell, [...quietShell(this.#shell), ...args], {
+      // Its own session: the Ctrl-C that ends Lathe must not end what cleans up after it.
+      detached: true,
+      cwd: '/',
+      env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin' },
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    const helper = new Helper(child, directory);
+    child.once('exit', () => {
+      this.#helper = undefined;
+    });
+    this.#series.limitSetter = (await helper.nextLine()) || undefined;
+    return helper;
+  }
+}
+
+/** Options that keep a shell from reading any file of the user's at start. */
+export function quietShell(shell: string): string[] {
+  return shell.endsWith('bash') ? ['--noprofile', '--norc'] : [];
+}
+
+class Helper {
+  readonly #child: ChildProcess;
+  readonly #directory: string;
+  readonly #waiting: ((line: string | undefined) => void)[] = [];
+  #count = 0;
+
+  constructor(child: ChildProcess, directory: string) {
+    this.#child = child;
+    this.#directory = directory;
+    child.stdin?.on('error', () => this.#fail());
+    child.on('error', () => this.#fail());
+    child.on('exit', () => this.#fail());
+    if (child.stdout) createInterface({ input: child.stdout }).on('line', (line) => this.#waiting.shift()?.(line));
+    this.#hold(false);
+  }
+
+  async makePipe(): Promise<string> {
+    const path = join(this.#directory, `${this.#count++}`);
+    this.send(path);
+    const answer = await this.nextLine();
+    if (answer !== path) throw new ToolError('shell_execute_error', `Cannot make a pipe for the command in ${path}`);
+    return path;
+  }
+
+  send(line: string): void {
+    this.#child.stdin?.write(`${line}\n`);
+  }
+
+  nextLine(): Promise<string | undefined> {
+    this.#hold(true);
+    return new Promise((resolve) => {
+      this.#waiting.push((line) => {
+        if (this.#waiting.length === 0) this.#hold(false);
+        resolve(line);
+      });
+    });
+  }
+
+  #fail(): void {
+    for (const answer of this.#waiting.splice(0)) answer(undefined);
+  }
+
+  /** An idle helper must not keep Lathe running; one that owes an answer must. */
+  #hold(isHeld: boolean): void {
+    const change = isHeld ? 'ref' : 'unref';
+    this.#child[change]();
+    // Pipes to a child are sockets, which their declared type leaves out.
+    for (const stream of [this.#child.stdin, this.#child.stdout]) if (stream instanceof Socket) stream[change]();
+  }
+}
+
+/**
+ * $1 directory for pipes, $2 series, $3 marks per series. A line on stdin asks for a pipe, or, where there is no /proc,
+ * names a process group that begins (+) or ended (-). A killed group dies in one step, which is what stops a fork bomb.
+ */
+const script = `
+(ulimit -R "$(($2 * $3))") && echo ulimit || command -v prlimit || echo
+groups=
+while IFS= read -r line; do
+  case $line in
+    +*) groups="$groups \${line#+}" ;;
+    -*) kept=; for group in $groups; do [ "$group" = "\${line#-}" ] || kept="$kept $group"; done; groups=$kept ;;
+    *) mkfifo -m 600 "$line" && printf '%s\\n' "$line" || echo ;;
+  esac
+done
+trap '' TERM HUP INT
+rm -rf -- "$1"
+for group in $groups; do kill -KILL -- "-$group"; done
+[ -n "$BASH_VERSION" ] && [ -r /proc/self/limits ] || exit
+is_ours() {
+  local text marks mark
+  IFS= read -r -d '' text <"/proc/$1/limits"
+  [[ $text =~ 'Max realtime timeout'\\ +[0-9a-z]+\\ +([0-9a-z]+) ]] || return 1
+  mark=\${BASH_REMATCH[1]}
+  [[ $mark == unlimited ]] || ((mark / $3 != $2)) || return 0
+  while IFS= read -r -d '' text; do
+    [[ $text == LATHE_CALL=* ]] || continue
+    IFS=: read -r -a marks <<<"\${text#*=}"
+    for mark in "\${marks[@]}"; do ((mark / $3 == $2)) && return 0; done
+  done <"/proc/$1/environ"
+  return 1
+}
+for round in {1..200}; do
+  found=
+  for directory in /proc/[0-9]*; do
+    pid=\${directory#/proc/}
+    is_ours "$pid" "$2" "$3" || continue
+    read -r stat <"$directory/stat" || continue
+    read -r state parent group rest <<<"\${stat##*) }"
+    [[ $state == Z ]] && continue
+    found=1
+    kill -KILL -- "-$group" "$pid"
+  done
+  [ -n "$found" ] || break
+  sleep 0.01
+done
+`;

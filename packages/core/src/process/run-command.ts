@@ -1,0 +1,83 @@
+import { existsSync } from 'node:fs';
+import type { LatheHome } from '../files/lathe-home.js';
+import { type CallMark, MarkSeries } from './call-mark.js';
+import { CapturedOutput } from './captured-output.js';
+import { closingInherited } from './descriptors.js';
+import { Guardian, quietShell } from './guardian.js';
+import { OutputPipes } from './output-pipe.js';
+import { hasProc } from './process-tree.js';
+import {
+  type CommandRequest,
+  type CommandResult,
+  type Launch,
+  type RunningCommand,
+  startProcess,
+} from './running-command.js';
+
+const maxSpillBytes = 64 * 1024 * 1024;
+
+/** Runs shell commands, each in a session of its own, and leaves nothing behind. */
+export class CommandRunner {
+  /** The one shell that runs everything, whatever the user's own is. */
+  readonly shell: string;
+  readonly #home: LatheHome;
+  readonly #series = new MarkSeries();
+  readonly #guardian: Guardian;
+  readonly #pipes: OutputPipes;
+
+  constructor(home: LatheHome, options: { shell?: string } = {}) {
+    this.shell = options.shell ?? (existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh');
+    this.#home = home;
+    this.#guardian = new Guardian(this.shell, this.#series, () => home.directory('run'));
+    this.#pipes = new OutputPipes(() => this.#guardian.makePipe());
+  }
+
+  /** Runs a command to its end. */
+  async run(request: CommandRequest, limits: { timeoutMs: number; signal: AbortSignal }): Promise<CommandResult> {
+    const command = await this.start(request);
+    const abort = () => command.stop({ type: 'abort' });
+    const timer = setTimeout(() => command.stop({ type: 'timeout', ms: limits.timeoutMs }), limits.timeoutMs);
+    limits.signal.addEventListener('abort', abort, { once: true });
+    if (limits.signal.aborted) abort();
+    try {
+      return await command.result;
+    } finally {
+      clearTimeout(timer);
+      limits.signal.removeEventListener('abort', abort);
+    }
+  }
+
+  async start(request: CommandRequest): Promise<RunningCommand> {
+    const pipe = await this.#pipes.open();
+    const mark = this.#series.next();
+    const prelude = this.#prelude(mark);
+    const launch = this.#launch(request, mark, prelude);
+    const output = new CapturedOutput({
+      directory: () => this.#home.directory('spill'),
+      maxBytes: maxSpillBytes,
+      from: request.isFollowed ? 'start' : 'overflow',
+      concealed: prelude,
+    });
+    const command = await startProcess({ request, launch, mark, pipe, output });
+    if (!hasProc) this.#tellGuardian(command);
+    return command;
+  }
+
+  /** What runs before the command, on its first line so that line numbers in messages stay right. */
+  #prelude(mark: CallMark): string {
+    const limit = this.#series.limitSetter === 'ulimit' ? `ulimit -R ${mark.value}; ` : '';
+    return limit + closingInherited();
+  }
+
+  #launch(request: CommandRequest, mark: CallMark, prelude: string): Launch {
+    const setter = this.#series.limitSetter;
+    const shell = [this.shell, ...quietShell(this.shell), '-c', prelude + request.command];
+    const argv = setter?.startsWith('/') ? [setter, `--rttime=${mark.value}`, '--', ...shell] : shell;
+    return request.wrap?.(argv) ?? { argv };
+  }
+
+  #tellGuardian({ pid, result }: RunningCommand): void {
+    void this.#guardian.tellGroup('+', pid);
+    void result.then(() => this.#guardian.tellGroup('-', pid));
+  }
+}

@@ -1,0 +1,210 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { EventEmitter } from 'node:events';
+import { closeSync, statSync } from 'node:fs';
+import { Socket } from 'node:net';
+import type { Writable } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
+import { ToolError } from '../errors.js';
+import type { CallMark } from './call-mark.js';
+import type { CapturedOutput } from './captured-output.js';
+import type { OutputPipe } from './output-pipe.js';
+import { ProcessTree } from './process-tree.js';
+
+export interface CommandRequest {
+  command: string;
+  /** An absolute, existing directory. */
+  cwd: string;
+  /** All variables of the command; see `childEnvironment`. */
+  env: Readonly<Record<string, string>>;
+  /** Puts a sandbox around the program and its arguments. */
+  wrap?: (argv: readonly string[]) => Launch;
+  /** Keeps stdin open for input instead of closing it. */
+  takesInput?: boolean;
+  /** Writes all output to a file from the first byte on. */
+  isFollowed?: boolean;
+  /** Called after each piece of output. */
+  onOutput?: (output: CapturedOutput) => void;
+}
+
+export interface Launch {
+  argv: readonly string[];
+  /** Open files to hand over as fd 3, 4 …; closed once the program has started. */
+  descriptors?: readonly number[];
+  /** To be called after the program and everything it started are gone. */
+  release?: () => void;
+}
+
+/** Why a command is over. */
+export type Ending =
+  | { type: 'exit'; code: number }
+  | { type: 'signal'; signal: NodeJS.Signals }
+  | { type: 'timeout'; ms: number }
+  | { type: 'abort' };
+
+export interface CommandResult {
+  ending: Ending;
+  /** Also the process group. */
+  pid: number;
+  output: CapturedOutput;
+  /** Processes that were still running when the command was over, and were ended then. */
+  leftBehind: number[];
+  /** Processes that could not be ended. */
+  survivors: number[];
+}
+
+/** A command at work. */
+export interface RunningCommand {
+  pid: number;
+  output: CapturedOutput;
+  /** stdin, when the request asked for it. */
+  input: Writable | null;
+  /** Settles when nothing of the command is left. Never rejects. */
+  result: Promise<CommandResult>;
+  /** Ends the command and everything it started. */
+  stop(ending: Ending): void;
+  /** Lets Lathe exit although the command still runs. */
+  unref(): void;
+}
+
+/** A background process that holds the output open gets this long to say its last words. */
+const maxDrainMs = 2_000;
+const idleDrainMs = 500;
+const maxDrainedProcesses = 200;
+/** After a kill there is nothing to wait for but what already stands in the pipe. */
+const killedDrainMs = 100;
+
+interface Parts {
+  request: CommandRequest;
+  launch: Launch;
+  mark: CallMark;
+  pipe: OutputPipe;
+  output: CapturedOutput;
+}
+
+export async function startProcess(parts: Parts): Promise<RunningCommand> {
+  const { launch, pipe, output, mark } = parts;
+  const child = await spawnInto(parts).catch((error: unknown) => {
+    pipe.release({ isFree: true });
+    launch.release?.();
+    throw error;
+  });
+  const tree = new ProcessTree(child.pid, mark);
+  const reading = readAll(pipe, output, parts.request.onOutput);
+  const orders = new EventEmitter();
+  const stopped = new Promise<Ending>((resolve) => orders.once('stop', resolve));
+  const result = settle({ exited: child.exited, stopped, tree, reading, output }).finally(() => {
+    launch.release?.();
+    pipe.release({ isFree: reading.isDone() && tree.isGone() });
+  });
+  const stop = (ending: Ending) => void orders.emit('stop', ending);
+  const unref = () => {
+    child.process.unref();
+    pipe.reader.unref();
+    if (child.process.stdin instanceof Socket) child.process.stdin.unref();
+  };
+  return { pid: child.pid, output, input: child.process.stdin, result, stop, unref };
+}
+
+interface Spawned {
+  pid: number;
+  process: ChildProcess;
+  exited: Promise<Ending>;
+}
+
+async function spawnInto({ launch, request, pipe, mark }: Parts): Promise<Spawned> {
+  const [program = '', ...args] = launch.argv;
+  try {
+    const child = spawn(program, args, {
+      cwd: request.cwd,
+      env: { ...request.env, ...mark.variables },
+      // A session of its own: no terminal to read keys from or to write tricks to, and one group to signal.
+      detached: true,
+      stdio: [request.takesInput ? 'pipe' : 'ignore', pipe.writer, pipe.writer, ...(launch.descriptors ?? [])],
+    });
+    const { pid } = child;
+    if (pid === undefined) throw await new Promise<Error>((resolve) => child.once('error', resolve));
+    // Input for a program that no longer reads is lost, not an error of ours.
+    child.stdin?.on('error', () => undefined);
+    return { pid, process: child, exited: exitOf(child) };
+  } catch (error) {
+    throw startFailure(program, request.cwd, error);
+  } finally {
+    pipe.closeWriter();
+    for (const descriptor of launch.descriptors ?? []) closeSync(descriptor);
+  }
+}
+
+function exitOf(child: ChildProcess): Promise<Ending> {
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => {
+      resolve(signal === null ? { type: 'exit', code: code ?? 0 } : { type: 'signal', signal });
+    });
+  });
+}
+
+/** Node reports a missing directory and a missing program with the same words. */
+function startFailure(program: string, cwd: string, cause: unknown): ToolError {
+  const isDirectory = statSync(cwd, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const problem = isDirectory ? `${program}: ${reason}` : `the directory ${cwd} does not exist (any more)`;
+  return new ToolError('shell_execute_error', `The command could not be started: ${problem}`, { cause });
+}
+
+interface Reading {
+  isDone(): boolean;
+  /** Waits for the end of output: at most `maxMs`, and no longer than `idleMs` without a byte. */
+  drain(maxMs: number, idleMs: number): Promise<void>;
+}
+
+function readAll({ reader }: OutputPipe, output: CapturedOutput, onOutput: CommandRequest['onOutput']): Reading {
+  let isDone = false;
+  const done = new Promise<void>((resolve) => {
+    reader.once('close', () => {
+      isDone = true;
+      resolve();
+    });
+  });
+  reader.on('error', () => reader.destroy());
+  reader.on('data', (chunk: Buffer) => {
+    const written = output.push(chunk);
+    onOutput?.(output);
+    if (written === undefined) return;
+    reader.pause();
+    void written.then(() => reader.resume());
+  });
+  const drain = async (maxMs: number, idleMs: number) => {
+    const deadline = performance.now() + maxMs;
+    while (performance.now() < deadline) {
+      const seen = output.totalBytes;
+      const pause = new AbortController();
+      const timer = wait(idleMs, 'idle', { signal: pause.signal }).catch(() => 'idle');
+      const what = await Promise.race([done, timer]);
+      pause.abort();
+      if (what !== 'idle' || seen === output.totalBytes) return;
+    }
+  };
+  return { isDone: () => isDone, drain };
+}
+
+interface Settling {
+  exited: Promise<Ending>;
+  stopped: Promise<Ending>;
+  tree: ProcessTree;
+  reading: Reading;
+  output: CapturedOutput;
+}
+
+/** From the end of the first process, or the order to stop, to the moment when nothing is left. */
+async function settle({ exited, stopped, tree, reading, output }: Settling): Promise<CommandResult> {
+  const first = await Promise.race([exited, stopped]);
+  const isStopped = first.type === 'timeout' || first.type === 'abort';
+  // Somebody who no longer wants to wait may also stop the draining; a fork bomb gets no time at all.
+  const isPatient = !isStopped && tree.processes().length < maxDrainedProcesses;
+  if (isPatient) await Promise.race([reading.drain(maxDrainMs, idleDrainMs), stopped]);
+  const leftBehind = isStopped ? [] : tree.processes();
+  const isEmpty = !isStopped && leftBehind.length === 0;
+  const survivors = isEmpty ? [] : await tree.end({ isPolite: true });
+  await reading.drain(killedDrainMs, killedDrainMs);
+  await output.close();
+  return { ending: first, pid: tree.first, output, leftBehind, survivors };
+}

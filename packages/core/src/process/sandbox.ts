@@ -1,0 +1,152 @@
+import { spawn } from 'node:child_process';
+import { rmdirSync } from 'node:fs';
+import { ToolError } from '../errors.js';
+import type { LatheHome } from '../files/lathe-home.js';
+import { planBubblewrap } from './bubblewrap.js';
+import type { Launch } from './running-command.js';
+import type { SandboxRights } from './sandbox-rights.js';
+import { seatbeltArguments } from './seatbelt.js';
+import { trustedPath } from './trusted-path.js';
+
+export type SandboxMode = 'auto' | 'required' | 'off';
+
+export interface SandboxOptions {
+  mode: SandboxMode;
+  /** The workspace's directories, as real paths. */
+  roots: readonly string[];
+  latheHome: LatheHome;
+  /** The user's home directory, whose keys are hidden. */
+  userHome: string;
+  /** The value of `PATH`, to find the sandbox program in; the workspace's own programs are never taken. */
+  path?: string;
+  platform?: NodeJS.Platform;
+}
+
+/** For the status line. */
+export interface SandboxStatus {
+  kind: 'bubblewrap' | 'seatbelt' | 'none';
+  /** One sentence for a person. */
+  text: string;
+}
+
+interface Probe {
+  kind: SandboxStatus['kind'];
+  program: string;
+  hasUserNamespace: boolean;
+  /** Why there is no sandbox. */
+  reason?: string;
+}
+
+/** The operating system's sandbox, tried out once. */
+export class Sandbox {
+  readonly #options: SandboxOptions;
+  readonly #placeholders = new Map<string, number>();
+  #probe: Promise<Probe> | undefined;
+
+  constructor(options: SandboxOptions) {
+    this.#options = options;
+  }
+
+  async status(): Promise<SandboxStatus> {
+    if (this.#options.mode === 'off') return { kind: 'none', text: 'Sandbox: off' };
+    const { kind, reason } = await this.#probed();
+    if (kind !== 'none') return { kind, text: `Sandbox: ${kind}` };
+    const outcome = this.#options.mode === 'required' ? 'commands are refused' : 'commands run without one';
+    return { kind, text: `Sandbox: not available, ${outcome} (${reason ?? 'unknown reason'})` };
+  }
+
+  /** What puts the sandbox around a command; `undefined` for a plain run. Refuses rather than run plain when required. */
+  async prepare(cwd: string, rights: SandboxRights): Promise<((argv: readonly string[]) => Launch) | undefined> {
+    if (this.#options.mode === 'off') return undefined;
+    const found = await this.#probed();
+    if (found.kind === 'none') {
+      if (this.#options.mode === 'auto') return undefined;
+      throw new ToolError('sandbox_unavailable', `The sandbox is required, but ${found.reason ?? 'it cannot start'}.`);
+    }
+    if (found.kind === 'seatbelt') return (argv) => ({ argv: this.#seatbelt(found, argv, rights) });
+    const empty = await this.#options.latheHome.directory('empty');
+    return (argv) => this.#bubblewrap(found, argv, { cwd, rights, empty });
+  }
+
+  #probed(): Promise<Probe> {
+    this.#probe ??= probe(this.#options);
+    return this.#probe;
+  }
+
+  #seatbelt({ program }: Probe, argv: readonly string[], rights: SandboxRights): string[] {
+    const { roots, userHome, latheHome } = this.#options;
+    return [program, ...seatbeltArguments({ roots, home: userHome, hidden: [latheHome.path], rights }), ...argv];
+  }
+
+  #bubblewrap(
+    { program, hasUserNamespace }: Probe,
+    argv: readonly string[],
+    { cwd, rights, empty }: { cwd: string; rights: SandboxRights; empty: string },
+  ): Launch {
+    const plan = planBubblewrap({
+      roots: this.#options.roots,
+      cwd,
+      home: this.#options.userHome,
+      hidden: [this.#options.latheHome.path],
+      empty,
+      hasUserNamespace,
+      placeholders: this.#placeholders,
+      rights,
+    });
+    for (const path of plan.placeholders) this.#placeholders.set(path, (this.#placeholders.get(path) ?? 0) + 1);
+    return {
+      argv: [program, ...plan.arguments, '--', ...argv],
+      release: () => this.#removePlaceholders(plan.placeholders),
+    };
+  }
+
+  /** Only with the last command that needs it: removing a directory would uncover it in the others. */
+  #removePlaceholders(paths: readonly string[]): void {
+    for (const path of paths) {
+      const count = (this.#placeholders.get(path) ?? 1) - 1;
+      this.#placeholders.set(path, count);
+      if (count > 0) continue;
+      this.#placeholders.delete(path);
+      try {
+        rmdirSync(path);
+      } catch {
+        // Somebody put something into it, or bubblewrap never made it: either way it is not ours to remove.
+      }
+    }
+  }
+}
+
+async function probe(options: SandboxOptions): Promise<Probe> {
+  const none = { kind: 'none', program: '', hasUserNamespace: false } as const;
+  const platform = options.platform ?? process.platform;
+  const [kind, name] =
+    platform === 'darwin' ? (['seatbelt', 'sandbox-exec'] as const) : (['bubblewrap', 'bwrap'] as const);
+  if (platform !== 'darwin' && platform !== 'linux') return { ...none, reason: `there is none for ${platform}` };
+  const program = trustedPath(name, { outside: options.roots, path: options.path ?? '' });
+  if (program === undefined) return { ...none, reason: `${name} is not installed` };
+  if (kind === 'seatbelt') {
+    const failure = await failureOf(program, ['-p', '(version 1)(allow default)', '/usr/bin/true']);
+    return failure === undefined ? { kind, program, hasUserNamespace: false } : { ...none, reason: failure };
+  }
+  const trial = ['--die-with-parent', '--unshare-pid', '--unshare-ipc', '--unshare-net', '--cap-drop', 'ALL'];
+  const mounts = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp', '--', '/bin/true'];
+  const failure = await failureOf(program, ['--unshare-user', ...trial, ...mounts]);
+  if (failure === undefined) return { kind, program, hasUserNamespace: true };
+  const withoutUser = await failureOf(program, [...trial, ...mounts]);
+  return withoutUser === undefined ? { kind, program, hasUserNamespace: false } : { ...none, reason: failure };
+}
+
+/** `undefined` when the program ran and was content, otherwise what it said. */
+function failureOf(program: string, args: readonly string[]): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], env: {}, cwd: '/', timeout: 5_000 });
+    let said = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      said = (said + chunk.toString('utf8')).slice(0, 300);
+    });
+    child.once('error', (error) => resolve(error.message));
+    child.once('close', (code, signal) => {
+      resolve(code === 0 ? undefined : said.trim() || `${program} ended with ${signal ?? `code ${code}`}`);
+    });
+  });
+}

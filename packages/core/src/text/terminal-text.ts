@@ -1,0 +1,37 @@
+/**
+ * Program output as plain text: escape sequences gone, a line that was redrawn in place shown as it ended, no control
+ * character left but tab and newline. Linear in the length of the text.
+ */
+export function plainText(text: string): string {
+  const withoutSequences = text.replace(escapeSequences, '').replaceAll('\r\n', '\n');
+  const settled = redrawn.test(withoutSequences)
+    ? withoutSequences.split('\n').map(settle).join('\n')
+    : withoutSequences;
+  return settled.replace(controlCharacters, '');
+}
+
+const escape = '\\u001b';
+const bell = '\\u0007';
+/** Strings for the terminal (titles, links, images), then `ESC [ … letter`, then the short ones. */
+const escapeSequences = new RegExp(
+  [
+    `(?:${escape}[\\]PX^_]|[\\u0090\\u0098\\u009d-\\u009f])[^${bell}${escape}\\u009c\\n]*(?:${bell}|${escape}\\\\|\\u009c)?`,
+    `(?:${escape}\\[|\\u009b)[0-?]*[ -/]*[@-~]?`,
+    `${escape}[ -/]*[0-~]?`,
+  ].join('|'),
+  'gu',
+);
+const redrawn = new RegExp('[\\r\\b]', 'u');
+const controlCharacters = /(?![\n\t])\p{Cc}/gu;
+
+/** What is left on the screen of one line after carriage returns and backspaces. */
+function settle(line: string): string {
+  const last = line.split('\r').findLast((part) => part !== '') ?? '';
+  if (!last.includes('\b')) return last;
+  const kept: string[] = [];
+  for (const character of last) {
+    if (character === '\b') kept.pop();
+    else kept.push(character);
+  }
+  return kept.join('');
+}

@@ -1,0 +1,281 @@
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { XStatic } from 'typebox/schema';
+import { ToolError } from '../errors.js';
+import type { Workspace } from '../files/workspace.js';
+import type { BackgroundCommands } from '../process/background.js';
+import type { AnalysisOptions, CommandAnalysis } from '../process/command-analysis.js';
+import { describeEnding, lackedRight, reportOn } from '../process/command-report.js';
+import { liveTail } from '../process/live-tail.js';
+import type { CommandRunner } from '../process/run-command.js';
+import type { CommandRequest, CommandResult } from '../process/running-command.js';
+import type { Sandbox } from '../process/sandbox.js';
+import type { SandboxRights } from '../process/sandbox-rights.js';
+import { type SessionOrder, sessionHelp, sessionOrder } from '../process/session-order.js';
+import type { Confirmation } from './confirmation.js';
+import type { Target } from './target.js';
+import { BaseTool, type OutputSink, type ToolResult } from './tools.js';
+
+const maxTimeoutMs = 600_000;
+/** One argument of a program holds 128 KiB on Linux. */
+const maxCommandBytes = 100_000;
+
+const parameterSchema = {
+  type: 'object',
+  properties: {
+    command: { type: 'string', description: 'Run by bash. Working directory and variables do not persist.' },
+    description: { type: 'string', description: 'What it does, in 5-10 words' },
+    directory: { type: 'string', description: 'Default: workspace root' },
+    timeout: { type: 'integer', minimum: 1, maximum: maxTimeoutMs, description: 'ms' },
+    is_background: { type: 'boolean', description: 'For servers and watchers' },
+  },
+  required: ['command'],
+  additionalProperties: false,
+} as const;
+
+type ShellParams = XStatic<typeof parameterSchema>;
+
+export interface ShellToolOptions {
+  workspace: Workspace;
+  runner: CommandRunner;
+  sandbox: Sandbox;
+  background: BackgroundCommands;
+  analyze: (command: string, options: AnalysisOptions) => CommandAnalysis;
+  /** All variables of commands; see `childEnvironment`. */
+  env: Readonly<Record<string, string>>;
+  defaultTimeoutMs?: number;
+  /** Commands inside the sandbox reach the network. */
+  hasNetwork?: boolean;
+  /** Commands inside the sandbox do not ask. */
+  autoApprove?: boolean;
+}
+
+/** `run_shell_command`: understood before it runs, contained while it runs, nothing left after. */
+export class ShellTool extends BaseTool<ShellParams> {
+  readonly #options: ShellToolOptions;
+  /** What the sandbox refused a command; asked for when the same command comes again. */
+  readonly #lacked = new Map<string, { right: keyof SandboxRights; wasShown: boolean }>();
+
+  constructor(options: ShellToolOptions) {
+    super({
+      name: 'run_shell_command',
+      displayName: 'Shell',
+      description: 'Run a shell command. stdin is closed; nothing it starts outlives it, unless is_background.',
+      kind: 'execute',
+      parameterSchema,
+      timeoutMs: maxTimeoutMs + 10_000,
+      maxOutputChars: 32_000,
+    });
+    this.#options = options;
+  }
+
+  protected override validateToolParamValues({ command, is_background }: ShellParams): string | null {
+    if (command.replace(/^\s*#.*$/gm, '').trim() === '') return 'command is empty: give it something to run';
+    if (command.includes('\0')) return 'command contains a NUL character, which no shell accepts';
+    if (Buffer.byteLength(command) > maxCommandBytes)
+      return `command is longer than ${maxCommandBytes} bytes: write it to a script file and run that`;
+    if (is_background && /[^&\\]&\s*$/.test(command)) return 'leave out the trailing & when is_background is true';
+    return null;
+  }
+
+  override getDescription({ command, description, directory, is_background }: ShellParams): string {
+    const place = directory === undefined ? '' : ` [in ${directory}]`;
+    const purpose = description === undefined ? '' : ` (${description.replace(/\s+/g, ' ')})`;
+    return `${command}${place}${is_background ? ' [background]' : ''}${purpose}`;
+  }
+
+  override isReadOnly(params: ShellParams): boolean {
+    const order = sessionOrder(params.command);
+    if (order !== undefined) return order.action === 'list' || order.action === 'read';
+    return !params.is_background && this.#analyze(params, this.#directoryOf(params)).isReadOnly;
+  }
+
+  override async getTargets(params: ShellParams): Promise<Target[]> {
+    const order = sessionOrder(params.command);
+    if (order !== undefined) return [orderTarget(order)];
+    const cwd = await this.#options.workspace.locate(this.#directoryOf(params));
+    const targets = await this.#targetsOf(this.#analyze(params, cwd.path));
+    if (!cwd.inside) targets.push({ type: 'path', access: 'write', path: cwd.path, asks: true });
+    if (params.is_background && !targets.some(({ asks }) => asks)) targets.push(unnamed(params.command));
+    const isContained = this.#options.autoApprove && (await this.#options.sandbox.status()).kind !== 'none';
+    const settled = isContained ? targets.map((target) => ({ ...target, asks: false })) : targets;
+    return this.#lacked.has(keyOf(params)) ? [...settled, unnamed(params.command)] : settled;
+  }
+
+  override async shouldConfirmExecute(params: ShellParams): Promise<Confirmation | false> {
+    const targets = await this.getTargets(params);
+    if (!targets.some(({ asks, guarded }) => asks || guarded !== undefined)) return false;
+    const cwd = await this.#options.workspace.locate(this.#directoryOf(params));
+    const analysis = this.#analyze(params, cwd.path);
+    const lacked = this.#lacked.get(keyOf(params));
+    if (lacked) lacked.wasShown = true;
+    const guards = targets.flatMap(({ guarded }) => guarded ?? []);
+    const warnings = [
+      ...(lacked ? [`The sandbox stopped this command. Yes lets it run once ${rightNames[lacked.right]}.`] : []),
+      ...(analysis.network ? ['It uses the network.'] : []),
+      ...(cwd.inside ? [] : [`It runs outside the workspace, in ${cwd.path}.`]),
+      ...guards,
+      ...analysis.doubts,
+    ];
+    const mayOfferRules = lacked === undefined && guards.length === 0 && analysis.rules.length > 0;
+    return {
+      type: 'exec',
+      title: 'Confirm Shell Command',
+      command: params.command,
+      rootCommand: analysis.rootCommand,
+      directory: cwd.path,
+      ...(warnings.length > 0 && { warnings: [...new Set(warnings)] }),
+      ...(mayOfferRules && { rules: analysis.rules.map((rule) => `${this.name}(${rule})`) }),
+    };
+  }
+
+  override async execute(params: ShellParams, signal: AbortSignal, updateOutput?: OutputSink): Promise<ToolResult> {
+    if (signal.aborted) {
+      const message = 'Command was cancelled before it could start.';
+      return { ...plain(message), error: { type: 'execution_failed', message } };
+    }
+    const order = sessionOrder(params.command);
+    if (order !== undefined) return this.#obey(order);
+    const { path: cwd } = await this.#options.workspace.locate(this.#directoryOf(params));
+    if (!(await stat(cwd).catch(() => undefined))?.isDirectory())
+      throw new ToolError('path_is_not_a_directory', `Not a directory: ${cwd}`);
+    const rights = this.#rightsOf(params, cwd);
+    const wrap = await this.#options.sandbox.prepare(cwd, rights);
+    const request: CommandRequest = {
+      command: params.command,
+      cwd,
+      env: wrap === undefined ? this.#options.env : { ...this.#options.env, TMPDIR: '/tmp' },
+      ...(wrap && { wrap }),
+    };
+    if (params.is_background) return this.#startBackground(request, wrap !== undefined && !rights.network);
+    const timeoutMs = params.timeout ?? this.#options.defaultTimeoutMs ?? 120_000;
+    const live = liveTail((tail) => updateOutput?.({ type: 'terminal_output', ...tail }));
+    try {
+      const result = await this.#options.runner.run({ ...request, onOutput: live.onOutput }, { timeoutMs, signal });
+      return this.#report(params, result, wrap !== undefined);
+    } finally {
+      live.stop();
+    }
+  }
+
+  #directoryOf({ directory }: ShellParams): string {
+    return resolve(this.#options.workspace.root, directory ?? '.');
+  }
+
+  #analyze({ command }: ShellParams, cwd: string): CommandAnalysis {
+    const { workspace, env, analyze } = this.#options;
+    return analyze(command, {
+      cwd,
+      workspaceRoots: workspace.roots,
+      home: env['HOME'] ?? '/',
+      path: env['PATH'] ?? '',
+    });
+  }
+
+  async #targetsOf(analysis: CommandAnalysis): Promise<Target[]> {
+    const { workspace } = this.#options;
+    const commands = analysis.segments.map(({ words, isReadOnly, hidden }): Target => {
+      return { type: 'command', words, asks: !isReadOnly, ...(hidden && { hidden }) };
+    });
+    const reads = analysis.reads.map(async (read): Promise<Target> => {
+      const { path, inside, readable, secret } = await workspace.locate(read);
+      return { type: 'path', access: 'read', path, asks: !inside && !readable, ...(secret && { guarded: secret }) };
+    });
+    const writes = analysis.writes.map(async (write): Promise<Target> => {
+      const { path, inside, guarded } = await workspace.locate(write);
+      const asks = !inside || analysis.redirections.includes(write);
+      return { type: 'path', access: 'write', path, asks, ...(guarded && { guarded }) };
+    });
+    const hosts = analysis.hosts.map((host): Target => ({ type: 'host', host, asks: false }));
+    const targets = [...commands, ...(await Promise.all([...reads, ...writes])), ...hosts];
+    const isSilent = !analysis.isReadOnly && !targets.some(({ asks }) => asks);
+    return isSilent ? [...targets, unnamed(analysis.rootCommand)] : targets;
+  }
+
+  /** A network command that was asked for gets the network; what the sandbox refused before, only after a question. */
+  #rightsOf(params: ShellParams, cwd: string): SandboxRights {
+    const { hasNetwork = false, autoApprove = false } = this.#options;
+    const lacked = this.#lacked.get(keyOf(params));
+    if (lacked?.wasShown) this.#lacked.delete(keyOf(params));
+    const granted = lacked?.wasShown ? lacked.right : undefined;
+    const wasAsked = !autoApprove && this.#analyze(params, cwd).network;
+    return { network: hasNetwork || wasAsked || granted === 'network', files: granted === 'files' };
+  }
+
+  #report(params: ShellParams, result: CommandResult, isSandboxed: boolean): ToolResult {
+    const lacked = isSandboxed ? lackedRight(result) : undefined;
+    if (lacked) this.#lacked.set(keyOf(params), { right: lacked, wasShown: false });
+    const report = reportOn(result, {
+      command: params.command,
+      directory: params.directory ?? '(root)',
+      lastWords: this.#analyze(params, this.#directoryOf(params)).segments.at(-1)?.words ?? [],
+      ...(lacked && { remark: stoppedBySandbox(lacked) }),
+    });
+    const { text: llmContent, display: returnDisplay, failure } = report;
+    return { llmContent, returnDisplay, ...(failure && { error: { type: failure, message: llmContent } }) };
+  }
+
+  async #startBackground(request: CommandRequest, isIsolated: boolean): Promise<ToolResult> {
+    const { id, running, result } = await this.#options.background.start(request);
+    if (result !== undefined) return this.#report({ command: request.command }, result, request.wrap !== undefined);
+    const isolation = isIsolated ? ' It has no network: nothing outside can reach its ports.' : '';
+    const file = running.output.path === undefined ? '' : ` Output goes to ${running.output.path}.`;
+    const llmContent = `Started in the background as ${id} (pid ${running.pid}).${file}${isolation} ${sessionHelp}`;
+    return { llmContent, returnDisplay: `Running in the background as ${id}.` };
+  }
+
+  async #obey(order: SessionOrder): Promise<ToolResult> {
+    const { background } = this.#options;
+    if (order.action === 'list') {
+      const lines = background.list().map(({ id, command, result }) => `${id} ${stateOf(result)}: ${command}`);
+      return plain(lines.join('\n') || 'No background commands.');
+    }
+    if (order.action === 'send') {
+      background.send(order.id, order.text);
+      return plain(`Sent. Look at the answer with \`bg read ${order.id}\`.`);
+    }
+    if (order.action === 'stop') await background.stop(order.id);
+    if (order.action === 'read' && order.text !== undefined)
+      return plain((await background.search(order.id, order.text)).join('\n') || '(no line contains that)');
+    const news = await background.read(order.id);
+    return plain(`${order.id} ${stateOf(background.get(order.id).result)}\n${news || '(no new output)'}`);
+  }
+}
+
+const rightNames: Record<keyof SandboxRights, string> = {
+  network: 'with network access',
+  files: 'with write access outside the workspace',
+};
+
+function stoppedBySandbox(right: keyof SandboxRights): string {
+  const reason = right === 'network' ? 'has no network' : 'lets it write only inside the workspace';
+  return `It ran in a sandbox that ${reason}; run the same command again to ask the user for a run ${rightNames[right]}.`;
+}
+
+/** Something no rule can name, so that a person has to answer. */
+function unnamed(command: string): Target {
+  return { type: 'command', words: [command], asks: true, hidden: true };
+}
+
+/** Input for an approved program can make it do anything, so it is asked for like a command. */
+function orderTarget(order: SessionOrder): Target {
+  const words = [
+    'bg',
+    order.action,
+    ...('id' in order ? [order.id] : []),
+    ...('text' in order ? [order.text ?? ''] : []),
+  ];
+  return { type: 'command', words, asks: order.action === 'send' };
+}
+
+function keyOf({ command, directory }: ShellParams): string {
+  return JSON.stringify([command, directory]);
+}
+
+function stateOf(result: CommandResult | undefined): string {
+  return result === undefined ? 'running' : describeEnding(result.ending) || 'done';
+}
+
+function plain(text: string): ToolResult {
+  return { llmContent: text, returnDisplay: text };
+}
