@@ -29,7 +29,11 @@ export { ModelError, type ModelErrorKind } from './models/model-error.js';
 export { ScriptedModel, type ScriptedTurn, type ScriptStep } from './models/scripted.js';
 export { Consent, type ConsentKind, definitionHash } from './policy/consent.js';
 export { FolderTrust, type TrustRecord, type TrustState } from './policy/folder-trust.js';
+export { type BackgroundCommand, BackgroundCommands } from './process/background.js';
 export type { CommandAnalysis, Segment } from './process/command-analysis.js';
+export { childEnvironment, type EnvironmentOptions, unattendedVariables } from './process/environment.js';
+export { CommandRunner } from './process/run-command.js';
+export { Sandbox, type SandboxMode, type SandboxOptions, type SandboxStatus } from './process/sandbox.js';
 export type { SettingKey, Settings } from './settings/keys.js';
 export { type LoadedSettings, loadSettings, type SettingsSources } from './settings/load-settings.js';
 export type { McpServerSettings } from './settings/mcp-server-shape.js';
@@ -52,6 +56,7 @@ export type {
   TodoList,
 } from './tools/display.js';
 export { ReadFileTool, type ReadLimits } from './tools/read-file.js';
+export { ShellTool, type ShellToolOptions } from './tools/shell.js';
 export type { Target } from './tools/target.js';
 export { type RegisteredTool, type Rejection, ToolRegistry, type ToolSource } from './tools/tool-registry.js';
 export {

@@ -4,9 +4,9 @@ const updateMs = 100;
 
 export interface LiveTail {
   /** To be called with each piece of output. */
-  onOutput(output: CapturedOutput): void;
+  onOutput: (output: CapturedOutput) => void;
   /** After this nothing is shown any more. */
-  stop(): void;
+  stop: () => void;
 }
 
 /** Shows the last lines of a running command now and then, and once more when it falls silent. */

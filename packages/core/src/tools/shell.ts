@@ -99,7 +99,10 @@ export class ShellTool extends BaseTool<ShellParams> {
     if (params.is_background && !targets.some(({ asks }) => asks)) targets.push(unnamed(params.command));
     const isContained = this.#options.autoApprove && (await this.#options.sandbox.status()).kind !== 'none';
     const settled = isContained ? targets.map((target) => ({ ...target, asks: false })) : targets;
-    return this.#lacked.has(keyOf(params)) ? [...settled, unnamed(params.command)] : settled;
+    const lacked = this.#lacked.get(keyOf(params));
+    if (lacked === undefined) return settled;
+    lacked.wasShown = true;
+    return [...settled, unnamed(params.command)];
   }
 
   override async shouldConfirmExecute(params: ShellParams): Promise<Confirmation | false> {
@@ -108,7 +111,6 @@ export class ShellTool extends BaseTool<ShellParams> {
     const cwd = await this.#options.workspace.locate(this.#directoryOf(params));
     const analysis = this.#analyze(params, cwd.path);
     const lacked = this.#lacked.get(keyOf(params));
-    if (lacked) lacked.wasShown = true;
     const guards = targets.flatMap(({ guarded }) => guarded ?? []);
     const warnings = [
       ...(lacked ? [`The sandbox stopped this command. Yes lets it run once ${rightNames[lacked.right]}.`] : []),
@@ -147,7 +149,7 @@ export class ShellTool extends BaseTool<ShellParams> {
       env: wrap === undefined ? this.#options.env : { ...this.#options.env, TMPDIR: '/tmp' },
       ...(wrap && { wrap }),
     };
-    if (params.is_background) return this.#startBackground(request, wrap !== undefined && !rights.network);
+    if (params.is_background) return this.#startBackground(params, request, wrap !== undefined && !rights.network);
     const timeoutMs = params.timeout ?? this.#options.defaultTimeoutMs ?? 120_000;
     const live = liveTail((tail) => updateOutput?.({ type: 'terminal_output', ...tail }));
     try {
@@ -215,9 +217,9 @@ export class ShellTool extends BaseTool<ShellParams> {
     return { llmContent, returnDisplay, ...(failure && { error: { type: failure, message: llmContent } }) };
   }
 
-  async #startBackground(request: CommandRequest, isIsolated: boolean): Promise<ToolResult> {
+  async #startBackground(params: ShellParams, request: CommandRequest, isIsolated: boolean): Promise<ToolResult> {
     const { id, running, result } = await this.#options.background.start(request);
-    if (result !== undefined) return this.#report({ command: request.command }, result, request.wrap !== undefined);
+    if (result !== undefined) return this.#report(params, result, request.wrap !== undefined);
     const isolation = isIsolated ? ' It has no network: nothing outside can reach its ports.' : '';
     const file = running.output.path === undefined ? '' : ` Output goes to ${running.output.path}.`;
     const llmContent = `Started in the background as ${id} (pid ${running.pid}).${file}${isolation} ${sessionHelp}`;

@@ -1,0 +1,206 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { hasProgram } from '../../../../testing/programs.js';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { textOf } from '../content.js';
+import { LatheHome } from '../files/lathe-home.js';
+import { Workspace } from '../files/workspace.js';
+import { BackgroundCommands } from '../process/background.js';
+import type { CommandAnalysis } from '../process/command-analysis.js';
+import { childEnvironment, unattendedVariables } from '../process/environment.js';
+import { CommandRunner } from '../process/run-command.js';
+import { Sandbox, type SandboxMode } from '../process/sandbox.js';
+import { ShellTool, type ShellToolOptions } from './shell.js';
+
+const never = new AbortController().signal;
+
+/** An analysis that proves nothing, unless a test knows better. */
+function unproven(command: string): CommandAnalysis {
+  const words = command.split(' ');
+  return {
+    segments: [{ words, text: command, isReadOnly: false }],
+    reads: [],
+    writes: [],
+    redirections: [],
+    network: false,
+    hosts: [],
+    doubts: [],
+    isReadOnly: false,
+    rules: [`${words[0]} *`],
+    rootCommand: words[0] ?? '',
+  };
+}
+
+async function shellTool(options: Partial<ShellToolOptions> & { mode?: SandboxMode; root?: string } = {}) {
+  const root = options.root ?? tempDirectory();
+  const latheHome = new LatheHome(tempDirectory());
+  const workspace = await Workspace.open(root);
+  const runner = new CommandRunner(latheHome);
+  const sandbox = new Sandbox({
+    mode: options.mode ?? 'off',
+    roots: workspace.roots,
+    latheHome,
+    userHome: tempDirectory(),
+  });
+  const background = new BackgroundCommands(runner);
+  const env = childEnvironment(process.env, { set: unattendedVariables });
+  const tool = new ShellTool({ workspace, runner, sandbox, background, analyze: unproven, env, ...options });
+  const run = (command: string, more: object = {}) => tool.execute({ command, ...more }, never);
+  return { tool, run, root, latheHome, background };
+}
+
+test('a command answers with the labelled lines that models know', async () => {
+  const { run, root } = await shellTool();
+  const { llmContent, returnDisplay, error } = await run('echo hello; pwd');
+  expect(textOf(llmContent).replace(/PGID: \d+/, 'PGID: 1')).toBe(`Command: echo hello; pwd
+Directory: (root)
+Output: hello
+${root}
+Error: (none)
+Exit Code: 0
+Signal: (none)
+Background PIDs: (none)
+Process Group PGID: 1`);
+  expect(returnDisplay).toBe(`hello\n${root}`);
+  expect(error).toBeUndefined();
+});
+
+test.each([
+  ['grep nothing /dev/null', 1, undefined],
+  ['diff /etc/passwd /dev/null >/dev/null', 1, undefined],
+  ['test -e /nowhere', 1, undefined],
+  ['grep x /nowhere', 2, 'shell_execute_error'],
+  ['bash -c "exit 1"', 1, 'shell_execute_error'],
+  ['exit 126', 126, 'shell_execute_error'],
+  ['no-such-program-at-all', 127, 'shell_execute_error'],
+])('%s exits with %i, error %s', async (command, code, type) => {
+  const { run } = await shellTool();
+  const { llmContent, error } = await run(command);
+  expect(textOf(llmContent)).toContain(`\nExit Code: ${code}\n`);
+  expect(error?.type).toBe(type);
+});
+
+test('death by a signal names the signal', async () => {
+  const { run } = await shellTool();
+  const { llmContent, error, returnDisplay } = await run('kill -SEGV $$');
+  expect(textOf(llmContent)).toContain('\nError: Killed by SIGSEGV.\nExit Code: (none)\nSignal: 11\n');
+  expect(error?.type).toBe('shell_execute_error');
+  expect(returnDisplay).toBe('killed by SIGSEGV');
+});
+
+test('a timeout keeps what was printed', async () => {
+  const { run } = await shellTool();
+  const { llmContent, error } = await run('echo early; sleep 30', { timeout: 200 });
+  expect(llmContent).toBe('Command timed out after 200 ms. Output until then:\nearly');
+  expect(error?.type).toBe('execution_timeout');
+});
+
+test('a question that nobody can answer is recognised', async () => {
+  const { run } = await shellTool();
+  const { llmContent } = await run('printf "Password: "; sleep 30', { timeout: 200 });
+  expect(textOf(llmContent)).toContain('It seems to have asked for input');
+});
+
+test('cancelling before the start and during the run give different texts', async () => {
+  const { tool, root } = await shellTool();
+  const before = await tool.execute({ command: 'touch started' }, AbortSignal.abort());
+  expect(before.llmContent).toBe('Command was cancelled before it could start.');
+  expect(existsSync(join(root, 'started'))).toBe(false);
+  const controller = new AbortController();
+  const running = tool.execute({ command: 'echo begun; sleep 30' }, controller.signal, () => controller.abort());
+  expect((await running).llmContent).toBe('Command was cancelled while it ran. Output until then:\nbegun');
+});
+
+test.each(['', '  ', '# only a comment', 'echo \0'])('%j is refused before it runs', async (command) => {
+  const { tool } = await shellTool();
+  expect(tool.validateToolParams({ command })).toMatch(/^command /);
+});
+
+test('switches that a model might invent are refused', async () => {
+  const { tool } = await shellTool();
+  expect(tool.validateToolParams({ command: 'ls', disableSandbox: true })).toMatch(/disableSandbox/);
+});
+
+test('a very long command is refused with the way out', async () => {
+  const { tool } = await shellTool();
+  expect(tool.validateToolParams({ command: `echo ${'x'.repeat(1_000_000)}` })).toMatch(/script file/);
+});
+
+test('output beyond the limit keeps head and tail and names a private file with all of it', async () => {
+  const { run, latheHome } = await shellTool();
+  const { llmContent } = await run('echo FIRST; seq 1 100000; echo LAST');
+  const text = textOf(llmContent);
+  expect(text).toMatch(/Output: FIRST\n1\n2\n/);
+  expect(text).toMatch(/99999\n100000\nLAST\n\[Full output: /);
+  expect(text.length).toBeLessThan(32_000);
+  const path = /Full output: ([^;]+);/.exec(text)?.[1] ?? '';
+  expect(path.startsWith(latheHome.path)).toBe(true);
+  expect(readFileSync(path, 'utf8').split('\n')).toHaveLength(100_003);
+});
+
+test('an unproven command asks, showing the rule that always would save', async () => {
+  const { tool, root } = await shellTool();
+  expect(await tool.shouldConfirmExecute({ command: 'make all' })).toEqual({
+    type: 'exec',
+    title: 'Confirm Shell Command',
+    command: 'make all',
+    rootCommand: 'make',
+    directory: root,
+    rules: ['run_shell_command(make *)'],
+  });
+});
+
+test('a directory that leads outside the workspace asks, however it is spelled', async () => {
+  const isReadOnly = (command: string): CommandAnalysis => ({ ...unproven(command), segments: [], isReadOnly: true });
+  const { tool, root } = await shellTool({ analyze: isReadOnly });
+  expect(await tool.shouldConfirmExecute({ command: 'ls', directory: '.' })).toBe(false);
+  const outside = await tool.shouldConfirmExecute({ command: 'ls', directory: `${root}-evil/..` });
+  expect(outside).toMatchObject({ warnings: [expect.stringContaining('outside the workspace')] });
+});
+
+test('a background command returns an id at once, can be read, searched, answered and stopped', async () => {
+  const { run } = await shellTool();
+  const started = await run('echo ready; while read -r line; do echo "got $line"; done', { is_background: true });
+  expect(started.llmContent).toMatch(/^Started in the background as bg_1 \(pid \d+\)/);
+  expect((await run('bg list')).llmContent).toMatch(/^bg_1 running: echo ready/);
+  await run('bg send bg_1 hello there');
+  await expect.poll(async () => (await run('bg read bg_1 GOT HELLO')).llmContent).toBe('got hello there');
+  expect((await run('bg read bg_1')).llmContent).toBe('bg_1 running\nready\ngot hello there\n');
+  expect((await run('bg stop bg_1')).llmContent).toBe('bg_1 cancelled\n(no new output)');
+});
+
+test('reading a background command never asks, sending it input does', async () => {
+  const { tool } = await shellTool();
+  expect(await tool.shouldConfirmExecute({ command: 'bg read bg_1' })).toBe(false);
+  expect(await tool.shouldConfirmExecute({ command: 'bg send bg_1 rm -rf /' })).not.toBe(false);
+});
+
+test('with the sandbox required and none to be had, nothing runs', async () => {
+  const { tool, root } = await shellTool({
+    sandbox: new Sandbox({
+      mode: 'required',
+      roots: [],
+      latheHome: new LatheHome(tempDirectory()),
+      userHome: '/',
+      platform: 'aix',
+    }),
+  });
+  await expect(tool.execute({ command: 'touch ran' }, never)).rejects.toMatchObject({ type: 'sandbox_unavailable' });
+  expect(existsSync(join(root, 'ran'))).toBe(false);
+});
+
+test.skipIf(!hasProgram('bwrap'))(
+  'what the sandbox refused is asked for when the same command comes again',
+  async () => {
+    const { tool, run } = await shellTool({ mode: 'required', autoApprove: true });
+    const command = 'touch /lathe-canary';
+    const params = { command };
+    expect(await tool.shouldConfirmExecute(params)).toBe(false);
+    const first = await run(command);
+    expect(first.error?.type).toBe('shell_execute_error');
+    const again = await tool.shouldConfirmExecute(params);
+    expect(again).toMatchObject({ warnings: [expect.stringContaining('write access outside the workspace')] });
+    expect(again).not.toHaveProperty('rules');
+  },
+);
