@@ -47,7 +47,7 @@ export async function readPdfText(file: OpenFile, pages: PageRange, signal: Abor
 type Answer = { total: number; texts: string[] } | { error: string };
 
 async function parseInThread(bytes: ArrayBuffer, pages: PageRange, signal: AbortSignal): Promise<Answer> {
-  const timeout = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  signal.throwIfAborted();
   const worker = new Worker(program, {
     eval: true,
     env: {},
@@ -57,19 +57,21 @@ async function parseInThread(bytes: ArrayBuffer, pages: PageRange, signal: Abort
     transferList: [bytes],
     resourceLimits: { maxOldGenerationSizeMb: 256 },
   });
+  let stop: (() => void) | undefined;
+  let timer: NodeJS.Timeout | undefined;
   const answer = new Promise<Answer>((resolve, reject) => {
-    const end = () => (signal.aborted ? reject(signal.reason) : resolve({ error: 'parsing it takes too long' }));
-    timeout.addEventListener('abort', end, { once: true });
     worker.once('message', resolve);
     worker.once('error', (error) => resolve({ error: error.message }));
-    worker.once('exit', () => {
-      timeout.removeEventListener('abort', end);
-      resolve({ error: 'its parser stopped' });
-    });
+    worker.once('exit', () => resolve({ error: 'its parser stopped' }));
+    timer = setTimeout(() => resolve({ error: 'parsing it takes too long' }), timeoutMs);
+    stop = () => reject(signal.reason);
+    signal.addEventListener('abort', stop);
   });
   try {
     return await answer;
   } finally {
+    clearTimeout(timer);
+    if (stop !== undefined) signal.removeEventListener('abort', stop);
     await worker.terminate();
   }
 }
