@@ -1,5 +1,5 @@
-import { type BigIntStats, constants } from 'node:fs';
-import { type FileHandle, lstat, open, readlink, realpath, statfs } from 'node:fs/promises';
+import { type BigIntStats, constants, fstatSync, lstatSync, readlinkSync } from 'node:fs';
+import { type FileHandle, open, realpath, statfs } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { ToolError } from '../errors.js';
 import { osPath, shownPath } from './file-name.js';
@@ -15,6 +15,7 @@ export interface OpenFile {
 /**
  * Opens the regular file at a judged path, and only that one: no link is followed, nothing special is opened, and the
  * descriptor itself must say that it belongs to this path. Whoever swaps a directory for a link in between gets an error.
+ * Metadata is asked synchronously: it was fetched a moment ago when the path was judged, and a thread would cost more.
  */
 export async function withOpenFile<T>(realPath: string, use: (file: OpenFile) => Promise<T>): Promise<T> {
   const file = await openRegularFile(realPath);
@@ -32,7 +33,7 @@ const attempts = 5;
 
 async function openRegularFile(realPath: string): Promise<OpenFile> {
   try {
-    refuseSpecial(await lstat(osPath(realPath), { bigint: true }), realPath);
+    refuseSpecial(lstatSync(osPath(realPath), { bigint: true }), realPath);
     await refuseEndless(realPath);
     for (let attempt = 0; attempt < attempts; attempt++) {
       const file = await openVerified(realPath);
@@ -48,7 +49,7 @@ async function openRegularFile(realPath: string): Promise<OpenFile> {
 async function openVerified(realPath: string): Promise<OpenFile | undefined> {
   const handle = await openWhenPossible(realPath);
   try {
-    const stat = await handle.stat({ bigint: true });
+    const stat = fstatSync(handle.fd, { bigint: true });
     refuseSpecial(stat, realPath);
     if (await isAtPath(handle, stat, realPath)) return { path: realPath, handle, stat };
   } catch (error) {
@@ -78,14 +79,22 @@ async function openWhenPossible(realPath: string): Promise<FileHandle> {
 const maxWaits = 500;
 
 async function isAtPath(handle: FileHandle, stat: BigIntStats, realPath: string): Promise<boolean> {
-  if (process.platform === 'linux') {
-    const link = await readlink(`/proc/self/fd/${handle.fd}`, { encoding: 'buffer' }).catch(() => undefined);
-    if (link !== undefined) return shownPath(link) === realPath;
-  }
+  const link = linkOfDescriptor(handle.fd);
+  if (link !== undefined) return link === realPath;
   // Elsewhere the name is asked again: it must still lead, without a link, to the object that was opened.
-  const now = await lstat(osPath(realPath), { bigint: true });
+  const now = lstatSync(osPath(realPath), { bigint: true });
   const isSame = now.dev === stat.dev && now.ino === stat.ino;
   return isSame && shownPath(await realpath(osPath(realPath), { encoding: 'buffer' })) === realPath;
+}
+
+/** What the kernel itself says an open descriptor is; only Linux answers. */
+function linkOfDescriptor(fd: number): string | undefined {
+  if (process.platform !== 'linux') return undefined;
+  try {
+    return shownPath(readlinkSync(`/proc/self/fd/${fd}`, { encoding: 'buffer' }));
+  } catch {
+    return undefined;
+  }
 }
 
 function refuseSpecial(stat: BigIntStats, path: string): void {

@@ -7,7 +7,7 @@ import { readMedia } from './media.js';
 import { maxNotebookBytes, renderNotebook } from './notebook.js';
 import type { OpenFile } from './open-file.js';
 import { parsePages, readPdfText } from './pdf-text.js';
-import { readText, type TextSlice } from './read-text.js';
+import { readHead, readText, type TextSlice } from './read-text.js';
 
 export interface ContentRequest {
   /** The first line, counted from 0, and the number of lines. */
@@ -30,7 +30,8 @@ export type Content =
 
 /** Reads an open file as what it is by its bytes: text, image, sound, PDF, notebook, or something not to be shown. */
 export async function readContent(file: OpenFile, request: ContentRequest, signal: AbortSignal): Promise<Content> {
-  const kind = fileKindOf(await readFully(file.handle, Buffer.allocUnsafe(headSize), 0, headSize));
+  const head = await readHead(file, request.maxChars);
+  const kind = fileKindOf(head);
   if (request.pages !== undefined) return readPages(file, request.pages, kind.type === 'pdf', request, signal);
   switch (kind.type) {
     case 'image':
@@ -41,15 +42,13 @@ export async function readContent(file: OpenFile, request: ContentRequest, signa
     case 'binary':
       return { type: 'note', text: binaryNote(file, kind.format) };
     case 'other':
-      return (await readNotebook(file, request)) ?? readLines(file, request, signal);
+      return (await readNotebook(file, request)) ?? readLines(file, head, request, signal);
   }
 }
 
-const headSize = 512;
-
-async function readLines(file: OpenFile, request: ContentRequest, signal: AbortSignal): Promise<Content> {
+async function readLines(file: OpenFile, head: Buffer, request: ContentRequest, signal: AbortSignal): Promise<Content> {
   const { offset = 0, limit = request.maxLines, maxChars } = request;
-  const reading = await readText(file, { offset, limit, maxChars }, signal);
+  const reading = await readText(file, head, { offset, limit, maxChars }, signal);
   if (reading.type === 'binary') return { type: 'note', text: binaryNote(file, 'binary file') };
   if (reading.type === 'text') return reading;
   const count = reading.total === 1 ? '1 line' : `${reading.total} lines`;

@@ -30,22 +30,28 @@ export interface TextSlice {
 export type TextReading = { type: 'text'; slice: TextSlice } | { type: 'binary' } | { type: 'past-end'; total: number };
 
 /** Reads a range of lines without ever holding more than the budget, however large the file or its lines. */
-export async function readText(file: OpenFile, range: TextRange, signal: AbortSignal): Promise<TextReading> {
-  const budget = (range.maxChars + 1) * maxBytesPerChar;
-  const head = await readAt(file, 0, budget);
+export async function readText(
+  file: OpenFile,
+  head: Buffer,
+  range: TextRange,
+  signal: AbortSignal,
+): Promise<TextReading> {
   const encoding = await detectEncoding(head);
   if (encoding === undefined) return { type: 'binary' };
-  const source: Source = { file, head, encoding, isAllInHead: file.stat.size <= BigInt(budget) };
+  const source: Source = { file, head, encoding, isAllInHead: file.stat.size <= BigInt(head.length) };
   const { start, total } = await findStart(source, range.offset, signal);
   if (start === undefined && range.offset > 0) return { type: 'past-end', total: total ?? 0 };
-  const piece = await takeLines(await readBody(source, start ?? 0, budget), range);
+  const piece = await takeLines(await readBody(source, start ?? 0, range.maxChars), range);
   const next = range.offset + piece.lines;
   const isWhole = range.offset === 0 && source.isAllInHead && next === total && !piece.isCut;
   return { type: 'text', slice: { ...piece, first: range.offset, next, total, ...(isWhole && { whole: head }) } };
 }
 
-// GB18030 and UTF-32 use up to four bytes for a UTF-16 unit.
-const maxBytesPerChar = 4;
+/** The beginning of a file, as `readText` wants it: enough bytes for the whole budget of characters. */
+export function readHead(file: OpenFile, maxChars: number): Promise<Buffer> {
+  return readAt(file, 0, maxChars);
+}
+
 // Counting the lines of a file this large takes a few milliseconds; beyond it the total is left unknown.
 const maxCountedSize = 4 * 1024 * 1024;
 // Files of the kernel have no size; this much of them is read.
@@ -59,12 +65,18 @@ interface Source {
   isAllInHead: boolean;
 }
 
-async function readAt(file: OpenFile, position: number, budget: number): Promise<Buffer> {
-  const size = Number(file.stat.size);
-  if (size === 0) return readFully(file.handle, Buffer.alloc(maxUnsized), 0, maxUnsized);
-  const length = Math.min(budget, size - position);
-  return readFully(file.handle, Buffer.allocUnsafe(length), position, length);
+/** Bytes for `maxChars` characters and one more: as many bytes when they are ASCII, four times as many otherwise. */
+async function readAt({ handle, stat }: OpenFile, position: number, maxChars: number): Promise<Buffer> {
+  const size = Number(stat.size);
+  if (size === 0) return readFully(handle, Buffer.allocUnsafe(maxUnsized), 0, maxUnsized);
+  const read = (length: number) => readFully(handle, Buffer.allocUnsafe(length), position, length);
+  const bytes = await read(Math.min(maxChars + 1, size - position));
+  const isEnough = position + bytes.length === size || (isAscii(bytes) && !bytes.includes(0));
+  return isEnough ? bytes : read(Math.min((maxChars + 1) * maxBytesPerChar, size - position));
 }
+
+// GB18030 and UTF-32 use up to four bytes for a UTF-16 unit.
+const maxBytesPerChar = 4;
 
 interface Body {
   bytes: Buffer;
@@ -72,10 +84,10 @@ interface Body {
 }
 
 /** The bytes from `start` on, without the mark. */
-async function readBody({ file, head, encoding, isAllInHead }: Source, start: number, budget: number): Promise<Body> {
+async function readBody({ file, head, encoding, isAllInHead }: Source, start: number, maxChars: number): Promise<Body> {
   if (start === 0) return { bytes: head.subarray(encoding.bom.length), encoding };
   if (isAllInHead) return { bytes: head.subarray(start), encoding };
-  const bytes = await readAt(file, start, budget);
+  const bytes = await readAt(file, start, maxChars);
   // A legacy encoding shows only where the text stops being ASCII.
   return { bytes, encoding: isAscii(head) ? ((await detectEncoding(bytes)) ?? encoding) : encoding };
 }

@@ -28,7 +28,8 @@ const marks: readonly [name: string, bytes: readonly number[]][] = [
 export async function detectEncoding(bytes: Uint8Array): Promise<TextEncoding | undefined> {
   const mark = marks.find(([, pattern]) => pattern.every((byte, index) => bytes[index] === byte));
   if (mark !== undefined) return { name: mark[0], bom: Uint8Array.from(mark[1]) };
-  if (bytes.subarray(0, 8192).includes(0)) return utf16WithoutMark(bytes);
+  const start = bytes.subarray(0, 8192);
+  if (start.includes(0)) return utf16WithoutMark(start) ?? (isTextBeforeHole(start) ? utf8 : undefined);
   if (isUtf8(bytes.subarray(0, bytes.length - unfinishedLength(bytes)))) return utf8;
   const sample = legacySample(bytes);
   if (looksBinary(sample)) return undefined;
@@ -95,6 +96,13 @@ function utf16WithoutMark(bytes: Uint8Array): TextEncoding | undefined {
   return name === undefined || bytes.length % 2 === 1 ? undefined : { name, bom: none };
 }
 
+/** Text and then nothing but NUL: a file that was made longer than what was written to it. */
+function isTextBeforeHole(bytes: Uint8Array): boolean {
+  const hole = bytes.indexOf(0);
+  const text = bytes.subarray(0, hole);
+  return hole > 0 && isUtf8(text) && !looksBinary(text) && bytes.subarray(hole).every((byte) => byte === 0);
+}
+
 const sampleSize = 64 * 1024;
 
 /** The part that tells: from the first line with a byte that is not ASCII. */
@@ -105,13 +113,13 @@ function legacySample(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(start, start + sampleSize);
 }
 
-/** Control characters other than white space, backspace and escape, in more than a tenth of the bytes. */
+/** Control characters other than white space, backspace and escape, in more than a twentieth of the bytes. */
 function looksBinary(bytes: Uint8Array): boolean {
   const controls = bytes.reduce(
     (count, byte) => count + (byte < 8 || (byte > 13 && byte < 32 && byte !== 27) ? 1 : 0),
     0,
   );
-  return controls > bytes.length / 10;
+  return controls > bytes.length / 20;
 }
 
 /** Text that is UTF-8 apart from a few damaged bytes; in any other encoding hardly a character would survive. */
@@ -130,6 +138,13 @@ async function guessLegacy(sample: Uint8Array): Promise<string> {
     .filter((name) => !/^(?:utf|ascii)/.test(name) && iconv.encodingExists(name));
   const buffer = asBuffer(sample);
   // The cut may have split the last character, so its replacement does not count.
-  const fits = candidates.find((name) => !iconv.decode(buffer, name).slice(0, -1).includes('\uFFFD'));
+  const fits = candidates.find((name) => isPlausible(iconv.decode(buffer, name).slice(0, -1)));
   return fits === undefined || fits === 'iso-8859-1' ? 'windows-1252' : fits;
+}
+
+/** Other multi-byte text, read as Shift_JIS, falls apart into the half-width syllables that hardly anybody writes. */
+function isPlausible(text: string): boolean {
+  const halfWidth = text.match(/[\uFF61-\uFF9F]/g)?.length ?? 0;
+  const others = text.match(/[\u0080-\uFF60]/g)?.length ?? 0;
+  return !text.includes('\uFFFD') && halfWidth <= others;
 }
