@@ -30,11 +30,14 @@ export interface CommandAnalysis {
 
 /** One simple command. */
 export interface Segment {
-  /** What the program receives, its name first. `unknownPart` stands for whatever is only known when it runs. */
+  /**
+   * What the program receives, its name first. `unknownPart` stands for whatever is only known when it runs. Empty for
+   * a doubt that belongs to no single command: no rule can allow it.
+   */
   words: string[];
   /** As it is written in the command. */
   text: string;
-  /** Proven to change nothing. */
+  /** Proven to change nothing; also true of another name of a program, for which the first one answers. */
   isReadOnly: boolean;
   /** Why it is not proven. */
   why?: string;

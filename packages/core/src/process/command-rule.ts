@@ -1,0 +1,182 @@
+import { type Segment, unknownPart } from './command-analysis.js';
+import { readOnlyJudge } from './read-only-programs.js';
+
+/** Whether a rule holds for a command: `maybe` when that depends on something only the run can tell. */
+export type RuleMatch = 'yes' | 'maybe' | 'no';
+
+/**
+ * Matches a rule such as `git checkout *` against the words of one simple command. Words are compared whole: `git log`
+ * holds for `git log -1`, never for `git logout`. A `*` alone stands for any number of words, inside a word for any text;
+ * quotes group as in a shell. Without a `*` at its end a rule holds for longer commands too. Deny and ask rules must
+ * take `maybe` for a yes, allow rules for a no.
+ */
+export function matchCommandRule(rule: string, words: readonly string[]): RuleMatch {
+  const pattern = readRule(rule);
+  if (pattern.length === 0) return 'no';
+  const open = pattern.at(-1)?.type === 'any' ? pattern : [...pattern, anyWords];
+  if (matches(open, words, { isStrict: true })) return 'yes';
+  return matches(open, words, { isStrict: false }) ? 'maybe' : 'no';
+}
+
+/** What is wrong with the text of a rule, as a sentence; `undefined` when it can be used. */
+export function checkCommandRule(rule: string): string | undefined {
+  if (rule.trim() === '') return 'A command rule needs at least the name of a program.';
+  if (/\p{Cc}/u.test(rule)) return 'A command rule must not contain control characters.';
+  return hasOpenQuote(rule) ? 'A quote in the rule is not closed.' : undefined;
+}
+
+type PatternWord = { type: 'any' } | { type: 'word'; expression: RegExp; text: string };
+const anyWords: PatternWord = { type: 'any' };
+
+function readRule(rule: string): PatternWord[] {
+  // `git log:*` is how older settings spell `git log *`.
+  const source = rule.trim().replace(/:\*$/, ' *');
+  const words = source.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? [];
+  return words.map((word) => (word === '*' ? anyWords : wordPattern(word)));
+}
+
+function hasOpenQuote(rule: string): boolean {
+  return /["']/.test(rule.replace(/"[^"]*"|'[^']*'/g, ''));
+}
+
+const escape = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+
+function wordPattern(word: string): PatternWord {
+  const pieces = word.match(/"[^"]*"|'[^']*'|[^"']+/g) ?? [];
+  const source = pieces.map((piece) =>
+    /^["']/.test(piece) ? escape(piece.slice(1, -1)) : piece.split('*').map(escape).join(String.raw`[^\0]*`),
+  );
+  return { type: 'word', expression: new RegExp(`^${source.join('')}$`, 's'), text: pieces.join('') };
+}
+
+/**
+ * Strict: an unknown word fits only where any words fit. Otherwise it fits wherever the text known of it could, and may
+ * stand for several words or none.
+ */
+function matches(
+  pattern: readonly PatternWord[],
+  words: readonly string[],
+  { isStrict }: { isStrict: boolean },
+): boolean {
+  let reached = new Set(closure(pattern, [0]));
+  for (const word of words) {
+    const isUnknown = word.includes(unknownPart);
+    const next: number[] = [];
+    for (const at of reached) {
+      const part = pattern[at];
+      if (!part) continue;
+      if (part.type === 'any') next.push(at);
+      else if (!isUnknown) next.push(...(part.expression.test(word) ? [at + 1] : []));
+      else if (!isStrict) next.push(...laterThan(pattern, at, word));
+    }
+    if (isUnknown && !isStrict) next.push(...reached);
+    reached = new Set(closure(pattern, next));
+    if (reached.size === 0) return false;
+  }
+  return reached.has(pattern.length);
+}
+
+/** Where an unknown word may lead: past one pattern word its known start fits, or past several when nothing is known. */
+function laterThan(pattern: readonly PatternWord[], at: number, word: string): number[] {
+  const [start = ''] = word.split(unknownPart, 1);
+  if (start === '')
+    return pattern
+      .map((_, index) => index)
+      .filter((index) => index > at)
+      .concat(pattern.length);
+  const part = pattern[at];
+  if (part?.type !== 'word') return [];
+  return part.text.includes('*') || part.text.startsWith(start) ? [at + 1] : [];
+}
+
+/** A `*` may also stand for no words. */
+function closure(pattern: readonly PatternWord[], places: readonly number[]): number[] {
+  const all = [...places];
+  for (const at of all) if (pattern[at]?.type === 'any' && !all.includes(at + 1)) all.push(at + 1);
+  return all;
+}
+
+/**
+ * The narrowest readable rules that would allow these segments; none when one of them should be asked for every time:
+ * interpreters, wrappers, deletions, or anything not fully known.
+ */
+export function proposeRules(segments: readonly Segment[]): string[] {
+  const rules = segments.map((segment) => (segment.hidden ? undefined : proposeRule(segment.words)));
+  return rules.every((rule) => rule !== undefined) ? [...new Set(rules)] : [];
+}
+
+/** Words that make up the name of an action; one where a program is not listed. */
+const nameLengths: Record<string, number | undefined> = {
+  git: 2,
+  'git remote': 3,
+  'git stash': 3,
+  'git worktree': 3,
+  'git submodule': 3,
+  npm: 2,
+  'npm run': 3,
+  'npm pkg': 3,
+  yarn: 2,
+  'yarn run': 3,
+  pnpm: 2,
+  'pnpm run': 3,
+  bun: 2,
+  'bun run': 3,
+  cargo: 2,
+  go: 2,
+  'go mod': 3,
+  dotnet: 2,
+  mvn: 2,
+  gradle: 2,
+  make: 2,
+  just: 2,
+  cmake: 2,
+  bazel: 2,
+  pip: 2,
+  pip3: 2,
+  uv: 2,
+  'uv pip': 3,
+  poetry: 2,
+  gem: 2,
+  bundle: 2,
+  composer: 2,
+  rails: 2,
+  rake: 2,
+  mix: 2,
+  docker: 2,
+  'docker compose': 3,
+  podman: 2,
+  kubectl: 2,
+  helm: 2,
+  terraform: 2,
+  gh: 3,
+  systemctl: 2,
+  brew: 2,
+  apt: 2,
+  'apt-get': 2,
+};
+
+/** Asked for every time: what these do depends on their arguments entirely. */
+const neverAlways = new Set(
+  (
+    'sh bash dash zsh ksh fish ash python python2 python3 node deno ruby perl php lua tclsh osascript pwsh irb ghci R Rscript java awk gawk mawk sed ' +
+    'env timeout nice nohup xargs sudo doas su command exec eval builtin find parallel ssh busybox toybox setsid stdbuf ' +
+    'watch strace flock npx pnpx bunx uvx rm rmdir shred unlink dd mkfs mv cp ln chmod chown chgrp install tee truncate rsync ' +
+    'scp curl wget nc ncat socat kill pkill killall crontab at reboot shutdown tar unzip ' +
+    'vi vim nvim emacs nano less more man screen tmux expect gdb script'
+  ).split(' '),
+);
+const neverTogether =
+  /^(git (config|filter-branch|push|-c|-C|bisect|rebase)|docker (run|exec)|podman (run|exec)|(npm|pnpm|yarn|bun) (exec|dlx|x|config|set)|kubectl (exec|delete|run)|go (run|generate)|cargo run|uv run|poetry run|bundle exec)\b/;
+
+function proposeRule(words: readonly string[]): string | undefined {
+  const [name = ''] = words;
+  if (!/^[\w.+-]+$/.test(name) || neverAlways.has(name)) return undefined;
+  // Its harmless uses need no rule; those that ask differ only in their flags.
+  if (readOnlyJudge(name) && !Object.hasOwn(nameLengths, name)) return undefined;
+  const length =
+    nameLengths[words.slice(0, 2).join(' ')] ?? (Object.hasOwn(nameLengths, name) ? nameLengths[name] : undefined) ?? 1;
+  const prefix = words.slice(0, length);
+  const isPlain = prefix.length === length && prefix.slice(1).every((word) => /^\w[\w:@/.-]*$/.test(word));
+  if (!isPlain || neverTogether.test(prefix.join(' '))) return undefined;
+  return `${prefix.join(' ')} *`;
+}

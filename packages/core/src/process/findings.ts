@@ -1,0 +1,44 @@
+import { type Segment, unknownPart } from './command-analysis.js';
+import type { Argument } from './expand-word.js';
+import type { PathUse } from './settle-paths.js';
+
+/** A segment with the directories it may run in; none when that is unknown. */
+export type PlacedSegment = Segment & { cwds: readonly string[] };
+
+/** All that the text of a command tells, before any file is looked at. */
+export class Findings {
+  readonly segments: PlacedSegment[] = [];
+  readonly reads: PathUse[] = [];
+  readonly writes: PathUse[] = [];
+  readonly redirections: PathUse[] = [];
+  readonly repositories: PathUse[] = [];
+  readonly hosts = new Set<string>();
+  readonly doubts = new Set<string>();
+  usesNetwork = false;
+
+  doubt(sentence: string): void {
+    this.doubts.add(sentence);
+  }
+
+  /** Something is there that is not understood: a segment of which any deny rule may hold. */
+  unseen(text: string, doubt: string): void {
+    this.doubt(doubt);
+    this.segments.push({ words: [unknownPart], text, isReadOnly: false, why: doubt, hidden: true, cwds: [] });
+  }
+
+  /** The places an operand may mean; a doubt when they are unknown. */
+  places(argument: Argument, cwds: readonly string[]): PathUse[] {
+    const { value, isKnown, pattern, text, below } = argument;
+    if (below) return this.places(below, cwds);
+    if (isStream(value)) return [];
+    if (!isKnown && !pattern) {
+      this.doubt(`Which file ${text} means is only known when it runs.`);
+      return [];
+    }
+    if (value.startsWith('/')) return [{ cwd: '/', path: value, ...(pattern && { pattern }) }];
+    if (cwds.length === 0) this.doubt(`In which directory ${text} lies is only known when it runs.`);
+    return cwds.map((cwd) => ({ cwd, path: value, ...(pattern && { pattern }) }));
+  }
+}
+
+const isStream = (path: string) => /^\/dev\/(null|zero|stdin|stdout|stderr|fd\/[\d\0]+)$/.test(path);

@@ -1,0 +1,85 @@
+import { access, constants, readFile, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+
+/**
+ * Why even a git command that only shows could run a program in this directory; `undefined` when it could not. The
+ * repository's own configuration may name programs for git to run, and a workspace may come with a repository.
+ */
+export async function repositoryDoubt(directory: string): Promise<string | undefined> {
+  for (let at = directory; ; at = dirname(at)) {
+    const gitDirectory = await gitDirectoryIn(at);
+    if (gitDirectory !== undefined) return configurationDoubt(gitDirectory, at);
+    if (await looksLikeGitDirectory(at)) return `${at} itself looks like a repository`;
+    if (at === dirname(at)) return undefined;
+  }
+}
+
+async function gitDirectoryIn(directory: string): Promise<string | undefined> {
+  const entry = join(directory, '.git');
+  const info = await stat(entry).catch(() => undefined);
+  if (info?.isDirectory()) return entry;
+  if (!info?.isFile()) return undefined;
+  const pointer = /^gitdir: (.+)$/m.exec(await readText(entry, 4096))?.[1];
+  return pointer === undefined ? entry : resolve(directory, pointer.trim());
+}
+
+async function looksLikeGitDirectory(directory: string): Promise<boolean> {
+  const parts = await Promise.all(['HEAD', 'objects', 'refs'].map((name) => exists(join(directory, name))));
+  return parts.every(Boolean);
+}
+
+/** Keys that make git run a program, look elsewhere, or fetch, while it only shows something. */
+const runningKeys =
+  /(?:^|[\s\]])(fsmonitor(?!\s*=\s*(?:false|0)\b)|external|command|textconv|clean|smudge|process|program|showsignature|path|worktree|promisor|partialclone|submodulesummary)\s*(?:=|#|;|$)|%G/im;
+
+async function configurationDoubt(gitDirectory: string, workTree: string): Promise<string | undefined> {
+  try {
+    const common = resolve(gitDirectory, (await readText(join(gitDirectory, 'commondir'), 4096)).trim() || '.');
+    const files = [join(common, 'config'), join(gitDirectory, 'config.worktree')];
+    const text = (await Promise.all(files.map((file) => readText(file, 262_144)))).join('\n');
+    const hit = runningKeys.exec(text);
+    if (hit) return `the repository's configuration (${hit[1] ?? 'format'}) can make git run a program`;
+    const hooks = resolve(
+      workTree,
+      /^\s*hookspath\s*=\s*"?([^"\n]*)/im.exec(text)?.[1]?.trim() ?? join(common, 'hooks'),
+    );
+    if (await exists(join(hooks, 'post-index-change')))
+      return 'the repository has a hook that git runs when it looks at files';
+    return (await hasSubmodules(gitDirectory))
+      ? 'the repository has submodules with a configuration of their own'
+      : undefined;
+  } catch {
+    return "the repository's configuration cannot be read";
+  }
+}
+
+/** Entries of the index with the mode of a submodule (octal 160000), found by their bytes. */
+async function hasSubmodules(gitDirectory: string): Promise<boolean> {
+  const index = join(gitDirectory, 'index');
+  const info = await stat(index).catch(() => undefined);
+  if (!info) return false;
+  if (info.size > 33_554_432) return true;
+  const bytes = await readFile(index);
+  for (let at = bytes.indexOf(submoduleMode); at !== -1; at = bytes.indexOf(submoduleMode, at + 1)) {
+    // Entries start after 12 bytes, at multiples of 8 in the layouts without prefix compression; the mode is at byte 24.
+    if (bytes.readUInt32BE(4) > 3 || (at - 12 - 24) % 8 === 0) return true;
+  }
+  return false;
+}
+
+const submoduleMode = Buffer.from([0, 0, 0xe0, 0]);
+
+/** An absent file is empty; one that is no small regular file is an error. */
+async function readText(file: string, limit: number): Promise<string> {
+  const info = await stat(file).catch(() => undefined);
+  if (!info) return '';
+  if (!info.isFile() || info.size > limit) throw new Error(`${file} is no small regular file`);
+  return readFile(file, 'utf8');
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path, constants.F_OK).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,66 @@
+import { basename, dirname } from 'node:path';
+import { hostsIn, knownChanges } from './changing-programs.js';
+import type { Argument } from './expand-word.js';
+import type { Effects } from './read-arguments.js';
+import { readOnlyJudge } from './read-only-programs.js';
+import { type Unwrapped, unwrap } from './unwrap.js';
+
+/** What is known of one simple command from its words alone. */
+export interface Judgement extends Effects {
+  hosts: string[];
+  /** No rule may allow it: it changes the shell itself, and with it what later commands mean. */
+  isUnallowable: boolean;
+  /** What it runs. */
+  inner?: Unwrapped;
+}
+
+/** Builtins that change the state in which later commands are read, or run text. */
+const shellChangers = new Set(
+  (
+    '. source eval exec export alias unalias trap set unset shopt enable declare typeset local readonly read readarray mapfile ' +
+    'let getopts hash bind builtin pushd popd dirs fc history complete compgen compopt disown suspend logout return ' +
+    'break continue exit shift wait kill bg fg coproc caller'
+  ).split(' '),
+);
+/** Of these, the ones that only steer the control flow. */
+const harmlessControl = new Set(['exit', 'return', 'break', 'continue', 'wait']);
+
+export function judgeCommand(words: readonly Argument[], context: { path: string; input?: Argument }): Judgement {
+  const [first, ...args] = words;
+  const plain = { hosts: hostsIn(args), isUnallowable: false };
+  if (!first) return plain;
+  if (!first.isKnown) return { ...plain, why: 'the name of the program is only known when it runs' };
+  const name = bareName(first.value, context.path);
+  if (name === undefined) {
+    return { ...plain, ...knownChanges(basename(first.value), args), why: `${first.value} is run by its path` };
+  }
+  if (harmlessControl.has(name) && args.every(({ value }) => /^\d{0,3}$/.test(value))) return plain;
+  const inner = unwrap(name, args, context.input);
+  const changes = knownChanges(name, args);
+  if (shellChangers.has(name)) {
+    const why = `${name} changes what later commands mean`;
+    return { ...plain, ...changes, why, isUnallowable: true, ...(inner && { inner }) };
+  }
+  if (inner) return { ...plain, ...changes, ...judgeWrapper(name, inner), inner };
+  return { ...plain, ...judgeProgram(name, args, changes) };
+}
+
+function judgeProgram(name: string, args: readonly Argument[], changes: Effects): Effects {
+  const effects = readOnlyJudge(name)?.(args) ?? { why: 'it is not known to be read-only' };
+  if (effects.why === undefined) return effects;
+  const why = changes.usesNetwork ? `${name} uses the network` : `${name}: ${effects.why}`;
+  return { ...effects, ...changes, reads: [...(effects.reads ?? []), ...(changes.reads ?? [])], why };
+}
+
+/** A wrapper that does something itself is judged like any program, without the commands inside. */
+function judgeWrapper(name: string, { isTransparent, own }: Unwrapped): Effects {
+  if (!isTransparent) return { why: `${name} runs another command` };
+  const effects = own && readOnlyJudge(name)?.(own);
+  return effects ?? {};
+}
+
+/** The name by which tables know a program: bare, or by a path in a directory that PATH names too. */
+function bareName(name: string, path: string): string | undefined {
+  if (!name.includes('/')) return name;
+  return path.split(':').includes(dirname(name)) ? basename(name) : undefined;
+}

@@ -1,0 +1,238 @@
+import {
+  type Assignment as BashAssignment,
+  type Redirection as BashRedirection,
+  type Word as BashWord,
+  type CommandNode,
+  type CompoundList,
+  forEachChild,
+  type ParsedScript,
+  type PipelineNode,
+  parse,
+  type Statement,
+  type SyntaxNode,
+  type TestExpression,
+} from 'unbash';
+import { readParts, readWord as readWordWith } from './parse-word.js';
+import type {
+  Assignment,
+  BlockKind,
+  ParsedCommand,
+  Piece,
+  Redirection,
+  ShellNode,
+  ShellWord,
+  SimpleCommand,
+} from './shell-syntax.js';
+
+export function parseCommand(source: string): ParsedCommand {
+  return readScript(parse(source), source);
+}
+
+function readScript(script: ParsedScript, source: string): ParsedCommand {
+  // Scripts inside escaped backticks carry their own decoded text, which positions refer to.
+  const text = script.source ?? source;
+  return {
+    body: readStatements(script.commands, text),
+    problems: (script.errors ?? []).map(({ message }) => `bash would not read this command as it stands: ${message}`),
+  };
+}
+
+function readStatements(statements: readonly Statement[], source: string): ShellNode {
+  const steps = statements.map(({ command, background }) => ({
+    operator: ';' as const,
+    node: command.type === 'AndOr' ? readAndOr(command.commands, command.operators, source) : readNode(command, source),
+    isBackground: background === true,
+  }));
+  return { type: 'list', steps };
+}
+
+function readAndOr(nodes: readonly PipelineNode[], operators: readonly ('&&' | '||')[], source: string): ShellNode {
+  const steps = nodes.map((node, index) => ({
+    operator: index === 0 ? (';' as const) : (operators[index - 1] ?? ';'),
+    node: readNode(node, source),
+    isBackground: false,
+  }));
+  return { type: 'list', steps };
+}
+
+function readNode(node: PipelineNode, source: string): ShellNode {
+  if (node.type === 'Pipeline') return { type: 'pipeline', nodes: node.commands.map((part) => readNode(part, source)) };
+  if (node.type === 'Redirected') {
+    const inner = readNode(node.command, source);
+    const redirections = node.redirects.map((redirect) => readRedirection(redirect, source));
+    return inner.type === 'block'
+      ? { ...inner, redirections }
+      : { type: 'block', kind: 'group', bodies: [inner], words: [], redirections };
+  }
+  if (node.type === 'Command') return readSimpleCommand(node, source);
+  return readBlock(node, source);
+}
+
+function readSimpleCommand(node: CommandNode & { type: 'Command' }, source: string): SimpleCommand {
+  // `export A=1` and its like take assignments among their words; what they assign is read as a plain word.
+  const words = [...(node.name ? [node.name] : []), ...node.args];
+  return {
+    type: 'command',
+    text: source.slice(node.pos, node.end),
+    assignments: node.prefix
+      .filter((part) => part.type === 'Assignment')
+      .map((assignment) => readAssignment(assignment, source)),
+    words: words.map((part) => (part.type === 'Word' ? readWord(part, source) : assignmentAsWord(part, source))),
+    redirections: node.redirects.map((redirect) => readRedirection(redirect, source)),
+  };
+}
+
+function readAssignment(assignment: BashAssignment, source: string): Assignment {
+  const isPlain = assignment.value.type === 'Word' && !assignment.append && assignment.index === undefined;
+  const values = assignment.value.type === 'Word' ? [assignment.value] : assignment.value.elements;
+  const words = [...(assignment.index ? [assignment.index] : []), ...values];
+  return { name: assignment.name, isPlain, words: words.map((word) => readWord(word, source)) };
+}
+
+function assignmentAsWord(assignment: BashAssignment, source: string): ShellWord {
+  const { words, isPlain, name } = readAssignment(assignment, source);
+  const scripts = words.flatMap((word) => word.scripts);
+  const value = words[0]?.pieces ?? [];
+  if (isPlain) return { text: assignment.text, pieces: [{ type: 'text', value: `${name}=` }, ...value], scripts };
+  return { text: assignment.text, pieces: [unknown(false, 'sets an array')], scripts };
+}
+
+type Block = ShellNode & { type: 'block' };
+
+function block(kind: BlockKind, bodies: ShellNode[], extra: Partial<Block> = {}): Block {
+  return { type: 'block', kind, bodies, words: [], redirections: [], ...extra };
+}
+
+function readBlock(node: Exclude<CommandNode, { type: 'Command' | 'Redirected' }>, source: string): ShellNode {
+  if (isControl(node)) return readControl(node, source);
+  switch (node.type) {
+    case 'Subshell':
+    case 'BraceGroup': {
+      const kind = node.type === 'Subshell' ? 'subshell' : 'group';
+      return block(kind, [readStatements(node.body.commands, source)]);
+    }
+    case 'TestCommand': {
+      const { isPlain, words } = readTest(node.expression, source);
+      return block(isPlain ? 'test' : 'opaque', [], { words, name: '[[' });
+    }
+    case 'Function':
+      return block('function', [bodyOf(node.body, source)], { name: node.name.value });
+    case 'Select':
+    case 'Coproc':
+    case 'ArithmeticFor':
+    case 'ArithmeticCommand':
+      return block('opaque', commandsWithin(node, source), { name: node.type.toLowerCase() });
+  }
+}
+
+type Control = CommandNode & { type: 'If' | 'While' | 'For' | 'Case' };
+const isControl = (node: CommandNode): node is Control => ['If', 'While', 'For', 'Case'].includes(node.type);
+
+function readControl(node: Control, source: string): ShellNode {
+  const list = (body: CompoundList) => readStatements(body.commands, source);
+  switch (node.type) {
+    case 'If': {
+      const branches = [node, ...node.elif].flatMap(({ clause, then }) => [list(clause), list(then)]);
+      return block('branch', node.else ? [...branches, list(node.else)] : branches);
+    }
+    case 'While':
+      return block('loop', [list(node.clause), list(node.body)]);
+    case 'For':
+      // Without a word list the loop runs over the positional parameters.
+      if (!node.wordlist) return block('opaque', [list(node.body)], { name: 'for without in' });
+      return block('for', [list(node.body)], { words: readWords(node.wordlist, source), name: node.name.value });
+    case 'Case': {
+      const words = [node.word, ...node.items.flatMap(({ pattern }) => pattern)];
+      const bodies = node.items.map(({ body }) => list(body));
+      return block('case', bodies, { words: readWords(words, source) });
+    }
+  }
+}
+
+function readWords(words: readonly BashWord[], source: string): ShellWord[] {
+  return words.map((word) => readWord(word, source));
+}
+
+function bodyOf(body: CommandNode | CompoundList, source: string): ShellNode {
+  return body.type === 'CompoundList' ? readStatements(body.commands, source) : readNode(body, source);
+}
+
+/** Every simple command below a node whose own meaning is not judged. */
+function commandsWithin(node: SyntaxNode, source: string): ShellNode[] {
+  const found: ShellNode[] = [];
+  const visit = (child: SyntaxNode): void => {
+    if (child.type === 'Script') found.push(readScript(child, source).body);
+    else if (child.type === 'Command') found.push(readSimpleCommand(child, source));
+    else forEachChild(child, visit);
+  };
+  forEachChild(node, visit);
+  return found;
+}
+
+function readWord(word: BashWord, source: string): ShellWord {
+  return readWordWith(word, (script) => readScript(script, source));
+}
+
+/** Tests that only compare text or look at a file. Arithmetic tests and `-v` evaluate subscripts, which can run commands. */
+const plainTests = new Set([
+  '-e',
+  '-f',
+  '-d',
+  '-r',
+  '-w',
+  '-x',
+  '-s',
+  '-L',
+  '-h',
+  '-z',
+  '-n',
+  '=',
+  '==',
+  '!=',
+  '=~',
+  '<',
+  '>',
+  '-nt',
+  '-ot',
+  '-ef',
+]);
+
+function readTest(test: TestExpression, source: string): { isPlain: boolean; words: ShellWord[] } {
+  switch (test.type) {
+    case 'TestUnary':
+      return { isPlain: plainTests.has(test.operator), words: [readWord(test.operand, source)] };
+    case 'TestBinary':
+      return {
+        isPlain: plainTests.has(test.operator),
+        words: [readWord(test.left, source), readWord(test.right, source)],
+      };
+    case 'TestNot':
+      return readTest(test.operand, source);
+    case 'TestGroup':
+      return readTest(test.expression, source);
+    case 'TestLogical': {
+      const parts = test.operands.map((operand) => readTest(operand, source));
+      return { isPlain: parts.every(({ isPlain }) => isPlain), words: parts.flatMap(({ words }) => words) };
+    }
+  }
+}
+
+function readRedirection(redirect: BashRedirection, source: string): Redirection {
+  const setsVariable = redirect.descriptor?.type === 'FileDescriptorVariable';
+  if (redirect.type !== 'HereDoc') {
+    const target = redirect.target
+      ? readWord(redirect.target, source)
+      : emptyWord(unknown(false, 'redirects to nothing'));
+    return { operator: redirect.operator, setsVariable, target };
+  }
+  const parts = redirect.delimiter?.quoted ? [] : (redirect.body.parts ?? []);
+  const { pieces, scripts } = readParts(parts, (script) => readScript(script, source), { isQuoted: true });
+  return { operator: '<<', setsVariable, target: { text: redirect.body.text, pieces, scripts } };
+}
+
+const emptyWord = (piece: Piece): ShellWord => ({ text: '', pieces: [piece], scripts: [] });
+const unknown = (isQuoted: boolean, effect?: string): Piece => ({
+  type: 'unknown',
+  isQuoted,
+  ...(effect && { effect }),
+});

@@ -1,0 +1,132 @@
+import { forEachChild, type ParsedScript, type SyntaxNode, type Word, type WordPart } from 'unbash';
+import type { ParsedCommand, Piece, ShellWord } from './shell-syntax.js';
+
+/** How the caller reads a script found inside a word. */
+export type ScriptReader = (script: ParsedScript) => ParsedCommand;
+
+/** A word as bash expands it: exact where the text decides, marked as unknown where only the run can tell. */
+export function readWord(word: Word, readScript: ScriptReader): ShellWord {
+  const parts = word.parts ?? [{ type: 'Literal', text: word.text, value: word.value } as const];
+  // The command `[` is no pattern.
+  if (word.text === '[') return { text: '[', pieces: [{ type: 'text', value: '[' }], scripts: [] };
+  return { text: word.text, ...readParts(parts, readScript, { isQuoted: false }) };
+}
+
+/** The parts of a word, or of a here-document, which bash expands like the inside of double quotes. */
+export function readParts(
+  parts: readonly PartLike[],
+  readScript: ScriptReader,
+  { isQuoted }: { isQuoted: boolean },
+): Pick<ShellWord, 'pieces' | 'scripts'> {
+  const pieces = parts.flatMap((part, index) =>
+    readPart(part, { isQuoted, isFirst: index === 0, isLast: index === parts.length - 1 }),
+  );
+  return { pieces, scripts: parts.flatMap((part) => scriptsWithin(part, readScript)) };
+}
+
+type PartLike = WordPart | { type: 'Literal'; text: string; value: string };
+interface Place {
+  isQuoted: boolean;
+  isFirst: boolean;
+  isLast: boolean;
+}
+
+function readPart(part: PartLike, place: Place): Piece[] {
+  const { isQuoted } = place;
+  if (isExpansion(part)) return [readExpansion(part, isQuoted)];
+  switch (part.type) {
+    case 'Literal':
+      return isQuoted ? [text(part.value)] : readLiteral(part, place);
+    case 'SingleQuoted':
+      return [text(part.value)];
+    case 'DoubleQuoted':
+      // The empty text keeps `""` a word of its own.
+      return [text(''), ...part.parts.flatMap((child) => readPart(child, { ...place, isQuoted: true }))];
+    case 'AnsiCQuoted':
+      return [simpleEscapes.test(part.text) ? text(part.value) : unknown(true)];
+    case 'LocaleString':
+      return [unknown(true)];
+    case 'ProcessSubstitution':
+      return [text('/dev/fd/'), unknown(true)];
+    case 'Glob':
+      return [{ type: 'glob', text: part.text }];
+    case 'ExtendedGlob':
+      return [unknown(false, 'uses an extended pattern')];
+    case 'BraceExpansion':
+      return [readBraces(part.text)];
+  }
+}
+
+const isExpansion = (part: PartLike): part is Expansion =>
+  ['SimpleExpansion', 'ParameterExpansion', 'CommandExpansion', 'ArithmeticExpansion'].includes(part.type);
+
+type Expansion = WordPart & { type: `${'Simple' | 'Parameter' | 'Command' | 'Arithmetic'}Expansion` };
+
+function readExpansion(part: Expansion, isQuoted: boolean): Piece {
+  switch (part.type) {
+    case 'SimpleExpansion':
+      return readVariable(part.text.slice(1), isQuoted);
+    case 'ParameterExpansion':
+      return readParameter(part, isQuoted);
+    case 'CommandExpansion':
+      return unknown(isQuoted);
+    case 'ArithmeticExpansion':
+      return unknown(isQuoted, plainArithmetic.test(part.text) ? undefined : 'calculates with variables');
+  }
+}
+
+const text = (value: string): Piece => ({ type: 'text', value });
+const unknown = (isQuoted: boolean, effect?: string): Piece => ({
+  type: 'unknown',
+  isQuoted,
+  ...(effect && { effect }),
+});
+
+/** Escapes whose meaning depends on no locale. */
+const simpleEscapes = /^\$'(?:[^\\']|\\[abefnrtv\\'"]|\\x[2-6][0-9a-fA-F])*'$/;
+/** A variable in arithmetic is evaluated as an expression itself, and can hide a command in a subscript. */
+const plainArithmetic = /^\$\(\([\d\s+*/%<>()-]*\)\)$/;
+
+/** Unquoted text. What the parser left in it that bash might still expand makes it unknown. */
+function readLiteral({ text: source, value }: { text: string; value: string }, { isFirst, isLast }: Place): Piece[] {
+  const bare = source.replace(/\\[\s\S]/g, '_');
+  if (/[{]/.test(bare) && /,|\.\./.test(bare)) return [unknown(false)];
+  if (/[=:]~/.test(bare)) return [unknown(false)];
+  if (/[*?[]/.test(bare)) return [{ type: 'glob', text: source }];
+  if (!isFirst || !bare.startsWith('~')) return [text(value)];
+  if (bare.startsWith('~/') || (bare === '~' && isLast)) return [{ type: 'home' }, text(value.slice(1))];
+  return [unknown(true)];
+}
+
+function readVariable(name: string, isQuoted: boolean): Piece {
+  return /^[A-Za-z_]\w*$/.test(name) ? { type: 'variable', name, isQuoted } : unknown(isQuoted && !/^[@*]$/.test(name));
+}
+
+const harmlessOperators = new Set(['Remove', 'Replace', 'CaseModification']);
+
+function readParameter(part: WordPart & { type: 'ParameterExpansion' }, isQuoted: boolean): Piece {
+  const { prefix, index, operation, parameter } = part;
+  if (!prefix && !index && !operation) return readVariable(parameter, isQuoted);
+  const isPlainIndex = index === undefined || /^(\d+|@|\*)$/.test(index.text);
+  const isDefault = operation?.type === 'Default' && /^:?[-+]$/.test(operation.operator);
+  const isHarmless = operation === undefined || isDefault || harmlessOperators.has(operation.type);
+  if (prefix === '!' || !isPlainIndex || !isHarmless) return unknown(false, `evaluates ${part.text}`);
+  return unknown(isQuoted && index === undefined && parameter !== '@');
+}
+
+/** `{a,b}` with plain choices; anything richer is left to the run. */
+function readBraces(source: string): Piece {
+  if (!/^\{[\w./-]*(,[\w./-]*)+\}$/.test(source)) return unknown(false);
+  return { type: 'braces', choices: source.slice(1, -1).split(',') };
+}
+
+function scriptsWithin(part: PartLike, readScript: ScriptReader): ParsedCommand[] {
+  if (!('pos' in part)) return [];
+  const found: ParsedCommand[] = [];
+  const visit = (node: SyntaxNode): void => {
+    if (node.type === 'Script') found.push(readScript(node));
+    else forEachChild(node, visit);
+  };
+  visit(part);
+  return found;
+}

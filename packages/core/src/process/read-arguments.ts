@@ -1,0 +1,133 @@
+import { unknownPart } from './command-analysis.js';
+import { type Argument, dropStart } from './expand-word.js';
+
+/** What a call of a program does, as far as its arguments tell. */
+export interface Effects {
+  /** Why the call is not proven to change nothing; absent when it is. */
+  why?: string;
+  reads?: Argument[];
+  writes?: Argument[];
+  usesNetwork?: boolean;
+  /** Directories in which git starts to look for a repository, whose configuration can name programs to run. */
+  repositories?: Argument[];
+}
+
+/** Judges the arguments of one program. */
+export type Judge = (args: readonly Argument[]) => Effects;
+
+/** Arguments sorted by a list of known flags. */
+export interface SortedArguments {
+  flags: Set<string>;
+  values: { flag: string; value: Argument }[];
+  /** Those values that name a file or directory to read. */
+  paths: Argument[];
+  operands: Argument[];
+}
+
+type ValueKind = 'none' | 'text' | 'path' | 'optional';
+export interface FlagList {
+  kinds: ReadonlyMap<string, ValueKind>;
+  /** `-20` is a flag. */
+  takesNumber: boolean;
+  /** Flags end at the first operand. */
+  stopsAtOperand: boolean;
+}
+
+/**
+ * Reads a list of flags. `-abc` are flags without a value, `-n:` takes a text, `-f@` a path that is read, `-i?` a text
+ * only when attached; likewise `--name`, `--name=`, `--name=@`, `--name=?`; `-#` is a number; `+` ends flags at the
+ * first operand.
+ */
+export function flagList(source: string): FlagList {
+  const kinds = new Map<string, ValueKind>();
+  const tokens = source.split(/\s+/).filter((token) => token !== '');
+  for (const token of tokens) {
+    const [, name = '', mark = ''] = /^(--?[^:@?=]+?)(:|@|\?|=|=@|=\?)?$/.exec(token) ?? [];
+    const kind = kindOf[mark] ?? 'none';
+    if (name.startsWith('--') || mark !== '') kinds.set(name, kind);
+    else for (const letter of name.slice(1)) kinds.set(`-${letter}`, kind);
+  }
+  return { kinds, takesNumber: tokens.includes('-#'), stopsAtOperand: tokens.includes('+') };
+}
+
+const kindOf: Record<string, ValueKind | undefined> = {
+  ':': 'text',
+  '=': 'text',
+  '@': 'path',
+  '=@': 'path',
+  '?': 'optional',
+  '=?': 'optional',
+};
+
+/** Sorts arguments, or says which of them is not known to be harmless. */
+export function sortArguments(
+  args: readonly Argument[],
+  list: FlagList,
+  { isFree = false }: { isFree?: boolean } = {},
+): SortedArguments | string {
+  const sorted: SortedArguments = { flags: new Set(), values: [], paths: [], operands: [] };
+  const rest = args.slice();
+  for (let argument = rest.shift(); argument !== undefined; argument = rest.shift()) {
+    const { value } = argument;
+    if (value === '--') return { ...sorted, operands: [...sorted.operands, ...rest] };
+    if (!isFree && couldBeFlag(argument)) return `${argument.text} could become a flag`;
+    if (!value.startsWith('-') || value === '-') {
+      sorted.operands.push(argument);
+      if (list.stopsAtOperand) return { ...sorted, operands: [...sorted.operands, ...rest] };
+      continue;
+    }
+    const taken = value.startsWith('--') ? takeLong(argument, list) : takeShort(argument, list);
+    const problem = typeof taken === 'string' ? taken : addFlags(taken, sorted, rest);
+    if (problem !== undefined) return problem;
+  }
+  return sorted;
+}
+
+const couldBeFlag = ({ isOpen, value }: Argument) => isOpen || value.startsWith(unknownPart);
+
+/** Adds flags and the value of the last one, which is attached or the next argument. */
+function addFlags(taken: Taken, sorted: SortedArguments, rest: Argument[]): string | undefined {
+  for (const name of taken.names) sorted.flags.add(name);
+  if (taken.last === 'none') return undefined;
+  const flag = taken.names.at(-1) ?? '';
+  const value = taken.attached ?? rest.shift();
+  if (value === undefined) return `${flag} lacks its value`;
+  if (value.isOpen) return `${value.text} could become a flag`;
+  sorted.values.push({ flag, value });
+  if (taken.last === 'path') sorted.paths.push(value);
+  return undefined;
+}
+
+interface Taken {
+  names: string[];
+  /** What the last flag takes: nothing, or a value that is attached or follows. */
+  last: 'none' | 'text' | 'path';
+  attached?: Argument;
+}
+
+function takeLong(argument: Argument, { kinds }: FlagList): Taken | string {
+  const [name = ''] = argument.value.split('=', 1);
+  const kind = kinds.get(name);
+  if (kind === undefined) return `${argument.text} is not known to be harmless`;
+  const hasValue = name.length < argument.value.length;
+  if (!hasValue) return { names: [name], last: kind === 'optional' ? 'none' : kind };
+  if (kind === 'none') return `${argument.text} is not known to be harmless`;
+  return { names: [name], last: kind === 'path' ? 'path' : 'text', attached: dropStart(argument, name.length + 1) };
+}
+
+function takeShort(argument: Argument, { kinds, takesNumber }: FlagList): Taken | string {
+  const { value } = argument;
+  if (takesNumber && /^-\d+$/.test(value)) return { names: ['-#'], last: 'none' };
+  const names: string[] = [];
+  for (let at = 1; at < value.length; at++) {
+    const name = `-${value[at]}`;
+    const kind = kinds.get(name);
+    if (kind === undefined) return `${argument.text} is not known to be harmless`;
+    names.push(name);
+    if (kind === 'none') continue;
+    const rest = dropStart(argument, at + 1);
+    if (kind === 'optional') return { names, last: 'text', attached: rest };
+    return { names, last: kind, ...(rest.value !== '' && { attached: rest }) };
+  }
+  return { names, last: 'none' };
+}

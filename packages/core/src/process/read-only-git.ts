@@ -1,0 +1,172 @@
+import type { Argument } from './expand-word.js';
+import { here, program, refuseMoreThan, subcommands } from './program-spec.js';
+import type { Judge, SortedArguments } from './read-arguments.js';
+
+/** Flags before the subcommand. Without -c and its like, which set any configuration, programs to run included. */
+const globalFlags = new Set(['--no-pager', '-P', '--no-optional-locks', '--literal-pathspecs', '--no-replace-objects']);
+
+/** git with the subcommands and flags that only show. */
+export const judgeGit: Judge = (args) => {
+  const directories: Argument[] = [];
+  let at = 0;
+  for (; at < args.length; at++) {
+    const value = args[at]?.value ?? '';
+    if (globalFlags.has(value)) continue;
+    const directory = args[at + 1];
+    if (value !== '-C' || !directory) break;
+    directories.push(directory);
+    at++;
+  }
+  const rest = withoutLastDefault(args.slice(at));
+  if (directories.length > 1) return { why: 'it changes the directory more than once' };
+  const repositories = directories.length > 0 ? directories : [here];
+  if (rest.some(({ value }) => value.includes('%G'))) return { why: 'the format %G runs a signature check' };
+  const vague = rest.find(({ value, isKnown }) => value.startsWith('-') && !isKnown);
+  if (vague) return { why: `${vague.text} is only known when it runs` };
+  const effects = judgeSubcommand(rest);
+  return { ...effects, reads: [...repositories, ...(effects.reads ?? [])], repositories };
+};
+
+/** `--contains` and `--merged` take a commit, or none when they come last. */
+function withoutLastDefault(args: readonly Argument[]): readonly Argument[] {
+  return /^--(no-)?(contains|merged)$/.test(args.at(-1)?.value ?? '') ? args.slice(0, -1) : args;
+}
+
+// Without --output, which writes, --ext-diff and --textconv, which run, and -O, which reads.
+const diff =
+  '-pusRazwbWrtDmc -U: -S: -G: -M? -C? -B? -X? -l: --patch --no-patch --unified= --raw --patch-with-stat --minimal ' +
+  '--patience --histogram --diff-algorithm= --stat=? --stat-width= --compact-summary --numstat --shortstat --dirstat=? ' +
+  '--summary --name-only --name-status --no-renames --find-renames=? --find-copies=? --find-copies-harder --check ' +
+  '--full-index --binary --abbrev=? --no-abbrev --ignore-all-space --ignore-space-change --ignore-space-at-eol ' +
+  '--ignore-cr-at-eol --ignore-blank-lines --color=? --no-color --color-moved=? --color-words=? --word-diff=? ' +
+  '--word-diff-regex= --pickaxe-all --pickaxe-regex --text --cached --staged --merge-base --exit-code --quiet ' +
+  '--no-ext-diff --no-textconv --inter-hunk-context= --function-context --diff-filter= --relative=? --no-relative ' +
+  '--no-prefix --src-prefix= --dst-prefix= --submodule=? --ignore-submodules=? --cc --combined-all-paths';
+
+// Without --show-signature, which runs gpg.
+const log =
+  `${diff} -# -n: -i -E -F -P -g -L: --max-count= --skip= --oneline --pretty=? --format= --graph --no-graph --decorate=? ` +
+  '--no-decorate --decorate-refs= --decorate-refs-exclude= --clear-decorations --all --branches=? --tags=? --remotes=? ' +
+  '--glob= --exclude= --since= --after= --until= --before= --author= --committer= --grep= --regexp-ignore-case ' +
+  '--extended-regexp --fixed-strings --perl-regexp --all-match --invert-grep --merges --no-merges --min-parents= ' +
+  '--max-parents= --first-parent --not --reverse --date= --date-order --author-date-order --topo-order --follow ' +
+  '--full-history --simplify-merges --simplify-by-decoration --dense --sparse --ancestry-path --left-right --left-only ' +
+  '--right-only --cherry-pick --cherry-mark --cherry --boundary --abbrev-commit --no-abbrev-commit --show-pulls ' +
+  '--parents --children --walk-reflogs --mailmap --use-mailmap --no-mailmap --source --full-diff --no-walk=? ' +
+  '--relative-date --notes=? --no-notes --encoding= --remove-empty --diff-merges= --no-diff-merges --log-size --reflog';
+
+const refs =
+  '--contains= --no-contains= --merged= --no-merged= --points-at= --sort= --format= --color=? --no-color --column=? --no-column -i --ignore-case';
+
+const onlyListing = (...flags: string[]) => ({
+  refuse: ({ operands, flags: given }: SortedArguments) =>
+    operands.length === 0 || flags.some((flag) => given.has(flag)) ? undefined : 'an operand makes it create something',
+});
+
+/** Keys whose value is no secret. */
+const plainKey =
+  /^(user|core|init|branch|remote|merge|pull|push|diff|color|commit|fetch|log|rebase|submodule)\.[\w./-]+$/i;
+
+const judgeSubcommand = subcommands({
+  log: program(log, 'text'),
+  whatchanged: program(log, 'text'),
+  show: program(log, 'text'),
+  // Two paths are compared even outside a repository.
+  diff: program(`${diff} --no-index`, 'paths'),
+  'diff-tree': program(`${diff} --stdin --root -v --pretty=? --format= --no-commit-id`, 'text'),
+  'diff-index': program(diff, 'text'),
+  'diff-files': program(diff, 'text'),
+  'range-diff': program(`${diff} --creation-factor= --no-dual-color --left-only --right-only`, 'text'),
+  status: program(
+    '-sbvz -u? -M? --short --branch --porcelain=? --long --verbose --untracked-files=? --ignored=? --ignore-submodules=? --column=? ' +
+      '--no-column --ahead-behind --no-ahead-behind --renames --no-renames --find-renames=? --show-stash',
+    'text',
+  ),
+  branch: program(
+    `-arvl --all --remotes --verbose --list --show-current --abbrev= --no-abbrev ${refs}`,
+    'text',
+    onlyListing('-l', '--list'),
+  ),
+  tag: program(`-l -n? --list ${refs}`, 'text', onlyListing('-l', '--list')),
+  remote: (args) => (args[0]?.value === 'get-url' ? remoteUrl(args.slice(1)) : remoteList(args)),
+  stash: subcommands({
+    list: program(log, 'text'),
+    show: program(`${diff} --include-untracked --only-untracked`, 'text'),
+  }),
+  config: program(
+    '--get --get-all --local --global --system --bool --int --type= --show-origin --show-scope --name-only -z',
+    'text',
+    {
+      refuse: ({ operands: [key, ...others] }) =>
+        key?.isKnown && plainKey.test(key.value) && others.length === 0
+          ? undefined
+          : 'it may show secrets or set a value',
+    },
+  ),
+  'rev-parse': program(
+    '-q --quiet --verify --short=? --abbrev-ref=? --symbolic --symbolic-full-name --show-toplevel --show-prefix --show-cdup ' +
+      '--git-dir --git-common-dir --absolute-git-dir --git-path= --is-inside-work-tree --is-inside-git-dir ' +
+      '--is-bare-repository --is-shallow-repository --show-superproject-working-tree --show-object-format=? ' +
+      '--path-format= --all --branches=? --tags=? --remotes=? --not --default= --revs-only --no-revs --flags --no-flags',
+    'text',
+  ),
+  'rev-list': program(`${log} --count --objects --disk-usage --header --timestamp`, 'text'),
+  'ls-files': program(
+    '-cdmoisuktvzf -x: -X@ --cached --deleted --modified --others --ignored --stage --unmerged --killed --directory ' +
+      '--no-empty-directory --exclude= --exclude-from=@ --exclude-per-directory= --exclude-standard --error-unmatch ' +
+      '--with-tree= --full-name --recurse-submodules --abbrev=? --debug --eol --deduplicate --format=',
+    'text',
+  ),
+  'ls-tree': program(
+    '-drtlz --long --name-only --name-status --object-only --full-name --full-tree --abbrev=? --format=',
+    'text',
+  ),
+  'cat-file': program('-tsep', 'text'),
+  blame: program(
+    '-ltsewpcfn -L: -C? -M? --show-email --porcelain --line-porcelain --incremental --date= --since= --reverse --first-parent ' +
+      '--abbrev= --root --color-lines --color-by-age --show-number --show-name --minimal --ignore-rev= --ignore-revs-file=@',
+    'text',
+  ),
+  shortlog: program(
+    '-sne -c -w? --summary --numbered --email --committer --group= --format= --no-merges --merges --since= --until= --after= --before= --author= --all --branches=? --grep=',
+    'text',
+  ),
+  describe: program(
+    '--tags --all --long --always --abbrev= --exact-match --dirty=? --contains --match= --exclude= --first-parent --candidates= --debug',
+    'text',
+  ),
+  'name-rev': program('--name-only --tags --refs= --exclude= --all --always --no-undefined', 'text'),
+  'merge-base': program('-a --all --octopus --is-ancestor --fork-point --independent', 'text'),
+  'for-each-ref': program(`--count= --exclude= --stdin ${refs}`, 'text'),
+  'show-ref': program(
+    '-dsq --head --heads --branches --tags --verify --dereference --hash=? --abbrev=? --quiet --exists',
+    'text',
+  ),
+  'symbolic-ref': program('-q --quiet --short', 'text', refuseMoreThan(1, 'its second operand sets the reference')),
+  reflog: program(log, 'text', {
+    refuse: ({ operands: [first] }) =>
+      first === undefined || first.value === 'show' || /[@{}/]|^HEAD$/.test(first.value)
+        ? undefined
+        : `${first.text} may change the log`,
+  }),
+  grep: program(
+    '-aIiwvhHEGPFnlLzcoWpqr -# -e: -f@ -A: -B: -C: -m: --cached --no-index --untracked --no-exclude-standard --exclude-standard ' +
+      '--recurse-submodules --text --ignore-case --word-regexp --invert-match --full-name --extended-regexp ' +
+      '--basic-regexp --perl-regexp --fixed-strings --line-number --column --files-with-matches --name-only ' +
+      '--files-without-match --null --only-matching --count --color=? --no-color --break --heading --show-function ' +
+      '--function-context --context= --after-context= --before-context= --max-depth= --max-count= --threads= --and --or ' +
+      '--not --all-match --quiet --recursive --no-recursive',
+    'pattern',
+  ),
+  'count-objects': program('-vH --verbose --human-readable', 'none'),
+  'check-ignore': program('-qvnz --quiet --verbose --non-matching --no-index', 'text'),
+  'check-attr': program('-az --all --cached', 'text'),
+  cherry: program('-v --abbrev=?', 'text'),
+  worktree: subcommands({ list: program('-vz --porcelain --verbose', 'none') }),
+  notes: subcommands({ list: program('', 'text'), show: program('', 'text') }),
+  version: program('--build-options', 'none'),
+  '--version': program('', 'none'),
+});
+
+const remoteList = program('-v --verbose', 'none');
+const remoteUrl = program('--all --push', 'text');

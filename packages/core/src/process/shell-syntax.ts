@@ -1,0 +1,62 @@
+/** A command as bash 5 would read it, reduced to what decides whether it may run. */
+export interface ParsedCommand {
+  body: ShellNode;
+  /** Why the text is not, or may not be, what bash would read. */
+  problems: string[];
+}
+
+export type ShellNode =
+  | SimpleCommand
+  /** `a; b && c`: each step with the operator in front of it. */
+  | { type: 'list'; steps: { operator: ';' | '&&' | '||'; node: ShellNode; isBackground: boolean }[] }
+  | { type: 'pipeline'; nodes: ShellNode[] }
+  | {
+      type: 'block';
+      kind: BlockKind;
+      bodies: ShellNode[];
+      words: ShellWord[];
+      redirections: Redirection[];
+      name?: string;
+    };
+
+export type BlockKind = 'subshell' | 'group' | 'branch' | 'loop' | 'for' | 'case' | 'test' | 'function' | 'opaque';
+
+export interface SimpleCommand {
+  type: 'command';
+  text: string;
+  assignments: Assignment[];
+  words: ShellWord[];
+  redirections: Redirection[];
+}
+
+export interface Assignment {
+  name: string;
+  /** Nothing but `name=word`: no array, no subscript, no `+=`. */
+  isPlain: boolean;
+  words: ShellWord[];
+}
+
+export interface Redirection {
+  operator: '>' | '>>' | '<' | '<>' | '<&' | '>&' | '>|' | '&>' | '&>>' | '<<' | '<<<';
+  /** `{name}>`: the shell picks a descriptor and sets a variable. */
+  setsVariable: boolean;
+  target: ShellWord;
+}
+
+export interface ShellWord {
+  text: string;
+  pieces: Piece[];
+  /** Commands inside substitutions, in order. */
+  scripts: ParsedCommand[];
+}
+
+export type Piece =
+  | { type: 'text'; value: string }
+  /** `~` at the start of a word. */
+  | { type: 'home' }
+  | { type: 'braces'; choices: string[] }
+  /** Replaced by file names. */
+  | { type: 'glob'; text: string }
+  | { type: 'variable'; name: string; isQuoted: boolean }
+  /** Known only at run time. `effect` says what expanding it could do besides. */
+  | { type: 'unknown'; isQuoted: boolean; effect?: string };

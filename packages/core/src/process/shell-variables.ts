@@ -1,0 +1,29 @@
+import { type ExpansionScope, expandWord } from './expand-word.js';
+import type { Assignment } from './shell-syntax.js';
+
+/** A variable that only this shell sees: lower case, and none of the few that programs heed. */
+export function isPlainVariable(name: string): boolean {
+  return /^[a-z_][a-z0-9_]*$/.test(name) && !/proxy|^_$/.test(name);
+}
+
+const locale = /^(C|POSIX|C\.UTF-8|en_US\.UTF-8)$/;
+const harmlessSettings: ReadonlyMap<string, RegExp> = new Map([
+  ['LC_ALL', locale],
+  ['LANG', locale],
+  ['TZ', /^[A-Z]{3,4}$/],
+  ['NO_COLOR', /^1$/],
+  ['FORCE_COLOR', /^0$/],
+  ['CI', /^(1|true)$/],
+  ['TERM', /^(dumb|xterm)$/],
+  ['PAGER', /^cat$/],
+  ['GIT_PAGER', /^cat$/],
+  ['GIT_OPTIONAL_LOCKS', /^0$/],
+  ['COLUMNS', /^\d+$/],
+]);
+
+/** A setting in front of a command that makes no program do more than it would without. */
+export function isHarmlessSetting({ name, isPlain, words }: Assignment, scope: ExpansionScope): boolean {
+  const allowed = harmlessSettings.get(name);
+  const values = words.flatMap((word) => expandWord(word, scope));
+  return isPlain && values.every(({ value, isKnown }) => isKnown && allowed?.test(value) === true);
+}

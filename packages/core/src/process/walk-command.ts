@@ -1,0 +1,281 @@
+import { join } from 'node:path';
+import { type AnalysisOptions, unknownPart } from './command-analysis.js';
+import { type Argument, type ExpansionScope, expandWord } from './expand-word.js';
+import { Findings, type PlacedSegment } from './findings.js';
+import { type Judgement, judgeCommand } from './judge-command.js';
+import { parseCommand } from './parse-command.js';
+import { findsOnlyFiles, splitFind } from './read-only-find.js';
+import type { Assignment, ParsedCommand, Redirection, ShellNode, ShellWord, SimpleCommand } from './shell-syntax.js';
+import { isHarmlessSetting, isPlainVariable } from './shell-variables.js';
+import { foundBelow } from './unwrap.js';
+
+/** What holds at one point of the command. */
+interface Scope extends ExpansionScope {
+  depth: number;
+  /** Inside a wrapper or script: only deny and ask rules look at it. */
+  isHidden: boolean;
+  /** What xargs receives. */
+  input?: Argument;
+}
+
+/** The directories the shell may be in after success and after failure. */
+interface Outcome {
+  ok: readonly string[];
+  failed: readonly string[];
+}
+
+export const maxDepth = 8;
+const hardDepth = 300;
+const maxUnrolled = 20;
+
+/** Follows a command in the order bash would, keeping track of its directory and of loop variables. */
+export class CommandWalk {
+  private readonly findings = new Findings();
+  private readonly functions = new Set<string>();
+  private readonly options: AnalysisOptions;
+
+  constructor(options: AnalysisOptions) {
+    this.options = options;
+  }
+
+  run(command: ParsedCommand): Findings {
+    const { cwd, home } = this.options;
+    this.script(command, { home, cwds: [cwd], variables: new Map(), depth: 0, isHidden: false });
+    return this.findings;
+  }
+
+  private script({ body, problems }: ParsedCommand, scope: Scope): Outcome {
+    for (const problem of problems) this.findings.unseen('', problem);
+    return this.node(body, { ...scope, depth: scope.depth + 1 });
+  }
+
+  private node(node: ShellNode, scope: Scope): Outcome {
+    if (scope.depth > maxDepth + 1) this.findings.doubt('It is nested too deeply to be proven.');
+    if (scope.depth > hardDepth) {
+      this.findings.unseen('', 'It is nested too deeply to be understood.');
+      return { ok: [], failed: [] };
+    }
+    switch (node.type) {
+      case 'command':
+        return this.simple(node, scope);
+      case 'list':
+        return this.list(node, scope);
+      case 'pipeline':
+        return this.pipeline(node.nodes, scope);
+      case 'block':
+        return this.block(node, { ...scope, depth: scope.depth + 1 });
+    }
+  }
+
+  private list({ steps }: ShellNode & { type: 'list' }, scope: Scope): Outcome {
+    let state: Outcome = { ok: scope.cwds, failed: scope.cwds };
+    for (const { operator, node, isBackground } of steps) {
+      const before = operator === '&&' ? state.ok : operator === '||' ? state.failed : union(state.ok, state.failed);
+      const after = this.node(node, { ...scope, cwds: before });
+      if (isBackground) this.findings.doubt('A part of it runs in the background.');
+      if (isBackground) state = { ok: before, failed: before };
+      else if (operator === '&&') state = { ok: after.ok, failed: union(state.failed, after.failed) };
+      else if (operator === '||') state = { ok: union(state.ok, after.ok), failed: after.failed };
+      else state = after;
+    }
+    return state;
+  }
+
+  private pipeline(nodes: ShellNode[], scope: Scope): Outcome {
+    const [only, ...others] = nodes;
+    if (only && others.length === 0) {
+      // `! cd x` and `time cd x` run in this shell.
+      const { ok, failed } = this.node(only, scope);
+      return { ok: union(ok, failed), failed: union(ok, failed) };
+    }
+    nodes.forEach((node, index) => {
+      const input = this.filesFrom(nodes[index - 1], scope);
+      this.node(node, { ...scope, ...(input && { input }) });
+    });
+    return { ok: scope.cwds, failed: scope.cwds };
+  }
+
+  /** What a search hands down a pipe, when every name is whole and lies below one directory. */
+  private filesFrom(node: ShellNode | undefined, scope: Scope): Argument | undefined {
+    if (node?.type !== 'command') return undefined;
+    const [name, ...args] = node.words.flatMap((word) => expandWord(word, scope));
+    if (name?.value !== 'find' || args.at(-1)?.value !== '-print0') return undefined;
+    const { roots, expression } = splitFind(args);
+    return findsOnlyFiles(expression) ? foundBelow(roots) : undefined;
+  }
+
+  private block({ kind, bodies, words, redirections, name }: ShellNode & { type: 'block' }, scope: Scope): Outcome {
+    for (const word of words) this.inside(word, scope);
+    for (const redirection of redirections) this.redirect(redirection, scope);
+    if (kind === 'opaque') this.findings.doubt(`What ${name} does is only known when it runs.`);
+    if (kind === 'function') {
+      this.functions.add(name ?? '');
+      this.findings.doubt(`It defines a function, ${name}.`);
+    }
+    if (kind === 'for') return this.loop(bodies, name ?? '', words, scope);
+    const after = this.body(bodies, scope);
+    if (kind === 'subshell') return { ok: scope.cwds, failed: scope.cwds };
+    return kind === 'loop' ? this.settled(after, scope) : after;
+  }
+
+  /** Bodies of a block in turn, each possibly after those before it. */
+  private body(bodies: ShellNode[], scope: Scope): Outcome {
+    let cwds = scope.cwds;
+    let last: Outcome = { ok: cwds, failed: cwds };
+    for (const body of bodies) {
+      last = this.node(body, { ...scope, cwds });
+      cwds = union(cwds, union(last.ok, last.failed));
+    }
+    return bodies.length === 1 ? last : { ok: cwds, failed: cwds };
+  }
+
+  /** A loop must come round to where it started, or its second turn means other places. */
+  private settled({ ok, failed }: Outcome, { cwds }: Scope): Outcome {
+    const after = union(cwds, union(ok, failed));
+    if (after.length === cwds.length && cwds.length > 0) return { ok: cwds, failed: cwds };
+    this.findings.doubt('It changes the directory inside a loop.');
+    return { ok: [], failed: [] };
+  }
+
+  private loop(bodies: ShellNode[], name: string, words: ShellWord[], scope: Scope): Outcome {
+    if (!isPlainVariable(name)) this.findings.doubt(`It sets ${name}, which other programs may heed.`);
+    const values = words.flatMap((word) => expandWord(word, scope));
+    const isExact = values.length <= maxUnrolled && values.every(({ isOpen }) => !isOpen);
+    const unknown: Argument = { value: unknownPart, text: `$${name}`, isKnown: false, isOpen: true };
+    let after: Outcome = { ok: scope.cwds, failed: scope.cwds };
+    for (const value of isExact ? values : [unknown]) {
+      const variables = new Map(scope.variables).set(name, value);
+      after = this.settled(this.body(bodies, { ...scope, variables }), scope);
+    }
+    return after;
+  }
+
+  /** The commands inside a word's substitutions, and what expanding it does besides. */
+  private inside(word: ShellWord, scope: Scope): void {
+    for (const script of word.scripts) this.script(script, scope);
+    for (const piece of word.pieces) {
+      if (piece.type === 'unknown' && piece.effect) this.findings.doubt(`Expanding ${word.text} ${piece.effect}.`);
+    }
+  }
+
+  private simple(command: SimpleCommand, scope: Scope): Outcome {
+    for (const { words } of command.assignments) for (const word of words) this.inside(word, scope);
+    for (const word of command.words) this.inside(word, scope);
+    for (const redirection of command.redirections) this.redirect(redirection, scope);
+    const words = command.words.flatMap((word) => expandWord(word, scope));
+    if (words.length === 0) {
+      this.assign(command.assignments);
+      return { ok: scope.cwds, failed: scope.cwds };
+    }
+    const poison = command.assignments.find((assignment) => !isHarmlessSetting(assignment, scope));
+    const why = poison && `${poison.name} is set for it, which may change what it does`;
+    const isBehindAssignment = command.assignments.length > 0;
+    this.command(words, command.text, { ...scope, isHidden: scope.isHidden || isBehindAssignment }, why);
+    return words[0]?.value === 'cd'
+      ? this.changeDirectory(words.slice(1), scope)
+      : { ok: scope.cwds, failed: scope.cwds };
+  }
+
+  /** Assignments without a command change this shell only, unless the name is one that programs heed. */
+  private assign(assignments: Assignment[]): void {
+    for (const { name, isPlain } of assignments) {
+      if (!isPlain || !isPlainVariable(name)) this.findings.doubt(`It sets ${name}, which other programs may heed.`);
+    }
+  }
+
+  /** One command by its words, and all it runs. */
+  private command(words: Argument[], text: string, scope: Scope, poison?: string): string | undefined {
+    const { input } = scope;
+    const judgement = judgeCommand(words, { path: this.options.path, ...(input && { input }) });
+    const name = words[0]?.value ?? '';
+    const segment: PlacedSegment = {
+      words: words.map(({ value }) => value),
+      text,
+      isReadOnly: true,
+      cwds: scope.cwds,
+    };
+    this.findings.segments.push(segment);
+    this.collect(judgement, scope);
+    const inner = this.inner(judgement, text, scope);
+    const isFunction = this.functions.has(name) ? `${name} is a function defined here` : undefined;
+    const why = poison ?? isFunction ?? judgement.why ?? inner;
+    if (why !== undefined) Object.assign(segment, { isReadOnly: false, why });
+    if (scope.isHidden || judgement.isUnallowable || isFunction) segment.hidden = true;
+    return why;
+  }
+
+  /** Why something a wrapper runs is not proven. */
+  private inner({ inner }: Judgement, text: string, scope: Scope): string | undefined {
+    if (!inner) return undefined;
+    const { home, cwds, variables } = scope;
+    const below: Scope = { home, cwds, variables, depth: scope.depth + 1, isHidden: true };
+    if (below.depth > maxDepth + 1) this.findings.doubt('It is nested too deeply to be proven.');
+    if (below.depth > hardDepth) {
+      this.findings.unseen(text, 'It is nested too deeply to be understood.');
+      return 'it is nested too deeply';
+    }
+    const reasons = inner.commands.map((words) => this.command(words, text, below));
+    for (const source of inner.scripts) {
+      if (source.includes(unknownPart))
+        this.findings.unseen(
+          source.replaceAll(unknownPart, '…'),
+          'It runs shell text that is only known when it runs.',
+        );
+      this.script(parseCommand(source.replaceAll(unknownPart, '$unknown ')), below);
+    }
+    return reasons.find((reason) => reason !== undefined);
+  }
+
+  private collect(
+    { reads = [], writes = [], repositories = [], usesNetwork, hosts }: Judgement,
+    { cwds }: Scope,
+  ): void {
+    const { findings } = this;
+    findings.reads.push(...reads.flatMap((argument) => findings.places(argument, cwds)));
+    findings.writes.push(...writes.flatMap((argument) => findings.places(argument, cwds)));
+    findings.repositories.push(...repositories.flatMap((argument) => findings.places(argument, cwds)));
+    if (!usesNetwork) return;
+    findings.usesNetwork = true;
+    for (const host of hosts) findings.hosts.add(host);
+  }
+
+  private redirect({ operator, setsVariable, target }: Redirection, scope: Scope): void {
+    this.inside(target, scope);
+    if (setsVariable) this.findings.doubt('It opens a file under a number kept in a variable.');
+    if (operator === '<<' || operator === '<<<') return;
+    const words = expandWord(target, scope);
+    const [word] = words;
+    if (!word?.isKnown || words.length > 1)
+      return this.findings.doubt(`Where ${target.text} leads is only known when it runs.`);
+    if ((operator === '>&' || operator === '<&') && /^(\d+-?|-)$/.test(word.value)) return;
+    if (/^\/dev\/(tcp|udp)\//.test(word.value)) {
+      this.findings.usesNetwork = true;
+      return this.findings.doubt(`${word.value} is a network connection.`);
+    }
+    if (operator === '<&') return this.findings.doubt(`Where ${target.text} leads is only known when it runs.`);
+    const places = this.findings.places(word, scope.cwds);
+    if (operator === '<') this.findings.reads.push(...places);
+    else this.findings.redirections.push(...places);
+  }
+
+  private changeDirectory(args: Argument[], scope: Scope): Outcome {
+    const [target, ...others] = args[0]?.value === '--' ? args.slice(1) : args;
+    const path = target?.value ?? this.options.home;
+    const isPlain = others.length === 0 && (target?.isKnown ?? true) && !path.startsWith('-') && path !== '';
+    // The shell resolves `a/..` by text, other programs by the file system: such a path would mean two places.
+    if (!isPlain || /[^/.][^/]*\/+\.\.(\/|$)/.test(path)) {
+      this.findings.doubt(`Which directory ${target?.text} means is only known when it runs.`);
+      return { ok: [], failed: [] };
+    }
+    const here = path.startsWith('/') ? ['/'] : scope.cwds;
+    return { ok: here.map((cwd) => join(path.startsWith('/') ? '/' : cwd, path)), failed: scope.cwds };
+  }
+}
+
+/** Unknown, which is empty, wins; more places than one may follow are unknown too. */
+function union(left: readonly string[], right: readonly string[]): readonly string[] {
+  if (left === right) return left;
+  if (left.length === 0 || right.length === 0) return [];
+  const all = [...new Set([...left, ...right])];
+  return all.length > 8 ? [] : all;
+}
