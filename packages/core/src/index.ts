@@ -14,6 +14,7 @@ export { ToolError, type ToolErrorType, toolErrorTypes } from './errors.js';
 export { LatheHome } from './files/lathe-home.js';
 export { SeenFiles } from './files/seen-files.js';
 export { type Location, Workspace, type WorkspaceOptions } from './files/workspace.js';
+export { chooseModel } from './models/choose-model.js';
 export { estimateMessageTokens, estimateRequestTokens, estimateTokens } from './models/estimate-tokens.js';
 export type {
   FinishReason,
@@ -26,6 +27,8 @@ export type {
   Usage,
 } from './models/model.js';
 export { ModelError, type ModelErrorKind } from './models/model-error.js';
+export { formatModelSetup, type ModelSetup } from './models/model-setup.js';
+export type { ModelChoice, ModelSources } from './models/model-sources.js';
 export { ScriptedModel, type ScriptedTurn, type ScriptStep } from './models/scripted.js';
 export { Consent, type ConsentKind, definitionHash } from './policy/consent.js';
 export { FolderTrust, type TrustRecord, type TrustState } from './policy/folder-trust.js';
@@ -46,6 +49,7 @@ export { projectSettings, saveSetting, userSettings, type WritableSettings } fro
 export type { SettingsProblem } from './settings/settings-file.js';
 export { showSetting } from './settings/show-setting.js';
 export type { JsonSchema } from './text/json-schema.js';
+export { redact } from './text/redact.js';
 export { type ParameterAliases, type Repaired, repairParams } from './text/repair-params.js';
 export { schemaProblem } from './text/schema-check.js';
 export type { Confirmation, Decision, GrantScope } from './tools/confirmation.js';

@@ -2,24 +2,52 @@ import type { Part } from '../content.js';
 import type { Message, ModelRequest } from './model.js';
 
 /**
- * Roughly how many tokens a text costs, from its characters alone: within about a fifth of o200k for prose and code in
- * any language, and rather too many than too few.
+ * Roughly how many tokens a text costs, from its characters alone: near o200k for prose, code and data in most
+ * languages, and rather too many than too few.
  */
 export function estimateTokens(text: string): number {
   let quarters = 0;
-  let isInWord = false;
+  let before: CharacterKind = 'space';
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);
-    const kind = code < 128 ? (ascii[code] ?? 4) : code < 0x2e80 ? 2 : 3;
-    // A run of spaces is one token at most, and a single space belongs to the word after it.
-    if (kind === 0) isInWord = false;
-    else {
-      quarters += kind === 1 && !isInWord ? 2 : kind;
-      isInWord = kind === 1;
-    }
+    const kind = code < 128 ? (ascii[code] ?? 'sign') : code < 0x2e80 ? 'lower' : 'ideograph';
+    const isSame = kind === before || (kind === 'lower' && before === 'upper');
+    quarters += isSame ? inside[kind] : first[kind];
+    before = kind;
   }
   return Math.ceil(quarters / 4);
 }
+
+type CharacterKind = 'space' | 'lower' | 'upper' | 'digit' | 'sign' | 'break' | 'ideograph';
+
+/** Quarters of a token for the first character of a run, and for each that follows. */
+const first: Record<CharacterKind, number> = {
+  space: 0,
+  lower: 2,
+  upper: 2,
+  digit: 3,
+  sign: 2,
+  break: 2,
+  ideograph: 3,
+};
+const inside: Record<CharacterKind, number> = {
+  space: 0,
+  lower: 0.85,
+  upper: 2,
+  digit: 1.5,
+  sign: 2,
+  break: 0,
+  ideograph: 3,
+};
+
+const ascii = Array.from({ length: 128 }, (_, code): CharacterKind => {
+  const character = String.fromCharCode(code);
+  if (character === ' ' || character === '\t') return 'space';
+  if (character === '\n' || character === '\r') return 'break';
+  if (/[a-z]/.test(character)) return 'lower';
+  if (/[A-Z]/.test(character)) return 'upper';
+  return /[0-9]/.test(character) ? 'digit' : 'sign';
+});
 
 /** What a whole request costs: instructions, declarations and history. */
 export function estimateRequestTokens(request: ModelRequest): number {
@@ -56,11 +84,3 @@ function estimatePartTokens(part: Part): number {
 
 /** What providers charge for a picture of ordinary size. */
 const mediaTokens = 1_500;
-
-/** Quarters of a token per ASCII character: spaces 0, letters 1, digits and line breaks 2, signs 3. */
-const ascii = Array.from({ length: 128 }, (_, code) => {
-  const character = String.fromCharCode(code);
-  if (character === ' ' || character === '\t') return 0;
-  if (/[a-zA-Z]/.test(character)) return 1;
-  return /[0-9\n\r]/.test(character) ? 2 : 3;
-});

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { readEvents } from './sse.js';
+
+async function parse(...chunks: (string | Uint8Array)[]) {
+  async function* source() {
+    for (const chunk of chunks) yield await Promise.resolve(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
+  }
+  const events: { event: string; data: string }[] = [];
+  for await (const event of readEvents(source())) events.push(event);
+  return events;
+}
+
+test.each([
+  ['LF', '\n'],
+  ['CRLF', '\r\n'],
+  ['CR', '\r'],
+])('lines end with %s, split at any byte', async (_, end) => {
+  const text = ['event: a', 'data: é你👍', '', ': comment', 'data:x', 'data: y', 'id: 7', 'unknown', '', ''].join(end);
+  const bytes = Buffer.from(text);
+  const expected = [
+    { event: 'a', data: 'é你👍' },
+    { event: '', data: 'x\ny' },
+  ];
+  for (let at = 0; at <= bytes.length; at++)
+    expect(await parse(bytes.subarray(0, at), bytes.subarray(at))).toEqual(expected);
+});
+
+test('a byte order mark is no part of the first field', async () => {
+  expect(await parse('\ufeffdata: x\n\n')).toEqual([{ event: '', data: 'x' }]);
+});
+
+test('the last event may lack its blank line', async () => {
+  expect(await parse('data: x')).toEqual([{ event: '', data: 'x' }]);
+});
+
+test('an event without data is none', async () => {
+  expect(await parse('event: ping\n\n: hi\n\n\n\ndata\n\n')).toEqual([{ event: '', data: '' }]);
+});
+
+test('an event that does not end is refused', async () => {
+  await expect(parse('data: ', ...Array<string>(17).fill('x'.repeat(1024 * 1024)))).rejects.toThrow('16 MB');
+});

@@ -1,0 +1,37 @@
+/**
+ * Removes secrets from text on its way out: to an error message, a log, a transcript. Known values go first, wherever
+ * they stand; then whatever has the shape of a token.
+ */
+export function redact(text: string, secrets: Iterable<string | undefined> = []): string {
+  let result = text;
+  for (const secret of secrets) {
+    if (secret === undefined || secret.length < 6) continue;
+    for (const spelling of new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]))
+      result = result.replaceAll(spelling, replacement);
+  }
+  for (const [shape, substitute] of shapes) result = result.replace(shape, substitute);
+  return result;
+}
+
+const replacement = '[redacted]';
+
+/** Every quantifier is bounded or followed by something it cannot match, so hostile text costs linear time. */
+const shapes: [RegExp, string][] = [
+  // The keys of model providers, code hosts, clouds and chats, by their public prefixes.
+  [/\b(?:sk|rk|pk)-[A-Za-z0-9_-]{16,}/g, replacement],
+  [/\bAIza[A-Za-z0-9_-]{30,}/g, replacement],
+  [/\b(?:gh[pousr]_|github_pat_|glpat-|hf_|npm_|xox[abeprs]-|tvly-|gsk_|xai-)[A-Za-z0-9_-]{10,}/g, replacement],
+  [/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, replacement],
+  [/\b(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,}/g, replacement],
+  // A JSON web token.
+  [/\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g, replacement],
+  [/-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\s\S]{0,10000}?-----END [A-Z ]{0,40}PRIVATE KEY-----/g, replacement],
+  // Credentials in headers, query strings and addresses.
+  [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi, `$1 ${replacement}`],
+  [
+    /((?:x-api-key|x-goog-api-key|api-key|authorization)["']?\s*[:=]\s*["']?)(?!Bearer|Basic)[^\s"',;]{6,}/gi,
+    `$1${replacement}`,
+  ],
+  [/([?&](?:key|api_?key|token|access_token|secret|sig|signature)=)[^&\s"'#]{4,}/gi, `$1${replacement}`],
+  [/(\b[a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/@:]{1,200}:[^\s/@]{1,500}@/gi, `$1${replacement}@`],
+];
