@@ -125,7 +125,7 @@ function readBlock(node: Exclude<CommandNode, { type: 'Command' | 'Redirected' }
   }
 }
 
-type Control = CommandNode & { type: 'If' | 'While' | 'For' | 'Case' };
+type Control = Extract<CommandNode, { type: 'If' | 'While' | 'For' | 'Case' }>;
 const isControl = (node: CommandNode): node is Control => ['If', 'While', 'For', 'Case'].includes(node.type);
 
 function readControl(node: Control, source: string): ShellNode {

@@ -60,7 +60,7 @@ function readPart(part: PartLike, place: Place): Piece[] {
 const isExpansion = (part: PartLike): part is Expansion =>
   ['SimpleExpansion', 'ParameterExpansion', 'CommandExpansion', 'ArithmeticExpansion'].includes(part.type);
 
-type Expansion = WordPart & { type: `${'Simple' | 'Parameter' | 'Command' | 'Arithmetic'}Expansion` };
+type Expansion = Extract<WordPart, { type: `${'Simple' | 'Parameter' | 'Command' | 'Arithmetic'}Expansion` }>;
 
 function readExpansion(part: Expansion, isQuoted: boolean): Piece {
   switch (part.type) {
