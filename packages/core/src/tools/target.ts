@@ -4,8 +4,9 @@
  * only when every target that asks is allowed.
  */
 export type Target = TargetBase &
+  /** `isInside` the workspace: what auto-edit mode may write. */
   (
-    | { type: 'path'; access: 'read' | 'write'; path: string }
+    | { type: 'path'; access: 'read' | 'write'; path: string; isInside?: boolean }
     /** One simple command of a compound, by its words. */
     | { type: 'command'; words: readonly string[] }
     | { type: 'host'; host: string; port?: number }

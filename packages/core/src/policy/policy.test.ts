@@ -1,0 +1,197 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { policyOf } from '../../../../testing/scheduler-kit.js';
+import type { Confirmation } from '../tools/confirmation.js';
+import type { Target } from '../tools/target.js';
+import type { ApprovalMode, JudgedCall } from './policy.js';
+
+const question: Confirmation = { type: 'info', title: '?', prompt: '' };
+const edit: Confirmation = { type: 'edit', title: '?', fileName: 'a', filePath: '/project/a', fileDiff: '' };
+
+function call(tool: string, more: Partial<JudgedCall> = {}): JudgedCall {
+  return { tool, isReadOnly: false, targets: [], confirmation: question, ...more };
+}
+
+const command = (text: string, more: Partial<Target> = {}): Target =>
+  ({ type: 'command', words: text.split(' '), asks: true, ...more }) as Target;
+const shell = (...commands: string[]) => call('run_shell_command', { targets: commands.map((text) => command(text)) });
+const write = (path: string, more: Partial<Target> = {}) =>
+  call('edit', {
+    confirmation: edit,
+    targets: [
+      { type: 'path', access: 'write', path, asks: true, isInside: path.startsWith('/project/'), ...more } as Target,
+    ],
+  });
+const read = (path: string, tool = 'read_file') =>
+  call(tool, {
+    isReadOnly: true,
+    confirmation: path.startsWith('/project/') ? false : question,
+    targets: [{ type: 'path', access: 'read', path, asks: !path.startsWith('/project/') }],
+  });
+const fetch = (host: string, port?: number) =>
+  call('web_fetch', {
+    isReadOnly: true,
+    targets: [{ type: 'host', host, asks: true, ...(port !== undefined && { port }) }],
+  });
+
+test.each<[string, ApprovalMode, JudgedCall, string]>([
+  ['a harmless call', 'default', read('/project/a'), 'allow'],
+  ['a call that asks', 'default', call('x'), 'ask'],
+  ['an edit', 'default', write('/project/a'), 'ask'],
+  ['an edit inside', 'auto-edit', write('/project/a'), 'allow'],
+  ['an edit outside', 'auto-edit', write('/etc/passwd'), 'ask'],
+  ['an edit of a protected file', 'auto-edit', write('/project/.git/config', { guarded: 'hooks' }), 'ask'],
+  ['a command', 'auto-edit', shell('npm test'), 'ask'],
+  ['a page', 'auto-edit', fetch('example.com'), 'ask'],
+  ['a custom tool that asks with an edit', 'auto-edit', call('my_edit', { confirmation: edit }), 'allow'],
+  ['a command', 'yolo', shell('rm -rf x'), 'allow'],
+  ['an edit of a protected file', 'yolo', write('/project/.git/config', { guarded: 'hooks' }), 'ask'],
+  ['leaving plan mode', 'yolo', call('exit_plan_mode', { confirmation: { type: 'plan', title: '', plan: '' } }), 'ask'],
+  ['a harmless call', 'plan', read('/project/a'), 'allow'],
+  ['a read outside', 'plan', read('/etc/passwd'), 'ask'],
+  ['an edit', 'plan', write('/project/a'), 'deny'],
+  ['a command that asks nothing but is not proven read-only', 'plan', call('x', { confirmation: false }), 'deny'],
+  ['leaving plan mode', 'plan', call('exit_plan_mode', { confirmation: { type: 'plan', title: '', plan: '' } }), 'ask'],
+])('%s in %s mode', (_title, mode, judged, verdict) => {
+  expect(policyOf({ mode }).judge(judged).verdict).toBe(verdict);
+});
+
+test.each<[string, JudgedCall, string]>([
+  ['run_shell_command', shell('rm x'), 'allow'],
+  ['Bash(git status)', shell('git status'), 'allow'],
+  ['run_shell_command(git log)', shell('git log -1'), 'allow'],
+  ['run_shell_command(git log)', shell('git logout'), 'ask'],
+  ['run_shell_command(git log)', shell('git log-x'), 'ask'],
+  ['run_shell_command(git)', shell('gitk'), 'ask'],
+  ['run_shell_command(git)', shell('git status', 'rm -rf y'), 'ask'],
+  ['run_shell_command(git)', shell('/tmp/evil/git status'), 'ask'],
+  ['run_shell_command(npm run *)', shell('npm run test'), 'allow'],
+  ['run_shell_command(npm run *)', shell('npm run'), 'allow'],
+  ['run_shell_command(npm run test:*)', shell('npm run test x'), 'allow'],
+  ['run_shell_command(npm run *)', shell('npm install'), 'ask'],
+  [
+    'run_shell_command(timeout *)',
+    call('run_shell_command', { targets: [command('timeout 5 rm x'), command('rm x', { hidden: true })] }),
+    'ask',
+  ],
+  ['edit', write('/project/a'), 'allow'],
+  ['Edit(/src/**)', write('/project/src/deep/a'), 'allow'],
+  ['Edit(/src/**)', write('/project/srcs/a'), 'ask'],
+  ['Edit(/src/**)', write('/elsewhere/src/a'), 'ask'],
+  ['edit(*.ts)', write('/project/x/y.ts'), 'allow'],
+  ['edit(/**)', write('/project/.git/config', { guarded: 'hooks' }), 'ask'],
+  ['read_file(//etc/**)', read('/etc/hosts'), 'allow'],
+  ['read_file(~/notes/**)', read('/home/me/notes/a'), 'allow'],
+  ['read_file(~/notes/**)', read('/home/you/notes/a'), 'ask'],
+  ['read_file(//etc/**)', read('/ETC/hosts'), 'ask'],
+  ['web_fetch(example.com)', fetch('example.com'), 'allow'],
+  ['web_fetch(example.com)', fetch('example.com.'), 'allow'],
+  ['web_fetch(example.com)', fetch('sub.example.com'), 'ask'],
+  ['web_fetch(example.com)', fetch('example.com.evil.test'), 'ask'],
+  ['web_fetch(example.com)', fetch('notexample.com'), 'ask'],
+  ['web_fetch(example.com)', fetch('example.com', 8080), 'ask'],
+  ['WebFetch(domain:example.com)', fetch('EXAMPLE.com'), 'allow'],
+  ['web_fetch(*.example.com)', fetch('a.b.example.com'), 'allow'],
+  ['web_fetch(*.example.com)', fetch('example.com'), 'ask'],
+  ['web_fetch(localhost:3000)', fetch('localhost', 3000), 'allow'],
+  ['web_fetch(localhost:3000)', fetch('localhost', 3001), 'ask'],
+  ['github__search', call('github__search'), 'allow'],
+  ['github__*', call('github__search'), 'allow'],
+  ['github', call('github__search'), 'allow'],
+  ['mcp__github__search', call('github__search'), 'allow'],
+  ['github__*', call('githubx__search'), 'ask'],
+  ['read_file', read('/etc/hosts'), 'allow'],
+  ['read_file', read('/etc/hosts', 'list_directory'), 'ask'],
+])('allow %s', (rule, judged, verdict) => {
+  expect(policyOf({ allow: [rule] }).judge(judged).verdict).toBe(verdict);
+});
+
+test.each<[string, JudgedCall]>([
+  ['run_shell_command(rm)', shell('git status', 'rm -rf y')],
+  ['run_shell_command(rm)', shell('/bin/rm x')],
+  [
+    'run_shell_command(rm)',
+    call('run_shell_command', { targets: [command('timeout 5 rm x'), command('rm x', { hidden: true })] }),
+  ],
+  ['run_shell_command', shell('ls')],
+  ['read_file(//etc/**)', read('/etc/hosts', 'list_directory')],
+  ['read_file(//ETC/**)', read('/etc/hosts')],
+  [
+    'Read(*.env)',
+    { ...shell('cat x.env'), targets: [{ type: 'path', access: 'read', path: '/project/x.env', asks: false }] },
+  ],
+  ['edit(/secret/**)', write('/project/secret/a')],
+  ['write_file', call('write_file')],
+  ['edit', call('write_file')],
+  ['web_fetch(example.com)', fetch('sub.example.com', 8443)],
+  ['github', call('github__search')],
+])('deny %s holds in every mode and against every allow rule', (rule, judged) => {
+  for (const mode of ['plan', 'default', 'auto-edit', 'yolo'] as const)
+    expect(
+      policyOf({ mode, deny: [rule], allow: [judged.tool, rule], allowed: [judged.tool] }).judge(judged).verdict,
+    ).toBe('deny');
+});
+
+test('deny beats ask beats allow in any order and any mode', () => {
+  const rules = ['run_shell_command(git *)', 'run_shell_command', 'Bash(git push)'];
+  fc.assert(
+    fc.property(
+      fc.subarray(rules),
+      fc.subarray(rules),
+      fc.subarray(rules),
+      fc.constantFrom<ApprovalMode>('default', 'auto-edit', 'yolo'),
+      (allow, ask, deny, mode) => {
+        const { verdict } = policyOf({ allow, ask, deny, mode }).judge(shell('git push'));
+        const expected =
+          deny.length > 0 ? 'deny' : ask.length > 0 ? 'ask' : allow.length > 0 || mode === 'yolo' ? 'allow' : 'ask';
+        expect(verdict).toBe(expected);
+      },
+    ),
+  );
+});
+
+test('tools.core is a whitelist, also for every part of a command', () => {
+  const policy = policyOf({ mode: 'yolo', core: ['read_file', 'run_shell_command(git)'] });
+  expect(policy.judge(read('/project/a')).verdict).toBe('allow');
+  expect(policy.judge(shell('git status')).verdict).toBe('allow');
+  expect(policy.judge(shell('git status', 'ls')).verdict).toBe('deny');
+  expect(policy.judge(write('/project/a')).verdict).toBe('deny');
+});
+
+test('in yolo mode a list of allowed tools is a limit', () => {
+  const policy = policyOf({ mode: 'yolo', allowed: ['run_shell_command(git)'] });
+  expect(policy.judge(shell('git push')).verdict).toBe('allow');
+  expect(policy.judge(shell('rm x')).verdict).toBe('deny');
+});
+
+test.each(['', '*', 'a b', 'run_shell_command(', 'run_shell_command()', '(x)', '__', 'x'.repeat(2000)])(
+  'the rule %j is refused, and while it should have restricted, nothing is allowed unasked',
+  (text) => {
+    const policy = policyOf({ deny: [text], allow: ['run_shell_command'], mode: 'yolo' });
+    expect(policy.problems).toHaveLength(1);
+    expect(policy.judge(shell('ls')).verdict).toBe('ask');
+    expect(policyOf({ allow: [text] }).judge(read('/project/a')).verdict).toBe('allow');
+  },
+);
+
+test.each(['__proto__', 'toString', 'constructor'])('the rule %s names a tool and nothing else', (text) => {
+  const policy = policyOf({ allow: [text] });
+  expect(policy.judge(call('other')).verdict).toBe('ask');
+  expect(policy.judge(call(text.replace(/^_+/, ''))).verdict).toBe('allow');
+});
+
+test('"always" is remembered for the session, and saved for project and user', async () => {
+  const saved: unknown[] = [];
+  const policy = policyOf({ save: async (rules, scope) => void saved.push([rules, scope]) });
+  await policy.grant(['run_shell_command(npm test)'], 'session');
+  await policy.grant(['web_fetch(example.com)'], 'user');
+  expect(policy.judge(shell('npm test')).verdict).toBe('allow');
+  expect(policy.judge(fetch('example.com')).verdict).toBe('allow');
+  expect(saved).toEqual([[['web_fetch(example.com)'], 'user']]);
+  expect(policy.rules().allow).toEqual(['run_shell_command(npm test)', 'web_fetch(example.com)']);
+});
+
+test('searches can leave out what may not be read', () => {
+  const policy = policyOf({ deny: ['read_file(*.pem)', 'run_shell_command(cat)'] });
+  expect([policy.deniesRead('/project/a/key.pem'), policy.deniesRead('/project/key.pub')]).toEqual([true, false]);
+});

@@ -1,0 +1,165 @@
+import type { Confirmation, GrantScope } from '../tools/confirmation.js';
+import type { Target } from '../tools/target.js';
+import { matchesPath, type PathBases } from './match-path.js';
+import { type Coverage, coverage } from './match-rule.js';
+import { parseRule, type Reading, type Rule } from './rule.js';
+
+export type ApprovalMode = 'plan' | 'default' | 'auto-edit' | 'yolo';
+
+export interface RuleLists {
+  allow: readonly string[];
+  ask: readonly string[];
+  deny: readonly string[];
+}
+
+export interface PolicyOptions {
+  mode: ApprovalMode;
+  rules: RuleLists;
+  /** `tools.core`: when not empty, only what it lists may run, commands included. */
+  core?: readonly string[];
+  /** `tools.allowed` and `--allowed-tools`: asked for less often, and the only things yolo may run when given. */
+  allowed?: readonly string[];
+  bases: PathBases;
+  /** Writes rules of scope `project` and `user` to the settings. */
+  save?: (rules: readonly string[], scope: 'project' | 'user') => Promise<void>;
+}
+
+/** Everything the policy looks at. None of it is text a model, file, page or server chose to say about itself. */
+export interface JudgedCall {
+  tool: string;
+  isReadOnly: boolean;
+  targets: readonly Target[];
+  confirmation: Confirmation | false;
+}
+
+export type Verdict = { verdict: 'allow' | 'ask' | 'deny'; reason: string };
+
+/** The one place that says allow, ask or deny: deny over ask over allow, whatever the mode. */
+export class Policy {
+  mode: ApprovalMode;
+  /** Rules that could not be understood, with the reason. While there are any that should have restricted, nothing is allowed unasked. */
+  readonly problems: string[] = [];
+  readonly #rules: Record<'allow' | 'ask' | 'deny' | 'core' | 'allowed', Rule[]>;
+  readonly #bases: PathBases;
+  readonly #save: PolicyOptions['save'];
+  #isCautious = false;
+
+  constructor(options: PolicyOptions) {
+    this.mode = options.mode;
+    this.#bases = options.bases;
+    this.#save = options.save;
+    const { allow, ask, deny } = options.rules;
+    this.#rules = {
+      deny: this.#parse(deny, { restricts: true }),
+      ask: this.#parse(ask, { restricts: true }),
+      core: this.#parse(options.core ?? [], { restricts: true }),
+      allow: this.#parse(allow, { restricts: false }),
+      allowed: this.#parse(options.allowed ?? [], { restricts: false }),
+    };
+  }
+
+  judge(call: JudgedCall): Verdict {
+    return this.#forbidden(call) ?? this.#asked(call) ?? this.#permitted(call) ?? ask('no rule allows it');
+  }
+
+  /** True when a deny rule covers the file, so that searches can leave it out. */
+  deniesRead(path: string): boolean {
+    const readers = new Set(['read_file', 'read_many_files']);
+    return this.#rules.deny.some(
+      ({ tool, spec }) => readers.has(tool) && spec !== undefined && matchesPath(spec, path, 'wide', this.#bases),
+    );
+  }
+
+  /** Remembers a person's "always". */
+  async grant(rules: readonly string[], scope: GrantScope): Promise<void> {
+    this.#rules.allow.push(...this.#parse(rules, { restricts: false }));
+    if (scope !== 'session') await this.#save?.(rules, scope);
+  }
+
+  /** The rules in force, for people. */
+  rules(): Record<'allow' | 'ask' | 'deny', string[]> {
+    const { allow, allowed, ask: asks, deny } = this.#rules;
+    return { allow: texts([...allow, ...allowed]), ask: texts(asks), deny: texts(deny) };
+  }
+
+  #forbidden(call: JudgedCall): Verdict | undefined {
+    const denied = this.#rules.deny.find((rule) => covers(this.#cover(rule, call, 'wide')));
+    if (denied) return deny(`the rule "${denied.text}" denies it`);
+    if (this.#rules.core.length > 0 && !this.#coversWhole(this.#rules.core, call))
+      return deny('tools.core does not list it');
+    if (this.mode === 'plan' && !call.isReadOnly && !isPlan(call))
+      return deny('plan mode runs only what changes nothing; present the plan with exit_plan_mode first');
+    if (this.mode === 'yolo' && this.#rules.allowed.length > 0 && !this.#coversWhole(this.#rules.allowed, call))
+      return deny('in yolo mode only the tools given as allowed may run');
+    return undefined;
+  }
+
+  #asked(call: JudgedCall): Verdict | undefined {
+    const rule = this.#rules.ask.find((candidate) => covers(this.#cover(candidate, call, 'wide')));
+    if (rule) return ask(`the rule "${rule.text}" asks`);
+    const guarded = call.targets.find((target) => target.guarded !== undefined)?.guarded;
+    if (guarded !== undefined) return ask(guarded);
+    if (isPlan(call)) return ask('leaving plan mode is a decision of a person');
+    return undefined;
+  }
+
+  #permitted(call: JudgedCall): Verdict | undefined {
+    const asking = call.targets.filter((target) => target.asks);
+    if (call.confirmation === false && asking.length === 0) return allow('it needs no confirmation');
+    if (this.#isCautious) return ask('a rule could not be understood, so nothing is allowed unasked');
+    if (this.mode === 'yolo') return allow('yolo mode');
+    if (this.#coversAsking([...this.#rules.allow, ...this.#rules.allowed], call, asking))
+      return allow('a rule allows it');
+    return undefined;
+  }
+
+  /** Every target that asks is covered by a rule, or by auto-edit if it is a file inside the project. */
+  #coversAsking(rules: readonly Rule[], call: JudgedCall, asking: readonly Target[]): boolean {
+    const covered = new Set<Target>();
+    for (const rule of rules) {
+      const what = this.#cover(rule, call, 'narrow');
+      if (what === 'all') return true;
+      for (const target of what) covered.add(target);
+    }
+    const isEdit = call.confirmation !== false && call.confirmation.type === 'edit';
+    if (asking.length === 0) return this.mode === 'auto-edit' && isEdit;
+    return asking.every((target) => covered.has(target) || (this.mode === 'auto-edit' && this.#isProjectWrite(target)));
+  }
+
+  #isProjectWrite(target: Target): boolean {
+    return target.type === 'path' && target.access === 'write' && target.isInside === true;
+  }
+
+  /** A whitelist covers a call when it names the tool, or, for a command, each of its parts. */
+  #coversWhole(rules: readonly Rule[], call: JudgedCall): boolean {
+    const commands = call.targets.filter((target) => target.type === 'command' && !target.hidden);
+    const covered = new Set<Target>();
+    for (const rule of rules) {
+      const what = this.#cover(rule, call, 'narrow');
+      if (what === 'all') return true;
+      for (const target of what) covered.add(target);
+    }
+    return commands.length > 0 && commands.every((target) => covered.has(target));
+  }
+
+  #cover(rule: Rule, call: JudgedCall, reading: Reading): Coverage {
+    return coverage(rule, call, reading, this.#bases);
+  }
+
+  #parse(texts: readonly string[], { restricts }: { restricts: boolean }): Rule[] {
+    return texts.flatMap((text) => {
+      const rule = parseRule(text);
+      if (typeof rule !== 'string') return [rule];
+      this.problems.push(`"${text}": ${rule}`);
+      if (restricts) this.#isCautious = true;
+      return [];
+    });
+  }
+}
+
+const texts = (list: readonly Rule[]): string[] => list.map(({ text }) => text);
+const allow = (reason: string): Verdict => ({ verdict: 'allow', reason });
+const ask = (reason: string): Verdict => ({ verdict: 'ask', reason });
+const deny = (reason: string): Verdict => ({ verdict: 'deny', reason });
+const covers = (what: Coverage): boolean => what === 'all' || what.length > 0;
+const isPlan = (call: JudgedCall): boolean => call.confirmation !== false && call.confirmation.type === 'plan';

@@ -1,0 +1,110 @@
+import { expect, test } from 'vitest';
+import { ToolRegistry, type ToolSource } from './tool-registry.js';
+import { defineTool } from './tools.js';
+
+const never = new AbortController().signal;
+
+function tool(name: string, description = '') {
+  return defineTool({
+    name,
+    displayName: name,
+    description,
+    kind: 'other',
+    parameterSchema: { type: 'object', properties: {} },
+    execute: async () => ({ llmContent: '', returnDisplay: '' }),
+  });
+}
+
+const source = (label: string, find: () => ReturnType<typeof tool>[] | Error): ToolSource => ({
+  label,
+  discover: async () => {
+    const found = find();
+    if (found instanceof Error) throw found;
+    return found;
+  },
+});
+
+const names = (registry: ToolRegistry) => registry.getAllTools().map(({ name }) => name);
+
+test('built-ins keep their order, the rest follows by name', async () => {
+  const registry = new ToolRegistry();
+  registry.registerTool(tool('zebra'));
+  registry.registerTool(tool('ant'));
+  registry.addSource(source('b', () => [tool('b__two'), tool('b__one')]));
+  registry.addSource(source('a', () => [tool('c__x'), tool('a__x')]));
+  await registry.discover(never);
+  expect(names(registry)).toEqual(['zebra', 'ant', 'a__x', 'b__one', 'b__two', 'c__x']);
+  expect(registry.getFunctionDeclarations()[0]).toEqual({
+    name: 'zebra',
+    description: '',
+    parametersJsonSchema: { type: 'object', properties: {} },
+  });
+});
+
+test('one source is discovered again without disturbing the rest', async () => {
+  const registry = new ToolRegistry();
+  let round = 0;
+  let others = 0;
+  registry.addSource(source('moving', () => [tool(`moving__${++round}`)]));
+  registry.addSource(source('still', () => [tool(`still__${++others}`)]));
+  await registry.discover(never);
+  await registry.discover(never, 'moving');
+  expect(names(registry)).toEqual(['moving__2', 'still__1']);
+});
+
+test('a source that fails keeps the tools it had and its error is told', async () => {
+  const registry = new ToolRegistry();
+  let isBroken = false;
+  registry.addSource(source('flaky', () => (isBroken ? new Error('gone') : [tool('flaky__x')])));
+  registry.addSource(source('fine', () => [tool('fine__x')]));
+  expect(await registry.discover(never)).toEqual(new Map());
+  isBroken = true;
+  expect(await registry.discover(never)).toEqual(new Map([['flaky', new Error('gone')]]));
+  expect(names(registry)).toEqual(['fine__x', 'flaky__x']);
+});
+
+test.each([
+  ['a built-in name', 'read_file', 'the name belongs to a built-in tool'],
+  ['a name another source has', 'taken', 'the name is already used by first'],
+  ['a space', 'bad name', 'not a valid tool name'],
+  ['a shell metacharacter', 'x;rm', 'not a valid tool name'],
+  ['an option', '-x', 'not a valid tool name'],
+  ['a path', '../x', 'not a valid tool name'],
+  ['65 characters', 'x'.repeat(65), 'not a valid tool name'],
+  ['a look-alike letter', 'reаd_file', 'not a valid tool name'],
+])('a found tool with %s is refused and the reason kept', async (_title, name, reason) => {
+  const registry = new ToolRegistry();
+  registry.registerTool(tool('read_file', 'ours'));
+  registry.replaceTools('first', [tool('taken')]);
+  registry.replaceTools('second', [tool(name), tool('good')]);
+  expect(registry.rejections()).toEqual([{ source: 'second', name, reason: expect.stringContaining(reason) }]);
+  expect(names(registry)).toEqual(['read_file', 'good', 'taken']);
+  expect(registry.getTool('read_file')?.description).toBe('ours');
+});
+
+test.each(['__proto__', 'constructor', 'toString'])('%s is an ordinary name', (name) => {
+  const registry = new ToolRegistry();
+  expect(registry.getTool(name)).toBeUndefined();
+  registry.replaceTools('odd', [tool(name)]);
+  expect(registry.getTool(name)?.name).toBe(name);
+});
+
+test('a source can be taken away, and listeners hear of every change until they stop', async () => {
+  const registry = new ToolRegistry();
+  let changes = 0;
+  const stop = registry.onChange(() => changes++);
+  registry.addSource(source('a', () => [tool('a__x')]));
+  await registry.discover(never);
+  registry.removeSource('a');
+  expect([names(registry), changes]).toEqual([[], 2]);
+  stop();
+  registry.registerTool(tool('x'));
+  expect(changes).toBe(2);
+});
+
+test('registering a name twice or a bad name is a mistake of the program', () => {
+  const registry = new ToolRegistry();
+  registry.registerTool(tool('x'));
+  expect(() => registry.registerTool(tool('x'))).toThrow('already registered');
+  expect(() => registry.registerTool(tool('a b'))).toThrow('not a valid tool name');
+});
