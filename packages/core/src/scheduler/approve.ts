@@ -1,0 +1,108 @@
+import { ToolError } from '../errors.js';
+import type { Policy, Verdict } from '../policy/policy.js';
+import type { Confirmation, Decision } from '../tools/confirmation.js';
+import type { Change } from '../tools/tools.js';
+import type { Approver, AuditRecord, ReadyCall } from './call.js';
+import { withDeadline } from './deadline.js';
+import { readyCall } from './prepare.js';
+
+/** A person said no. Not an error of the call: the model is told and may go another way. */
+export class Declined extends Error {
+  override readonly name = 'Declined';
+}
+
+export interface ApprovalContext {
+  policy: Policy;
+  approver: Approver;
+  /** The call now waits for a person. */
+  onWait(call: ReadyCall): void;
+  /** Collects what was shown and decided. */
+  record: Partial<AuditRecord>;
+}
+
+/** Step 5. Returns the call that may run: the same one, or the one a person made of it. Throws when it may not run. */
+export async function approve(call: ReadyCall, context: ApprovalContext, signal: AbortSignal): Promise<ReadyCall> {
+  const { policy, approver, record } = context;
+  const { tool, params } = call;
+  const { targets, confirmation } = await withDeadline(
+    async (own) => ({
+      targets: await tool.getTargets(params),
+      confirmation: await tool.shouldConfirmExecute(params, own),
+    }),
+    { name: tool.name, ms: tool.timeoutMs, graceMs: 0 },
+    signal,
+  );
+  const verdict = policy.judge({ tool: tool.name, isReadOnly: call.isReadOnly, targets, confirmation });
+  record.verdict = verdict;
+  if (verdict.verdict === 'deny') throw new ToolError('execution_denied', refusal(call, verdict));
+  if (verdict.verdict === 'allow') return call;
+
+  signal.throwIfAborted();
+  const shown = confirmation === false ? plainQuestion(call, verdict) : confirmation;
+  context.onWait(call);
+  record.shown = shown;
+  const decision = await approver.decide(
+    {
+      callId: call.callId,
+      tool: tool.name,
+      displayName: tool.displayName,
+      description: call.description,
+      args: params,
+      confirmation: shown,
+      reason: verdict.reason,
+    },
+    signal,
+  );
+  signal.throwIfAborted();
+  record.decision = decision;
+  return act(call, shown, decision, context, signal);
+}
+
+async function act(
+  call: ReadyCall,
+  shown: Confirmation,
+  decision: Decision,
+  context: ApprovalContext,
+  signal: AbortSignal,
+): Promise<ReadyCall> {
+  switch (decision.outcome) {
+    case 'deny':
+      throw new Declined(decision.message ?? '');
+    case 'modify':
+      // What a person rewrote is a new proposal: it is checked, judged and shown like the first one.
+      return approve(change(call, { type: 'content', content: decision.content }), context, signal);
+    case 'always':
+      if (shown.rules && shown.rules.length > 0) await context.policy.grant(shown.rules, decision.scope);
+      return choose(call, decision.choice);
+    case 'once':
+      return choose(call, decision.choice);
+  }
+}
+
+function choose(call: ReadyCall, choice: string | undefined): ReadyCall {
+  return choice === undefined ? call : change(call, { type: 'choice', choice });
+}
+
+function change({ callId, tool, params }: ReadyCall, what: Change): ReadyCall {
+  return readyCall(callId, tool, tool.applyChange(params, what));
+}
+
+/** For a tool that would not have asked, when a rule does. */
+function plainQuestion(call: ReadyCall, verdict: Verdict): Confirmation {
+  return { type: 'info', title: `Run ${call.tool.displayName}?`, prompt: call.description, warnings: [verdict.reason] };
+}
+
+function refusal(call: ReadyCall, verdict: Verdict): string {
+  return `${call.tool.name} was not run: ${verdict.reason}.`;
+}
+
+/** Answers for nobody: every question is a no. */
+export const noOneThere: Approver = {
+  decide: async (request) => {
+    throw new ToolError(
+      'execution_denied',
+      `${request.tool} was not run: it needs a person's approval (${request.reason}) and nobody is there to give it. ` +
+        'Allow it with a rule in permissions.allow, with --allowed-tools or with --approval-mode.',
+    );
+  },
+};

@@ -1,0 +1,68 @@
+import { setMaxListeners } from 'node:events';
+import { ToolError } from '../errors.js';
+
+/** `promise`, or a rejection as soon as `signal` is aborted, whichever is first. Leaves no listener behind. */
+export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = deferredRejection();
+  const onAbort = () => aborted.reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  try {
+    return await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+export interface Deadline {
+  name: string;
+  ms: number;
+  /** How long the work may take to clean up after it was told to stop, before it is left behind. */
+  graceMs: number;
+}
+
+/** Runs `work` with a signal of its own that aborts with `signal` or at the deadline. Never outlasts the grace. */
+export async function withDeadline<T>(
+  work: (signal: AbortSignal) => Promise<T>,
+  deadline: Deadline,
+  signal: AbortSignal,
+): Promise<T> {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  let grace: NodeJS.Timeout | undefined;
+  const abandoned = deferredRejection();
+  const end = (reason: unknown) => {
+    controller.abort(reason);
+    grace ??= setTimeout(() => abandoned.reject(reason), deadline.graceMs);
+  };
+  const onAbort = () => end(signal.reason);
+  const timer = setTimeout(() => end(timeoutError(deadline)), Math.min(deadline.ms, longestTimer));
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  try {
+    return await Promise.race([work(controller.signal), abandoned.promise]);
+  } catch (error) {
+    // Work that stopped because it was told to says so in its own words; why it was told is what matters.
+    throw controller.signal.aborted ? controller.signal.reason : error;
+  } finally {
+    clearTimeout(timer);
+    clearTimeout(grace);
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** Node turns longer delays into one millisecond. */
+const longestTimer = 2 ** 31 - 1;
+
+function timeoutError({ name, ms }: Deadline): ToolError {
+  return new ToolError('execution_timeout', `${name} did not finish within ${ms / 1000} s and was stopped.`);
+}
+
+/** A promise that can only be rejected, from outside. */
+function deferredRejection(): { promise: Promise<never>; reject: (reason: unknown) => void } {
+  const handle: { reject?: (reason: unknown) => void } = {};
+  const promise = new Promise<never>((_resolve, reject) => {
+    handle.reject = reject;
+  });
+  return { promise, reject: (reason) => handle.reject?.(reason) };
+}

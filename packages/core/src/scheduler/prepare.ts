@@ -1,0 +1,50 @@
+import { ToolError } from '../errors.js';
+import { closestNames } from '../text/closest-names.js';
+import { parseArguments } from '../text/parse-arguments.js';
+import { repairParams } from '../text/repair-params.js';
+import type { ToolRegistry } from '../tools/tool-registry.js';
+import type { AnyTool } from '../tools/tools.js';
+import type { CallRequest, ReadyCall } from './call.js';
+
+/** Steps 2 to 4: parse the call, find the tool, check the parameters. Throws a `ToolError` the model can act on. */
+export function prepare(request: CallRequest, callId: string, registry: ToolRegistry): ReadyCall {
+  const tool = findTool(request.name ?? '', registry);
+  if (request.problem !== undefined)
+    throw new ToolError('invalid_tool_params', `${request.problem} Nothing was executed; send the whole call again.`);
+  return readyCall(callId, tool, argumentsOf(request));
+}
+
+/** The call with checked parameters; also used for parameters that a person changed. */
+export function readyCall(callId: string, tool: AnyTool, args: unknown): ReadyCall {
+  const { value, repairs } = repairParams(tool.parameterSchema, args, tool.parameterAliases);
+  const problem = tool.validateToolParams(value);
+  if (problem !== null) throw new ToolError('invalid_tool_params', `Invalid parameters for ${tool.name}: ${problem}`);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- validateToolParams accepted the value just above
+  const params = value as never;
+  return {
+    callId,
+    tool,
+    params,
+    description: tool.getDescription(params),
+    isReadOnly: tool.isReadOnly(params),
+    repairs,
+  };
+}
+
+function findTool(name: string, registry: ToolRegistry): AnyTool {
+  const tool = registry.getTool(name);
+  if (tool) return tool;
+  const names = registry.getAllTools().map((known) => known.name);
+  const near = closestNames(name, names);
+  const hint = near.length > 0 ? `Did you mean ${near.join(', ')}?` : 'There are no tools.';
+  throw new ToolError('tool_not_registered', `There is no tool named ${JSON.stringify(name)}. ${hint}`);
+}
+
+/** Some providers deliver the arguments as JSON text, and models leave them out when there are none. */
+function argumentsOf(request: CallRequest): unknown {
+  const args: unknown = request.args ?? {};
+  if (typeof args !== 'string') return args;
+  const parsed = parseArguments(args);
+  if (parsed.ok) return parsed.value;
+  throw new ToolError('invalid_tool_params', `The arguments are not valid JSON: ${parsed.problem}`);
+}
