@@ -1,4 +1,13 @@
 #!/usr/bin/env node
+// Answers --version at once; everything else is loaded when it is needed.
+import process from 'node:process';
+
 declare const LATHE_VERSION: string;
 
-console.log(LATHE_VERSION);
+const args = process.argv.slice(2);
+if (args.length === 1 && (args[0] === '--version' || args[0] === '-v')) {
+  console.log(LATHE_VERSION);
+} else {
+  const { run } = await import('./run.js');
+  process.exitCode = await run(args, LATHE_VERSION);
+}

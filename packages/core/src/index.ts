@@ -15,6 +15,7 @@ export { LatheHome } from './files/lathe-home.js';
 export { SeenFiles } from './files/seen-files.js';
 export { type Location, Workspace, type WorkspaceOptions } from './files/workspace.js';
 export { chooseModel } from './models/choose-model.js';
+export { createLathe, type Lathe, type LatheOptions } from './lathe.js';
 export { estimateMessageTokens, estimateRequestTokens, estimateTokens } from './models/estimate-tokens.js';
 export type {
   FinishReason,
@@ -33,6 +34,7 @@ export { ScriptedModel, type ScriptedTurn, type ScriptStep } from './models/scri
 export { Consent, type ConsentKind, definitionHash } from './policy/consent.js';
 export { FolderTrust, type TrustRecord, type TrustState } from './policy/folder-trust.js';
 export { analyzeCommand } from './process/analyze-command.js';
+export { type ApprovalMode, Policy, type PolicyOptions, type Verdict } from './policy/policy.js';
 export { type BackgroundCommand, BackgroundCommands } from './process/background.js';
 export type { AnalysisOptions, CommandAnalysis, Segment } from './process/command-analysis.js';
 export { unknownPart } from './process/command-analysis.js';
@@ -40,6 +42,17 @@ export { checkCommandRule, matchCommandRule, type RuleMatch } from './process/co
 export { childEnvironment, type EnvironmentOptions, unattendedVariables } from './process/environment.js';
 export { CommandRunner } from './process/run-command.js';
 export { Sandbox, type SandboxMode, type SandboxOptions, type SandboxStatus } from './process/sandbox.js';
+export { noOneThere } from './scheduler/approve.js';
+export type {
+  ApprovalRequest,
+  Approver,
+  AuditRecord,
+  CallEvent,
+  CallOutcome,
+  CallRequest,
+  CallStatus,
+} from './scheduler/call.js';
+export { Scheduler, type SchedulerOptions } from './scheduler/scheduler.js';
 export type { SettingKey, Settings } from './settings/keys.js';
 export { type LoadedSettings, loadSettings, type SettingsSources } from './settings/load-settings.js';
 export type { McpServerSettings } from './settings/mcp-server-shape.js';
@@ -51,6 +64,7 @@ export type { JsonSchema } from './text/json-schema.js';
 export { redact } from './text/redact.js';
 export { type ParameterAliases, type Repaired, repairParams } from './text/repair-params.js';
 export { schemaProblem } from './text/schema-check.js';
+export { hasHiddenText, visibleText } from './text/visible-text.js';
 export type { Confirmation, Decision, GrantScope } from './tools/confirmation.js';
 export type {
   DiffStat,

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { parseInvocation, UsageError } from './args.js';
+
+const commands = new Set(['call', 'tools', 'mcp', 'serve']);
+const parse = (...args: string[]) => parseInvocation(args, commands);
+
+test.each<[string[], object]>([
+  [[], { command: undefined, operands: [] }],
+  [['fix', 'the', 'bug'], { command: undefined, operands: ['fix', 'the', 'bug'] }],
+  [['call', 'ls', '{"a":1}', '--json'], { command: 'call', operands: ['ls', '{"a":1}'], flags: { json: true } }],
+  [['--json', 'call', 'ls', '-'], { command: 'call', operands: ['ls', '-'], flags: { json: true } }],
+  [['-p', 'hello', '-o', 'stream-json'], { flags: { prompt: 'hello', outputFormat: 'stream-json' } }],
+  [['--yolo'], { flags: { approvalMode: 'yolo' } }],
+  [['--approval-mode', 'auto_edit'], { flags: { approvalMode: 'auto-edit' } }],
+  [['--approval-mode=plan', 'tools'], { command: 'tools', flags: { approvalMode: 'plan' } }],
+  [
+    ['--allowed-tools', 'a,run_shell_command(git log, x),b', '--allowed-tools', 'c'],
+    { flags: { allowedTools: ['a', 'run_shell_command(git log, x)', 'b', 'c'] } },
+  ],
+  [['mcp', 'add', 'x', '--', 'node', '--flag'], { command: 'mcp', operands: ['add', 'x', '--', 'node', '--flag'] }],
+  [['--cwd', '/x', 'serve', '--http'], { command: 'serve', operands: ['--http'], flags: { cwd: '/x' } }],
+  [['explain', 'mcp'], { command: undefined, operands: ['explain', 'mcp'] }],
+])('%j', (args, expected) => {
+  expect(parse(...args)).toMatchObject(expected);
+});
+
+test.each([
+  [['--nonsense'], /nonsense/],
+  [['--approval-mode', 'sometimes'], /plan, default, auto-edit, yolo/],
+  [['--yolo', '--approval-mode', 'plan'], /contradict/],
+  [['--cwd'], /cwd/],
+  [['-o', 'xml'], /text, json, stream-json/],
+])('%j is wrong usage', (args, message) => {
+  expect(() => parse(...args)).toThrow(UsageError);
+  expect(() => parse(...args)).toThrow(message);
+});

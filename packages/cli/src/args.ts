@@ -1,0 +1,137 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+
+/** Wrong usage: the message goes to stderr and the program ends with exit code 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+export const approvalModes = ['plan', 'default', 'auto-edit', 'yolo'] as const;
+export const outputFormats = ['text', 'json', 'stream-json'] as const;
+
+/** The command line, parsed. */
+export interface Invocation {
+  /** `undefined`: the agent itself. */
+  command: string | undefined;
+  /** What follows the command, flags taken out; raw for commands with flags of their own. */
+  operands: string[];
+  flags: Flags;
+}
+
+export interface Flags {
+  help: boolean;
+  json: boolean;
+  trust: boolean;
+  list: boolean;
+  remove: boolean;
+  yes: boolean;
+  approvalMode?: (typeof approvalModes)[number];
+  outputFormat?: (typeof outputFormats)[number];
+  prompt?: string;
+  cwd?: string;
+  model?: string;
+  allowedTools: string[];
+  continue: boolean;
+  resume?: string;
+  sandbox?: string;
+  jsonSchema?: string;
+  record?: string;
+  replay?: string;
+}
+
+const options = {
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'v' },
+  json: { type: 'boolean' },
+  trust: { type: 'boolean' },
+  list: { type: 'boolean' },
+  remove: { type: 'boolean' },
+  yes: { type: 'boolean', short: 'y' },
+  yolo: { type: 'boolean' },
+  'approval-mode': { type: 'string' },
+  'output-format': { type: 'string', short: 'o' },
+  prompt: { type: 'string', short: 'p' },
+  cwd: { type: 'string' },
+  model: { type: 'string', short: 'm' },
+  'allowed-tools': { type: 'string', multiple: true },
+  continue: { type: 'boolean', short: 'c' },
+  resume: { type: 'string', short: 'r' },
+  sandbox: { type: 'string' },
+  'json-schema': { type: 'string' },
+  record: { type: 'string' },
+  replay: { type: 'string' },
+} satisfies ParseArgsConfig['options'];
+
+/** Commands that parse the rest of the line themselves. */
+const ownFlags = new Set(['mcp', 'serve']);
+
+export function parseInvocation(args: readonly string[], commands: ReadonlySet<string>): Invocation {
+  const raw = rawCommand(args);
+  const { values, positionals } = parse(raw ? raw.before : args);
+  const flags: Flags = {
+    help: values.help ?? false,
+    json: values.json ?? false,
+    trust: values.trust ?? false,
+    list: values.list ?? false,
+    remove: values.remove ?? false,
+    yes: values.yes ?? false,
+    continue: values.continue ?? false,
+    allowedTools: (values['allowed-tools'] ?? []).flatMap(splitRules),
+    ...approvalMode(values),
+    ...optional('outputFormat', oneOf('--output-format', values['output-format'], outputFormats)),
+    ...optional('prompt', values.prompt),
+    ...optional('cwd', values.cwd),
+    ...optional('model', values.model),
+    ...optional('resume', values.resume),
+    ...optional('sandbox', values.sandbox),
+    ...optional('jsonSchema', values['json-schema']),
+    ...optional('record', values.record),
+    ...optional('replay', values.replay),
+  };
+  if (raw) return { command: raw.command, operands: raw.after, flags };
+  const [first, ...rest] = positionals;
+  if (first !== undefined && commands.has(first)) return { command: first, operands: rest, flags };
+  return { command: undefined, operands: positionals, flags };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** `lathe [flags] mcp …`: everything after the command belongs to it. */
+function rawCommand(args: readonly string[]): { command: string; before: string[]; after: string[] } | undefined {
+  const index = args.findIndex((arg) => ownFlags.has(arg));
+  const command = args[index];
+  if (command === undefined) return undefined;
+  const before = args.slice(0, index);
+  return parse(before).positionals.length > 0 ? undefined : { command, before, after: args.slice(index + 1) };
+}
+
+function approvalMode(values: { yolo?: boolean; 'approval-mode'?: string }): Pick<Flags, 'approvalMode'> {
+  // Qwen Code also writes these with an underscore or in camel case.
+  const spelled = values['approval-mode']?.replace(/^auto_edit$|^autoEdit$/, 'auto-edit');
+  const mode = oneOf('--approval-mode', spelled, approvalModes);
+  if (values.yolo && mode !== undefined && mode !== 'yolo')
+    throw new UsageError(`--yolo and --approval-mode ${mode} contradict each other`);
+  return optional('approvalMode', values.yolo ? 'yolo' : mode);
+}
+
+function oneOf<T extends string>(flag: string, value: string | undefined, known: readonly T[]): T | undefined {
+  if (value === undefined) return undefined;
+  const found = known.find((candidate) => candidate === value);
+  if (found === undefined) throw new UsageError(`${flag} is one of ${known.join(', ')}, not ${JSON.stringify(value)}`);
+  return found;
+}
+
+/** `a,b(c, d)` → `a`, `b(c, d)`: commas inside parentheses belong to the rule. */
+function splitRules(text: string): string[] {
+  return (text.match(/[^,(]+(?:\([^)]*\))?/g) ?? []).map((rule) => rule.trim()).filter((rule) => rule !== '');
+}
+
+function optional<K extends string, V>(key: K, value: V | undefined): { [key in K]?: V } {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object with exactly this key, or none
+  return (value === undefined ? {} : { [key]: value }) as { [key in K]?: V };
+}

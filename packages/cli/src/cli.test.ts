@@ -1,0 +1,138 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { tempDirectory } from '../../../testing/temp-directory.js';
+
+const program = join(import.meta.dirname, '..', 'dist', 'main.js');
+
+/** The real program, built, in a process of its own, with a home of its own. */
+function lathe(
+  args: string[],
+  options: { cwd?: string; home?: string; input?: string; env?: Record<string, string> } = {},
+) {
+  const home = options.home ?? tempDirectory();
+  const child = spawn(process.execPath, [program, ...args], {
+    cwd: options.cwd ?? home,
+    env: { PATH: process.env['PATH'] ?? '', HOME: home, ...options.env },
+  });
+  child.stdin.end(options.input ?? '');
+  const chunks = { stdout: '', stderr: '' };
+  child.stdout.on('data', (data) => (chunks.stdout += data));
+  child.stderr.on('data', (data) => (chunks.stderr += data));
+  return new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) =>
+    child.on('close', (code) => resolve({ code, ...chunks })),
+  );
+}
+
+beforeAll(() => {
+  execFileSync(process.execPath, [join(import.meta.dirname, '../../../scripts/setup.mjs')], { stdio: 'ignore' });
+}, 300_000);
+
+test('--version and --help answer on stdout', async () => {
+  expect(await lathe(['--version'])).toEqual({ code: 0, stdout: '0.1.0\n', stderr: '' });
+  expect((await lathe(['--help'])).stdout).toContain('lathe call <tool>');
+});
+
+test('call prints the documented object', async () => {
+  const cwd = tempDirectory({ 'b.txt': 'hi', 'a/c.ts': '' });
+  const { code, stdout, stderr } = await lathe([
+    'call',
+    'list_directory',
+    JSON.stringify({ path: cwd }),
+    '--json',
+    '--cwd',
+    cwd,
+  ]);
+  const answer: unknown = JSON.parse(stdout);
+  expect(answer).toEqual({
+    tool: 'list_directory',
+    status: 'success',
+    llmContent: expect.stringMatching(/\[DIR\] a[\s\S]*b\.txt/),
+    returnDisplay: expect.any(String),
+    durationMs: expect.any(Number),
+  });
+  expect([code, stderr]).toEqual([0, '']);
+});
+
+test('call reads parameters from stdin and prints text for people', async () => {
+  const cwd = tempDirectory({ 'b.txt': 'hello\u001b[31m' });
+  const input = JSON.stringify({ absolute_path: join(cwd, 'b.txt') });
+  expect(await lathe(['call', 'read_file', '-', '--cwd', cwd], { input })).toEqual({
+    code: 0,
+    stdout: 'hello\\x1b[31m\n',
+    stderr: '',
+  });
+});
+
+test.each([
+  ['an unknown tool', ['call', 'reed_file', '{}', '--json'], 2, 'tool_not_registered'],
+  ['wrong parameters', ['call', 'read_file', '{"absolute_path": 7}', '--json'], 2, 'invalid_tool_params'],
+  [
+    'a missing file',
+    ['call', 'read_file', '{"absolute_path": "/nowhere/x"}', '--json', '--allowed-tools', 'read_file'],
+    1,
+    'file_not_found',
+  ],
+  [
+    'a question nobody can answer',
+    ['call', 'read_file', '{"absolute_path": "/etc/hostname"}', '--json'],
+    3,
+    'execution_denied',
+  ],
+])('%s has its own exit code', async (_title, args, exitCode, type) => {
+  const { code, stdout } = await lathe(args);
+  expect(JSON.parse(stdout)).toMatchObject({ status: exitCode === 3 ? 'denied' : 'error', error: { type } });
+  expect(code).toBe(exitCode);
+});
+
+test.each([
+  [['call']],
+  [['call', 'read_file', 'not json']],
+  [['call', 'read_file', '[]']],
+  [['call', 'read_file', '{}', 'extra']],
+  [['--nonsense']],
+])('wrong usage %j ends with 2 and a hint', async (args) => {
+  const { code, stdout, stderr } = await lathe(args);
+  expect([code, stdout]).toEqual([2, '']);
+  expect(stderr).toContain('lathe --help');
+});
+
+test('tools --json has the documented shape', async () => {
+  const { stdout } = await lathe(['tools', '--json']);
+  const tools = JSON.parse(stdout) as Record<string, unknown>[];
+  expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['list_directory', 'read_file']));
+  for (const tool of tools)
+    expect(Object.keys(tool)).toEqual(['name', 'displayName', 'description', 'kind', 'source', 'parameterSchema']);
+});
+
+test('trust is asked for, kept and taken back', async () => {
+  const home = tempDirectory();
+  const project = tempDirectory({ '.lathe/settings.json': '{"permissions": {"allow": ["read_file(//etc/**)"]}}' });
+  const read = () => lathe(['call', 'read_file', '{"absolute_path": "/etc/hostname"}', '--cwd', project], { home });
+  expect((await read()).code).toBe(3);
+  expect((await lathe(['trust', project], { home })).code).toBe(0);
+  expect((await read()).code).toBe(0);
+  expect((await lathe(['trust', '--list'], { home })).stdout).toContain(project);
+  expect((await lathe(['trust', '--remove', project], { home })).code).toBe(0);
+  expect((await read()).code).toBe(3);
+});
+
+test('wrong settings are named on stderr and the program goes on with the stricter ones', async () => {
+  const home = tempDirectory({ '.lathe/settings.json': '{\n  // a comment\n  "approvalMode": "sometimes",\n}' });
+  const { code, stderr } = await lathe(['tools'], { home });
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/settings\.json[\s\S]*approvalMode/);
+});
+
+test('a reader that goes away is no error', async () => {
+  const home = tempDirectory();
+  mkdirSync(join(home, 'x'));
+  const child = spawn('sh', ['-c', `"${process.execPath}" "${program}" tools --json | head -c 1`], {
+    env: { PATH: process.env['PATH'] ?? '', HOME: home },
+  });
+  let stderr = '';
+  child.stderr.on('data', (data) => (stderr += data));
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  expect([code, stderr]).toEqual([0, '']);
+});

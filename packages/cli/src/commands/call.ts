@@ -1,0 +1,87 @@
+import { type CallOutcome, textOf, visibleText } from '@lathe/core';
+import { UsageError } from '../args.js';
+import type { Command } from '../commands.js';
+import { terminalApprover } from '../console/terminal-approver.js';
+import { exitCodes } from '../exit-codes.js';
+import type { Io } from '../io.js';
+import { openLathe } from '../open-lathe.js';
+
+const maxInputBytes = 16 * 1024 * 1024;
+
+/** `lathe call`: one call through all nine steps, without a model. */
+export const command: Command = {
+  async run({ operands, flags }, io, signal) {
+    const [name, given, ...extra] = operands;
+    if (name === undefined) throw new UsageError('call needs the name of a tool: lathe call <tool> [json|-]');
+    if (extra.length > 0) throw new UsageError(`call takes one JSON object, not also ${JSON.stringify(extra[0])}`);
+    const args = parse(given === '-' ? await readAll(io.stdin) : (given ?? '{}'));
+    const lathe = await openLathe(flags, io, io.isInteractive ? { approver: terminalApprover(io) } : {});
+    try {
+      const [outcome] = await lathe.run([{ id: 'call-1', name, args }], signal);
+      if (!outcome) throw new Error('the scheduler returned no outcome');
+      print(outcome, flags, io);
+      return exitCode(outcome);
+    } finally {
+      await lathe.close();
+    }
+  },
+};
+
+function parse(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  } catch (error) {
+    throw new UsageError(
+      `the parameters are not valid JSON: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+  throw new UsageError('the parameters must be a JSON object, such as {"path": "/tmp"}');
+}
+
+async function readAll(stream: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    size += chunk.length;
+    if (size > maxInputBytes) throw new UsageError('more than 16 MB of parameters on stdin');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function print(outcome: CallOutcome, { json }: { json: boolean }, io: Io): void {
+  if (!json) {
+    const { returnDisplay, error } = outcome;
+    const isDiff = typeof returnDisplay === 'object' && returnDisplay.type === 'file_diff';
+    const text = isDiff ? returnDisplay.fileDiff : textOf(outcome.llmContent);
+    (error ? io.err : io.out)(visibleText(text));
+    return;
+  }
+  const { name, llmContent, returnDisplay, error, durationMs } = outcome;
+  io.out(
+    JSON.stringify({
+      tool: name,
+      status: statusOf(outcome),
+      llmContent,
+      returnDisplay,
+      ...(error && { error }),
+      durationMs,
+    }),
+  );
+}
+
+/** Whether nobody or somebody said no, a script only needs to know that it was denied. */
+function statusOf({ status, error }: CallOutcome): 'success' | 'error' | 'cancelled' | 'denied' {
+  return error?.type === 'execution_denied' ? 'denied' : status;
+}
+
+function exitCode(outcome: CallOutcome): number {
+  const status = statusOf(outcome);
+  if (status === 'success') return exitCodes.success;
+  if (status === 'denied') return exitCodes.denied;
+  if (status === 'cancelled') return exitCodes.interrupted;
+  const { error } = outcome;
+  const isUsage = error?.type === 'invalid_tool_params' || error?.type === 'tool_not_registered';
+  return isUsage ? exitCodes.usage : exitCodes.failure;
+}

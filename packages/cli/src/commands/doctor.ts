@@ -1,0 +1,29 @@
+import { createLathe } from '@lathe/core';
+import type { Command } from '../commands.js';
+import { checks } from '../doctor/checks.js';
+import { exitCodes } from '../exit-codes.js';
+import { latheHome } from '../open-lathe.js';
+
+const marks = { ok: 'ok  ', note: 'note', bad: 'BAD ' } as const;
+
+/** `lathe doctor`: what works here, what does not, and what to do about it. */
+export const command: Command = {
+  async run({ flags }, io, signal) {
+    const lathe = await createLathe({
+      cwd: io.cwd,
+      env: io.env,
+      home: io.home,
+      latheHome: latheHome(io),
+      ...(flags.trust && { isTrusted: true }),
+    });
+    const findings = (await Promise.all(checks.map(async (check) => check(lathe, io, signal)))).flat();
+    if (flags.json) io.out(JSON.stringify(findings, null, 2));
+    else
+      for (const { state, title, detail, hint } of findings) {
+        io.out(`${marks[state]}  ${title}: ${detail}`);
+        if (hint !== undefined) io.out(`        ${hint}`);
+      }
+    await lathe.close();
+    return findings.some(({ state }) => state === 'bad') ? exitCodes.failure : exitCodes.success;
+  },
+};

@@ -1,0 +1,32 @@
+import type { Command } from '../commands.js';
+import { exitCodes } from '../exit-codes.js';
+import { openLathe } from '../open-lathe.js';
+
+/** `lathe tools`: what a model can call. */
+export const command: Command = {
+  async run({ flags }, io) {
+    const lathe = await openLathe(flags, io);
+    const entries = lathe.registry.entries();
+    if (flags.json) {
+      const list = entries.map(({ tool, source }) => ({
+        name: tool.name,
+        displayName: tool.displayName,
+        description: tool.description,
+        kind: tool.kind,
+        source,
+        parameterSchema: tool.parameterSchema,
+      }));
+      io.out(JSON.stringify(list, null, 2));
+    } else {
+      const width = Math.max(...entries.map(({ tool }) => tool.name.length), 0);
+      for (const { tool, source } of entries)
+        io.out(`${tool.name.padEnd(width)}  ${source}  ${firstSentence(tool.description)}`);
+    }
+    await lathe.close();
+    return exitCodes.success;
+  },
+};
+
+function firstSentence(text: string): string {
+  return /^[^\n]*?\.(?=\s|$)/.exec(text)?.[0] ?? text.split('\n')[0] ?? '';
+}

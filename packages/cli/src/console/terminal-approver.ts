@@ -1,0 +1,57 @@
+import { createInterface } from 'node:readline/promises';
+import { type ApprovalRequest, type Approver, type Confirmation, type Decision, visibleText } from '@lathe/core';
+import type { Io } from '../io.js';
+
+/** Asks on the terminal, one question at a time. Anything but a clear yes is a no. */
+export function terminalApprover(io: Io): Approver {
+  let queue: Promise<unknown> = Promise.resolve();
+  return {
+    decide(request, signal) {
+      const answer = queue.then(() => ask(request, io, signal));
+      queue = answer.catch(() => undefined);
+      return answer;
+    },
+  };
+}
+
+async function ask(request: ApprovalRequest, io: Io, signal: AbortSignal): Promise<Decision> {
+  const { confirmation } = request;
+  io.err(visibleText(describe(request)));
+  const { rules = [], choices = [] } = confirmation;
+  choices.forEach(({ label }, index) => io.err(`  ${index + 1}  ${visibleText(label)}`));
+  if (rules.length > 0) io.err(`  a  always in this session: ${rules.map(visibleText).join(', ')}`);
+  const terminal = createInterface({ input: io.stdin, output: process.stderr });
+  try {
+    const answer = (
+      await terminal.question(choices.length > 0 ? 'number or [n]o: ' : '[y]es / [N]o: ', { signal })
+    ).trim();
+    const choice = choices[Number(answer) - 1];
+    if (choice) return { outcome: 'once', choice: choice.id };
+    if (/^a(lways)?$/i.test(answer) && rules.length > 0) return { outcome: 'always', scope: 'session' };
+    if (/^y(es)?$/i.test(answer) && choices.length === 0) return { outcome: 'once' };
+    const message = answer.replace(/^no?\b[\s,:]*/i, '');
+    return { outcome: 'deny', ...(message !== '' && { message }) };
+  } finally {
+    terminal.close();
+  }
+}
+
+function describe({ confirmation, reason }: ApprovalRequest): string {
+  const warnings = (confirmation.warnings ?? []).map((warning) => `! ${warning}`);
+  return ['', confirmation.title, details(confirmation), ...warnings, `(asked because ${reason})`].join('\n');
+}
+
+function details(confirmation: Confirmation): string {
+  switch (confirmation.type) {
+    case 'edit':
+      return confirmation.fileDiff;
+    case 'exec':
+      return `  $ ${confirmation.command}\n  in ${confirmation.directory}`;
+    case 'info':
+      return [confirmation.prompt, ...(confirmation.urls ?? [])].join('\n');
+    case 'mcp':
+      return `${confirmation.serverName}: ${confirmation.toolName} ${JSON.stringify(confirmation.args, null, 2)}`;
+    case 'plan':
+      return confirmation.plan;
+  }
+}

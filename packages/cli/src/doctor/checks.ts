@@ -1,0 +1,76 @@
+import type { Lathe } from '@lathe/core';
+import type { Io } from '../io.js';
+
+/** One line of `lathe doctor`. */
+export interface Finding {
+  /** `note`: works, but the person may want to know. */
+  state: 'ok' | 'note' | 'bad';
+  title: string;
+  detail: string;
+  /** What to do about it. */
+  hint?: string;
+}
+
+export type Check = (lathe: Lathe, io: Io, signal: AbortSignal) => Finding[] | Promise<Finding[]>;
+
+/** In the order they are shown. */
+export const checks: readonly Check[] = [programs, folder, settings, rules, tools];
+
+function programs(_lathe: Lathe, io: Io): Finding[] {
+  return [
+    { state: 'ok', title: 'lathe', detail: `${io.version} on Node ${process.versions.node}, ${process.platform}` },
+  ];
+}
+
+function folder({ loaded, workspace }: Lathe): Finding[] {
+  const detail = workspace.roots.join(', ');
+  if (loaded.isTrusted) return [{ state: 'ok', title: 'folder', detail: `${detail} (trusted)` }];
+  return [
+    {
+      state: 'note',
+      title: 'folder',
+      detail: `${detail} (not trusted: its settings can only tighten)`,
+      hint: 'lathe trust    to let its settings, commands, servers and .env count',
+    },
+  ];
+}
+
+function settings({ loaded, problems }: Lathe): Finding[] {
+  const files = new Set([...loaded.origins.values()].flat().map(({ source }) => source));
+  return [
+    { state: 'ok', title: 'settings', detail: files.size > 0 ? [...files].join(', ') : 'defaults only' },
+    ...problems.map((problem): Finding => ({ state: 'bad', title: 'settings', detail: problem })),
+    ...loaded.ignored.map(
+      ({ key, reason }): Finding => ({ state: 'note', title: 'settings', detail: `${key} ignored: ${reason}` }),
+    ),
+  ];
+}
+
+function rules({ policy }: Lathe): Finding[] {
+  const { allow, ask, deny } = policy.rules();
+  return [
+    {
+      state: 'ok',
+      title: 'policy',
+      detail: `mode ${policy.mode}; ${listed('allow', allow)}; ${listed('ask', ask)}; ${listed('deny', deny)}`,
+    },
+  ];
+}
+
+function tools({ registry }: Lathe): Finding[] {
+  const names = registry.getAllTools().map(({ name }) => name);
+  return [
+    { state: 'ok', title: 'tools', detail: names.join(', ') },
+    ...registry.rejections().map(
+      ({ source, name, reason }): Finding => ({
+        state: 'note',
+        title: 'tools',
+        detail: `${name} from ${source} left out: ${reason}`,
+      }),
+    ),
+  ];
+}
+
+function listed(title: string, list: readonly string[]): string {
+  return `${title} ${list.length > 0 ? list.join(', ') : 'nothing'}`;
+}

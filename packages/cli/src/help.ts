@@ -1,0 +1,42 @@
+/** One page; a command's own page where it has flags of its own. */
+export function helpText(command: string | undefined): string {
+  return (command !== undefined ? pages[command] : undefined) ?? general;
+}
+
+const general = `lathe: a coding agent for the terminal, with any model
+
+  lathe [prompt]                   interactive agent in this directory
+  lathe -p "…"                     one task, then exit (also with the prompt on stdin)
+  lathe tools [--json]             the tools a model can call
+  lathe call <tool> [json|-]       one tool call through validation, policy and execution; no model needed
+  lathe trust [dir]                trust a folder's settings, commands and servers (--list, --remove)
+  lathe doctor [--json]            what works here, what does not, and what to do about it
+
+Flags
+  --approval-mode MODE             plan | default | auto-edit | yolo (--yolo for short)
+  --allowed-tools RULES            run these without asking, e.g. "read_file,run_shell_command(git status)"
+  --cwd DIR                        work in DIR
+  --model NAME                     use this model
+  --trust                          trust this folder for this run
+  --output-format FORMAT           text | json | stream-json, with -p
+  --continue, --resume ID          go on with an earlier session
+  --json                           machine-readable output of tools, call, doctor
+  --version, --help
+
+Exit codes: 0 success, 1 failure, 2 wrong usage or parameters, 3 denied, 130 interrupted`;
+
+const pages: Record<string, string> = {
+  call: `lathe call <tool> [json|-] [--json]
+
+Runs one tool through all steps of a model's call: find, validate, confirm, execute. The parameters are a JSON object,
+given as an argument or, with "-", on stdin. In a terminal you are asked where confirmation is needed; elsewhere the
+call is denied unless a rule or mode allows it.
+
+  lathe call list_directory '{"path": "/tmp"}'
+  lathe call read_file '{"absolute_path": "/etc/hosts"}' --json`,
+  trust: `lathe trust [dir]            trust a folder (default: this one)
+lathe trust --list           trusted and distrusted folders
+lathe trust --remove [dir]   trust it no longer
+
+In a folder that is not trusted its settings can only tighten the rules; its commands, servers and .env do not count.`,
+};

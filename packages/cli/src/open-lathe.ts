@@ -1,0 +1,34 @@
+import { join } from 'node:path';
+import { type Approver, type CallEvent, createLathe, type Lathe, noOneThere } from '@lathe/core';
+import type { Flags } from './args.js';
+import type { Io } from './io.js';
+
+export interface OpenOptions {
+  approver?: Approver;
+  onEvent?: (event: CallEvent) => void;
+}
+
+/** The library, set up from the command line; what is wrong with the settings goes to stderr. */
+export async function openLathe(flags: Flags, io: Io, options: OpenOptions = {}): Promise<Lathe> {
+  const lathe = await createLathe({
+    cwd: io.cwd,
+    env: io.env,
+    home: io.home,
+    latheHome: latheHome(io),
+    approver: options.approver ?? noOneThere,
+    ...(options.onEvent && { onEvent: options.onEvent }),
+    ...(flags.trust && { isTrusted: true }),
+    flags: {
+      ...(flags.approvalMode && { 'tools.approvalMode': flags.approvalMode }),
+      ...(flags.allowedTools.length > 0 && { 'tools.allowed': flags.allowedTools }),
+      ...(flags.sandbox !== undefined && { 'tools.sandbox.mode': flags.sandbox }),
+      ...(flags.model !== undefined && { 'model.name': flags.model }),
+    },
+  });
+  for (const problem of lathe.problems) io.err(`lathe: ${problem}`);
+  return lathe;
+}
+
+export function latheHome(io: Io): string {
+  return io.env['LATHE_HOME'] || join(io.home, '.lathe');
+}

@@ -1,0 +1,59 @@
+import { homedir } from 'node:os';
+import { resolve } from 'node:path';
+import { type Invocation, parseInvocation, UsageError } from './args.js';
+import { commandNames, findCommand } from './commands.js';
+import { exitCodes } from './exit-codes.js';
+import { helpText } from './help.js';
+import type { Io } from './io.js';
+
+/** Parses the command line, runs the command and returns the exit code. */
+export async function run(args: readonly string[], version: string): Promise<number> {
+  // A reader that went away (`lathe tools | head -1`) is no error.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+  try {
+    const invocation = parseInvocation(args, commandNames);
+    const io: Io = {
+      args,
+      version,
+      env: process.env,
+      cwd: resolve(invocation.flags.cwd ?? process.cwd()),
+      home: homedir(),
+      stdin: process.stdin,
+      isInteractive: process.stdin.isTTY && process.stdout.isTTY,
+      out,
+      err,
+    };
+    return await dispatch(invocation, io);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    err(`lathe: ${error.message}\nTry: lathe --help`);
+    return exitCodes.usage;
+  }
+}
+
+const line = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`);
+const out = (text: string): void => void process.stdout.write(line(text));
+const err = (text: string): void => void process.stderr.write(line(text));
+
+async function dispatch(invocation: Invocation, io: Io): Promise<number> {
+  if (io.args.includes('--version') && invocation.command === undefined) {
+    io.out(io.version);
+    return exitCodes.success;
+  }
+  if (invocation.flags.help) {
+    io.out(helpText(invocation.command));
+    return exitCodes.success;
+  }
+  const controller = new AbortController();
+  const interrupt = () => controller.abort(new Error('interrupted'));
+  process.on('SIGINT', interrupt);
+  process.on('SIGTERM', interrupt);
+  try {
+    const command = await findCommand(invocation.command);
+    const code = await command.run(invocation, io, controller.signal);
+    return controller.signal.aborted ? exitCodes.interrupted : code;
+  } finally {
+    process.off('SIGINT', interrupt);
+    process.off('SIGTERM', interrupt);
+  }
+}

@@ -1,0 +1,137 @@
+import { join } from 'node:path';
+import { LatheHome } from './files/lathe-home.js';
+import { SeenFiles } from './files/seen-files.js';
+import { SpillStore } from './files/spill.js';
+import { Workspace } from './files/workspace.js';
+import { FolderTrust } from './policy/folder-trust.js';
+import { Policy, type PolicyOptions } from './policy/policy.js';
+import { noOneThere } from './scheduler/approve.js';
+import type { Approver, AuditRecord, CallEvent, CallOutcome, CallRequest } from './scheduler/call.js';
+import { Scheduler } from './scheduler/scheduler.js';
+import type { SettingKey, Settings } from './settings/keys.js';
+import { type LoadedSettings, loadSettings } from './settings/load-settings.js';
+import type { JsonValue } from './settings/parse-jsonc.js';
+import { projectSettings, saveSetting, userSettings } from './settings/save-setting.js';
+import type { SettingsProblem } from './settings/settings-file.js';
+import { ReadFileTool } from './tools/read-file.js';
+import { ToolRegistry } from './tools/tool-registry.js';
+import type { AnyTool } from './tools/tools.js';
+
+export interface LatheOptions {
+  /** The directory to work in. */
+  cwd: string;
+  env: Readonly<Record<string, string | undefined>>;
+  /** The person's home directory; from `env` when left out. */
+  home?: string;
+  /** Where state is kept; `LATHE_HOME` or `~/.lathe` when left out. */
+  latheHome?: string;
+  /** Trust the folder whatever was decided before: its settings, commands and servers count. */
+  isTrusted?: boolean;
+  /** Settings that win over all files. */
+  flags?: Partial<Record<SettingKey, JsonValue>>;
+  /** Answers confirmations. Without one, whatever needs a person is denied. */
+  approver?: Approver;
+  onEvent?: (event: CallEvent) => void;
+  audit?: (record: AuditRecord) => void;
+  /** Tools of your own, beside the built-in ones. */
+  tools?: readonly AnyTool[];
+}
+
+/** The tool system, ready to run calls. */
+export interface Lathe {
+  readonly workspace: Workspace;
+  readonly registry: ToolRegistry;
+  readonly policy: Policy;
+  readonly settings: Settings;
+  readonly loaded: LoadedSettings;
+  readonly home: LatheHome;
+  /** What is wrong with settings and rules, for people. */
+  readonly problems: readonly string[];
+  /** Runs a model's calls: one outcome each, in order. Never rejects. */
+  run(calls: readonly CallRequest[], signal: AbortSignal): Promise<CallOutcome[]>;
+  close(): Promise<void>;
+}
+
+/** Puts the parts together. The only place that sees them all. */
+export async function createLathe(options: LatheOptions): Promise<Lathe> {
+  const { cwd, approver = noOneThere } = options;
+  const { userHome, home, loaded } = await loadEverything(options);
+  const { settings } = loaded;
+  const spill = new SpillStore(home);
+  const workspace = await Workspace.open(cwd, settings.context.includeDirectories, {
+    readable: [spill.directory],
+    guarded: [home.path],
+  });
+  const policy = openPolicy(settings, {
+    bases: { home: userHome, root: workspace.root, cwd: workspace.root },
+    save: (rules, scope) => {
+      const file = scope === 'user' ? userSettings(home) : projectSettings(workspace.root);
+      return saveSetting(home, file, ['permissions', 'allow'], (current) => union(current, rules));
+    },
+  });
+  const registry = new ToolRegistry();
+  for (const tool of builtInTools({ workspace, policy })) registry.registerTool(tool);
+  for (const tool of options.tools ?? []) registry.registerTool(tool);
+  const scheduler = new Scheduler({
+    registry,
+    policy,
+    approver,
+    spill: (name, text) => spill.write(name, text),
+    ...(options.onEvent && { onEvent: options.onEvent }),
+    ...(options.audit && { audit: options.audit }),
+  });
+  return {
+    workspace,
+    registry,
+    policy,
+    settings,
+    loaded,
+    home,
+    problems: [...loaded.problems.map(describeProblem), ...policy.problems],
+    run: (calls, signal) => scheduler.run(calls, signal),
+    close: async () => {},
+  };
+}
+
+async function loadEverything(
+  options: LatheOptions,
+): Promise<{ userHome: string; home: LatheHome; loaded: LoadedSettings }> {
+  const { cwd, env } = options;
+  const userHome = options.home ?? env['HOME'] ?? env['USERPROFILE'] ?? cwd;
+  const home = new LatheHome(options.latheHome ?? env['LATHE_HOME'] ?? join(userHome, '.lathe'));
+  const isTrusted = options.isTrusted ?? (await new FolderTrust(home).state(cwd)) === 'trusted';
+  const loaded = loadSettings({
+    home: userHome,
+    latheHome: home.path,
+    root: cwd,
+    isTrusted,
+    env,
+    ...(options.flags && { flags: options.flags }),
+  });
+  if (loaded.fatal.length > 0) throw new Error(loaded.fatal.map(describeProblem).join('\n'));
+  return { userHome, home, loaded };
+}
+
+function openPolicy(settings: Settings, options: Pick<PolicyOptions, 'bases' | 'save'>): Policy {
+  const { permissions, tools } = settings;
+  return new Policy({
+    mode: tools.approvalMode,
+    rules: { allow: permissions.allow, ask: permissions.ask, deny: [...permissions.deny, ...tools.exclude] },
+    allowed: tools.allowed,
+    ...(tools.core && { core: tools.core }),
+    ...options,
+  });
+}
+
+function builtInTools({ workspace }: { workspace: Workspace; policy: Policy }): AnyTool[] {
+  const seen = new SeenFiles();
+  return [new ReadFileTool(workspace, seen)];
+}
+
+function describeProblem({ source, line, key, message }: SettingsProblem): string {
+  return `${source}${line === undefined ? '' : `:${line}`}: ${key === '' ? '' : `${key}: `}${message}`;
+}
+
+function union(current: JsonValue | undefined, added: readonly string[]): JsonValue {
+  return [...new Set([...(Array.isArray(current) ? current : []), ...added])];
+}
