@@ -104,12 +104,20 @@ test('another folder put in the place of a trusted one asks again, and so does a
 test('a folder made anew under the same inode number asks again', async () => {
   const { project, store, trust } = setUp();
   await trust.trust(project);
-  const data = JSON.parse(readFileSync(store, 'utf8')) as { folders: { born?: string }[] };
-  const [record] = data.folders;
-  writeFileSync(store, JSON.stringify({ ...data, folders: [{ ...record, born: '1' }] }), { mode: 0o600 });
+  rewrite(store, (record) => ({ ...record, born: '1' }));
   expect(await trust.state(project)).toBe('unknown');
   rmSync(project, { recursive: true });
   mkdirSync(project);
+  expect(await trust.state(project)).toBe('unknown');
+});
+
+test('where births are not recorded, the inode still tells folders apart', async () => {
+  const { base, project, store, trust } = setUp('other');
+  await trust.trust(project);
+  rewrite(store, (record) => Object.fromEntries(Object.entries(record).filter(([name]) => name !== 'born')));
+  expect(await trust.state(project)).toBe('trusted');
+  renameSync(project, join(base, 'moved'));
+  renameSync(join(base, 'other'), project);
   expect(await trust.state(project)).toBe('unknown');
 });
 
@@ -122,8 +130,12 @@ test('distrust holds by name, whatever lies there now', async () => {
 });
 
 test('a folder that contains the store can never be trusted for good', async () => {
-  const { base, trust } = setUp();
+  const { base, project, store, trust } = setUp();
   await expect(trust.trust(base)).rejects.toThrow('--trust');
+  await trust.trust(project);
+  const { dev, ino } = statSync(base, { bigint: true });
+  rewrite(store, () => ({ path: base, state: 'trusted', device: `${dev}`, inode: `${ino}` }));
+  expect(await trust.list()).toMatchObject([{ path: base, state: 'trusted' }]);
   expect(await trust.state(base)).toBe('unknown');
 });
 
@@ -194,3 +206,10 @@ test('decisions made at once are all kept', async () => {
     ['a', 'b', 'c', 'd'].map((name) => join(base, name)),
   );
 });
+
+type Stored = Record<string, string>;
+
+function rewrite(store: string, change: (record: Stored) => Stored): void {
+  const data = JSON.parse(readFileSync(store, 'utf8')) as { folders: Stored[] };
+  writeFileSync(store, JSON.stringify({ ...data, folders: data.folders.map(change) }));
+}
