@@ -28,6 +28,12 @@ export async function withOpenFile<T>(realPath: string, use: (file: OpenFile) =>
   }
 }
 
+/** Whether somebody wrote to the file since it was opened. */
+export function hasChanged({ handle, stat }: OpenFile): boolean {
+  const now = fstatSync(handle.fd, { bigint: true });
+  return now.size !== stat.size || now.mtimeNs !== stat.mtimeNs;
+}
+
 // A file that an editor replaces while it is opened is met again on the next attempt; an attack never gets through.
 const attempts = 5;
 

@@ -37,6 +37,15 @@ test('a range has a header with the total and a last line that says how to go on
   expect(seen.has(join(root, 'a.txt'), contentHash(Buffer.from(lines(10))))).toBe(false);
 });
 
+test('a file read in parts counts as seen once the parts cover it', async () => {
+  const { read, seen, root } = await reader({ 'a.txt': lines(10) });
+  const isSeen = () => seen.has(join(root, 'a.txt'), contentHash(Buffer.from(lines(10))));
+  await read('a.txt', { limit: 6 });
+  expect(isSeen()).toBe(false);
+  await read('a.txt', { offset: 6 });
+  expect(isSeen()).toBe(true);
+});
+
 test('the last range ends without a hint', async () => {
   const { read } = await reader({ 'a.txt': lines(10) });
   const { llmContent } = await read('a.txt', { offset: 9 });

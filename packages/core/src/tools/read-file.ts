@@ -1,7 +1,8 @@
 import { isAbsolute } from 'node:path';
 import type { XStatic } from 'typebox/schema';
 import { JudgedPaths } from '../files/judged-paths.js';
-import { type OpenFile, withOpenFile } from '../files/open-file.js';
+import { readFully } from '../files/line-index.js';
+import { hasChanged, type OpenFile, withOpenFile } from '../files/open-file.js';
 import { confirmReading, pathTarget } from '../files/path-target.js';
 import { parsePages } from '../files/pdf-text.js';
 import { readContent } from '../files/read-content.js';
@@ -105,19 +106,31 @@ export class ReadFileTool extends BaseTool<Params> {
     });
   }
 
-  #present(slice: TextSlice, { path, stat }: OpenFile): ToolResult {
-    if (slice.whole !== undefined) {
-      this.#seen.record(path, contentHash(slice.whole));
-      return { llmContent: slice.text, returnDisplay: '' };
-    }
-    const range = `lines ${slice.first + 1}-${slice.next} of ${slice.total ?? `a file of ${stat.size} bytes`}`;
-    const header = `Showing ${range}${slice.total === undefined ? '' : ' total lines'}.`;
+  async #present(slice: TextSlice, file: OpenFile): Promise<ToolResult> {
+    await this.#remember(slice, file);
+    if (slice.whole !== undefined) return { llmContent: slice.text, returnDisplay: '' };
+    const range = `lines ${slice.first + 1}-${slice.next} of ${slice.total ?? `a file of ${file.stat.size} bytes`}`;
     const gap = slice.text.endsWith('\n') ? '' : '\n';
-    const isLast = slice.next === slice.total;
-    const footer = isLast ? '' : `${gap}[More lines follow: continue with offset ${slice.next}.]`;
+    const notes = [
+      ...(slice.next === slice.total ? [] : [`More lines follow: continue with offset ${slice.next}.`]),
+      ...(hasChanged(file) ? ['The file changed while it was read.'] : []),
+    ];
     return {
-      llmContent: `${header}\n\n---\n\n${slice.text}${footer}`,
-      returnDisplay: `Read ${range} from ${this.#workspace.display(path)}${slice.isShortened ? ' (truncated)' : ''}`,
+      llmContent: `Showing ${range}${slice.total === undefined ? '' : ' total lines'}.\n\n---\n\n${slice.text}${
+        notes.length === 0 ? '' : `${gap}[${notes.join(' ')}]`
+      }`,
+      returnDisplay: `Read ${range} from ${this.#workspace.display(file.path)}${slice.isShortened ? ' (truncated)' : ''}`,
     };
   }
+
+  /** Notes what the model now knows of the file. A cut line is not known, and nobody reads megabytes in parts. */
+  async #remember(slice: TextSlice, { path, handle, stat }: OpenFile): Promise<void> {
+    if (slice.whole !== undefined) return this.#seen.record(path, contentHash(slice.whole));
+    if (slice.isCut || slice.total === undefined || stat.size > maxRemembered) return;
+    const size = Number(stat.size);
+    const bytes = await readFully(handle, Buffer.allocUnsafe(size), 0, size);
+    this.#seen.recordLines(path, contentHash(bytes), slice, slice.total);
+  }
 }
+
+const maxRemembered = 1_000_000n;

@@ -1,0 +1,46 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { contentHash, SeenFiles } from './seen-files.js';
+
+const [a, b] = [contentHash(Buffer.from('a')), contentHash(Buffer.from('b'))];
+
+test('only the content that was seen last is known', () => {
+  const seen = new SeenFiles();
+  expect(seen.has('/f', a)).toBe(false);
+  seen.record('/f', a);
+  expect(seen.has('/f', a)).toBe(true);
+  expect(seen.has('/g', a)).toBe(false);
+  seen.record('/f', b);
+  expect([seen.has('/f', a), seen.has('/f', b)]).toEqual([false, true]);
+});
+
+test('parts make a whole when they cover it, in any order', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 30 }),
+      fc.array(fc.tuple(fc.nat(30), fc.nat(30)), { maxLength: 12 }),
+      (total, parts) => {
+        const seen = new SeenFiles();
+        const lines = new Set<number>();
+        for (const [first, length] of parts) {
+          seen.recordLines('/f', a, { first, next: first + length }, total);
+          for (let line = first; line < Math.min(total, first + length); line++) lines.add(line);
+        }
+        expect(seen.has('/f', a)).toBe(lines.size === total);
+      },
+    ),
+  );
+});
+
+test('parts of different contents do not add up', () => {
+  const seen = new SeenFiles();
+  seen.recordLines('/f', a, { first: 0, next: 5 }, 10);
+  seen.recordLines('/f', b, { first: 5, next: 10 }, 10);
+  expect([seen.has('/f', a), seen.has('/f', b)]).toEqual([false, false]);
+});
+
+test('the oldest are forgotten first', () => {
+  const seen = new SeenFiles();
+  for (let count = 0; count <= 10_000; count++) seen.record(`/${count}`, a);
+  expect([seen.has('/0', a), seen.has('/1', a), seen.has('/10000', a)]).toEqual([false, true, true]);
+});
