@@ -14,8 +14,8 @@ export { ToolError, type ToolErrorType, toolErrorTypes } from './errors.js';
 export { LatheHome } from './files/lathe-home.js';
 export { SeenFiles } from './files/seen-files.js';
 export { type Location, Workspace, type WorkspaceOptions } from './files/workspace.js';
-export { chooseModel } from './models/choose-model.js';
 export { createLathe, type Lathe, type LatheOptions } from './lathe.js';
+export { chooseModel } from './models/choose-model.js';
 export { estimateMessageTokens, estimateRequestTokens, estimateTokens } from './models/estimate-tokens.js';
 export type {
   FinishReason,
@@ -33,8 +33,8 @@ export type { ModelChoice, ModelSources } from './models/model-sources.js';
 export { ScriptedModel, type ScriptedTurn, type ScriptStep } from './models/scripted.js';
 export { Consent, type ConsentKind, definitionHash } from './policy/consent.js';
 export { FolderTrust, type TrustRecord, type TrustState } from './policy/folder-trust.js';
-export { analyzeCommand } from './process/analyze-command.js';
 export { type ApprovalMode, Policy, type PolicyOptions, type Verdict } from './policy/policy.js';
+export { analyzeCommand } from './process/analyze-command.js';
 export { type BackgroundCommand, BackgroundCommands } from './process/background.js';
 export type { AnalysisOptions, CommandAnalysis, Segment } from './process/command-analysis.js';
 export { unknownPart } from './process/command-analysis.js';

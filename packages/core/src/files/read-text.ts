@@ -21,7 +21,7 @@ export interface TextSlice {
   total: number | undefined;
   /** The bytes of the whole file, when the slice shows all of it. */
   whole?: Buffer;
-  /** The last line was too long for the budget. */
+  /** Something in the range is not shown as it is: a line too long for the budget, or binary data. */
   isCut: boolean;
   /** The budget of characters ended the slice before the limit of lines did. */
   isShortened: boolean;
@@ -119,15 +119,15 @@ async function takeLines({ bytes, encoding }: Body, { limit, maxChars }: TextRan
   const text = await decode(bytes.subarray(0, end), encoding);
   if (text.length <= maxChars) {
     const lines = count + (end === undefined && !text.endsWith('\n') && text !== '' ? 1 : 0);
-    return { text: showable(text), lines, isCut: false, isShortened: false };
+    return { ...show(text), lines, isShortened: false };
   }
   const lastLineEnd = text.lastIndexOf('\n', maxChars - 1) + 1;
   if (lastLineEnd > 0) {
     const kept = text.slice(0, lastLineEnd);
-    return { text: showable(kept), lines: kept.split('\n').length - 1, isCut: false, isShortened: true };
+    return { ...show(kept), lines: kept.split('\n').length - 1, isShortened: true };
   }
   const marker = `… [line cut after ${maxChars} characters]\n`;
-  return { text: showable(cleanCut(text, maxChars)) + marker, lines: 1, isCut: true, isShortened: true };
+  return { text: show(cleanCut(text, maxChars)).text + marker, lines: 1, isCut: true, isShortened: true };
 }
 
 /** The first `length` characters, less when that would split a surrogate pair or an escape sequence. */
@@ -139,7 +139,8 @@ function cleanCut(text: string, length: number): string {
 }
 
 /** Lines with NUL characters are binary data that got into a text; half surrogates make a model's server refuse. */
-function showable(text: string): string {
-  if (!text.includes('\0') && !/\p{Surrogate}/u.test(text)) return text;
-  return text.replace(/\p{Surrogate}/gu, '\uFFFD').replace(/^.*\0.*$/gm, '[binary data, not shown]');
+function show(text: string): { text: string; isCut: boolean } {
+  if (!text.includes('\0') && !/\p{Surrogate}/u.test(text)) return { text, isCut: false };
+  const shown = text.replace(/\p{Surrogate}/gu, '\uFFFD').replace(/^.*\0.*$/gm, '[binary data, not shown]');
+  return { text: shown, isCut: true };
 }

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { contentHash, SeenFiles } from '../files/seen-files.js';
 import { Workspace } from '../files/workspace.js';
@@ -163,4 +163,104 @@ test('binary files are explained, not shown', async () => {
   const { read, root } = await reader({});
   writeFileSync(join(root, 'a.bin'), Buffer.from([0, 1, 2, 3, 255, 254]));
   expect((await read('a.bin')).llmContent).toContain('binary');
+});
+
+const png = (width: number, height: number) => {
+  const header = Buffer.from('89504e470d0a1a0a0000000d49484452000000000000000008060000001f15c489', 'hex');
+  header.writeUInt32BE(width, 16);
+  header.writeUInt32BE(height, 20);
+  return header;
+};
+
+test('an image, a sound and a PDF come as what they are by their bytes, not by their names', async () => {
+  const wav = Buffer.from('RIFF\x24\0\0\0WAVEfmt ', 'latin1');
+  const { read } = await reader({ 'a.txt': png(10, 20), 'b.png': wav, c: '%PDF-1.4\n' });
+  expect(await read('a.txt')).toEqual({
+    llmContent: { inlineData: { mimeType: 'image/png', data: png(10, 20).toString('base64') } },
+    returnDisplay: 'Read image file: a.txt',
+  });
+  expect((await read('b.png')).llmContent).toMatchObject({ inlineData: { mimeType: 'audio/wav' } });
+  expect((await read('c')).llmContent).toMatchObject({ inlineData: { mimeType: 'application/pdf' } });
+});
+
+test.each([
+  ['50,000 x 50,000 pixels in its header', png(50_000, 50_000), /50000 x 50000 pixels are too many/],
+  ['no pixels', png(0, 0), /its header is damaged/],
+  ['a cut header', png(1, 1).subarray(0, 18), /its header is damaged/],
+  ['a signature only', png(1, 1).subarray(0, 8), /its header is damaged/],
+  ['eleven megabytes', Buffer.concat([png(10, 10), Buffer.alloc(11_000_000)]), /too large to be shown/],
+])('an image with %s is described, not sent', async (_, bytes, expected) => {
+  const { read } = await reader({ 'a.png': bytes });
+  expect((await read('a.png')).llmContent).toMatch(expected);
+});
+
+test('an SVG is text', async () => {
+  const { read } = await reader({ 'a.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>' });
+  expect((await read('a.svg')).llmContent).toBe('<svg xmlns="http://www.w3.org/2000/svg"/>');
+});
+
+test('a notebook is rendered, lines of it are JSON', async () => {
+  const json = JSON.stringify({ cells: [{ cell_type: 'code', source: 'print(1)' }] });
+  const { read } = await reader({ 'a.ipynb': json, 'broken.ipynb': '{' });
+  expect((await read('a.ipynb')).llmContent).toEqual(['[1] code cell\nprint(1)\n\n']);
+  expect((await read('a.ipynb', { offset: 0, limit: 5 })).llmContent).toBe(json);
+  expect((await read('broken.ipynb')).llmContent).toBe('{');
+});
+
+test('pages of something that is no PDF are refused', async () => {
+  const { read, tool } = await reader({ 'a.txt': 'text' });
+  await expect(read('a.txt', { pages: '1' })).rejects.toMatchObject({ type: 'invalid_tool_params' });
+  expect(tool.validateToolParams({ absolute_path: '/a', pages: '1-' })).toContain('pages');
+});
+
+test('a text with a line of binary data is shown without it and does not count as seen', async () => {
+  const text = `${'text\n'.repeat(2000)}a\0b\n`;
+  const { read, seen, root } = await reader({ 'a.txt': text }, { lines: 5000, chars: 25_000 });
+  const { llmContent } = await read('a.txt');
+  expect(llmContent).toContain('Showing lines 1-2001 of 2001 total lines.');
+  expect(llmContent).toContain('[binary data, not shown]');
+  expect(seen.has(join(root, 'a.txt'), contentHash(Buffer.from(text)))).toBe(false);
+});
+
+test('a secret is read only after a person was asked, and no rule is offered for it', async () => {
+  const { tool, root } = await reader({ '.ssh/id_ed25519': 'key' });
+  const params = { absolute_path: join(root, '.ssh/id_ed25519') };
+  await expect(tool.execute({ ...params }, signal)).rejects.toMatchObject({ type: 'path_not_in_workspace' });
+  expect(await tool.getTargets(params)).toMatchObject([{ asks: true, guarded: expect.any(String) }]);
+  expect(await tool.shouldConfirmExecute(params)).not.toHaveProperty('rules');
+  expect((await tool.execute(params, signal)).llmContent).toBe('key');
+});
+
+test.skipIf(process.platform !== 'linux')('odd names are read by the form in which they are listed', async () => {
+  const { read, root } = await reader({});
+  writeFileSync(Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0x66, 0xff, 0x0a])]), 'odd');
+  for (const name of ['-rf', 'trailing ', '"quoted"', '👍'.repeat(63), 'א\u05D1.txt']) {
+    writeFileSync(join(root, name), name);
+    expect((await read(name)).llmContent).toBe(name);
+  }
+  expect((await read('f\\xFF\\x0A')).llmContent).toBe('odd');
+});
+
+test('what the model sees of the tool', async () => {
+  const { tool } = await reader({});
+  const { name, description, parameterSchema } = tool;
+  expect({ name, description, parameterSchema }).toMatchSnapshot();
+});
+
+test('an aborted call reads nothing', async () => {
+  const { tool, root } = await reader({ 'a.txt': 'x' });
+  await expect(tool.execute({ absolute_path: join(root, 'a.txt') }, AbortSignal.abort())).rejects.toMatchObject({
+    name: 'AbortError',
+  });
+});
+
+test.skipIf(process.geteuid?.() !== 0)('what the operating system denies is denied in words', async () => {
+  const { read, root } = await reader({ 'a.txt': 'x', 'closed/b.txt': 'x' });
+  execFileSync('chmod', ['755', root]);
+  execFileSync('chmod', ['000', join(root, 'a.txt'), join(root, 'closed')]);
+  // Root may read everything, so become somebody else for a moment.
+  process.seteuid?.(65534);
+  onTestFinished(() => process.seteuid?.(0));
+  await expect(read('a.txt')).rejects.toMatchObject({ type: 'permission_denied' });
+  await expect(read('closed/b.txt')).rejects.toMatchObject({ type: 'permission_denied' });
 });

@@ -47,6 +47,7 @@ export class ReadFileTool extends BaseTool<Params> {
       description: 'Read a file: text, image, audio, PDF or notebook. Long text comes in parts.',
       kind: 'read',
       parameterSchema,
+      parameterAliases: { absolute_path: ['file_path', 'path', 'filePath', 'filename'] },
       // The limits above keep the text short; what is added around it must not make it spill.
       maxOutputChars: limits.chars + 2000,
     });
