@@ -1,0 +1,26 @@
+import { osPath, shownPath } from './file-name.js';
+
+/**
+ * A path as the operating system has it, one character per byte (`latin1`). Walking a tree in this form loses nothing,
+ * compares bytes as git does, and costs one byte per character.
+ */
+export type BytePath = string;
+
+export function toBytePath(path: string): BytePath {
+  if (isPlain(path)) return path;
+  const name = osPath(path);
+  return Buffer.from(name).toString('latin1');
+}
+
+/** What file system calls are given. */
+export function systemPath(path: BytePath): string | Buffer {
+  return hasHighBytes.test(path) ? Buffer.from(path, 'latin1') : path;
+}
+
+/** The path as Lathe shows it and takes it back. */
+export function fromBytePath(path: BytePath): string {
+  return isPlain(path) ? path : shownPath(Buffer.from(path, 'latin1'));
+}
+
+const hasHighBytes = /[\x80-\xff]/;
+const isPlain = (path: string) => /^[ -[\]-~]*$/.test(path);

@@ -1,0 +1,182 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { hasProgram } from '../../../../testing/programs.js';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { userExcludes } from './git-excludes.js';
+import { IgnoreRules } from './ignore-rules.js';
+
+const file = { isDirectory: false };
+const directory = { isDirectory: true };
+
+describe('git rules', () => {
+  test('hold inside a repository, nested and negated', () => {
+    const root = tempDirectory({
+      '.git/HEAD': '',
+      '.git/info/exclude': 'private\n',
+      '.gitignore': '*.log\nbuild/\n/only-here\n',
+      'sub/.gitignore': '!keep.log\n*.tmp\n',
+    });
+    const rules = new IgnoreRules(root);
+    const hidden = (path: string) => rules.ignoredBy(join(root, path), file);
+    expect(
+      ['a.log', 'sub/a.log', 'sub/keep.log', 'a.tmp', 'sub/x.tmp', 'only-here', 'sub/only-here', 'sub/private'].map(
+        hidden,
+      ),
+    ).toEqual(['git', 'git', undefined, undefined, 'git', 'git', undefined, 'git']);
+    expect(rules.ignoredBy(join(root, 'build'), directory)).toBe('git');
+    expect(hidden('build')).toBeUndefined();
+    expect(hidden('build/deep/inside')).toBe('git');
+  });
+
+  test('hold nowhere else', () => {
+    const root = tempDirectory({ '.gitignore': '*.log\n' });
+    expect(new IgnoreRules(root).ignoredBy(join(root, 'a.log'), file)).toBeUndefined();
+  });
+
+  test('of a repository above the workspace hold in the workspace', () => {
+    const root = tempDirectory({ '.git/HEAD': '', '.gitignore': 'pkg/*.log\n' });
+    expect(new IgnoreRules(join(root, 'pkg')).ignoredBy(join(root, 'pkg/a.log'), file)).toBe('git');
+  });
+
+  test('of the outer repository do not reach into a nested one', () => {
+    const root = tempDirectory({ '.git/HEAD': '', '.gitignore': '*.log\n', 'nested/.git/HEAD': '' });
+    expect(new IgnoreRules(root).ignoredBy(join(root, 'nested/a.log'), file)).toBeUndefined();
+  });
+
+  test('include the excludes of the repository a worktree belongs to', () => {
+    const root = tempDirectory({
+      'main/.git/info/exclude': 'private\n',
+      'main/.git/worktrees/w/commondir': '../..\n',
+      'w/.git': 'gitdir: ../main/.git/worktrees/w\n',
+    });
+    expect(new IgnoreRules(join(root, 'w')).ignoredBy(join(root, 'w/private'), file)).toBe('git');
+  });
+
+  test('include the excludes file of the user', () => {
+    const home = tempDirectory({
+      '.gitconfig': '[user]\nname = x\n[core]\n\texcludesFile = ~/my ignore\n',
+      'my ignore': '*.swp',
+    });
+    const root = tempDirectory({ '.git/HEAD': '' });
+    const rules = new IgnoreRules(root, { excludesFile: userExcludes({}, home) });
+    expect(rules.ignoredBy(join(root, 'a.swp'), file)).toBe('git');
+    expect(userExcludes({ XDG_CONFIG_HOME: '/x' }, '/nowhere')).toBe('/x/git/ignore');
+  });
+
+  test('a change holds at once', () => {
+    const root = tempDirectory({ '.git/HEAD': '', '.gitignore': 'a\n' });
+    const rules = new IgnoreRules(root);
+    expect(rules.ignoredBy(join(root, 'a'), file)).toBe('git');
+    writeFileSync(join(root, '.gitignore'), 'b\n');
+    expect(rules.ignoredBy(join(root, 'a'), file)).toBeUndefined();
+  });
+});
+
+describe('agent ignore files', () => {
+  test.each(['.qwenignore', '.latheignore'])('%s hides without a repository, and git cannot take it back', (name) => {
+    const root = tempDirectory({ '.git/HEAD': '', [name]: 'secret/\n', '.gitignore': '!secret/\n', 'sub/a': '' });
+    const rules = new IgnoreRules(root);
+    expect(rules.ignoredBy(join(root, 'secret'), directory)).toBe('agent');
+    expect(rules.ignoredBy(join(root, 'secret/deep/file'), file)).toBe('agent');
+    rmSync(join(root, '.git'), { recursive: true });
+    expect(rules.ignoredBy(join(root, 'sub/secret/file'), file)).toBe('agent');
+  });
+
+  test('above the workspace are not read', () => {
+    const root = tempDirectory({ '.latheignore': '*\n', 'work/a': '' });
+    expect(new IgnoreRules(join(root, 'work')).ignoredBy(join(root, 'work/a'), file)).toBeUndefined();
+  });
+});
+
+test('.git is always hidden, and so is what is in it', () => {
+  const root = tempDirectory({ '.git/HEAD': '' });
+  const rules = new IgnoreRules(root);
+  expect(rules.ignoredBy(join(root, '.git'), directory)).toBe('git');
+  expect(rules.ignoredBy(join(root, '.git/HEAD'), file)).toBe('git');
+});
+
+describe('a hostile ignore file', () => {
+  const problemsIn = (root: string) => {
+    const problems: string[] = [];
+    new IgnoreRules(root).in(root, (path, reason) => problems.push(`${path.slice(root.length + 1)}: ${reason}`));
+    return problems;
+  };
+
+  test('that is a directory is noted and not used', () => {
+    const root = tempDirectory({ '.git/HEAD': '', '.gitignore/x': '' });
+    expect(problemsIn(root)).toEqual(['.gitignore: not a regular file']);
+  });
+
+  test.skipIf(process.platform === 'win32')('that is a pipe does not block', () => {
+    const root = tempDirectory({ '.git/HEAD': '' });
+    execFileSync('mkfifo', [join(root, '.gitignore')]);
+    expect(problemsIn(root)).toEqual(['.gitignore: not a regular file']);
+  });
+
+  test('of two megabytes is not read', () => {
+    const root = tempDirectory({ '.git/HEAD': '', '.latheignore': 'x'.repeat(2 << 20) });
+    expect(problemsIn(root)).toEqual(['.latheignore: larger than 1 MB']);
+  });
+
+  test('with a byte order mark and Windows line ends works', () => {
+    const root = tempDirectory({ '.git/HEAD': '', '.gitignore': '\ufeffa.log\r\nb/\r\n' });
+    const rules = new IgnoreRules(root);
+    expect(rules.ignoredBy(join(root, 'a.log'), file)).toBe('git');
+    expect(rules.ignoredBy(join(root, 'b'), directory)).toBe('git');
+  });
+
+  test('of stars does not hang', () => {
+    const root = tempDirectory({ '.git/HEAD': '', '.gitignore': `${'*a'.repeat(60)}*b\n`.repeat(100) });
+    expect(new IgnoreRules(root).ignoredBy(join(root, 'a'.repeat(255)), file)).toBeUndefined();
+  });
+});
+
+const oddRules = [
+  'a', '/a', 'a/', '/a/', 'a/b', '/a/b', '**/a', 'a/**', 'a/**/b', '**', '/**', '*', '/*', '*/', '!a', '!/a', '!*/',
+  '!a/b', '?', '[ab]', '[!a]', '[a-c]b', '[[:alpha:]]', '{a,b}', 'a*', '*b', '*a*', '.*', '!.*', 'a.b', '*.b', '*.a.b',
+  'a**b', '**b', 'b**', '\\a', '\\!a', '\\#a', '#a', 'a\\', 'a ', 'a\\ ', 'a  ', '  a', '[a', 'a]', '[]a]', '[a', '/', '!', '//a',
+  'a//b', './a', 'a/.', '*/b', 'a/*', 'a/*/', '**/b/', '!**/b', 'a/**/', '/a/**/b/c', '[^a]', '[a-]', 'b/../a', '\\[a\\]', 'c/', '!c',
+]; // biome-ignore format: a table
+const names = ['a', 'b', 'c', 'ab', 'a.b', 'x.a.b', '.a', '!a', '#a', ' a', 'a ', '[a', '{a,b}', 'aXb'];
+
+test.skipIf(!hasProgram('git'))(
+  'every verdict is the one of git, on odd rules and odd names',
+  { timeout: 120_000 },
+  () => {
+    let seed = 1;
+    const random = (below: number) => {
+      seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+      return Math.floor((seed / 2 ** 32) * below);
+    };
+    const pick = (from: readonly string[]) => from[random(from.length)] ?? '';
+    const rounds = process.env['LATHE_LONG'] === '1' ? 500 : 40;
+    for (let round = 0; round < rounds; round++) {
+      const root = tempDirectory();
+      execFileSync('git', ['init', '-q', root]);
+      const directories = ['', 'a/', 'a/b/', 'c/', 'ab/', 'ab/c/'];
+      for (const path of directories) mkdirSync(join(root, path), { recursive: true });
+      const paths = directories
+        .flatMap((path) => names.map((name) => path + name))
+        .filter((path) => !directories.includes(`${path}/`));
+      for (const path of paths) writeFileSync(join(root, path), '');
+      const texts: Record<string, string> = {};
+      for (const path of ['.gitignore', 'a/.gitignore', 'ab/c/.gitignore', '.git/info/exclude']) {
+        if (random(3) === 0) continue;
+        const lines = Array.from({ length: 1 + random(5) }, () => pick(oddRules));
+        writeFileSync(join(root, path), (texts[path] = lines.join(pick(['\n', '\n', '\r\n']))));
+      }
+
+      const listed = execFileSync(
+        'git',
+        ['-C', root, '-c', 'core.excludesFile=/dev/null', 'ls-files', '-o', '-z', '--exclude-standard'],
+        { encoding: 'utf8' },
+      );
+      const expected = listed.split('\0').filter((path) => paths.includes(path));
+      const rules = new IgnoreRules(root);
+      const shown = paths.filter((path) => rules.ignoredBy(join(root, path), file) === undefined);
+      expect(shown.toSorted(), `round ${round}: ${JSON.stringify(texts)}`).toEqual(expected.toSorted());
+    }
+  },
+);

@@ -1,0 +1,158 @@
+import { existsSync } from 'node:fs';
+import { type BytePath, systemPath, toBytePath } from './byte-path.js';
+import { repositoryExcludes } from './git-excludes.js';
+import { IgnoreFile } from './ignore-file.js';
+import { readSmallFile } from './small-file.js';
+
+/** Whose rule hides an entry: git's, which a call may ask to leave aside, or the agent's own ignore files. */
+export type IgnoredBy = 'git' | 'agent';
+
+/** Told about an ignore file that exists and cannot be used: a directory, a pipe, a gigabyte. */
+export type IgnoreFileProblem = (path: BytePath, reason: string) => void;
+
+const agentFiles = ['.qwenignore', '.latheignore'] as const;
+
+/**
+ * The one answer to "is this ignored?", for every tool. Nothing is kept between calls: an ignore file is read when a
+ * call comes to its directory, so a change holds at once and memory does not grow with the tree.
+ *
+ * Git's rules are git's: nested `.gitignore` files, `.git/info/exclude` and the user's excludes file, and only inside a
+ * repository. `.qwenignore` and `.latheignore` have the same syntax, hold anywhere in the workspace, and hide what they
+ * name whatever git's rules say. `.git` is always hidden.
+ */
+export class IgnoreRules {
+  readonly #root: BytePath;
+  readonly #excludesFile: BytePath | undefined;
+
+  constructor(root: string, { excludesFile }: { excludesFile?: string | undefined } = {}) {
+    this.#root = toBytePath(root);
+    this.#excludesFile = excludesFile === undefined ? undefined : toBytePath(excludesFile);
+  }
+
+  /** The rules for the entries of a directory that a call names, ignored or not. */
+  in(directory: BytePath, onProblem: IgnoreFileProblem = () => {}): IgnoreLevel {
+    const context = { root: this.#root, excludesFile: this.#excludesFile, onProblem };
+    const names = directory.split('/').filter((name) => name !== '');
+    return names.reduce((level, name) => level.named(name), IgnoreLevel.top(context));
+  }
+
+  /** Whose rule hides this file or directory, looking at every directory above it as well. */
+  ignoredBy(path: string, { isDirectory }: { isDirectory: boolean }): IgnoredBy | undefined {
+    const bytes = toBytePath(path);
+    const slash = bytes.lastIndexOf('/');
+    const level = this.in(bytes.slice(0, slash));
+    return level.ignoredBy ?? level.judge(bytes.slice(slash + 1), isDirectory);
+  }
+}
+
+interface Context {
+  root: BytePath;
+  excludesFile: BytePath | undefined;
+  onProblem: IgnoreFileProblem;
+}
+
+/** Rules and the length of the path they are relative to, slash included. */
+interface ScopedRules {
+  file: IgnoreFile;
+  offset: number;
+}
+
+/** The rules that hold for the entries of one directory. Immutable; a child shares what it has in common with its parent. */
+export class IgnoreLevel {
+  readonly #context: Context;
+  /** Ends in a slash. */
+  readonly #path: BytePath;
+  /** Nearest first; `undefined` outside a repository. */
+  readonly #git: readonly ScopedRules[] | undefined;
+  /** One list per agent file name, nearest first. */
+  readonly #agent: readonly (readonly ScopedRules[])[];
+  /** Set when the directory itself is ignored and was named all the same. */
+  readonly ignoredBy: IgnoredBy | undefined;
+
+  private constructor(fields: {
+    context: Context;
+    path: BytePath;
+    git: readonly ScopedRules[] | undefined;
+    agent: readonly (readonly ScopedRules[])[];
+    ignoredBy: IgnoredBy | undefined;
+  }) {
+    this.#context = fields.context;
+    this.#path = fields.path;
+    this.#git = fields.git;
+    this.#agent = fields.agent;
+    this.ignoredBy = fields.ignoredBy;
+  }
+
+  static top(context: Context): IgnoreLevel {
+    const above = new IgnoreLevel({
+      context,
+      path: '',
+      git: undefined,
+      agent: agentFiles.map(() => []),
+      ignoredBy: undefined,
+    });
+    return above.#below('/', (name) => existsSync(`/${name}`), { git: undefined, ignoredBy: undefined });
+  }
+
+  /** Whose rule hides an entry of this directory. */
+  judge(name: string, isDirectory: boolean): IgnoredBy | undefined {
+    if (this.ignoredBy === 'agent') return 'agent';
+    const path = this.#path + name;
+    if (this.#agent.some((rules) => isHidden(rules, path, name, isDirectory))) return 'agent';
+    if (name === '.git') return 'git';
+    return this.#git !== undefined && isHidden(this.#git, path, name, isDirectory) ? 'git' : undefined;
+  }
+
+  /** The rules in a subdirectory that is not ignored. `has` says which names it holds. */
+  enter(name: string, has: (name: string) => boolean): IgnoreLevel {
+    return this.#below(`${this.#path}${name}/`, has, { git: this.#git, ignoredBy: this.ignoredBy });
+  }
+
+  /** The rules in a subdirectory that a call names: if git ignores it, git's rules above it are left aside. */
+  named(name: string): IgnoreLevel {
+    const verdict = this.ignoredBy ?? this.judge(name, true);
+    const path = `${this.#path}${name}/`;
+    const isInGitDirectory = name === '.git';
+    const git = verdict === 'git' && this.#git !== undefined ? [] : this.#git;
+    const has = (file: string) => !isInGitDirectory && existsSync(systemPath(path + file));
+    return this.#below(path, has, { git, ignoredBy: verdict });
+  }
+
+  #below(
+    path: BytePath,
+    has: (name: string) => boolean,
+    inherited: { git: readonly ScopedRules[] | undefined; ignoredBy: IgnoredBy | undefined },
+  ): IgnoreLevel {
+    const isRepository = has('.git');
+    const above = isRepository ? this.#excludesOf(path) : inherited.git;
+    const git = above === undefined || !has('.gitignore') ? above : this.#with(above, `${path}.gitignore`, path.length);
+    const isInWorkspace = path.startsWith(this.#context.root === '/' ? '/' : `${this.#context.root}/`);
+    const agent = this.#agent.map((rules, index) => {
+      const file = agentFiles[index];
+      return isInWorkspace && file !== undefined && has(file) ? this.#with(rules, path + file, path.length) : rules;
+    });
+    return new IgnoreLevel({ context: this.#context, path, git, agent, ignoredBy: inherited.ignoredBy });
+  }
+
+  /** What holds for a whole repository: its own excludes before the user's. */
+  #excludesOf(repository: BytePath): readonly ScopedRules[] {
+    const { excludesFile } = this.#context;
+    const ofUser = excludesFile === undefined ? [] : this.#with([], excludesFile, repository.length);
+    const file = repositoryExcludes(repository);
+    return file === undefined ? ofUser : this.#with(ofUser, file, repository.length);
+  }
+
+  #with(rules: readonly ScopedRules[], path: BytePath, offset: number): readonly ScopedRules[] {
+    const text = readSmallFile(path, { onProblem: (reason) => this.#context.onProblem(path, reason) });
+    const file = text === undefined ? undefined : IgnoreFile.parse(text);
+    return file === undefined ? rules : [{ file, offset }, ...rules];
+  }
+}
+
+function isHidden(rules: readonly ScopedRules[], path: BytePath, name: string, isDirectory: boolean): boolean {
+  for (const { file, offset } of rules) {
+    const verdict = file.judge(path.slice(offset), name, isDirectory);
+    if (verdict !== undefined) return verdict;
+  }
+  return false;
+}

@@ -1,0 +1,40 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { type BytePath, systemPath } from './byte-path.js';
+import { codeOf } from './fs-error.js';
+
+export interface SmallFileOptions {
+  /** Told why a file that exists is not read. */
+  onProblem?: (reason: string) => void;
+}
+
+const maxBytes = 1 << 20;
+
+// O_NONBLOCK: opening a pipe must not wait for its writer; the flag is absent, that is 0, on Windows.
+const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
+
+/** The bytes of a small configuration file, one character each; `undefined` when there is none or it is not fit to read. */
+export function readSmallFile(path: BytePath, { onProblem }: SmallFileOptions = {}): string | undefined {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(systemPath(path), flags);
+    return readAll(descriptor);
+  } catch (error) {
+    if (!isMissing(error)) onProblem?.(error instanceof Error ? error.message : String(error));
+    return undefined;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+function readAll(descriptor: number): string {
+  const stat = fstatSync(descriptor);
+  if (!stat.isFile()) throw new Error('not a regular file');
+  if (stat.size > maxBytes) throw new Error(`larger than ${maxBytes >> 20} MB`);
+  const buffer = Buffer.allocUnsafe(stat.size);
+  return buffer.toString('latin1', 0, readSync(descriptor, buffer, 0, stat.size, 0));
+}
+
+function isMissing(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}

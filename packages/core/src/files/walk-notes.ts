@@ -1,0 +1,19 @@
+import { type BytePath, fromBytePath } from './byte-path.js';
+
+/** What a walk had to leave out, for the end of a result. Remembers the first of each kind and counts the rest. */
+export class WalkNotes {
+  readonly #notes = new Map<string, { count: number; first: string }>();
+
+  add(kind: string, path: BytePath, reason?: string): void {
+    const note = this.#notes.get(kind);
+    if (note !== undefined) note.count++;
+    else this.#notes.set(kind, { count: 1, first: fromBytePath(path) + (reason === undefined ? '' : ` (${reason})`) });
+  }
+
+  /** One line per kind. */
+  lines(): string[] {
+    return [...this.#notes].map(([kind, { count, first }]) =>
+      count === 1 ? `(${kind}: ${first})` : `(${kind}: ${first} and ${count - 1} more)`,
+    );
+  }
+}

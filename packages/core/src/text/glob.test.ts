@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest';
+import { compileComponent, compileGlob, expandBraces } from './glob.js';
+
+describe('a glob', () => {
+  test.each([
+    ['*.ts', 'a.ts', true],
+    ['*.ts', 'src/a.ts', false],
+    ['*', '.hidden', true],
+    ['**/*.ts', 'a.ts', true],
+    ['**/*.ts', 'a/b/c.ts', true],
+    ['src/**', 'src/a/b', true],
+    ['src/**', 'src', false],
+    ['src/**/test/*.ts', 'src/test/a.ts', true],
+    ['src/**/test/*.ts', 'src/a/b/test/a.ts', true],
+    ['src/**/test/*.ts', 'src/a/b/a.ts', false],
+    ['**/**/**/x', 'x', true],
+    ['./a//b', 'a/b', true],
+    ['a?c', 'abc', true],
+    ['a[b-d]c', 'acc', true],
+    ['a[!b-d]c', 'acc', false],
+    ['a[^b-d]c', 'azc', true],
+    ['a[]]c', 'a]c', true],
+    ['[[:digit:]]x', '7x', true],
+    ['\\*', '*', true],
+    ['\\*', 'a', false],
+    ['*.{js,ts}', 'a.ts', true],
+    ['{src,test}/**/*.{a,b{1,2}}', 'test/x/y.b2', true],
+    ['{a}', '{a}', true],
+    ['[id].tsx', '[id].tsx', true],
+    ['[id].tsx', 'i.tsx', true],
+    ['app/[id]/(group)/page.tsx', 'app/[id]/(group)/page.tsx', true],
+    ['a[', 'a[', true],
+  ])('%s on %s: %s', (pattern, path, expected) => {
+    expect(compileGlob(pattern).matches(path)).toBe(expected);
+  });
+
+  test('ignores case only when told to', () => {
+    expect(compileGlob('*.TS').matches('a.ts')).toBe(false);
+    expect(compileGlob('SRC/*.TS', { ignoreCase: true }).matches('src/A.ts')).toBe(true);
+  });
+
+  test('says which directories are not worth entering', () => {
+    const { start } = compileGlob('src/*/test/**');
+    expect(start.enter('lib')).toBeUndefined();
+    expect(start.enter('src')?.enter('a')?.enter('other')).toBeUndefined();
+    expect(start.enter('src')?.enter('a')?.enter('test')?.enter('deep')?.matches('x')).toBe(true);
+  });
+});
+
+describe('hostile patterns', () => {
+  test.each(['{a,b}'.repeat(30), `${'{a,'.repeat(3000)}${'}'.repeat(3000)}`, 'x'.repeat(100_000)])(
+    'too large a pattern is refused, not expanded (%#)',
+    (pattern) => {
+      expect(() => compileGlob(pattern)).toThrow(RangeError);
+    },
+  );
+
+  test('many stars take no longer than pattern times name', () => {
+    const name = 'a'.repeat(255);
+    expect(compileComponent(`${'*a'.repeat(100)}*b`)(name)).toBe(false);
+    expect(compileGlob(`${'**/a*/'.repeat(100)}b`).matches(`${'aa/'.repeat(400)}c`)).toBe(false);
+  });
+
+  test('nested braces are all expanded', () => {
+    expect(expandBraces('a{b,{c,d}e}f')).toEqual(['abf', 'acef', 'adef']);
+  });
+});
