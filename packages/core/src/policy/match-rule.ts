@@ -1,6 +1,7 @@
 import type { Target } from '../tools/target.js';
-import { matchesCommand, matchesWord } from './match-command.js';
+import { matchesCommand } from './match-command.js';
 import { matchesHost } from './match-host.js';
+import { matchesName } from './match-name.js';
 import { matchesPath, type PathBases } from './match-path.js';
 import type { Reading, Rule } from './rule.js';
 
@@ -40,10 +41,4 @@ function matchesTarget(
         matchesPath(rule.spec, target.path, reading, bases)
       );
   }
-}
-
-/** Exact, a server's alias for all its tools, or a pattern such as `github__*`. `edit` alone speaks of every writer. */
-function matchesName(pattern: string, name: string): boolean {
-  if (pattern === name || (pattern === 'edit' && name === 'write_file')) return true;
-  return pattern.includes('*') ? matchesWord(pattern, name) : name.startsWith(`${pattern}__`);
 }

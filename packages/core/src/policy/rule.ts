@@ -1,3 +1,5 @@
+import { checkCommandRule } from '../process/command-rule.js';
+
 /** A permission rule: `tool`, or `tool(spec)` where the spec narrows it to commands, paths or hosts. */
 export interface Rule {
   /** As its author wrote it; shown to people. */
@@ -66,7 +68,8 @@ export function parseRule(text: string): Rule | string {
   if (tool === '*' || /^[*_]*$/.test(tool)) return 'a rule must name a tool; `*` alone is not one';
   if (spec === undefined) return { text: trimmed, tool };
   if (spec.trim() === '') return 'the parentheses are empty; leave them out to mean every use of the tool';
-  return { text: trimmed, tool, spec: spec.trim() };
+  const problem = tool === 'run_shell_command' ? checkCommandRule(spec) : undefined;
+  return problem ?? { text: trimmed, tool, spec: spec.trim() };
 }
 
 /** `Bash` → `run_shell_command`, `mcp__github__search` → `github__search`. */

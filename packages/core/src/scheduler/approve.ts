@@ -70,7 +70,7 @@ async function act(
       throw new Declined(decision.message ?? '');
     case 'modify':
       // What a person rewrote is a new proposal: it is checked, judged and shown like the first one.
-      return approve(change(call, { type: 'content', content: decision.content }), context, signal);
+      return approve(await change(call, { type: 'content', content: decision.content }), context, signal);
     case 'always':
       if (shown.rules && shown.rules.length > 0) await context.policy.grant(shown.rules, decision.scope);
       return choose(call, decision.choice);
@@ -79,11 +79,11 @@ async function act(
   }
 }
 
-function choose(call: ReadyCall, choice: string | undefined): ReadyCall {
+async function choose(call: ReadyCall, choice: string | undefined): Promise<ReadyCall> {
   return choice === undefined ? call : change(call, { type: 'choice', choice });
 }
 
-function change({ callId, tool, params }: ReadyCall, what: Change): ReadyCall {
+function change({ callId, tool, params }: ReadyCall, what: Change): Promise<ReadyCall> {
   return readyCall(callId, tool, tool.applyChange(params, what));
 }
 

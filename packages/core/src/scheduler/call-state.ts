@@ -13,17 +13,17 @@ export interface CallListeners {
 export class CallState {
   readonly callId: string;
   readonly name: string;
+  readonly request: CallRequest;
   readonly record: Partial<AuditRecord> = {};
   ready: ReadyCall | undefined;
   outcome: CallOutcome | undefined;
-  readonly #request: CallRequest;
   readonly #listeners: CallListeners;
   readonly #startedAt: number;
 
   constructor(callId: string, request: CallRequest, listeners: CallListeners) {
     this.callId = callId;
     this.name = request.name ?? '';
-    this.#request = request;
+    this.request = request;
     this.#listeners = listeners;
     this.#startedAt = listeners.now();
   }
@@ -32,7 +32,7 @@ export class CallState {
     if (this.outcome !== undefined) return;
     const { callId, name, ready } = this;
     const description = ready?.description ?? name;
-    const args: unknown = ready ? ready.params : this.#request.args;
+    const args: unknown = ready ? ready.params : this.request.args;
     this.emit({ type: 'call-update', callId, name, status, description, args });
   }
 
@@ -46,7 +46,7 @@ export class CallState {
     this.#audit({
       callId,
       tool: name,
-      proposed: this.#request.args,
+      proposed: this.request.args,
       ...this.record,
       status: what.status,
       ...(what.error && { errorType: what.error.type }),

@@ -7,7 +7,7 @@ import type { AnyTool } from '../tools/tools.js';
 import type { CallRequest, ReadyCall } from './call.js';
 
 /** Steps 2 to 4: parse the call, find the tool, check the parameters. Throws a `ToolError` the model can act on. */
-export function prepare(request: CallRequest, callId: string, registry: ToolRegistry): ReadyCall {
+export async function prepare(request: CallRequest, callId: string, registry: ToolRegistry): Promise<ReadyCall> {
   const tool = findTool(request.name ?? '', registry);
   if (request.problem !== undefined)
     throw new ToolError('invalid_tool_params', `${request.problem} Nothing was executed; send the whole call again.`);
@@ -15,7 +15,7 @@ export function prepare(request: CallRequest, callId: string, registry: ToolRegi
 }
 
 /** The call with checked parameters; also used for parameters that a person changed. */
-export function readyCall(callId: string, tool: AnyTool, args: unknown): ReadyCall {
+export async function readyCall(callId: string, tool: AnyTool, args: unknown): Promise<ReadyCall> {
   const { value, repairs } = repairParams(tool.parameterSchema, args, tool.parameterAliases);
   const problem = tool.validateToolParams(value);
   if (problem !== null) throw new ToolError('invalid_tool_params', `Invalid parameters for ${tool.name}: ${problem}`);
@@ -26,7 +26,7 @@ export function readyCall(callId: string, tool: AnyTool, args: unknown): ReadyCa
     tool,
     params,
     description: tool.getDescription(params),
-    isReadOnly: tool.isReadOnly(params),
+    isReadOnly: await tool.isReadOnly(params),
     repairs,
   };
 }

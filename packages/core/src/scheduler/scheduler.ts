@@ -22,6 +22,8 @@ export interface SchedulerOptions {
 }
 
 const maxParallel = 10;
+/** Looking at the parameters of a call takes no longer than this. */
+const prepareMs = 30_000;
 const defaultGraceMs = 1000;
 
 /**
@@ -52,7 +54,8 @@ export class Scheduler {
     if (signal.aborted) forward();
     try {
       const ids = uniqueIds(requests);
-      const calls = requests.map((request, index) => this.#start(request, ids[index] ?? `call-${index}`));
+      const calls = requests.map((request, index) => this.#announce(request, ids[index] ?? `call-${index}`));
+      for (const call of calls) await this.#prepare(call, batch.signal);
       for (const group of groups(calls)) await this.#runGroup(group, batch.signal);
       return calls.flatMap(({ outcome }) => outcome ?? []);
     } finally {
@@ -60,16 +63,22 @@ export class Scheduler {
     }
   }
 
-  #start(request: CallRequest, callId: string): CallState {
-    const { onEvent, audit, registry } = this.#options;
+  #announce(request: CallRequest, callId: string): CallState {
+    const { onEvent, audit } = this.#options;
     const call = new CallState(callId, request, { onEvent, audit, now: () => performance.now() });
     call.update('validating');
-    try {
-      call.ready = prepare(request, callId, registry);
-    } catch (error) {
-      call.fail(error);
-    }
     return call;
+  }
+
+  async #prepare(call: CallState, signal: AbortSignal): Promise<void> {
+    const { callId, request } = call;
+    const limit = { name: call.name, ms: prepareMs, graceMs: 0 };
+    try {
+      signal.throwIfAborted();
+      call.ready = await withDeadline(() => prepare(request, callId, this.#options.registry), limit, signal);
+    } catch (error) {
+      settle(call, error, signal);
+    }
   }
 
   /** Asks about each call in turn, then runs the approved ones together. */
@@ -119,9 +128,13 @@ async function step(call: CallState, signal: AbortSignal, take: (ready: ReadyCal
     signal.throwIfAborted();
     await take(call.ready);
   } catch (error) {
-    if (signal.aborted) call.cancel('The call was cancelled before it finished.');
-    else call.fail(error);
+    settle(call, error, signal);
   }
+}
+
+function settle(call: CallState, error: unknown, signal: AbortSignal): void {
+  if (signal.aborted) call.cancel('The call was cancelled before it finished.');
+  else call.fail(error);
 }
 
 /** Neighbouring calls that change nothing form a group; every other call is a group of its own. */

@@ -82,6 +82,22 @@ test.each([
   expect(registry.getTool('read_file')?.description).toBe('ours');
 });
 
+test('a found tool whose schema cannot be checked is refused', () => {
+  const registry = new ToolRegistry();
+  const schema = { type: 'object', properties: { x: { $ref: 'https://example.com/schema.json' } } } as const;
+  registry.replaceTools('server', [
+    defineTool({
+      ...tool('remote'),
+      kind: 'other',
+      parameterSchema: schema,
+      execute: async () => ({ llmContent: '', returnDisplay: '' }),
+    }),
+  ]);
+  expect(registry.rejections()).toEqual([
+    { source: 'server', name: 'remote', reason: expect.stringContaining('cannot be checked') },
+  ]);
+});
+
 test.each(['__proto__', 'constructor', 'toString'])('%s is an ordinary name', (name) => {
   const registry = new ToolRegistry();
   expect(registry.getTool(name)).toBeUndefined();

@@ -1,4 +1,5 @@
 import type { FunctionDeclaration } from '../content.js';
+import { schemaProblem } from '../text/schema-check.js';
 import type { AnyTool } from './tools.js';
 
 /** Anything that finds tools while the program runs: a discovery command, an MCP server. */
@@ -73,7 +74,7 @@ export class ToolRegistry {
     for (const [name, entry] of this.#found) if (entry.source === source) this.#found.delete(name);
     const rejections: Rejection[] = [];
     for (const tool of tools) {
-      const reason = this.#refusal(tool.name);
+      const reason = this.#refusal(tool);
       if (reason === null) this.#found.set(tool.name, { tool, source });
       else rejections.push({ source, name: tool.name, reason });
     }
@@ -113,11 +114,13 @@ export class ToolRegistry {
     return () => this.#listeners.delete(listener);
   }
 
-  #refusal(name: string): string | null {
+  #refusal({ name, parameterSchema }: AnyTool): string | null {
     if (!validName.test(name)) return `not a valid tool name (${validName.source})`;
     if (this.#builtIns.has(name)) return 'the name belongs to a built-in tool';
     const other = this.#found.get(name);
-    return other ? `the name is already used by ${other.source}` : null;
+    if (other) return `the name is already used by ${other.source}`;
+    const problem = schemaProblem(parameterSchema);
+    return problem === null ? null : `its parameter schema cannot be checked: ${problem}`;
   }
 
   #changed(): void {

@@ -45,7 +45,7 @@ export interface Tool<in P> extends Required<ToolIdentity> {
   /** What this call is about to do, for a person, before it runs. */
   getDescription(params: P): string;
   /** True when the call changes nothing: it may then run beside others, and in plan mode. */
-  isReadOnly(params: P): boolean;
+  isReadOnly(params: P): boolean | Promise<boolean>;
   /** The files, commands and hosts the call touches: what permission rules are matched against. */
   getTargets(params: P): Target[] | Promise<Target[]>;
   /** `false`, or the details a person must approve. */
@@ -104,7 +104,7 @@ export abstract class BaseTool<P> implements Tool<P> {
     return this.displayName;
   }
 
-  isReadOnly(_params: P): boolean {
+  isReadOnly(_params: P): boolean | Promise<boolean> {
     return this.kind === 'read' || this.kind === 'search' || this.kind === 'fetch';
   }
 
