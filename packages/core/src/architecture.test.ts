@@ -29,7 +29,6 @@ const layers: { name: string; beside?: string; also?: string[] }[] = [
 /** Packages that exactly one folder may import. */
 const owners: Record<string, string> = {
   '@modelcontextprotocol/': 'mcp',
-  '@ai-sdk/': 'models',
   unbash: 'process',
   undici: 'web',
   '@vscode/ripgrep': 'files',
