@@ -14,7 +14,7 @@ export { ToolError, type ToolErrorType, toolErrorTypes } from './errors.js';
 export { LatheHome } from './files/lathe-home.js';
 export { SeenFiles } from './files/seen-files.js';
 export { type Location, Workspace, type WorkspaceOptions } from './files/workspace.js';
-export { createLathe, type Lathe, type LatheOptions } from './lathe.js';
+export { createLathe, type Lathe, type LatheOptions } from './lathe/create-lathe.js';
 export { chooseModel } from './models/choose-model.js';
 export { estimateMessageTokens, estimateRequestTokens, estimateTokens } from './models/estimate-tokens.js';
 export type {

@@ -40,8 +40,8 @@ export interface ShellToolOptions {
   runner: CommandRunner;
   sandbox: Sandbox;
   background: BackgroundCommands;
-  analyze: (command: string, options: AnalysisOptions) => CommandAnalysis;
-  /** All variables of commands; see `childEnvironment`. */
+  analyze: (command: string, options: AnalysisOptions) => CommandAnalysis | Promise<CommandAnalysis>;
+  /** All variables of commands; see `childEnvironment`. `PATH` must come from `sanitizePath`. */
   env: Readonly<Record<string, string>>;
   defaultTimeoutMs?: number;
   /** Commands inside the sandbox reach the network. */
@@ -54,6 +54,8 @@ export interface ShellToolOptions {
 export class ShellTool extends BaseTool<ShellParams> {
   readonly #options: ShellToolOptions;
   /** What the sandbox refused a command; asked for when the same command comes again. */
+  /** The steps of one call ask for the same analysis again and again. */
+  #analyzed: { key: string; analysis: CommandAnalysis } | undefined;
   readonly #lacked = new Map<string, { right: keyof SandboxRights; wasShown: boolean }>();
 
   constructor(options: ShellToolOptions) {
@@ -84,17 +86,17 @@ export class ShellTool extends BaseTool<ShellParams> {
     return `${command}${place}${is_background ? ' [background]' : ''}${purpose}`;
   }
 
-  override isReadOnly(params: ShellParams): boolean {
+  override async isReadOnly(params: ShellParams): Promise<boolean> {
     const order = sessionOrder(params.command);
     if (order !== undefined) return order.action === 'list' || order.action === 'read';
-    return !params.is_background && this.#analyze(params, this.#directoryOf(params)).isReadOnly;
+    return !params.is_background && (await this.#analyze(params, this.#directoryOf(params))).isReadOnly;
   }
 
   override async getTargets(params: ShellParams): Promise<Target[]> {
     const order = sessionOrder(params.command);
     if (order !== undefined) return [orderTarget(order)];
     const cwd = await this.#options.workspace.locate(this.#directoryOf(params));
-    const targets = await this.#targetsOf(this.#analyze(params, cwd.path));
+    const targets = await this.#targetsOf(await this.#analyze(params, cwd.path));
     if (!cwd.inside) targets.push({ type: 'path', access: 'write', path: cwd.path, asks: true });
     if (params.is_background && !targets.some(({ asks }) => asks)) targets.push(unnamed(params.command));
     const isContained = this.#options.autoApprove && (await this.#options.sandbox.status()).kind !== 'none';
@@ -109,7 +111,7 @@ export class ShellTool extends BaseTool<ShellParams> {
     const targets = await this.getTargets(params);
     if (!targets.some(({ asks, guarded }) => asks || guarded !== undefined)) return false;
     const cwd = await this.#options.workspace.locate(this.#directoryOf(params));
-    const analysis = this.#analyze(params, cwd.path);
+    const analysis = await this.#analyze(params, cwd.path);
     const lacked = this.#lacked.get(keyOf(params));
     const guards = targets.flatMap(({ guarded }) => guarded ?? []);
     const warnings = [
@@ -141,7 +143,7 @@ export class ShellTool extends BaseTool<ShellParams> {
     const { path: cwd } = await this.#options.workspace.locate(this.#directoryOf(params));
     if (!(await stat(cwd).catch(() => undefined))?.isDirectory())
       throw new ToolError('path_is_not_a_directory', `Not a directory: ${cwd}`);
-    const rights = this.#rightsOf(params, cwd);
+    const rights = await this.#rightsOf(params, cwd);
     const wrap = await this.#options.sandbox.prepare(cwd, rights);
     const request: CommandRequest = {
       command: params.command,
@@ -154,9 +156,11 @@ export class ShellTool extends BaseTool<ShellParams> {
     const live = liveTail((tail) => updateOutput?.({ type: 'terminal_output', ...tail }));
     try {
       const result = await this.#options.runner.run({ ...request, onOutput: live.onOutput }, { timeoutMs, signal });
-      return this.#report(params, result, wrap !== undefined);
+      return await this.#report(params, result, wrap !== undefined);
     } finally {
       live.stop();
+      // The next call may find another world.
+      this.#analyzed = undefined;
     }
   }
 
@@ -164,14 +168,18 @@ export class ShellTool extends BaseTool<ShellParams> {
     return resolve(this.#options.workspace.root, directory ?? '.');
   }
 
-  #analyze({ command }: ShellParams, cwd: string): CommandAnalysis {
+  async #analyze({ command }: ShellParams, cwd: string): Promise<CommandAnalysis> {
     const { workspace, env, analyze } = this.#options;
-    return analyze(command, {
+    const key = `${cwd}\0${command}`;
+    if (this.#analyzed?.key === key) return this.#analyzed.analysis;
+    const analysis = await analyze(command, {
       cwd,
       workspaceRoots: workspace.roots,
       home: env['HOME'] ?? '/',
       path: env['PATH'] ?? '',
     });
+    this.#analyzed = { key, analysis };
+    return analysis;
   }
 
   async #targetsOf(analysis: CommandAnalysis): Promise<Target[]> {
@@ -186,7 +194,7 @@ export class ShellTool extends BaseTool<ShellParams> {
     const writes = analysis.writes.map(async (write): Promise<Target> => {
       const { path, inside, guarded } = await workspace.locate(write);
       const asks = !inside || analysis.redirections.includes(write);
-      return { type: 'path', access: 'write', path, asks, ...(guarded && { guarded }) };
+      return { type: 'path', access: 'write', path, asks, isInside: inside, ...(guarded && { guarded }) };
     });
     const hosts = analysis.hosts.map((host): Target => ({ type: 'host', host, asks: false }));
     const targets = [...commands, ...(await Promise.all([...reads, ...writes])), ...hosts];
@@ -195,22 +203,23 @@ export class ShellTool extends BaseTool<ShellParams> {
   }
 
   /** A network command that was asked for gets the network; what the sandbox refused before, only after a question. */
-  #rightsOf(params: ShellParams, cwd: string): SandboxRights {
+  async #rightsOf(params: ShellParams, cwd: string): Promise<SandboxRights> {
     const { hasNetwork = false, autoApprove = false } = this.#options;
     const lacked = this.#lacked.get(keyOf(params));
     if (lacked?.wasShown) this.#lacked.delete(keyOf(params));
     const granted = lacked?.wasShown ? lacked.right : undefined;
-    const wasAsked = !autoApprove && this.#analyze(params, cwd).network;
+    const wasAsked = !autoApprove && (await this.#analyze(params, cwd)).network;
     return { network: hasNetwork || wasAsked || granted === 'network', files: granted === 'files' };
   }
 
-  #report(params: ShellParams, result: CommandResult, isSandboxed: boolean): ToolResult {
+  async #report(params: ShellParams, result: CommandResult, isSandboxed: boolean): Promise<ToolResult> {
     const lacked = isSandboxed ? lackedRight(result) : undefined;
     if (lacked) this.#lacked.set(keyOf(params), { right: lacked, wasShown: false });
+    const analysis = await this.#analyze(params, this.#directoryOf(params));
     const report = reportOn(result, {
       command: params.command,
       directory: params.directory ?? '(root)',
-      lastWords: this.#analyze(params, this.#directoryOf(params)).segments.at(-1)?.words ?? [],
+      lastWords: analysis.segments.at(-1)?.words ?? [],
       ...(lacked && { remark: stoppedBySandbox(lacked) }),
     });
     const { text: llmContent, display: returnDisplay, failure } = report;

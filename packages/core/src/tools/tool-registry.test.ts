@@ -1,16 +1,17 @@
 import { expect, test } from 'vitest';
+import type { JsonSchema } from '../text/json-schema.js';
 import { ToolRegistry, type ToolSource } from './tool-registry.js';
 import { defineTool } from './tools.js';
 
 const never = new AbortController().signal;
 
-function tool(name: string, description = '') {
+function tool(name: string, description = '', parameterSchema: JsonSchema = { type: 'object', properties: {} }) {
   return defineTool({
     name,
     displayName: name,
     description,
     kind: 'other',
-    parameterSchema: { type: 'object', properties: {} },
+    parameterSchema,
     execute: async () => ({ llmContent: '', returnDisplay: '' }),
   });
 }
@@ -85,14 +86,7 @@ test.each([
 test('a found tool whose schema cannot be checked is refused', () => {
   const registry = new ToolRegistry();
   const schema = { type: 'object', properties: { x: { $ref: 'https://example.com/schema.json' } } } as const;
-  registry.replaceTools('server', [
-    defineTool({
-      ...tool('remote'),
-      kind: 'other',
-      parameterSchema: schema,
-      execute: async () => ({ llmContent: '', returnDisplay: '' }),
-    }),
-  ]);
+  registry.replaceTools('server', [tool('remote', '', schema)]);
   expect(registry.rejections()).toEqual([
     { source: 'server', name: 'remote', reason: expect.stringContaining('cannot be checked') },
   ]);

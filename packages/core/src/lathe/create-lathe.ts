@@ -1,21 +1,21 @@
 import { join } from 'node:path';
-import { LatheHome } from './files/lathe-home.js';
-import { SeenFiles } from './files/seen-files.js';
-import { SpillStore } from './files/spill.js';
-import { Workspace } from './files/workspace.js';
-import { FolderTrust } from './policy/folder-trust.js';
-import { Policy, type PolicyOptions } from './policy/policy.js';
-import { noOneThere } from './scheduler/approve.js';
-import type { Approver, AuditRecord, CallEvent, CallOutcome, CallRequest } from './scheduler/call.js';
-import { Scheduler } from './scheduler/scheduler.js';
-import type { SettingKey, Settings } from './settings/keys.js';
-import { type LoadedSettings, loadSettings } from './settings/load-settings.js';
-import type { JsonValue } from './settings/parse-jsonc.js';
-import { projectSettings, saveSetting, userSettings } from './settings/save-setting.js';
-import type { SettingsProblem } from './settings/settings-file.js';
-import { ReadFileTool } from './tools/read-file.js';
-import { ToolRegistry } from './tools/tool-registry.js';
-import type { AnyTool } from './tools/tools.js';
+import { LatheHome } from '../files/lathe-home.js';
+import { SpillStore } from '../files/spill.js';
+import { Workspace } from '../files/workspace.js';
+import { FolderTrust } from '../policy/folder-trust.js';
+import { Policy, type PolicyOptions } from '../policy/policy.js';
+import type { Sandbox } from '../process/sandbox.js';
+import { noOneThere } from '../scheduler/approve.js';
+import type { Approver, AuditRecord, CallEvent, CallOutcome, CallRequest } from '../scheduler/call.js';
+import { Scheduler } from '../scheduler/scheduler.js';
+import type { SettingKey, Settings } from '../settings/keys.js';
+import { type LoadedSettings, loadSettings } from '../settings/load-settings.js';
+import type { JsonValue } from '../settings/parse-jsonc.js';
+import { projectSettings, saveSetting, userSettings } from '../settings/save-setting.js';
+import type { SettingsProblem } from '../settings/settings-file.js';
+import { ToolRegistry } from '../tools/tool-registry.js';
+import type { AnyTool } from '../tools/tools.js';
+import { builtInTools } from './built-in-tools.js';
 
 export interface LatheOptions {
   /** The directory to work in. */
@@ -45,10 +45,12 @@ export interface Lathe {
   readonly settings: Settings;
   readonly loaded: LoadedSettings;
   readonly home: LatheHome;
+  readonly sandbox: Sandbox;
   /** What is wrong with settings and rules, for people. */
   readonly problems: readonly string[];
   /** Runs a model's calls: one outcome each, in order. Never rejects. */
   run(calls: readonly CallRequest[], signal: AbortSignal): Promise<CallOutcome[]>;
+  /** Ends whatever is still running. */
   close(): Promise<void>;
 }
 
@@ -70,8 +72,8 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
     },
   });
   const registry = new ToolRegistry();
-  for (const tool of builtInTools({ workspace, policy })) registry.registerTool(tool);
-  for (const tool of options.tools ?? []) registry.registerTool(tool);
+  const builtIns = await builtInTools({ workspace, policy, settings, home, userHome, env: loaded.env });
+  for (const tool of [...builtIns.tools, ...(options.tools ?? [])]) registry.registerTool(tool);
   const scheduler = new Scheduler({
     registry,
     policy,
@@ -89,7 +91,8 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
     home,
     problems: [...loaded.problems.map(describeProblem), ...policy.problems],
     run: (calls, signal) => scheduler.run(calls, signal),
-    close: async () => {},
+    sandbox: builtIns.sandbox,
+    close: () => builtIns.close(),
   };
 }
 
@@ -121,11 +124,6 @@ function openPolicy(settings: Settings, options: Pick<PolicyOptions, 'bases' | '
     ...(tools.core && { core: tools.core }),
     ...options,
   });
-}
-
-function builtInTools({ workspace }: { workspace: Workspace; policy: Policy }): AnyTool[] {
-  const seen = new SeenFiles();
-  return [new ReadFileTool(workspace, seen)];
 }
 
 function describeProblem({ source, line, key, message }: SettingsProblem): string {

@@ -1,0 +1,62 @@
+import type { LatheHome } from '../files/lathe-home.js';
+import { SeenFiles } from '../files/seen-files.js';
+import type { Workspace } from '../files/workspace.js';
+import type { Policy } from '../policy/policy.js';
+import { analyzeCommand } from '../process/analyze-command.js';
+import { BackgroundCommands } from '../process/background.js';
+import { childEnvironment, unattendedVariables } from '../process/environment.js';
+import { sanitizePath } from '../process/resolve-program.js';
+import { CommandRunner } from '../process/run-command.js';
+import { Sandbox } from '../process/sandbox.js';
+import type { Settings } from '../settings/keys.js';
+import { ReadFileTool } from '../tools/read-file.js';
+import { ShellTool } from '../tools/shell.js';
+import type { AnyTool } from '../tools/tools.js';
+
+export interface BuiltInOptions {
+  workspace: Workspace;
+  policy: Policy;
+  settings: Settings;
+  home: LatheHome;
+  userHome: string;
+  env: Readonly<Record<string, string | undefined>>;
+}
+
+export interface BuiltIns {
+  tools: AnyTool[];
+  sandbox: Sandbox;
+  /** Ends what the tools left running. */
+  close(): Promise<void>;
+}
+
+/** The built-in tools with what each of them uses. */
+export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
+  const { workspace } = options;
+  const seen = new SeenFiles();
+  const shell = await shellTool(options);
+  return {
+    tools: [new ReadFileTool(workspace, seen), shell.tool],
+    sandbox: shell.sandbox,
+    close: shell.close,
+  };
+}
+
+async function shellTool({ workspace, settings, home, userHome, env }: BuiltInOptions) {
+  const { mode, network, autoApprove } = settings.tools.sandbox;
+  const path = await sanitizePath(env['PATH'] ?? '', workspace.roots);
+  const sandbox = new Sandbox({ mode, roots: workspace.roots, latheHome: home, userHome, path });
+  const runner = new CommandRunner(home);
+  const background = new BackgroundCommands(runner);
+  const tool = new ShellTool({
+    workspace,
+    runner,
+    sandbox,
+    background,
+    analyze: analyzeCommand,
+    env: childEnvironment(env, { set: { ...unattendedVariables, ...(path !== '' && { PATH: path }) } }),
+    defaultTimeoutMs: settings.tools.shell.defaultTimeoutMs,
+    hasNetwork: network,
+    autoApprove,
+  });
+  return { tool, sandbox, close: () => background.stopAll() };
+}
