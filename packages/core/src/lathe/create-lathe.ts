@@ -15,6 +15,7 @@ import { projectSettings, saveSetting, userSettings } from '../settings/save-set
 import type { SettingsProblem } from '../settings/settings-file.js';
 import { ToolRegistry } from '../tools/tool-registry.js';
 import type { AnyTool } from '../tools/tools.js';
+import { AuditLog } from './audit-log.js';
 import { builtInTools } from './built-in-tools.js';
 
 export interface LatheOptions {
@@ -32,6 +33,7 @@ export interface LatheOptions {
   /** Answers confirmations. Without one, whatever needs a person is denied. */
   approver?: Approver;
   onEvent?: (event: CallEvent) => void;
+  /** Instead of the log in the home directory. */
   audit?: (record: AuditRecord) => void;
   /** Tools of your own, beside the built-in ones. */
   tools?: readonly AnyTool[];
@@ -74,13 +76,14 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
   const registry = new ToolRegistry();
   const builtIns = await builtInTools({ workspace, policy, settings, home, userHome, env: loaded.env });
   for (const tool of [...builtIns.tools, ...(options.tools ?? [])]) registry.registerTool(tool);
+  const audit = new AuditLog(home, secretsOf(loaded.env));
   const scheduler = new Scheduler({
     registry,
     policy,
     approver,
     spill: (name, text) => spill.write(name, text),
     ...(options.onEvent && { onEvent: options.onEvent }),
-    ...(options.audit && { audit: options.audit }),
+    audit: options.audit ?? ((record) => audit.record(record)),
   });
   return {
     workspace,
@@ -132,4 +135,11 @@ function describeProblem({ source, line, key, message }: SettingsProblem): strin
 
 function union(current: JsonValue | undefined, added: readonly string[]): JsonValue {
   return [...new Set([...(Array.isArray(current) ? current : []), ...added])];
+}
+
+/** Values of variables whose names say that they are secret. */
+function secretsOf(env: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.entries(env).flatMap(([name, value]) =>
+    value && /KEY|TOKEN|SECRET|PASSWORD/i.test(name) ? [value] : [],
+  );
 }
