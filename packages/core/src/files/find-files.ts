@@ -1,6 +1,8 @@
 import { statSync } from 'node:fs';
+import { Top } from '../text/top.js';
 import { type BytePath, fromBytePath, systemPath } from './byte-path.js';
-import { Slice, type WalkOptions, walk } from './walk.js';
+import { Slice } from './directory-parts.js';
+import { type WalkOptions, walk } from './walk.js';
 
 export interface FoundFile {
   /** Absolute, as Lathe shows it. */
@@ -15,56 +17,23 @@ export interface FindOptions extends WalkOptions {
 
 /** The newest files below a directory, and how many there are in all. Memory is bounded by `limit`, not by the tree. */
 export async function findFiles(options: FindOptions): Promise<{ files: FoundFile[]; total: number }> {
-  const newest = new Newest(options.limit);
+  const newest = new Top<FoundFile>(options.limit, newestFirst);
   const slice = new Slice(options.signal);
   for await (const { path, files, links } of walk(options)) {
-    for (const [index, name] of files.entries()) {
-      newest.offer(path + name);
-      if (index % 64 === 63 && slice.isOver) await slice.pause();
+    for (const names of [files, links]) {
+      for (const [index, name] of names.entries()) {
+        const stat = statOf(path + name);
+        // Otherwise gone since it was listed, or a link that leads nowhere or to a directory.
+        if (stat?.isFile() === true) newest.add({ path: path + name, mtimeMs: stat.mtimeMs });
+        if (index % 64 === 63 && slice.isOver) await slice.pause();
+      }
     }
-    for (const name of links) newest.offer(path + name);
   }
-  return { files: newest.sorted(), total: newest.total };
+  const files = newest.items().map(({ path, mtimeMs }) => ({ path: fromBytePath(path), mtimeMs }));
+  return { files, total: newest.count };
 }
 
-interface Candidate {
-  path: BytePath;
-  mtimeMs: number;
-}
-
-class Newest {
-  readonly #limit: number;
-  #kept: Candidate[] = [];
-  #worst: Candidate | undefined;
-  total = 0;
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  offer(path: BytePath): void {
-    const stat = statOf(path);
-    // Gone since it was listed, or a link that leads nowhere or to a directory.
-    if (stat?.isFile() !== true) return;
-    this.total++;
-    const candidate = { path, mtimeMs: stat.mtimeMs };
-    if (this.#worst !== undefined && newestFirst(candidate, this.#worst) > 0) return;
-    if (this.#kept.push(candidate) >= this.#limit * 4 + 64) this.#cut();
-  }
-
-  sorted(): FoundFile[] {
-    this.#cut();
-    return this.#kept.map(({ path, mtimeMs }) => ({ path: fromBytePath(path), mtimeMs }));
-  }
-
-  #cut(): void {
-    this.#kept.sort(newestFirst);
-    this.#kept = this.#kept.slice(0, this.#limit);
-    if (this.#kept.length === this.#limit) this.#worst = this.#kept.at(-1);
-  }
-}
-
-function newestFirst(a: Candidate, b: Candidate): number {
+function newestFirst(a: FoundFile, b: FoundFile): number {
   return b.mtimeMs - a.mtimeMs || (a.path < b.path ? -1 : 1);
 }
 

@@ -18,7 +18,7 @@ describe('git rules', () => {
       '.gitignore': '*.log\nbuild/\n/only-here\n',
       'sub/.gitignore': '!keep.log\n*.tmp\n',
     });
-    const rules = new IgnoreRules(root);
+    const rules = new IgnoreRules([root]);
     const hidden = (path: string) => rules.ignoredBy(join(root, path), file);
     expect(
       ['a.log', 'sub/a.log', 'sub/keep.log', 'a.tmp', 'sub/x.tmp', 'only-here', 'sub/only-here', 'sub/private'].map(
@@ -32,17 +32,17 @@ describe('git rules', () => {
 
   test('hold nowhere else', () => {
     const root = tempDirectory({ '.gitignore': '*.log\n' });
-    expect(new IgnoreRules(root).ignoredBy(join(root, 'a.log'), file)).toBeUndefined();
+    expect(new IgnoreRules([root]).ignoredBy(join(root, 'a.log'), file)).toBeUndefined();
   });
 
   test('of a repository above the workspace hold in the workspace', () => {
     const root = tempDirectory({ '.git/HEAD': '', '.gitignore': 'pkg/*.log\n' });
-    expect(new IgnoreRules(join(root, 'pkg')).ignoredBy(join(root, 'pkg/a.log'), file)).toBe('git');
+    expect(new IgnoreRules([join(root, 'pkg')]).ignoredBy(join(root, 'pkg/a.log'), file)).toBe('git');
   });
 
   test('of the outer repository do not reach into a nested one', () => {
     const root = tempDirectory({ '.git/HEAD': '', '.gitignore': '*.log\n', 'nested/.git/HEAD': '' });
-    expect(new IgnoreRules(root).ignoredBy(join(root, 'nested/a.log'), file)).toBeUndefined();
+    expect(new IgnoreRules([root]).ignoredBy(join(root, 'nested/a.log'), file)).toBeUndefined();
   });
 
   test('include the excludes of the repository a worktree belongs to', () => {
@@ -51,7 +51,7 @@ describe('git rules', () => {
       'main/.git/worktrees/w/commondir': '../..\n',
       'w/.git': 'gitdir: ../main/.git/worktrees/w\n',
     });
-    expect(new IgnoreRules(join(root, 'w')).ignoredBy(join(root, 'w/private'), file)).toBe('git');
+    expect(new IgnoreRules([join(root, 'w')]).ignoredBy(join(root, 'w/private'), file)).toBe('git');
   });
 
   test('include the excludes file of the user', () => {
@@ -60,14 +60,14 @@ describe('git rules', () => {
       'my ignore': '*.swp',
     });
     const root = tempDirectory({ '.git/HEAD': '' });
-    const rules = new IgnoreRules(root, { excludesFile: userExcludes({}, home) });
+    const rules = new IgnoreRules([root], { excludesFile: userExcludes({}, home) });
     expect(rules.ignoredBy(join(root, 'a.swp'), file)).toBe('git');
     expect(userExcludes({ XDG_CONFIG_HOME: '/x' }, '/nowhere')).toBe('/x/git/ignore');
   });
 
   test('a change holds at once', () => {
     const root = tempDirectory({ '.git/HEAD': '', '.gitignore': 'a\n' });
-    const rules = new IgnoreRules(root);
+    const rules = new IgnoreRules([root]);
     expect(rules.ignoredBy(join(root, 'a'), file)).toBe('git');
     writeFileSync(join(root, '.gitignore'), 'b\n');
     expect(rules.ignoredBy(join(root, 'a'), file)).toBeUndefined();
@@ -77,7 +77,7 @@ describe('git rules', () => {
 describe('agent ignore files', () => {
   test.each(['.qwenignore', '.latheignore'])('%s hides without a repository, and git cannot take it back', (name) => {
     const root = tempDirectory({ '.git/HEAD': '', [name]: 'secret/\n', '.gitignore': '!secret/\n', 'sub/a': '' });
-    const rules = new IgnoreRules(root);
+    const rules = new IgnoreRules([root]);
     expect(rules.ignoredBy(join(root, 'secret'), directory)).toBe('agent');
     expect(rules.ignoredBy(join(root, 'secret/deep/file'), file)).toBe('agent');
     rmSync(join(root, '.git'), { recursive: true });
@@ -86,13 +86,13 @@ describe('agent ignore files', () => {
 
   test('above the workspace are not read', () => {
     const root = tempDirectory({ '.latheignore': '*\n', 'work/a': '' });
-    expect(new IgnoreRules(join(root, 'work')).ignoredBy(join(root, 'work/a'), file)).toBeUndefined();
+    expect(new IgnoreRules([join(root, 'work')]).ignoredBy(join(root, 'work/a'), file)).toBeUndefined();
   });
 });
 
 test('.git is always hidden, and so is what is in it', () => {
   const root = tempDirectory({ '.git/HEAD': '' });
-  const rules = new IgnoreRules(root);
+  const rules = new IgnoreRules([root]);
   expect(rules.ignoredBy(join(root, '.git'), directory)).toBe('git');
   expect(rules.ignoredBy(join(root, '.git/HEAD'), file)).toBe('git');
 });
@@ -100,7 +100,7 @@ test('.git is always hidden, and so is what is in it', () => {
 describe('a hostile ignore file', () => {
   const problemsIn = (root: string) => {
     const problems: string[] = [];
-    new IgnoreRules(root).in(root, (path, reason) => problems.push(`${path.slice(root.length + 1)}: ${reason}`));
+    new IgnoreRules([root]).in(root, (path, reason) => problems.push(`${path.slice(root.length + 1)}: ${reason}`));
     return problems;
   };
 
@@ -122,14 +122,14 @@ describe('a hostile ignore file', () => {
 
   test('with a byte order mark and Windows line ends works', () => {
     const root = tempDirectory({ '.git/HEAD': '', '.gitignore': '\ufeffa.log\r\nb/\r\n' });
-    const rules = new IgnoreRules(root);
+    const rules = new IgnoreRules([root]);
     expect(rules.ignoredBy(join(root, 'a.log'), file)).toBe('git');
     expect(rules.ignoredBy(join(root, 'b'), directory)).toBe('git');
   });
 
   test('of stars does not hang', () => {
     const root = tempDirectory({ '.git/HEAD': '', '.gitignore': `${'*a'.repeat(60)}*b\n`.repeat(100) });
-    expect(new IgnoreRules(root).ignoredBy(join(root, 'a'.repeat(255)), file)).toBeUndefined();
+    expect(new IgnoreRules([root]).ignoredBy(join(root, 'a'.repeat(255)), file)).toBeUndefined();
   });
 });
 
@@ -174,7 +174,7 @@ test.skipIf(!hasProgram('git'))(
         { encoding: 'utf8' },
       );
       const expected = listed.split('\0').filter((path) => paths.includes(path));
-      const rules = new IgnoreRules(root);
+      const rules = new IgnoreRules([root]);
       const shown = paths.filter((path) => rules.ignoredBy(join(root, path), file) === undefined);
       expect(shown.toSorted(), `round ${round}: ${JSON.stringify(texts)}`).toEqual(expected.toSorted());
     }

@@ -21,17 +21,18 @@ const agentFiles = ['.qwenignore', '.latheignore'] as const;
  * name whatever git's rules say. `.git` is always hidden.
  */
 export class IgnoreRules {
-  readonly #root: BytePath;
+  readonly #roots: readonly BytePath[];
   readonly #excludesFile: BytePath | undefined;
 
-  constructor(root: string, { excludesFile }: { excludesFile?: string | undefined } = {}) {
-    this.#root = toBytePath(root);
+  /** `roots` are the workspace's directories. */
+  constructor(roots: readonly string[], { excludesFile }: { excludesFile?: string | undefined } = {}) {
+    this.#roots = roots.map((root) => toBytePath(root === '/' ? '' : root));
     this.#excludesFile = excludesFile === undefined ? undefined : toBytePath(excludesFile);
   }
 
   /** The rules for the entries of a directory that a call names, ignored or not. */
   in(directory: BytePath, onProblem: IgnoreFileProblem = () => {}): IgnoreLevel {
-    const context = { root: this.#root, excludesFile: this.#excludesFile, onProblem };
+    const context = { roots: this.#roots, excludesFile: this.#excludesFile, onProblem };
     const names = directory.split('/').filter((name) => name !== '');
     return names.reduce((level, name) => level.named(name), IgnoreLevel.top(context));
   }
@@ -46,7 +47,7 @@ export class IgnoreRules {
 }
 
 interface Context {
-  root: BytePath;
+  roots: readonly BytePath[];
   excludesFile: BytePath | undefined;
   onProblem: IgnoreFileProblem;
 }
@@ -126,7 +127,7 @@ export class IgnoreLevel {
     const isRepository = has('.git');
     const above = isRepository ? this.#excludesOf(path) : inherited.git;
     const git = above === undefined || !has('.gitignore') ? above : this.#with(above, `${path}.gitignore`, path.length);
-    const isInWorkspace = path.startsWith(this.#context.root === '/' ? '/' : `${this.#context.root}/`);
+    const isInWorkspace = this.#context.roots.some((root) => path.startsWith(`${root}/`));
     const agent = this.#agent.map((rules, index) => {
       const file = agentFiles[index];
       return isInWorkspace && file !== undefined && has(file) ? this.#with(rules, path + file, path.length) : rules;

@@ -1,23 +1,19 @@
-import { type Dirent, existsSync, opendirSync, readdirSync, type Stats, statSync } from 'node:fs';
-import { setImmediate } from 'node:timers/promises';
+import { type Dirent, existsSync, type Stats, statSync } from 'node:fs';
 import type { GlobState } from '../text/glob.js';
 import { type BytePath, fromBytePath, systemPath } from './byte-path.js';
+import { directoryParts, Slice } from './directory-parts.js';
 import { codeOf } from './fs-error.js';
-import type { IgnoredBy, IgnoreLevel, IgnoreRules } from './ignore-rules.js';
+import type { IgnoreLevel } from './ignore-rules.js';
 import { mountsToSkip } from './mounts.js';
+import type { Visibility } from './visibility.js';
 import { WalkNotes } from './walk-notes.js';
 
-export interface WalkOptions {
+export interface WalkOptions extends Visibility {
   /** A real path. */
   directory: BytePath;
-  rules: IgnoreRules;
   signal: AbortSignal;
-  /** Whose ignore rules are left aside. */
-  disregard?: ReadonlySet<IgnoredBy>;
   /** Directories in which nothing can match are not entered, files that do not match not reported. */
   glob?: GlobState;
-  /** What the permission rules hide is treated as if it did not exist. */
-  canRead?: ((path: string) => boolean) | undefined;
   notes?: WalkNotes;
 }
 
@@ -38,8 +34,7 @@ export interface WalkedDirectory {
 }
 
 /**
- * Every directory below `directory` that is not ignored, with its files. Calls into the file system are synchronous,
- * because that is several times faster than the thread pool, and made in slices of a few milliseconds. Links are not
+ * Every directory below `directory` that is not ignored, with its files. Links are not
  * followed, and a directory that is mounted inside itself is entered once, so every walk ends.
  */
 export async function* walk(options: WalkOptions): AsyncGenerator<WalkedDirectory> {
@@ -56,32 +51,6 @@ export async function* walk(options: WalkOptions): AsyncGenerator<WalkedDirector
     if (slice.isOver) await slice.pause();
   }
 }
-
-/** Lets the event loop run after every few milliseconds of work. */
-export class Slice {
-  readonly #signal: AbortSignal;
-  #start = performance.now();
-
-  constructor(signal: AbortSignal) {
-    signal.throwIfAborted();
-    this.#signal = signal;
-  }
-
-  get isOver(): boolean {
-    return performance.now() - this.#start > sliceMs;
-  }
-
-  async pause(): Promise<void> {
-    await setImmediate();
-    this.#signal.throwIfAborted();
-    this.#start = performance.now();
-  }
-}
-
-const sliceMs = 8;
-const partSize = 4096;
-// The size that a file system gives a directory grows with its entries; beyond this one it is read part by part.
-const largeDirectory = 64 << 10;
 
 /** A directory still to be visited. */
 interface Pending {
@@ -102,7 +71,7 @@ function* read(next: Pending, options: WalkOptions, notes: WalkNotes, pending: P
     const stat = statSync(systemPath(next.path));
     if (isAncestor(stat, next.above)) return notes.add('directories mounted inside themselves', next.path);
     let level: IgnoreLevel | undefined;
-    for (const { entries, isComplete } of partsOf(next.path, stat)) {
+    for (const { entries, isComplete } of directoryParts(next.path, stat.size)) {
       level ??= next.levelOf(isComplete ? namesIn(entries) : (name) => existsSync(systemPath(next.path + name)));
       const part: WalkedDirectory = { path: next.path, files: [], links: [], hidden: 0, unmatched: 0, isComplete };
       sortInto(part, entries, { next, level, stat, options, pending });
@@ -116,27 +85,6 @@ function* read(next: Pending, options: WalkOptions, notes: WalkNotes, pending: P
 function isAncestor({ dev, ino }: Stats, ancestor: Ancestor | undefined): boolean {
   for (let at = ancestor; at !== undefined; at = at.above) if (at.stat.ino === ino && at.stat.dev === dev) return true;
   return false;
-}
-
-function* partsOf(path: BytePath, { size }: Stats): Generator<{ entries: Dirent[]; isComplete: boolean }> {
-  const where = systemPath(path);
-  if (size <= largeDirectory) {
-    yield { entries: readdirSync(where, { withFileTypes: true, encoding: 'latin1' }), isComplete: true };
-    return;
-  }
-  const handle = opendirSync(where, { encoding: 'latin1', bufferSize: 1024 });
-  try {
-    for (let isComplete = false; !isComplete; ) {
-      const entries: Dirent[] = [];
-      for (let entry = handle.readSync(); entry !== null; entry = handle.readSync()) {
-        if (entries.push(entry) === partSize) break;
-      }
-      isComplete = entries.length < partSize;
-      yield { entries, isComplete };
-    }
-  } finally {
-    handle.closeSync();
-  }
 }
 
 const ignoreFileNames = new Set(['.git', '.gitignore', '.qwenignore', '.latheignore']);

@@ -41,6 +41,17 @@ export function compileGlob(pattern: string, { ignoreCase = false }: GlobOptions
   return globOf(ignoreCase ? foldState(start) : start);
 }
 
+/** Why a pattern cannot be used, for its author; `undefined` when it can. */
+export function globProblem(pattern: string): string | undefined {
+  try {
+    compileGlob(pattern);
+    return pattern.trim() === '' ? 'the pattern is empty' : undefined;
+  } catch (error) {
+    if (error instanceof RangeError) return error.message;
+    throw error;
+  }
+}
+
 /** A pattern with slashes as git reads it: no braces, nothing matched but by the letter. Tests a whole relative path. */
 export function compileGitGlob(pattern: string): (path: string) => boolean {
   const names = pattern.split('/');
