@@ -5,6 +5,7 @@ import { terminalApprover } from '../console/terminal-approver.js';
 import { exitCodes } from '../exit-codes.js';
 import type { Io } from '../io.js';
 import { openLathe } from '../open-lathe.js';
+import { askForTrust } from '../trust-question.js';
 
 const maxInputBytes = 16 * 1024 * 1024;
 
@@ -15,6 +16,7 @@ export const command: Command = {
     if (name === undefined) throw new UsageError('call needs the name of a tool: lathe call <tool> [json|-]');
     if (extra.length > 0) throw new UsageError(`call takes one JSON object, not also ${JSON.stringify(extra[0])}`);
     const args = parse(given === '-' ? await readAll(io.stdin) : (given ?? '{}'));
+    await askForTrust(flags, io, signal);
     const lathe = await openLathe(flags, io, io.isInteractive ? { approver: terminalApprover(io) } : {});
     try {
       const [outcome] = await lathe.run([{ id: 'call-1', name, args }], signal);
