@@ -1,5 +1,7 @@
+import { type IgnoredBy, IgnoreRules } from '../files/ignore-rules.js';
 import type { LatheHome } from '../files/lathe-home.js';
 import { SeenFiles } from '../files/seen-files.js';
+import type { Visibility } from '../files/visibility.js';
 import type { Workspace } from '../files/workspace.js';
 import type { Policy } from '../policy/policy.js';
 import { analyzeCommand } from '../process/analyze-command.js';
@@ -9,6 +11,7 @@ import { sanitizePath } from '../process/resolve-program.js';
 import { CommandRunner } from '../process/run-command.js';
 import { Sandbox } from '../process/sandbox.js';
 import type { Settings } from '../settings/keys.js';
+import { LSTool } from '../tools/ls.js';
 import { ReadFileTool } from '../tools/read-file.js';
 import { ShellTool } from '../tools/shell.js';
 import type { AnyTool } from '../tools/tools.js';
@@ -33,12 +36,22 @@ export interface BuiltIns {
 export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
   const { workspace } = options;
   const seen = new SeenFiles();
+  const visibility = visibilityOf(options);
   const shell = await shellTool(options);
   return {
-    tools: [new ReadFileTool(workspace, seen), shell.tool],
+    tools: [new LSTool(workspace, visibility), new ReadFileTool(workspace, seen), shell.tool],
     sandbox: shell.sandbox,
     close: shell.close,
   };
+}
+
+function visibilityOf({ workspace, settings, policy }: BuiltInOptions): Visibility {
+  const { respectGitIgnore, respectQwenIgnore, respectLatheIgnore } = settings.context.fileFiltering;
+  const disregard = new Set<IgnoredBy>();
+  if (!respectGitIgnore) disregard.add('git');
+  if (!respectQwenIgnore) disregard.add('qwen');
+  if (!respectLatheIgnore) disregard.add('lathe');
+  return { rules: new IgnoreRules(workspace.roots), disregard, canRead: (path) => !policy.deniesRead(path) };
 }
 
 async function shellTool({ workspace, settings, home, userHome, env }: BuiltInOptions) {
