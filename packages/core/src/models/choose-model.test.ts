@@ -54,6 +54,36 @@ test.each<[string, Partial<ModelSources>, string, string]>([
     'a',
   ],
   [
+    'a name with a slash where only OpenRouter is set',
+    { name: 'anthropic/claude', env: { OPENROUTER_API_KEY: 'k' } },
+    'openrouter',
+    'anthropic/claude',
+  ],
+  [
+    'a name with a slash of the server at the base URL',
+    { name: 'openai/gpt-oss', env: { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' } },
+    'openai',
+    'openai/gpt-oss',
+  ],
+  [
+    'a known provider behind OPENAI_BASE_URL',
+    {
+      env: {
+        OPENAI_API_KEY: 'k',
+        OPENAI_MODEL: 'm',
+        OPENAI_BASE_URL: 'https://dashscope.aliyuncs.com/compatible-mode/v1',
+      },
+    },
+    'dashscope',
+    'm',
+  ],
+  [
+    'a key in the settings and the name of a known family',
+    { settings: { name: 'claude-x', apiKey: 'k' } },
+    'anthropic',
+    'claude-x',
+  ],
+  [
     'any server by its address',
     { settings: { name: 'a', provider: 'mine', baseUrl: 'http://127.0.0.1:9/v1' } },
     'mine',
@@ -68,6 +98,7 @@ test.each([
   [{ name: 'x', settings: { provider: 'nobody' } }, /No provider is called nobody/],
   [{ env: { OPENAI_BASE_URL: 'http://127.0.0.1:9' } }, /no model/],
   [{ env: { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'file:///etc/passwd' } }, /not an http/],
+  [{ env: { OPENAI_API_KEY: 'k\ney' } }, /OPENAI_API_KEY contains characters/],
   [{ env: { OPENAI_API_KEY: 'k', HTTPS_PROXY: 'socks5://x' } }, /HTTPS_PROXY/],
 ])('%j is refused with a reason', async (sources, message) => {
   await expect(choose(sources)).rejects.toThrow(message);
@@ -89,6 +120,32 @@ test('a key goes only to the provider it belongs to', async () => {
   if (choice.status === 'chosen') await drain(choice.model);
   expect(server.requests).toHaveLength(1);
   expect(JSON.stringify(server.requests)).not.toContain('secret');
+});
+
+test('what the settings hold for one provider is not used with another', async () => {
+  const server = await modelServer([{ text: 'ok' }]);
+  const settings = {
+    provider: 'mine',
+    name: 'm',
+    baseUrl: 'http://127.0.0.1:1',
+    apiKey: 'mine-1234',
+    headers: { 'x-team': 'a' },
+  };
+  const env = { ANTHROPIC_API_KEY: 'theirs-1234', ANTHROPIC_BASE_URL: server.url };
+  const choice = await chooseModel({ name: 'anthropic/claude', env, settings }, signal);
+  if (choice.status === 'chosen') await drain(choice.model);
+  expect(server.requests[0]?.headers).toMatchObject({ 'x-api-key': 'theirs-1234' });
+  expect(JSON.stringify(server.requests)).not.toMatch(/mine-1234|x-team/);
+});
+
+test('a base URL may have a query, and a header that cannot be sent is named', async () => {
+  const server = await modelServer([{ text: 'ok' }]);
+  const settings = { name: 'm', baseUrl: `${server.url}/v1/?api-version=7` };
+  const choice = await chooseModel({ env: {}, settings }, signal);
+  if (choice.status === 'chosen') await drain(choice.model);
+  expect(server.requests[0]?.path).toBe('/v1/chat/completions?api-version=7');
+  const bad = await chooseModel({ env: {}, settings: { ...settings, headers: { 'x-a': 'b\nc' } } }, signal);
+  await expect(bad.status === 'chosen' && drain(bad.model)).rejects.toThrow('model.headers');
 });
 
 test('headers and the key of the settings are sent', async () => {

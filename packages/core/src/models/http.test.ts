@@ -1,7 +1,9 @@
 import { createServer, type Server } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, connect, createServer as createTcpServer, type Server as TcpServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { modelServer } from '../../../../testing/model-server.js';
+import { selfSigned } from '../../../../testing/self-signed.js';
 import { defaultLimits, readText, sendRequest } from './http.js';
 import { ModelError } from './model-error.js';
 import { proxyFor } from './proxy-settings.js';
@@ -62,6 +64,25 @@ test('bytes that are no HTTP are an error, and so is TLS with a server that has 
   const host = await listen(createTcpServer((socket) => socket.on('error', () => {}).end('hello\r\n\r\n')));
   expect(await failure(send(`http://${host}/`))).toBeInstanceOf(ModelError);
   expect(await failure(send(`https://${host}/`))).toMatchObject({ kind: 'tls' });
+});
+
+test('a certificate that nobody vouches for is refused, whatever the request', async () => {
+  const received: string[] = [];
+  const server = createSecureServer(selfSigned, (request, response) => {
+    received.push(request.url ?? '');
+    response.end('ok');
+  });
+  const error = await failure(send(`https://${await listen(server)}/`));
+  expect(error).toMatchObject({ kind: 'tls', isTransient: false });
+  expect(String(error)).toMatch(/NODE_EXTRA_CA_CERTS/);
+  expect(received).toEqual([]);
+});
+
+test('a handshake cut in the middle is an error', async () => {
+  const host = await listen(
+    createTcpServer((socket) => socket.on('error', () => {}).on('data', () => socket.destroy())),
+  );
+  expect(await failure(send(`https://${host}/`))).toBeInstanceOf(ModelError);
 });
 
 test('a name that does not exist is told plainly', async () => {

@@ -99,7 +99,10 @@ class Exchange {
       options.createConnection = () => socket;
     } else if (connection === 'fresh') options.agent = false;
     else options.agent = agents[url.protocol] ??= new http.Agent({ keepAlive: true });
-    return new Exchange(request, http.request(url, options));
+    return new Exchange(
+      request,
+      createRequest(() => http.request(url, options)),
+    );
   }
 
   constructor(request: HttpRequest, client: ClientRequest) {
@@ -185,6 +188,17 @@ class Exchange {
   #explain(error: unknown): unknown {
     const { signal, url } = this.#request;
     return signal.aborted ? signal.reason : describeConnectionError(this.#failure ?? error, url);
+  }
+}
+
+/** Node throws at once when a header holds a character that none may hold. */
+function createRequest(create: () => ClientRequest): ClientRequest {
+  try {
+    return create();
+  } catch (cause) {
+    throw new ModelError('bad-request', 'A header or the address of the model is not valid: check model.headers.', {
+      cause,
+    });
   }
 }
 

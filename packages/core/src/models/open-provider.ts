@@ -6,7 +6,12 @@ import { loadWireFormat, type Provider, providers } from './providers.js';
 import { proxyFor } from './proxy-settings.js';
 import { RemoteModel } from './remote-model.js';
 
-export function keyOf({ keyVariables }: Provider, env: Environment): { value: string; variable: string } | undefined {
+interface Key {
+  value: string;
+  variable: string;
+}
+
+export function keyOf({ keyVariables }: Provider, env: Environment): Key | undefined {
   for (const variable of keyVariables) {
     const value = env[variable]?.trim();
     if (value) return { value, variable };
@@ -23,25 +28,34 @@ export async function openProvider(
   sources: ModelSources,
 ): Promise<{ model: Model; origin: string }> {
   const { env, settings = {}, options } = sources;
-  const key = settings.apiKey ? { value: settings.apiKey, variable: 'model.apiKey' } : keyOf(provider, env);
+  const key = findKey(provider, sources);
   const chosenUrl = settings.baseUrl ?? firstSet(provider.baseUrlVariables, env);
   const baseUrl = checkUrl(chosenUrl ?? provider.baseUrl);
   if (!key && chosenUrl === undefined)
     throw new ModelError('auth', `${provider.name} wants a key: set ${provider.keyVariables[0]} or model.apiKey.`);
   const id = name ?? firstSet(provider.modelVariables, env) ?? provider.defaultModel;
+  const hosted = providers.find((each) => new URL(each.baseUrl).host === baseUrl.host);
   const model = new RemoteModel(await loadWireFormat(provider.wire), {
     ...options,
     ...limitsOf(id, settings),
-    provider: provider.name,
+    // Many reach a known provider through OPENAI_BASE_URL.
+    provider: hosted?.name ?? provider.name,
     baseUrl: versioned(baseUrl, provider),
     apiKey: key?.value,
     keyVariable: key?.variable ?? provider.keyVariables[0],
     headers: settings.headers,
     model: id,
-    isRaw: provider.wire === 'openai' && !isHosted(baseUrl),
+    isRaw: provider.wire === 'openai' && !hosted,
     proxy: proxyFor(baseUrl, env),
   });
   return { model, origin: `${provider.name} at ${baseUrl.host}` };
+}
+
+function findKey(provider: Provider, { env, settings }: ModelSources): Key | undefined {
+  const key = settings?.apiKey ? { value: settings.apiKey, variable: 'model.apiKey' } : keyOf(provider, env);
+  if (key && /[^\x21-\x7e]/.test(key.value))
+    throw new ModelError('auth', `${key.variable} contains characters that no key has: was it copied whole?`);
+  return key;
 }
 
 function limitsOf(id: string, { contextWindow, maxOutputTokens }: NonNullable<ModelSources['settings']>) {
@@ -53,11 +67,6 @@ function limitsOf(id: string, { contextWindow, maxOutputTokens }: NonNullable<Mo
   };
 }
 
-/** Whether this is a known provider's own address, whose servers never hand on raw text of a model. */
-function isHosted({ host }: URL): boolean {
-  return providers.some(({ baseUrl }) => new URL(baseUrl).host === host);
-}
-
 function checkUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:')
@@ -67,6 +76,5 @@ function checkUrl(text: string): URL {
 
 /** Anthropic's own programs take the address without its version. */
 function versioned(url: URL, { wire }: Provider): string {
-  const path = url.pathname.replace(/\/+$/, '');
-  return wire === 'anthropic' && path === '' ? `${url.origin}/v1` : url.origin + path + url.search;
+  return wire === 'anthropic' && url.pathname === '/' ? new URL('/v1', url).href : url.href;
 }

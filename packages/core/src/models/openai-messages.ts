@@ -17,17 +17,21 @@ export function openaiBody(request: ModelRequest, endpoint: Endpoint): object {
   return {
     model: endpoint.model,
     messages: messagesOf(request, endpoint),
-    ...(tools.length > 0 ? { tools: tools.map(toolOf) } : {}),
+    ...(tools.length > 0 && endpoint.supports.tools ? { tools: tools.map(toolOf) } : {}),
     stream: true,
     stream_options: { include_usage: true },
     // OpenAI's reasoning models refuse the old name, most other servers do not know the new one.
     ...(maxOutputTokens === undefined
       ? {}
-      : { [endpoint.provider === 'openai' ? 'max_completion_tokens' : 'max_tokens']: maxOutputTokens }),
+      : { [isOpenai(endpoint) ? 'max_completion_tokens' : 'max_tokens']: maxOutputTokens }),
     ...(responseSchema === undefined
       ? {}
       : { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: responseSchema } } }),
   };
+}
+
+function isOpenai({ baseUrl }: Endpoint): boolean {
+  return baseUrl.startsWith('https://api.openai.com/');
 }
 
 function toolOf({ name, description, parametersJsonSchema }: ModelRequest['tools'][number]): object {

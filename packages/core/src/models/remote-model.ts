@@ -35,7 +35,7 @@ export class RemoteModel implements Model {
     this.supports = options.supports;
     this.#wire = wire;
     this.#options = options;
-    this.#url = new URL(options.baseUrl.replace(/\/+$/, '') + wire.path(options));
+    this.#url = join(options.baseUrl, wire.path(options));
   }
 
   stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
@@ -69,6 +69,15 @@ export class RemoteModel implements Model {
     if (!answer.isComplete) throw new ModelError('network', 'The answer broke off before its end.');
     yield* answer.finish();
   }
+}
+
+/** A base URL may carry a query of its own, as gateways with an API version in it do. */
+function join(baseUrl: string, operation: string): URL {
+  const url = new URL(baseUrl);
+  const { pathname, searchParams } = new URL(operation, 'http://base');
+  url.pathname = url.pathname.replace(/\/+$/, '') + pathname;
+  for (const [name, value] of searchParams) url.searchParams.set(name, value);
+  return url;
 }
 
 function isReported(error: unknown): boolean {

@@ -1,0 +1,21 @@
+/** A certificate for localhost that nobody trusts, with its key: worth nothing anywhere but in a test. */
+export const selfSigned = {
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBfzCCASWgAwIBAgIUUXF5Bg4wtQarq0l3yxXbXHUvX14wCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTExNTIyMzIwM1oYDzIxMjYxMDIy
+MjIzMjAzWjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAATH3W3RzoyZ34LwMPIXymGzmTWDQx6BByB0enaK8uKKXCn8r4MlwS4w
+01d0dnmiSHS7YRrwuVzoBPMxmZPi+tAso1MwUTAdBgNVHQ4EFgQUK7LMjsgn5t3d
+cPykk00eaGo3bakwHwYDVR0jBBgwFoAUK7LMjsgn5t3dcPykk00eaGo3bakwDwYD
+VR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAgNIADBFAiEAqSwL+bnkGLyoqKsPId2u
+cKrmbPLJWIf/6Yt3PkCBsVwCIBzY/kv6mE1z+XGw6CNBHOogd/KHhNVBDsqBwb78
+MMfK
+-----END CERTIFICATE-----
+`,
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgTFLP50DP0O0Q6V5d
+1tfXFf6rh/6lYoYAykuM+meECdihRANCAATH3W3RzoyZ34LwMPIXymGzmTWDQx6B
+ByB0enaK8uKKXCn8r4MlwS4w01d0dnmiSHS7YRrwuVzoBPMxmZPi+tAs
+-----END PRIVATE KEY-----
+`,
+};
