@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, connect, createServer as createTcpServer, type Server as TcpServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
@@ -10,7 +10,7 @@ import { proxyFor } from './proxy-settings.js';
 
 const signal = new AbortController().signal;
 
-async function listen(server: Server | TcpServer): Promise<string> {
+async function listen(server: TcpServer): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
