@@ -1,13 +1,14 @@
 // Compiles the library and bundles the command line. Bundling with splitting is what makes `lathe --version` fast:
 // each command loads only its own chunk.
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
 const root = join(import.meta.dirname, '..');
 const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-execFileSync(process.execPath, [tsc, '-b'], { cwd: root, stdio: ['ignore', 2, 2] });
+const { status } = spawnSync(process.execPath, [tsc, '-b'], { cwd: root, stdio: ['ignore', 2, 2] });
+if (status !== 0) process.exit(1);
 
 const { version } = JSON.parse(readFileSync(join(root, 'packages/cli/package.json'), 'utf8'));
 const outdir = join(root, 'packages/cli/dist');

@@ -1,5 +1,5 @@
 // Brings a checkout into a runnable state: dependencies, then the build. Does only what is missing or out of date.
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -67,7 +67,10 @@ function writeStamp(stamp) {
 function run(command, args) {
   // npm is a script on Windows, which only a shell can start; the arguments are our own constants.
   const shell = process.platform === 'win32' && command === 'npm';
-  execFileSync(command, args, { cwd: root, stdio: ['ignore', 2, 2], shell });
+  const { status } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2], shell });
+  if (status === 0) return;
+  say(`${command} ${args.join(' ')} failed`);
+  process.exit(1);
 }
 
 const hash = (data) => createHash('sha256').update(data).digest('hex');

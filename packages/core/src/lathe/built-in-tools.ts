@@ -49,8 +49,8 @@ function visibilityOf({ workspace, settings, policy }: BuiltInOptions): Visibili
   const { respectGitIgnore, respectQwenIgnore, respectLatheIgnore } = settings.context.fileFiltering;
   const disregard = new Set<IgnoredBy>();
   if (!respectGitIgnore) disregard.add('git');
-  if (!respectQwenIgnore) disregard.add('qwen');
-  if (!respectLatheIgnore) disregard.add('lathe');
+  // One engine reads both files of agents; it is left aside only when neither counts.
+  if (!respectQwenIgnore && !respectLatheIgnore) disregard.add('agent');
   return { rules: new IgnoreRules(workspace.roots), disregard, canRead: (path) => !policy.deniesRead(path) };
 }
 
