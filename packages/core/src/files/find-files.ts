@@ -13,12 +13,23 @@ export interface FoundFile {
 export interface FindOptions extends WalkOptions {
   /** How many files to return; the newest are kept. */
   limit: number;
+  /** After this long the files found so far are returned. */
+  timeoutMs?: number;
+}
+
+export interface FoundFiles {
+  files: FoundFile[];
+  /** How many there are in all, or at least. */
+  total: number;
+  isComplete: boolean;
 }
 
 /** The newest files below a directory, and how many there are in all. Memory is bounded by `limit`, not by the tree. */
-export async function findFiles(options: FindOptions): Promise<{ files: FoundFile[]; total: number }> {
+export async function findFiles(options: FindOptions): Promise<FoundFiles> {
   const newest = new Top<FoundFile>(options.limit, newestFirst);
   const slice = new Slice(options.signal);
+  const end = performance.now() + (options.timeoutMs ?? Number.POSITIVE_INFINITY);
+  let isComplete = true;
   for await (const { path, files, links } of walk(options)) {
     for (const names of [files, links]) {
       for (const [index, name] of names.entries()) {
@@ -28,9 +39,11 @@ export async function findFiles(options: FindOptions): Promise<{ files: FoundFil
         if (index % 64 === 63 && slice.isOver) await slice.pause();
       }
     }
+    isComplete = performance.now() < end;
+    if (!isComplete) break;
   }
   const files = newest.items().map(({ path, mtimeMs }) => ({ path: fromBytePath(path), mtimeMs }));
-  return { files, total: newest.count };
+  return { files, total: newest.count, isComplete };
 }
 
 function newestFirst(a: FoundFile, b: FoundFile): number {

@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 export interface RipgrepRun {
   signal: AbortSignal;
   /** Called with every piece of output; `false` ends the run. */
-  onOutput(chunk: Buffer): boolean;
+  onOutput: (chunk: Buffer) => boolean;
   /** An open directory that the child sees as descriptor 3. */
   directory?: number | undefined;
 }

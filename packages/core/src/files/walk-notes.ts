@@ -7,7 +7,11 @@ export class WalkNotes {
   add(kind: string, path: BytePath, reason?: string): void {
     const note = this.#notes.get(kind);
     if (note !== undefined) note.count++;
-    else this.#notes.set(kind, { count: 1, first: fromBytePath(path) + (reason === undefined ? '' : ` (${reason})`) });
+    else
+      this.#notes.set(kind, {
+        count: 1,
+        first: shorten(fromBytePath(path)) + (reason === undefined ? '' : ` (${reason})`),
+      });
   }
 
   /** One line per kind. */
@@ -16,4 +20,8 @@ export class WalkNotes {
       count === 1 ? `(${kind}: ${first})` : `(${kind}: ${first} and ${count - 1} more)`,
     );
   }
+}
+
+function shorten(path: string): string {
+  return path.length <= 200 ? path : `${path.slice(0, 100)}…${path.slice(-99)}`;
 }

@@ -41,6 +41,8 @@ export async function* walk(options: WalkOptions): AsyncGenerator<WalkedDirector
   const { directory, rules, signal, notes = new WalkNotes() } = options;
   const mounts = await mountsToSkip(directory);
   const level = rules.in(directory, (path, reason) => notes.add('ignore files not used', path, reason));
+  if (level.ignoredBy === 'agent' && options.disregard?.has('agent') !== true)
+    notes.add('hidden by .qwenignore or .latheignore', directory);
   const path = directory === '/' ? '/' : `${directory}/`;
   const pending: Pending[] = [{ path, glob: options.glob, above: undefined, levelOf: () => level }];
   const slice = new Slice(signal);

@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { textOf } from '../content.js';
 import { IgnoreRules } from '../files/ignore-rules.js';
 import type { Visibility } from '../files/visibility.js';
 import { Workspace } from '../files/workspace.js';
@@ -142,7 +143,7 @@ test('a large directory is cut, counted, and says what to do next', async () => 
   const count = process.env['LATHE_LONG'] === '1' ? 100_000 : 6000;
   for (let index = 0; index < count; index++) writeFileSync(join(root, `file-${String(index).padStart(6, '0')}`), '');
   mkdirSync(join(root, 'zzz'));
-  const lines = String((await list(root)).llmContent).split('\n');
+  const lines = textOf((await list(root)).llmContent).split('\n');
   expect(lines).toHaveLength(302);
   expect(lines.slice(0, 3)).toEqual([`${count + 1} entries in ${root}:`, '[DIR] zzz', 'file-000000 (0)']);
   expect(lines.at(-1)).toBe(`(${count + 1 - 300} more; use glob with part of the name to see them)`);
@@ -166,7 +167,7 @@ test('a directory outside asks first, and so does one behind a link', async () =
   const tool = await toolIn(root);
   const signal = new AbortController().signal;
   for (const path of [outside, join(root, 'out'), join(root, 'in/../../'), `${root}-evil`])
-    expect(await tool.getTargets({ path }), path).toMatchObject([{ asks: true }]);
+    expect(await tool.getTargets({ path })).toMatchObject([{ asks: true }]);
   expect(await tool.getTargets({ path: join(root, 'in/../in/') })).toEqual([
     { type: 'path', access: 'read', path: join(root, 'in'), asks: false },
   ]);

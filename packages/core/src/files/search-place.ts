@@ -1,0 +1,26 @@
+import { stat } from 'node:fs/promises';
+import { ToolError } from '../errors.js';
+import { systemPath, toBytePath } from './byte-path.js';
+import { codeOf } from './fs-error.js';
+import { isWithin } from './workspace.js';
+
+/** What a search path leads to; a typed error when it leads nowhere or to something that cannot be searched. */
+export async function searchPlace(path: string): Promise<'file' | 'directory'> {
+  try {
+    const found = await stat(systemPath(toBytePath(path)));
+    if (found.isDirectory()) return 'directory';
+    if (found.isFile()) return 'file';
+  } catch (error) {
+    const reason =
+      codeOf(error) === 'ENOENT' ? 'does not exist' : `cannot be searched (${codeOf(error) ?? String(error)})`;
+    throw new ToolError('search_path_not_found', `${path} ${reason}.`, { cause: error });
+  }
+  throw new ToolError('search_path_not_a_directory', `${path} is neither a directory nor a regular file.`);
+}
+
+/** The roots without those that lie inside another one, so that nothing is found twice. */
+export function outermost(roots: readonly string[]): string[] {
+  return roots.filter((root, index) =>
+    roots.every((other, at) => at === index || !isWithin(other, root) || (other === root && at > index)),
+  );
+}

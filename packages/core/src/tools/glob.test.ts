@@ -1,0 +1,196 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { hasProgram } from '../../../../testing/programs.js';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { textOf } from '../content.js';
+import { IgnoreRules } from '../files/ignore-rules.js';
+import type { Visibility } from '../files/visibility.js';
+import { Workspace } from '../files/workspace.js';
+import { GlobTool } from './glob.js';
+
+async function toolIn(root: string, visibility: Partial<Visibility> = {}, extra: string[] = []): Promise<GlobTool> {
+  const workspace = await Workspace.open(root, extra);
+  return new GlobTool(workspace, { rules: new IgnoreRules(workspace.roots), ...visibility });
+}
+
+async function glob(root: string, params: { pattern: string; path?: string }, visibility: Partial<Visibility> = {}) {
+  const result = await (await toolIn(root, visibility)).execute(params, new AbortController().signal);
+  return textOf(result.llmContent).replaceAll(`${root}/`, '').split('\n');
+}
+
+async function found(root: string, pattern: string) {
+  return (await glob(root, { pattern })).slice(1).toSorted();
+}
+
+/** Gives files ages in seconds. */
+function age(root: string, seconds: Record<string, number>): void {
+  const now = Date.now() / 1000;
+  for (const [name, old] of Object.entries(seconds)) utimesSync(join(root, name), now - old, now - old);
+}
+
+test('what the model sees of the tool stays the same', async () => {
+  const { name, description, parameterSchema } = await toolIn(tempDirectory());
+  expect({ name, description, parameterSchema }).toMatchSnapshot();
+});
+
+test('the newest of all matches come first, however many there are', async () => {
+  const root = tempDirectory();
+  const count = 1200;
+  for (let index = 0; index < count; index++) {
+    mkdirSync(join(root, `d${index % 40}`), { recursive: true });
+    const name = `d${index % 40}/f${index}.txt`;
+    writeFileSync(join(root, name), '');
+    age(root, { [name]: (index * 7919) % 100_000 });
+  }
+  const lines = await glob(root, { pattern: '**/*.txt' });
+  const expected = Array.from({ length: count }, (_, index) => ({ index, old: (index * 7919) % 100_000 }))
+    .sort((a, b) => a.old - b.old)
+    .slice(0, 100)
+    .map(({ index }) => `d${index % 40}/f${index}.txt`);
+  expect(lines.slice(1, 101)).toEqual(expected);
+  expect(lines[0]).toBe(`Found 1200 files matching "**/*.txt" in ${root}, newest first:`);
+  expect(lines.at(-1)).toBe('(1100 more; narrow the pattern to see them)');
+});
+
+test('one file, no file, and files of the same age are said and ordered plainly', async () => {
+  const root = tempDirectory({ 'b.ts': '', 'a.ts': '', 'c.js': '' });
+  age(root, { 'a.ts': 5, 'b.ts': 5 });
+  expect(await glob(root, { pattern: '*.ts' })).toEqual([
+    `Found 2 files matching "*.ts" in ${root}, newest first:`,
+    'a.ts',
+    'b.ts',
+  ]);
+  expect((await glob(root, { pattern: '*.js' }))[0]).toBe(`Found 1 file matching "*.js" in ${root}, newest first:`);
+  expect(await glob(root, { pattern: '*.py' })).toEqual([`No files match "*.py" in ${root}.`]);
+});
+
+test('letters match in any case, dots are nothing special', async () => {
+  const root = tempDirectory({ 'SRC/Read.TS': '', 'src2/.env.ts': '' });
+  expect(await found(root, 'src/*.ts')).toEqual(['SRC/Read.TS']);
+  expect(await found(root, '**/*.ts')).toEqual(['SRC/Read.TS', 'src2/.env.ts']);
+});
+
+test.each([
+  ['app/[id]/(group)/page [1].tsx', 'app/[id]/(group)/page [1].tsx'],
+  ['**/page [1].tsx', 'app/[id]/(group)/page [1].tsx'],
+  ['app/[id]/**', 'app/[id]/(group)/page [1].tsx'],
+  ['{x,y}', '{x,y}'],
+  ['caf?.md', 'café.md'],
+])('%s finds the name that is spelled like it', async (pattern, name) => {
+  const root = tempDirectory({ 'app/[id]/(group)/page [1].tsx': '', '{x,y}': '', 'café.md': '' });
+  expect(await found(root, pattern)).toEqual([name]);
+});
+
+test('a pattern may be absolute, or lead up and down again', async () => {
+  const root = tempDirectory({ 'src/a.ts': '', 'lib/b.ts': '' });
+  expect(await found(root, `${root}/src/*.ts`)).toEqual(['src/a.ts']);
+  expect(await found(root, `${root}/src/a.ts`)).toEqual(['src/a.ts']);
+  expect((await glob(root, { pattern: '../lib/*.ts', path: 'src' })).slice(1)).toEqual(['lib/b.ts']);
+  expect(await (await toolIn(root)).getTargets({ pattern: '../../*' })).toMatchObject([{ asks: true }]);
+});
+
+test('ignored directories are not entered, negated rules keep files', async () => {
+  const root = tempDirectory({
+    '.git/HEAD': '',
+    '.gitignore': 'node_modules/\n*.log\n!keep.log\n',
+    '.latheignore': 'private\n',
+    'node_modules/x/index.js': '',
+    'private/a.js': '',
+    'a.log': '',
+    'keep.log': '',
+    'src/a.js': '',
+  });
+  expect(await found(root, '**/*.js')).toEqual(['src/a.js']);
+  expect(await found(root, '**/*.log')).toEqual(['keep.log']);
+  expect(await found(root, '**/HEAD')).toEqual([]);
+  expect((await glob(root, { pattern: '**/*.js', path: 'node_modules/x' })).slice(1)).toEqual([
+    'node_modules/x/index.js',
+  ]);
+  expect(await glob(root, { pattern: '*', path: 'private' })).toEqual([
+    'No files match "*" in private.',
+    '(hidden by .qwenignore or .latheignore: private)',
+  ]);
+});
+
+test('links to files are found, links to directories are not followed, cycles end', async () => {
+  const root = tempDirectory({ 'a/file': '' });
+  symlinkSync('..', join(root, 'a/up'));
+  symlinkSync('self', join(root, 'self'));
+  symlinkSync('a/file', join(root, 'link'));
+  expect(await found(root, '**')).toEqual(['a/file', 'link']);
+});
+
+test.skipIf(process.platform !== 'linux')('names of any bytes are found, each on one line', async () => {
+  const root = tempDirectory({ 'new\nline.ts': '', 'colon:1:.ts': '', '-dash.ts': '' });
+  writeFileSync(Buffer.concat([Buffer.from(`${root}/bad-`), Buffer.from([0xff]), Buffer.from('.ts')]), '');
+  expect(await found(root, '*.ts')).toEqual(['-dash.ts', 'bad-\\xFF.ts', 'colon:1:.ts', 'new\\x0Aline.ts']);
+});
+
+test('what may not be read is absent, and so is all below it', async () => {
+  const root = tempDirectory({ 'secret/a.ts': '', 'open/b.ts': '', 'open/c.ts': '' });
+  const canRead = (path: string) => path !== join(root, 'secret') && path !== join(root, 'open/c.ts');
+  expect(await glob(root, { pattern: '**' }, { canRead })).toEqual([
+    `Found 1 file matching "**" in ${root}, newest first:`,
+    'open/b.ts',
+  ]);
+});
+
+test('without a path all directories of the workspace are searched, each file once', async () => {
+  const [first, second] = [tempDirectory({ 'a.ts': '', 'inner/b.ts': '' }), tempDirectory({ 'c.ts': '' })];
+  const tool = await toolIn(first, {}, [second, join(first, 'inner')]);
+  const { llmContent } = await tool.execute({ pattern: '**/*.ts' }, new AbortController().signal);
+  expect(textOf(llmContent).split('\n').slice(1).toSorted()).toEqual(
+    [`${first}/a.ts`, `${first}/inner/b.ts`, `${second}/c.ts`].toSorted(),
+  );
+});
+
+describe('refusals', () => {
+  test.each([
+    ['', 'empty'],
+    ['  ', 'empty'],
+    ['{a,b}'.repeat(30), 'more than 1000'],
+    ['x'.repeat(100_000), 'longer than'],
+    ['*/../..', '".."'],
+  ])('the pattern %#', async (pattern, reason) => {
+    expect((await toolIn(tempDirectory())).validateToolParams({ pattern })).toContain(reason);
+  });
+
+  test('a path that is missing or a file is a typed error', async () => {
+    const root = tempDirectory({ file: '' });
+    await expect(glob(root, { pattern: '*', path: 'none' })).rejects.toMatchObject({ type: 'search_path_not_found' });
+    await expect(glob(root, { pattern: '*', path: 'file' })).rejects.toMatchObject({
+      type: 'search_path_not_a_directory',
+    });
+  });
+
+  test('a path outside needs approval', async () => {
+    const outside = tempDirectory({ a: '' });
+    const root = tempDirectory();
+    symlinkSync(outside, join(root, 'out'));
+    for (const path of [outside, 'out', `${root}-evil`, '..'])
+      await expect(glob(root, { pattern: '*', path })).rejects.toMatchObject({ type: 'path_not_in_workspace' });
+  });
+});
+
+test.skipIf(process.platform !== 'linux' || !hasProgram('python3'))(
+  'a tree deeper than paths may be long is searched as far as it can be',
+  async () => {
+    const root = tempDirectory({ top: '' });
+    // Made by a process that walks down, because no single path is long enough.
+    const script =
+      'import os,sys\nos.chdir(sys.argv[1])\nfor i in range(1500):\n os.mkdir("deep")\n os.chdir("deep")\nopen("leaf","w")';
+    execFileSync('python3', ['-c', script, root]);
+    const lines = await glob(root, { pattern: '**' });
+    expect(lines[1]).toBe('top');
+    expect(lines.at(-1)).toMatch(/^\(directories that could not be read: deep\/.{100,300}ENAMETOOLONG\)$/);
+    execFileSync('rm', ['-rf', root]);
+  },
+);
+
+test('an abort ends a walk at once', async () => {
+  const root = tempDirectory({ a: '' });
+  const tool = await toolIn(root);
+  await expect(tool.execute({ pattern: '**' }, AbortSignal.abort('enough'))).rejects.toBe('enough');
+});

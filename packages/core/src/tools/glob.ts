@@ -1,0 +1,132 @@
+import { isAbsolute, join, resolve } from 'node:path';
+import type { XStatic } from 'typebox/schema';
+import { ToolError } from '../errors.js';
+import { toBytePath } from '../files/byte-path.js';
+import { type FoundFiles, findFiles } from '../files/find-files.js';
+import { JudgedPaths } from '../files/judged-paths.js';
+import { confirmReading, pathTarget } from '../files/path-target.js';
+import { outermost, searchPlace } from '../files/search-place.js';
+import type { Visibility } from '../files/visibility.js';
+import { WalkNotes } from '../files/walk-notes.js';
+import { oddSpelling, type Workspace } from '../files/workspace.js';
+import { compileGlob, globProblem } from '../text/glob.js';
+import { BaseTool, type ToolResult } from './tools.js';
+
+const parameterSchema = {
+  type: 'object',
+  properties: {
+    pattern: { type: 'string', description: 'Such as "**/*.ts" or "src/{a,b}/*"' },
+    path: { type: 'string', description: 'Directory; default: the workspace' },
+  },
+  required: ['pattern'],
+} as const;
+
+type Params = XStatic<typeof parameterSchema>;
+
+const maxFiles = 100;
+const timeoutMs = 60_000;
+
+/** `glob`: files by name, newest first over all that match, in any case of letters. */
+export class GlobTool extends BaseTool<Params> {
+  readonly #workspace: Workspace;
+  readonly #visibility: Visibility;
+  readonly #judged: JudgedPaths;
+
+  constructor(workspace: Workspace, visibility: Visibility) {
+    super({
+      name: 'glob',
+      displayName: 'Glob',
+      description: 'Find files by name, newest first. Case-insensitive; ignored files are left out.',
+      kind: 'search',
+      parameterSchema,
+      parameterAliases: { path: ['dir_path', 'directory'], pattern: ['glob'] },
+    });
+    this.#workspace = workspace;
+    this.#visibility = visibility;
+    this.#judged = new JudgedPaths(workspace);
+  }
+
+  protected override validateToolParamValues({ pattern, path }: Params): string | null {
+    const problem = globProblem(pattern);
+    if (problem !== undefined) return `pattern: ${problem}`;
+    if (splitPattern(pattern).rest.split('/').includes('..')) return 'pattern: ".." may not follow a wildcard';
+    const odd = path === undefined ? undefined : oddSpelling(path);
+    return odd === undefined ? null : `path is refused: ${odd}`;
+  }
+
+  override getDescription({ pattern, path }: Params): string {
+    return `'${pattern}'${path === undefined ? '' : ` in ${this.#workspace.display(path)}`}`;
+  }
+
+  override async getTargets(params: Params) {
+    const places = await Promise.all(this.#places(params).map((path) => this.#judged.judge(params, path)));
+    return places.map((place) => pathTarget(place, 'read'));
+  }
+
+  override async shouldConfirmExecute(params: Params) {
+    return confirmReading(
+      this.name,
+      await Promise.all(this.#places(params).map((path) => this.#judged.judge(params, path))),
+    );
+  }
+
+  override async execute(params: Params, signal: AbortSignal): Promise<ToolResult> {
+    const glob = compileGlob(splitPattern(params.pattern).rest, { ignoreCase: true }).start;
+    const notes = new WalkNotes();
+    const places: string[] = [];
+    const found: FoundFiles = { files: [], total: 0, isComplete: true };
+    for (const wanted of this.#places(params)) {
+      const { path } = await this.#judged.recall(params, wanted);
+      if ((await searchPlace(path)) === 'file')
+        throw new ToolError('search_path_not_a_directory', `${path} is a file, not a directory.`);
+      const directory = toBytePath(path);
+      const next = await findFiles({ directory, ...this.#visibility, glob, signal, notes, limit: maxFiles, timeoutMs });
+      places.push(path);
+      found.files.push(...next.files);
+      found.total += next.total;
+      found.isComplete &&= next.isComplete;
+    }
+    found.files = found.files.sort((a, b) => b.mtimeMs - a.mtimeMs).slice(0, maxFiles);
+    return resultOf(params.pattern, places.join(', '), found, notes);
+  }
+
+  /** The directories to search: the one named, seen from the one the agent was started in, or all of the workspace. */
+  #places({ pattern, path }: Params): string[] {
+    const { base } = splitPattern(pattern);
+    const roots = path === undefined ? outermost(this.#workspace.roots) : [resolve(this.#workspace.root, path)];
+    return base === '' ? roots : [...new Set(roots.map((root) => resolve(root, base)))];
+  }
+}
+
+/** A pattern that leaves the directory, as absolute ones and those with `..` do, is cut where its wildcards begin. */
+function splitPattern(pattern: string): { base: string; rest: string } {
+  const names = pattern.split('/');
+  const wild = names.findIndex((name) => /[*?[{\\]/.test(name));
+  const cut = wild < 0 ? names.length - 1 : wild;
+  const fixed = names.slice(0, cut);
+  if (!isAbsolute(pattern) && !fixed.includes('..')) return { base: '', rest: pattern };
+  return { base: isAbsolute(pattern) ? join('/', ...fixed) : fixed.join('/'), rest: names.slice(cut).join('/') };
+}
+
+function resultOf(
+  pattern: string,
+  where: string,
+  { files, total, isComplete }: FoundFiles,
+  notes: WalkNotes,
+): ToolResult {
+  const count = `${isComplete ? '' : 'at least '}${total}`;
+  const rest = total - files.length;
+  const footer = [
+    ...(rest > 0 ? [`(${rest} more; narrow the pattern to see them)`] : []),
+    ...(isComplete ? [] : ['(The search took too long and is incomplete: search a smaller directory.)']),
+    ...notes.lines(),
+  ];
+  const header =
+    total === 0
+      ? `No files match "${pattern}" in ${where}.`
+      : `Found ${count} ${total === 1 ? 'file' : 'files'} matching "${pattern}" in ${where}, newest first:`;
+  return {
+    llmContent: [header, ...files.map(({ path }) => path), ...footer].join('\n'),
+    returnDisplay: total === 0 ? 'No files found' : `Found ${count} matching file(s)${rest > 0 ? ' (truncated)' : ''}`,
+  };
+}
