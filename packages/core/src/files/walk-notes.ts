@@ -10,7 +10,7 @@ export class WalkNotes {
     else
       this.#notes.set(kind, {
         count: 1,
-        first: shorten(fromBytePath(path)) + (reason === undefined ? '' : ` (${reason})`),
+        first: shorten(fromBytePath(path)) + (reason === undefined ? '' : `: ${reason}`),
       });
   }
 

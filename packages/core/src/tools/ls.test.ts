@@ -129,7 +129,7 @@ test('what may not be read is absent from the list and from the counts', async (
 test('a hostile ignore file is noted, the list comes all the same', async () => {
   const root = tempDirectory({ '.git/HEAD': '', '.gitignore/x': '', a: '' });
   expect((await list(root)).llmContent).toBe(
-    `2 entries in ${root}:\n[DIR] .gitignore\na (0)\n(1 git-ignored)\n(ignore files not used: ${root}/.gitignore (not a regular file))`,
+    `2 entries in ${root}:\n[DIR] .gitignore\na (0)\n(1 git-ignored)\n(ignore files not used: ${root}/.gitignore: not a regular file)`,
   );
 });
 
