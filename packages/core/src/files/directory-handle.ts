@@ -1,7 +1,8 @@
 import { constants, type FileHandle, mkdir, open, readlink, rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ToolError } from '../errors.js';
-import { errnoOf } from './write-errors.js';
+import { osPath, shownPath } from './file-name.js';
+import { codeOf } from './fs-error.js';
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
 
@@ -24,9 +25,9 @@ export class DirectoryHandle {
   /** Opens `realPath`, which must lead to itself without any link, and creates it with its parents when missing. */
   static async open(realPath: string): Promise<DirectoryHandle> {
     try {
-      return await DirectoryHandle.#openVerified(realPath, realPath, []);
+      return await DirectoryHandle.#openVerified(osPath(realPath), realPath, []);
     } catch (error) {
-      if (errnoOf(error) !== 'ENOENT' || dirname(realPath) === realPath) throw error;
+      if (codeOf(error) !== 'ENOENT' || dirname(realPath) === realPath) throw error;
     }
     const parent = await DirectoryHandle.open(dirname(realPath));
     try {
@@ -39,7 +40,7 @@ export class DirectoryHandle {
     }
   }
 
-  static async #openVerified(path: string, realPath: string, created: string[]): Promise<DirectoryHandle> {
+  static async #openVerified(path: string | Buffer, realPath: string, created: string[]): Promise<DirectoryHandle> {
     const handle = await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     const directory = new DirectoryHandle(realPath, handle, created);
     try {
@@ -55,7 +56,7 @@ export class DirectoryHandle {
     const made = await mkdir(this.entry(name)).then(
       () => true,
       (error: unknown) => {
-        if (errnoOf(error) === 'EEXIST') return false;
+        if (codeOf(error) === 'EEXIST') return false;
         throw error;
       },
     );
@@ -65,14 +66,14 @@ export class DirectoryHandle {
   }
 
   /** The path to use for `name`: it stays right when the directory is moved or its parents are swapped. */
-  entry(name: string): string {
-    return join(process.platform === 'linux' ? `/proc/self/fd/${this.#handle.fd}` : this.path, name);
+  entry(name: string): string | Buffer {
+    return osPath(join(process.platform === 'linux' ? `/proc/self/fd/${this.#handle.fd}` : this.path, name));
   }
 
   /** Throws unless the open directory still is the one its path names. */
   async verify(): Promise<void> {
     if (process.platform !== 'linux') return;
-    const actual = await readlink(`/proc/self/fd/${this.#handle.fd}`);
+    const actual = shownPath(await readlink(`/proc/self/fd/${this.#handle.fd}`, { encoding: 'buffer' }));
     if (actual === this.path) return;
     throw new ToolError(
       'file_changed_since_read',
@@ -85,13 +86,14 @@ export class DirectoryHandle {
     try {
       await this.#handle.sync();
     } catch (error) {
-      if (!['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EISDIR'].includes(errnoOf(error) ?? '')) throw error;
+      if (!['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EISDIR'].includes(codeOf(error) ?? '')) throw error;
     }
   }
 
   /** Takes back the directories made for a write that failed, as far as they are empty. */
   async removeCreated(): Promise<void> {
-    for (const path of this.#created.toReversed()) if (!(await rmdir(path).then(alwaysTrue, alwaysFalse))) return;
+    for (const path of this.#created.toReversed())
+      if (!(await rmdir(osPath(path)).then(alwaysTrue, alwaysFalse))) return;
   }
 
   async close(): Promise<void> {

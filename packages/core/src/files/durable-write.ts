@@ -3,8 +3,10 @@ import { access, constants, type FileHandle, link, lstat, open, rename, unlink }
 import { basename, dirname, join } from 'node:path';
 import { ToolError } from '../errors.js';
 import { DirectoryHandle } from './directory-handle.js';
+import { osPath } from './file-name.js';
+import { codeOf } from './fs-error.js';
 import { keepAttributes } from './keep-attributes.js';
-import { errnoOf, toWriteError } from './write-errors.js';
+import { toWriteError } from './write-errors.js';
 
 /**
  * A write is old or new, never torn, and a reported success survives power loss: a temporary file in the same
@@ -47,10 +49,28 @@ export async function writeDurably(write: DurableWrite): Promise<void> {
   }
 }
 
+/** Removes a file, and only the one that was looked at. */
+export async function removeDurably(
+  removal: Required<Pick<DurableWrite, 'path' | 'original' | 'beforeCommit'>>,
+): Promise<void> {
+  const { path, original, beforeCommit } = removal;
+  const directory = await DirectoryHandle.open(dirname(path));
+  try {
+    await beforeCommit();
+    await assertSame(directory.entry(basename(path)), path, original);
+    await unlink(directory.entry(basename(path)));
+    await confirm(directory, path);
+  } catch (error) {
+    throw toWriteError(error, path);
+  } finally {
+    await directory.close();
+  }
+}
+
 /** Removes what a write that never ended has left: the one temporary file named by its token. */
 export async function sweepTemp(path: string, token: string): Promise<void> {
   // Nothing left, or nothing that can be reached: either way it is in nobody's way.
-  await unlink(join(dirname(path), tempPrefix + token)).catch(() => {});
+  await unlink(osPath(join(dirname(path), tempPrefix + token))).catch(() => {});
 }
 
 /** A rename needs no permission on the file itself, so a read-only file must be asked after. */
@@ -58,7 +78,7 @@ async function assertWritable(path: string, stat: BigIntStats): Promise<void> {
   if (!stat.isFile()) throw new ToolError('target_not_regular_file', `${path} is not a regular file`);
   if ((stat.mode & 0o222n) === 0n)
     throw new ToolError('permission_denied', `${path} is read-only; make it writable first (chmod u+w)`);
-  await access(path, constants.W_OK);
+  await access(osPath(path), constants.W_OK);
 }
 
 async function writeInto(directory: DirectoryHandle, write: DurableWrite): Promise<void> {
@@ -96,21 +116,29 @@ async function fillAndClose(handle: FileHandle, write: DurableWrite): Promise<vo
   await handle.close();
 }
 
-async function commit(directory: DirectoryHandle, temp: string, { path, original }: DurableWrite): Promise<void> {
+async function commit(
+  directory: DirectoryHandle,
+  temp: string | Buffer,
+  { path, original }: DurableWrite,
+): Promise<void> {
   const target = directory.entry(basename(path));
   if (original === null) return create(temp, target, path);
-  const present = await lstat(target, { bigint: true });
-  if (present.ino !== original.stat.ino || present.dev !== original.stat.dev)
-    throw new ToolError('file_changed_since_read', `${path} was replaced by another program; read it again`);
+  await assertSame(target, path, original);
   await rename(temp, target);
 }
 
+async function assertSame(target: string | Buffer, path: string, original: DurableWrite['original']): Promise<void> {
+  const present = await lstat(target, { bigint: true });
+  if (original && present.ino === original.stat.ino && present.dev === original.stat.dev) return;
+  throw new ToolError('file_changed_since_read', `${path} was replaced by another program; read it again`);
+}
+
 /** A link fails when the name is taken, a rename would not. */
-async function create(temp: string, target: string, path: string): Promise<void> {
+async function create(temp: string | Buffer, target: string | Buffer, path: string): Promise<void> {
   try {
     await link(temp, target);
   } catch (error) {
-    const code = errnoOf(error) ?? '';
+    const code = codeOf(error) ?? '';
     if (code === 'EEXIST') throw alreadyThere(path, error);
     if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(code)) throw error;
     // A file system without hard links.
@@ -128,7 +156,7 @@ async function confirm(directory: DirectoryHandle, path: string): Promise<void> 
   try {
     await directory.sync();
   } catch (cause) {
-    const code = errnoOf(cause) ?? 'unknown error';
+    const code = codeOf(cause) ?? 'unknown error';
     const message = `${path} has its new content, but the disk did not confirm it (${code}): it may not survive a power loss`;
     throw new ToolError('file_write_failure', message, { cause });
   }

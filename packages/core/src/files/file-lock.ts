@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ToolError } from '../errors.js';
 import { sweepTemp } from './durable-write.js';
+import { codeOf } from './fs-error.js';
 import type { LatheHome } from './lathe-home.js';
-import { errnoOf } from './write-errors.js';
 
 /**
  * One writer per file, in this process and among all processes that share the home directory. A lock is a symbolic
@@ -75,7 +75,7 @@ async function acquire(lock: string, holder: string, signal: AbortSignal): Promi
     try {
       return await symlink(holder, lock);
     } catch (error) {
-      if (errnoOf(error) !== 'EEXIST') throw error;
+      if (codeOf(error) !== 'EEXIST') throw error;
     }
     if (!(await removeDead(lock))) await delay(wait, undefined, { signal });
   }
@@ -94,7 +94,7 @@ async function removeDead(lock: string): Promise<boolean> {
   try {
     await symlink(await describe({ token: randomBytes(16).toString('hex'), path: '' }), right);
   } catch (error) {
-    if (errnoOf(error) !== 'EEXIST') throw error;
+    if (codeOf(error) !== 'EEXIST') throw error;
     return removeDead(right);
   }
   try {
@@ -139,7 +139,7 @@ async function isAlive(lock: string, holder: string): Promise<boolean> {
   try {
     process.kill(Number(pid), 0);
   } catch (error) {
-    if (errnoOf(error) === 'ESRCH') return false;
+    if (codeOf(error) === 'ESRCH') return false;
   }
   return (await startOf(Number(pid))) === started;
 }

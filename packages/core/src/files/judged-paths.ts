@@ -23,11 +23,17 @@ export class JudgedPaths {
   }
 
   /** For `execute`: the judged place, or, when nobody judged this call, a place that needs no question. */
-  async recall(call: object, path: string): Promise<Location> {
+  async recall(call: object, path: string, access: 'read' | 'write' = 'read'): Promise<Location> {
     const judged = this.#judged.get(call)?.get(path);
     if (judged !== undefined) return judged;
     const location = await this.#workspace.locate(path);
-    if ((location.inside || location.readable === true) && location.secret === undefined) return location;
-    throw new ToolError('path_not_in_workspace', `${location.path} needs approval before it can be read.`);
+    const isFree = access === 'read' ? location.inside || location.readable === true : isOpenForWriting(location);
+    if (isFree && location.secret === undefined) return location;
+    const verb = access === 'read' ? 'read' : 'written';
+    throw new ToolError('path_not_in_workspace', `${location.path} needs approval before it can be ${verb}.`);
   }
+}
+
+function isOpenForWriting({ inside, guarded }: Location): boolean {
+  return inside && guarded === undefined;
 }

@@ -32,6 +32,11 @@ export class SeenFiles {
     this.#keep(path, { hash, unseen: unseen.flatMap((range) => subtract(range, lines)) });
   }
 
+  /** The model has seen some content of this file, perhaps an older one. */
+  knows(path: string): boolean {
+    return this.#hashes.has(path);
+  }
+
   has(path: string, hash: string): boolean {
     const sight = this.#sights.get(path);
     return sight?.hash === hash && sight.unseen.length === 0;

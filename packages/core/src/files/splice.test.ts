@@ -9,10 +9,11 @@ import { codecFor } from './text-codec.js';
 const isLong = process.env['LATHE_LONG'] === '1';
 
 async function textOf(content: string | Buffer, name = 'utf-8'): Promise<TextBytes> {
-  const codec = await codecFor({ name, bom: new Uint8Array() });
+  const encoding = { name, bom: new Uint8Array() };
+  const codec = await codecFor(encoding);
   const bytes = typeof content === 'string' ? codec.encode(content) : content;
   if (!bytes) throw new Error('not encodable');
-  return { bytes, codec };
+  return { bytes, codec, encoding };
 }
 
 /** Replaces every match. The result is decoded when the file was given as text. */
@@ -190,7 +191,8 @@ const file = style.chain(({ encoding, gaps }) => {
 test(`bytes outside an edit never change (${isLong ? '10,000' : '1,000'} random files and edits)`, async () => {
   let edits = 0;
   const property = fc.asyncProperty(file, async ({ encoding, rows, from, count, newLines }) => {
-    const codec = await codecFor({ name: encoding, bom: new Uint8Array() });
+    const kind = { name: encoding, bom: new Uint8Array() };
+    const codec = await codecFor(kind);
     const encode = (text: string) => codec.encode(text) ?? Buffer.from('?');
     const first = from % rows.length;
     const last = Math.min(first + count, rows.length) - 1;
@@ -205,7 +207,7 @@ test(`bytes outside an edit never change (${isLong ? '10,000' : '1,000'} random 
     const wanted = rows.slice(first, last + 1);
     const ending = encode(rows[last]?.gap ?? '');
     const after = Buffer.concat([ending, ...rows.slice(last + 1).map((row, index) => bytesOf(row, last + 1 + index))]);
-    const text = { bytes: Buffer.concat([before, encode(joined(wanted)), after]), codec };
+    const text = { bytes: Buffer.concat([before, encode(joined(wanted)), after]), codec, encoding: kind };
 
     const oldText = wanted.map(({ line }) => line).join('\n');
     const newText = newLines.join('\n');

@@ -1,9 +1,11 @@
 import type { Pace } from './pace.js';
+import type { TextEncoding } from './text-encoding.js';
 
 /** A file's bytes and how they spell text. Everything found in it is a byte span, never a position in decoded text. */
 export interface TextBytes {
   readonly bytes: Buffer;
   readonly codec: TextCodec;
+  readonly encoding: TextEncoding;
 }
 
 export interface TextCodec {
@@ -121,13 +123,12 @@ export function lineEnd(text: TextBytes, offset: number): number {
   return bytes.length;
 }
 
-/** How many lines begin before `offset`, counting the first one: the 1-based number of the line around it. */
-export async function lineNumberAt(text: TextBytes, offset: number, pace: Pace): Promise<number> {
-  let number = 1;
+export async function lineFeedsBetween(text: TextBytes, from: number, to: number, pace: Pace): Promise<number> {
+  let count = 0;
   const { bytes } = text;
-  for (let at = bytes.indexOf(lineFeed); at !== -1 && at < offset; at = bytes.indexOf(lineFeed, at + 1)) {
-    if (breakUnit(text, at - (at % text.codec.unit)) === lineFeed) number++;
-    if ((number & 0xfff) === 0 && pace.isTired) await pace.rest();
+  for (let at = bytes.indexOf(lineFeed, from); at !== -1 && at < to; at = bytes.indexOf(lineFeed, at + 1)) {
+    if (breakUnit(text, at - (at % text.codec.unit)) === lineFeed) count++;
+    if ((count & 0xfff) === 0 && pace.isTired) await pace.rest();
   }
-  return number;
+  return count;
 }

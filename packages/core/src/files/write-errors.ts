@@ -1,15 +1,12 @@
 import { ToolError, type ToolErrorType } from '../errors.js';
+import { codeOf } from './fs-error.js';
 
 /** The typed error for a failed write. The sentence says that the old file is as it was, because it is. */
 export function toWriteError(error: unknown, path: string): unknown {
-  const code = errnoOf(error);
+  const code = codeOf(error);
   if (error instanceof ToolError || code === undefined) return error;
   const { type, advice } = meanings[code] ?? { type: 'file_write_failure' as const, advice: 'nothing was changed' };
   return new ToolError(type, `Cannot write ${path}: ${advice} (${code})`, { cause: error });
-}
-
-export function errnoOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
 const meanings: Record<string, { type: ToolErrorType; advice: string }> = {

@@ -1,0 +1,102 @@
+import { writeDurably } from './durable-write.js';
+import { hashOf } from './file-content.js';
+import type { FileLocks } from './file-lock.js';
+import { assertUnchanged, changedSince, type Snapshot, snapshotOf, withFileIfAny } from './file-snapshot.js';
+import type { Journal } from './journal.js';
+import type { OpenFile } from './open-file.js';
+import type { SeenFiles } from './seen-files.js';
+import { type UndoOutcome, undoChange } from './undo.js';
+
+export interface ChangeRequest {
+  /** Real, judged path. */
+  path: string;
+  tool: string;
+  signal: AbortSignal;
+  /** The hash of what a person saw when saying yes (`null`: no file). A different content now is a conflict. */
+  approved?: string | null;
+  /**
+   * Decides on the new content, looking at what is on disk at this moment; `undefined` leaves the file alone. Throws
+   * to refuse.
+   */
+  decide: (current: Snapshot | null) => Promise<readonly Uint8Array[] | undefined>;
+}
+
+/**
+ * The one way in which files are changed: under the file's lock, from what is on disk at that moment, written down in
+ * the journal before, durable afterwards, and then known to the model.
+ */
+export class FileChanges {
+  readonly #parts: { locks: FileLocks; journal: Journal; seen: SeenFiles };
+
+  constructor(parts: { locks: FileLocks; journal: Journal; seen: SeenFiles }) {
+    this.#parts = parts;
+  }
+
+  /** What the file contains now; `null` when there is none. */
+  async read(path: string, signal: AbortSignal): Promise<Snapshot | null> {
+    return withFileIfAny(path, async (file) => file && (await snapshotOf(file, signal)));
+  }
+
+  /** Whether the model has seen exactly this content, an older one, or none. */
+  knowledgeOf({ path, hash }: Snapshot): 'current' | 'outdated' | 'none' {
+    const { seen } = this.#parts;
+    if (seen.has(path, hash)) return 'current';
+    return seen.knows(path) ? 'outdated' : 'none';
+  }
+
+  async change({ path, tool, signal, approved, decide }: ChangeRequest): Promise<void> {
+    await this.#parts.locks.hold(path, signal, (token) =>
+      withFileIfAny(path, async (file) => {
+        const current = file && (await snapshotOf(file, signal));
+        if (approved !== undefined && approved !== (current?.hash ?? null)) throw changedSince(path);
+        const pieces = await decide(current);
+        if (pieces !== undefined) await this.#write({ file, current, pieces, token, path, signal, tool });
+      }),
+    );
+  }
+
+  /** Takes back the newest changes, or all of one turn. A file that somebody else changed since is left alone. */
+  async undo(which: { count: number } | { turn: string }, signal: AbortSignal): Promise<UndoOutcome[]> {
+    const changes = await this.#parts.journal.list('count' in which ? which.count : Number.POSITIVE_INFINITY);
+    const wanted = 'turn' in which ? changes.filter(({ turn }) => turn === which.turn) : changes;
+    const outcomes: UndoOutcome[] = [];
+    for (const change of wanted) outcomes.push(await undoChange(this.#parts, change, signal));
+    return outcomes;
+  }
+
+  async #write(work: {
+    file: OpenFile | null;
+    current: Snapshot | null;
+    pieces: readonly Uint8Array[];
+    token: string;
+    path: string;
+    signal: AbortSignal;
+    tool: string;
+  }): Promise<void> {
+    const { file, current, pieces, token, path, signal, tool } = work;
+    const { journal, seen } = this.#parts;
+    const after = await hashOf(pieces);
+    let id: string | undefined;
+    let isUnderWay = false;
+    try {
+      await writeDurably({
+        path,
+        pieces,
+        original: file,
+        token,
+        signal,
+        alongside: async () => {
+          id = await journal.record({ tool, path, before: current?.hash ?? null, after }, current?.bytes ?? null);
+        },
+        beforeCommit: async () => {
+          if (file && current) await assertUnchanged(file, current, signal);
+          isUnderWay = true;
+        },
+      });
+    } catch (error) {
+      if (id !== undefined && !isUnderWay) await journal.forget(id);
+      throw error;
+    }
+    seen.record(path, after);
+  }
+}

@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
+import { ToolError } from '../errors.js';
+import type { OpenFile } from './open-file.js';
+
+/** Files up to this size are edited; a larger one is refused before a byte of it is read. */
+export const maxEditBytes = 256 << 20;
+
+/** All bytes of a file that is small enough to be edited. */
+export async function readContent({ handle, path, stat }: OpenFile, signal: AbortSignal): Promise<Buffer> {
+  if (stat.size > maxEditBytes) {
+    const size = `${Math.round(Number(stat.size) / (1 << 20))} MB`;
+    throw new ToolError('file_too_large', `${path} has ${size}; files over ${maxEditBytes >> 20} MB are not edited`);
+  }
+  // One byte more than expected, so that a file that grows meanwhile shows.
+  const buffer = Buffer.allocUnsafe(Number(stat.size) + 1);
+  let length = 0;
+  while (length < buffer.length) {
+    signal.throwIfAborted();
+    const { bytesRead } = await handle.read(buffer, length, Math.min(chunkSize, buffer.length - length), length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  if (length === buffer.length)
+    throw new ToolError('file_changed_since_read', `${path} is growing while it is read; try again`);
+  return buffer.subarray(0, length);
+}
+
+const chunkSize = 4 << 20;
+
+/** The hash that `SeenFiles` and the journal know a content by, made without holding up the event loop. */
+export async function hashOf(pieces: readonly Uint8Array[]): Promise<string> {
+  const hash = createHash('sha256');
+  let sinceTurn = 0;
+  for (const piece of pieces) {
+    for (let start = 0; start < piece.length; start += chunkSize) {
+      const part = piece.subarray(start, start + chunkSize);
+      hash.update(part);
+      sinceTurn += part.length;
+      if (sinceTurn < chunkSize) continue;
+      await turn();
+      sinceTurn = 0;
+    }
+  }
+  return hash.digest('base64url');
+}

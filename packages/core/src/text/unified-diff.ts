@@ -1,0 +1,113 @@
+import type { LineEdit } from './line-diff.js';
+
+/** Neighbouring changes with the lines around them. Line numbers are 0-based. */
+export interface Hunk {
+  oldStart: number;
+  newStart: number;
+  /** Each with its line break, if it has one. */
+  lines: { sign: ' ' | '-' | '+'; text: string }[];
+}
+
+export interface DiffNames {
+  /** `null` when there was no file before. */
+  oldName: string | null;
+  newName: string;
+}
+
+export const contextLines = 3;
+
+/** The hunks of these edits. `offset` says how many lines precede the given ones in the two files. */
+export function hunksOf(
+  oldLines: readonly string[],
+  newLines: readonly string[],
+  edits: readonly LineEdit[],
+  offset = { old: 0, new: 0 },
+): Hunk[] {
+  const hunks: Hunk[] = [];
+  for (const group of groupsOf(edits)) {
+    const [first, last] = [group[0], group.at(-1)];
+    if (!first || !last) continue;
+    const start = Math.max(0, first.oldStart - contextLines);
+    const lines: Hunk['lines'] = [];
+    const take = (sign: ' ' | '-' | '+', from: readonly string[]) =>
+      lines.push(...from.map((text) => ({ sign, text })));
+    let at = start;
+    for (const { oldStart, oldEnd, newStart, newEnd } of group) {
+      take(' ', oldLines.slice(at, oldStart));
+      take('-', oldLines.slice(oldStart, oldEnd));
+      take('+', newLines.slice(newStart, newEnd));
+      at = oldEnd;
+    }
+    take(' ', oldLines.slice(at, at + contextLines));
+    hunks.push({
+      oldStart: offset.old + start,
+      newStart: offset.new + first.newStart - (first.oldStart - start),
+      lines,
+    });
+  }
+  return hunks;
+}
+
+/** Edits whose surroundings touch belong together. */
+function groupsOf(edits: readonly LineEdit[]): LineEdit[][] {
+  const groups: LineEdit[][] = [];
+  for (const edit of edits) {
+    const group = groups.at(-1);
+    const last = group?.at(-1);
+    if (group && last && edit.oldStart - last.oldEnd <= 2 * contextLines) group.push(edit);
+    else groups.push([edit]);
+  }
+  return groups;
+}
+
+/**
+ * The unified diff that a person approves: nothing in it is invisible. Line endings are marked where the change mixes
+ * them, and control, bidirectional and zero-width characters are spelled out.
+ */
+export function formatDiff(hunks: readonly Hunk[], { oldName, newName }: DiffNames): string {
+  if (hunks.length === 0) return '';
+  const out = [`--- ${oldName === null ? '/dev/null' : oldName}`, `+++ ${newName}`];
+  const showReturns = mixesLineEndings(hunks);
+  for (const { oldStart, newStart, lines } of hunks) {
+    const [removed, added] = [
+      lines.filter(({ sign }) => sign !== '+').length,
+      lines.filter(({ sign }) => sign !== '-').length,
+    ];
+    out.push(`@@ -${rangeOf(oldStart, removed)} +${rangeOf(newStart, added)} @@`);
+    for (const { sign, text } of lines) {
+      out.push(sign + visible(text, showReturns));
+      if (!text.endsWith('\n') && !text.endsWith('\r')) out.push('\\ No newline at end of file');
+    }
+  }
+  return `${out.join('\n')}\n`;
+}
+
+/** The lines of a text, each with its line break. */
+export function splitKeepingBreaks(text: string): string[] {
+  return text.match(/[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+$/g) ?? [];
+}
+
+function rangeOf(start: number, count: number): string {
+  return count === 1 ? `${start + 1}` : `${count === 0 ? start : start + 1},${count}`;
+}
+
+function mixesLineEndings(hunks: readonly Hunk[]): boolean {
+  const kinds = new Set<string>();
+  for (const { lines } of hunks) for (const { text } of lines) kinds.add(/\r?\n$|\r$/.exec(text)?.[0] ?? '');
+  kinds.delete('');
+  return kinds.size > 1;
+}
+
+// C0 and C1 controls but tab, direction marks and overrides, zero-width space and joiner, byte order mark, tags.
+const invisible = /(?!\t)[\p{Cc}\u061C\u200B\u200E\u200F\u2028-\u202E\u2060\u2066-\u2069\uFEFF\u{E0000}-\u{E007F}]/gu;
+
+function visible(line: string, showReturns: boolean): string {
+  const content = line.replace(/\r?\n$|\r$/, '');
+  const ending = line.slice(content.length);
+  const mark = !showReturns || ending === '\n' || ending === '' ? '' : ending === '\r\n' ? '␍' : '␍ (CR alone)';
+  return content.replace(invisible, spelledOut) + mark;
+}
+
+function spelledOut(character: string): string {
+  return `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`;
+}
