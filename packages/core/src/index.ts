@@ -11,17 +11,17 @@ export type {
 } from './content.js';
 export { textOf, toParts } from './content.js';
 export { ToolError, type ToolErrorType, toolErrorTypes } from './errors.js';
+export { FileChanges } from './files/file-changes.js';
+export { FileLocks } from './files/file-lock.js';
 export { type FindOptions, type FoundFile, findFiles } from './files/find-files.js';
 export { userExcludes } from './files/git-excludes.js';
 export { type IgnoredBy, IgnoreRules } from './files/ignore-rules.js';
-export { FileChanges } from './files/file-changes.js';
-export { FileLocks } from './files/file-lock.js';
 export { type Change as FileChange, Journal } from './files/journal.js';
 export { LatheHome } from './files/lathe-home.js';
 export { Ripgrep } from './files/ripgrep.js';
 export { SeenFiles } from './files/seen-files.js';
-export type { Visibility } from './files/visibility.js';
 export type { UndoOutcome } from './files/undo.js';
+export type { Visibility } from './files/visibility.js';
 export { type Location, Workspace, type WorkspaceOptions } from './files/workspace.js';
 export { createLathe, type Lathe, type LatheOptions } from './lathe/create-lathe.js';
 export { chooseModel } from './models/choose-model.js';
@@ -88,6 +88,7 @@ export type {
 export { GlobTool } from './tools/glob.js';
 export { LSTool } from './tools/ls.js';
 export { EditTool } from './tools/edit.js';
+export { LSTool } from './tools/ls.js';
 export { ReadFileTool, type ReadLimits } from './tools/read-file.js';
 export { ShellTool, type ShellToolOptions } from './tools/shell.js';
 export type { Target } from './tools/target.js';

@@ -37,11 +37,9 @@ export class FileChanges {
     return withFileIfAny(path, async (file) => file && (await snapshotOf(file, signal)));
   }
 
-  /** Whether the model has seen exactly this content, an older one, or none. */
-  knowledgeOf({ path, hash }: Snapshot): 'current' | 'outdated' | 'none' {
-    const { seen } = this.#parts;
-    if (seen.has(path, hash)) return 'current';
-    return seen.knows(path) ? 'outdated' : 'none';
+  /** How much of this content the model has seen. */
+  knowledgeOf({ path, hash }: Snapshot): ReturnType<SeenFiles['knowledgeOf']> {
+    return this.#parts.seen.knowledgeOf(path, hash);
   }
 
   async change({ path, tool, signal, approved, decide }: ChangeRequest): Promise<void> {

@@ -32,9 +32,12 @@ export class SeenFiles {
     this.#keep(path, { hash, unseen: unseen.flatMap((range) => subtract(range, lines)) });
   }
 
-  /** The model has seen some content of this file, perhaps an older one. */
-  knows(path: string): boolean {
-    return this.#hashes.has(path);
+  /** What the model knows of a file with this content: all of it, a part, an older content, or nothing. */
+  knowledgeOf(path: string, hash: string): 'all' | 'part' | 'outdated' | 'none' {
+    const sight = this.#sights.get(path);
+    if (sight === undefined) return 'none';
+    if (sight.hash !== hash) return 'outdated';
+    return sight.unseen.length === 0 ? 'all' : 'part';
   }
 
   has(path: string, hash: string): boolean {

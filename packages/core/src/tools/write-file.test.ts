@@ -22,7 +22,7 @@ async function setUp(files: Record<string, string | Uint8Array> = {}) {
   const write = (name: string, content: string) => tool.execute({ file_path: path(name), content }, signal);
   /** As if the model had read the file. */
   const see = (name: string) => seen.record(path(name), contentHash(readFileSync(path(name))));
-  return { root, tool, changes, path, write, see, read: (name: string) => readFileSync(path(name), 'utf8') };
+  return { root, tool, seen, path, write, see, read: (name: string) => readFileSync(path(name), 'utf8') };
 }
 
 test('a new file is created with its parents', async () => {
@@ -64,6 +64,16 @@ describe('freshness is judged by content', () => {
     utimesSync(path('f'), new Date('2036-01-01'), new Date('2036-01-01'));
     await write('f', 'b');
     expect(read('f')).toBe('b');
+  });
+
+  test('a file read in part is not, until the rest is read too', async () => {
+    const { write, read, seen, path } = await setUp({ f: 'a\nb\n' });
+    const hash = contentHash(readFileSync(path('f')));
+    seen.recordLines(path('f'), hash, { first: 0, next: 1 }, 2);
+    await expect(write('f', 'x')).rejects.toMatchObject({ type: 'edit_requires_prior_read' });
+    seen.recordLines(path('f'), hash, { first: 1, next: 2 }, 2);
+    await write('f', 'x');
+    expect(read('f')).toBe('x');
   });
 
   test('an empty file needs no reading', async () => {

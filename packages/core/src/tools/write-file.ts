@@ -106,14 +106,27 @@ export class WriteFileTool extends BaseTool<WriteFileParams> {
 
   /** An empty file has nothing that could be lost unseen. */
   #refuseUnseen(current: Snapshot): void {
-    const knowledge = this.#changes.knowledgeOf(current);
-    if (knowledge === 'current' || current.bytes.length === 0) return;
-    if (knowledge === 'outdated') {
-      const message = `${current.path} has changed since you read it. Read it again, then write.`;
-      throw new ToolError('file_changed_since_read', message);
+    if (current.bytes.length === 0) return;
+    const { path } = current;
+    switch (this.#changes.knowledgeOf(current)) {
+      case 'all':
+        return;
+      case 'part':
+        throw new ToolError(
+          'edit_requires_prior_read',
+          `You have read only a part of ${path}. Read the rest, or use edit.`,
+        );
+      case 'outdated':
+        throw new ToolError(
+          'file_changed_since_read',
+          `${path} has changed since you read it. Read it again, then write.`,
+        );
+      case 'none':
+        throw new ToolError(
+          'edit_requires_prior_read',
+          `${path} exists and you have not read it. Read it, or use edit.`,
+        );
     }
-    const message = `${current.path} exists and you have not read it. Read it first, or use edit.`;
-    throw new ToolError('edit_requires_prior_read', message);
   }
 
   #names(path: string, current: Snapshot | null): { oldName: string | null; newName: string } {
