@@ -1,3 +1,23 @@
+export { Agent } from './agent/agent.js';
+export type {
+  AgentEvent,
+  BudgetReason,
+  Compaction,
+  EndReason,
+  PromptEnd,
+  UsageReport,
+} from './agent/agent-event.js';
+export type {
+  AgentOptions,
+  CallRunner,
+  ContextSource,
+  ContextText,
+  DeclaredTools,
+  HookAnswer,
+  PromptHooks,
+} from './agent/agent-options.js';
+export type { Budgets, Price } from './agent/budget.js';
+export { repairHistory } from './agent/repair-history.js';
 export type {
   Blob,
   FileData,

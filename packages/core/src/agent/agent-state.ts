@@ -1,0 +1,80 @@
+import type { FunctionDeclaration } from '../content.js';
+import { estimateTokens } from '../models/estimate-tokens.js';
+import type { Model, Usage } from '../models/model.js';
+import type { AgentEvent, UsageReport } from './agent-event.js';
+import type { AgentOptions, CallRunner } from './agent-options.js';
+import { Budget } from './budget.js';
+import { Conversation } from './conversation.js';
+import { EventQueue } from './event-queue.js';
+import { LoopGuard } from './loop-guard.js';
+
+/** What an agent remembers from one prompt to the next. */
+export class AgentState {
+  readonly options: AgentOptions;
+  readonly budget: Budget;
+  readonly loops = new LoopGuard();
+  readonly runner: CallRunner;
+  /** Where callbacks report while a prompt is worked on. */
+  readonly queue = new EventQueue<AgentEvent>();
+  model: Model;
+  conversation: Conversation;
+  /** What the provider counted for a history of so many tokens by our estimate. */
+  #measured: { tokens: number; estimate: number } | undefined;
+  #declared: { tools: readonly FunctionDeclaration[]; tokens: number } | undefined;
+
+  constructor(options: AgentOptions) {
+    this.options = options;
+    this.model = options.model;
+    this.conversation = new Conversation(options.history);
+    this.budget = new Budget(options.budgets);
+    this.runner = options.openRunner((event) => this.queue.push(event));
+  }
+
+  clear(): void {
+    this.conversation = new Conversation();
+    this.loops.reset();
+    this.#measured = undefined;
+  }
+
+  tools(): readonly FunctionDeclaration[] {
+    return this.options.tools.declarations(this.model.contextWindow);
+  }
+
+  /** Tokens of the next request: what the provider counted last, and our estimate of what has come since. */
+  contextTokens(): number {
+    const { tokens } = this.conversation;
+    if (this.#measured) return this.#measured.tokens + tokens - this.#measured.estimate;
+    return this.overheadTokens() + tokens;
+  }
+
+  /** What every request costs before the history begins. */
+  overheadTokens(): number {
+    const tools = this.tools();
+    if (this.#declared?.tools !== tools) {
+      const tokens = estimateTokens(this.options.system) + estimateTokens(JSON.stringify(tools));
+      this.#declared = { tools, tokens };
+    }
+    return this.#declared.tokens;
+  }
+
+  /** Notes what an answer that now ends the history has cost. */
+  spend(usage: Usage): UsageReport {
+    const { budget, conversation, model } = this;
+    budget.add(usage, this.options.price);
+    if (!usage.isEstimate)
+      this.#measured = { tokens: usage.inputTokens + usage.outputTokens, estimate: conversation.tokens };
+    return {
+      request: usage,
+      session: { ...budget.usage },
+      ...(this.options.price && { sessionCost: budget.cost }),
+      contextTokens: this.contextTokens(),
+      contextWindow: model.contextWindow,
+    };
+  }
+
+  /** The history is another one: earlier counts say nothing about it. */
+  replaceHistory(messages: Conversation['messages']): void {
+    this.conversation.replace(messages);
+    this.#measured = undefined;
+  }
+}

@@ -1,0 +1,70 @@
+import type { Usage } from '../models/model.js';
+import type { BudgetReason } from './agent-event.js';
+
+/** What an agent may spend over its life. Left out: no limit. */
+export interface Budgets {
+  turns?: number;
+  /** Input and output together; tokens that the provider had cached count as well. */
+  tokens?: number;
+  /** Time spent on prompts. */
+  milliseconds?: number;
+  cost?: number;
+}
+
+/** Price of a million tokens, in any currency. */
+export interface Price {
+  input: number;
+  output: number;
+  /** The same as `input` when left out. */
+  cachedInput?: number;
+}
+
+/** Counts what an agent has spent and says when it is enough. */
+export class Budget {
+  turns = 0;
+  readonly usage: Usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
+  cost = 0;
+  milliseconds = 0;
+  readonly limits: Budgets;
+
+  constructor(limits: Budgets = {}) {
+    this.limits = limits;
+  }
+
+  add(usage: Usage, price?: Price): void {
+    addUsage(this.usage, usage);
+    if (price) this.cost += costOf(usage, price);
+  }
+
+  /** Why no further request may be made, if so. */
+  exceeded(): { reason: BudgetReason; message: string } | undefined {
+    const { turns, tokens, milliseconds, cost } = this.limits;
+    const spent = this.usage.inputTokens + this.usage.outputTokens;
+    if (turns !== undefined && this.turns >= turns)
+      return { reason: 'max-turns', message: `Stopped after ${turns} turns, the limit that was set.` };
+    if (tokens !== undefined && spent >= tokens)
+      return { reason: 'max-tokens', message: `Stopped after ${spent} tokens; the limit is ${tokens}.` };
+    if (milliseconds !== undefined && this.milliseconds >= milliseconds)
+      return { reason: 'max-time', message: timeMessage(milliseconds) };
+    if (cost !== undefined && this.cost >= cost)
+      return { reason: 'max-cost', message: `Stopped at a cost of ${this.cost.toFixed(4)}; the limit is ${cost}.` };
+    return undefined;
+  }
+}
+
+export function timeMessage(milliseconds: number): string {
+  return `Stopped after ${milliseconds / 1000} s, the time limit that was set.`;
+}
+
+export function addUsage(sum: Usage, more: Usage): void {
+  sum.inputTokens += more.inputTokens;
+  sum.outputTokens += more.outputTokens;
+  sum.cachedInputTokens += more.cachedInputTokens;
+  sum.reasoningTokens += more.reasoningTokens;
+  if (more.isEstimate) sum.isEstimate = true;
+}
+
+function costOf(usage: Usage, { input, output, cachedInput = input }: Price): number {
+  const fresh = usage.inputTokens - usage.cachedInputTokens;
+  return (fresh * input + usage.cachedInputTokens * cachedInput + usage.outputTokens * output) / 1_000_000;
+}
