@@ -176,8 +176,9 @@ test('a reader that goes away at any event stops the work and leaves a valid his
   const whole = await collect(agentKit(script()).agent.prompt('go', never));
   for (let stop = 1; stop <= whole.length; stop++) {
     const { agent } = agentKit(script());
-    let seen = 0;
-    for await (const _event of agent.prompt('go', never)) if (++seen === stop) break;
+    const events = agent.prompt('go', never);
+    for (let read = 0; read < stop; read++) await events.next();
+    await events.return(undefined);
     expect(faults(agent.history), `after event ${stop}`).toEqual([]);
     expect((await endOf(agent, 'next')).reason).toBe('done');
     expect(faults(agent.history), `after event ${stop} and another prompt`).toEqual([]);
