@@ -58,8 +58,6 @@ export function planBubblewrap(options: BubblewrapOptions): BubblewrapPlan {
       '/proc',
       '--tmpfs',
       '/tmp',
-      '--tmpfs',
-      '/var/tmp',
       // A mask around the workspace comes before it, every other one after it.
       ...masks.filter(containsRoot).flatMap(mask),
       ...roots.flatMap((root) => ['--bind', root, root]),
@@ -80,9 +78,9 @@ function mask(path: string): string[] {
 /** Where keys lie and where other programs take orders. */
 function maskedPaths({ home, hidden, roots }: BubblewrapOptions): string[] {
   const secrets = secretNames.flatMap((name) => secretPath(name, home));
-  const directories = [...secrets, ...controlDirectories, ...hidden].filter((path) => existsSync(path));
+  const directories = [...secrets, ...controlDirectories, ...hidden].filter(hasContent);
   const isCovered = (path: string) =>
-    ['/tmp', '/var/tmp', ...directories].some((directory) => isWithin(directory, path)) ||
+    ['/tmp', ...directories].some((directory) => isWithin(directory, path)) ||
     roots.some((root) => isWithin(root, path));
   return [...new Set([...directories, ...boundSockets().filter((path) => !isCovered(path))])];
 }
@@ -124,8 +122,8 @@ function boundSockets(): string[] {
   }
 }
 
-/** Protected even before they exist: what starts programs on the next visit to the directory. */
-const reservedNames = ['.lathe', '.qwen', '.claude', '.mcp.json', '.vscode', '.husky', '.envrc'];
+/** Protected even before they exist: what we would load ourselves. Every name costs time and shows up in listings. */
+const reservedNames = ['.lathe', '.qwen'];
 const nestedNames = [
   '.github/workflows',
   '.github/actions',
@@ -173,6 +171,17 @@ function readOnly(path: string): string[] {
 
 function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+/** Every mount costs time, so what holds nothing is left as it is: read-only. */
+function hasContent(path: string): boolean {
+  const info = statSync(path, { throwIfNoEntry: false });
+  if (!info?.isDirectory()) return info !== undefined;
+  try {
+    return readdirSync(path).length > 0;
+  } catch {
+    return true;
+  }
 }
 
 function isWritable(path: string): boolean {

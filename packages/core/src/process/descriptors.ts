@@ -4,9 +4,11 @@ import { readdirSync, readFileSync } from 'node:fs';
  * Shell code that closes every descriptor above stderr which a child would inherit. What Node opens closes itself; what
  * Lathe was started with does not.
  */
-export function closingInherited(): string {
+export function closingInherited(shell: string): string {
   inherited ??= inheritableDescriptors();
-  return inherited.length === 0 ? '' : `exec ${inherited.map((fd) => `${fd}>&-`).join(' ')}; `;
+  // Only bash takes numbers of more than one digit.
+  const closable = shell.endsWith('bash') ? inherited : inherited.filter((fd) => fd < 10);
+  return closable.length === 0 ? '' : `exec ${closable.map((fd) => `${fd}>&-`).join(' ')}; `;
 }
 
 let inherited: number[] | undefined;

@@ -45,9 +45,11 @@ export class Guardian {
       stdio: ['pipe', 'pipe', 'ignore'],
     });
     const helper = new Helper(child, directory);
-    child.once('exit', () => {
+    const forget = () => {
       this.#helper = undefined;
-    });
+    };
+    child.once('exit', forget);
+    child.once('error', forget);
     this.#series.limitSetter = (await helper.nextLine()) || undefined;
     return helper;
   }
@@ -63,6 +65,7 @@ class Helper {
   readonly #directory: string;
   readonly #waiting: ((line: string | undefined) => void)[] = [];
   #count = 0;
+  #isDead = false;
 
   constructor(child: ChildProcess, directory: string) {
     this.#child = child;
@@ -78,7 +81,8 @@ class Helper {
     const path = join(this.#directory, `${this.#count++}`);
     this.send(path);
     const answer = await this.nextLine();
-    if (answer !== path) throw new ToolError('shell_execute_error', `Cannot make a pipe for the command in ${path}`);
+    if (answer !== path)
+      throw new ToolError('shell_execute_error', `The shell cannot be started: no pipe for its output at ${path}`);
     return path;
   }
 
@@ -86,7 +90,8 @@ class Helper {
     this.#child.stdin?.write(`${line}\n`);
   }
 
-  nextLine(): Promise<string | undefined> {
+  async nextLine(): Promise<string | undefined> {
+    if (this.#isDead) return undefined;
     this.#hold(true);
     return new Promise((resolve) => {
       this.#waiting.push((line) => {
@@ -97,6 +102,7 @@ class Helper {
   }
 
   #fail(): void {
+    this.#isDead = true;
     for (const answer of this.#waiting.splice(0)) answer(undefined);
   }
 
@@ -111,10 +117,12 @@ class Helper {
 
 /**
  * $1 directory for pipes, $2 series, $3 marks per series. A line on stdin asks for a pipe, or, where there is no /proc,
- * names a process group that begins (+) or ended (-). A killed group dies in one step, which is what stops a fork bomb.
+ * names a process group that begins (+) or ended (-). The helper takes a limit outside the series, so that neither its
+ * own sweep nor that of a Lathe around this one ends it too early. A killed group dies in one step, which is what stops a fork bomb.
  */
 const script = `
 (ulimit -R "$(($2 * $3))") && echo ulimit || command -v prlimit || echo
+ulimit -R "$((($2 - 1) * $3))"
 groups=
 while IFS= read -r line; do
   case $line in

@@ -66,7 +66,7 @@ export class CommandRunner {
   /** What runs before the command, on its first line so that line numbers in messages stay right. */
   #prelude(mark: CallMark): string {
     const limit = this.#series.limitSetter === 'ulimit' ? `ulimit -R ${mark.value}; ` : '';
-    return limit + closingInherited();
+    return limit + closingInherited(this.shell);
   }
 
   #launch(request: CommandRequest, mark: CallMark, prelude: string): Launch {

@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import { closeSync, statSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as immediate, setTimeout as wait } from 'node:timers/promises';
 import { ToolError } from '../errors.js';
 import type { CallMark } from './call-mark.js';
 import type { CapturedOutput } from './captured-output.js';
@@ -70,8 +70,7 @@ export interface RunningCommand {
 const maxDrainMs = 2_000;
 const idleDrainMs = 500;
 const maxDrainedProcesses = 200;
-/** After a kill there is nothing to wait for but what already stands in the pipe. */
-const killedDrainMs = 100;
+const drainStepMs = 50;
 
 interface Parts {
   request: CommandRequest;
@@ -174,16 +173,22 @@ function readAll({ reader }: OutputPipe, output: CapturedOutput, onOutput: Comma
   });
   const drain = async (maxMs: number, idleMs: number) => {
     const deadline = performance.now() + maxMs;
-    while (performance.now() < deadline) {
+    let idle = 0;
+    while (!isDone && idle < idleMs && performance.now() < deadline) {
       const seen = output.totalBytes;
-      const pause = new AbortController();
-      const timer = wait(idleMs, 'idle', { signal: pause.signal }).catch(() => 'idle');
-      const what = await Promise.race([done, timer]);
-      pause.abort();
-      if (what !== 'idle' || seen === output.totalBytes) return;
+      const isOver = await Promise.race([done, pause(drainStepMs)]);
+      if (isOver !== 'pause') return;
+      // A busy process runs late timers before it looks at its pipes: let it look first.
+      await immediate();
+      idle = seen === output.totalBytes ? idle + drainStepMs : 0;
     }
   };
   return { isDone: () => isDone, drain };
+}
+
+async function pause(ms: number): Promise<'pause'> {
+  await wait(ms, undefined, { ref: false });
+  return 'pause';
 }
 
 interface Settling {
@@ -204,7 +209,8 @@ async function settle({ exited, stopped, tree, reading, output }: Settling): Pro
   const leftBehind = isStopped ? [] : tree.processes();
   const isEmpty = !isStopped && leftBehind.length === 0;
   const survivors = isEmpty ? [] : await tree.end({ isPolite: true });
-  await reading.drain(killedDrainMs, killedDrainMs);
+  // Nobody is left to hold the pipe, so its end is near.
+  if (survivors.length === 0) await reading.drain(maxDrainMs, maxDrainMs);
   await output.close();
   return { ending: first, pid: tree.first, output, leftBehind, survivors };
 }

@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process';
-import { rmdirSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { openSync, rmdirSync } from 'node:fs';
 import { ToolError } from '../errors.js';
 import type { LatheHome } from '../files/lathe-home.js';
 import { planBubblewrap } from './bubblewrap.js';
 import type { Launch } from './running-command.js';
 import type { SandboxRights } from './sandbox-rights.js';
 import { seatbeltArguments } from './seatbelt.js';
+import { seccompFilter } from './seccomp.js';
 import { trustedPath } from './trusted-path.js';
 
 export type SandboxMode = 'auto' | 'required' | 'off';
@@ -29,6 +31,14 @@ export interface SandboxStatus {
   text: string;
 }
 
+/** What bubblewrap needs on disk. */
+interface SandboxFiles {
+  /** An empty directory. */
+  empty: string;
+  /** The system call filter. */
+  filter?: string;
+}
+
 interface Probe {
   kind: SandboxStatus['kind'];
   program: string;
@@ -42,6 +52,7 @@ export class Sandbox {
   readonly #options: SandboxOptions;
   readonly #placeholders = new Map<string, number>();
   #probe: Promise<Probe> | undefined;
+  #files: Promise<SandboxFiles> | undefined;
 
   constructor(options: SandboxOptions) {
     this.#options = options;
@@ -64,8 +75,18 @@ export class Sandbox {
       throw new ToolError('sandbox_unavailable', `The sandbox is required, but ${found.reason ?? 'it cannot start'}.`);
     }
     if (found.kind === 'seatbelt') return (argv) => ({ argv: this.#seatbelt(found, argv, rights) });
-    const empty = await this.#options.latheHome.directory('empty');
-    return (argv) => this.#bubblewrap(found, argv, { cwd, rights, empty });
+    this.#files ??= this.#makeFiles();
+    const files = await this.#files;
+    return (argv) => this.#bubblewrap(found, argv, { cwd, rights, ...files });
+  }
+
+  async #makeFiles(): Promise<SandboxFiles> {
+    const { latheHome } = this.#options;
+    const empty = await latheHome.directory('empty');
+    const filter = seccompFilter(process.arch);
+    if (filter === undefined) return { empty };
+    const name = `seccomp-${randomBytes(6).toString('hex')}`;
+    return { empty, filter: await latheHome.createFile(['run', name], filter) };
   }
 
   #probed(): Promise<Probe> {
@@ -81,8 +102,9 @@ export class Sandbox {
   #bubblewrap(
     { program, hasUserNamespace }: Probe,
     argv: readonly string[],
-    { cwd, rights, empty }: { cwd: string; rights: SandboxRights; empty: string },
+    { cwd, rights, empty, filter }: SandboxFiles & { cwd: string; rights: SandboxRights },
   ): Launch {
+    const descriptors = filter === undefined ? [] : [openSync(filter, 'r')];
     const plan = planBubblewrap({
       roots: this.#options.roots,
       cwd,
@@ -92,10 +114,13 @@ export class Sandbox {
       hasUserNamespace,
       placeholders: this.#placeholders,
       rights,
+      // The first descriptor that is handed over comes after stdin, stdout and stderr.
+      ...(filter !== undefined && { seccompDescriptor: 3 }),
     });
     for (const path of plan.placeholders) this.#placeholders.set(path, (this.#placeholders.get(path) ?? 0) + 1);
     return {
       argv: [program, ...plan.arguments, '--', ...argv],
+      descriptors,
       release: () => this.#removePlaceholders(plan.placeholders),
     };
   }

@@ -1,0 +1,184 @@
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { processesWith, uniqueSleep } from '../../../../testing/processes.js';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { LatheHome } from '../files/lathe-home.js';
+import { childEnvironment } from './environment.js';
+import { CommandRunner } from './run-command.js';
+import type { CommandRequest } from './running-command.js';
+
+const isLong = process.env['LATHE_LONG'] === '1';
+
+function commands(options: { shell?: string } = {}) {
+  const cwd = tempDirectory();
+  const runner = new CommandRunner(new LatheHome(tempDirectory()), options);
+  const env = childEnvironment(process.env);
+  const run = (command: string, more: Partial<CommandRequest> & { timeoutMs?: number } = {}) => {
+    const { timeoutMs = 20_000, ...request } = more;
+    return runner.run({ command, cwd, env, ...request }, { timeoutMs, signal: new AbortController().signal });
+  };
+  const text = async (command: string, more: Partial<CommandRequest> = {}) =>
+    (await run(command, more)).output.text().trimEnd();
+  return { run, text, cwd, runner, env };
+}
+
+test('stdout and stderr come in the order in which they were written', async () => {
+  const { text } = commands();
+  const lines = Array.from({ length: 50 }, (_, index) => `echo ${index} >&${1 + (index % 2)}`).join('; ');
+  expect((await text(lines)).split('\n').map(Number)).toEqual(Array.from({ length: 50 }, (_, index) => index));
+});
+
+test('a program may open its streams by name', async () => {
+  const { text } = commands();
+  expect(await text('echo one > /dev/stdout; echo two > /dev/stderr; echo three | tee /dev/stderr')).toBe(
+    'one\ntwo\nthree\nthree',
+  );
+});
+
+test('a command sees no descriptor but 0, 1 and 2', async () => {
+  const { text } = commands();
+  // The fourth one is the directory that ls itself has open.
+  expect(await text('ls /proc/self/fd')).toBe('0\n1\n2\n3');
+  expect(await text('readlink /proc/self/fd/3 || echo none')).toBe('none');
+});
+
+test.each(['read -r line; echo "status $?"', 'cat; echo "status $?"', 'head -1; echo "status $?"'])(
+  'reading stdin ends at once: %s',
+  async (command) => {
+    const { text } = commands();
+    expect(await text(command)).toMatch(/^status [01]$/);
+  },
+);
+
+test('there is no terminal to read from or to write to', async () => {
+  const { text } = commands();
+  expect(await text('(echo x > /dev/tty) 2>&1 || echo refused')).toMatch(/refused$/);
+  expect(await text('tty; ps -o tty= -p $$ | tr -d " "; [ "$(ps -o sid= -p $$)" -eq $$ ] && echo own session')).toBe(
+    'not a tty\n?\nown session',
+  );
+});
+
+test('no start-up file of any shell is read, whatever the user prefers', async () => {
+  const home = tempDirectory({
+    '.bashrc': 'echo startup',
+    '.bash_profile': 'echo startup',
+    '.profile': 'echo startup',
+    '.zshenv': 'echo startup',
+    'env.sh': 'echo startup',
+  });
+  const { text } = commands();
+  const source = {
+    PATH: '/usr/bin:/bin',
+    HOME: home,
+    SHELL: '/usr/bin/fish',
+    BASH_ENV: join(home, 'env.sh'),
+    ENV: join(home, 'env.sh'),
+  };
+  expect(
+    await text('echo "$BASH_VERSION" | cut -c1; echo "${BASH_ENV-unset} ${ENV-unset}"', {
+      env: childEnvironment(source),
+    }),
+  ).toBe('5\nunset unset');
+});
+
+test('line numbers and quotations in messages are those of the command', async () => {
+  const { text } = commands();
+  expect(await text('if; then')).toBe(
+    "/bin/bash: -c: line 1: syntax error near unexpected token `;'\n/bin/bash: -c: line 1: `if; then'",
+  );
+  expect(await text('true\nno-such-program')).toBe('/bin/bash: line 2: no-such-program: command not found');
+});
+
+test.each([
+  ['exit 0', { type: 'exit', code: 0 }],
+  ['exit 126', { type: 'exit', code: 126 }],
+  ['exit 200', { type: 'exit', code: 200 }],
+  ['kill -KILL $$', { type: 'signal', signal: 'SIGKILL' }],
+  ['kill -TERM $$', { type: 'signal', signal: 'SIGTERM' }],
+  ['bash -c "kill -SEGV \\$\\$"; exit', { type: 'exit', code: 139 }],
+])('%s ends as %o', async (command, ending) => {
+  const { run } = commands();
+  expect((await run(command)).ending).toEqual(ending);
+});
+
+test.each([
+  ['a stopped command', 'kill -STOP $$'],
+  ['a command that closed its output', 'exec >&- 2>&-; sleep 30'],
+  ['a command that ignores every polite signal', 'trap "" TERM INT HUP; while :; do sleep 30; done'],
+])('the timeout holds for %s', async (_, command) => {
+  const { run } = commands();
+  const { ending, survivors } = await run(command, { timeoutMs: 200 });
+  expect(ending).toEqual({ type: 'timeout', ms: 200 });
+  expect(survivors).toEqual([]);
+});
+
+test('a background child that holds the output does not hold the result', async () => {
+  const { run } = commands();
+  const sleep = uniqueSleep();
+  const { output, leftBehind, ending } = await run(`sleep ${sleep} & echo done`);
+  expect(output.text()).toBe('done\n');
+  expect(ending).toEqual({ type: 'exit', code: 0 });
+  expect(leftBehind).toHaveLength(1);
+  expect(processesWith(sleep)).toEqual([]);
+});
+
+test('what a helper prints right after the main process is not lost', async () => {
+  const { text } = commands();
+  expect(await text('(sleep 0.2; echo late) & echo early')).toBe('early\nlate');
+  expect(await text('echo through > >(sleep 0.1; cat)')).toBe('through');
+});
+
+test('a directory that is gone, a shell that is missing and arguments too long are typed errors', async () => {
+  const { run, cwd } = commands();
+  const gone = join(cwd, 'gone');
+  mkdirSync(gone);
+  rmSync(gone, { recursive: true });
+  await expect(run('true', { cwd: gone })).rejects.toMatchObject({
+    type: 'shell_execute_error',
+    message: expect.stringContaining(`${gone} does not exist`),
+  });
+  await expect(run(`: ${'x'.repeat(3_000_000)}`)).rejects.toMatchObject({ type: 'shell_execute_error' });
+  await expect(commands({ shell: '/no/such/shell' }).run('true')).rejects.toMatchObject({
+    type: 'shell_execute_error',
+  });
+});
+
+test('nothing persists from one command to the next', async () => {
+  const { text, cwd } = commands();
+  await text('cd /; export MADE_UP=1; alias ls=false');
+  expect(await text('pwd; echo "${MADE_UP-unset}"')).toBe(`${cwd}\nunset`);
+});
+
+test('output without end is bounded in memory and on disk', async () => {
+  const { run } = commands();
+  const { output } = await run('head -c 80000000 /dev/zero | tr "\\0" x');
+  expect(output.totalBytes).toBe(80_000_000);
+  expect(statSync(output.path ?? '').size).toBe(64 * 1024 * 1024);
+  expect(output.isComplete).toBe(false);
+  expect(output.text().length).toBeLessThan(30_000);
+});
+
+test('many commands, at once and one after another, leave no descriptor and no process', async () => {
+  const { run, text } = commands();
+  await Promise.all(Array.from({ length: 8 }, () => run('true')));
+  const before = readdirSync('/proc/self/fd').length;
+  const answers = await Promise.all(Array.from({ length: 64 }, (_, index) => text(`echo ${index}`)));
+  expect(answers).toEqual(Array.from({ length: 64 }, (_, index) => `${index}`));
+  for (let i = 0; i < (isLong ? 1_000 : 40); i++) await run('sleep 0 & true');
+  await expect.poll(() => readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(before + 2);
+});
+
+test('the sh of a system without bash runs commands too', async () => {
+  const { run, text } = commands({ shell: '/bin/sh' });
+  expect(await text('echo "${BASH_VERSION-none}"; echo error >&2')).toBe('none\nerror');
+  const sleep = uniqueSleep();
+  await run(`setsid sleep ${sleep} & sleep ${sleep}`, { timeoutMs: 200 });
+  expect(processesWith(sleep)).toEqual([]);
+});
+
+test('a canary in the command line stays text', async () => {
+  const { text, cwd } = commands();
+  await text('echo "$(printf %s "; touch canary")"');
+  expect(existsSync(join(cwd, 'canary'))).toBe(false);
+});

@@ -1,0 +1,337 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { buildSync } from 'esbuild';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { hasProgram } from '../../../../testing/programs.js';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { LatheHome } from '../files/lathe-home.js';
+import { childEnvironment } from './environment.js';
+import { CommandRunner } from './run-command.js';
+import { Sandbox, type SandboxOptions } from './sandbox.js';
+import type { SandboxRights } from './sandbox-rights.js';
+
+const nothing: SandboxRights = { network: false, files: false };
+const never = new AbortController().signal;
+
+/** A directory that is not under /tmp, which the sandbox replaces; removed after the test. */
+function outsideDirectory(): string {
+  const directory = join(homedir(), `.lathe-test-${process.pid}-${Math.random().toString(36).slice(2)}`);
+  mkdirSync(directory);
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+function sandboxed(options: Partial<SandboxOptions> & { files?: Record<string, string> } = {}) {
+  const root = tempDirectory({ '.git/hooks/pre-commit.sample': '', '.git/config': '[core]\n', ...options.files });
+  const latheHome = new LatheHome(tempDirectory());
+  const runner = new CommandRunner(latheHome);
+  const sandbox = new Sandbox({ mode: 'required', roots: [root], latheHome, userHome: tempDirectory(), ...options });
+  const run = async (command: string, rights: Partial<SandboxRights> = {}) => {
+    const wrap = await sandbox.prepare(root, { ...nothing, ...rights });
+    const env = { ...childEnvironment(process.env), TMPDIR: '/tmp' };
+    const result = await runner.run(
+      { command, cwd: root, env, ...(wrap && { wrap }) },
+      { timeoutMs: 20_000, signal: never },
+    );
+    return { ...result, text: result.output.text().trimEnd() };
+  };
+  return { run, root, sandbox, latheHome };
+}
+
+describe.skipIf(!hasProgram('bwrap'))('bubblewrap', () => {
+  test('the workspace is writable, and what is written stays', async () => {
+    const { run, root } = sandboxed();
+    expect((await run('mkdir -p src && echo content > src/file && cat src/file')).text).toBe('content');
+    expect(readFileSync(join(root, 'src/file'), 'utf8')).toBe('content\n');
+  });
+
+  test.each([
+    'echo x > OUT/canary',
+    'echo x >> OUT/existing',
+    'cp /etc/hostname OUT/canary',
+    'mv file OUT/canary',
+    'ln -s /etc OUT/canary',
+    'ln file OUT/canary',
+    'mkdir OUT/canary',
+    'mkfifo OUT/canary',
+    'touch OUT/existing',
+    'rm OUT/existing',
+    'mv OUT/existing OUT/canary',
+    'chmod 777 OUT/existing',
+    'chown 1 OUT/existing',
+    'truncate -s 0 OUT/existing',
+    'dd if=/etc/hostname of=OUT/canary',
+    'tee OUT/canary < file',
+    'sed -i s/a/b/ OUT/existing',
+    'install file OUT/canary',
+    'tar cf OUT/canary.tar file',
+    'ln -s OUT link && echo x > link/canary',
+    'ln -s OUT/existing link && echo x > link',
+    'cd OUT && echo x > canary',
+    'echo x > /proc/self/root/OUT/canary',
+    'echo x > /proc/self/cwd/../../../../../../../../OUT/canary',
+    "node -e \"fs.writeFileSync('OUT/canary', 'x')\"",
+    "python3 -c \"open('OUT/canary', 'w')\"",
+    'perl -e "open(F, \'>OUT/canary\') or die"',
+    'mount -o remount,rw /; echo x > OUT/canary',
+    'mount --bind . OUT; echo x > OUT/canary',
+    'unshare -Urm sh -c "mount -o remount,rw,bind / ; echo x > OUT/canary"',
+    'bash -c "exec 9> OUT/canary"',
+  ])('no way to write outside: %s', async (command) => {
+    const out = outsideDirectory();
+    writeFileSync(join(out, 'existing'), 'abc');
+    const { run } = sandboxed({ files: { file: 'abc' } });
+    await run(command.replaceAll('/OUT', out).replaceAll('OUT', out));
+    expect(readdirSync(out)).toEqual(['existing']);
+    expect(readFileSync(join(out, 'existing'), 'utf8')).toBe('abc');
+  });
+
+  test.each([
+    'echo > /dev/tcp/127.0.0.1/PORT',
+    'echo > /dev/udp/127.0.0.1/PORT && echo > /dev/tcp/127.0.0.1/PORT',
+    "node -e \"require('net').connect(PORT, '127.0.0.1').on('error', () => process.exit(1)).on('connect', () => process.exit(0))\"",
+    'python3 -c "import socket; socket.create_connection((\'127.0.0.1\', PORT), 2)"',
+    'curl -s http://127.0.0.1:PORT',
+    'python3 -c "import socket; socket.create_connection((\'1.1.1.1\', 53), 2)"',
+    'getent hosts example.com',
+    'python3 -c "import socket; socket.socket(40, 1)"',
+    'python3 -c "import socket; socket.socket(17, 3, 768)"',
+    'python3 -c "import socket; socket.socket(38, 5)"',
+    'ip link add dummy0 type dummy',
+    'nsenter -t 1 -n true',
+  ])('no way to the network: %s', async (command) => {
+    let connections = 0;
+    const server = createServer((socket) => {
+      connections++;
+      socket.end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const address = server.address();
+    const port = typeof address === 'object' ? `${address?.port}` : '';
+    const { run } = sandboxed();
+    const { ending } = await run(command.replaceAll('PORT', port));
+    expect(ending).not.toEqual({ type: 'exit', code: 0 });
+    expect(connections).toBe(0);
+  });
+
+  test('with the right to it the network is there', async () => {
+    const server = createServer((socket) => socket.end());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const address = server.address();
+    const { run } = sandboxed();
+    const command = `echo > /dev/tcp/127.0.0.1/${typeof address === 'object' ? address?.port : 0}`;
+    expect((await run(command, { network: true })).ending).toEqual({ type: 'exit', code: 0 });
+  });
+
+  test('loopback works inside', async () => {
+    const { run } = sandboxed();
+    const script =
+      "const s=require('net').createServer(c=>c.end('hi')).listen(0,()=>require('net').connect(s.address().port).on('data',d=>{console.log(`${d}`);process.exit()}))";
+    expect((await run(`node -e "${script.replaceAll('`', '\\`').replaceAll('$', '\\$')}"`)).text).toBe('hi');
+  });
+
+  test('sockets of other programs cannot be reached', async () => {
+    const directory = outsideDirectory();
+    const path = join(directory, 'control.sock');
+    let connections = 0;
+    const server = createServer((socket) => {
+      connections++;
+      socket.end();
+    });
+    await new Promise<void>((resolve) => server.listen(path, resolve));
+    onTestFinished(() => void server.close());
+    const { run } = sandboxed();
+    const connect = `node -e "require('net').connect('${path}').on('error', e => { console.log(e.code); process.exit(1) })"`;
+    expect((await run(connect)).text).toMatch(/ECONNREFUSED|EACCES|ENOTSOCK/);
+    expect((await run(connect, { network: true })).text).toMatch(/ECONNREFUSED|EACCES|ENOTSOCK/);
+    expect(connections).toBe(0);
+  });
+
+  test('no privileges inside, and a system call filter', async () => {
+    const { run } = sandboxed();
+    const { text } = await run('grep -E "^(CapEff|CapBnd|NoNewPrivs|Seccomp):" /proc/self/status | tr -d "\\t "');
+    expect(text.split('\n').toSorted()).toEqual([
+      'CapBnd:0000000000000000',
+      'CapEff:0000000000000000',
+      'NoNewPrivs:1',
+      'Seccomp:2',
+    ]);
+    const outer = ['pid', 'net', 'ipc', 'user', 'mnt'].map((kind) => readlinkSync(`/proc/self/ns/${kind}`));
+    const inner = (await run('for n in pid net ipc user mnt; do readlink /proc/self/ns/$n; done')).text.split('\n');
+    expect(inner.filter((namespace) => outer.includes(namespace))).toEqual([]);
+  });
+
+  test.each([
+    'unshare -Ur true',
+    'keyctl show',
+    'python3 -c "import ctypes; c = ctypes.CDLL(None, use_errno=True); raise SystemExit(0 if c.syscall(248, 1, 2, 3, 4, 5) >= 0 or ctypes.get_errno() != 1 else 1)"',
+  ])('refused by the filter: %s', async (command) => {
+    const { run } = sandboxed();
+    expect((await run(command)).ending).not.toEqual({ type: 'exit', code: 0 });
+  });
+
+  test('only descriptors 0 to 2, and no process but its own', async () => {
+    const { run } = sandboxed();
+    expect((await run('ls /proc/self/fd')).text).toBe('0\n1\n2\n3');
+    expect((await run('readlink /proc/self/fd/3 || echo none')).text).toBe('none');
+    expect((await run(`ls -d /proc/${process.pid} 2>/dev/null || echo hidden`)).text).toBe('hidden');
+  });
+
+  test('keys and our own state are out of sight', async () => {
+    const userHome = outsideDirectory();
+    const keys = {
+      '.ssh/id_ed25519': 'planted key',
+      '.aws/credentials': 'planted key',
+      '.netrc': 'planted key',
+      '.config/gh/hosts.yml': 'planted key',
+      '.gnupg/private-keys-v1.d/a.key': 'planted key',
+      '.docker/config.json': 'planted key',
+      '.kube/config': 'planted key',
+      '.git-credentials': 'planted key',
+    };
+    for (const [name, content] of Object.entries(keys)) {
+      mkdirSync(dirname(join(userHome, name)), { recursive: true });
+      writeFileSync(join(userHome, name), content);
+    }
+    const kept = outsideDirectory();
+    const latheHome = new LatheHome(join(kept, 'lathe'));
+    await latheHome.createFile(['sessions', 'secret'], 'planted key');
+    const { run } = sandboxed({ userHome, latheHome });
+    writeFileSync(join(userHome, 'ordinary'), 'planted, but no key');
+    const { text } = await run(`grep -rhs planted ${userHome} ${kept}`);
+    expect(text).toBe('planted, but no key');
+  });
+
+  test.each([
+    'mkdir .lathe',
+    'mkdir -p .qwen && echo x > .qwen/settings.json',
+    'echo x > .lathe/settings.json',
+    'rmdir .lathe',
+    'mv .lathe elsewhere',
+    'ln -s /etc .qwen',
+    'mkdir new && mv new .lathe',
+  ])('settings that do not exist yet cannot be planted: %s', async (command) => {
+    const { run, root } = sandboxed();
+    expect((await run(command)).ending).not.toEqual({ type: 'exit', code: 0 });
+    expect(existsSync(join(root, '.lathe'))).toBe(false);
+    expect(existsSync(join(root, '.qwen'))).toBe(false);
+  });
+
+  test.each([
+    'echo x > .git/hooks/pre-commit',
+    'echo x >> .git/config',
+    'git config core.hooksPath /tmp/x',
+    'mv .git g',
+    'rm -rf .git/hooks',
+    'mv .git/hooks .git/h && mkdir .git/hooks',
+    'mv .git g; ln -sfT /tmp/x .git',
+    'echo x > .vscode/tasks.json',
+    'mv .vscode v',
+    'rm -rf .vscode/tasks.json',
+    'echo x > .npmrc',
+    'sed -i s/a/b/ .envrc',
+    'echo x > .github/workflows/ci.yml',
+  ])('protected files that exist do not change: %s', async (command) => {
+    const files = { '.vscode/tasks.json': 'abc', '.npmrc': 'abc', '.envrc': 'abc', '.github/workflows/ci.yml': 'abc' };
+    const { run, root } = sandboxed({ files });
+    expect((await run(command)).ending).not.toEqual({ type: 'exit', code: 0 });
+    expect(readdirSync(root).toSorted()).toEqual(['.envrc', '.git', '.github', '.npmrc', '.vscode']);
+    expect(readdirSync(join(root, '.git/hooks'))).toEqual(['pre-commit.sample']);
+    expect(readFileSync(join(root, '.git/config'), 'utf8')).toBe('[core]\n');
+    for (const [name, content] of Object.entries(files)) expect(readFileSync(join(root, name), 'utf8')).toBe(content);
+  });
+
+  test('a commit is possible all the same', async () => {
+    const { run, root } = sandboxed();
+    rmSync(join(root, '.git'), { recursive: true });
+    await new Promise((resolve) => spawn('git', ['init', '-q', root], { stdio: 'ignore' }).once('close', resolve));
+    const commit =
+      'echo a > a && git add a && git -c user.name=A -c user.email=a@b commit -qm first && git log --format=%s';
+    expect((await run(commit)).text).toBe('first');
+  });
+
+  test('a link in the workspace leads to no write outside', async () => {
+    const out = outsideDirectory();
+    const { run, root } = sandboxed();
+    symlinkSync(out, join(root, 'out'));
+    await run('echo x > out/canary');
+    expect(readdirSync(out)).toEqual([]);
+  });
+
+  test('a name stays protected while another command that reserved it ends', async () => {
+    const { run, root } = sandboxed();
+    const long = run('sleep 0.5; mkdir .lathe/x .qwen/x; touch .lathe/y');
+    await run('true');
+    expect((await long).ending).not.toEqual({ type: 'exit', code: 0 });
+    expect(readdirSync(root)).toEqual(['.git']);
+  });
+
+  test('the right to files lifts the limits on writing, and only those', async () => {
+    const out = outsideDirectory();
+    const { run } = sandboxed();
+    expect((await run(`echo x > ${out}/file`, { files: true })).ending).toEqual({ type: 'exit', code: 0 });
+    expect(readdirSync(out)).toEqual(['file']);
+    expect((await run('getent hosts example.com', { files: true })).ending).not.toEqual({ type: 'exit', code: 0 });
+  });
+});
+
+test('a program that is missing, or fails, is said, and stops commands only when the sandbox is required', async () => {
+  const latheHome = new LatheHome(tempDirectory());
+  const options = { roots: [], latheHome, userHome: '/', platform: 'aix' } as const;
+  const required = new Sandbox({ ...options, mode: 'required' });
+  expect(await required.status()).toEqual({
+    kind: 'none',
+    text: 'Sandbox: not available, commands are refused (there is none for aix)',
+  });
+  await expect(required.prepare('/', nothing)).rejects.toMatchObject({ type: 'sandbox_unavailable' });
+  const auto = new Sandbox({ ...options, mode: 'auto' });
+  expect((await auto.status()).text).toBe('Sandbox: not available, commands run without one (there is none for aix)');
+  expect(await auto.prepare('/', nothing)).toBeUndefined();
+  expect((await new Sandbox({ ...options, mode: 'off' }).status()).text).toBe('Sandbox: off');
+});
+
+test.skipIf(!hasProgram('bwrap'))(
+  'where the kernel gives no namespaces, no command runs in place of a sandboxed one',
+  async () => {
+    const directory = tempDirectory({
+      'entry.ts': `
+      import { Sandbox } from '${import.meta.dirname}/sandbox.ts';
+      import { LatheHome } from '${import.meta.dirname}/../files/lathe-home.ts';
+      const sandbox = new Sandbox({ mode: 'required', roots: [], latheHome: new LatheHome(process.argv[2]), userHome: '/' });
+      console.log((await sandbox.status()).text);
+      await sandbox.prepare('/', { network: false, files: false }).catch((error) => console.log(error.type));
+    `,
+    });
+    const script = join(directory, 'entry.mjs');
+    buildSync({
+      entryPoints: [join(directory, 'entry.ts')],
+      outfile: script,
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+    });
+    const setup = 'echo 0 > /proc/sys/user/max_user_namespaces; exec setpriv --bounding-set=-all --inh-caps=-all "$@"';
+    const child = spawn('unshare', ['-Ur', 'sh', '-c', setup, 'sh', process.execPath, script, tempDirectory()]);
+    let said = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+    await once(child, 'close');
+    expect(said).toMatch(/^Sandbox: not available, commands are refused \(.+\)\nsandbox_unavailable\n$/s);
+  },
+);
