@@ -10,14 +10,15 @@ function capture(options: Partial<CaptureOptions> = {}): CapturedOutput {
 
 test('a character split over chunks is decoded once, an invalid byte becomes one replacement', () => {
   const output = capture();
-  for (const byte of Buffer.from('größe 漢字 😀')) output.push(Uint8Array.of(byte));
+  for (const byte of Buffer.from('größe 漢字 😀')) void output.push(Uint8Array.of(byte));
   void output.push(Uint8Array.of(0xff, 0x21));
   expect(output.text()).toBe('größe 漢字 😀\ufffd!');
 });
 
-test('head and tail are cut between characters', () => {
+test('head and tail are cut between characters', async () => {
   const output = capture();
   for (let i = 0; i < 20_000; i++) void output.push(Buffer.from('漢'));
+  await output.close();
   expect(output.text()).toMatch(/^漢+\n\[… \d+ bytes left out …\]\n漢+$/);
   expect(output.tailText(100)).toMatch(/^漢{33}$/);
 });

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { closeSync, statSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
@@ -156,13 +156,7 @@ interface Reading {
 }
 
 function readAll({ reader }: OutputPipe, output: CapturedOutput, onOutput: CommandRequest['onOutput']): Reading {
-  let isDone = false;
-  const done = new Promise<void>((resolve) => {
-    reader.once('close', () => {
-      isDone = true;
-      resolve();
-    });
-  });
+  const done = once(reader, 'close');
   reader.on('error', () => reader.destroy());
   reader.on('data', (chunk: Buffer) => {
     const written = output.push(chunk);
@@ -174,7 +168,7 @@ function readAll({ reader }: OutputPipe, output: CapturedOutput, onOutput: Comma
   const drain = async (maxMs: number, idleMs: number) => {
     const deadline = performance.now() + maxMs;
     let idle = 0;
-    while (!isDone && idle < idleMs && performance.now() < deadline) {
+    while (!reader.closed && idle < idleMs && performance.now() < deadline) {
       const seen = output.totalBytes;
       const isOver = await Promise.race([done, pause(drainStepMs)]);
       if (isOver !== 'pause') return;
@@ -183,7 +177,7 @@ function readAll({ reader }: OutputPipe, output: CapturedOutput, onOutput: Comma
       idle = seen === output.totalBytes ? idle + drainStepMs : 0;
     }
   };
-  return { isDone: () => isDone, drain };
+  return { isDone: () => reader.closed, drain };
 }
 
 async function pause(ms: number): Promise<'pause'> {
