@@ -1,3 +1,7 @@
+import type { BackgroundCommands } from './background.js';
+import { describeEnding } from './command-report.js';
+import type { CommandResult } from './running-command.js';
+
 /**
  * How a model looks after background commands without a tool of its own for it, and so without a declaration to pay for
  * on every request: `bg list`, `bg read ID [text]`, `bg send ID text`, `bg stop ID`. The shell's own `bg` needs a
@@ -22,4 +26,32 @@ export function sessionOrder(command: string): SessionOrder | undefined {
   if (action === 'read') return text === undefined ? { action, id } : { action, id, text: text.trim() };
   if (action === 'send') return { action, id, text: text ?? '' };
   return text === undefined ? { action: 'stop', id } : undefined;
+}
+
+/** Carries the order out and says what came of it. */
+export async function obeyOrder(order: SessionOrder, background: BackgroundCommands): Promise<string> {
+  switch (order.action) {
+    case 'list': {
+      const lines = background.list().map(({ id, command, result }) => `${id} ${stateOf(result)}: ${command}`);
+      return lines.join('\n') || 'No background commands.';
+    }
+    case 'send':
+      background.send(order.id, order.text);
+      return `Sent. Look at the answer with \`bg read ${order.id}\`.`;
+    case 'stop':
+      await background.stop(order.id);
+      return news(order.id, background);
+    case 'read':
+      if (order.text === undefined) return news(order.id, background);
+      return (await background.search(order.id, order.text)).join('\n') || '(no line contains that)';
+  }
+}
+
+async function news(id: string, background: BackgroundCommands): Promise<string> {
+  const text = await background.read(id);
+  return `${id} ${stateOf(background.get(id).result)}\n${text || '(no new output)'}`;
+}
+
+function stateOf(result: CommandResult | undefined): string {
+  return result === undefined ? 'running' : describeEnding(result.ending) || 'done';
 }

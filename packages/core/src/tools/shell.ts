@@ -5,13 +5,13 @@ import { ToolError } from '../errors.js';
 import type { Workspace } from '../files/workspace.js';
 import type { BackgroundCommands } from '../process/background.js';
 import type { AnalysisOptions, CommandAnalysis } from '../process/command-analysis.js';
-import { describeEnding, lackedRight, reportOn } from '../process/command-report.js';
+import { lackedRight, reportOn } from '../process/command-report.js';
 import { liveTail } from '../process/live-tail.js';
 import type { CommandRunner } from '../process/run-command.js';
-import type { CommandRequest, CommandResult } from '../process/running-command.js';
+import type { CommandRequest, CommandResult, RunningCommand } from '../process/running-command.js';
 import type { Sandbox } from '../process/sandbox.js';
 import type { SandboxRights } from '../process/sandbox-rights.js';
-import { type SessionOrder, sessionHelp, sessionOrder } from '../process/session-order.js';
+import { obeyOrder, type SessionOrder, sessionHelp, sessionOrder } from '../process/session-order.js';
 import type { Confirmation } from './confirmation.js';
 import type { Target } from './target.js';
 import { BaseTool, type OutputSink, type ToolResult } from './tools.js';
@@ -53,9 +53,9 @@ export interface ShellToolOptions {
 /** `run_shell_command`: understood before it runs, contained while it runs, nothing left after. */
 export class ShellTool extends BaseTool<ShellParams> {
   readonly #options: ShellToolOptions;
-  /** What the sandbox refused a command; asked for when the same command comes again. */
   /** The steps of one call ask for the same analysis again and again. */
   #analyzed: { key: string; analysis: CommandAnalysis } | undefined;
+  /** What the sandbox refused a command; asked for when the same command comes again. */
   readonly #lacked = new Map<string, { right: keyof SandboxRights; wasShown: boolean }>();
 
   constructor(options: ShellToolOptions) {
@@ -89,7 +89,9 @@ export class ShellTool extends BaseTool<ShellParams> {
   override async isReadOnly(params: ShellParams): Promise<boolean> {
     const order = sessionOrder(params.command);
     if (order !== undefined) return order.action === 'list' || order.action === 'read';
-    return !params.is_background && (await this.#analyze(params, this.#directoryOf(params))).isReadOnly;
+    if (params.is_background) return false;
+    const { path } = await this.#options.workspace.locate(this.#directoryOf(params));
+    return (await this.#analyze(params, path)).isReadOnly;
   }
 
   override async getTargets(params: ShellParams): Promise<Target[]> {
@@ -139,11 +141,12 @@ export class ShellTool extends BaseTool<ShellParams> {
       return { ...plain(message), error: { type: 'execution_failed', message } };
     }
     const order = sessionOrder(params.command);
-    if (order !== undefined) return this.#obey(order);
+    if (order !== undefined) return plain(await obeyOrder(order, this.#options.background));
     const { path: cwd } = await this.#options.workspace.locate(this.#directoryOf(params));
     if (!(await stat(cwd).catch(() => undefined))?.isDirectory())
       throw new ToolError('path_is_not_a_directory', `Not a directory: ${cwd}`);
-    const rights = await this.#rightsOf(params, cwd);
+    const analysis = await this.#analyze(params, cwd);
+    const rights = this.#rightsOf(params, analysis);
     const wrap = await this.#options.sandbox.prepare(cwd, rights);
     const request: CommandRequest = {
       command: params.command,
@@ -151,12 +154,16 @@ export class ShellTool extends BaseTool<ShellParams> {
       env: wrap === undefined ? this.#options.env : { ...this.#options.env, TMPDIR: '/tmp' },
       ...(wrap && { wrap }),
     };
-    if (params.is_background) return this.#startBackground(params, request, wrap !== undefined && !rights.network);
+    if (params.is_background) {
+      const { id, running, result } = await this.#options.background.start(request);
+      if (result) return this.#report(params, result, { isSandboxed: wrap !== undefined, analysis });
+      return started(id, running, wrap !== undefined && !rights.network);
+    }
     const timeoutMs = params.timeout ?? this.#options.defaultTimeoutMs ?? 120_000;
     const live = liveTail((tail) => updateOutput?.({ type: 'terminal_output', ...tail }));
     try {
       const result = await this.#options.runner.run({ ...request, onOutput: live.onOutput }, { timeoutMs, signal });
-      return await this.#report(params, result, wrap !== undefined);
+      return this.#report(params, result, { isSandboxed: wrap !== undefined, analysis });
     } finally {
       live.stop();
       // The next call may find another world.
@@ -203,53 +210,30 @@ export class ShellTool extends BaseTool<ShellParams> {
   }
 
   /** A network command that was asked for gets the network; what the sandbox refused before, only after a question. */
-  async #rightsOf(params: ShellParams, cwd: string): Promise<SandboxRights> {
+  #rightsOf(params: ShellParams, analysis: CommandAnalysis): SandboxRights {
     const { hasNetwork = false, autoApprove = false } = this.#options;
     const lacked = this.#lacked.get(keyOf(params));
     if (lacked?.wasShown) this.#lacked.delete(keyOf(params));
     const granted = lacked?.wasShown ? lacked.right : undefined;
-    const wasAsked = !autoApprove && (await this.#analyze(params, cwd)).network;
+    const wasAsked = !autoApprove && analysis.network;
     return { network: hasNetwork || wasAsked || granted === 'network', files: granted === 'files' };
   }
 
-  async #report(params: ShellParams, result: CommandResult, isSandboxed: boolean): Promise<ToolResult> {
+  #report(
+    params: ShellParams,
+    result: CommandResult,
+    { isSandboxed, analysis }: { isSandboxed: boolean; analysis: CommandAnalysis },
+  ): ToolResult {
     const lacked = isSandboxed ? lackedRight(result) : undefined;
     if (lacked) this.#lacked.set(keyOf(params), { right: lacked, wasShown: false });
-    const analysis = await this.#analyze(params, this.#directoryOf(params));
     const report = reportOn(result, {
       command: params.command,
       directory: params.directory ?? '(root)',
-      lastWords: analysis.segments.at(-1)?.words ?? [],
+      lastWords: analysis.segments.findLast(({ hidden }) => !hidden)?.words ?? [],
       ...(lacked && { remark: stoppedBySandbox(lacked) }),
     });
     const { text: llmContent, display: returnDisplay, failure } = report;
     return { llmContent, returnDisplay, ...(failure && { error: { type: failure, message: llmContent } }) };
-  }
-
-  async #startBackground(params: ShellParams, request: CommandRequest, isIsolated: boolean): Promise<ToolResult> {
-    const { id, running, result } = await this.#options.background.start(request);
-    if (result !== undefined) return this.#report(params, result, request.wrap !== undefined);
-    const isolation = isIsolated ? ' It has no network: nothing outside can reach its ports.' : '';
-    const file = running.output.path === undefined ? '' : ` Output goes to ${running.output.path}.`;
-    const llmContent = `Started in the background as ${id} (pid ${running.pid}).${file}${isolation} ${sessionHelp}`;
-    return { llmContent, returnDisplay: `Running in the background as ${id}.` };
-  }
-
-  async #obey(order: SessionOrder): Promise<ToolResult> {
-    const { background } = this.#options;
-    if (order.action === 'list') {
-      const lines = background.list().map(({ id, command, result }) => `${id} ${stateOf(result)}: ${command}`);
-      return plain(lines.join('\n') || 'No background commands.');
-    }
-    if (order.action === 'send') {
-      background.send(order.id, order.text);
-      return plain(`Sent. Look at the answer with \`bg read ${order.id}\`.`);
-    }
-    if (order.action === 'stop') await background.stop(order.id);
-    if (order.action === 'read' && order.text !== undefined)
-      return plain((await background.search(order.id, order.text)).join('\n') || '(no line contains that)');
-    const news = await background.read(order.id);
-    return plain(`${order.id} ${stateOf(background.get(order.id).result)}\n${news || '(no new output)'}`);
   }
 }
 
@@ -261,6 +245,13 @@ const rightNames: Record<keyof SandboxRights, string> = {
 function stoppedBySandbox(right: keyof SandboxRights): string {
   const reason = right === 'network' ? 'has no network' : 'lets it write only inside the workspace';
   return `It ran in a sandbox that ${reason}; run the same command again to ask the user for a run ${rightNames[right]}.`;
+}
+
+function started(id: string, { pid, output }: RunningCommand, isIsolated: boolean): ToolResult {
+  const file = output.path === undefined ? '' : ` Output goes to ${output.path}.`;
+  const isolation = isIsolated ? ' It has no network: nothing outside can reach its ports.' : '';
+  const llmContent = `Started in the background as ${id} (pid ${pid}).${file}${isolation} ${sessionHelp}`;
+  return { llmContent, returnDisplay: `Running in the background as ${id}.` };
 }
 
 /** Something no rule can name, so that a person has to answer. */
@@ -281,10 +272,6 @@ function orderTarget(order: SessionOrder): Target {
 
 function keyOf({ command, directory }: ShellParams): string {
   return JSON.stringify([command, directory]);
-}
-
-function stateOf(result: CommandResult | undefined): string {
-  return result === undefined ? 'running' : describeEnding(result.ending) || 'done';
 }
 
 function plain(text: string): ToolResult {
