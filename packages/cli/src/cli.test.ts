@@ -92,6 +92,7 @@ test.each([
   [['call', 'read_file', '[]']],
   [['call', 'read_file', '{}', 'extra']],
   [['--nonsense']],
+  [['tools', '--cwd', '/nowhere/at/all']],
 ])('wrong usage %j ends with 2 and a hint', async (args) => {
   const { code, stdout, stderr } = await lathe(args);
   expect([code, stdout]).toEqual([2, '']);

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { type Invocation, parseInvocation, UsageError } from './args.js';
@@ -16,7 +17,7 @@ export async function run(args: readonly string[], version: string): Promise<num
       args,
       version,
       env: process.env,
-      cwd: resolve(invocation.flags.cwd ?? process.cwd()),
+      cwd: directoryOf(invocation),
       home: homedir(),
       stdin: process.stdin,
       isInteractive: process.stdin.isTTY && process.stdout.isTTY,
@@ -25,15 +26,38 @@ export async function run(args: readonly string[], version: string): Promise<num
     };
     return await dispatch(invocation, io);
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    err(`lathe: ${error.message}\nTry: lathe --help`);
-    return exitCodes.usage;
+    return explain(error);
   }
 }
 
 const line = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`);
 const out = (text: string): void => void process.stdout.write(line(text));
 const err = (text: string): void => void process.stderr.write(line(text));
+
+function directoryOf({ flags }: Invocation): string {
+  const path = flags.cwd === undefined ? startDirectory() : resolve(flags.cwd);
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw new UsageError(`${path} is not a directory`);
+  return path;
+}
+
+function startDirectory(): string {
+  try {
+    return process.cwd();
+  } catch {
+    throw new UsageError('the current directory no longer exists; change to another one or give --cwd DIR');
+  }
+}
+
+/** One line for a person; the stack only for those who ask for it. */
+function explain(error: unknown): number {
+  if (error instanceof UsageError) {
+    err(`lathe: ${error.message}\nTry: lathe --help`);
+    return exitCodes.usage;
+  }
+  err(`lathe: ${error instanceof Error ? error.message : String(error)}`);
+  if (process.env['LATHE_DEBUG'] && error instanceof Error) err(error.stack ?? '');
+  return exitCodes.failure;
+}
 
 async function dispatch(invocation: Invocation, io: Io): Promise<number> {
   if (io.args.includes('--version') && invocation.command === undefined) {

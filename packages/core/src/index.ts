@@ -105,9 +105,8 @@ export type {
   Todo,
   TodoList,
 } from './tools/display.js';
-export { GlobTool } from './tools/glob.js';
-export { LSTool } from './tools/ls.js';
 export { EditTool } from './tools/edit.js';
+export { GlobTool } from './tools/glob.js';
 export { LSTool } from './tools/ls.js';
 export { ReadFileTool, type ReadLimits } from './tools/read-file.js';
 export { ShellTool, type ShellToolOptions } from './tools/shell.js';
