@@ -100,10 +100,7 @@ export class Answer {
     this.#characters += part.text?.length ?? 0;
     const last = this.#items.at(-1);
     // A signature closes its part: whatever follows is another one.
-    const continues =
-      typeof last === 'object' &&
-      last.thought === part.thought &&
-      (last.thoughtSignature === undefined || part.text === '');
+    const continues = typeof last === 'object' && last.thought === part.thought && !last.thoughtSignature;
     if (!continues) this.#items.push(part);
     else if (last) Object.assign(last, part, { text: `${last.text ?? ''}${part.text ?? ''}` });
   }

@@ -64,8 +64,9 @@ function messagesOf({ history }: ModelRequest, endpoint: Endpoint): WireMessage[
       );
     }
   }
-  const lastBlock = messages.at(-1)?.content.at(-1);
-  if (lastBlock) Object.assign(lastBlock, cached);
+  // The message before the newest was the newest last time, so its prefix is in the cache already.
+  for (const { content } of messages.filter(({ role }) => role === 'user').slice(-2))
+    Object.assign(content.at(-1) ?? {}, cached);
   return messages;
 }
 

@@ -89,6 +89,7 @@ const anywhere: Mutation[] = [
 
 test.each([
   ['openai', openai, openaiEvents],
+  ['ollama', openai, openaiEvents],
   ['anthropic', anthropic, anthropicEvents],
   ['gemini', gemini, geminiEvents],
 ] as const)('%s: damaged streams crash nothing and make no call that was not meant', async (provider, wire, encode) => {
@@ -103,12 +104,13 @@ test.each([
     baseUrl: `${server.url}/v1`,
     model: 'm',
     contextWindow: 100_000,
+    isRaw: provider === 'ollama',
     supports: { images: false, tools: true, pdf: false },
     retry: { maxRetries: 0, firstDelayMs: 0 },
   });
   const all = [...structural, ...anywhere];
   let delivered = 0;
-  for (seed = 0; seed < count / 3; seed++) {
+  for (seed = 0; seed < count / 4; seed++) {
     mutation = all[seed % all.length] ?? mutation;
     const calls = await callsOf(model);
     delivered += calls.length;

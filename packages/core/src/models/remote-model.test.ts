@@ -174,7 +174,7 @@ test.each(formats)(
 test.each(formats)('$provider: an answer that ends too early at any byte is asked for again', async (format) => {
   const turn = { calls: [{ id: 'a', name: 'write_file', args: { path: 'x' } }] };
   const length = Buffer.byteLength((await askServer([turn], format)).server.bodies[0] ?? '');
-  for (let afterBytes = 1; afterBytes < length; afterBytes += 17) {
+  for (let afterBytes = 1; afterBytes < length; afterBytes += process.env['LATHE_LONG'] ? 1 : 17) {
     const { events } = await askServer([{ ...turn, fault: { kind: 'end', afterBytes } }, turn], format);
     expect(callsOf(events)).toEqual(turn.calls);
   }
