@@ -22,6 +22,12 @@ export class Guardian {
     this.#directory = directory;
   }
 
+  /** Settles when the helper is at its post. */
+  async ready(): Promise<void> {
+    this.#helper ??= this.#start();
+    await this.#helper;
+  }
+
   /** The path of a new named pipe, private to this user. */
   async makePipe(): Promise<string> {
     this.#helper ??= this.#start();

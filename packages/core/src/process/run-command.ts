@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { LatheHome } from '../files/lathe-home.js';
 import { type CallMark, MarkSeries } from './call-mark.js';
 import { CapturedOutput } from './captured-output.js';
+import { type ContainedProgram, checkProgram, type ProgramRequest, startContained } from './contained-program.js';
 import { closingInherited } from './descriptors.js';
 import { Guardian, quietShell } from './guardian.js';
 import { OutputPipes } from './output-pipe.js';
@@ -63,6 +64,24 @@ export class CommandRunner {
     return command;
   }
 
+  /** Starts a program with streams of its own: an MCP server, a discovery command. No shell reads its arguments. */
+  async startProgram(request: ProgramRequest): Promise<ContainedProgram> {
+    await checkProgram(request);
+    await this.#guardian.ready();
+    const mark = this.#series.next();
+    const prelude = this.#prelude(mark);
+    const setter = this.#series.limitSetter;
+    const marked = setter?.startsWith('/') ? [setter, `--rttime=${mark.value}`, '--', ...request.argv] : request.argv;
+    // The shell marks itself and then becomes the program; the arguments reach it as they are, never as shell text.
+    const argv =
+      prelude === ''
+        ? marked
+        : [this.shell, ...quietShell(this.shell), '-c', `${prelude}exec -- "$@"`, 'lathe', ...marked];
+    const program = await startContained(request, argv, mark);
+    if (!hasProc) this.#tellGuardian({ pid: program.pid, result: program.exited });
+    return program;
+  }
+
   /** What runs before the command, on its first line so that line numbers in messages stay right. */
   #prelude(mark: CallMark): string {
     const limit = this.#series.limitSetter === 'ulimit' ? `ulimit -R ${mark.value}; ` : '';
@@ -76,7 +95,7 @@ export class CommandRunner {
     return request.wrap?.(argv) ?? { argv };
   }
 
-  #tellGuardian({ pid, result }: RunningCommand): void {
+  #tellGuardian({ pid, result }: { pid: number; result: Promise<unknown> }): void {
     void this.#guardian.tellGroup('+', pid);
     void result.then(() => this.#guardian.tellGroup('-', pid));
   }

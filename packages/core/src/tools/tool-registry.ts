@@ -7,6 +7,8 @@ export interface ToolSource {
   /** Shown to people and used to tell sources apart. */
   readonly label: string;
   discover(signal: AbortSignal): Promise<AnyTool[]>;
+  /** What it was offered and left out itself at the last discovery. */
+  rejections?(): Rejection[];
 }
 
 export interface RegisteredTool {
@@ -105,7 +107,8 @@ export class ToolRegistry {
   }
 
   rejections(): Rejection[] {
-    return [...this.#rejections.values()].flat();
+    const bySources = [...this.#sources.values()].flatMap((source) => source.rejections?.() ?? []);
+    return [...bySources, ...[...this.#rejections.values()].flat()];
   }
 
   /** Calls `listener` after every change of the set of tools; returns how to stop. */

@@ -1,0 +1,268 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { policyOf, schedulerOf, yes } from '../../../../testing/scheduler-kit.js';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { LatheHome } from '../files/lathe-home.js';
+import { Consent } from '../policy/consent.js';
+import { DefinitionPins } from '../policy/definition-pins.js';
+import { isAlive } from '../process/call-mark.js';
+import { CommandRunner } from '../process/run-command.js';
+import { noOneThere } from '../scheduler/approve.js';
+import { ConsentGate } from '../scheduler/ask-consent.js';
+import { DiscoverySource } from './discovery-source.js';
+
+const never = new AbortController().signal;
+
+/** A project whose commands are these scripts. */
+function project(options: {
+  list: string;
+  call?: string;
+  home?: string;
+  gate?: ConsentGate;
+  env?: Record<string, string>;
+}) {
+  const cwd = tempDirectory({ 'list tools.mjs': options.list, 'call.mjs': options.call ?? echo });
+  const home = new LatheHome(options.home ?? tempDirectory());
+  const source = new DiscoverySource({
+    discoveryCommand: `${process.execPath} 'list tools.mjs' --list`,
+    callCommand: `${process.execPath} call.mjs --call`,
+    runner: new CommandRunner(home),
+    cwd,
+    env: { PATH: process.env['PATH'] ?? '', ...options.env },
+    home: '/home/me',
+    pins: new DefinitionPins(home),
+    ...(options.gate && { gate: options.gate }),
+  });
+  return { source, cwd, home };
+}
+
+const print = (value: unknown) => `process.stdout.write(${JSON.stringify(JSON.stringify(value))})`;
+const echo = `
+let input = '';
+for await (const chunk of process.stdin) input += chunk;
+console.log(JSON.stringify({ argv: process.argv.slice(2), input }));`;
+const schema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
+const one = (extra: object = {}) => print([{ name: 'build', description: 'Builds.', parameters: schema, ...extra }]);
+
+async function discovered(list: string, call?: string) {
+  const { source, cwd } = project({ list, ...(call !== undefined && { call }) });
+  const { registry, scheduler } = schedulerOf([], { approver: yes });
+  registry.addSource(source);
+  const failures = await registry.discover(never);
+  return { registry, scheduler, cwd, failure: failures.get(source.label) };
+}
+
+test.each([
+  [
+    'a list',
+    [
+      { name: 'a', parametersJsonSchema: schema },
+      { name: 'b', parameters: schema },
+    ],
+  ],
+  [
+    'wrapped lists',
+    [
+      { function_declarations: [{ name: 'a', parameters: schema }] },
+      { functionDeclarations: [{ name: 'b', parameters: schema }] },
+    ],
+  ],
+  [
+    'one object with a list',
+    {
+      function_declarations: [
+        { name: 'a', parameters: schema },
+        { name: 'b', parameters: schema },
+      ],
+    },
+  ],
+  [
+    'types in capitals',
+    [
+      { name: 'a', parameters: { ...schema, type: 'OBJECT' } },
+      { name: 'b', parametersJsonSchema: schema },
+    ],
+  ],
+])('declarations come as %s', async (_title, value) => {
+  const { registry, failure } = await discovered(print(value));
+  expect(failure).toBeUndefined();
+  expect(registry.getFunctionDeclarations()).toEqual([
+    { name: 'a', description: '', parametersJsonSchema: schema },
+    { name: 'b', description: '', parametersJsonSchema: schema },
+  ]);
+});
+
+test('a single declaration and one without parameters are enough', async () => {
+  const { registry } = await discovered(print({ name: 'a', description: 'A' }));
+  expect(registry.getTool('a')?.parameterSchema).toEqual({ type: 'object', properties: {} });
+});
+
+test('names that a command or a provider could misread are refused, and the others stay', async () => {
+  const names = ['; rm -rf x', 'a b', 'a\nb', '-x', '../x', 'naïve', 'a__b', '', 'x'.repeat(65), 'run_it;', '$(id)'];
+  const { registry } = await discovered(print([...names, 'fine'].map((name) => ({ name, parameters: schema }))));
+  expect(registry.getAllTools().map((tool) => tool.name)).toEqual(['fine']);
+  expect(
+    registry
+      .rejections()
+      .map(({ name }) => name)
+      .sort(),
+  ).toEqual([...names].sort());
+});
+
+test.each([
+  ['a nonsense type', { type: 'strnig' }],
+  ['a remote reference', { type: 'object', properties: { a: { $ref: 'https://example.com/x' } } }],
+  ['endless recursion', { $ref: '#' }],
+  ['a catastrophic pattern', { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } }],
+  ['no object', { type: 'string' }],
+  ['an invisible name', { type: 'object', properties: { 'a\u200bb': {} } }],
+])('a schema with %s is refused with a reason', async (_title, parameters) => {
+  const { registry } = await discovered(
+    print([
+      { name: 'a', parameters },
+      { name: 'b', parameters: schema },
+    ]),
+  );
+  expect(registry.getAllTools().map((tool) => tool.name)).toEqual(['b']);
+  expect(registry.rejections()).toMatchObject([{ source: 'discovery command', name: 'a' }]);
+});
+
+test('hidden text in descriptions becomes visible', async () => {
+  const { registry } = await discovered(one({ description: 'Builds.\u001b[8m secretly\u202e' }));
+  expect(registry.getTool('build')?.description).toBe('Builds.\\x1b[8m secretly\\u{202e}');
+});
+
+test.each([
+  ['text that is no JSON', 'console.log("hello")', 'did not print JSON'],
+  ['NaN', 'console.log("[{\\"name\\": NaN}]")', 'did not print JSON'],
+  ['nesting without end', 'console.log("[".repeat(1e5))', 'did not print JSON'],
+  ['a number', 'console.log(7)', 'JSON array'],
+  ['a failure', 'console.error("\\u001b[31mno tools"); process.exit(3)', 'exited with code 3. It said: no tools'],
+  ['11 MB', 'process.stdout.write("x".repeat(11e6))', 'printed more than 10485760 bytes'],
+  [
+    'a flood without end',
+    'import { writeSync } from "node:fs"; for (;;) writeSync(1, "x".repeat(1e5))',
+    'printed more than',
+  ],
+  ['its own death', 'process.kill(process.pid, "SIGKILL")', 'was killed by SIGKILL'],
+])('%s instead of declarations is one clear error', async (_title, list, message) => {
+  const { failure, registry } = await discovered(list);
+  expect(String(failure)).toContain(message);
+  expect(registry.getAllTools()).toEqual([]);
+});
+
+test('the tool is run with its name last and its arguments on stdin', async () => {
+  const { scheduler } = await discovered(one());
+  const [outcome] = await scheduler.run([{ id: '1', name: 'build', args: { n: 3 } }], never);
+  expect(outcome?.status).toBe('success');
+  expect(JSON.parse(String(outcome?.llmContent))).toEqual({ argv: ['--call', 'build'], input: '{"n":3}' });
+});
+
+test('stderr is shown and is no failure by itself', async () => {
+  const { scheduler } = await discovered(one(), 'console.log("done"); console.error("careful")');
+  const [outcome] = await scheduler.run([{ id: '1', name: 'build', args: { n: 3 } }], never);
+  expect(outcome).toMatchObject({ status: 'success', llmContent: 'done\n\n[stderr]\ncareful' });
+});
+
+test('a failure has five labelled lines', async () => {
+  const { scheduler } = await discovered(one(), 'console.error("broken"); process.exit(2)');
+  const [outcome] = await scheduler.run([{ id: '1', name: 'build', args: { n: 3 } }], never);
+  expect(outcome).toMatchObject({
+    status: 'error',
+    error: { type: 'discovered_tool_execution_error' },
+    llmContent: 'Stdout: (empty)\nStderr: broken\nError: (none)\nExit Code: 2\nSignal: (none)',
+  });
+});
+
+test('a signal is named, and a flood is bounded', async () => {
+  const killed = await discovered(one(), 'process.kill(process.pid, "SIGKILL")');
+  const [first] = await killed.scheduler.run([{ id: '1', name: 'build', args: { n: 3 } }], never);
+  expect(first?.error?.message).toContain('Signal: SIGKILL');
+  const flooding = await discovered(
+    one(),
+    'import { writeSync } from "node:fs"; for (;;) { writeSync(1, "x".repeat(1e5)); writeSync(2, "y".repeat(1e4)); }',
+  );
+  const [second] = await flooding.scheduler.run([{ id: '1', name: 'build', args: { n: 3 } }], never);
+  expect(second?.error?.message).toContain('Error: printed more than 10485760 bytes and was stopped');
+});
+
+test('an abort ends the tool and all that it started', async () => {
+  const call = `import { spawn } from 'node:child_process'; import { writeFileSync } from 'node:fs';
+    const child = spawn('sleep', ['1000'], { detached: true }); child.unref();
+    writeFileSync('pid', String(child.pid)); console.log('started'); setInterval(() => {}, 1000);`;
+  const { scheduler, cwd } = await discovered(one(), call);
+  const controller = new AbortController();
+  const running = scheduler.run([{ id: '1', name: 'build', args: { n: 3 } }], controller.signal);
+  const deadline = performance.now() + 20_000;
+  while (!existsSync(join(cwd, 'pid')) && performance.now() < deadline)
+    await new Promise((done) => setTimeout(done, 10));
+  controller.abort();
+  expect((await running)[0]?.status).toBe('cancelled');
+  const pid = readFileSync(join(cwd, 'pid'), 'utf8');
+  expect(isAlive(Number(pid))).toBe(false);
+});
+
+test('every call asks unless a rule answers, and deny rules for commands bind too', async () => {
+  const { source } = project({ list: one() });
+  for (const [policy, status] of [
+    [policyOf(), 'error'],
+    [policyOf({ allow: ['build'] }), 'success'],
+    [policyOf({ allow: [`run_shell_command(${process.execPath} *)`] }), 'error'],
+    [policyOf({ allow: ['build'], deny: [`run_shell_command(${process.execPath} *)`] }), 'error'],
+  ] as const) {
+    const { registry, scheduler } = schedulerOf([], { approver: noOneThere, policy });
+    registry.addSource(source);
+    await registry.discover(never);
+    const [outcome] = await scheduler.run([{ id: '1', name: 'build', args: { n: 3 } }], never);
+    expect(outcome?.status).toBe(status);
+  }
+});
+
+test('a definition that changed after it ran asks again, whatever the rules say', async () => {
+  const home = tempDirectory();
+  const first = project({ list: one(), home });
+  const policy = policyOf({ allow: ['build'], mode: 'yolo' });
+  const run = async (source: DiscoverySource) => {
+    const { registry, scheduler } = schedulerOf([], { approver: noOneThere, policy });
+    registry.addSource(source);
+    await registry.discover(never);
+    return (await scheduler.run([{ id: '1', name: 'build', args: { n: 3 } }], never))[0];
+  };
+  expect((await run(first.source))?.status).toBe('success');
+  const changed = new DiscoverySource({
+    discoveryCommand: `${process.execPath} -e ${JSON.stringify(one({ description: 'Builds and sends.' })).replaceAll('$', '\\$')}`,
+    callCommand: `${process.execPath} call.mjs --call`,
+    runner: new CommandRunner(first.home),
+    cwd: first.cwd,
+    env: { PATH: process.env['PATH'] ?? '' },
+    home: '/home/me',
+    pins: new DefinitionPins(first.home),
+  });
+  expect(await run(changed)).toMatchObject({
+    error: { type: 'execution_denied', message: expect.stringContaining('was: Builds.\n  is:  Builds and sends.') },
+  });
+  expect((await run(first.source))?.status).toBe('success');
+});
+
+test('nothing of the project runs before a person agreed to exactly these commands', async () => {
+  const homePath = tempDirectory();
+  const consent = new Consent(new LatheHome(homePath));
+  const list = `import { writeFileSync } from 'node:fs'; writeFileSync('ran', ''); ${one()}`;
+  const refused = project({ list, home: homePath, gate: new ConsentGate(consent, noOneThere) });
+  await expect(refused.source.discover(never)).rejects.toThrow('lathe trust');
+  expect(existsSync(join(refused.cwd, 'ran'))).toBe(false);
+  const agreed = project({ list, home: homePath, gate: new ConsentGate(consent, yes) });
+  expect(await agreed.source.discover(never)).toHaveLength(1);
+});
+
+test('commands get no secrets and no descriptors of ours', async () => {
+  const call = `import { readdirSync } from 'node:fs';
+    console.log(JSON.stringify([Object.keys(process.env).filter((name) => name.includes('KEY')), process.env.MINE]))`;
+  const { source } = project({ list: one(), call, env: { MINE: 'yes' } });
+  process.env['LATHE_TEST_KEY'] = 'secret';
+  const [tool] = await source.discover(never);
+  const result = await tool?.execute({ n: 1 }, never);
+  delete process.env['LATHE_TEST_KEY'];
+  expect(result?.llmContent).toBe('[[],"yes"]\n');
+});

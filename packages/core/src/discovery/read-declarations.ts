@@ -1,0 +1,83 @@
+import { cleanDescription, cleanSchema } from '../text/clean-definition.js';
+import type { DiscoveredDeclaration } from '../tools/discovered-tool.js';
+
+/** What a discovery command printed, understood. */
+export interface Declarations {
+  tools: DiscoveredDeclaration[];
+  /** Entries that are no declaration, with the reason. */
+  skipped: { name: string; reason: string }[];
+}
+
+const maxTools = 500;
+
+/**
+ * Reads declarations in every shape that is in use: a list of them, wrapped as `function_declarations` or
+ * `functionDeclarations`, or one of these alone. Throws when the text is none of them.
+ */
+export function readDeclarations(text: string): Declarations {
+  const value = parse(text);
+  const entries = (Array.isArray(value) ? value : [value]).flatMap(unwrap);
+  const result: Declarations = { tools: [], skipped: [] };
+  for (const entry of entries.slice(0, maxTools)) {
+    const declaration = readOne(entry);
+    if ('reason' in declaration) result.skipped.push(declaration);
+    else result.tools.push(declaration);
+  }
+  if (entries.length > maxTools)
+    result.skipped.push({ name: '', reason: `${entries.length - maxTools} more than ${maxTools} tools` });
+  return result;
+}
+
+function parse(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
+    if (typeof value === 'object' && value !== null) return value;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`The discovery command did not print JSON: ${reason.slice(0, 200)}`, { cause: error });
+  }
+  throw new Error('The discovery command must print a JSON array of function declarations.');
+}
+
+function unwrap(entry: unknown): unknown[] {
+  if (!isRecord(entry)) return [entry];
+  const wrapped = own(entry, 'function_declarations') ?? own(entry, 'functionDeclarations');
+  return Array.isArray(wrapped) ? wrapped : [entry];
+}
+
+function readOne(entry: unknown): DiscoveredDeclaration | { name: string; reason: string } {
+  if (!isRecord(entry)) return { name: '', reason: 'is not an object' };
+  const name = own(entry, 'name');
+  if (typeof name !== 'string' || name === '') return { name: '', reason: 'has no name' };
+  const description = own(entry, 'description') ?? '';
+  if (typeof description !== 'string') return { name, reason: 'its description is not a text' };
+  const schema = own(entry, 'parametersJsonSchema') ?? own(entry, 'parameters') ?? { type: 'object', properties: {} };
+  if (!isRecord(schema)) return { name, reason: 'its parameter schema is not an object' };
+  if (name.includes('__')) return { name, reason: '"__" in a name is kept for the tools of MCP servers' };
+  const parameterSchema = cleanSchema(lowerTypes(schema));
+  if (typeof parameterSchema === 'string') return { name, reason: parameterSchema };
+  return { name, description: cleanDescription(description), parameterSchema };
+}
+
+const geminiTypes = new Set(['STRING', 'NUMBER', 'INTEGER', 'BOOLEAN', 'ARRAY', 'OBJECT', 'NULL']);
+
+/** Gemini's own schemas write types in capitals: `{"type": "OBJECT"}`. */
+function lowerTypes(schema: Record<string, unknown>): unknown {
+  try {
+    const text = JSON.stringify(schema, (key, value: unknown) =>
+      key === 'type' && typeof value === 'string' && geminiTypes.has(value) ? value.toLowerCase() : value,
+    );
+    return JSON.parse(text);
+  } catch {
+    // Too deep to be written; whoever checks it says so.
+    return schema;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function own(record: Record<string, unknown>, key: string): unknown {
+  return Object.hasOwn(record, key) ? record[key] : undefined;
+}

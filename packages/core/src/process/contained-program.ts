@@ -1,0 +1,90 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { stat } from 'node:fs/promises';
+import { Socket } from 'node:net';
+import type { Readable, Writable } from 'node:stream';
+import { ToolError } from '../errors.js';
+import type { CallMark } from './call-mark.js';
+import { ProcessTree } from './process-tree.js';
+import { resolveProgram } from './resolve-program.js';
+
+/** A program and its arguments as they are: nothing is split, expanded or searched for special characters. */
+export interface ProgramRequest {
+  argv: readonly string[];
+  /** An absolute, existing directory. */
+  cwd: string;
+  /** All variables of the program; see `childEnvironment`. */
+  env: Readonly<Record<string, string>>;
+}
+
+export type ProgramExit = { type: 'exit'; code: number } | { type: 'signal'; signal: NodeJS.Signals };
+
+/** A program at work, contained like a command but with streams of its own. */
+export interface ContainedProgram {
+  pid: number;
+  stdin: Writable;
+  stdout: Readable;
+  stderr: Readable;
+  /** Settles when the first process is over; what it started may live on until `end`. */
+  exited: Promise<ProgramExit>;
+  /** Ends the program and everything it started, wherever that went. Returns what could not be ended. */
+  end(): Promise<number[]>;
+  /** Lets Lathe exit although the program still runs. */
+  unref(): void;
+}
+
+/** The shell that marks the program would say it in its own words, and too late. */
+export async function checkProgram({ argv: [name = ''], cwd, env }: ProgramRequest): Promise<void> {
+  if (!(await stat(cwd).catch(() => undefined))?.isDirectory())
+    throw new ToolError('execution_failed', `${name} could not be started: the directory ${cwd} does not exist.`);
+  const { file } = await resolveProgram(name, { cwd, path: env['PATH'] ?? '', workspaceRoots: [] });
+  if (file !== undefined) return;
+  const where = name.includes('/') ? 'is not an executable file' : 'is not on PATH';
+  throw new ToolError('execution_failed', `${name} could not be started: it ${where}.`);
+}
+
+/** Starts `argv`, which must carry the mark already; throws a `ToolError` when there is no such program. */
+export async function startContained(
+  { cwd, env }: Pick<ProgramRequest, 'cwd' | 'env'>,
+  argv: readonly string[],
+  mark: CallMark,
+): Promise<ContainedProgram> {
+  const [program = '', ...args] = argv;
+  const child = spawn(program, args, {
+    cwd,
+    env: { ...env, ...mark.variables },
+    // A session of its own: no terminal to read keys from, and one group to signal.
+    detached: true,
+    stdio: 'pipe',
+  });
+  const { pid } = child;
+  if (pid === undefined) {
+    const cause = await new Promise<Error>((resolve) => child.once('error', resolve));
+    throw new ToolError('execution_failed', `${program} could not be started in ${cwd}: ${cause.message}`, { cause });
+  }
+  // Input for a program that no longer reads is lost, not an error of ours.
+  for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on('error', () => undefined);
+  const tree = new ProcessTree(pid, mark);
+  return {
+    pid,
+    stdin: child.stdin,
+    stdout: child.stdout,
+    stderr: child.stderr,
+    exited: exitOf(child),
+    end: () => tree.end({ isPolite: true }),
+    unref: () => unref(child),
+  };
+}
+
+function exitOf(child: ChildProcessWithoutNullStreams): Promise<ProgramExit> {
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => {
+      resolve(signal === null ? { type: 'exit', code: code ?? 0 } : { type: 'signal', signal });
+    });
+  });
+}
+
+function unref(child: ChildProcessWithoutNullStreams): void {
+  child.unref();
+  // Pipes to a child are sockets, which their declared type leaves out.
+  for (const stream of [child.stdin, child.stdout, child.stderr]) if (stream instanceof Socket) stream.unref();
+}

@@ -1,0 +1,52 @@
+import { type Consent, type ConsentKind, definitionHash } from '../policy/consent.js';
+import type { Confirmation } from '../tools/confirmation.js';
+import type { Approver } from './call.js';
+
+/** Something a project wants to start. */
+export interface ConsentRequest {
+  kind: ConsentKind;
+  /** Names it within its kind. */
+  id: string;
+  /** Everything that decides what runs. */
+  definition: unknown;
+  confirmation: Confirmation;
+}
+
+/** Nobody agreed; nothing was started. */
+export class ConsentRefused extends Error {
+  override readonly name = 'ConsentRefused';
+}
+
+/** Lets through what a person has agreed to, and asks once about what they have not. Throws `ConsentRefused`. */
+export class ConsentGate {
+  readonly #consent: Consent;
+  readonly #approver: Approver;
+
+  constructor(consent: Consent, approver: Approver) {
+    this.#consent = consent;
+    this.#approver = approver;
+  }
+
+  async pass({ kind, id, definition, confirmation }: ConsentRequest, signal: AbortSignal): Promise<void> {
+    const hash = definitionHash(definition);
+    if (await this.#consent.isApproved(kind, id, hash)) return;
+    const request = {
+      callId: `${kind} ${id}`,
+      tool: kind,
+      displayName: kind,
+      description: confirmation.title,
+      args: {},
+      confirmation,
+      reason: 'the project wants to start it and you have not agreed to exactly this before',
+    };
+    const decision = await this.#approver.decide(request, signal).catch((error: unknown) => {
+      throw new ConsentRefused(
+        'The project defines it and you have not agreed to it yet. Run `lathe trust` to see it and agree.',
+        { cause: error },
+      );
+    });
+    if (decision.outcome !== 'once' && decision.outcome !== 'always')
+      throw new ConsentRefused('You refused to start it.');
+    await this.#consent.approve(kind, id, hash);
+  }
+}
