@@ -95,6 +95,7 @@ export { type ParameterAliases, type Repaired, repairParams } from './text/repai
 export { schemaProblem } from './text/schema-check.js';
 export { hasHiddenText, visibleText } from './text/visible-text.js';
 export type { Confirmation, Decision, GrantScope } from './tools/confirmation.js';
+export { DiscoveredTool } from './tools/discovered-tool.js';
 export type {
   DiffStat,
   Display,

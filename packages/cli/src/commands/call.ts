@@ -19,6 +19,7 @@ export const command: Command = {
     await askForTrust(flags, io, signal);
     const lathe = await openLathe(flags, io, io.isInteractive ? { approver: terminalApprover(io) } : {});
     try {
+      for (const [source, error] of await lathe.discover(signal, name)) io.err(`lathe: ${describe(source, error)}`);
       const [outcome] = await lathe.run([{ id: 'call-1', name, args }], signal);
       if (!outcome) throw new Error('the scheduler returned no outcome');
       print(outcome, flags, io);
@@ -28,6 +29,10 @@ export const command: Command = {
     }
   },
 };
+
+function describe(source: string, error: unknown): string {
+  return visibleText(`${source}: ${error instanceof Error ? error.message : String(error)}`);
+}
 
 function parse(text: string): Record<string, unknown> {
   try {

@@ -1,11 +1,14 @@
+import { visibleText } from '@lathe/core';
 import type { Command } from '../commands.js';
 import { exitCodes } from '../exit-codes.js';
 import { openLathe } from '../open-lathe.js';
 
 /** `lathe tools`: what a model can call. */
 export const command: Command = {
-  async run({ flags }, io) {
+  async run({ flags }, io, signal) {
     const lathe = await openLathe(flags, io);
+    for (const [source, error] of await lathe.discover(signal))
+      io.err(visibleText(`lathe: ${source}: ${error instanceof Error ? error.message : String(error)}`));
     const entries = lathe.registry.entries();
     if (flags.json) {
       const list = entries.map(({ tool, source }) => ({

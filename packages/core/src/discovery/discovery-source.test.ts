@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { policyOf, schedulerOf, yes } from '../../../../testing/scheduler-kit.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { textOf } from '../content.js';
 import { LatheHome } from '../files/lathe-home.js';
 import { Consent } from '../policy/consent.js';
 import { DefinitionPins } from '../policy/definition-pins.js';
@@ -156,7 +157,7 @@ test('the tool is run with its name last and its arguments on stdin', async () =
   const { scheduler } = await discovered(one());
   const [outcome] = await scheduler.run([{ id: '1', name: 'build', args: { n: 3 } }], never);
   expect(outcome?.status).toBe('success');
-  expect(JSON.parse(String(outcome?.llmContent))).toEqual({ argv: ['--call', 'build'], input: '{"n":3}' });
+  expect(JSON.parse(textOf(outcome?.llmContent ?? ''))).toEqual({ argv: ['--call', 'build'], input: '{"n":3}' });
 });
 
 test('stderr is shown and is no failure by itself', async () => {

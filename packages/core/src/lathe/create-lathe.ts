@@ -17,6 +17,7 @@ import { ToolRegistry } from '../tools/tool-registry.js';
 import type { AnyTool } from '../tools/tools.js';
 import { AuditLog } from './audit-log.js';
 import { builtInTools } from './built-in-tools.js';
+import { toolSources } from './tool-sources.js';
 
 export interface LatheOptions {
   /** The directory to work in. */
@@ -52,6 +53,11 @@ export interface Lathe {
   readonly problems: readonly string[];
   /** Runs a model's calls: one outcome each, in order. Never rejects. */
   run(calls: readonly CallRequest[], signal: AbortSignal): Promise<CallOutcome[]>;
+  /**
+   * Looks for the tools of the discovery command and the servers; with a name, only where a tool of that name could be.
+   * Returns what went wrong, by source.
+   */
+  discover(signal: AbortSignal, name?: string): Promise<Map<string, unknown>>;
   /** Ends whatever is still running. */
   close(): Promise<void>;
 }
@@ -76,6 +82,9 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
   const registry = new ToolRegistry();
   const builtIns = await builtInTools({ workspace, policy, settings, home, userHome, env: loaded.env });
   for (const tool of [...builtIns.tools, ...(options.tools ?? [])]) registry.registerTool(tool);
+  const isConsented = options.isTrusted === true;
+  const sources = toolSources({ workspace, loaded, home, userHome, approver, isConsented });
+  for (const source of sources.all) registry.addSource(source);
   const audit = new AuditLog(home, secretsOf(loaded.env));
   const scheduler = new Scheduler({
     registry,
@@ -95,7 +104,13 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
     problems: [...loaded.problems.map(describeProblem), ...policy.problems],
     run: (calls, signal) => scheduler.run(calls, signal),
     sandbox: builtIns.sandbox,
-    close: () => builtIns.close(),
+    discover: async (signal, name) => {
+      if (name === undefined) return registry.discover(signal);
+      return registry.getTool(name) ? new Map() : registry.discover(signal, sources.labelFor(name));
+    },
+    close: async () => {
+      await Promise.all([builtIns.close(), sources.close()]);
+    },
   };
 }
 

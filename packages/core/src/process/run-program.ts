@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ToolError } from '../errors.js';
 import type { ContainedProgram, ProgramExit, ProgramRequest } from './contained-program.js';
@@ -84,14 +85,13 @@ function collect(program: ContainedProgram, { maxBytes, onOutput }: ProgramLimit
     recent.push(chunk);
     onOutput?.(recent);
   });
-  const endOf = (stream: NodeJS.ReadableStream) => new Promise((resolve) => stream.once('close', resolve));
   return {
     stdout: () => Buffer.concat(chunks).toString('utf8'),
     stderr: () => {
       const note = errors.omittedBytes > 0 ? `\n[… ${errors.omittedBytes} bytes left out …]\n` : '';
       return errors.head().toString('utf8') + note + errors.tail().toString('utf8');
     },
-    ended: Promise.all([endOf(program.stdout), endOf(program.stderr)]),
+    ended: Promise.all([once(program.stdout, 'close'), once(program.stderr, 'close')]),
     flooded,
   };
 }
