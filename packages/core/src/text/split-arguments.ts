@@ -37,14 +37,15 @@ function takeWord(line: string): Word | string {
     const match = piece.exec(line);
     if (match === null) return problemAt(line[length] ?? '');
     const [whole, single, double, escaped, plain] = match;
-    const part = single ?? double?.replace(/\\([$`"\\\n])/g, unescape) ?? plain ?? unescape('', escaped ?? '');
-    if (/\$\(|`/.test(double ?? '') || plain?.endsWith('$') === true) {
-      if (double !== undefined || line[length + whole.length] === '(') return needsShell('a substitution');
-    }
-    text += part;
+    if (/\$\(|`/.test(double ?? '')) return needsShell('a substitution');
+    text += single ?? plain ?? unquoted(double, escaped);
     length += whole.length;
   }
   return { text, length, hasTilde: line.startsWith('~') };
+}
+
+function unquoted(double: string | undefined, escaped = ''): string {
+  return double?.replace(/\\([$`"\\\n])/g, unescape) ?? unescape('', escaped);
 }
 
 /** A backslash before a line end takes both away. */
