@@ -38,7 +38,8 @@ function pick(models: LocalModel[], name: string | undefined): LocalModel | unde
 
 function notesOn({ server, name, contextWindow, supports }: LocalModel): string[] {
   const notes: string[] = [];
-  if (!supports.tools) notes.push(`${name} was not made for tools: expect little of it.`);
+  if (!supports.tools)
+    notes.push(`${name} was not made for tools: it is told about them in words, expect little of it.`);
   if (contextWindow < 16_000)
     notes.push(
       `${name} sees only ${contextWindow} tokens.${server === 'ollama' ? ' Start Ollama with OLLAMA_CONTEXT_LENGTH=32768 for more.' : ''}`,

@@ -1,4 +1,5 @@
 import { ModelError, type ModelErrorKind } from './model-error.js';
+import { isLoopback } from './proxy-settings.js';
 
 /** Says plainly why a server could not be reached or a connection broke. */
 export function describeConnectionError(error: unknown, url: URL): ModelError {
@@ -9,7 +10,9 @@ export function describeConnectionError(error: unknown, url: URL): ModelError {
     'network',
     `The connection to ${url.host} broke (${code || detail}).`,
   ];
-  return new ModelError(kind, sentence, { cause: error });
+  // Nobody starts a server on this machine while we wait for it.
+  const isHopeless = code === 'ECONNREFUSED' && isLoopback(url.hostname);
+  return new ModelError(kind, sentence, { cause: error, ...(isHopeless ? { isTransient: false } : {}) });
 }
 
 /** node reports several failed addresses as one AggregateError, whose parts carry the codes. */

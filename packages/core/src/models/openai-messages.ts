@@ -10,6 +10,7 @@ import {
   responseText,
   type Turn,
 } from './paired-history.js';
+import { assistantText, resultText, withTextTools } from './text-tools.js';
 import { canSee, type Endpoint, omitted } from './wire-format.js';
 
 export function openaiBody(request: ModelRequest, endpoint: Endpoint): object {
@@ -39,15 +40,24 @@ function toolOf({ name, description, parametersJsonSchema }: ModelRequest['tools
   return { type: 'function', function: { name, description, parameters } };
 }
 
-function messagesOf({ system, history }: ModelRequest, endpoint: Endpoint): object[] {
-  const turns = pairHistory(history);
+function messagesOf(request: ModelRequest, endpoint: Endpoint): object[] {
+  const turns = pairHistory(request.history);
   const lastUser = turns.findLastIndex(({ role }) => role === 'user');
+  const isText = request.tools.length > 0 && !endpoint.supports.tools;
+  const system = isText ? withTextTools(request) : request.system;
   const messages: object[] = system === '' ? [] : [{ role: 'system', content: system }];
   for (const [index, turn] of turns.entries()) {
     if (turn.role === 'user') messages.push({ role: 'user', content: contentOf(turn.parts, endpoint) });
+    else if (isText) messages.push(...textMessages(turn, endpoint));
     else messages.push(assistantMessage(turn, endpoint, index > lastUser), ...resultMessages(callsOf(turn), endpoint));
   }
   return messages;
+}
+
+function textMessages(turn: ModelTurn, endpoint: Endpoint): object[] {
+  const parts = callsOf(turn).flatMap((call) => [{ text: resultText(call) }, ...responseMedia(call.response)]);
+  const answers = parts.length > 0 ? [{ role: 'user', content: contentOf(parts, endpoint) }] : [];
+  return [{ role: 'assistant', content: assistantText(turn) }, ...answers];
 }
 
 /** Plain text where there is nothing else: many local servers understand no list. */
