@@ -109,7 +109,6 @@ export type {
 export { EditTool } from './tools/edit.js';
 export { GlobTool } from './tools/glob.js';
 export { LSTool } from './tools/ls.js';
-export { LSTool, LSTool } from './tools/ls.js';
 export { ReadFileTool, type ReadLimits } from './tools/read-file.js';
 export { ShellTool, type ShellToolOptions } from './tools/shell.js';
 export type { Target } from './tools/target.js';
