@@ -36,7 +36,9 @@ export function expandWord(word: ShellWord, scope: ExpansionScope): Argument[] {
     drafts = drafts.flatMap((draft) => choices.map((choice) => append(draft, choice)));
     if (drafts.length > maxChoices) return [append({ value: '', text: word.text, isKnown: true, isOpen: true }, open)];
   }
-  return drafts;
+  // An empty choice without quotes is no word.
+  const isQuoted = word.pieces.some(({ type }) => type === 'text');
+  return drafts.filter(({ value }) => value !== '' || isQuoted);
 }
 
 type Fragment = Omit<Argument, 'text'>;

@@ -226,8 +226,13 @@ function readRedirection(redirect: BashRedirection, source: string): Redirection
     return { operator: redirect.operator, setsVariable, target };
   }
   const parts = redirect.delimiter?.quoted ? [] : (redirect.body.parts ?? []);
+  const ending = redirect.closing ? [] : [unknown(true, 'lacks its end')];
   const { pieces, scripts } = readParts(parts, (script) => readScript(script, source), { isQuoted: true });
-  return { operator: '<<', setsVariable, target: { text: redirect.body.text, pieces, scripts } };
+  return {
+    operator: '<<',
+    setsVariable,
+    target: { text: redirect.body.text, pieces: [...pieces, ...ending], scripts },
+  };
 }
 
 const emptyWord = (piece: Piece): ShellWord => ({ text: '', pieces: [piece], scripts: [] });

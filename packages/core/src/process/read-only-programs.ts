@@ -278,7 +278,6 @@ const same = (judge: Judge, ...names: string[]) => names.map((name): [string, Ju
 
 const programs: ReadonlyMap<string, Judge> = new Map([
   ...[fileReaders, searches, system, values, runtimes].flatMap((group) => Object.entries(group)),
-  ...same(program(grepFlags, 'pattern'), 'egrep', 'fgrep'),
   ...same(program(`-btz --binary --text --tag --zero ${info}`, 'paths'), 'sha1sum', 'sha256sum', 'sha512sum', 'b2sum'),
   ...same(judgeAwk, 'gawk', 'mawk', 'nawk'),
   ['git', judgeGit],

@@ -24,6 +24,7 @@ export function unwrap(name: string, args: readonly Argument[], input?: Argument
   return wrapper && unwrapPlain(args, wrapper);
 }
 
+const known = (value: string): Argument => ({ value, text: value, isKnown: true, isOpen: false });
 const opaque = { commands: [], scripts: [], isTransparent: false };
 const specialWrappers: ReadonlyMap<string, (args: readonly Argument[]) => Unwrapped | undefined> = new Map(
   Object.entries({
@@ -31,6 +32,16 @@ const specialWrappers: ReadonlyMap<string, (args: readonly Argument[]) => Unwrap
     sh: unwrapShell,
     env: unwrapEnv,
     git: unwrapGit,
+    egrep: (args: readonly Argument[]) => ({
+      ...opaque,
+      commands: [[known('grep'), known('-E'), ...args]],
+      isTransparent: true,
+    }),
+    fgrep: (args: readonly Argument[]) => ({
+      ...opaque,
+      commands: [[known('grep'), known('-F'), ...args]],
+      isTransparent: true,
+    }),
     busybox: (args: readonly Argument[]) => ({ ...opaque, commands: [[...args]] }),
     toybox: (args: readonly Argument[]) => ({ ...opaque, commands: [[...args]] }),
     eval: (args: readonly Argument[]) => ({ ...opaque, scripts: [args.map(({ value }) => value).join(' ')] }),
@@ -120,7 +131,8 @@ function tailsOf(args: readonly Argument[]): Argument[][] {
   return args.slice(0, 20).flatMap(({ value }, index) => (value.startsWith('-') ? [] : [args.slice(index)]));
 }
 
-function unwrapShell(args: readonly Argument[]): Unwrapped {
+function unwrapShell(args: readonly Argument[]): Unwrapped | undefined {
+  if (args.length === 1 && args[0]?.value === '--version') return undefined;
   const at = args.findIndex(({ value }) => /^-[a-zA-Z]*c[a-zA-Z]*$/.test(value));
   // Options may stand between -c and the text.
   const text = at === -1 ? undefined : args.slice(at + 1).find(({ value }) => !/^[-+]/.test(value));
@@ -155,8 +167,7 @@ function unwrapXargs(args: readonly Argument[], input?: Argument): Unwrapped {
   const plainFlags = new Set(['-0', '--null', '-r', '--no-run-if-empty', '-n', '-P', '--max-args', '--max-procs']);
   const isNull = sorted.flags.has('-0') || sorted.flags.has('--null');
   const isPlain = isNull && input !== undefined && [...sorted.flags].every((flag) => plainFlags.has(flag));
-  const words =
-    sorted.operands.length > 0 ? sorted.operands : [{ value: 'echo', text: 'echo', isKnown: true, isOpen: false }];
+  const words = sorted.operands.length > 0 ? sorted.operands : [known('echo')];
   return { commands: [[...words, (isPlain && input) || someWords]], scripts: [], isTransparent: isPlain };
 }
 

@@ -1,0 +1,145 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { generateCommand, generateWords, randomFrom, scratchFiles } from '../../../../testing/command-generator.js';
+import { hasProgram } from '../../../../testing/programs.js';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { printWords, runTraced, type TracedBash } from '../../../../testing/traced-bash.js';
+import { isWithin } from '../files/workspace.js';
+import { analyzeCommand } from './analyze-command.js';
+import { type CommandAnalysis, unknownPart } from './command-analysis.js';
+import { resolveProgram } from './resolve-program.js';
+
+const isLong = process.env['LATHE_LONG'] === '1';
+const wanted = isLong ? 100_000 : 150;
+/** Set it to the seed a failure names to see the same commands again. */
+const seed = Number(process.env['LATHE_SEED'] ?? Date.now() % 1_000_000_000);
+const batchSize = 250;
+const canTrace = hasProgram('bwrap') && hasProgram('strace') && hasProgram('git');
+
+const analyze = (command: string, { root, home, path }: TracedBash) =>
+  analyzeCommand(command, { cwd: root, workspaceRoots: [root], home, path });
+
+const isUnasked = ({ isReadOnly, reads }: CommandAnalysis, { root }: TracedBash) =>
+  isReadOnly && reads.every((path) => isWithin(root, path));
+
+test.skipIf(!canTrace)(
+  'what runs without a question executes only the programs that were predicted, and changes no file',
+  { timeout: isLong ? 7_200_000 : 60_000 },
+  async () => {
+    const place = scratchPlace();
+    const random = randomFrom(seed);
+    let allowed: { command: string; analysis: CommandAnalysis }[] = [];
+    const counts = { generated: 0, run: 0 };
+    while (counts.run < wanted && counts.generated < wanted * 20) {
+      const command = generateCommand(random);
+      counts.generated++;
+      const analysis = await analyze(command, place);
+      if (isUnasked(analysis, place)) allowed.push({ command, analysis });
+      if (allowed.length < Math.min(batchSize, wanted - counts.run)) continue;
+      await checkBatch(allowed, place);
+      counts.run += allowed.length;
+      allowed = [];
+    }
+    if (isLong) console.log(`seed ${seed}: ${counts.run} of ${counts.generated} generated commands ran`);
+    expect(counts.run, `seed ${seed}`).toBeGreaterThanOrEqual(wanted);
+  },
+);
+
+async function checkBatch(batch: { command: string; analysis: CommandAnalysis }[], place: TracedBash): Promise<void> {
+  const before = snapshot(place.root);
+  const executed = await runTraced(
+    batch.map(({ command }) => command),
+    place,
+  );
+  const surprises: unknown[] = [];
+  for (const [index, { command, analysis }] of batch.entries()) {
+    const predicted = await predictedPrograms(analysis, place);
+    const unexpected = (executed[index] ?? [])
+      .flatMap((program) => (existsSync(program) ? [realpathSync(program)] : []))
+      .filter((program) => !predicted.has(program));
+    if (unexpected.length > 0) surprises.push({ command, unexpected, predicted: [...predicted] });
+  }
+  expect(surprises, `LATHE_SEED=${seed}`).toEqual([]);
+  if (snapshot(place.root) === before) return;
+  expect(
+    await changingCommands(
+      batch.map(({ command }) => command),
+      place,
+    ),
+    `LATHE_SEED=${seed}`,
+  ).toEqual([]);
+  throw new Error(`a batch changed files, no command alone did; LATHE_SEED=${seed}`);
+}
+
+/** Finds the command to blame by running them one at a time. */
+async function changingCommands(commands: string[], place: TracedBash): Promise<string[]> {
+  const guilty: string[] = [];
+  for (const command of commands) {
+    const before = snapshot(place.root);
+    await runTraced([command], place);
+    if (snapshot(place.root) !== before) guilty.push(command);
+  }
+  return guilty;
+}
+
+async function predictedPrograms({ segments }: CommandAnalysis, { root, path }: TracedBash): Promise<Set<string>> {
+  const names = new Set(segments.map(({ words: [name = ''] }) => name));
+  const files = await Promise.all(
+    [...names].map((name) => resolveProgram(name, { cwd: root, path, workspaceRoots: [] })),
+  );
+  const programs = new Set(files.flatMap(({ file }) => (file === undefined ? [] : [file])));
+  // git runs its own parts by their full name.
+  if ([...programs].some((file) => basename(file) === 'git')) programs.add(realpathSync('/usr/lib/git-core/git'));
+  return programs;
+}
+
+test.skipIf(!canTrace)(
+  'words are what bash passes on, or known to be unknown',
+  { timeout: isLong ? 3_600_000 : 60_000 },
+  async () => {
+    const place = scratchPlace();
+    const random = randomFrom(seed);
+    for (let done = 0; done < (isLong ? 50_000 : 400); done += 200) {
+      const lists = Array.from({ length: 200 }, () => generateWords(random));
+      const printed = await printWords(lists, place);
+      const differences: unknown[] = [];
+      for (const [index, list] of lists.entries()) {
+        const { segments, doubts } = await analyze(`printf '%s\\0' @ ${list}`, place);
+        const outer = segments.find(({ words }) => words[0] === 'printf' && words[2] === '@')?.words.slice(2) ?? [];
+        if (doubts.length > 0 || outer.some((word) => word.includes(unknownPart))) continue;
+        const actual = printed[index] ?? [];
+        if (JSON.stringify(actual) !== JSON.stringify(outer)) differences.push({ list, bash: actual, analysis: outer });
+      }
+      expect(differences, `LATHE_SEED=${seed}`).toEqual([]);
+    }
+  },
+);
+
+function scratchPlace(): TracedBash {
+  const root = tempDirectory(scratchFiles);
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], {
+      cwd: root,
+      stdio: 'ignore',
+    });
+  git('init', '-q', '-b', 'main');
+  git('add', '-A');
+  git('commit', '-q', '-m', 'first');
+  return { root, scratch: tempDirectory(), home: '/home/somebody', path: '/usr/local/bin:/usr/bin:/bin' };
+}
+
+/** Names, kinds, modes and contents of everything below a directory. */
+function snapshot(root: string): string {
+  const hash = createHash('sha256');
+  for (const name of readdirSync(root, { recursive: true, encoding: 'utf8' }).sort()) {
+    const path = join(root, name);
+    const info = lstatSync(path);
+    hash.update(`${name}\0${info.mode}\0`);
+    if (info.isFile()) hash.update(readFileSync(path));
+    if (info.isSymbolicLink()) hash.update(readlinkSync(path));
+  }
+  return hash.digest('hex');
+}

@@ -1,0 +1,94 @@
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+export interface TracedBash {
+  /** Where commands run; the only place they can write to. */
+  root: string;
+  home: string;
+  path: string;
+  /** For the list of commands and the trace. */
+  scratch: string;
+}
+
+/** Runs commands one after the other in a sandbox, as the product does, and says which programs each of them executed. */
+export async function runTraced(commands: readonly string[], options: TracedBash): Promise<string[][]> {
+  const trace = join(options.scratch, 'trace');
+  const driver =
+    'i=0; while IFS= read -r -d "" c; do timeout -k1 10 bash --noprofile --norc -c "$c" "lathe-$i" </dev/null >/dev/null 2>&1; i=$((i+1)); done';
+  const strace = ['-f', '--seccomp-bpf', '-qq', '-o', trace, '-e', 'trace=execve', '-e', 'signal=none', 'bwrap'];
+  await runInSandbox(driver, commands, options, ['strace', ...strace]);
+  return programsByCommand(await readFile(trace, 'utf8'), commands.length);
+}
+
+/** What `printf '%s\0' @ words` prints for each list of words: the words as bash passes them on. */
+export async function printWords(words: readonly string[], options: TracedBash): Promise<string[][]> {
+  const driver =
+    'while IFS= read -r -d "" c; do timeout 10 bash --noprofile --norc -c "$c" 2>/dev/null </dev/null; printf "\\0\\0end\\0"; done';
+  const commands = words.map((list) => `printf '%s\\0' @ ${list}`);
+  const output = await runInSandbox(driver, commands, options, ['bwrap']);
+  return output
+    .split('\0\0end\0')
+    .slice(0, words.length)
+    .map((text) => text.split('\0').slice(0, -1 + Number(!text.endsWith('\0'))));
+}
+
+async function runInSandbox(
+  driver: string,
+  commands: readonly string[],
+  { root, home, path, scratch }: TracedBash,
+  [program = '', ...args]: string[],
+) {
+  const file = join(scratch, 'commands');
+  await writeFile(file, commands.map((command) => `${command}\0`).join(''));
+  const sandbox = [
+    '--unshare-all',
+    '--die-with-parent',
+    '--ro-bind',
+    '/',
+    '/',
+    '--dev',
+    '/dev',
+    '--proc',
+    '/proc',
+    '--tmpfs',
+    '/tmp',
+    '--bind',
+    root,
+    root,
+    '--ro-bind',
+    scratch,
+    scratch,
+  ];
+  const environment = [
+    '--clearenv',
+    ...Object.entries({ PATH: path, HOME: home, LANG: 'C.UTF-8', GIT_OPTIONAL_LOCKS: '0' }).flatMap((pair) => [
+      '--setenv',
+      ...pair,
+    ]),
+  ];
+  const shell = ['--chdir', root, 'bash', '--noprofile', '--norc', '-c', `exec < "$0"; ${driver}`, file];
+  const { stdout } = await run(program, [...args, ...sandbox, ...environment, ...shell], {
+    maxBuffer: 268_435_456,
+    encoding: 'utf8',
+    timeout: 600_000,
+  });
+  return stdout;
+}
+
+/** The driver names each command `lathe-N`; what follows until the next name belongs to it. */
+function programsByCommand(trace: string, count: number): string[][] {
+  const programs = Array.from({ length: count }, () => new Set<string>());
+  let current: Set<string> | undefined;
+  for (const line of trace.split('\n')) {
+    const [, program] = /execve\("([^"]+)"/.exec(line) ?? [];
+    if (program === undefined || / = -1 /.test(line)) continue;
+    const [, index] = /"lathe-(\d+)"/.exec(line) ?? [];
+    if (index === undefined) current?.add(program);
+    else current = programs[Number(index)];
+  }
+  return programs.map((set) => [...set]);
+}
