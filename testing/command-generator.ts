@@ -42,7 +42,11 @@ export function generateWords(random: Random): string {
   );
 }
 
-const pick = <T>(random: Random, items: readonly T[]): T => items[Math.floor(random() * items.length)]!;
+function pick<T>(random: Random, items: readonly T[]): T {
+  const item = items[Math.floor(random() * items.length)];
+  if (item === undefined) throw new Error('nothing to pick from');
+  return item;
+}
 const chance = (random: Random, probability: number) => random() < probability;
 
 function list(random: Random, depth: number): string {
@@ -380,7 +384,7 @@ function word(random: Random, depth: number, isAny = false): string {
       '=',
       'a=b',
       'a=*',
-      '1>/dev/null',
+      '2>/dev/null',
       '$',
       'a$',
       '"a$"',

@@ -93,6 +93,8 @@ function readLiteral({ text: source, value }: { text: string; value: string }, {
   if (/[{]/.test(bare) && /,|\.\./.test(bare)) return [unknown(false)];
   if (/[=:]~/.test(bare)) return [unknown(false)];
   if (/[*?[]/.test(bare)) return [{ type: 'glob', text: source }];
+  // A line break after a backslash leaves nothing behind, not even an empty word.
+  if (value === '') return [];
   if (!isFirst || !bare.startsWith('~')) return [text(value)];
   if (bare.startsWith('~/') || (bare === '~' && isLast)) return [{ type: 'home' }, text(value.slice(1))];
   return [unknown(true)];
