@@ -110,6 +110,7 @@ export { EditTool } from './tools/edit.js';
 export { GlobTool } from './tools/glob.js';
 export { LSTool } from './tools/ls.js';
 export { ReadFileTool, type ReadLimits } from './tools/read-file.js';
+export { ReadManyFilesTool } from './tools/read-many-files.js';
 export { ShellTool, type ShellToolOptions } from './tools/shell.js';
 export type { Target } from './tools/target.js';
 export { type RegisteredTool, type Rejection, ToolRegistry, type ToolSource } from './tools/tool-registry.js';

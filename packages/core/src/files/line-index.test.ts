@@ -4,23 +4,24 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { countLines, lineIndexOf, newlineOf, skipLines } from './line-index.js';
-import { withOpenFile } from './open-file.js';
+import { withReadableFile } from './open-file.js';
+import { readFully } from './read-bytes.js';
 
 const signal = new AbortController().signal;
 const withIndex = <T>(path: string, use: (find: (line: number) => Promise<number | undefined>) => Promise<T>) =>
-  withOpenFile(path, (file) => use((line) => lineIndexOf(file, 'utf-8').find(file.handle, line, signal)));
+  withReadableFile(path, (file) => use((line) => lineIndexOf(file, 'utf-8').find(file.fd, line, signal)));
 
 test('lines are found across many chunks, forwards and backwards', async () => {
   const path = join(tempDirectory(), 'a.txt');
   writeFileSync(path, Array.from({ length: 60_000 }, (_, index) => `${index}${'x'.repeat(index % 120)}\n`).join(''));
-  await withOpenFile(path, async (file) => {
+  await withReadableFile(path, async (file) => {
     const index = lineIndexOf(file, 'utf-8');
     for (const line of [0, 1, 59_999, 17, 30_000, 30_001, 0]) {
-      const start = await index.find(file.handle, line, signal);
-      const { buffer } = await file.handle.read(Buffer.alloc(6), 0, 6, start ?? -1);
-      expect(buffer.toString()).toMatch(new RegExp(`^${line}(?:x|\\n)`));
+      const start = await index.find(file.fd, line, signal);
+      const text = await readFully(file.fd, Buffer.alloc(6), start ?? -1, 6);
+      expect(text.toString()).toMatch(new RegExp(`^${line}(?:x|\\n)`));
     }
-    expect(await index.find(file.handle, 60_000, signal)).toBeUndefined();
+    expect(await index.find(file.fd, 60_000, signal)).toBeUndefined();
     expect(index.totalLines).toBe(60_000);
   });
 });
@@ -36,8 +37,8 @@ test.each([
   const path = join(tempDirectory(), 'a.txt');
   writeFileSync(path, text);
   expect(countLines(Buffer.from(text), newlineOf('utf-8'))).toBe(count);
-  await withOpenFile(path, async (file) => {
-    expect(await lineIndexOf(file, 'utf-8').count(file.handle, signal)).toBe(count);
+  await withReadableFile(path, async (file) => {
+    expect(await lineIndexOf(file, 'utf-8').count(file.fd, signal)).toBe(count);
   });
 });
 
@@ -72,6 +73,6 @@ test('a scan can be stopped', async () => {
   const stop = new AbortController();
   stop.abort();
   await expect(
-    withOpenFile(path, (file) => lineIndexOf(file, 'utf-8').find(file.handle, 1_900_000, stop.signal)),
+    withReadableFile(path, (file) => lineIndexOf(file, 'utf-8').find(file.fd, 1_900_000, stop.signal)),
   ).rejects.toMatchObject({ name: 'AbortError' });
 });

@@ -1,5 +1,5 @@
-import type { FileHandle } from 'node:fs/promises';
-import type { OpenFile } from './open-file.js';
+import type { ReadableFile } from './open-file.js';
+import { readFully } from './read-bytes.js';
 
 /** How a line ends in bytes: one byte in most encodings, two or four in UTF-16 and UTF-32. */
 export function newlineOf(encodingName: string): Buffer {
@@ -65,14 +65,14 @@ export class LineIndex {
   }
 
   /** The byte at which line `line` (from 0) starts, or `undefined` when the file has no such line. */
-  async find(handle: FileHandle, line: number, signal: AbortSignal): Promise<number | undefined> {
+  async find(fd: number, line: number, signal: AbortSignal): Promise<number | undefined> {
     if (line === 0 && this.#size > 0) return 0;
     if (this.#total !== undefined && line >= this.#total) return undefined;
     let checkpoint = this.#checkpoints.findLastIndex((count) => count <= line - 1);
     let position = checkpoint * this.#step;
     let seen = this.#checkpoints[checkpoint] ?? 0;
     let endsWithNewline = true;
-    for await (const chunk of chunks(handle, position, this.#size)) {
+    for await (const chunk of chunks(fd, position, this.#size)) {
       signal.throwIfAborted();
       const { count, end } = skipLines(chunk, this.#newline, line - seen);
       if (end !== undefined && position + end < this.#size) return position + end;
@@ -85,8 +85,8 @@ export class LineIndex {
     return undefined;
   }
 
-  async count(handle: FileHandle, signal: AbortSignal): Promise<number> {
-    await this.find(handle, Number.POSITIVE_INFINITY, signal);
+  async count(fd: number, signal: AbortSignal): Promise<number> {
+    await this.find(fd, Number.POSITIVE_INFINITY, signal);
     return this.#total ?? 0;
   }
 }
@@ -95,10 +95,10 @@ const chunkSize = 1024 * 1024;
 const maxCheckpoints = 4096;
 
 /** The bytes of a file, a megabyte at a time; the next piece is being read while the last one is looked at. */
-async function* chunks(handle: FileHandle, start: number, end: number): AsyncGenerator<Buffer> {
+async function* chunks(fd: number, start: number, end: number): AsyncGenerator<Buffer> {
   const buffers = [Buffer.allocUnsafe(chunkSize), Buffer.allocUnsafe(chunkSize)] as const;
   let position = start;
-  const readInto = (buffer: Buffer) => readFully(handle, buffer, position, Math.min(chunkSize, end - position));
+  const readInto = (buffer: Buffer) => readFully(fd, buffer, position, Math.min(chunkSize, end - position));
   let pending = readInto(buffers[0]);
   try {
     for (let turn = 1; position < end; turn++) {
@@ -114,22 +114,11 @@ async function* chunks(handle: FileHandle, start: number, end: number): AsyncGen
   }
 }
 
-/** Reads until `length` bytes are there or the file ends; files of the kernel give a page at a time. */
-export async function readFully(handle: FileHandle, buffer: Buffer, position: number, length: number): Promise<Buffer> {
-  let filled = 0;
-  while (filled < length) {
-    const { bytesRead } = await handle.read(buffer, filled, length - filled, position + filled);
-    if (bytesRead === 0) break;
-    filled += bytesRead;
-  }
-  return buffer.subarray(0, filled);
-}
-
 const indexes = new Map<string, LineIndex>();
 const maxIndexes = 64;
 
 /** The index of this very state of the file; another size, time or inode is another state. */
-export function lineIndexOf({ stat }: OpenFile, encodingName: string): LineIndex {
+export function lineIndexOf({ stat }: ReadableFile, encodingName: string): LineIndex {
   const key = [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs, encodingName].join(':');
   const index = indexes.get(key) ?? new LineIndex(Number(stat.size), newlineOf(encodingName));
   indexes.delete(key);

@@ -1,8 +1,8 @@
 import type { Part } from '../content.js';
 import type { FileKind } from './file-kind.js';
 import { imageSize, knowsImage } from './image-size.js';
-import { readFully } from './line-index.js';
-import type { OpenFile } from './open-file.js';
+import type { ReadableFile } from './open-file.js';
+import { readWhole } from './read-bytes.js';
 
 export type Media = { type: 'media'; part: Part; kind: string } | { type: 'note'; text: string };
 
@@ -12,14 +12,19 @@ const maxPixels = 50_000_000;
 const maxSide = 30_000;
 
 /** An image, a sound, a film or a PDF as a part of the answer, or a sentence that says why it is left out. */
-export async function readMedia(file: OpenFile, kind: Exclude<FileKind, { type: 'binary' | 'other' }>): Promise<Media> {
+export async function readMedia(
+  file: ReadableFile,
+  kind: Exclude<FileKind, { type: 'binary' | 'other' }>,
+  maxBytes = maxMediaBytes,
+): Promise<Media> {
+  const limit = Math.min(maxBytes, maxMediaBytes);
   const size = Number(file.stat.size);
   const what = `${file.path} (${kind.mimeType}, ${size} bytes)`;
-  if (size > maxMediaBytes) {
+  if (size > limit) {
     const hint = kind.type === 'pdf' ? ' Read its text with `pages`.' : '';
-    return { type: 'note', text: `${what} is too large to be shown: the limit is ${maxMediaBytes} bytes.${hint}` };
+    return { type: 'note', text: `${what} is too large to be shown: the limit is ${limit} bytes.${hint}` };
   }
-  const bytes = await readFully(file.handle, Buffer.allocUnsafe(size), 0, size);
+  const bytes = await readWhole(file.fd, file.stat.size);
   const fault = kind.type === 'image' ? imageFault(bytes, kind.mimeType) : undefined;
   if (fault !== undefined) return { type: 'note', text: `${what} is not shown: ${fault}.` };
   return {

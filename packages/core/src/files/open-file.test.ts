@@ -6,10 +6,12 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
-import { withOpenFile } from './open-file.js';
+import { withOpenFile, withReadableFile } from './open-file.js';
+import { readWhole } from './read-bytes.js';
 import { Workspace } from './workspace.js';
 
-const contentOf = (path: string) => withOpenFile(path, ({ handle }) => handle.readFile('utf8'));
+const contentOf = (path: string) =>
+  withReadableFile(path, async ({ fd, stat }) => (await readWhole(fd, stat.size)).toString());
 
 /** Turns `link` to and fro between an inside and an outside directory, as fast as a thread can. */
 function flip(program: string, paths: Record<string, string>): Worker {
@@ -132,10 +134,12 @@ test('what is open is closed again, also after an error', async () => {
   const root = tempDirectory({ 'f.txt': 'x' });
   const error = new Error('stop');
   let descriptor = -1;
-  const failing = withOpenFile(join(root, 'f.txt'), async ({ handle }) => {
-    descriptor = handle.fd;
+  const fail = async ({ fd }: { fd: number }) => {
+    descriptor = fd;
     throw error;
-  });
-  await expect(failing).rejects.toBe(error);
+  };
+  await expect(withOpenFile(join(root, 'f.txt'), fail)).rejects.toBe(error);
+  await expect(readFile(`/proc/self/fd/${descriptor}`, 'utf8')).rejects.toMatchObject({ code: 'ENOENT' });
+  await expect(withReadableFile(join(root, 'f.txt'), fail)).rejects.toBe(error);
   await expect(readFile(`/proc/self/fd/${descriptor}`, 'utf8')).rejects.toMatchObject({ code: 'ENOENT' });
 });

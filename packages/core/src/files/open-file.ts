@@ -1,48 +1,80 @@
-import { type BigIntStats, constants, fstatSync, lstatSync, readlinkSync } from 'node:fs';
+import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync } from 'node:fs';
 import { type FileHandle, open, realpath, statfs } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { ToolError } from '../errors.js';
 import { osPath, shownPath } from './file-name.js';
 import { codeOf, readFailure } from './fs-error.js';
 
 /** A regular file, open for reading, proven to be the one at `path`. */
-export interface OpenFile {
+export interface ReadableFile {
   path: string;
-  handle: FileHandle;
+  fd: number;
   stat: BigIntStats;
+}
+
+/** The same with a handle, for whoever does more than read. */
+export interface OpenFile extends ReadableFile {
+  handle: FileHandle;
 }
 
 /**
  * Opens the regular file at a judged path, and only that one: no link is followed, nothing special is opened, and the
  * descriptor itself must say that it belongs to this path. Whoever swaps a directory for a link in between gets an error.
- * Metadata is asked synchronously: it was fetched a moment ago when the path was judged, and a thread would cost more.
+ * Opening and metadata are synchronous: judging the path has just fetched what they need, and threads cost ten times more.
  */
-export async function withOpenFile<T>(realPath: string, use: (file: OpenFile) => Promise<T>): Promise<T> {
-  const file = await openRegularFile(realPath);
+export async function withReadableFile<T>(realPath: string, use: (file: ReadableFile) => Promise<T>): Promise<T> {
+  const { descriptor, stat } = await openRegularFile(realPath, openDescriptor);
   try {
-    return await use(file);
+    return await use({ path: realPath, fd: descriptor.fd, stat });
   } catch (error) {
     throw readFailure(error, realPath);
   } finally {
-    await file.handle.close();
+    descriptor.close();
+  }
+}
+
+export async function withOpenFile<T>(realPath: string, use: (file: OpenFile) => Promise<T>): Promise<T> {
+  const { descriptor: handle, stat } = await openRegularFile(realPath, (path) => open(osPath(path), flags));
+  try {
+    return await use({ path: realPath, fd: handle.fd, handle, stat });
+  } catch (error) {
+    throw readFailure(error, realPath);
+  } finally {
+    await handle.close();
   }
 }
 
 /** Whether somebody wrote to the file since it was opened. */
-export function hasChanged({ handle, stat }: OpenFile): boolean {
-  const now = fstatSync(handle.fd, { bigint: true });
+export function hasChanged({ fd, stat }: ReadableFile): boolean {
+  const now = fstatSync(fd, { bigint: true });
   return now.size !== stat.size || now.mtimeNs !== stat.mtimeNs;
+}
+
+// O_NONBLOCK: a FIFO that takes the file's place must not hold anybody up; the flags are absent, that is 0, on Windows.
+const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
+
+interface Descriptor {
+  fd: number;
+  close(): Promise<void> | void;
+}
+
+type Open<D> = (realPath: string) => D | Promise<D>;
+
+function openDescriptor(realPath: string) {
+  const fd = openSync(osPath(realPath), flags);
+  return { fd, close: () => closeSync(fd) };
 }
 
 // A file that an editor replaces while it is opened is met again on the next attempt; an attack never gets through.
 const attempts = 5;
 
-async function openRegularFile(realPath: string): Promise<OpenFile> {
+async function openRegularFile<D extends Descriptor>(realPath: string, openIt: Open<D>) {
   try {
     refuseSpecial(lstatSync(osPath(realPath), { bigint: true }), realPath);
     await refuseEndless(realPath);
     for (let attempt = 0; attempt < attempts; attempt++) {
-      const file = await openVerified(realPath);
+      const file = await openVerified(realPath, openIt);
       if (file !== undefined) return file;
     }
   } catch (error) {
@@ -52,40 +84,37 @@ async function openRegularFile(realPath: string): Promise<OpenFile> {
   throw new ToolError('read_content_failure', `${realPath} changed while it was being opened. Try again.`);
 }
 
-async function openVerified(realPath: string): Promise<OpenFile | undefined> {
-  const handle = await openWhenPossible(realPath);
+async function openVerified<D extends Descriptor>(realPath: string, openIt: Open<D>) {
+  const descriptor = await openWhenPossible(realPath, openIt);
   try {
-    const stat = fstatSync(handle.fd, { bigint: true });
+    const stat = fstatSync(descriptor.fd, { bigint: true });
     refuseSpecial(stat, realPath);
-    if (await isAtPath(handle, stat, realPath)) return { path: realPath, handle, stat };
+    if (await isAtPath(descriptor.fd, stat, realPath)) return { descriptor, stat };
   } catch (error) {
-    await handle.close();
+    await descriptor.close();
     throw error;
   }
-  await handle.close();
+  await descriptor.close();
   return undefined;
 }
 
-// O_NONBLOCK: a FIFO that takes the file's place must not hold a thread; the flags are absent, that is 0, on Windows.
-const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
-
 /** Waits for a descriptor when the process has used up its own. */
-async function openWhenPossible(realPath: string): Promise<FileHandle> {
+async function openWhenPossible<D>(realPath: string, openIt: Open<D>): Promise<D> {
   for (let waits = 0; ; waits++) {
     try {
-      return await open(osPath(realPath), flags);
+      return await openIt(realPath);
     } catch (error) {
       const code = codeOf(error);
       if ((code !== 'EMFILE' && code !== 'ENFILE') || waits === maxWaits) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      await setTimeout(10);
     }
   }
 }
 
 const maxWaits = 500;
 
-async function isAtPath(handle: FileHandle, stat: BigIntStats, realPath: string): Promise<boolean> {
-  const link = linkOfDescriptor(handle.fd);
+async function isAtPath(fd: number, stat: BigIntStats, realPath: string): Promise<boolean> {
+  const link = linkOfDescriptor(fd);
   if (link !== undefined) return link === realPath;
   // Elsewhere the name is asked again: it must still lead, without a link, to the object that was opened.
   const now = lstatSync(osPath(realPath), { bigint: true });

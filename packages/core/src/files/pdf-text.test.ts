@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
-import { withOpenFile } from './open-file.js';
+import { withReadableFile } from './open-file.js';
 import { parsePages, readPdfText } from './pdf-text.js';
 
 const signal = new AbortController().signal;
@@ -30,7 +30,7 @@ function pdf(pages: string[]): string {
 const readPages = (content: string | Uint8Array, pages: { first: number; last: number }, stop = signal) => {
   const path = join(tempDirectory(), 'a.pdf');
   writeFileSync(path, content);
-  return withOpenFile(path, (file) => readPdfText(file, pages, stop));
+  return withReadableFile(path, (file) => readPdfText(file, pages, stop));
 };
 
 test('the text of the pages asked for', async () => {

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { ToolError } from '../errors.js';
-import { readFully } from './line-index.js';
-import type { OpenFile } from './open-file.js';
+import type { ReadableFile } from './open-file.js';
+import { readFully } from './read-bytes.js';
 
 /** Pages counted from 1, both included. */
 export interface PageRange {
@@ -23,7 +23,7 @@ export function parsePages(pages: string): PageRange | undefined {
 }
 
 /** The text of some pages. Untrusted PDFs are parsed in a thread of their own, with its own memory, that can be ended. */
-export async function readPdfText(file: OpenFile, pages: PageRange, signal: AbortSignal): Promise<string> {
+export async function readPdfText(file: ReadableFile, pages: PageRange, signal: AbortSignal): Promise<string> {
   const size = Number(file.stat.size);
   if (size > maxPdfBytes)
     throw new ToolError(
@@ -31,7 +31,7 @@ export async function readPdfText(file: OpenFile, pages: PageRange, signal: Abor
       `${file.path} has ${size} bytes; PDFs over ${maxPdfBytes} bytes are not read.`,
     );
   const bytes = new ArrayBuffer(size);
-  await readFully(file.handle, Buffer.from(bytes), 0, size);
+  await readFully(file.fd, Buffer.from(bytes), 0, size);
   const answer = await parseInThread(bytes, pages, signal);
   if ('error' in answer) throw new ToolError('read_content_failure', `${file.path} cannot be read: ${answer.error}.`);
   if (pages.first > answer.total)

@@ -2,11 +2,11 @@ import { extname } from 'node:path';
 import type { Part, PartUnion } from '../content.js';
 import { ToolError } from '../errors.js';
 import { fileKindOf } from './file-kind.js';
-import { readFully } from './line-index.js';
 import { readMedia } from './media.js';
 import { maxNotebookBytes, renderNotebook } from './notebook.js';
-import type { OpenFile } from './open-file.js';
+import type { ReadableFile } from './open-file.js';
 import { parsePages, readPdfText } from './pdf-text.js';
+import { readWhole } from './read-bytes.js';
 import { readHead, readText, type TextSlice } from './read-text.js';
 
 export interface ContentRequest {
@@ -17,6 +17,8 @@ export interface ContentRequest {
   pages?: string | undefined;
   maxLines: number;
   maxChars: number;
+  /** For images, sounds and films; left out, the most that fits into a request. */
+  maxMediaBytes?: number | undefined;
 }
 
 export type Content =
@@ -29,7 +31,7 @@ export type Content =
   | { type: 'note'; text: string };
 
 /** Reads an open file as what it is by its bytes: text, image, sound, PDF, notebook, or something not to be shown. */
-export async function readContent(file: OpenFile, request: ContentRequest, signal: AbortSignal): Promise<Content> {
+export async function readContent(file: ReadableFile, request: ContentRequest, signal: AbortSignal): Promise<Content> {
   const head = await readHead(file, request.maxChars);
   const kind = fileKindOf(head);
   if (request.pages !== undefined) return readPages(file, request.pages, kind.type === 'pdf', request, signal);
@@ -38,7 +40,7 @@ export async function readContent(file: OpenFile, request: ContentRequest, signa
     case 'audio':
     case 'video':
     case 'pdf':
-      return readMedia(file, kind);
+      return readMedia(file, kind, request.maxMediaBytes);
     case 'binary':
       return { type: 'note', text: binaryNote(file, kind.format) };
     case 'other':
@@ -46,7 +48,12 @@ export async function readContent(file: OpenFile, request: ContentRequest, signa
   }
 }
 
-async function readLines(file: OpenFile, head: Buffer, request: ContentRequest, signal: AbortSignal): Promise<Content> {
+async function readLines(
+  file: ReadableFile,
+  head: Buffer,
+  request: ContentRequest,
+  signal: AbortSignal,
+): Promise<Content> {
   const { offset = 0, limit = request.maxLines, maxChars } = request;
   const reading = await readText(file, head, { offset, limit, maxChars }, signal);
   if (reading.type === 'binary') return { type: 'note', text: binaryNote(file, 'binary file') };
@@ -55,22 +62,21 @@ async function readLines(file: OpenFile, head: Buffer, request: ContentRequest, 
   throw new ToolError('invalid_tool_params', `offset ${offset} is past the end: ${file.path} has ${count}.`);
 }
 
-function binaryNote(file: OpenFile, format: string): string {
+function binaryNote(file: ReadableFile, format: string): string {
   return `${file.path} is not text (${format}, ${file.stat.size} bytes) and is not shown.`;
 }
 
 /** A notebook is rendered, unless lines of its JSON are asked for. */
-async function readNotebook(file: OpenFile, request: ContentRequest): Promise<Content | undefined> {
-  const size = Number(file.stat.size);
+async function readNotebook(file: ReadableFile, request: ContentRequest): Promise<Content | undefined> {
   const isAsked = request.offset === undefined && request.limit === undefined;
-  if (extname(file.path).toLowerCase() !== '.ipynb' || !isAsked || size > maxNotebookBytes) return undefined;
-  const json = await readFully(file.handle, Buffer.allocUnsafe(size), 0, size);
+  if (extname(file.path).toLowerCase() !== '.ipynb' || !isAsked || file.stat.size > maxNotebookBytes) return undefined;
+  const json = await readWhole(file.fd, file.stat.size);
   const parts = renderNotebook(json.toString('utf8'), request.maxChars);
   return parts === undefined ? undefined : { type: 'document', parts, kind: 'notebook' };
 }
 
 async function readPages(
-  file: OpenFile,
+  file: ReadableFile,
   pages: string,
   isPdf: boolean,
   { maxChars }: ContentRequest,

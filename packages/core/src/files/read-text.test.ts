@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import iconv from 'iconv-lite';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
-import { withOpenFile } from './open-file.js';
+import { withReadableFile } from './open-file.js';
 import { readHead, readText, type TextRange, type TextSlice } from './read-text.js';
 
 const signal = new AbortController().signal;
@@ -17,7 +17,7 @@ function fileWith(content: string | Uint8Array): string {
 
 const readingOf = (path: string, range: Partial<TextRange> = {}) => {
   const wanted = { offset: 0, limit: 1000, maxChars: 25_000, ...range };
-  return withOpenFile(path, async (file) => readText(file, await readHead(file, wanted.maxChars), wanted, signal));
+  return withReadableFile(path, async (file) => readText(file, await readHead(file, wanted.maxChars), wanted, signal));
 };
 
 async function sliceOf(path: string, range: Partial<TextRange> = {}): Promise<TextSlice> {
@@ -122,12 +122,12 @@ test('a line of binary data in a text is named, not shown', async () => {
 
 test('a file that grows or shrinks while it is read gives what was there', async () => {
   const path = fileWith('one\ntwo\n');
-  const grown = await withOpenFile(path, async (file) => {
+  const grown = await withReadableFile(path, async (file) => {
     appendFileSync(path, 'three\n');
     return readText(file, await readHead(file, 100), { offset: 0, limit: 10, maxChars: 100 }, signal);
   });
   expect(grown).toMatchObject({ slice: { text: 'one\ntwo\n', total: 2 } });
-  const shrunk = await withOpenFile(path, async (file) => {
+  const shrunk = await withReadableFile(path, async (file) => {
     truncateSync(path, 4);
     return readText(file, await readHead(file, 100), { offset: 0, limit: 10, maxChars: 100 }, signal);
   });

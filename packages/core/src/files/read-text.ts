@@ -1,6 +1,7 @@
 import { isAscii } from 'node:buffer';
-import { countLines, lineIndexOf, newlineOf, readFully, skipLines } from './line-index.js';
-import type { OpenFile } from './open-file.js';
+import { countLines, lineIndexOf, newlineOf, skipLines } from './line-index.js';
+import type { ReadableFile } from './open-file.js';
+import { readFully } from './read-bytes.js';
 import { decode, detectEncoding, type TextEncoding } from './text-encoding.js';
 
 /** Which lines are wanted, and how many characters at most. */
@@ -31,7 +32,7 @@ export type TextReading = { type: 'text'; slice: TextSlice } | { type: 'binary' 
 
 /** Reads a range of lines without ever holding more than the budget, however large the file or its lines. */
 export async function readText(
-  file: OpenFile,
+  file: ReadableFile,
   head: Buffer,
   range: TextRange,
   signal: AbortSignal,
@@ -48,7 +49,7 @@ export async function readText(
 }
 
 /** The beginning of a file, as `readText` wants it: enough bytes for the whole budget of characters. */
-export function readHead(file: OpenFile, maxChars: number): Promise<Buffer> {
+export function readHead(file: ReadableFile, maxChars: number): Promise<Buffer> {
   return readAt(file, 0, maxChars);
 }
 
@@ -58,7 +59,7 @@ const maxCountedSize = 4 * 1024 * 1024;
 const maxUnsized = 4 * 1024 * 1024;
 
 interface Source {
-  file: OpenFile;
+  file: ReadableFile;
   head: Buffer;
   encoding: TextEncoding;
   /** The head is the whole file. */
@@ -66,10 +67,10 @@ interface Source {
 }
 
 /** Bytes for `maxChars` characters and one more: as many bytes when they are ASCII, four times as many otherwise. */
-async function readAt({ handle, stat }: OpenFile, position: number, maxChars: number): Promise<Buffer> {
+async function readAt({ fd, stat }: ReadableFile, position: number, maxChars: number): Promise<Buffer> {
   const size = Number(stat.size);
-  if (size === 0) return readFully(handle, Buffer.allocUnsafe(maxUnsized), 0, maxUnsized);
-  const read = (length: number) => readFully(handle, Buffer.allocUnsafe(length), position, length);
+  if (size === 0) return readFully(fd, Buffer.allocUnsafe(maxUnsized), 0, maxUnsized);
+  const read = (length: number) => readFully(fd, Buffer.allocUnsafe(length), position, length);
   const bytes = await read(Math.min(maxChars + 1, size - position));
   const isEnough = position + bytes.length === size || (isAscii(bytes) && !bytes.includes(0));
   return isEnough ? bytes : read(Math.min((maxChars + 1) * maxBytesPerChar, size - position));
@@ -101,8 +102,8 @@ async function findStart(source: Source, offset: number, signal: AbortSignal) {
     return { start: offset < total ? end : undefined, total };
   }
   const index = lineIndexOf(file, encoding.name);
-  if (file.stat.size <= BigInt(maxCountedSize)) await index.count(file.handle, signal);
-  const start = await index.find(file.handle, offset, signal);
+  if (file.stat.size <= BigInt(maxCountedSize)) await index.count(file.fd, signal);
+  const start = await index.find(file.fd, offset, signal);
   return { start, total: index.totalLines };
 }
 

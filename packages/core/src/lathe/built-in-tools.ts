@@ -12,7 +12,8 @@ import { CommandRunner } from '../process/run-command.js';
 import { Sandbox } from '../process/sandbox.js';
 import type { Settings } from '../settings/keys.js';
 import { LSTool } from '../tools/ls.js';
-import { ReadFileTool } from '../tools/read-file.js';
+import { ReadFileTool, type ReadLimits } from '../tools/read-file.js';
+import { ReadManyFilesTool } from '../tools/read-many-files.js';
 import { ShellTool } from '../tools/shell.js';
 import type { AnyTool } from '../tools/tools.js';
 
@@ -39,10 +40,24 @@ export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
   const visibility = visibilityOf(options);
   const shell = await shellTool(options);
   return {
-    tools: [new LSTool(workspace, visibility), new ReadFileTool(workspace, seen), shell.tool],
+    tools: [
+      new LSTool(workspace, visibility),
+      new ReadFileTool(workspace, seen, visibility, readLimits(options.settings)),
+      new ReadManyFilesTool(workspace, seen, visibility),
+      shell.tool,
+    ],
     sandbox: shell.sandbox,
     close: shell.close,
   };
+}
+
+function readLimits({ tools }: Settings): ReadLimits {
+  return { lines: orMost(tools.truncateToolOutputLines), chars: orMost(tools.truncateToolOutputThreshold) };
+}
+
+/** Zero and less mean no limit of one's own; some limit there always is. */
+function orMost(limit: number): number {
+  return limit > 0 ? limit : 1_000_000;
 }
 
 function visibilityOf({ workspace, settings, policy }: BuiltInOptions): Visibility {

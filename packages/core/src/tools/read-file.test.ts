@@ -3,6 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { IgnoreRules } from '../files/ignore-rules.js';
 import { contentHash, SeenFiles } from '../files/seen-files.js';
 import { Workspace } from '../files/workspace.js';
 import { ReadFileTool } from './read-file.js';
@@ -12,7 +13,7 @@ const signal = new AbortController().signal;
 async function reader(files: Record<string, string | Uint8Array>, limits?: { lines: number; chars: number }) {
   const root = tempDirectory(files);
   const seen = new SeenFiles();
-  const tool = new ReadFileTool(await Workspace.open(root), seen, limits);
+  const tool = new ReadFileTool(await Workspace.open(root), seen, { rules: new IgnoreRules([root]) }, limits);
   const read = (name: string, range: { offset?: number; limit?: number; pages?: string } = {}) =>
     tool.execute({ absolute_path: join(root, name), ...range }, signal);
   return { root, seen, tool, read };
@@ -220,6 +221,20 @@ test('a text with a line of binary data is shown without it and does not count a
   expect(llmContent).toContain('Showing lines 1-2001 of 2001 total lines.');
   expect(llmContent).toContain('[binary data, not shown]');
   expect(seen.has(join(root, 'a.txt'), contentHash(Buffer.from(text)))).toBe(false);
+});
+
+test('what .qwenignore names is not read, what .gitignore names is', async () => {
+  const { read } = await reader({
+    '.git/HEAD': '',
+    '.gitignore': 'git.txt\n',
+    '.qwenignore': 'agent.txt\nhidden/\n',
+    'agent.txt': 'x',
+    'hidden/deep/a.txt': 'x',
+    'git.txt': 'git',
+  });
+  await expect(read('agent.txt')).rejects.toMatchObject({ type: 'permission_denied' });
+  await expect(read('hidden/deep/a.txt')).rejects.toMatchObject({ type: 'permission_denied' });
+  expect((await read('git.txt')).llmContent).toBe('git');
 });
 
 test('a secret is read only after a person was asked, and no rule is offered for it', async () => {

@@ -1,13 +1,15 @@
 import { isAbsolute } from 'node:path';
 import type { XStatic } from 'typebox/schema';
+import { ToolError } from '../errors.js';
 import { JudgedPaths } from '../files/judged-paths.js';
-import { readFully } from '../files/line-index.js';
-import { hasChanged, type OpenFile, withOpenFile } from '../files/open-file.js';
+import { hasChanged, type ReadableFile, withReadableFile } from '../files/open-file.js';
 import { confirmReading, pathTarget } from '../files/path-target.js';
 import { parsePages } from '../files/pdf-text.js';
+import { readWhole } from '../files/read-bytes.js';
 import { readContent } from '../files/read-content.js';
 import type { TextSlice } from '../files/read-text.js';
 import { contentHash, type SeenFiles } from '../files/seen-files.js';
+import { hiddenReason, isHiddenByAgent, type Visibility } from '../files/visibility.js';
 import { oddSpelling, type Workspace } from '../files/workspace.js';
 import { BaseTool, type ToolResult } from './tools.js';
 
@@ -31,16 +33,17 @@ export interface ReadLimits {
   chars: number;
 }
 
-export const defaultReadLimits: ReadLimits = { lines: 1000, chars: 25_000 };
+const defaultReadLimits: ReadLimits = { lines: 1000, chars: 25_000 };
 
 /** `read_file`: text as it is, a range of lines at a time; images, sound, PDF and notebooks as what they are. */
 export class ReadFileTool extends BaseTool<Params> {
   readonly #workspace: Workspace;
   readonly #seen: SeenFiles;
+  readonly #visibility: Visibility;
   readonly #limits: ReadLimits;
   readonly #judged: JudgedPaths;
 
-  constructor(workspace: Workspace, seen: SeenFiles, limits: ReadLimits = defaultReadLimits) {
+  constructor(workspace: Workspace, seen: SeenFiles, visibility: Visibility, limits: ReadLimits = defaultReadLimits) {
     super({
       name: 'read_file',
       displayName: 'ReadFile',
@@ -53,6 +56,7 @@ export class ReadFileTool extends BaseTool<Params> {
     });
     this.#workspace = workspace;
     this.#seen = seen;
+    this.#visibility = visibility;
     this.#limits = limits;
     this.#judged = new JudgedPaths(workspace);
   }
@@ -88,7 +92,9 @@ export class ReadFileTool extends BaseTool<Params> {
   async execute(params: Params, signal: AbortSignal): Promise<ToolResult> {
     const { path } = await this.#judged.recall(params, params.absolute_path);
     signal.throwIfAborted();
-    return withOpenFile(path, async (file) => {
+    if (isHiddenByAgent(path, this.#visibility))
+      throw new ToolError('permission_denied', `${path} is not read: ${hiddenReason}.`);
+    return withReadableFile(path, async (file) => {
       const request = { ...params, maxLines: this.#limits.lines, maxChars: this.#limits.chars };
       const content = await readContent(file, request, signal);
       switch (content.type) {
@@ -107,7 +113,7 @@ export class ReadFileTool extends BaseTool<Params> {
     });
   }
 
-  async #present(slice: TextSlice, file: OpenFile): Promise<ToolResult> {
+  async #present(slice: TextSlice, file: ReadableFile): Promise<ToolResult> {
     await this.#remember(slice, file);
     if (slice.whole !== undefined) return { llmContent: slice.text, returnDisplay: '' };
     const range = `lines ${slice.first + 1}-${slice.next} of ${slice.total ?? `a file of ${file.stat.size} bytes`}`;
@@ -125,12 +131,10 @@ export class ReadFileTool extends BaseTool<Params> {
   }
 
   /** Notes what the model now knows of the file. A cut line is not known, and nobody reads megabytes in parts. */
-  async #remember(slice: TextSlice, { path, handle, stat }: OpenFile): Promise<void> {
+  async #remember(slice: TextSlice, { path, fd, stat }: ReadableFile): Promise<void> {
     if (slice.whole !== undefined) return this.#seen.record(path, contentHash(slice.whole));
     if (slice.isCut || slice.total === undefined || stat.size > maxRemembered) return;
-    const size = Number(stat.size);
-    const bytes = await readFully(handle, Buffer.allocUnsafe(size), 0, size);
-    this.#seen.recordLines(path, contentHash(bytes), slice, slice.total);
+    this.#seen.recordLines(path, contentHash(await readWhole(fd, stat.size)), slice, slice.total);
   }
 }
 

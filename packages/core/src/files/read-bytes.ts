@@ -1,0 +1,27 @@
+import { read, readSync } from 'node:fs';
+import { promisify } from 'node:util';
+
+const readAsync = promisify(read);
+
+/** Reading this much from the page cache takes less time than handing it to a thread. */
+const quickLength = 256 * 1024;
+
+/** Reads until `length` bytes are there or the file ends; files of the kernel give a page at a time. */
+export async function readFully(fd: number, buffer: Buffer, position: number, length: number): Promise<Buffer> {
+  let filled = 0;
+  while (filled < length) {
+    const wanted = length - filled;
+    const bytesRead =
+      wanted <= quickLength
+        ? readSync(fd, buffer, filled, wanted, position + filled)
+        : (await readAsync(fd, buffer, filled, wanted, position + filled)).bytesRead;
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return buffer.subarray(0, filled);
+}
+
+/** The whole of a file whose size is known to be small enough. */
+export function readWhole(fd: number, size: bigint): Promise<Buffer> {
+  return readFully(fd, Buffer.allocUnsafe(Number(size)), 0, Number(size));
+}
