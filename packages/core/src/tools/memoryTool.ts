@@ -1,0 +1,150 @@
+import { basename } from 'node:path';
+import type { XStatic } from 'typebox/schema';
+import { ToolError } from '../errors.js';
+import { confirmChange } from '../files/change-report.js';
+import { type ChangeView, type TextChange, viewChange } from '../files/change-view.js';
+import type { FileChanges } from '../files/file-changes.js';
+import type { Snapshot } from '../files/file-snapshot.js';
+import { Pace } from '../files/pace.js';
+import { pathTarget } from '../files/path-target.js';
+import { emptyText, textOfSnapshot } from '../files/plan-edit.js';
+import { planWrite } from '../files/plan-write.js';
+import { applySplices } from '../files/splice.js';
+import type { Location, Workspace } from '../files/workspace.js';
+import { factLine, maxFactChars, withFact } from '../text/memory-section.js';
+import type { Confirmation } from './confirmation.js';
+import type { Target } from './target.js';
+import { BaseTool, type Change, type ToolResult } from './tools.js';
+
+const scopes = ['global', 'project'] as const;
+type Scope = (typeof scopes)[number];
+
+const parameterSchema = {
+  type: 'object',
+  properties: {
+    fact: { type: 'string', pattern: '\\S', maxLength: maxFactChars, description: 'One short sentence' },
+    scope: { enum: scopes, description: 'Left out: the user chooses' },
+  },
+  required: ['fact'],
+  additionalProperties: false,
+} as const;
+
+type MemoryParams = XStatic<typeof parameterSchema>;
+
+/** The file that each scope is kept in. */
+export type MemoryFiles = Readonly<Record<Scope, () => Promise<string>>>;
+
+/** `save_memory`: a fact for later sessions, in a section of its own of a context file. A person sees the diff first. */
+export class MemoryTool extends BaseTool<MemoryParams> {
+  readonly #workspace: Workspace;
+  readonly #changes: FileChanges;
+  readonly #files: MemoryFiles;
+  /** The content each file had when a person saw the diff. */
+  readonly #shown = new WeakMap<MemoryParams, Map<Scope, string | null>>();
+
+  constructor(workspace: Workspace, changes: FileChanges, files: MemoryFiles) {
+    super({
+      name: 'save_memory',
+      displayName: 'SaveMemory',
+      description:
+        'Remember a fact about the user or project in later sessions. Only when asked to, or clearly of lasting use.',
+      kind: 'think',
+      parameterSchema,
+    });
+    this.#workspace = workspace;
+    this.#changes = changes;
+    this.#files = files;
+  }
+
+  override getDescription({ fact, scope }: MemoryParams): string {
+    return `Remember${scope ? ` (${scope})` : ''}: ${factLine(fact).slice(2)}`;
+  }
+
+  override async getTargets({ scope }: MemoryParams): Promise<Target[]> {
+    const locations = await Promise.all(scopesOf(scope).map((each) => this.#locate(each)));
+    // Remembering always asks: what is remembered speaks to every later session.
+    return locations.map((location) => ({ ...pathTarget(location, 'write'), asks: true, isInside: false }));
+  }
+
+  override async shouldConfirmExecute(params: MemoryParams, signal: AbortSignal): Promise<Confirmation> {
+    const plans = await Promise.all(scopesOf(params.scope).map((scope) => this.#propose(scope, params, signal)));
+    this.#shown.set(params, new Map(plans.map(({ scope, current }) => [scope, current?.hash ?? null])));
+    const [first] = plans;
+    if (!first) throw new Error('there is always a scope');
+    const { location, current, view } = first;
+    const change = { tool: this.name, title: 'Remember this?', asked: location.path, location, current };
+    const {
+      rules: _never,
+      newContent: _text,
+      ...confirmation
+    } = confirmChange(this.#workspace, change, view, undefined);
+    if (params.scope !== undefined) return confirmation;
+    return {
+      ...confirmation,
+      title: 'Remember this? Choose where',
+      fileDiff: plans.map((plan) => plan.view.diff).join('\n'),
+      choices: plans.map((plan) => ({ id: plan.scope, label: `${labels[plan.scope]} (${plan.location.path})` })),
+    };
+  }
+
+  override applyChange(params: MemoryParams, change: Change): MemoryParams {
+    const scope = change.type === 'choice' ? scopes.find((known) => known === change.choice) : undefined;
+    if (scope === undefined)
+      throw new ToolError('invalid_tool_params', 'Choose where to remember it: global or project.');
+    const chosen = { fact: params.fact, scope };
+    const shown = this.#shown.get(params);
+    if (shown) this.#shown.set(chosen, shown);
+    return chosen;
+  }
+
+  async execute(params: MemoryParams, signal: AbortSignal): Promise<ToolResult> {
+    const { fact, scope } = params;
+    if (scope === undefined)
+      throw new ToolError('memory_tool_execution_error', 'Nobody chose a scope. Say global or project.');
+    const location = await this.#locate(scope);
+    const approved = this.#shown.get(params)?.get(scope);
+    let message = `Already remembered in ${location.path}.`;
+    await this.#changes.change({
+      path: location.path,
+      tool: this.name,
+      signal,
+      ...(approved !== undefined && { approved }),
+      decide: async (current) => {
+        const plan = await planFact(current, fact, signal);
+        if (plan === null) return undefined;
+        message = `Remembered in ${location.path}: ${factLine(fact).slice(2)}`;
+        return applySplices(plan.text.bytes, plan.splices);
+      },
+    });
+    return { llmContent: message, returnDisplay: message };
+  }
+
+  async #propose(scope: Scope, { fact }: MemoryParams, signal: AbortSignal) {
+    const location = await this.#locate(scope);
+    const current = await this.#changes.read(location.path, signal);
+    const plan = await planFact(current, fact, signal);
+    const name = this.#workspace.display(location.path);
+    const names = { oldName: current && name, newName: name };
+    const view: ChangeView = plan ? await viewChange(plan, names, new Pace(signal)) : unchanged(name);
+    return { scope, location, current, view };
+  }
+
+  async #locate(scope: Scope): Promise<Location> {
+    return this.#workspace.locate(await this.#files[scope]());
+  }
+}
+
+const labels: Record<Scope, string> = { global: 'For all projects', project: 'For this project' };
+const scopesOf = (scope: Scope | undefined): readonly Scope[] => (scope === undefined ? scopes : [scope]);
+
+/** What writing the fact does to the file; `null` when it is there already. */
+async function planFact(current: Snapshot | null, fact: string, signal: AbortSignal): Promise<TextChange | null> {
+  const text = current === null ? await emptyText() : await textOfSnapshot(current);
+  const changed = withFact(text.codec.decode(text.bytes.subarray(text.encoding.bom.length)), factLine(fact));
+  return changed === null ? null : planWrite(current, changed, new Pace(signal));
+}
+
+function unchanged(name: string): ChangeView {
+  const diff = `(${basename(name)} has this fact already)\n`;
+  return { diff, isCut: false, addedLines: 0, removedLines: 0, addedChars: 0, removedChars: 0 };
+}
