@@ -67,6 +67,22 @@ test('counting agrees with splitting', () => {
   );
 });
 
+test('short and long lines in any mixture are counted and found', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(fc.nat(3), fc.integer({ min: 1, max: 3000 })), { maxLength: 8 }),
+      fc.nat(10_000),
+      (blocks, wanted) => {
+        const text = blocks.map(([length, times]) => `${'x'.repeat(length ** 4)}\n`.repeat(times)).join('');
+        const ends = [...text.matchAll(/\n/g)].map(({ index }) => index + 1);
+        const expected = wanted <= ends.length ? { count: wanted, end: ends[wanted - 1] ?? 0 } : { count: ends.length };
+        expect(skipLines(Buffer.from(text), newlineOf('utf-8'), wanted)).toEqual(expected);
+      },
+    ),
+    { numRuns: 50 },
+  );
+});
+
 test('a scan can be stopped', async () => {
   const path = join(tempDirectory(), 'a.txt');
   writeFileSync(path, 'x\n'.repeat(2_000_000));

@@ -16,14 +16,38 @@ const wideNewlines: Record<string, Buffer> = {
 
 /** Steps over at most `wanted` lines; `end` is where the next one starts, absent when the bytes end before. */
 export function skipLines(bytes: Buffer, newline: Buffer, wanted: number): { count: number; end?: number } {
-  const width = newline.length;
-  const needle = width === 1 ? 10 : newline;
+  return newline.length === 1 ? skipNarrow(bytes, wanted) : skipWide(bytes, newline, wanted);
+}
+
+/** `indexOf` is fastest for lines of ordinary length; where they are very short, its calls cost more than a plain loop. */
+function skipNarrow(bytes: Buffer, wanted: number): { count: number; end?: number } {
   let count = 0;
   let at = 0;
   while (count < wanted) {
-    const hit = bytes.indexOf(needle, at);
+    const start = at;
+    for (const stop = Math.min(wanted, count + burst); count < stop; count++) {
+      const hit = bytes.indexOf(10, at);
+      if (hit === -1) return { count };
+      at = hit + 1;
+    }
+    const isDense = at - start < burst * shortLine;
+    const stop = isDense ? Math.min(bytes.length, at + burst * shortLine) : at;
+    for (; at < stop && count < wanted; at++) if (bytes[at] === 10) count++;
+  }
+  return { count, end: at };
+}
+
+const burst = 512;
+const shortLine = 16;
+
+/** In UTF-16 and UTF-32 the bytes of a newline may also straddle two characters. */
+function skipWide(bytes: Buffer, newline: Buffer, wanted: number): { count: number; end?: number } {
+  const width = newline.length;
+  let count = 0;
+  let at = 0;
+  while (count < wanted) {
+    const hit = bytes.indexOf(newline, at);
     if (hit === -1) return { count };
-    // In UTF-16 and UTF-32 the same bytes may straddle two characters.
     const isAligned = hit % width === 0;
     at = hit + (isAligned ? width : 1);
     if (isAligned) count++;
