@@ -4,7 +4,9 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { build } from 'esbuild';
 import { expect, onTestFinished, test } from 'vitest';
+import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { withOpenFile, withReadableFile } from './open-file.js';
 import { readWhole } from './read-bytes.js';
@@ -142,4 +144,25 @@ test('what is open is closed again, also after an error', async () => {
   await expect(readFile(`/proc/self/fd/${descriptor}`, 'utf8')).rejects.toMatchObject({ code: 'ENOENT' });
   await expect(withReadableFile(join(root, 'f.txt'), fail)).rejects.toBe(error);
   await expect(readFile(`/proc/self/fd/${descriptor}`, 'utf8')).rejects.toMatchObject({ code: 'ENOENT' });
+});
+
+test.skipIf(!hasProgram('prlimit'))('when descriptors run out, opening waits for its turn', async () => {
+  const root = tempDirectory({ 'f.txt': 'content' });
+  const program = join(root, 'program.mjs');
+  await build({
+    stdin: {
+      contents: `
+        import { withOpenFile } from './open-file.js';
+        const one = () => withOpenFile(${JSON.stringify(join(root, 'f.txt'))}, ({ handle }) => handle.readFile('utf8'));
+        const all = await Promise.all(Array.from({ length: 300 }, one));
+        console.log(all.filter((text) => text === 'content').length);`,
+      resolveDir: import.meta.dirname,
+    },
+    outfile: program,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+  });
+  const output = execFileSync('prlimit', ['--nofile=32', process.execPath, program], { encoding: 'utf8' });
+  expect(output).toBe('300\n');
 });

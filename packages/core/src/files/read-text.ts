@@ -2,7 +2,8 @@ import { isAscii } from 'node:buffer';
 import { countLines, lineIndexOf, newlineOf, skipLines } from './line-index.js';
 import type { ReadableFile } from './open-file.js';
 import { readFully } from './read-bytes.js';
-import { decode, detectEncoding, type TextEncoding } from './text-encoding.js';
+import { codecFor } from './text-codec.js';
+import { detectEncoding, type TextEncoding } from './text-encoding.js';
 
 /** Which lines are wanted, and how many characters at most. */
 export interface TextRange {
@@ -117,7 +118,7 @@ interface Piece {
 /** As many of the first lines of `bytes` as the limits allow. */
 async function takeLines({ bytes, encoding }: Body, { limit, maxChars }: TextRange): Promise<Piece> {
   const { count, end } = skipLines(bytes, newlineOf(encoding.name), limit);
-  const text = await decode(bytes.subarray(0, end), encoding);
+  const text = (await codecFor(encoding)).decode(bytes.subarray(0, end));
   if (text.length <= maxChars) {
     const lines = count + (end === undefined && !text.endsWith('\n') && text !== '' ? 1 : 0);
     return { ...show(text), lines, isShortened: false };

@@ -1,6 +1,9 @@
 import iconv from 'iconv-lite';
 import { expect, test } from 'vitest';
-import { decode, detectEncoding } from './text-encoding.js';
+import { codecFor } from './text-codec.js';
+import { detectEncoding, type TextEncoding } from './text-encoding.js';
+
+const decode = async (bytes: Uint8Array, encoding: TextEncoding) => (await codecFor(encoding)).decode(bytes);
 
 const chinese = '// 这个函数计算两个数字的总和，并且返回结果。请不要修改它的名字，因为其他文件会用到。\n';
 const taiwanese = '// 這個函數計算兩個數字的總和，並且傳回結果。請不要修改它的名稱，因為其他檔案會用到。\n';

@@ -1,5 +1,4 @@
-import { isUtf8 } from 'node:buffer';
-import { ToolError } from '../errors.js';
+import { isAscii, isUtf8 } from 'node:buffer';
 
 /** How the bytes of a text file become characters and back. */
 export interface TextEncoding {
@@ -34,36 +33,6 @@ export async function detectEncoding(bytes: Uint8Array): Promise<TextEncoding | 
   const sample = legacySample(bytes);
   if (looksBinary(sample)) return undefined;
   return isDamagedUtf8(sample) ? utf8 : { name: await guessLegacy(sample), bom: none };
-}
-
-/** The characters of `bytes`, which do not include the mark. What is invalid becomes U+FFFD. */
-export async function decode(bytes: Uint8Array, encoding: TextEncoding): Promise<string> {
-  const buffer = asBuffer(bytes);
-  if (encoding.name === 'utf-8') return buffer.toString('utf8');
-  if (encoding.name === 'utf-16le') return buffer.toString('utf16le');
-  return (await loadIconv()).decode(buffer, encoding.name, { stripBOM: false });
-}
-
-/** The bytes of `text` without a mark. A character that the encoding lacks is refused, never replaced. */
-export async function encode(text: string, encoding: TextEncoding): Promise<Buffer> {
-  const bytes = encoding.name === 'utf-8' ? Buffer.from(text) : await encodeOther(text, encoding);
-  const back = await decode(bytes, encoding);
-  if (back === text && !/\p{Surrogate}/u.test(text)) return bytes;
-  const half = text.search(/\p{Surrogate}/u);
-  const at = half === -1 ? firstDifference(text, back) : half;
-  const lost = String.fromCodePoint(text.codePointAt(at) ?? 0);
-  const message = `${JSON.stringify(lost)} cannot be written in ${encoding.name}, the encoding of this file.`;
-  throw new ToolError('edit_preparation_failure', message);
-}
-
-function firstDifference(a: string, b: string): number {
-  let at = 0;
-  while (at < a.length && a[at] === b[at]) at++;
-  return at;
-}
-
-async function encodeOther(text: string, encoding: TextEncoding): Promise<Buffer> {
-  return (await loadIconv()).encode(text, encoding.name, { addBOM: false });
 }
 
 async function loadIconv() {
@@ -107,10 +76,16 @@ const sampleSize = 64 * 1024;
 
 /** The part that tells: from the first line with a byte that is not ASCII. */
 function legacySample(bytes: Uint8Array): Uint8Array {
-  const first = bytes.findIndex((byte) => byte >= 0x80);
+  const first = firstBeyondAscii(bytes);
   const lineStart = bytes.lastIndexOf(0x0a, first) + 1;
   const start = Math.max(lineStart, first - sampleSize / 2, 0);
   return bytes.subarray(start, start + sampleSize);
+}
+
+function firstBeyondAscii(bytes: Uint8Array): number {
+  let block = 0;
+  while (block < bytes.length && isAscii(bytes.subarray(block, block + sampleSize))) block += sampleSize;
+  return block + bytes.subarray(block, block + sampleSize).findIndex((byte) => byte >= 0x80);
 }
 
 /** Control characters other than white space, backspace and escape, in more than a twentieth of the bytes. */
