@@ -18,6 +18,8 @@ export interface ApprovalContext {
   onWait(call: ReadyCall): void;
   /** Collects what was shown and decided. */
   record: Partial<AuditRecord>;
+  /** Why a person must be asked although the policy would allow the call. */
+  ask?: string | undefined;
 }
 
 /** Step 5. Returns the call that may run: the same one, or the one a person made of it. Throws when it may not run. */
@@ -32,7 +34,9 @@ export async function approve(call: ReadyCall, context: ApprovalContext, signal:
     { name: tool.name, ms: tool.timeoutMs, graceMs: 0 },
     signal,
   );
-  const verdict = policy.judge({ tool: tool.name, isReadOnly: call.isReadOnly, targets, confirmation });
+  const judged = policy.judge({ tool: tool.name, isReadOnly: call.isReadOnly, targets, confirmation });
+  const isTightened = context.ask !== undefined && judged.verdict === 'allow';
+  const verdict: Verdict = isTightened ? { verdict: 'ask', reason: context.ask ?? '' } : judged;
   record.verdict = verdict;
   if (verdict.verdict === 'deny') throw new ToolError('execution_denied', refusal(call, verdict));
   if (verdict.verdict === 'allow') return call;

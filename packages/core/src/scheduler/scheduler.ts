@@ -4,7 +4,9 @@ import type { Policy } from '../policy/policy.js';
 import type { Display } from '../tools/display.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import { approve } from './approve.js';
+import { addRemark, askHooks } from './ask-hooks.js';
 import type { Approver, AuditRecord, CallEvent, CallOutcome, CallRequest, ReadyCall } from './call.js';
+import type { CallHooks } from './call-hooks.js';
 import { CallState } from './call-state.js';
 import { untilAborted, withDeadline } from './deadline.js';
 import { prepare } from './prepare.js';
@@ -17,6 +19,7 @@ export interface SchedulerOptions {
   spill: Spill;
   onEvent?: (event: CallEvent) => void;
   audit?: (record: AuditRecord) => void;
+  hooks?: CallHooks;
   /** How long a tool may take to clean up after it was told to stop, before it is left behind. */
   graceMs?: number;
 }
@@ -95,12 +98,14 @@ export class Scheduler {
   }
 
   async #approve(call: CallState, ready: ReadyCall, signal: AbortSignal): Promise<void> {
-    const { policy, approver } = this.#options;
+    const { policy, approver, hooks } = this.#options;
     const onWait = (waiting: ReadyCall) => {
       call.ready = waiting;
       call.update('awaiting_approval');
     };
-    call.ready = await untilAborted(approve(ready, { policy, approver, onWait, record: call.record }, signal), signal);
+    const { call: proposed, ask } = hooks ? await askHooks(ready, hooks, signal) : { call: ready, ask: undefined };
+    const context = { policy, approver, onWait, record: call.record, ask };
+    call.ready = await untilAborted(approve(proposed, context, signal), signal);
     call.update('scheduled');
   }
 
@@ -116,8 +121,24 @@ export class Scheduler {
       { name: tool.name, ms: tool.timeoutMs, graceMs: this.#options.graceMs ?? defaultGraceMs },
       signal,
     );
-    const content = noteRepairs(await fit(llmContent, ready, this.#options.spill), repairs);
+    const fitting = noteRepairs(await fit(llmContent, ready, this.#options.spill), repairs);
+    const content = await this.#hearHooks(ready, { llmContent: fitting, ...(error && { error }) }, signal);
     call.finish({ status: error ? 'error' : 'success', llmContent: content, returnDisplay, ...(error && { error }) });
+  }
+
+  /** What ran has run, so an abort while hooks look at its result does not make it a cancelled call. */
+  async #hearHooks(
+    { callId, tool, params }: ReadyCall,
+    result: Pick<CallOutcome, 'llmContent' | 'error'>,
+    signal: AbortSignal,
+  ): Promise<PartListUnion> {
+    try {
+      const said = await this.#options.hooks?.after({ callId, tool: tool.name, args: params }, result, signal);
+      return addRemark(result.llmContent, said?.context);
+    } catch (error) {
+      if (signal.aborted) return result.llmContent;
+      throw error;
+    }
   }
 }
 
