@@ -17,6 +17,7 @@ export type {
   PromptHooks,
 } from './agent/agent-options.js';
 export type { Budgets, Price } from './agent/budget.js';
+export { type HookEvent, Hooks } from './agent/hooks.js';
 export { repairHistory } from './agent/repair-history.js';
 export type {
   Blob,
@@ -44,6 +45,7 @@ export type { UndoOutcome } from './files/undo.js';
 export type { Visibility } from './files/visibility.js';
 export { type Location, Workspace, type WorkspaceOptions } from './files/workspace.js';
 export { createLathe, type Lathe, type LatheOptions } from './lathe/create-lathe.js';
+export { type OpenAgentOptions, openAgent } from './lathe/open-agent.js';
 export { chooseModel } from './models/choose-model.js';
 export { estimateMessageTokens, estimateRequestTokens, estimateTokens } from './models/estimate-tokens.js';
 export type {

@@ -19,6 +19,8 @@ export interface AgentOptions {
   maxOutputTokens?: number;
   hooks?: PromptHooks;
   context?: ContextSource;
+  /** Said to the model with every prompt; empty for nothing. */
+  remarks?: () => string;
   /** Go on although the model runs in circles. */
   skipLoopDetection?: boolean;
 }

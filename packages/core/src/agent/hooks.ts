@@ -41,14 +41,18 @@ export interface HookSession {
 export class Hooks implements CallHooks, PromptHooks {
   readonly #hooks: readonly Hook[];
   readonly #place: HookPlace;
-  readonly #session: HookSession;
-  readonly #notify: (message: string) => void;
+  /** Whoever keeps a transcript may say so here. */
+  readonly session: HookSession;
+  #notify: (message: string) => void = () => {};
 
-  /** `notify` gets what a hook around a call has to tell people. */
-  constructor(hooks: readonly Hook[], place: HookPlace, session: HookSession, notify: (message: string) => void) {
+  constructor(hooks: readonly Hook[], place: HookPlace, session: HookSession) {
     this.#hooks = hooks;
     this.#place = place;
-    this.#session = session;
+    this.session = session;
+  }
+
+  /** Who hears what a hook around a call has to tell people. */
+  onNotice(notify: (message: string) => void): void {
     this.#notify = notify;
   }
 
@@ -115,7 +119,7 @@ export class Hooks implements CallHooks, PromptHooks {
 
   /** Runs the hooks of an event side by side; their verdicts come in the order of the settings. */
   #run(event: HookEvent, details: object, signal: AbortSignal, subject?: string): Promise<HookVerdict[]> {
-    const { id, cwd, transcriptPath, permissionMode } = this.#session;
+    const { id, cwd, transcriptPath, permissionMode } = this.session;
     const input = {
       session_id: id,
       transcript_path: transcriptPath,

@@ -111,7 +111,14 @@ export class PromptRun {
       return { reason: 'blocked', message: `A hook refused the prompt: ${answer.block}` };
     const opening = conversation.messages.length === 0 ? await options.context?.opening() : undefined;
     for (const each of opening?.notices ?? []) yield { type: 'notice', ...each };
-    yield added(conversation.addUser([...textPart(opening?.text), ...parts, ...textPart(answer?.context)]));
+    yield added(
+      conversation.addUser([
+        ...textPart(opening?.text),
+        ...parts,
+        ...textPart(answer?.context),
+        ...textPart(options.remarks?.()),
+      ]),
+    );
     return undefined;
   }
 

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Hooks } from '../agent/hooks.js';
 import { LatheHome } from '../files/lathe-home.js';
 import { SpillStore } from '../files/spill.js';
 import { Workspace } from '../files/workspace.js';
@@ -7,7 +8,7 @@ import { Policy, type PolicyOptions } from '../policy/policy.js';
 import type { Sandbox } from '../process/sandbox.js';
 import { noOneThere } from '../scheduler/approve.js';
 import type { Approver, AuditRecord, CallEvent, CallOutcome, CallRequest } from '../scheduler/call.js';
-import { Scheduler } from '../scheduler/scheduler.js';
+import { Scheduler, type SchedulerOptions } from '../scheduler/scheduler.js';
 import type { SettingKey, Settings } from '../settings/keys.js';
 import { type LoadedSettings, loadSettings } from '../settings/load-settings.js';
 import type { JsonValue } from '../settings/parse-jsonc.js';
@@ -17,6 +18,7 @@ import { ToolRegistry } from '../tools/tool-registry.js';
 import type { AnyTool } from '../tools/tools.js';
 import { AuditLog } from './audit-log.js';
 import { builtInTools } from './built-in-tools.js';
+import type { HookOptions } from './open-hooks.js';
 import { toolSources } from './tool-sources.js';
 
 export interface LatheOptions {
@@ -48,11 +50,18 @@ export interface Lathe {
   readonly settings: Settings;
   readonly loaded: LoadedSettings;
   readonly home: LatheHome;
+  /** The person's home directory. */
+  readonly userHome: string;
   readonly sandbox: Sandbox;
+  readonly approver: Approver;
+  /** The person's own programs around calls and prompts, when there are any. */
+  readonly hooks: Hooks | undefined;
   /** What is wrong with settings and rules, for people. */
   readonly problems: readonly string[];
   /** Runs a model's calls: one outcome each, in order. Never rejects. */
   run(calls: readonly CallRequest[], signal: AbortSignal): Promise<CallOutcome[]>;
+  /** Another queue of calls under the same rules, for an agent or a subagent. */
+  openScheduler(options?: Partial<Pick<SchedulerOptions, 'registry' | 'policy' | 'approver' | 'onEvent'>>): Scheduler;
   /**
    * Looks for the tools of the discovery command and the servers; with a name, only where a tool of that name could be.
    * Returns what went wrong, by source.
@@ -86,14 +95,18 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
   const sources = toolSources({ workspace, loaded, home, userHome, approver, isConsented });
   for (const source of sources.all) registry.addSource(source);
   const audit = new AuditLog(home, secretsOf(loaded.env));
-  const scheduler = new Scheduler({
-    registry,
-    policy,
-    approver,
-    spill: (name, text) => spill.write(name, text),
-    ...(options.onEvent && { onEvent: options.onEvent }),
-    audit: options.audit ?? ((record) => audit.record(record)),
-  });
+  const { hooks, notices } = await hooksOf({ loaded, home, root: workspace.root, policy, approver, isConsented });
+  const openScheduler: Lathe['openScheduler'] = (own = {}) =>
+    new Scheduler({
+      registry,
+      policy,
+      approver,
+      spill: (name, text) => spill.write(name, text),
+      audit: options.audit ?? ((record) => audit.record(record)),
+      ...(hooks && { hooks }),
+      ...own,
+    });
+  const scheduler = openScheduler(options.onEvent && { onEvent: options.onEvent });
   return {
     workspace,
     registry,
@@ -101,7 +114,11 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
     settings,
     loaded,
     home,
-    problems: [...loaded.problems.map(describeProblem), ...policy.problems],
+    userHome,
+    approver,
+    hooks,
+    openScheduler,
+    problems: [...loaded.problems.map(describeProblem), ...policy.problems, ...notices],
     run: (calls, signal) => scheduler.run(calls, signal),
     sandbox: builtIns.sandbox,
     discover: async (signal, name) => {
@@ -112,6 +129,13 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
       await Promise.all([builtIns.close(), sources.close()]);
     },
   };
+}
+
+/** Most people have no hooks, and then need not load what runs them. */
+async function hooksOf(options: HookOptions): Promise<{ hooks: Hooks | undefined; notices: string[] }> {
+  if (Object.keys(options.loaded.settings.hooks).length === 0) return { hooks: undefined, notices: [] };
+  const { openHooks } = await import('./open-hooks.js');
+  return openHooks(options);
 }
 
 async function loadEverything(

@@ -117,6 +117,15 @@ export const settingsTable = {
     ...limit,
     also: ['maxSessionTurns'],
   }),
+  'model.maxSessionTokens': setting(integer(-1), -1, 'Tokens of one session, in and out; -1 for no limit.', limit),
+  'model.maxSessionMinutes': setting(integer(-1), -1, 'Minutes of work in one session; -1 for no limit.', limit),
+  'model.maxSessionCents': setting(integer(-1), -1, 'Cost of one session by model.prices; -1 for no limit.', limit),
+  'model.prices': setting(
+    map(object({ input: integer(0), output: integer(0), cachedInput: integer(0) }, ['input', 'output'])),
+    {},
+    'Cents for a million tokens, by model.',
+    { merge: 'by-key', workspace: 'never' },
+  ),
   'model.skipLoopDetection': setting(boolean, false, 'Go on when the model repeats itself.', {
     also: ['skipLoopDetection'],
     workspace: 'tighten',

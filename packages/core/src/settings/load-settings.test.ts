@@ -173,7 +173,7 @@ test('a trusted workspace adds, but can only tighten what protects the person, a
   expect(problems).toEqual([]);
   expect(settings.tools).toMatchObject({ approvalMode: 'default', sandbox: { mode: 'auto' }, core: ['read_file'] });
   expect(settings.permissions).toEqual({ allow: ['read_file'], ask: [], deny: ['web_fetch'] });
-  expect(settings.model).toEqual({ name: 'theirs', headers: {}, maxSessionTurns: 10, skipLoopDetection: false });
+  expect(settings.model).toMatchObject({ name: 'theirs', headers: {}, maxSessionTurns: 10, skipLoopDetection: false });
   expect(settings.mcpServers).toEqual({ own: { command: 'good' }, new: { command: 'x', trust: false } });
   expect(settings.agents).toMatchObject({ maxDepth: 1, maxTurns: 3 });
   expect(settings.context.includeDirectories).toEqual([]);

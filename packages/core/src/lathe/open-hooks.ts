@@ -1,0 +1,33 @@
+import { randomUUID } from 'node:crypto';
+import { Hooks } from '../agent/hooks.js';
+import { loadHooks } from '../agent/load-hooks.js';
+import type { LatheHome } from '../files/lathe-home.js';
+import { Consent } from '../policy/consent.js';
+import type { Policy } from '../policy/policy.js';
+import { childEnvironment } from '../process/environment.js';
+import { ConsentGate } from '../scheduler/ask-consent.js';
+import type { Approver } from '../scheduler/call.js';
+import type { LoadedSettings } from '../settings/load-settings.js';
+
+export interface HookOptions {
+  loaded: LoadedSettings;
+  home: LatheHome;
+  root: string;
+  policy: Policy;
+  approver: Approver;
+  /** The person trusts the folder for this run, its commands included: nothing is asked. */
+  isConsented: boolean;
+}
+
+/** The hooks of the settings, ready to run, and what is to be said about those that are not. */
+export async function openHooks(options: HookOptions): Promise<{ hooks: Hooks | undefined; notices: string[] }> {
+  const { loaded, home, root, policy, approver, isConsented } = options;
+  const gate = isConsented ? undefined : new ConsentGate(new Consent(home), approver);
+  const { hooks, notices } = await loadHooks(loaded, { root, gate }, new AbortController().signal);
+  if (hooks.length === 0) return { hooks: undefined, notices };
+  const env = childEnvironment(loaded.env, {
+    set: { LATHE_PROJECT_DIR: root, CLAUDE_PROJECT_DIR: root, QWEN_PROJECT_DIR: root },
+  });
+  const session = { id: randomUUID(), transcriptPath: '', cwd: root, permissionMode: () => policy.mode };
+  return { hooks: new Hooks(hooks, { cwd: root, env }, session), notices };
+}
