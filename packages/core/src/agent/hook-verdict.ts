@@ -26,24 +26,19 @@ export function readVerdict(exit: HookExit, label: string, { takesText }: { take
 }
 
 function verdictOf(answer: Fields): HookVerdict {
-  const specific = fields(answer['hookSpecificOutput']) ?? {};
-  const decision = specific['permissionDecision'] ?? answer['permissionDecision'] ?? answer['decision'];
-  const reason =
-    text(specific['permissionDecisionReason']) ??
-    text(answer['reason']) ??
-    text(answer['stopReason']) ??
-    'no reason given';
-  const isRefusal = decision === 'block' || decision === 'deny' || answer['continue'] === false;
-  const context = text(specific['additionalContext']) ?? text(answer['additionalContext']);
-  const notice = text(answer['systemMessage']);
-  const args = specific['updatedInput'] ?? answer['updatedInput'];
-  return {
-    ...(isRefusal && { block: reason }),
-    ...(decision === 'ask' && { ask: reason }),
-    ...(context !== undefined && { context }),
-    ...(notice !== undefined && { notice }),
-    ...(args !== undefined && { args }),
-  };
+  const said = { ...answer, ...fields(answer['hookSpecificOutput']) };
+  const decision = said['permissionDecision'] ?? said['decision'];
+  const reason = firstText(said, 'permissionDecisionReason', 'reason', 'stopReason') ?? 'no reason given';
+  const isRefusal = decision === 'block' || decision === 'deny' || said['continue'] === false;
+  const verdict: HookVerdict = {};
+  if (isRefusal) verdict.block = reason;
+  if (decision === 'ask') verdict.ask = reason;
+  if (said['updatedInput'] !== undefined) verdict.args = said['updatedInput'];
+  const context = firstText(said, 'additionalContext');
+  if (context !== undefined) verdict.context = context;
+  const notice = firstText(said, 'systemMessage');
+  if (notice !== undefined) verdict.notice = notice;
+  return verdict;
 }
 
 type Fields = Record<string, unknown>;
@@ -60,6 +55,10 @@ function fields(value: unknown): Fields | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
 }
 
-function text(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
+function firstText(said: Fields, ...names: string[]): string | undefined {
+  for (const name of names) {
+    const value = said[name];
+    if (typeof value === 'string' && value !== '') return value;
+  }
+  return undefined;
 }
