@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, open } from 'node:fs/promises';
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { plainText } from '../text/terminal-text.js';
 import { OutputRing } from './output-ring.js';
 
 /** Where the full output of a command goes once it no longer fits in memory, and how it is shown. */
 export interface CaptureOptions {
-  /** A private directory; asked for only when the first byte is spilled. */
-  directory: () => Promise<string>;
+  /** A private directory. */
+  directory: string;
   maxBytes: number;
   /** `start` writes every byte, so that a long-running command can be followed; `overflow` waits until it is needed. */
   from: 'start' | 'overflow';
@@ -17,20 +18,14 @@ export interface CaptureOptions {
 
 const headBytes = 6_000;
 const tailBytes = 22_000;
-/** Bytes waiting for the disk above which the command is made to wait too. */
-const maxPendingBytes = 4 * 1024 * 1024;
-
 /** What a command prints: its head and tail in memory, all of it (up to a limit) in a file. */
 export class CapturedOutput {
   readonly #ring = new OutputRing(headBytes, tailBytes);
   readonly #options: CaptureOptions;
-  #queue: Uint8Array[] = [];
-  #queuedBytes = 0;
-  #acceptedBytes = 0;
-  #writing: Promise<void> | undefined;
-  #file: FileHandle | undefined;
+  #file: number | undefined;
   #path: string | undefined;
-  #failure: unknown;
+  #spilledBytes = 0;
+  #isFailed = false;
   #isBinary = false;
 
   constructor(options: CaptureOptions) {
@@ -56,28 +51,30 @@ export class CapturedOutput {
     return this.#ring.omittedBytes > 0;
   }
 
+  get spilledBytes(): number {
+    return this.#spilledBytes;
+  }
+
   /** True when the file holds every byte printed. */
   get isComplete(): boolean {
-    return this.#failure === undefined && this.#acceptedBytes === this.totalBytes;
+    return !this.#isFailed && this.#spilledBytes === this.totalBytes;
   }
 
-  /** Takes the next bytes. A promise means: read no more until it is done. */
-  push(chunk: Uint8Array): Promise<void> | undefined {
+  /** Takes the next bytes. */
+  push(chunk: Uint8Array): void {
     if (this.totalBytes < sniffedBytes) this.#isBinary ||= chunk.includes(0);
-    const spills = this.#path !== undefined || this.#writing !== undefined || this.#options.from === 'start';
-    if (spills) this.#enqueue(chunk);
-    else if (this.totalBytes + chunk.length > headBytes + tailBytes) {
+    const isSpilling = this.#file !== undefined || this.#options.from === 'start';
+    if (isSpilling) this.#write(chunk);
+    else if (!this.isCut && this.totalBytes + chunk.length > headBytes + tailBytes) {
       // The last moment at which nothing has been forgotten yet.
-      this.#enqueue(Buffer.concat([this.#ring.head(), this.#ring.tail(), chunk]));
+      for (const part of [this.#ring.head(), this.#ring.tail(), chunk]) this.#write(part);
     }
     this.#ring.push(chunk);
-    return this.#queuedBytes > maxPendingBytes ? this.#writing : undefined;
   }
 
-  /** Waits until the file is written. */
-  async close(): Promise<void> {
-    while (this.#writing !== undefined) await this.#writing;
-    await this.#file?.close();
+  /** The file is finished; what was printed stays readable. */
+  close(): void {
+    if (this.#file !== undefined) closeSync(this.#file);
     this.#file = undefined;
   }
 
@@ -95,9 +92,8 @@ export class CapturedOutput {
     return this.#clean(decodeWhole(this.#ring.end(bytes)));
   }
 
-  /** Bytes of the file, once it holds them. */
+  /** Bytes of the file. */
   async bytes(start: number, length: number): Promise<Buffer> {
-    await this.#writing;
     if (this.#path === undefined) return Buffer.alloc(0);
     const file = await open(this.#path);
     try {
@@ -113,45 +109,25 @@ export class CapturedOutput {
     return plainText(visible);
   }
 
-  #enqueue(chunk: Uint8Array): void {
-    const room = this.#options.maxBytes - this.#acceptedBytes;
-    if (room <= 0 || this.#failure !== undefined) return;
-    const part = chunk.subarray(0, room);
-    this.#acceptedBytes += part.length;
-    this.#queuedBytes += part.length;
-    this.#queue.push(part);
-    this.#startWriting();
-  }
-
-  #startWriting(): void {
-    this.#writing ??= this.#drain().finally(() => {
-      this.#writing = undefined;
-      if (this.#queue.length > 0) this.#startWriting();
-    });
-  }
-
-  /** One writer at a time; a disk that fails costs the file, never the command. */
-  async #drain(): Promise<void> {
+  /**
+   * Written at once: the system only copies it to memory of its own, which is faster than keeping it for a thread to
+   * write. A disk that fails costs the file, never the command.
+   */
+  #write(chunk: Uint8Array): void {
+    const part = chunk.subarray(0, this.#options.maxBytes - this.#spilledBytes);
+    if (this.#isFailed || part.length === 0) return;
     try {
-      this.#file ??= await this.#create();
-      while (this.#queue.length > 0) {
-        const batch = this.#queue;
-        this.#queue = [];
-        const bytes = batch.reduce((sum, { length }) => sum + length, 0);
-        const { bytesWritten } = await this.#file.writev(batch);
-        if (bytesWritten < bytes) throw new Error('the disk is full');
-        this.#queuedBytes -= bytes;
-      }
-    } catch (error) {
-      this.#failure = error;
-      this.#queue = [];
-      this.#queuedBytes = 0;
+      this.#file ??= this.#create();
+      for (let done = 0; done < part.length; ) done += writeSync(this.#file, part, done);
+      this.#spilledBytes += part.length;
+    } catch {
+      this.#isFailed = true;
     }
   }
 
-  async #create(): Promise<FileHandle> {
-    const path = join(await this.#options.directory(), `shell-${randomBytes(6).toString('hex')}.log`);
-    const file = await open(path, 'wx', 0o600);
+  #create(): number {
+    const path = join(this.#options.directory, `shell-${randomBytes(6).toString('hex')}.log`);
+    const file = openSync(path, 'wx', 0o600);
     this.#path = path;
     return file;
   }

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import type { LatheHome } from '../files/lathe-home.js';
 import { type CallMark, MarkSeries } from './call-mark.js';
 import { CapturedOutput } from './captured-output.js';
@@ -15,7 +15,10 @@ import {
   startProcess,
 } from './running-command.js';
 
+/** Of one command. */
 const maxSpillBytes = 64 * 1024 * 1024;
+/** Of all commands of a session. */
+const maxSpilledBytes = 512 * 1024 * 1024;
 
 /** Runs shell commands, each in a session of its own, and leaves nothing behind. */
 export class CommandRunner {
@@ -25,6 +28,8 @@ export class CommandRunner {
   readonly #series = new MarkSeries();
   readonly #guardian: Guardian;
   readonly #pipes: OutputPipes;
+  readonly #spilled: CapturedOutput[] = [];
+  #spillDirectory: Promise<string> | undefined;
 
   constructor(home: LatheHome, options: { shell?: string } = {}) {
     this.shell = options.shell ?? (existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh');
@@ -49,19 +54,36 @@ export class CommandRunner {
   }
 
   async start(request: CommandRequest): Promise<RunningCommand> {
+    this.#spillDirectory ??= this.#home.directory('spill');
+    const directory = await this.#spillDirectory;
     const pipe = await this.#pipes.open();
     const mark = this.#series.next();
     const prelude = this.#prelude(mark);
     const launch = this.#launch(request, mark, prelude);
     const output = new CapturedOutput({
-      directory: () => this.#home.directory('spill'),
+      directory,
       maxBytes: maxSpillBytes,
       from: request.isFollowed ? 'start' : 'overflow',
       concealed: prelude,
     });
     const command = await startProcess({ request, launch, mark, pipe, output });
     if (!hasProc) this.#tellGuardian(command);
+    void this.#boundSpill(command);
     return command;
+  }
+
+  /** The oldest files make room for new ones. */
+  async #boundSpill({ result, output }: RunningCommand): Promise<void> {
+    await result;
+    if (output.path === undefined) return;
+    this.#spilled.push(output);
+    let bytes = this.#spilled.reduce((sum, { spilledBytes }) => sum + spilledBytes, 0);
+    while (bytes > maxSpilledBytes) {
+      const oldest = this.#spilled.shift();
+      if (oldest?.path === undefined) return;
+      bytes -= oldest.spilledBytes;
+      rmSync(oldest.path, { force: true });
+    }
   }
 
   /** Starts a program with streams of its own: an MCP server, a discovery command. No shell reads its arguments. */

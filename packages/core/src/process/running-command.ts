@@ -93,7 +93,7 @@ export async function startProcess(parts: Parts): Promise<RunningCommand> {
   const stopped = new Promise<Ending>((resolve) => orders.once('stop', resolve));
   const result = settle({ exited: child.exited, stopped, tree, reading, output }).finally(() => {
     launch.release?.();
-    pipe.release({ isFree: reading.isDone() && tree.isGone() });
+    pipe.release({ isFree: reading.isDone() });
   });
   const stop = (ending: Ending) => void orders.emit('stop', ending);
   const unref = () => {
@@ -159,11 +159,8 @@ function readAll({ reader }: OutputPipe, output: CapturedOutput, onOutput: Comma
   const done = once(reader, 'close');
   reader.on('error', () => reader.destroy());
   reader.on('data', (chunk: Buffer) => {
-    const written = output.push(chunk);
+    output.push(chunk);
     onOutput?.(output);
-    if (written === undefined) return;
-    reader.pause();
-    void written.then(() => reader.resume());
   });
   const drain = async (maxMs: number, idleMs: number) => {
     const deadline = performance.now() + maxMs;
@@ -198,13 +195,13 @@ async function settle({ exited, stopped, tree, reading, output }: Settling): Pro
   const first = await Promise.race([exited, stopped]);
   const isStopped = first.type === 'timeout' || first.type === 'abort';
   // Somebody who no longer wants to wait may also stop the draining; a fork bomb gets no time at all.
-  const isPatient = !isStopped && tree.processes().length < maxDrainedProcesses;
+  const isPatient = !isStopped && (reading.isDone() || tree.processes().length < maxDrainedProcesses);
   if (isPatient) await Promise.race([reading.drain(maxDrainMs, idleDrainMs), stopped]);
   const leftBehind = isStopped ? [] : tree.processes();
   const isEmpty = !isStopped && leftBehind.length === 0;
   const survivors = isEmpty ? [] : await tree.end({ isPolite: true });
   // Nobody is left to hold the pipe, so its end is near.
   if (survivors.length === 0) await reading.drain(maxDrainMs, maxDrainMs);
-  await output.close();
+  output.close();
   return { ending: first, pid: tree.first, output, leftBehind, survivors };
 }

@@ -60,7 +60,7 @@ function* hiddenPaths({ home, hidden }: SeatbeltOptions): Generator<string> {
 /** Names as regular expressions on whole path segments; git's data stays writable except for hooks and configuration. */
 const protectedPatterns = executedNames
   .filter((name) => !name.startsWith('/'))
-  .map((name) => (name === '.git' ? '.git/(hooks|config)' : escapeName(name)))
+  .map((name) => (name === '.git' ? '\\.git/(hooks|config)' : escapeName(name)))
   .map((name) => `/${name}(/|$)`);
 
 function escapeName(name: string): string {

@@ -145,8 +145,7 @@ export class ShellTool extends BaseTool<ShellParams> {
     const { path: cwd } = await this.#options.workspace.locate(this.#directoryOf(params));
     if (!(await stat(cwd).catch(() => undefined))?.isDirectory())
       throw new ToolError('path_is_not_a_directory', `Not a directory: ${cwd}`);
-    const analysis = await this.#analyze(params, cwd);
-    const rights = this.#rightsOf(params, analysis);
+    const rights = await this.#rightsOf(params, cwd);
     const wrap = await this.#options.sandbox.prepare(cwd, rights);
     const request: CommandRequest = {
       command: params.command,
@@ -156,14 +155,14 @@ export class ShellTool extends BaseTool<ShellParams> {
     };
     if (params.is_background) {
       const { id, running, result } = await this.#options.background.start(request);
-      if (result) return this.#report(params, result, { isSandboxed: wrap !== undefined, analysis });
+      if (result) return this.#report(params, result, { cwd, isSandboxed: wrap !== undefined });
       return started(id, running, wrap !== undefined && !rights.network);
     }
     const timeoutMs = params.timeout ?? this.#options.defaultTimeoutMs ?? 120_000;
     const live = liveTail((tail) => updateOutput?.({ type: 'terminal_output', ...tail }));
     try {
       const result = await this.#options.runner.run({ ...request, onOutput: live.onOutput }, { timeoutMs, signal });
-      return this.#report(params, result, { isSandboxed: wrap !== undefined, analysis });
+      return await this.#report(params, result, { cwd, isSandboxed: wrap !== undefined });
     } finally {
       live.stop();
       // The next call may find another world.
@@ -210,26 +209,30 @@ export class ShellTool extends BaseTool<ShellParams> {
   }
 
   /** A network command that was asked for gets the network; what the sandbox refused before, only after a question. */
-  #rightsOf(params: ShellParams, analysis: CommandAnalysis): SandboxRights {
-    const { hasNetwork = false, autoApprove = false } = this.#options;
+  async #rightsOf(params: ShellParams, cwd: string): Promise<SandboxRights> {
+    const { hasNetwork = false, autoApprove = false, sandbox } = this.#options;
+    if ((await sandbox.status()).kind === 'none') return { network: true, files: true };
     const lacked = this.#lacked.get(keyOf(params));
     if (lacked?.wasShown) this.#lacked.delete(keyOf(params));
     const granted = lacked?.wasShown ? lacked.right : undefined;
-    const wasAsked = !autoApprove && analysis.network;
-    return { network: hasNetwork || wasAsked || granted === 'network', files: granted === 'files' };
+    const network = hasNetwork || granted === 'network' || (!autoApprove && (await this.#analyze(params, cwd)).network);
+    return { network, files: granted === 'files' };
   }
 
-  #report(
+  async #report(
     params: ShellParams,
     result: CommandResult,
-    { isSandboxed, analysis }: { isSandboxed: boolean; analysis: CommandAnalysis },
-  ): ToolResult {
+    { cwd, isSandboxed }: { cwd: string; isSandboxed: boolean },
+  ): Promise<ToolResult> {
     const lacked = isSandboxed ? lackedRight(result) : undefined;
     if (lacked) this.#lacked.set(keyOf(params), { right: lacked, wasShown: false });
+    // Which program answered matters only for the one exit code that can be an answer.
+    const isUnclear = result.ending.type === 'exit' && result.ending.code === 1;
+    const segments = isUnclear ? (await this.#analyze(params, cwd)).segments : [];
     const report = reportOn(result, {
       command: params.command,
       directory: params.directory ?? '(root)',
-      lastWords: analysis.segments.findLast(({ hidden }) => !hidden)?.words ?? [],
+      lastWords: segments.findLast(({ hidden }) => !hidden)?.words ?? [],
       ...(lacked && { remark: stoppedBySandbox(lacked) }),
     });
     const { text: llmContent, display: returnDisplay, failure } = report;

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { seatbeltArguments } from './seatbelt.js';
+
+const options = {
+  roots: ['/Users/a/project "x")(allow default'],
+  home: '/Users/a',
+  hidden: ['/Users/a/.lathe'],
+  rights: { network: false, files: false },
+};
+
+test('paths travel as parameters, so that no name can change the profile', () => {
+  const [flag, profile, ...rest] = seatbeltArguments(options);
+  expect(flag).toBe('-p');
+  expect(profile).not.toContain('/Users/a');
+  expect(rest.slice(0, 4)).toEqual(['-D', `ROOT_0=${options.roots[0]}`, '-D', 'HIDDEN_0=/Users/a/.lathe']);
+  expect(rest.at(-1)).toBe('--');
+  expect(rest).toContain('HIDDEN_1=/Users/a/.ssh');
+});
+
+test('nothing is written outside the workspace, protected names inside not at all, and there is no network', () => {
+  const lines = profileOf(options.rights).split('\n');
+  const at = (text: string) => lines.findIndex((line) => line.includes(text));
+  expect(at('(deny file-write*)')).toBeGreaterThan(0);
+  // The last rule that matches wins, so the order is what protects.
+  expect(at('(allow file-write* (subpath (param "ROOT_0")))')).toBeGreaterThan(at('(deny file-write*)'));
+  expect(at('/\\.lathe(/|$)')).toBeGreaterThan(at('(allow file-write* (subpath (param "ROOT_0")))'));
+  expect(at('/\\.git/(hooks|config)(/|$)')).toBeGreaterThan(at('(allow file-write* (subpath (param "ROOT_0")))'));
+  expect(at('(deny file-read* file-write* (subpath (param "HIDDEN_0")))')).toBeGreaterThan(at('ROOT_0'));
+  expect(lines).toContain('(deny network*)');
+});
+
+test('a right lifts its own limit and no other', () => {
+  expect(profileOf({ network: true, files: false })).not.toContain('(deny network*)');
+  expect(profileOf({ network: true, files: false })).toContain('(deny file-write*)');
+  expect(profileOf({ network: false, files: true })).not.toContain('(deny file-write*)\n');
+  expect(profileOf({ network: false, files: true })).toContain('HIDDEN_0');
+});
+
+test('parentheses and quotes are balanced', () => {
+  const profile = profileOf(options.rights).replace(/#"[^"]*"/g, '""');
+  expect(profile.split('(').length).toBe(profile.split(')').length);
+  expect((profile.match(/"/g) ?? []).length % 2).toBe(0);
+});
+
+function profileOf(rights: { network: boolean; files: boolean }): string {
+  return seatbeltArguments({ ...options, rights })[1] ?? '';
+}

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { sessionOrder } from './session-order.js';
+
+test.each([
+  ['bg', { action: 'list' }],
+  ['bg list', { action: 'list' }],
+  ['bg read bg_1', { action: 'read', id: 'bg_1' }],
+  ['bg read bg_1 compiled with', { action: 'read', id: 'bg_1', text: 'compiled with' }],
+  ['bg send bg_12 rm -rf x; ls', { action: 'send', id: 'bg_12', text: 'rm -rf x; ls' }],
+  ['bg send bg_1', { action: 'send', id: 'bg_1', text: '' }],
+  ['  bg stop bg_1  ', { action: 'stop', id: 'bg_1' }],
+])('%s is an order', (command, order) => {
+  expect(sessionOrder(command)).toEqual(order);
+});
+
+test.each([
+  'bg %1',
+  'bg list; rm x',
+  'bg stop bg_1; rm x',
+  'bg stop bg_1 && rm x',
+  'bg read',
+  'bgx list',
+  'bg read bg_1 a\nrm x',
+  'bg stop 1',
+])('%j is for the shell', (command) => {
+  expect(sessionOrder(command)).toBeUndefined();
+});
