@@ -3,6 +3,7 @@ import { access, constants, type FileHandle, link, lstat, open, rename, unlink }
 import { basename, dirname, join } from 'node:path';
 import { ToolError } from '../errors.js';
 import { DirectoryHandle } from './directory-handle.js';
+import { chunkSize, chunksOf } from './file-content.js';
 import { osPath } from './file-name.js';
 import { codeOf } from './fs-error.js';
 import { keepAttributes } from './keep-attributes.js';
@@ -188,25 +189,4 @@ async function verifyAll(handle: FileHandle, pieces: readonly Uint8Array[]): Pro
     }
     position += chunk.length;
   }
-}
-
-const chunkSize = 1 << 20;
-
-/** The pieces in portions of at most one chunk: large ones cut without copying, small ones gathered. */
-function* chunksOf(pieces: readonly Uint8Array[]): Generator<Uint8Array> {
-  let gathered: Uint8Array[] = [];
-  let size = 0;
-  for (const piece of pieces) {
-    for (let start = 0; start < piece.length; ) {
-      const part = piece.subarray(start, start + chunkSize - size);
-      gathered.push(part);
-      size += part.length;
-      start += part.length;
-      if (size < chunkSize) continue;
-      yield gathered.length === 1 ? part : Buffer.concat(gathered);
-      gathered = [];
-      size = 0;
-    }
-  }
-  if (size > 0) yield Buffer.concat(gathered);
 }

@@ -26,21 +26,34 @@ export async function readContent({ handle, path, stat }: OpenFile, signal: Abor
   return buffer.subarray(0, length);
 }
 
-const chunkSize = 4 << 20;
+/** Enough for the speed of large transfers, little enough to let other work through in between. */
+export const chunkSize = 2 << 20;
 
 /** The hash that `SeenFiles` and the journal know a content by, made without holding up the event loop. */
 export async function hashOf(pieces: readonly Uint8Array[]): Promise<string> {
   const hash = createHash('sha256');
-  let sinceTurn = 0;
-  for (const piece of pieces) {
-    for (let start = 0; start < piece.length; start += chunkSize) {
-      const part = piece.subarray(start, start + chunkSize);
-      hash.update(part);
-      sinceTurn += part.length;
-      if (sinceTurn < chunkSize) continue;
-      await turn();
-      sinceTurn = 0;
-    }
+  for (const chunk of chunksOf(pieces)) {
+    hash.update(chunk);
+    if (chunk.length === chunkSize) await turn();
   }
   return hash.digest('base64url');
+}
+
+/** The pieces in portions of at most one chunk: large ones cut without copying, small ones gathered. */
+export function* chunksOf(pieces: readonly Uint8Array[]): Generator<Uint8Array> {
+  let gathered: Uint8Array[] = [];
+  let size = 0;
+  for (const piece of pieces) {
+    for (let start = 0; start < piece.length; ) {
+      const part = piece.subarray(start, start + chunkSize - size);
+      gathered.push(part);
+      size += part.length;
+      start += part.length;
+      if (size < chunkSize) continue;
+      yield gathered.length === 1 ? part : Buffer.concat(gathered);
+      gathered = [];
+      size = 0;
+    }
+  }
+  if (size > 0) yield Buffer.concat(gathered);
 }

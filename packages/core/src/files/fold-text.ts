@@ -63,15 +63,19 @@ export function differencesBetween(actual: string, wanted: string): string[] {
   return names;
 }
 
-/** The longest part of `line` that no fold touches, so that its bytes can be searched for. */
-export function stablePart(line: string): string {
-  let [best, current] = ['', ''];
+/** The parts of `line` that no fold touches, so that their bytes can be searched for. */
+export function stableParts(line: string): string[] {
+  const parts: string[] = [];
+  let current = '';
   const characters = Array.from(line.slice(0, maxStable));
   for (const [index, character] of characters.entries()) {
-    current = isStable(character, characters[index + 1]) ? current + character : '';
-    if (current.length > best.length) best = current;
+    if (isStable(character, characters[index + 1])) current += character;
+    else if (current !== '') {
+      parts.push(current);
+      current = '';
+    }
   }
-  return best;
+  return current === '' ? parts : [...parts, current];
 }
 
 const maxStable = 1000;

@@ -1,4 +1,4 @@
-import { differencesBetween, foldLine, stablePart } from './fold-text.js';
+import { differencesBetween, foldLine, stableParts } from './fold-text.js';
 import type { Pace } from './pace.js';
 import { breakAfter, breakBefore, findOffsets, lineEnd, lineStart, type TextBytes } from './text-bytes.js';
 import type { Found, LineSpan, Match } from './text-match.js';
@@ -39,10 +39,9 @@ export async function* candidates(
   wanted: readonly string[],
   pace: Pace,
 ): AsyncGenerator<FileLine[], void> {
-  const parts = wanted.map(stablePart);
-  const anchor = parts.reduce((best, part, index) => (part.length > (parts[best]?.length ?? 0) ? index : best), 0);
-  const needle = text.codec.encode(parts[anchor] ?? '');
-  if (needle === undefined || needle.length === 0) return;
+  const anchor = await rarestPart(text, wanted, pace);
+  if (anchor === undefined) return;
+  const { needle, line: index } = anchor;
   let seen = -1;
   for (const offset of await findOffsets(text, needle, { pace, limit: maxCandidates })) {
     if (offset < seen) continue;
@@ -50,10 +49,29 @@ export async function* candidates(
     const start = lineStart(text, offset);
     const end = lineEnd(text, offset);
     seen = end;
-    if (end - start > maxLine || !couldBe(text, { start, end }, wanted[anchor] ?? '')) continue;
-    const lines = linesAround(text, { start, end }, anchor, wanted.length - 1 - anchor);
+    if (end - start > maxLine || !couldBe(text, { start, end }, wanted[index] ?? '')) continue;
+    const lines = linesAround(text, { start, end }, index, wanted.length - 1 - index);
     if (lines) yield lines;
   }
+}
+
+const maxParts = 8;
+const rare = 50;
+
+/** Of the longest parts that must be there in any case, the one that is found least often. */
+async function rarestPart(text: TextBytes, wanted: readonly string[], pace: Pace) {
+  const parts = new Map(wanted.flatMap((line, index) => stableParts(line).map((part) => [part, index] as const)));
+  const longest = [...parts].sort(([a], [b]) => b.length - a.length).slice(0, maxParts);
+  let best: { needle: Buffer; line: number; hits: number } | undefined;
+  for (const [part, line] of longest) {
+    const needle = text.codec.encode(part);
+    if (needle === undefined) continue;
+    const hits = (await findOffsets(text, needle, { pace, limit: best?.hits ?? rare })).length;
+    if (best === undefined || hits < best.hits) best = { needle, line, hits };
+    // What must be there and is not settles it.
+    if (hits === 0) return undefined;
+  }
+  return best;
 }
 
 function linesAround(text: TextBytes, line: LineSpan, before: number, after: number): FileLine[] | undefined {

@@ -1,4 +1,7 @@
+import { FileChanges } from '../files/file-changes.js';
+import { FileLocks } from '../files/file-lock.js';
 import { type IgnoredBy, IgnoreRules } from '../files/ignore-rules.js';
+import { Journal } from '../files/journal.js';
 import type { LatheHome } from '../files/lathe-home.js';
 import { SeenFiles } from '../files/seen-files.js';
 import type { Visibility } from '../files/visibility.js';
@@ -11,11 +14,13 @@ import { sanitizePath } from '../process/resolve-program.js';
 import { CommandRunner } from '../process/run-command.js';
 import { Sandbox } from '../process/sandbox.js';
 import type { Settings } from '../settings/keys.js';
+import { EditTool } from '../tools/edit.js';
 import { LSTool } from '../tools/ls.js';
 import { ReadFileTool, type ReadLimits } from '../tools/read-file.js';
 import { ReadManyFilesTool } from '../tools/read-many-files.js';
 import { ShellTool } from '../tools/shell.js';
 import type { AnyTool } from '../tools/tools.js';
+import { WriteFileTool } from '../tools/write-file.js';
 
 export interface BuiltInOptions {
   workspace: Workspace;
@@ -29,14 +34,19 @@ export interface BuiltInOptions {
 export interface BuiltIns {
   tools: AnyTool[];
   sandbox: Sandbox;
+  /** What the tools changed, by turn, and the way back. */
+  journal: Journal;
+  changes: FileChanges;
   /** Ends what the tools left running. */
   close(): Promise<void>;
 }
 
 /** The built-in tools with what each of them uses. */
 export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
-  const { workspace } = options;
+  const { workspace, home } = options;
   const seen = new SeenFiles();
+  const journal = new Journal(home);
+  const changes = new FileChanges({ locks: new FileLocks(home), journal, seen });
   const visibility = visibilityOf(options);
   const shell = await shellTool(options);
   return {
@@ -44,9 +54,13 @@ export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
       new LSTool(workspace, visibility),
       new ReadFileTool(workspace, seen, visibility, readLimits(options.settings)),
       new ReadManyFilesTool(workspace, seen, visibility),
+      new EditTool(workspace, changes),
+      new WriteFileTool(workspace, changes),
       shell.tool,
     ],
     sandbox: shell.sandbox,
+    journal,
+    changes,
     close: shell.close,
   };
 }

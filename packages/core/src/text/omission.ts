@@ -3,9 +3,13 @@
  * `# rest of the file unchanged`. Written to a file it would delete that code.
  */
 export function omissionIn(text: string): string | undefined {
+  // No model writes more than this in one call, and no lazy one.
+  if (text.length > maxLength) return undefined;
   if (!/\.{3}|…|unchanged|omitted|as before|same|here|shown/i.test(text)) return undefined;
   return text.split(/\r\n|\n|\r/).find((line) => line.length < 160 && isOmission(line));
 }
+
+const maxLength = 1_000_000;
 
 const decoration =
   /^\s*(?:\/\/+|#+|--|;+|%|\/\*+|\*|<!--|\(\*|\{\/\*|"""|''')?\s*|\s*(?:\*\/\}?|-->|\*\)|"""|''')?\s*$/g;
