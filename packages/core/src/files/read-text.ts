@@ -142,7 +142,8 @@ function cleanCut(text: string, length: number): string {
 
 /** Lines with NUL characters are binary data that got into a text; half surrogates make a model's server refuse. */
 function show(text: string): { text: string; isCut: boolean } {
-  if (!text.includes('\0') && !/\p{Surrogate}/u.test(text)) return { text, isCut: false };
+  const hasHalves = /[\uD800-\uDFFF]/.test(text) && /\p{Surrogate}/u.test(text);
+  if (!hasHalves && !text.includes('\0')) return { text, isCut: false };
   const shown = text.replace(/\p{Surrogate}/gu, '\uFFFD').replace(/^.*\0.*$/gm, '[binary data, not shown]');
   return { text: shown, isCut: true };
 }
