@@ -6,6 +6,7 @@ import type { Io } from './io.js';
 export interface OpenOptions {
   approver?: Approver;
   onEvent?: (event: CallEvent) => void;
+  caller?: 'model' | 'person';
 }
 
 /** The library, set up from the command line; what is wrong with the settings goes to stderr. */
@@ -18,6 +19,7 @@ export async function openLathe(flags: Flags, io: Io, options: OpenOptions = {})
     approver: options.approver ?? noOneThere,
     ...(options.onEvent && { onEvent: options.onEvent }),
     ...(flags.trust && { isTrusted: true }),
+    ...(options.caller && { caller: options.caller }),
     flags: {
       ...(flags.approvalMode && { 'tools.approvalMode': flags.approvalMode }),
       ...(flags.allowedTools.length > 0 && { 'tools.allowed': flags.allowedTools }),

@@ -17,7 +17,8 @@ export const command: Command = {
     if (extra.length > 0) throw new UsageError(`call takes one JSON object, not also ${JSON.stringify(extra[0])}`);
     const args = parse(given === '-' ? await readAll(io.stdin) : (given ?? '{}'));
     await askForTrust(flags, io, signal);
-    const lathe = await openLathe(flags, io, io.isInteractive ? { approver: terminalApprover(io) } : {});
+    const approver = io.isInteractive ? { approver: terminalApprover(io) } : {};
+    const lathe = await openLathe(flags, io, { caller: 'person', ...approver });
     try {
       for (const [source, error] of await lathe.discover(signal, name)) io.err(`lathe: ${describe(source, error)}`);
       const [outcome] = await lathe.run([{ id: 'call-1', name, args }], signal);

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { FileChanges } from '../files/file-changes.js';
 import { FileLocks } from '../files/file-lock.js';
 import { type IgnoredBy, IgnoreRules } from '../files/ignore-rules.js';
@@ -15,10 +17,14 @@ import { CommandRunner } from '../process/run-command.js';
 import { Sandbox } from '../process/sandbox.js';
 import type { Settings } from '../settings/keys.js';
 import { EditTool } from '../tools/edit.js';
+import { ExitPlanModeTool, type PlanMode } from '../tools/exitPlanMode.js';
+import { GlobTool } from '../tools/glob.js';
 import { LSTool } from '../tools/ls.js';
+import { type MemoryFiles, MemoryTool } from '../tools/memoryTool.js';
 import { ReadFileTool, type ReadLimits } from '../tools/read-file.js';
 import { ReadManyFilesTool } from '../tools/read-many-files.js';
 import { ShellTool } from '../tools/shell.js';
+import { type TodoStore, TodoWriteTool } from '../tools/todoWrite.js';
 import type { AnyTool } from '../tools/tools.js';
 import { WriteFileTool } from '../tools/write-file.js';
 
@@ -29,6 +35,8 @@ export interface BuiltInOptions {
   home: LatheHome;
   userHome: string;
   env: Readonly<Record<string, string | undefined>>;
+  /** Who calls the tools: a model must have read a file before it may replace it. */
+  caller: 'model' | 'person';
 }
 
 export interface BuiltIns {
@@ -37,32 +45,64 @@ export interface BuiltIns {
   /** What the tools changed, by turn, and the way back. */
   journal: Journal;
   changes: FileChanges;
+  todos: TodoStore;
   /** Ends what the tools left running. */
   close(): Promise<void>;
 }
 
 /** The built-in tools with what each of them uses. */
 export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
-  const { workspace, home } = options;
-  const seen = new SeenFiles();
+  const { workspace, home, policy } = options;
+  const seen = options.caller === 'person' ? new EverythingSeen() : new SeenFiles();
   const journal = new Journal(home);
   const changes = new FileChanges({ locks: new FileLocks(home), journal, seen });
   const visibility = visibilityOf(options);
   const shell = await shellTool(options);
+  const todos: TodoStore = { todos: [] };
   return {
     tools: [
       new LSTool(workspace, visibility),
       new ReadFileTool(workspace, seen, visibility, readLimits(options.settings)),
       new ReadManyFilesTool(workspace, seen, visibility),
+      new GlobTool(workspace, visibility),
       new EditTool(workspace, changes),
       new WriteFileTool(workspace, changes),
       shell.tool,
+      new MemoryTool(workspace, changes, memoryFiles(options)),
+      new TodoWriteTool(todos),
+      new ExitPlanModeTool(planMode(policy)),
     ],
+    changes,
+    todos,
     sandbox: shell.sandbox,
     journal,
-    changes,
     close: shell.close,
   };
+}
+
+/** For a person who calls tools directly: nobody has to have read a file before replacing it. */
+class EverythingSeen extends SeenFiles {
+  override knowledgeOf(): 'all' {
+    return 'all';
+  }
+}
+
+function planMode(policy: Policy): PlanMode {
+  return {
+    isActive: () => policy.mode === 'plan',
+    leave: (to) => {
+      policy.mode = to;
+    },
+  };
+}
+
+/** The first context file there is, or the first name of the list for a new one. */
+function memoryFiles({ workspace, settings, home }: BuiltInOptions): MemoryFiles {
+  const names = settings.context.fileName;
+  const fallback = names[0] ?? 'AGENTS.md';
+  const inDirectory = (directory: string) => async () =>
+    join(directory, names.find((name) => existsSync(join(directory, name))) ?? fallback);
+  return { global: inDirectory(home.path), project: inDirectory(workspace.root) };
 }
 
 function readLimits({ tools }: Settings): ReadLimits {

@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import type { Hooks } from '../agent/hooks.js';
+import type { FileChanges } from '../files/file-changes.js';
+import type { Journal } from '../files/journal.js';
 import { LatheHome } from '../files/lathe-home.js';
 import { SpillStore } from '../files/spill.js';
 import { Workspace } from '../files/workspace.js';
@@ -14,6 +16,7 @@ import { type LoadedSettings, loadSettings } from '../settings/load-settings.js'
 import type { JsonValue } from '../settings/parse-jsonc.js';
 import { projectSettings, saveSetting, userSettings } from '../settings/save-setting.js';
 import type { SettingsProblem } from '../settings/settings-file.js';
+import type { TodoStore } from '../tools/todoWrite.js';
 import { ToolRegistry } from '../tools/tool-registry.js';
 import type { AnyTool } from '../tools/tools.js';
 import { AuditLog } from './audit-log.js';
@@ -38,6 +41,8 @@ export interface LatheOptions {
   onEvent?: (event: CallEvent) => void;
   /** Instead of the log in the home directory. */
   audit?: (record: AuditRecord) => void;
+  /** Who calls the tools: a model (the default) must have read a file before it may replace it, a person need not. */
+  caller?: 'model' | 'person';
   /** Tools of your own, beside the built-in ones. */
   tools?: readonly AnyTool[];
 }
@@ -53,6 +58,11 @@ export interface Lathe {
   /** The person's home directory. */
   readonly userHome: string;
   readonly sandbox: Sandbox;
+  /** How files are changed, and changes taken back. */
+  readonly changes: FileChanges;
+  readonly journal: Journal;
+  /** The todo list of this session. */
+  readonly todos: Readonly<TodoStore>;
   readonly approver: Approver;
   /** The person's own programs around calls and prompts, when there are any. */
   readonly hooks: Hooks | undefined;
@@ -89,7 +99,15 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
     },
   });
   const registry = new ToolRegistry();
-  const builtIns = await builtInTools({ workspace, policy, settings, home, userHome, env: loaded.env });
+  const builtIns = await builtInTools({
+    workspace,
+    policy,
+    settings,
+    home,
+    userHome,
+    env: loaded.env,
+    caller: options.caller ?? 'model',
+  });
   for (const tool of [...builtIns.tools, ...(options.tools ?? [])]) registry.registerTool(tool);
   const isConsented = options.isTrusted === true;
   const sources = toolSources({ workspace, loaded, home, userHome, approver, isConsented });
@@ -121,6 +139,9 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
     problems: [...loaded.problems.map(describeProblem), ...policy.problems, ...notices],
     run: (calls, signal) => scheduler.run(calls, signal),
     sandbox: builtIns.sandbox,
+    changes: builtIns.changes,
+    journal: builtIns.journal,
+    todos: builtIns.todos,
     discover: async (signal, name) => {
       if (name === undefined) return registry.discover(signal);
       return registry.getTool(name) ? new Map() : registry.discover(signal, sources.labelFor(name));
