@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { tempDirectory } from '../../../testing/temp-directory.js';
@@ -105,6 +105,45 @@ test('tools --json has the documented shape', async () => {
   expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['list_directory', 'read_file']));
   for (const tool of tools)
     expect(Object.keys(tool)).toEqual(['name', 'displayName', 'description', 'kind', 'source', 'parameterSchema']);
+});
+
+test('what tools changed can be taken back, here and nowhere else', async () => {
+  const home = tempDirectory();
+  const cwd = tempDirectory({ 'a.txt': 'one\n' });
+  const other = tempDirectory({ 'b.txt': 'one\n' });
+  const write = (directory: string, name: string, content: string) =>
+    lathe(
+      [
+        'call',
+        'write_file',
+        JSON.stringify({ file_path: join(directory, name), content }),
+        '--yolo',
+        '--cwd',
+        directory,
+      ],
+      { home },
+    );
+  for (const [directory, name, content] of [
+    [cwd, 'a.txt', 'two\n'],
+    [cwd, 'new.txt', 'x\n'],
+    [other, 'b.txt', 'two\n'],
+  ] as const)
+    expect((await write(directory, name, content)).code).toBe(0);
+  expect((await lathe(['undo', '--list', '--cwd', cwd], { home })).stdout).toMatch(
+    /write_file {2}created new\.txt\n.*write_file {2}a\.txt\n$/,
+  );
+  expect((await lathe(['undo', '2', '--cwd', cwd], { home })).stdout).toBe(
+    'new.txt: removed, it did not exist before\na.txt: as it was before write_file\n',
+  );
+  expect([
+    readFileSync(join(cwd, 'a.txt'), 'utf8'),
+    existsSync(join(cwd, 'new.txt')),
+    readFileSync(join(other, 'b.txt'), 'utf8'),
+  ]).toEqual(['one\n', false, 'two\n']);
+  expect((await lathe(['undo', '--cwd', cwd], { home })).stdout).toBe('Nothing to undo here.\n');
+  writeFileSync(join(other, 'b.txt'), 'mine\n');
+  const skipped = await lathe(['undo', '--cwd', other], { home });
+  expect([skipped.code, readFileSync(join(other, 'b.txt'), 'utf8')]).toEqual([1, 'mine\n']);
 });
 
 test('trust is asked for, kept and taken back', async () => {

@@ -10,6 +10,7 @@ export interface Command {
 const loaders: Record<string, () => Promise<{ command: Command }>> = {
   tools: () => import('./commands/tools.js'),
   call: () => import('./commands/call.js'),
+  undo: () => import('./commands/undo.js'),
   trust: () => import('./commands/trust.js'),
   doctor: () => import('./commands/doctor.js'),
 };

@@ -9,6 +9,7 @@ const general = `lathe: a coding agent for the terminal, with any model
   lathe -p "…"                     one task, then exit (also with the prompt on stdin)
   lathe tools [--json]             the tools a model can call
   lathe call <tool> [json|-]       one tool call through validation, policy and execution; no model needed
+  lathe undo [n]                   take back the last n changes of files made here (--list shows them)
   lathe trust [dir]                trust a folder's settings, commands and servers (--list, --remove)
   lathe doctor [--json]            what works here, what does not, and what to do about it
 

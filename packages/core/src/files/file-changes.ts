@@ -6,6 +6,7 @@ import type { Journal } from './journal.js';
 import type { OpenFile } from './open-file.js';
 import type { SeenFiles } from './seen-files.js';
 import { type UndoOutcome, undoChange } from './undo.js';
+import { isWithin } from './workspace.js';
 
 export interface ChangeRequest {
   /** Real, judged path. */
@@ -53,12 +54,18 @@ export class FileChanges {
     );
   }
 
-  /** Takes back the newest changes, or all of one turn. A file that somebody else changed since is left alone. */
-  async undo(which: { count: number } | { turn: string }, signal: AbortSignal): Promise<UndoOutcome[]> {
-    const changes = await this.#parts.journal.list('count' in which ? which.count : Number.POSITIVE_INFINITY);
-    const wanted = 'turn' in which ? changes.filter(({ turn }) => turn === which.turn) : changes;
+  /**
+   * Takes back the newest changes below `root`, or all of one turn. A file that somebody else changed since is left
+   * alone.
+   */
+  async undo(which: { count: number; root?: string } | { turn: string }, signal: AbortSignal): Promise<UndoOutcome[]> {
+    const changes = await this.#parts.journal.list(Number.POSITIVE_INFINITY);
+    const wanted = changes.filter(({ turn, path }) =>
+      'turn' in which ? turn === which.turn : which.root === undefined || isWithin(which.root, path),
+    );
     const outcomes: UndoOutcome[] = [];
-    for (const change of wanted) outcomes.push(await undoChange(this.#parts, change, signal));
+    for (const change of 'count' in which ? wanted.slice(0, which.count) : wanted)
+      outcomes.push(await undoChange(this.#parts, change, signal));
     return outcomes;
   }
 

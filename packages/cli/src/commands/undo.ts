@@ -1,0 +1,61 @@
+import { relative } from 'node:path';
+import { type Lathe, type UndoOutcome, visibleText } from '@lathe/core';
+import { UsageError } from '../args.js';
+import type { Command } from '../commands.js';
+import { exitCodes } from '../exit-codes.js';
+import { openLathe } from '../open-lathe.js';
+
+const listed = 20;
+
+/** `lathe undo [n]`: takes back what tools changed in this workspace, newest first. */
+export const command: Command = {
+  async run({ operands, flags }, io, signal) {
+    const count = parseCount(operands);
+    const lathe = await openLathe(flags, io);
+    try {
+      if (flags.list) {
+        const lines = await list(lathe, count ?? listed);
+        io.out(lines.length > 0 ? lines.join('\n') : 'Nothing to undo here.');
+        return exitCodes.success;
+      }
+      const outcomes = await lathe.changes.undo({ count: count ?? 1, root: lathe.workspace.root }, signal);
+      if (outcomes.length === 0) io.out('Nothing to undo here.');
+      for (const outcome of outcomes) io.out(visibleText(describe(outcome, lathe)));
+      return outcomes.some(({ status }) => status === 'skipped') ? exitCodes.failure : exitCodes.success;
+    } finally {
+      await lathe.close();
+    }
+  },
+};
+
+function parseCount([text, ...extra]: readonly string[]): number | undefined {
+  if (text === undefined) return undefined;
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1 || extra.length > 0)
+    throw new UsageError(`undo takes one number of changes, at least 1, not ${JSON.stringify(text)}`);
+  return count;
+}
+
+async function list({ journal, workspace }: Lathe, count: number): Promise<string[]> {
+  const changes = await journal.list(Number.POSITIVE_INFINITY);
+  return changes
+    .filter(({ path }) => workspace.contains(path))
+    .slice(0, count)
+    .map(({ time, tool, path, before }) =>
+      visibleText(`${time}  ${tool}  ${before === null ? 'created ' : ''}${relative(workspace.root, path)}`),
+    );
+}
+
+function describe(outcome: UndoOutcome, { workspace }: Lathe): string {
+  const path = workspace.display(outcome.change.path);
+  switch (outcome.status) {
+    case 'restored':
+      return `${path}: as it was before ${outcome.change.tool}`;
+    case 'removed':
+      return `${path}: removed, it did not exist before`;
+    case 'unchanged':
+      return `${path}: was as before already`;
+    case 'skipped':
+      return `${path}: skipped, ${outcome.reason}`;
+  }
+}
