@@ -6,7 +6,7 @@ import { LatheHome } from '../files/lathe-home.js';
 import { SpillStore } from '../files/spill.js';
 import { Workspace } from '../files/workspace.js';
 import { FolderTrust } from '../policy/folder-trust.js';
-import { Policy, type PolicyOptions } from '../policy/policy.js';
+import type { Policy } from '../policy/policy.js';
 import type { Sandbox } from '../process/sandbox.js';
 import { noOneThere } from '../scheduler/approve.js';
 import type { Approver, AuditRecord, CallEvent, CallOutcome, CallRequest } from '../scheduler/call.js';
@@ -14,7 +14,6 @@ import { Scheduler, type SchedulerOptions } from '../scheduler/scheduler.js';
 import type { SettingKey, Settings } from '../settings/keys.js';
 import { type LoadedSettings, loadSettings } from '../settings/load-settings.js';
 import type { JsonValue } from '../settings/parse-jsonc.js';
-import { projectSettings, saveSetting, userSettings } from '../settings/save-setting.js';
 import type { SettingsProblem } from '../settings/settings-file.js';
 import type { TodoStore } from '../tools/todoWrite.js';
 import { ToolRegistry } from '../tools/tool-registry.js';
@@ -22,6 +21,7 @@ import type { AnyTool } from '../tools/tools.js';
 import { AuditLog } from './audit-log.js';
 import { builtInTools } from './built-in-tools.js';
 import type { HookOptions } from './open-hooks.js';
+import { openPolicy } from './open-policy.js';
 import { toolSources } from './tool-sources.js';
 
 export interface LatheOptions {
@@ -91,23 +91,11 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
     readable: [spill.directory],
     guarded: [home.path],
   });
-  const policy = openPolicy(settings, {
-    bases: { home: userHome, root: workspace.root, cwd: workspace.root },
-    save: (rules, scope) => {
-      const file = scope === 'user' ? userSettings(home) : projectSettings(workspace.root);
-      return saveSetting(home, file, ['permissions', 'allow'], (current) => union(current, rules));
-    },
-  });
+  const policy = openPolicy(settings, { workspace, home, userHome });
   const registry = new ToolRegistry();
-  const builtIns = await builtInTools({
-    workspace,
-    policy,
-    settings,
-    home,
-    userHome,
-    env: loaded.env,
-    caller: options.caller ?? 'model',
-  });
+  const { env } = loaded;
+  const { caller = 'model' } = options;
+  const builtIns = await builtInTools({ workspace, policy, settings, home, userHome, env, caller });
   for (const tool of [...builtIns.tools, ...(options.tools ?? [])]) registry.registerTool(tool);
   const isConsented = options.isTrusted === true;
   const sources = toolSources({ workspace, loaded, home, userHome, approver, isConsented });
@@ -178,23 +166,8 @@ async function loadEverything(
   return { userHome, home, loaded };
 }
 
-function openPolicy(settings: Settings, options: Pick<PolicyOptions, 'bases' | 'save'>): Policy {
-  const { permissions, tools } = settings;
-  return new Policy({
-    mode: tools.approvalMode,
-    rules: { allow: permissions.allow, ask: permissions.ask, deny: [...permissions.deny, ...tools.exclude] },
-    allowed: tools.allowed,
-    ...(tools.core && { core: tools.core }),
-    ...options,
-  });
-}
-
 function describeProblem({ source, line, key, message }: SettingsProblem): string {
   return `${source}${line === undefined ? '' : `:${line}`}: ${key === '' ? '' : `${key}: `}${message}`;
-}
-
-function union(current: JsonValue | undefined, added: readonly string[]): JsonValue {
-  return [...new Set([...(Array.isArray(current) ? current : []), ...added])];
 }
 
 /** Values of variables whose names say that they are secret. */

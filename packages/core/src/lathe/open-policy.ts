@@ -1,0 +1,29 @@
+import type { LatheHome } from '../files/lathe-home.js';
+import type { Workspace } from '../files/workspace.js';
+import { Policy } from '../policy/policy.js';
+import type { Settings } from '../settings/keys.js';
+import type { JsonValue } from '../settings/parse-jsonc.js';
+import { projectSettings, saveSetting, userSettings } from '../settings/save-setting.js';
+
+/** The policy that the settings ask for; "always" for the project or the user is saved in their settings. */
+export function openPolicy(
+  settings: Settings,
+  { workspace, home, userHome }: { workspace: Workspace; home: LatheHome; userHome: string },
+): Policy {
+  const { permissions, tools } = settings;
+  return new Policy({
+    mode: tools.approvalMode,
+    rules: { allow: permissions.allow, ask: permissions.ask, deny: [...permissions.deny, ...tools.exclude] },
+    allowed: tools.allowed,
+    ...(tools.core && { core: tools.core }),
+    bases: { home: userHome, root: workspace.root, cwd: workspace.root },
+    save: (rules, scope) => {
+      const file = scope === 'user' ? userSettings(home) : projectSettings(workspace.root);
+      return saveSetting(home, file, ['permissions', 'allow'], (current) => union(current, rules));
+    },
+  });
+}
+
+function union(current: JsonValue | undefined, added: readonly string[]): JsonValue {
+  return [...new Set([...(Array.isArray(current) ? current : []), ...added])];
+}
