@@ -139,6 +139,7 @@ async function shellTool({ workspace, settings, home, userHome, env }: BuiltInOp
     defaultTimeoutMs: settings.tools.shell.defaultTimeoutMs,
     hasNetwork: network,
     autoApprove,
+    hasTerminal: settings.tools.shell.enableInteractiveShell,
   });
   return { tool, sandbox, close: () => background.stopAll() };
 }

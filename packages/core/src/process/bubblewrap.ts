@@ -28,6 +28,8 @@ export interface BubblewrapPlan {
   arguments: string[];
   /** Names that bubblewrap creates as empty directories on the real disk, to be removed afterwards. */
   placeholders: string[];
+  /** Names that cannot be covered without breaking git, and that nobody but an attacker creates: to be removed after. */
+  forbidden: string[];
 }
 
 /**
@@ -68,6 +70,10 @@ export function planBubblewrap(options: BubblewrapOptions): BubblewrapPlan {
       options.cwd,
     ],
     placeholders: protectedNames.placeholders,
+    // This file would make git take its configuration, and so its hooks, from another directory.
+    forbidden: rights.files
+      ? []
+      : roots.map((root) => join(root, '.git', 'commondir')).filter((path) => !existsSync(path)),
   };
 }
 
@@ -134,7 +140,7 @@ const nestedNames = [
 ];
 const gitNames = ['hooks', 'config', 'config.worktree', 'info/attributes'];
 
-function protectNames({ roots, empty, placeholders }: BubblewrapOptions): BubblewrapPlan {
+function protectNames({ roots, empty, placeholders }: BubblewrapOptions): Omit<BubblewrapPlan, 'forbidden'> {
   const isMissing = (path: string) =>
     placeholders.has(path) || lstatSync(path, { throwIfNoEntry: false }) === undefined;
   const present = roots.flatMap(protectedIn).filter((path) => !isMissing(path));

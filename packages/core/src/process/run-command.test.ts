@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { processesWith, uniqueSleep } from '../../../../testing/processes.js';
+import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { LatheHome } from '../files/lathe-home.js';
 import { childEnvironment } from './environment.js';
@@ -58,6 +59,21 @@ test('there is no terminal to read from or to write to', async () => {
     'not a tty\n?\nown session',
   );
 });
+
+test.skipIf(!hasProgram('script'))(
+  'a program that insists on a terminal gets one of its own when asked for',
+  async () => {
+    const { run } = commands();
+    const { output, ending } = await run('[ -t 0 ] && [ -t 1 ] && tty && stty size; echo "it\'s"; exit 3', {
+      hasTerminal: true,
+    });
+    expect(output.text()).toMatch(/^\/dev\/pts\/\d+\n40 120\nit's\n$/);
+    expect(ending).toEqual({ type: 'exit', code: 3 });
+    const sleep = uniqueSleep();
+    await run(`setsid sleep ${sleep} & sleep ${sleep}`, { hasTerminal: true, timeoutMs: 200 });
+    expect(processesWith(sleep)).toEqual([]);
+  },
+);
 
 test('no start-up file of any shell is read, whatever the user prefers', async () => {
   const home = tempDirectory({

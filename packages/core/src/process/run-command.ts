@@ -5,6 +5,7 @@ import { CapturedOutput } from './captured-output.js';
 import { type ContainedProgram, checkProgram, type ProgramRequest, startContained } from './contained-program.js';
 import { closingInherited } from './descriptors.js';
 import { Guardian, quietShell } from './guardian.js';
+import { inTerminal } from './in-terminal.js';
 import { OutputPipes } from './output-pipe.js';
 import { hasProc } from './process-tree.js';
 import {
@@ -15,6 +16,8 @@ import {
   startProcess,
 } from './running-command.js';
 
+/** Inside a sandbox the limit counts only its own processes, so that it stops a fork bomb and nobody else. */
+const processLimit = 'ulimit -u 4096; ';
 /** Of one command. */
 const maxSpillBytes = 64 * 1024 * 1024;
 /** Of all commands of a session. */
@@ -58,7 +61,7 @@ export class CommandRunner {
     const directory = await this.#spillDirectory;
     const pipe = await this.#pipes.open();
     const mark = this.#series.next();
-    const prelude = this.#prelude(mark);
+    const prelude = this.#prelude(mark) + (request.wrap && hasProc ? processLimit : '');
     const launch = this.#launch(request, mark, prelude);
     const output = new CapturedOutput({
       directory,
@@ -66,7 +69,9 @@ export class CommandRunner {
       from: request.isFollowed ? 'start' : 'overflow',
       concealed: prelude,
     });
-    const command = await startProcess({ request, launch, mark, pipe, output });
+    // What makes the terminal starts the shell that this variable names.
+    const env = request.hasTerminal ? { ...request.env, SHELL: this.shell } : request.env;
+    const command = await startProcess({ request: { ...request, env }, launch, mark, pipe, output });
     if (!hasProc) this.#tellGuardian(command);
     void this.#boundSpill(command);
     return command;
@@ -113,7 +118,8 @@ export class CommandRunner {
   #launch(request: CommandRequest, mark: CallMark, prelude: string): Launch {
     const setter = this.#series.limitSetter;
     const shell = [this.shell, ...quietShell(this.shell), '-c', prelude + request.command];
-    const argv = setter?.startsWith('/') ? [setter, `--rttime=${mark.value}`, '--', ...shell] : shell;
+    const program = request.hasTerminal ? inTerminal(shell) : shell;
+    const argv = setter?.startsWith('/') ? [setter, `--rttime=${mark.value}`, '--', ...program] : program;
     return request.wrap?.(argv) ?? { argv };
   }
 

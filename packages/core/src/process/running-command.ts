@@ -20,6 +20,8 @@ export interface CommandRequest {
   wrap?: (argv: readonly string[]) => Launch;
   /** Keeps stdin open for input instead of closing it. */
   takesInput?: boolean;
+  /** Gives the command a terminal of its own, for programs that insist on one. */
+  hasTerminal?: boolean;
   /** Writes all output to a file from the first byte on. */
   isFollowed?: boolean;
   /** Called after each piece of output. */

@@ -256,6 +256,12 @@ describe.skipIf(!hasProgram('bwrap'))('bubblewrap', () => {
     for (const [name, content] of Object.entries(files)) expect(readFileSync(join(root, name), 'utf8')).toBe(content);
   });
 
+  test('git cannot be sent to another directory for its configuration', async () => {
+    const { run, root } = sandboxed();
+    await run('echo ../evil > .git/commondir');
+    expect(existsSync(join(root, '.git/commondir'))).toBe(false);
+  });
+
   test('a commit is possible all the same', async () => {
     const { run, root } = sandboxed();
     rmSync(join(root, '.git'), { recursive: true });

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { openSync, rmdirSync } from 'node:fs';
+import { openSync, rmdirSync, rmSync } from 'node:fs';
 import { ToolError } from '../errors.js';
 import type { LatheHome } from '../files/lathe-home.js';
 import { planBubblewrap } from './bubblewrap.js';
@@ -121,7 +121,10 @@ export class Sandbox {
     return {
       argv: [program, ...plan.arguments, '--', ...argv],
       descriptors,
-      release: () => this.#removePlaceholders(plan.placeholders),
+      release: () => {
+        this.#removePlaceholders(plan.placeholders);
+        for (const path of plan.forbidden) rmSync(path, { recursive: true, force: true });
+      },
     };
   }
 

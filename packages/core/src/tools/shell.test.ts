@@ -1,11 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { textOf } from '../content.js';
 import { LatheHome } from '../files/lathe-home.js';
 import { Workspace } from '../files/workspace.js';
+import { analyzeCommand } from '../process/analyze-command.js';
 import { BackgroundCommands } from '../process/background.js';
 import type { CommandAnalysis } from '../process/command-analysis.js';
 import { childEnvironment, unattendedVariables } from '../process/environment.js';
@@ -204,3 +206,57 @@ test.skipIf(!hasProgram('bwrap'))(
     expect(again).not.toHaveProperty('rules');
   },
 );
+
+test.skipIf(!hasProgram('bwrap'))('a right that was asked for holds for one run', async () => {
+  const directory = join(homedir(), `.lathe-test-${process.pid}`);
+  mkdirSync(directory);
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const { tool, run } = await shellTool({ mode: 'required', autoApprove: true });
+  const command = `rm -f ${directory}/made; touch ${directory}/made`;
+  expect((await run(command)).error?.type).toBe('shell_execute_error');
+  // Without the question in between, for example for a call that was approved before, the right is not there.
+  expect((await run(command)).error?.type).toBe('shell_execute_error');
+  expect(await tool.shouldConfirmExecute({ command })).not.toBe(false);
+  expect((await run(command)).error).toBeUndefined();
+  expect(existsSync(join(directory, 'made'))).toBe(true);
+  expect((await run(command)).error?.type).toBe('shell_execute_error');
+});
+
+test.skipIf(!hasProgram('bwrap'))('a failure for want of network is recognised', async () => {
+  const { run } = await shellTool({ mode: 'required' });
+  const { llmContent } = await run('getent hosts example.com || { echo "could not resolve host"; exit 6; }');
+  expect(textOf(llmContent)).toContain('run the same command again to ask the user for a run with network access');
+});
+
+test('a proven read-only command asks nothing and is told apart from one that writes', async () => {
+  const { tool, root } = await shellTool({ analyze: analyzeCommand });
+  const git = { command: 'git status && ls -la' };
+  expect(await tool.isReadOnly({ command: 'ls -la' })).toBe(true);
+  expect(await tool.shouldConfirmExecute({ command: 'ls -la' })).toBe(false);
+  expect(await tool.isReadOnly({ command: 'ls -la', is_background: true })).toBe(false);
+  expect(await tool.isReadOnly({ ...git, command: `${git.command} > list` })).toBe(false);
+  expect(await tool.getTargets({ command: 'ls > list' })).toContainEqual({
+    type: 'path',
+    access: 'write',
+    path: join(root, 'list'),
+    asks: true,
+    isInside: true,
+  });
+});
+
+test.skipIf(!hasProgram('bwrap'))(
+  'contained commands run unasked when the settings say so, protected files still ask',
+  async () => {
+    const { tool } = await shellTool({ mode: 'required', autoApprove: true, analyze: analyzeCommand });
+    expect(await tool.shouldConfirmExecute({ command: 'make all' })).toBe(false);
+    expect(await tool.shouldConfirmExecute({ command: 'echo x > .git/hooks/pre-commit' })).not.toBe(false);
+    const plain = await shellTool({ mode: 'off', autoApprove: true, analyze: analyzeCommand });
+    expect(await plain.tool.shouldConfirmExecute({ command: 'make all' })).not.toBe(false);
+  },
+);
+
+test('secrets of the environment do not reach a command', async () => {
+  const env = childEnvironment({ ...process.env, OPENAI_API_KEY: 'planted', SSH_AUTH_SOCK: '/planted' });
+  const { run } = await shellTool({ env });
+  expect(textOf((await run('env')).llmContent)).not.toContain('planted');
+});

@@ -48,6 +48,8 @@ export interface ShellToolOptions {
   hasNetwork?: boolean;
   /** Commands inside the sandbox do not ask. */
   autoApprove?: boolean;
+  /** Background commands get a terminal of their own, so that interactive programs can be driven. */
+  hasTerminal?: boolean;
 }
 
 /** `run_shell_command`: understood before it runs, contained while it runs, nothing left after. */
@@ -154,7 +156,10 @@ export class ShellTool extends BaseTool<ShellParams> {
       ...(wrap && { wrap }),
     };
     if (params.is_background) {
-      const { id, running, result } = await this.#options.background.start(request);
+      const { id, running, result } = await this.#options.background.start({
+        ...request,
+        hasTerminal: this.#options.hasTerminal ?? false,
+      });
       if (result) return this.#report(params, result, { cwd, isSandboxed: wrap !== undefined });
       return started(id, running, wrap !== undefined && !rights.network);
     }
