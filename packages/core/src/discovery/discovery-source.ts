@@ -24,7 +24,8 @@ const maxBytes = 10 * 1024 * 1024;
 
 /** Tools that a command of the project declares and another one runs. */
 export class DiscoverySource implements ToolSource {
-  readonly label = 'discovery command';
+  static readonly label = 'discovery command';
+  readonly label = DiscoverySource.label;
   readonly #options: DiscoveryOptions;
   #skipped: Declarations['skipped'] = [];
 

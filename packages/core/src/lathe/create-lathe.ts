@@ -5,6 +5,7 @@ import type { Journal } from '../files/journal.js';
 import { LatheHome } from '../files/lathe-home.js';
 import { SpillStore } from '../files/spill.js';
 import { Workspace } from '../files/workspace.js';
+import type { ReverseRequests } from '../mcp/reverse-requests.js';
 import { FolderTrust } from '../policy/folder-trust.js';
 import type { Policy } from '../policy/policy.js';
 import type { Sandbox } from '../process/sandbox.js';
@@ -22,7 +23,7 @@ import { AuditLog } from './audit-log.js';
 import { builtInTools } from './built-in-tools.js';
 import type { HookOptions } from './open-hooks.js';
 import { openPolicy } from './open-policy.js';
-import { toolSources } from './tool-sources.js';
+import { type ToolSources, toolSources } from './tool-sources.js';
 
 export interface LatheOptions {
   /** The directory to work in. */
@@ -38,6 +39,8 @@ export interface LatheOptions {
   flags?: Partial<Record<SettingKey, JsonValue>>;
   /** Answers confirmations. Without one, whatever needs a person is denied. */
   approver?: Approver;
+  /** Answers what MCP servers ask: without it they can ask nothing. */
+  handlers?: ReverseRequests;
   onEvent?: (event: CallEvent) => void;
   /** Instead of the log in the home directory. */
   audit?: (record: AuditRecord) => void;
@@ -64,6 +67,8 @@ export interface Lathe {
   /** The todo list of this session. */
   readonly todos: Readonly<TodoStore>;
   readonly approver: Approver;
+  /** Where tools come from besides the built-in ones. */
+  readonly sources: ToolSources;
   /** The person's own programs around calls and prompts, when there are any. */
   readonly hooks: Hooks | undefined;
   /** What is wrong with settings and rules, for people. */
@@ -97,8 +102,8 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
   const { caller = 'model' } = options;
   const builtIns = await builtInTools({ workspace, policy, settings, home, userHome, env, caller });
   for (const tool of [...builtIns.tools, ...(options.tools ?? [])]) registry.registerTool(tool);
-  const isConsented = options.isTrusted === true;
-  const sources = toolSources({ workspace, loaded, home, userHome, approver, isConsented });
+  const { handlers, isTrusted: isConsented = false } = options;
+  const sources = toolSources({ workspace, loaded, home, userHome, approver, isConsented, registry, handlers });
   for (const source of sources.all) registry.addSource(source);
   const audit = new AuditLog(home, secretsOf(loaded.env));
   const { hooks, notices } = await hooksOf({ loaded, home, root: workspace.root, policy, approver, isConsented });
@@ -122,6 +127,7 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
     home,
     userHome,
     approver,
+    sources,
     hooks,
     openScheduler,
     problems: [...loaded.problems.map(describeProblem), ...policy.problems, ...notices],

@@ -1,0 +1,58 @@
+import type { DefinitionPins } from '../policy/definition-pins.js';
+import type { CommandRunner } from '../process/run-command.js';
+import type { ConsentGate } from '../scheduler/ask-consent.js';
+import type { AnyTool } from '../tools/tools.js';
+import { McpClient } from './mcp-client.js';
+import { McpSource } from './mcp-source.js';
+import type { ReverseRequests } from './reverse-requests.js';
+import { serverConsent } from './server-consent.js';
+import type { ServerDefinition } from './server-definition.js';
+
+export interface McpOptions {
+  servers: readonly ServerDefinition[];
+  root: string;
+  /** The workspace's folders: the roots that servers hear of. */
+  roots: readonly string[];
+  runner: Pick<CommandRunner, 'startProgram'>;
+  env: Readonly<Record<string, string>>;
+  pins: DefinitionPins;
+  /** Asked before a server of the project's starts; left out when the person trusts the folder for this run. */
+  gate?: ConsentGate;
+  handlers?: ReverseRequests;
+  /** The tools of a server are others now. */
+  onTools: (label: string, tools: readonly AnyTool[]) => void;
+}
+
+/** One source for each configured server. None is started before it is asked for its tools. */
+export function createMcp(options: McpOptions): McpSource[] {
+  return options.servers.map((definition) => {
+    const { root, gate, runner, env, roots, handlers = {} } = options;
+    const consent = serverConsent(definition, root);
+    const refresh = () => void republish(source, options.onTools);
+    const client = new McpClient(definition, {
+      roots,
+      runner,
+      env,
+      handlers,
+      ...(gate && definition.isProjects && { consent: (signal: AbortSignal) => gate.pass(consent, signal) }),
+      onToolsChanged: refresh,
+    });
+    const source = new McpSource(client, options);
+    return source;
+  });
+}
+
+/** A server that announces changes without end is asked once, and again when it has answered. */
+const refreshing = new WeakSet<McpSource>();
+
+async function republish(source: McpSource, onTools: McpOptions['onTools']): Promise<void> {
+  if (refreshing.has(source)) return;
+  refreshing.add(source);
+  try {
+    onTools(source.label, await source.discover(AbortSignal.timeout(source.client.definition.startTimeoutMs)));
+  } catch {
+    // The state of the client says what happened; the tools it had stay until it answers again.
+  } finally {
+    refreshing.delete(source);
+  }
+}

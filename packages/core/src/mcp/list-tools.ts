@@ -1,0 +1,64 @@
+import type { Client, Tool } from '@modelcontextprotocol/client';
+import { definitionHash } from '../policy/consent.js';
+import type { ToolDefinition } from '../policy/definition-pins.js';
+import { cleanDescription, cleanSchema } from '../text/clean-definition.js';
+import type { ListedTool } from '../tools/mcp-tool.js';
+import { listPages } from './list-pages.js';
+import type { ServerDefinition } from './server-definition.js';
+
+/** A listed tool with what the server sent. */
+export interface ServerTool {
+  listed: ListedTool;
+  sent: Tool;
+  /** The part that people agree to. */
+  definition: ToolDefinition;
+}
+
+export interface ServerTools {
+  /** By the server's own name. */
+  tools: Map<string, ServerTool>;
+  rejections: { name: string; reason: string }[];
+}
+
+/** Asks a server for its tools and keeps those that can be used and are wanted. */
+export async function listTools(
+  client: Client,
+  { include, exclude }: Pick<ServerDefinition, 'include' | 'exclude'>,
+  options: { signal: AbortSignal; timeout: number },
+): Promise<ServerTools> {
+  const result: ServerTools = { tools: new Map(), rejections: [] };
+  if (client.getServerCapabilities()?.tools === undefined) return result;
+  const { items, warning } = await listPages<Tool>(async (cursor) => {
+    const { tools, nextCursor } = await client.listTools({ cursor: cursor ?? '' }, options);
+    return { items: tools, nextCursor };
+  });
+  if (warning !== undefined) result.rejections.push({ name: '', reason: warning });
+  for (const sent of items) {
+    if (exclude.includes(sent.name) || (include && !include.includes(sent.name))) continue;
+    const reason = result.tools.has(sent.name) ? 'the server lists it twice' : undefined;
+    const tool = reason ?? readTool(sent);
+    if (typeof tool === 'string') result.rejections.push({ name: cleanDescription(sent.name, 100), reason: tool });
+    else result.tools.set(sent.name, tool);
+  }
+  return result;
+}
+
+function readTool(sent: Tool): ServerTool | string {
+  const { name, title, description = '', inputSchema, outputSchema, annotations } = sent;
+  if (name === '' || name.length > 1_000) return 'its name is empty or too long';
+  const parameterSchema = cleanSchema(inputSchema);
+  if (typeof parameterSchema === 'string') return parameterSchema;
+  const definition = { title, description, inputSchema, outputSchema, annotations };
+  return {
+    sent,
+    definition,
+    listed: {
+      name,
+      title: cleanDescription(title ?? annotations?.title ?? name, 100),
+      description: cleanDescription(description),
+      parameterSchema,
+      hints: { isReadOnly: annotations?.readOnlyHint === true, isDestructive: annotations?.destructiveHint === true },
+      hash: definitionHash(definition),
+    },
+  };
+}

@@ -1,0 +1,216 @@
+import type { GetPromptResult, Prompt, Resource } from '@modelcontextprotocol/client';
+import { ToolError } from '../errors.js';
+import type { ListedTool, McpConnection } from '../tools/mcp-tool.js';
+import type { ToolResult } from '../tools/tools.js';
+import { listPages } from './list-pages.js';
+import { listTools, type ServerTools } from './list-tools.js';
+import type { Session, SessionOptions } from './open-session.js';
+import type { ServerDefinition } from './server-definition.js';
+
+export type ServerState =
+  | { status: 'idle' | 'connecting' | 'closed' }
+  | { status: 'ready'; protocolVersion: string; server: string; latencyMs: number }
+  | { status: 'failed'; reason: string };
+
+export type McpClientOptions = Pick<SessionOptions, 'roots' | 'runner' | 'env' | 'authProvider' | 'handlers'> & {
+  /** Asks before a server of the project's starts; throws when it must not. */
+  consent?: (signal: AbortSignal) => Promise<void>;
+  /** The server said that its tools are others now. */
+  onToolsChanged?: () => void;
+};
+
+const maxRestarts = 5;
+const firstPauseMs = 1_000;
+/** A server that lived this long starts anew with a clean record. */
+const healthyMs = 60_000;
+
+/** One configured server: started when it is first needed, started again when it fails, never anybody else's problem. */
+export class McpClient implements McpConnection {
+  readonly definition: ServerDefinition;
+  state: ServerState = { status: 'idle' };
+  readonly #options: McpClientOptions;
+  readonly #closed = new AbortController();
+  #session: Promise<Session> | undefined;
+  #tools: ServerTools = { tools: new Map(), rejections: [] };
+  #restarts = 0;
+  #readyAt = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(definition: ServerDefinition, options: McpClientOptions) {
+    this.definition = definition;
+    this.#options = options;
+  }
+
+  get serverName(): string {
+    return this.definition.name;
+  }
+
+  get isTrusted(): boolean {
+    return this.definition.isTrusted;
+  }
+
+  get timeoutMs(): number {
+    return this.definition.timeoutMs;
+  }
+
+  /** The server's tools, asked for anew. */
+  async tools(signal: AbortSignal): Promise<ServerTools> {
+    return this.#within(signal, async (within) => {
+      const { client } = await this.#connected(within);
+      this.#tools = await listTools(client, this.definition, {
+        signal: within,
+        timeout: this.definition.startTimeoutMs,
+      });
+      return this.#tools;
+    });
+  }
+
+  async call(
+    tool: ListedTool,
+    params: Record<string, unknown>,
+    { signal, onProgress }: { signal: AbortSignal; onProgress: (text: string) => void },
+  ): Promise<ToolResult> {
+    const session = await this.#within(signal, (within) => this.#connected(within)).catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw new ToolError(
+        'mcp_tool_error',
+        `The MCP server ${this.serverName} cannot be reached: ${messageOf(error)}`,
+        {
+          cause: error,
+        },
+      );
+    });
+    const current = this.#tools.tools.get(tool.name);
+    if (current?.listed.hash !== tool.hash)
+      throw new ToolError(
+        'execution_failed',
+        `${this.serverName} has changed ${tool.name} meanwhile; look at it and call it again.`,
+      );
+    const { timeoutMs } = this.definition;
+    const { callTool } = await import('./call-tool.js');
+    return callTool(session, { server: this.serverName, tool: current.sent, params, timeoutMs, signal, onProgress });
+  }
+
+  async prompts(signal: AbortSignal): Promise<Prompt[]> {
+    const { client, options } = await this.#ready(signal);
+    if (client.getServerCapabilities()?.prompts === undefined) return [];
+    const { items } = await listPages<Prompt>(async (cursor) => {
+      const { prompts, nextCursor } = await client.listPrompts({ cursor: cursor ?? '' }, options);
+      return { items: prompts, nextCursor };
+    });
+    return items;
+  }
+
+  async prompt(name: string, args: Record<string, string>, signal: AbortSignal): Promise<GetPromptResult> {
+    const { client, options } = await this.#ready(signal);
+    return client.getPrompt({ name, arguments: args }, options);
+  }
+
+  async resources(signal: AbortSignal): Promise<Resource[]> {
+    const { client, options } = await this.#ready(signal);
+    if (client.getServerCapabilities()?.resources === undefined) return [];
+    const { items } = await listPages<Resource>(async (cursor) => {
+      const { resources, nextCursor } = await client.listResources({ cursor: cursor ?? '' }, options);
+      return { items: resources, nextCursor };
+    });
+    return items;
+  }
+
+  async resource(uri: string, signal: AbortSignal) {
+    const { client, options } = await this.#ready(signal);
+    return client.readResource({ uri }, options);
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort(new Error(`${this.serverName} was closed`));
+    clearTimeout(this.#timer);
+    const session = await this.#session?.catch(() => undefined);
+    await session?.client.close().catch(() => undefined);
+    this.state = { status: 'closed' };
+  }
+
+  async #ready(signal: AbortSignal) {
+    const { client } = await this.#within(signal, (within) => this.#connected(within));
+    return { client, options: { signal, timeout: this.definition.startTimeoutMs } };
+  }
+
+  /** Nothing a server does may take longer than it was given to start, however busy it looks. */
+  async #within<T>(signal: AbortSignal, work: (within: AbortSignal) => Promise<T>): Promise<T> {
+    const { startTimeoutMs } = this.definition;
+    const limit = AbortSignal.timeout(startTimeoutMs);
+    const within = AbortSignal.any([signal, limit, this.#closed.signal]);
+    try {
+      return await work(within);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (limit.aborted) throw new Error(`it did not answer within ${startTimeoutMs / 1000} s`, { cause: error });
+      throw error;
+    }
+  }
+
+  #connected(signal: AbortSignal): Promise<Session> {
+    this.#closed.signal.throwIfAborted();
+    this.#session ??= this.#connect(signal);
+    return this.#session;
+  }
+
+  async #connect(signal: AbortSignal): Promise<Session> {
+    const { consent, onToolsChanged, ...options } = this.#options;
+    const { endpoint, name, startTimeoutMs } = this.definition;
+    this.state = { status: 'connecting' };
+    try {
+      await consent?.(signal);
+      // The SDK is loaded when the first server is needed, not when Lathe starts.
+      const { openSession } = await import('./open-session.js');
+      const startedAt = performance.now();
+      const changed = { autoRefresh: false, debounceMs: 300, onChanged: () => onToolsChanged?.() };
+      const session = await openSession({
+        ...options,
+        server: name,
+        endpoint,
+        listChanged: { tools: changed },
+        onClose: (lost) => this.#lost(lost),
+        signal,
+        timeoutMs: startTimeoutMs,
+      });
+      this.#readyAt = performance.now();
+      this.state = {
+        status: 'ready',
+        protocolVersion: session.client.getNegotiatedProtocolVersion() ?? '',
+        server: describeServer(session),
+        latencyMs: Math.round(this.#readyAt - startedAt),
+      };
+      return session;
+    } catch (error) {
+      this.#session = undefined;
+      this.state = { status: 'failed', reason: messageOf(error) };
+      throw error;
+    }
+  }
+
+  /** Starts the server again after a pause that grows, so that one which dies at once does not spin. */
+  #lost(session: Session): void {
+    this.#session = undefined;
+    if (this.#closed.signal.aborted) return;
+    this.state = { status: 'failed', reason: `the connection was lost. ${session.epitaph()}`.trim() };
+    if (performance.now() - this.#readyAt > healthyMs) this.#restarts = 0;
+    if (this.#restarts >= maxRestarts) return;
+    const pause = firstPauseMs * 2 ** this.#restarts++;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => onceMore(this.#options.onToolsChanged), pause);
+    this.#timer.unref();
+  }
+}
+
+function onceMore(refresh: (() => void) | undefined): void {
+  refresh?.();
+}
+
+function describeServer({ client }: Session): string {
+  const { name = 'unnamed', version = '' } = client.getServerVersion() ?? {};
+  return `${name} ${version}`.trim().slice(0, 200);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

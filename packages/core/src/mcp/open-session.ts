@@ -1,0 +1,143 @@
+import {
+  Client,
+  type ClientOptions,
+  type ConnectOptions,
+  type OAuthClientProvider,
+  ProtocolError,
+  SdkError,
+  SSEClientTransport,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from '@modelcontextprotocol/client';
+import type { CommandRunner } from '../process/run-command.js';
+import { boundedFetch } from './bounded-fetch.js';
+import { outputValidator } from './output-validator.js';
+import { answerServer, capabilitiesFor, type ReverseRequests } from './reverse-requests.js';
+import type { Endpoint } from './server-definition.js';
+import { StdioTransport } from './stdio-transport.js';
+import { strictMessages } from './strict-messages.js';
+
+/** A connection to a server, with the handshake done. */
+export interface Session {
+  client: Client;
+  /** What the server said on stderr and how it ended, for a person; empty when there is nothing to say. */
+  epitaph(): string;
+}
+
+export interface SessionOptions {
+  server: string;
+  endpoint: Endpoint;
+  /** The workspace's folders, the only ones a server hears of. */
+  roots: readonly string[];
+  runner: Pick<CommandRunner, 'startProgram'>;
+  /** All variables of a server that is started here, without its own. */
+  env: Readonly<Record<string, string>>;
+  authProvider?: OAuthClientProvider;
+  handlers: ReverseRequests;
+  listChanged: NonNullable<ClientOptions['listChanged']>;
+  /** The connection is over, whoever ended it. */
+  onClose: (session: Session) => void;
+  signal: AbortSignal;
+  timeoutMs: number;
+}
+
+interface Attempt {
+  transport: () => Transport;
+  negotiation: 'legacy' | 'auto' | { pin: string };
+}
+
+const modern = '2026-07-28';
+
+/** How servers know us. */
+export const clientInfo = { name: 'lathe', version: '0.1.0' };
+
+/** Connects in the ways the endpoint allows, one after the other. The first failure is the one that is told. */
+export async function openSession(options: SessionOptions): Promise<Session> {
+  let first: unknown;
+  for (const attempt of attemptsFor(options)) {
+    try {
+      return await connect(attempt, options);
+    } catch (error) {
+      first ??= error;
+      if (options.signal.aborted || !isWorthAnotherWay(error)) break;
+    }
+  }
+  throw first;
+}
+
+async function connect({ transport: make, negotiation }: Attempt, options: SessionOptions): Promise<Session> {
+  const { server, roots, handlers, signal, timeoutMs } = options;
+  const raw = make();
+  const { transport } = strictMessages(raw);
+  const client = new Client(clientInfo, {
+    capabilities: capabilitiesFor(handlers),
+    jsonSchemaValidator: outputValidator,
+    versionNegotiation: { mode: negotiation },
+    listChanged: options.listChanged,
+  });
+  answerServer(client, { server, roots, handlers });
+  // Errors beside the protocol (noise, unknown messages) are the server's problem; requests fail by themselves.
+  const session = { client, epitaph: () => epitaphOf(raw) };
+  Object.assign(client, { onerror: () => undefined });
+  try {
+    await client.connect(transport, connectOptions(signal, timeoutMs));
+  } catch (error) {
+    await transport.close().catch(() => undefined);
+    throw withEpitaph(error, session.epitaph());
+  }
+  Object.assign(client, { onclose: () => options.onClose(session) });
+  return session;
+}
+
+function connectOptions(signal: AbortSignal, timeoutMs: number): ConnectOptions {
+  return { signal, timeout: timeoutMs, maxTotalTimeout: timeoutMs };
+}
+
+function attemptsFor(options: SessionOptions): Attempt[] {
+  const { endpoint, runner, env, authProvider } = options;
+  if (endpoint.type === 'stdio') {
+    const { argv, cwd, env: own } = endpoint;
+    const transport = () => new StdioTransport(() => runner.startProgram({ argv, cwd, env: { ...env, ...own } }));
+    // Nearly all servers speak the older era, and some die of a question they do not know: the newer one comes second.
+    return [
+      { transport, negotiation: 'legacy' },
+      { transport, negotiation: { pin: modern } },
+    ];
+  }
+  const { url, headers } = endpoint;
+  const web = { fetch: boundedFetch(url), requestInit: { headers }, ...(authProvider && { authProvider }) };
+  const http: Attempt = { transport: () => new StreamableHTTPClientTransport(url, web), negotiation: 'auto' };
+  const sse: Attempt = { transport: () => new SSEClientTransport(url, web), negotiation: 'legacy' };
+  return endpoint.type === 'http' ? [http, sse] : [sse, http];
+}
+
+/** A server that answered "not like this" may answer another way; one that is silent or gone will not. */
+function isWorthAnotherWay(error: unknown): boolean {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (cause instanceof ProtocolError) return true;
+  if (cause instanceof SdkError)
+    return /Http|EraNegotiation|SSE/i.test(`${cause.code} ${cause.name}`) && !isAuth(cause);
+  return cause instanceof Error && /SSE error|status code|\b40[045]\b/i.test(cause.message);
+}
+
+function isAuth(error: SdkError): boolean {
+  return /auth|40[13]/i.test(`${error.code} ${error.message}`);
+}
+
+function epitaphOf(transport: Transport): string {
+  if (!(transport instanceof StdioTransport)) return '';
+  const { exit, lastWords, noise } = transport;
+  const ending = exit?.type === 'exit' ? `exited with code ${exit.code}` : exit && `was killed by ${exit.signal}`;
+  return [
+    ending && `The server ${ending}.`,
+    lastWords && `It said: ${lastWords.slice(-600)}`,
+    noise > 0 && `${noise} lines of its output were no messages.`,
+  ]
+    .filter((sentence) => typeof sentence === 'string' && sentence !== '')
+    .join(' ');
+}
+
+function withEpitaph(error: unknown, epitaph: string): unknown {
+  if (epitaph === '' || !(error instanceof Error)) return error;
+  return new Error(`${error.message}. ${epitaph}`, { cause: error });
+}

@@ -1,0 +1,134 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import { deserializeMessage, serializeMessage } from '@modelcontextprotocol/client';
+import type { ContainedProgram, ProgramExit } from '../process/contained-program.js';
+import { OutputRing } from '../process/output-ring.js';
+import { plainText } from '../text/terminal-text.js';
+
+const maxFrameBytes = 16 * 1024 * 1024;
+/** A server that says more than this in one window has to wait for the next. */
+const maxMessagesPerWindow = 500;
+const windowMs = 50;
+/** How long a server gets to end by itself once its input is closed. */
+const goodbyeMs = 300;
+
+/**
+ * JSON lines over the streams of a contained program. Whatever the server does stays bounded: a line has a largest
+ * length, noise between messages is counted and dropped, stderr is drained into a ring, and a flood is slowed down by
+ * not reading it.
+ */
+export class StdioTransport implements Transport {
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onmessage?: Transport['onmessage'];
+  readonly #start: () => Promise<ContainedProgram>;
+  readonly #stderr = new OutputRing(2_000, 8_000);
+  #program: ContainedProgram | undefined;
+  #closing: Promise<void> | undefined;
+  #pending: Buffer[] = [];
+  #pendingBytes = 0;
+  #noise = 0;
+  #budget = maxMessagesPerWindow;
+  #exit: ProgramExit | undefined;
+
+  constructor(start: () => Promise<ContainedProgram>) {
+    this.#start = start;
+  }
+
+  /** The end of what the server printed to stderr. */
+  get lastWords(): string {
+    return plainText(this.#stderr.end(2_000).toString('utf8')).trim();
+  }
+
+  /** Lines that were no messages. */
+  get noise(): number {
+    return this.#noise;
+  }
+
+  /** How the server ended, once it has. */
+  get exit(): ProgramExit | undefined {
+    return this.#exit;
+  }
+
+  async start(): Promise<void> {
+    const program = await this.#start();
+    this.#program = program;
+    program.stderr.on('data', (chunk: Buffer) => this.#stderr.push(chunk));
+    program.stdout.on('data', (chunk: Buffer) => this.#receive(chunk));
+    // A server that closes its output can never answer again, whether it runs on or not.
+    program.stdout.once('close', () => void this.close());
+    program.stdin.once('close', () => void this.close());
+    void program.exited.then((exit) => {
+      this.#exit = exit;
+      return this.close();
+    });
+    program.unref();
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const stdin = this.#program?.stdin;
+    if (stdin === undefined || !stdin.writable) throw new Error('the server no longer takes input');
+    await new Promise<void>((resolve, reject) => {
+      stdin.write(serializeMessage(message), (error) => (error ? reject(error) : resolve()));
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  async #end(): Promise<void> {
+    const program = this.#program;
+    if (program !== undefined) {
+      program.stdin.end();
+      const pause = new AbortController();
+      await Promise.race([program.exited, wait(goodbyeMs, undefined, { signal: pause.signal }).catch(() => undefined)]);
+      pause.abort();
+      await program.end();
+      for (const stream of [program.stdin, program.stdout, program.stderr]) stream.destroy();
+    }
+    this.#pending = [];
+    this.onclose?.();
+  }
+
+  #receive(chunk: Buffer): void {
+    let rest = chunk;
+    for (let end = rest.indexOf(10); end !== -1; end = rest.indexOf(10)) {
+      this.#deliver(Buffer.concat([...this.#pending, rest.subarray(0, end)]).toString('utf8'));
+      this.#pending = [];
+      this.#pendingBytes = 0;
+      rest = rest.subarray(end + 1);
+    }
+    if (rest.length === 0) return;
+    this.#pending.push(rest);
+    this.#pendingBytes += rest.length;
+    if (this.#pendingBytes <= maxFrameBytes) return;
+    this.#pending = [];
+    this.onerror?.(new Error(`the server sent a line of more than ${maxFrameBytes} bytes and was disconnected`));
+    void this.close();
+  }
+
+  #deliver(line: string): void {
+    if (line.trim() === '' || this.#closing !== undefined) return;
+    this.#spend();
+    try {
+      this.onmessage?.(deserializeMessage(line));
+    } catch {
+      this.#noise++;
+    }
+  }
+
+  #spend(): void {
+    if (this.#budget-- > 0) {
+      if (this.#budget === maxMessagesPerWindow - 1) setTimeout(() => this.#renew(), windowMs).unref();
+      return;
+    }
+    this.#program?.stdout.pause();
+  }
+
+  #renew(): void {
+    this.#budget = maxMessagesPerWindow;
+    this.#program?.stdout.resume();
+  }
+}
