@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { basename, extname, relative, sep } from 'node:path';
+import { basename, extname, relative } from 'node:path';
 import { ToolError } from '../errors.js';
 import { compileGlob, type Glob } from '../text/glob.js';
 import { fromBytePath, toBytePath } from './byte-path.js';
@@ -9,7 +9,7 @@ import { secrecyOf } from './protected-paths.js';
 import { hiddenReason, isHiddenByAgent, type Visibility } from './visibility.js';
 import { walk } from './walk.js';
 import { WalkNotes } from './walk-notes.js';
-import type { Location, Workspace } from './workspace.js';
+import { isWithin, type Location, type Workspace } from './workspace.js';
 
 /** What somebody asked for: a file by its name, or all files below a directory that match. */
 export type Wanted =
@@ -106,7 +106,7 @@ async function linkedFile(path: string, directory: Location, options: GatherOpti
   const location = await options.workspace.locate(path).catch(() => undefined);
   const stat = location && statSync(osPath(location.path), { throwIfNoEntry: false });
   if (location === undefined || stat?.isFile() !== true) return undefined;
-  const isNear = location.inside || location.path.startsWith(directory.path + sep);
+  const isNear = location.inside || isWithin(directory.path, location.path);
   if (!isNear) return { path, reason: 'it leads outside the workspace' };
   return mayRead(location.path, directory, options) ? location.path : undefined;
 }

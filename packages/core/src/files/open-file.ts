@@ -21,6 +21,7 @@ export interface OpenFile extends ReadableFile {
 /**
  * Opens the regular file at a judged path, and only that one: no link is followed, nothing special is opened, and the
  * descriptor itself must say that it belongs to this path. Whoever swaps a directory for a link in between gets an error.
+ * A hard link is the file it names: what has a name inside the workspace is read as inside.
  * Opening and metadata are synchronous: judging the path has just fetched what they need, and threads cost ten times more.
  */
 export async function withReadableFile<T>(realPath: string, use: (file: ReadableFile) => Promise<T>): Promise<T> {

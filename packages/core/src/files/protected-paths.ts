@@ -1,5 +1,5 @@
 import { lstatSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { osPath } from './file-name.js';
 import { executedNames, secretNames } from './protected-names.js';
 
@@ -20,17 +20,19 @@ export function secrecyOf(realPath: string): string | undefined {
   return name === undefined ? undefined : `${name} holds keys or credentials`;
 }
 
-/** Git's own data under any name: a bare repository, a separate git directory, a submodule's, a worktree's. */
+/**
+ * Git's own data under any name: a bare repository, a separate git directory, a submodule's, a worktree's. A file that
+ * would make a directory such a one counts as well, or a planted repository could be completed by its last piece.
+ */
 export function gitDirectoryOf(realPath: string): string | undefined {
+  let name = basename(realPath);
   for (let directory = dirname(realPath); directory !== dirname(directory); directory = dirname(directory)) {
-    if (exists(directory, 'HEAD') && (exists(directory, 'commondir') || isRepository(directory)))
+    const has = (wanted: string) => name === wanted || exists(directory, wanted);
+    if (has('HEAD') && (has('commondir') || (has('objects') && has('refs'))))
       return `${directory} is a git directory, whose configuration and hooks git executes`;
+    name = basename(directory);
   }
   return undefined;
-}
-
-function isRepository(directory: string): boolean {
-  return exists(directory, 'objects') && exists(directory, 'refs');
 }
 
 function exists(directory: string, name: string): boolean {

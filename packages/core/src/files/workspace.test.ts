@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, realpathSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
@@ -121,10 +121,32 @@ test('further directories count as inside, readable ones do not but need no ques
   });
 });
 
-test('directories named as ours are guarded whatever they are called', async () => {
+test('our own state is guarded and secret whatever its name, apart from what is meant to be read', async () => {
   const { base } = await setUp();
-  const workspace = await Workspace.open(join(base, 'app'), [], { guarded: [join(base, 'app/state')] });
-  expect(await workspace.locate('state/settings.json')).toMatchObject({ guarded: expect.stringContaining('state') });
+  const [state, spilled] = [join(base, 'app/state'), join(base, 'app/state/spill')];
+  const workspace = await Workspace.open(join(base, 'app'), [], { guarded: [state], readable: [spilled] });
+  const reason = expect.stringContaining('state');
+  expect(await workspace.locate('state/settings.json')).toMatchObject({ guarded: reason, secret: reason });
+  expect(await workspace.locate('state/spill/1.txt')).toEqual({
+    path: join(spilled, '1.txt'),
+    inside: true,
+    readable: true,
+    guarded: reason,
+  });
+});
+
+test.each([
+  ['HEAD', ['config', 'objects/x', 'refs/x']],
+  ['refs/heads/main', ['config', 'objects/x', 'HEAD']],
+  ['objects/x', ['HEAD', 'refs/x']],
+  ['commondir', ['HEAD', 'config']],
+])('the piece that makes a directory a repository, %s, is guarded', async (last, others) => {
+  const { workspace, app } = await setUp();
+  for (const other of others) {
+    mkdirSync(dirname(join(app, 'planted', other)), { recursive: true });
+    writeFileSync(join(app, 'planted', other), '');
+  }
+  expect(await workspace.locate(join('planted', last))).toMatchObject({ guarded: expect.stringContaining('git') });
 });
 
 test('a protected path is protected from the moment it appears, by link or by name', async () => {

@@ -22,7 +22,7 @@ export interface Location {
 export interface WorkspaceOptions {
   /** Directories outside that may be read without a question. */
   readable?: readonly string[];
-  /** Directories that are guarded whatever their name, such as a moved home of ours. */
+  /** Directories of our own state: neither written nor read without a question, whatever their name. */
   guarded?: readonly string[];
 }
 
@@ -63,12 +63,14 @@ export class Workspace {
     if (odd !== undefined)
       throw new ToolError('invalid_tool_params', `The path ${JSON.stringify(path)} is refused: ${odd}.`);
     const real = await realPathOf(resolve(this.root, canonicalSpelling(path)));
-    const guarded = protectionOf(real) ?? gitDirectoryOf(real) ?? this.#ownState(real);
-    const secret = secrecyOf(real);
+    const isReadable = this.#options.readable.some((root) => isWithin(root, real));
+    const ownState = this.#ownState(real);
+    const guarded = protectionOf(real) ?? gitDirectoryOf(real) ?? ownState;
+    const secret = secrecyOf(real) ?? (isReadable ? undefined : ownState);
     return {
       path: real,
       inside: this.contains(real),
-      ...(this.#options.readable.some((root) => isWithin(root, real)) && { readable: true }),
+      ...(isReadable && { readable: true }),
       ...(guarded !== undefined && { guarded }),
       ...(secret !== undefined && { secret }),
     };

@@ -65,7 +65,7 @@ export class ReadManyFilesTool extends BaseTool<Params> {
   }
 
   override getDescription({ paths, include = [] }: Params): string {
-    return [...paths, ...include].join(', ');
+    return [...paths, ...include].join(', ').slice(0, 500);
   }
 
   override async getTargets(params: Params) {
