@@ -7,6 +7,7 @@ import { ToolError } from '../errors.js';
 import { sweepTemp } from './durable-write.js';
 import { codeOf } from './fs-error.js';
 import type { LatheHome } from './lathe-home.js';
+import { toWriteError } from './write-errors.js';
 
 /**
  * One writer per file, in this process and among all processes that share the home directory. A lock is a symbolic
@@ -38,20 +39,18 @@ export class FileLocks {
   }
 
   async #holdAcrossProcesses<T>(path: string, signal: AbortSignal, work: (token: string) => Promise<T>): Promise<T> {
-    const directory = await this.#home.directory('locks');
-    await sweep(directory);
-    const lock = join(directory, createHash('sha256').update(path).digest('hex').slice(0, 32));
     const token = randomBytes(16).toString('hex');
-    const patience = AbortSignal.any([signal, AbortSignal.timeout(this.#patienceMs)]);
     const holder = await describe({ token, path });
+    const lock = this.#home.file('locks', createHash('sha256').update(path).digest('hex').slice(0, 32));
+    const patience = AbortSignal.any([signal, AbortSignal.timeout(this.#patienceMs)]);
     try {
+      await sweep(await this.#home.directory('locks'));
       await acquire(lock, holder, patience);
     } catch (cause) {
       signal.throwIfAborted();
-      if (!patience.aborted) throw cause;
-      throw new ToolError('file_write_failure', `${path} is being written by another process; try again later`, {
-        cause,
-      });
+      if (!patience.aborted) throw toWriteError(cause, lock);
+      const message = `${path} is being written by another process; try again later`;
+      throw new ToolError('file_write_failure', message, { cause });
     }
     try {
       return await work(token);

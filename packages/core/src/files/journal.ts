@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { ToolError } from '../errors.js';
 import { codeOf } from './fs-error.js';
 import type { LatheHome } from './lathe-home.js';
+import { toWriteError } from './write-errors.js';
 
 /** One change of one file, as it is written down before it happens. */
 export interface Change {
@@ -65,9 +66,9 @@ export class Journal {
       await this.#prune(entries);
       return id;
     } catch (cause) {
-      const type = codeOf(cause) === 'ENOSPC' ? 'no_space_left' : 'file_write_failure';
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new ToolError(type, `Nothing was changed: the undo journal cannot be written (${reason})`, { cause });
+      const error = toWriteError(cause, 'the undo journal');
+      if (!(error instanceof ToolError)) throw error;
+      throw new ToolError(error.type, `Nothing was changed. ${error.message}`, { cause });
     }
   }
 
