@@ -32,12 +32,22 @@ export async function readPdfText(file: ReadableFile, pages: PageRange, signal: 
     );
   const bytes = new ArrayBuffer(size);
   await readFully(file.fd, Buffer.from(bytes), 0, size);
+  return pdfTextOf(bytes, file.path, pages, signal);
+}
+
+/** The same for bytes from elsewhere, which are gone afterwards; `name` is for messages. */
+export async function pdfTextOf(
+  bytes: ArrayBuffer,
+  name: string,
+  pages: PageRange,
+  signal: AbortSignal,
+): Promise<string> {
   const answer = await parseInThread(bytes, pages, signal);
-  if ('error' in answer) throw new ToolError('read_content_failure', `${file.path} cannot be read: ${answer.error}.`);
+  if ('error' in answer) throw new ToolError('read_content_failure', `${name} cannot be read: ${answer.error}.`);
   if (pages.first > answer.total)
     throw new ToolError(
       'invalid_tool_params',
-      `pages ${pages.first} is past the end: ${file.path} has ${answer.total} pages.`,
+      `pages ${pages.first} is past the end: ${name} has ${answer.total} pages.`,
     );
   return answer.texts
     .map((text, index) => `[page ${pages.first + index} of ${answer.total}]\n${text.trimEnd()}\n`)

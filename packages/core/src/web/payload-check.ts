@@ -1,0 +1,59 @@
+/** Something in an outgoing text that looks like data being carried away. */
+export interface Payload {
+  /** Shortened, and never a secret itself. */
+  shown: string;
+  why: string;
+}
+
+/**
+ * What an address or a query would give away: a known secret in any of the usual wrappings, or a run of characters that
+ * only data has. An address is an output like any other, also when its host is trusted.
+ */
+export function findPayloads(text: string, secrets: readonly string[]): Payload[] {
+  const plain = decoded(text);
+  if (secrets.some((secret) => secret.length >= 8 && wrappings(secret).some((form) => plain.includes(form))))
+    return [{ shown: 'a secret of this machine', why: 'it holds the value of a secret environment variable' }];
+  const runs = (plain.match(/[A-Za-z0-9+/_-]{65,}={0,2}/g) ?? []).flatMap((run) => run.split(/(?<=[a-z0-9])[/-](?=[a-z])/));
+  return [...new Set(runs)]
+    .filter((run) => run.length > 64 && looksEncoded(run))
+    .map((run) => ({ shown: shorten(run), why: `${run.length} characters of encoded data` }));
+}
+
+/** Data can also travel in the name that is looked up. */
+export function findHostPayload(host: string): Payload[] {
+  const label = host.split('.').find((part) => part.length >= 30 && /\d/.test(part) && /^[a-z0-9]+$/.test(part));
+  return label === undefined ? [] : [{ shown: shorten(label), why: 'the host name looks like encoded data' }];
+}
+
+function decoded(text: string): string {
+  try {
+    return `${text}\n${decodeURIComponent(text)}`;
+  } catch {
+    return text;
+  }
+}
+
+function wrappings(secret: string): string[] {
+  const bytes = Buffer.from(secret);
+  // The last group depends on what follows, so it is left out.
+  const base64 = bytes.subarray(0, bytes.length - (bytes.length % 3)).toString('base64');
+  return [
+    secret,
+    encodeURIComponent(secret),
+    base64,
+    base64.replaceAll('+', '-').replaceAll('/', '_'),
+    bytes.toString('hex'),
+  ];
+}
+
+/** Words have few digits and one case; hexadecimal and base64 mix them. */
+function looksEncoded(run: string): boolean {
+  if (/^[0-9a-f]+$/i.test(run)) return true;
+  const digits = run.match(/\d/g)?.length ?? 0;
+  const uppers = run.match(/[A-Z]/g)?.length ?? 0;
+  return digits >= run.length / 20 && uppers >= run.length / 8;
+}
+
+function shorten(run: string): string {
+  return run.length > 40 ? `${run.slice(0, 24)}…${run.slice(-8)}` : run;
+}

@@ -1,0 +1,81 @@
+import type { Part } from '../content.js';
+import { ToolError } from '../errors.js';
+import { fileKindOf } from '../files/file-kind.js';
+import { imageFault } from '../files/media.js';
+import { pdfTextOf } from '../files/pdf-text.js';
+import { detectEncoding } from '../files/text-encoding.js';
+import { charsetOf, decodePieces } from './charset.js';
+import type { Body } from './decode-body.js';
+import { htmlToMarkdown } from './html-to-markdown.js';
+
+/** A page in the form that a model reads. */
+export interface WebPage {
+  url: string;
+  /** As the server calls it, or as the bytes show. */
+  mediaType: string;
+  title: string;
+  content: { type: 'text'; text: string } | { type: 'part'; part: Part };
+  /** What a reader should know about the text: cut, hidden parts left out. */
+  notes: string[];
+}
+
+interface Answer {
+  url: URL;
+  contentType: string;
+  body: Body;
+}
+
+const pdfPages = { first: 1, last: 20 };
+
+/** HTML becomes Markdown, a PDF its text, an image a part; other text stays as it is, and the rest is refused. */
+export async function readPage(answer: Answer, signal: AbortSignal): Promise<WebPage> {
+  const { url, body } = answer;
+  const mediaType = await mediaTypeOf(answer);
+  const cut = body.isCut ? [`The page is longer than ${body.bytes.length} bytes; the rest was not loaded.`] : [];
+  const page = { url: url.href, mediaType, title: '', notes: cut };
+  if (mediaType === 'application/pdf') return { ...page, ...(await readPdf(answer, signal)) };
+  if (mediaType.startsWith('image/') && mediaType !== 'image/svg+xml') return { ...page, ...readImage(answer) };
+  const pieces = [...decodePieces(body.bytes, await charsetOf(body.bytes, answer.contentType))];
+  if (!isHtml(mediaType)) return { ...page, content: { type: 'text', text: pieces.join('') } };
+  const { title, markdown, hiddenTexts } = await htmlToMarkdown(pieces, url, signal);
+  const hidden =
+    hiddenTexts === 0 ? [] : [`Text that the page hides from readers was left out (${hiddenTexts} places).`];
+  const empty = markdown === '' ? ['The page has no text of its own; it may need JavaScript to show anything.'] : [];
+  return { ...page, title, content: { type: 'text', text: markdown }, notes: [...cut, ...hidden, ...empty] };
+}
+
+function isHtml(mediaType: string): boolean {
+  return mediaType === 'text/html' || mediaType === 'application/xhtml+xml';
+}
+
+/** What the server says, unless the bytes say that it is something else. */
+async function mediaTypeOf({ contentType, body: { bytes }, url }: Answer): Promise<string> {
+  const said = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  const kind = fileKindOf(bytes);
+  if (kind.type === 'pdf' || kind.type === 'image') return kind.mimeType;
+  if (kind.type !== 'other' || (bytes.length > 0 && (await detectEncoding(bytes.subarray(0, 65_536))) === undefined)) {
+    const what = kind.type === 'binary' ? kind.format : said || 'binary data';
+    throw new ToolError('web_fetch_processing_error', `${url.href} is no text (${what}, ${bytes.length} bytes).`);
+  }
+  if (said !== '' && said !== 'application/octet-stream') return said;
+  return /^\s*<(?:!doctype\s+html|html|head|body)\b/i.test(bytes.toString('latin1', 0, 1000))
+    ? 'text/html'
+    : 'text/plain';
+}
+
+function readImage({ url, body }: Answer): Pick<WebPage, 'content'> {
+  const kind = fileKindOf(body.bytes);
+  const mimeType = kind.type === 'image' ? kind.mimeType : '';
+  const fault = body.isCut ? 'it is too large' : mimeType === '' ? 'it is no image' : imageFault(body.bytes, mimeType);
+  if (fault !== undefined)
+    throw new ToolError('web_fetch_processing_error', `The image ${url.href} is not shown: ${fault}.`);
+  return { content: { type: 'part', part: { inlineData: { mimeType, data: body.bytes.toString('base64') } } } };
+}
+
+async function readPdf({ url, body }: Answer, signal: AbortSignal): Promise<Pick<WebPage, 'content' | 'notes'>> {
+  if (body.isCut)
+    throw new ToolError('web_fetch_processing_error', `The PDF ${url.href} is larger than ${body.bytes.length} bytes.`);
+  const bytes = Uint8Array.from(body.bytes).buffer;
+  const text = await pdfTextOf(bytes, url.href, pdfPages, signal);
+  return { content: { type: 'text', text }, notes: [`The text of at most ${pdfPages.last} pages.`] };
+}
