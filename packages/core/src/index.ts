@@ -128,4 +128,6 @@ export {
   type ToolResult,
   type ToolSpec,
 } from './tools/tools.js';
+export { type Answerer, type WebFetchOptions, WebFetchTool } from './tools/web-fetch.js';
 export { WriteFileTool } from './tools/write-file.js';
+export { GuardedHttp, type GuardedHttpOptions, type WebAnswer, type WebRequest } from './web/guarded-http.js';

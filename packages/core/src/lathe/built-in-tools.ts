@@ -6,6 +6,7 @@ import { type IgnoredBy, IgnoreRules } from '../files/ignore-rules.js';
 import { Journal } from '../files/journal.js';
 import type { LatheHome } from '../files/lathe-home.js';
 import { SeenFiles } from '../files/seen-files.js';
+import type { SpillStore } from '../files/spill.js';
 import type { Visibility } from '../files/visibility.js';
 import type { Workspace } from '../files/workspace.js';
 import type { Policy } from '../policy/policy.js';
@@ -27,6 +28,7 @@ import { ShellTool } from '../tools/shell.js';
 import { type TodoStore, TodoWriteTool } from '../tools/todoWrite.js';
 import type { AnyTool } from '../tools/tools.js';
 import { WriteFileTool } from '../tools/write-file.js';
+import { webTools } from './web-tools.js';
 
 export interface BuiltInOptions {
   workspace: Workspace;
@@ -37,6 +39,7 @@ export interface BuiltInOptions {
   env: Readonly<Record<string, string | undefined>>;
   /** Who calls the tools: a model must have read a file before it may replace it. */
   caller: 'model' | 'person';
+  spill: SpillStore;
 }
 
 export interface BuiltIns {
@@ -58,6 +61,7 @@ export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
   const changes = new FileChanges({ locks: new FileLocks(home), journal, seen });
   const visibility = visibilityOf(options);
   const shell = await shellTool(options);
+  const web = webTools(options);
   const todos: TodoStore = { todos: [] };
   return {
     tools: [
@@ -68,6 +72,7 @@ export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
       new EditTool(workspace, changes),
       new WriteFileTool(workspace, changes),
       shell.tool,
+      ...web.tools,
       new MemoryTool(workspace, changes, memoryFiles(options)),
       new TodoWriteTool(todos),
       new ExitPlanModeTool(planMode(policy)),
@@ -76,7 +81,9 @@ export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
     todos,
     sandbox: shell.sandbox,
     journal,
-    close: shell.close,
+    close: async () => {
+      await Promise.all([shell.close(), web.close()]);
+    },
   };
 }
 

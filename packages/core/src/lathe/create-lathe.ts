@@ -23,6 +23,7 @@ import { AuditLog } from './audit-log.js';
 import { builtInTools } from './built-in-tools.js';
 import type { HookOptions } from './open-hooks.js';
 import { openPolicy } from './open-policy.js';
+import { secretsOf } from './secrets-of.js';
 import { type ToolSources, toolSources } from './tool-sources.js';
 
 export interface LatheOptions {
@@ -100,7 +101,7 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
   const registry = new ToolRegistry();
   const { env } = loaded;
   const { caller = 'model' } = options;
-  const builtIns = await builtInTools({ workspace, policy, settings, home, userHome, env, caller });
+  const builtIns = await builtInTools({ workspace, policy, settings, home, userHome, env, caller, spill });
   for (const tool of [...builtIns.tools, ...(options.tools ?? [])]) registry.registerTool(tool);
   const { handlers, isTrusted: isConsented = false } = options;
   const sources = toolSources({ workspace, loaded, home, userHome, approver, isConsented, registry, handlers });
@@ -174,11 +175,4 @@ async function loadEverything(
 
 function describeProblem({ source, line, key, message }: SettingsProblem): string {
   return `${source}${line === undefined ? '' : `:${line}`}: ${key === '' ? '' : `${key}: `}${message}`;
-}
-
-/** Values of variables whose names say that they are secret. */
-function secretsOf(env: Readonly<Record<string, string | undefined>>): string[] {
-  return Object.entries(env).flatMap(([name, value]) =>
-    value && /KEY|TOKEN|SECRET|PASSWORD/i.test(name) ? [value] : [],
-  );
 }

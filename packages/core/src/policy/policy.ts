@@ -1,5 +1,6 @@
 import type { Confirmation, GrantScope } from '../tools/confirmation.js';
 import type { Target } from '../tools/target.js';
+import { matchesHost } from './match-host.js';
 import { matchesPath, type PathBases } from './match-path.js';
 import { type Coverage, coverage } from './match-rule.js';
 import { parseRule, type Reading, type Rule } from './rule.js';
@@ -67,6 +68,15 @@ export class Policy {
     const readers = new Set(['read_file', 'read_many_files']);
     return this.#rules.deny.some(
       ({ tool, spec }) => readers.has(tool) && spec !== undefined && matchesPath(spec, path, 'wide', this.#bases),
+    );
+  }
+
+  /** True when a rule allows this very host and port: what opens addresses that are otherwise out of bounds. */
+  opensHost(host: string, port: number): boolean {
+    const { allow: allows, allowed } = this.#rules;
+    return [...allows, ...allowed].some(
+      ({ tool, spec = '' }) =>
+        tool === 'web_fetch' && /:\d+$/.test(spec) && matchesHost(spec, { host, port }, 'narrow'),
     );
   }
 

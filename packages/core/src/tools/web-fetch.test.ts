@@ -15,7 +15,7 @@ function toolWith(options: { answerer?: Answerer; isOpen?: boolean } = {}) {
   const spill = new SpillStore(new LatheHome(tempDirectory()));
   const isOpen = options.isOpen ?? true;
   return new WebFetchTool({
-    http: new GuardedHttp({ isOpen: () => isOpen }),
+    http: new GuardedHttp({ isOpen: (host) => isOpen && host === '127.0.0.1' }),
     spill: (name, text) => spill.write(name, text),
     secrets: [secret],
     ...(options.answerer && { answerer: options.answerer }),

@@ -8,7 +8,7 @@ import { PageCache } from '../web/page-cache.js';
 import { findHostPayload, findPayloads } from '../web/payload-check.js';
 import { rawForm } from '../web/raw-form.js';
 import { readPage, type WebPage } from '../web/read-page.js';
-import { hostOf, hostRule, parseWebUrl } from '../web/url-check.js';
+import { hostOf, hostRule, parseWebUrl, portOf } from '../web/url-check.js';
 import type { Confirmation } from './confirmation.js';
 import type { Target } from './target.js';
 import { BaseTool, type ToolResult } from './tools.js';
@@ -73,7 +73,7 @@ export class WebFetchTool extends BaseTool<Params> {
     return urlsOf(params).map((url) => ({
       type: 'host',
       host: hostOf(url),
-      ...(url.port !== '' && { port: Number(url.port) }),
+      ...((url.port !== '' || this.#options.http.opens(url)) && { port: portOf(url) }),
       asks: true,
       ...(payload && { guarded: `the address carries data away: ${payload.why}` }),
     }));

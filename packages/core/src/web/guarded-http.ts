@@ -57,6 +57,11 @@ export class GuardedHttp {
     return refusalOfHost(url, this.#isOpen);
   }
 
+  /** True when the person opened this host and port by name. */
+  opens(url: URL): boolean {
+    return this.#isOpen(hostOf(url), portOf(url));
+  }
+
   async send(request: WebRequest, signal: AbortSignal): Promise<WebAnswer> {
     const timeout = AbortSignal.timeout(this.#timeoutMs);
     const either = AbortSignal.any([signal, timeout]);
@@ -137,7 +142,7 @@ export class GuardedHttp {
   }
 
   async #agentFor(url: URL): Promise<Dispatcher> {
-    const proxy = this.#isOpen(hostOf(url), portOf(url)) ? undefined : chooseProxy(url, this.#proxy);
+    const proxy = this.opens(url) ? undefined : chooseProxy(url, this.#proxy);
     if (typeof proxy === 'string') throw new ToolError('web_fetch_fallback_failed', `${proxy}.`);
     if (proxy) await checkResolvable(url, this.#isOpen);
     const key = proxy?.href ?? '';

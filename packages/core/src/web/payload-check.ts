@@ -13,7 +13,9 @@ export function findPayloads(text: string, secrets: readonly string[]): Payload[
   const plain = decoded(text);
   if (secrets.some((secret) => secret.length >= 8 && wrappings(secret).some((form) => plain.includes(form))))
     return [{ shown: 'a secret of this machine', why: 'it holds the value of a secret environment variable' }];
-  const runs = (plain.match(/[A-Za-z0-9+/_-]{65,}={0,2}/g) ?? []).flatMap((run) => run.split(/(?<=[a-z0-9])[/-](?=[a-z])/));
+  const runs = (plain.match(/[A-Za-z0-9+/_-]{65,}={0,2}/g) ?? []).flatMap((run) =>
+    run.split(/(?<=[a-z0-9])[/-](?=[a-z])/),
+  );
   return [...new Set(runs)]
     .filter((run) => run.length > 64 && looksEncoded(run))
     .map((run) => ({ shown: shorten(run), why: `${run.length} characters of encoded data` }));
