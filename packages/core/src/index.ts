@@ -110,6 +110,7 @@ export type {
 } from './tools/display.js';
 export { EditTool } from './tools/edit.js';
 export { GlobTool } from './tools/glob.js';
+export { type GrepOptions, GrepTool } from './tools/grep.js';
 export { LSTool } from './tools/ls.js';
 export { ReadFileTool, type ReadLimits } from './tools/read-file.js';
 export { ReadManyFilesTool } from './tools/read-many-files.js';

@@ -3,15 +3,18 @@ import { dirname } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
 export interface RipgrepRun {
+  /** Aborting it kills the process. */
   signal: AbortSignal;
-  /** Called with every piece of output; `false` ends the run. */
-  onOutput: (chunk: Buffer) => boolean;
-  /** An open directory that the child sees as descriptor 3. */
+  onOutput: (chunk: Buffer) => void;
+  /** An open directory that the process sees as descriptor 3. */
   directory?: number | undefined;
 }
 
-/** How a run ended: because `onOutput` had seen enough, or by itself. */
-export type RipgrepEnd = { type: 'stopped' } | { type: 'exited'; code: number | null; stderr: string };
+export interface RipgrepEnd {
+  /** 0 something found, 1 nothing found, 2 something went wrong, `null` killed by somebody else. */
+  code: number | null;
+  stderr: string;
+}
 
 const maxStderr = 16_384;
 /** A killed process that waits for a stuck device cannot go at once; nobody waits for it longer than this. */
@@ -41,24 +44,20 @@ export class Ripgrep {
       signal,
       killSignal: 'SIGKILL',
     });
-    let [isStopped, stderr] = [false, ''];
+    let stderr = '';
     child.stdout?.on('data', (chunk: Buffer) => {
-      if (isStopped || onOutput(chunk)) return;
-      isStopped = true;
-      child.kill('SIGKILL');
+      if (!signal.aborted) onOutput(chunk);
     });
     child.stderr?.on('data', (chunk: Buffer) => {
       if (stderr.length < maxStderr) stderr += chunk.toString('utf8');
     });
-    const closed = new Promise<number | null>((resolve, reject) => {
-      child.on('error', reject).on('close', resolve);
-    });
+    const exited = new Promise((resolve) => child.on('exit', resolve));
     try {
-      const code = await closed;
-      return isStopped ? { type: 'stopped' } : { type: 'exited', code, stderr };
+      return await new Promise((resolve, reject) => {
+        child.on('error', reject).on('close', (code) => resolve({ code, stderr }));
+      });
     } catch (error) {
-      if (child.pid !== undefined)
-        await Promise.race([new Promise((gone) => child.on('exit', gone)), setTimeout(patienceMs)]);
+      if (child.pid !== undefined) await Promise.race([exited, setTimeout(patienceMs)]);
       signal.throwIfAborted();
       throw error;
     }

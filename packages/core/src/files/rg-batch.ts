@@ -1,0 +1,101 @@
+import { isUtf8 } from 'node:buffer';
+import type { BytePath } from './byte-path.js';
+import type { WalkedDirectory } from './walk.js';
+
+/** What one run of ripgrep searches. */
+export interface RgBatch {
+  paths: string[];
+  /** Directories of which only these names count. */
+  only: Map<BytePath, Set<string>>;
+  /** A path that no argument can hold: it is opened and passed as descriptor 3. */
+  descriptor?: BytePath;
+}
+
+// Far below the limits of the systems (2 MB on Linux, 1 MB on macOS, 32 KB on Windows).
+const maxBytes = process.platform === 'win32' ? 16 << 10 : 700 << 10;
+
+/**
+ * Turns walked directories into arguments. A directory of which everything counts is one argument: ripgrep then lists
+ * it, in parallel, and skips binary files early. Otherwise its files are named one by one.
+ */
+export class RgBatches {
+  /** Whether ripgrep itself leaves out what does not match the glob. */
+  readonly #globIsPassed: boolean;
+  readonly #unnameable: RgBatch[] = [];
+  #paths: string[] = [];
+  #only = new Map<BytePath, Set<string>>();
+  #current: WalkedDirectory | undefined;
+
+  constructor({ globIsPassed }: { globIsPassed: boolean }) {
+    this.#globIsPassed = globIsPassed;
+  }
+
+  /** More directories may be added. */
+  isOpen = true;
+
+  /** Paths that wait. */
+  get size(): number {
+    return this.#paths.length + this.#unnameable.length;
+  }
+
+  add(part: WalkedDirectory): void {
+    const whole = this.#joined(part);
+    if (!part.isComplete) {
+      this.#current = whole;
+      return;
+    }
+    this.#current = undefined;
+    if (whole.files.length === 0) return;
+    const path = argumentFor(whole.path);
+    const isWhole = whole.hidden === 0 && (whole.unmatched === 0 || this.#globIsPassed);
+    if (path === undefined) {
+      const only = new Map([[whole.path, new Set(whole.files)]]);
+      this.#unnameable.push({ paths: ['/proc/self/fd/3/'], only, descriptor: whole.path });
+    } else if (isWhole) this.#paths.push(path);
+    else this.#pushFiles(whole, path);
+  }
+
+  /** A file that is searched because it was named. */
+  addFile(path: BytePath): void {
+    const argument = argumentFor(path);
+    if (argument !== undefined) this.#paths.push(argument);
+    else this.#unnameable.push({ paths: ['/proc/self/fd/3'], only: new Map(), descriptor: path });
+  }
+
+  take(): RgBatch {
+    const odd = this.#unnameable.pop();
+    if (odd !== undefined) return odd;
+    let [count, bytes] = [0, 0];
+    for (const path of this.#paths) {
+      bytes += 3 * path.length + 9;
+      if (bytes > maxBytes && count > 0) break;
+      count++;
+    }
+    const paths = this.#paths.splice(0, count);
+    const only = this.#only;
+    if (this.#paths.length === 0) this.#only = new Map();
+    return { paths, only };
+  }
+
+  #joined(part: WalkedDirectory): WalkedDirectory {
+    const above = this.#current;
+    if (above === undefined) return part;
+    for (const name of part.files) above.files.push(name);
+    return { ...above, hidden: above.hidden + part.hidden, unmatched: above.unmatched + part.unmatched };
+  }
+
+  #pushFiles({ path, files }: WalkedDirectory, argument: string): void {
+    const names = files.map(argumentFor);
+    if (names.includes(undefined)) {
+      this.#only.set(path, new Set(files));
+      this.#paths.push(argument);
+    } else for (const name of names) this.#paths.push(argument + name);
+  }
+}
+
+/** Arguments of a process are text; `undefined` for bytes that are not. */
+function argumentFor(path: BytePath): string | undefined {
+  if (!/[\x80-\xff]/.test(path)) return path;
+  const bytes = Buffer.from(path, 'latin1');
+  return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
+}

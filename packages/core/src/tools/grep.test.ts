@@ -1,0 +1,439 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { textOf } from '../content.js';
+import { IgnoreRules } from '../files/ignore-rules.js';
+import { Ripgrep } from '../files/ripgrep.js';
+import type { Visibility } from '../files/visibility.js';
+import { Workspace } from '../files/workspace.js';
+import { GrepTool } from './grep.js';
+
+interface Setup extends Partial<Visibility> {
+  ripgrep?: Ripgrep;
+  searchMs?: number;
+}
+
+async function toolIn(
+  root: string,
+  { ripgrep = new Ripgrep(), searchMs = 30_000, ...visibility }: Setup = {},
+): Promise<GrepTool> {
+  const workspace = await Workspace.open(root);
+  return new GrepTool(workspace, { rules: new IgnoreRules(workspace.roots), ...visibility }, ripgrep, { searchMs });
+}
+
+type Params = Parameters<GrepTool['execute']>[0];
+
+async function grep(root: string, params: Params, setup: Setup = {}): Promise<string[]> {
+  const result = await (await toolIn(root, setup)).execute(params, new AbortController().signal);
+  return textOf(result.llmContent).replaceAll(`${root}/`, '').split('\n');
+}
+
+test('what the model sees of the tool stays the same', async () => {
+  const { name, description, parameterSchema } = await toolIn(tempDirectory());
+  expect({ name, description, parameterSchema }).toMatchSnapshot();
+});
+
+test('matches come under their files, with line numbers and a total', async () => {
+  const root = tempDirectory({ 'b.txt': 'x\nneedle 1\n', 'a/c.txt': '  needle 2\nneedle 3', 'd.txt': 'hay\n' });
+  const tool = await toolIn(root);
+  expect(await tool.execute({ pattern: 'needle' }, new AbortController().signal)).toEqual({
+    llmContent: `Found 3 matches for "needle" in ${root}:\n${root}/a/c.txt\n1:   needle 2\n2: needle 3\n${root}/b.txt\n2: needle 1`,
+    returnDisplay: 'Found 3 matches',
+  });
+});
+
+test('no match is no error', async () => {
+  const root = tempDirectory({ a: 'x' });
+  expect(await grep(root, { pattern: 'needle', glob: '*.ts' })).toEqual([
+    `No matches for "needle" in ${root} (files: *.ts).`,
+  ]);
+});
+
+test('context lines are marked, gaps as well', async () => {
+  const root = tempDirectory({ a: '1\n2\nhit\n4\n5\n6\n7\nhit\n9\n' });
+  expect((await grep(root, { pattern: 'hit', context: 1 })).slice(1)).toEqual([
+    'a',
+    '2- 2',
+    '3: hit',
+    '4- 4',
+    '--',
+    '7- 7',
+    '8: hit',
+    '9- 9',
+  ]);
+});
+
+test.each([
+  ['hello', undefined, 3],
+  ['Hello', undefined, 1],
+  ['Hello', false, 3],
+  ['hello', true, 1],
+])('%s with case_sensitive %s', async (pattern, sensitive, count) => {
+  const root = tempDirectory({ a: 'hello\nHello\nHELLO\n' });
+  const params = sensitive === undefined ? { pattern } : { pattern, case_sensitive: sensitive };
+  expect(await grep(root, params)).toHaveLength(count + 2);
+});
+
+test.each([
+  ['*.ts', ['a.ts', 'src/b.ts']],
+  ['*.{ts,js}', ['a.ts', 'src/b.ts', 'src/c.js']],
+  ['src/*.ts', ['src/b.ts']],
+  ['src/**', ['src/[id].md', 'src/b.ts', 'src/c.js']],
+  ['[id].md', ['src/[id].md']],
+  ['!*.ts', ['src/[id].md', 'src/c.js']],
+])('the glob %s selects %j', async (glob, expected) => {
+  const root = tempDirectory({ 'a.ts': 'hit', 'src/b.ts': 'hit', 'src/c.js': 'hit', 'src/[id].md': 'hit' });
+  const lines = await grep(root, { pattern: 'hit', glob });
+  expect(lines.slice(1).filter((line) => line !== '1: hit')).toEqual(expected);
+});
+
+test('a glob does not bring back what is ignored', async () => {
+  const root = tempDirectory({
+    '.git/HEAD': 'hit',
+    '.gitignore': '*.log\nout/\n',
+    'a.log': 'hit',
+    'out/b.ts': 'hit',
+    'c.ts': 'hit',
+  });
+  for (const glob of ['*.log', '**', '*'])
+    expect(
+      (await grep(root, { pattern: 'hit', glob })).filter((line) =>
+        /log|out/.test(line.replace(/^(?:No|Found).*/, '')),
+      ),
+    ).toEqual([]);
+  expect((await grep(root, { pattern: 'hit', path: 'out' })).slice(1)).toEqual(['out/b.ts', '1: hit']);
+  expect((await grep(root, { pattern: 'hit', path: 'a.log' })).slice(1)).toEqual(['a.log', '1: hit']);
+});
+
+test('an agent ignore file hides also what is named', async () => {
+  const root = tempDirectory({ '.latheignore': 'private/\nkey.txt\n', 'private/a': 'hit', 'key.txt': 'hit' });
+  expect(await grep(root, { pattern: 'hit' })).toEqual([`No matches for "hit" in ${root}.`]);
+  for (const path of ['private', 'key.txt'])
+    expect(await grep(root, { pattern: 'hit', path })).toEqual([
+      `No matches for "hit" in ${path}.`,
+      `(hidden by .qwenignore or .latheignore: ${path})`,
+    ]);
+});
+
+describe('the limit', () => {
+  test('cuts the list and says how to go on, with the real total when it is known', async () => {
+    const root = tempDirectory({ a: 'hit\n'.repeat(8) });
+    const lines = await grep(root, { pattern: 'hit', limit: 3 });
+    expect(lines).toHaveLength(6);
+    expect(lines.at(-1)).toMatch(/^\((?:at least \d+|5) more; raise limit or narrow the search to see them\)$/);
+  });
+
+  test('stops a search that would go on', async () => {
+    const root = tempDirectory({ big: 'hit hit hit\n'.repeat(2_000_000) });
+    const lines = await grep(root, { pattern: 'hit', limit: 2 });
+    expect(lines[0]).toMatch(/^Found at least \d+ matches/);
+    expect(lines).toHaveLength(5);
+  });
+
+  test('of characters holds whatever the limit of lines', async () => {
+    const root = tempDirectory({ a: `${'hit '.repeat(70)}\n`.repeat(500) });
+    const lines = await grep(root, { pattern: 'hit', limit: 500 });
+    expect(lines.join('\n').length).toBeLessThan(21_000);
+    expect(lines.at(-1)).toBe(`(${500 - (lines.length - 3)} more; narrow the pattern, path or glob to see them)`);
+  });
+});
+
+describe('odd content', () => {
+  test('long lines are cut around the match', async () => {
+    const root = tempDirectory({
+      'far.txt': `${'é'.repeat(3000)}needle${'y'.repeat(3000)}\n`,
+      'near.txt': `needle${'y'.repeat(3000)}\n`,
+      'bom.txt': `\ufeff${'z'.repeat(3000)}needle${'y'.repeat(3000)}\nneedle\n`,
+    });
+    const shown = (await grep(root, { pattern: 'needle' })).slice(1);
+    expect(shown).toEqual([
+      'bom.txt',
+      `1: …${'z'.repeat(100)}needle${'y'.repeat(214)}…`,
+      '2: needle',
+      'far.txt',
+      `1: …${'é'.repeat(50)}needle${'y'.repeat(214)}…`,
+      'near.txt',
+      `1: needle${'y'.repeat(314)}…`,
+    ]);
+  });
+
+  test('one hit in a line of many megabytes is found and shown', async () => {
+    const root = tempDirectory({
+      'one.json': `${'{"k":"v"},'.repeat(2_000_000)}needle${'{"k":"v"},'.repeat(100_000)}`,
+    });
+    for (const path of ['one.json', '.'])
+      expect((await grep(root, { pattern: 'needle', path }))[2]).toMatch(/^1: ….{100}needle.{214}…$/);
+  });
+
+  test('UTF-16 is read, binary files are left out, CRLF does not show', async () => {
+    const root = tempDirectory({
+      'utf16.txt': Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('häy\nneedle é\n', 'utf16le')]),
+      'binary.bin': 'needle\0needle\n',
+      'crlf.txt': 'needle\r\n',
+      'invalid.txt': Buffer.from('caf\xe9 needle\n', 'latin1'),
+    });
+    expect((await grep(root, { pattern: 'needle$|needle é|caf.*needle', case_sensitive: true })).slice(1)).toEqual([
+      'invalid.txt',
+      '1: caf\uFFFD needle',
+      'utf16.txt',
+      '2: needle é',
+    ]);
+    expect((await grep(root, { pattern: 'needle', path: 'crlf.txt' })).slice(1)).toEqual(['crlf.txt', '1: needle']);
+    expect(await grep(root, { pattern: 'needle', path: 'binary.bin' })).toEqual([
+      'No matches for "needle" in binary.bin.',
+      '(binary files that match: binary.bin)',
+    ]);
+  });
+
+  test.skipIf(process.platform !== 'linux')(
+    'names of any bytes are searched and shown so that they can be given back',
+    async () => {
+      const root = tempDirectory({
+        'a:1:b': 'hit',
+        'new\nline': 'hit',
+        '-e': 'hit',
+        '--pre=x': 'hit',
+        'hidden.log': 'hit',
+        '.gitignore': '*.log',
+        '.git/HEAD': '',
+      });
+      const bytes = (...parts: (string | number)[]) =>
+        Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.from([part]))));
+      writeFileSync(bytes(`${root}/bad`, 0xff), 'hit');
+      mkdirSync(bytes(`${root}/dir`, 0xfe));
+      writeFileSync(bytes(`${root}/dir`, 0xfe, '/file'), 'hit');
+      expect((await grep(root, { pattern: 'hit' })).slice(1).filter((line) => line !== '1: hit')).toEqual([
+        '--pre=x',
+        '-e',
+        'a:1:b',
+        'bad\\xFF',
+        'dir\\xFE/file',
+        'new\\x0Aline',
+      ]);
+      expect((await grep(root, { pattern: 'hit', path: 'bad\\xFF' })).slice(1)).toEqual(['bad\\xFF', '1: hit']);
+      expect((await grep(root, { pattern: 'hit', path: 'dir\\xFE' })).slice(1)).toEqual(['dir\\xFE/file', '1: hit']);
+    },
+  );
+
+  test('links are not followed and pipes not opened', async () => {
+    const root = tempDirectory({ 'a/file': 'hit' });
+    symlinkSync('..', join(root, 'a/up'));
+    symlinkSync('a/file', join(root, 'link'));
+    if (process.platform !== 'win32') execFileSync('mkfifo', [join(root, 'pipe'), join(root, 'a/pipe')]);
+    expect((await grep(root, { pattern: 'hit' })).slice(1)).toEqual(['a/file', '1: hit']);
+  });
+
+  test('a pattern that matches nothing wide matches every line, within the limit', async () => {
+    const root = tempDirectory({ a: 'x\n'.repeat(500) });
+    for (const pattern of ['^', 'x*', '.', '$']) expect(await grep(root, { pattern, limit: 5 })).toHaveLength(8);
+  });
+});
+
+describe('errors', () => {
+  test.each([
+    ['(', /not a valid regular expression.*unclosed group/s],
+    ['a**?+[', /not a valid regular expression/],
+    ['(?<=a)b', /look-around.*not supported/s],
+    ['(a)\\1', /backreferences are not supported/],
+    ['a\\nb', /cannot go beyond the end of a line/],
+  ])(
+    'the pattern %s is refused by the engine that runs it, also when there is nothing to search',
+    async (pattern, message) => {
+      for (const root of [tempDirectory({ a: 'ab' }), tempDirectory()])
+        await expect(grep(root, { pattern })).rejects.toMatchObject({
+          type: 'invalid_tool_params',
+          message: expect.stringMatching(message),
+        });
+    },
+  );
+
+  test('what only ripgrep understands is allowed', async () => {
+    const root = tempDirectory({ a: 'HIT\n' });
+    expect(await grep(root, { pattern: '(?i)hit\\z' })).toHaveLength(3);
+  });
+
+  test.each([
+    [{ pattern: '' }, 'pattern is empty'],
+    [{ pattern: 'a', glob: '{a,b}'.repeat(30) }, 'more than 1000'],
+    [{ pattern: 'a', limit: 0 }, 'limit'],
+    [{ pattern: 'a', path: 'a\0b' }, 'NUL'],
+  ])('%j is refused before anything runs', async (params, reason) => {
+    expect((await toolIn(tempDirectory())).validateToolParams(params)).toContain(reason);
+  });
+
+  test('a missing path is a typed error, and so is a device', async () => {
+    const root = tempDirectory();
+    await expect(grep(root, { pattern: 'a', path: 'none' })).rejects.toMatchObject({ type: 'search_path_not_found' });
+    if (process.platform === 'win32') return;
+    execFileSync('mkfifo', [join(root, 'pipe')]);
+    await expect(grep(root, { pattern: 'a', path: 'pipe' })).rejects.toMatchObject({
+      type: 'search_path_not_a_directory',
+    });
+  });
+
+  test.each([
+    ['missing', '/nowhere/rg', 'could not be run'],
+    ['crashing', '#!/bin/sh\nkill -9 $$\n', 'ended by a signal'],
+    ['failing', '#!/bin/sh\necho "rg: out of luck" >&2; exit 2\n', 'out of luck'],
+    ['silently failing', '#!/bin/sh\nexit 2\n', 'did not say why'],
+    ['wrong', '#!/bin/sh\necho "unknown flag" >&2; exit 64\n', 'unknown flag'],
+  ])('a ripgrep that is %s is an error, never "no matches"', async (_, program, message) => {
+    const root = tempDirectory({ a: 'hit' });
+    const path = program.startsWith('#!') ? join(tempDirectory({ rg: program }), 'rg') : program;
+    if (path !== program) chmodSync(path, 0o755);
+    const ripgrep = new Ripgrep(() => Promise.resolve(path));
+    await expect(grep(root, { pattern: 'hit' }, { ripgrep })).rejects.toMatchObject({
+      type: 'grep_execution_error',
+      message: expect.stringContaining(message),
+    });
+  });
+});
+
+describe('safety', () => {
+  test.each(['--pre=touch', '-f/etc/passwd', '-', '--', '-e', '--files', '--help', '-uuu'])(
+    'the pattern %s is text',
+    async (pattern) => {
+      const root = tempDirectory({ a: `x ${pattern} y\n` });
+      expect((await grep(root, { pattern })).slice(1)).toEqual(['a', `1: x ${pattern} y`]);
+    },
+  );
+
+  test('no program, configuration or ignore file of the workspace has a say', async () => {
+    const root = tempDirectory({
+      rg: '#!/bin/sh\ntouch pwned\n',
+      '.ripgreprc': '--files',
+      '.ignore': '*',
+      '.rgignore': '*',
+      a: 'hit',
+    });
+    chmodSync(join(root, 'rg'), 0o755);
+    const before = { PATH: process.env['PATH'], RIPGREP_CONFIG_PATH: process.env['RIPGREP_CONFIG_PATH'] };
+    onTestFinished(() => {
+      for (const [name, value] of Object.entries(before))
+        if (value === undefined) delete process.env[name];
+        else process.env[name] = value;
+    });
+    process.env['PATH'] = `${root}:.:${before.PATH ?? ''}`;
+    process.env['RIPGREP_CONFIG_PATH'] = join(root, '.ripgreprc');
+    expect((await grep(root, { pattern: 'hit' })).slice(1)).toEqual(['a', '1: hit']);
+    expect(readdirSync(root)).not.toContain('pwned');
+  });
+
+  test('what may not be read is absent from matches and counts', async () => {
+    const root = tempDirectory({ 'secret.txt': 'hit', 'dir/x': 'hit', 'open.txt': 'hit' });
+    const canRead = (path: string) => path !== join(root, 'secret.txt') && path !== join(root, 'dir');
+    expect(await grep(root, { pattern: 'hit' }, { canRead })).toEqual([
+      `Found 1 match for "hit" in ${root}:`,
+      'open.txt',
+      '1: hit',
+    ]);
+    expect(await grep(root, { pattern: 'hit', path: 'secret.txt' }, { canRead })).toEqual([
+      'No matches for "hit" in secret.txt.',
+    ]);
+  });
+
+  test('files of keys and credentials are not searched', async () => {
+    const root = tempDirectory({
+      '.ssh/id_rsa': 'hit',
+      '.aws/credentials': 'hit',
+      '.netrc': 'hit',
+      'a/.git-credentials': 'hit',
+      a1: 'hit',
+    });
+    const lines = await grep(root, { pattern: 'hit' });
+    expect(lines.slice(1, 3)).toEqual(['a1', '1: hit']);
+    expect(lines[3]).toMatch(/^\(not searched, because they hold secrets: .* and 3 more\)$/);
+    expect(lines).toHaveLength(4);
+  });
+
+  test('a path outside needs approval, whatever its spelling', async () => {
+    const outside = tempDirectory({ a: 'hit' });
+    const root = tempDirectory({ x: '' });
+    symlinkSync(outside, join(root, 'out'));
+    symlinkSync(join(outside, 'a'), join(root, 'file'));
+    for (const path of [outside, 'out', 'out/', 'file', `${root}-evil`, '..', 'x/../..', `/proc/self/root${outside}`])
+      await expect(grep(root, { pattern: 'hit', path })).rejects.toMatchObject({ type: 'path_not_in_workspace' });
+  });
+
+  const atoms = ['a', '[a-z]', '\\w', '.', '(?:a|a)', '(?:a|aa)'];
+  const forms = [
+    '(X+)+$',
+    '(X*)*b',
+    '(X+)*=',
+    '(X|X+)+!!',
+    '(X+X+)+y',
+    '(.*X){25}',
+    '(X{1,50}){1,50}z',
+    '(X?){60}X{60}z',
+    '^(X+)+$',
+    '((X+)*)+q',
+  ];
+  const catastrophic = atoms.flatMap((atom) => forms.map((form) => form.replaceAll('X', atom)));
+  const tried = catastrophic.filter((_, index) => process.env['LATHE_LONG'] === '1' || index % 7 === 0);
+
+  test.each(tried)(
+    'the catastrophic pattern %s ends, found or not, and the event loop runs meanwhile',
+    async (pattern) => {
+      const root = tempDirectory({ a: `${'a'.repeat(5000)}!\n`.repeat(20) });
+      let ticks = 0;
+      const timer = setInterval(() => ticks++, 1);
+      await expect(grep(root, { pattern }, { searchMs: 1000 }).catch((error: unknown) => error)).resolves.toBeDefined();
+      clearInterval(timer);
+      expect(ticks).toBeGreaterThan(0);
+    },
+  );
+
+  test.skipIf(process.platform === 'win32')(
+    'hostile ignore files neither hang the search nor hide anything',
+    async () => {
+      const root = tempDirectory({ '.git/HEAD': '', 'a/x': 'hit', 'b/.gitignore/y': 'hit', 'c/z': 'hit' });
+      execFileSync('mkfifo', [join(root, 'a/.gitignore')]);
+      writeFileSync(join(root, 'c/.gitignore'), '');
+      truncateSync(join(root, 'c/.gitignore'), 2 ** 30);
+      const lines = await grep(root, { pattern: 'hit' });
+      expect(lines.slice(1, 7)).toEqual(['a/x', '1: hit', 'b/.gitignore/y', '1: hit', 'c/z', '1: hit']);
+      expect(lines.at(-1)).toMatch(/^\(ignore files not used: .* and 2 more\)$/);
+    },
+  );
+});
+
+/** The processes this one has started and that still run. */
+function children(): string[] {
+  return readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').split(' ').filter(Boolean);
+}
+
+describe.skipIf(process.platform !== 'linux')('ending early', () => {
+  const slow = async (root: string) => {
+    const program = join(
+      tempDirectory({ rg: `#!/bin/sh\nprintf '${root}/a\\0001\\0001\\0000\\000hit\\n'\nexec sleep 100\n` }),
+      'rg',
+    );
+    chmodSync(program, 0o755);
+    return new Ripgrep(() => Promise.resolve(program));
+  };
+
+  test('a timeout returns what was found, says that it is incomplete, and leaves no process', async () => {
+    const root = tempDirectory({ a: 'hit' });
+    const lines = await grep(root, { pattern: 'hit' }, { ripgrep: await slow(root), searchMs: 300 });
+    expect(lines).toEqual([
+      `Found at least 1 match for "hit" in ${root}:`,
+      'a',
+      '1: hit',
+      '(The search took too long and is incomplete: do not read this as "no more matches".)',
+    ]);
+    expect(children()).toEqual([]);
+  });
+
+  test('an abort ends the process before the call ends', async () => {
+    const root = tempDirectory({ a: 'hit' });
+    const tool = await toolIn(root, { ripgrep: await slow(root) });
+    const abort = new AbortController();
+    const call = tool.execute({ pattern: 'hit' }, abort.signal);
+    while (children().length === 0) await new Promise((resolve) => setImmediate(resolve));
+    abort.abort('enough');
+    await expect(call).rejects.toBe('enough');
+    expect(children()).toEqual([]);
+  });
+});

@@ -1,0 +1,175 @@
+import { resolve } from 'node:path';
+import type { XStatic } from 'typebox/schema';
+import { toBytePath } from '../files/byte-path.js';
+import { JudgedPaths } from '../files/judged-paths.js';
+import { confirmReading, pathTarget } from '../files/path-target.js';
+import type { Ripgrep } from '../files/ripgrep.js';
+import { outermost, searchPlace } from '../files/search-place.js';
+import { type FoundText, searchText } from '../files/search-text.js';
+import type { Visibility } from '../files/visibility.js';
+import { oddSpelling, type Workspace } from '../files/workspace.js';
+import { globProblem } from '../text/glob.js';
+import { BaseTool, type ToolResult } from './tools.js';
+
+const parameterSchema = {
+  type: 'object',
+  properties: {
+    pattern: { type: 'string', description: 'Regular expression, as in ripgrep' },
+    path: { type: 'string', description: 'File or directory; default: the workspace' },
+    glob: { type: 'string', description: 'Only files like "*.ts"' },
+    limit: { type: 'integer', minimum: 1, description: 'Matches shown; default 100' },
+    case_sensitive: { type: 'boolean', description: 'Default: only if the pattern has capitals' },
+    context: { type: 'integer', minimum: 0, description: 'Lines around each match' },
+  },
+  required: ['pattern'],
+} as const;
+
+type Params = XStatic<typeof parameterSchema>;
+
+const defaultLimit = 100;
+const maxLimit = 10_000;
+const maxContext = 50;
+const maxChars = 20_000;
+
+export interface GrepOptions {
+  /** After this long a search returns what it has found. */
+  searchMs?: number;
+}
+
+/** `grep_search`: lines that match a regular expression, by ripgrep, in its dialect. */
+export class GrepTool extends BaseTool<Params> {
+  readonly #workspace: Workspace;
+  readonly #visibility: Visibility;
+  readonly #ripgrep: Ripgrep;
+  readonly #timeoutMs: number;
+  readonly #judged: JudgedPaths;
+
+  constructor(workspace: Workspace, visibility: Visibility, ripgrep: Ripgrep, { searchMs = 30_000 }: GrepOptions = {}) {
+    super({
+      name: 'grep_search',
+      displayName: 'Grep',
+      description: 'Search file contents line by line. Ignored and binary files are left out.',
+      kind: 'search',
+      parameterSchema,
+      parameterAliases: { path: ['dir_path', 'directory', 'file_path'], glob: ['include', 'file_pattern'] },
+    });
+    this.#workspace = workspace;
+    this.#visibility = visibility;
+    this.#ripgrep = ripgrep;
+    this.#timeoutMs = searchMs;
+    this.#judged = new JudgedPaths(workspace);
+  }
+
+  protected override validateToolParamValues({ pattern, path, glob }: Params): string | null {
+    if (pattern === '') return 'pattern is empty';
+    if (pattern.length > 10_000) return 'pattern is longer than 10000 characters';
+    if (pattern.includes('\0')) return 'pattern contains a NUL character';
+    const problem = glob === undefined ? undefined : globProblem(glob);
+    if (problem !== undefined) return `glob: ${problem}`;
+    const odd = path === undefined ? undefined : oddSpelling(path);
+    return odd === undefined ? null : `path is refused: ${odd}`;
+  }
+
+  override getDescription({ pattern, path, glob }: Params): string {
+    const where = path === undefined ? '' : ` in ${this.#workspace.display(path)}`;
+    return `'${pattern}'${where}${glob === undefined ? '' : ` (${glob})`}`;
+  }
+
+  override async getTargets(params: Params) {
+    const places = await Promise.all(this.#places(params).map((path) => this.#judged.judge(params, path)));
+    return places.map((place) => pathTarget(place, 'read'));
+  }
+
+  override async shouldConfirmExecute(params: Params) {
+    return confirmReading(
+      this.name,
+      await Promise.all(this.#places(params).map((path) => this.#judged.judge(params, path))),
+    );
+  }
+
+  override async execute(params: Params, signal: AbortSignal): Promise<ToolResult> {
+    const limit = Math.min(params.limit ?? defaultLimit, maxLimit);
+    const results: { path: string; found: FoundText }[] = [];
+    let left = limit;
+    for (const wanted of this.#places(params)) {
+      const { path } = await this.#judged.recall(params, wanted);
+      const found = await searchText(this.#ripgrep, {
+        ...this.#visibility,
+        pattern: params.pattern,
+        letters: params.case_sensitive === undefined ? 'smart' : params.case_sensitive ? 'exact' : 'any',
+        context: Math.min(params.context ?? 0, maxContext),
+        path: toBytePath(path),
+        kind: await searchPlace(path),
+        glob: params.glob,
+        limit: left,
+        timeoutMs: this.#timeoutMs,
+        signal,
+      });
+      results.push({ path, found });
+      left = Math.max(1, left - found.matches);
+    }
+    return resultOf(params, results);
+  }
+
+  #places({ path }: Params): string[] {
+    return path === undefined ? outermost(this.#workspace.roots) : [resolve(this.#workspace.root, path)];
+  }
+}
+
+function resultOf(params: Params, results: readonly { path: string; found: FoundText }[]): ToolResult {
+  const founds = results.map(({ found }) => found);
+  const matches = founds.reduce((sum, found) => sum + found.matches, 0);
+  const cut = founds.find((found) => found.cut !== undefined)?.cut;
+  const body = formatFiles(founds.flatMap((found) => found.files));
+  const where = `${results.map(({ path }) => path).join(', ')}${params.glob === undefined ? '' : ` (files: ${params.glob})`}`;
+  const count = `${cut === undefined ? '' : 'at least '}${matches} ${matches === 1 ? 'match' : 'matches'}`;
+  const rest = matches - body.matches;
+  const footer = [
+    ...(rest > 0 ? [`(${cut === undefined ? '' : 'at least '}${rest} more; ${advice(params, body)})`] : []),
+    ...(cut === 'time' ? ['(The search took too long and is incomplete: do not read this as "no more matches".)'] : []),
+    ...founds.flatMap((found) => found.notes.lines()),
+  ];
+  const header =
+    matches === 0
+      ? `No matches for "${params.pattern}" in ${where}.`
+      : `Found ${count} for "${params.pattern}" in ${where}:`;
+  return {
+    llmContent: [header, ...body.lines, ...footer].join('\n'),
+    returnDisplay: `${matches === 0 ? 'No matches found' : `Found ${count}`}${rest > 0 ? ' (truncated)' : ''}${cut === 'time' ? ' (incomplete)' : ''}`,
+  };
+}
+
+function advice({ limit = defaultLimit }: Params, { matches }: Body): string {
+  return matches < Math.min(limit, maxLimit)
+    ? 'narrow the pattern, path or glob to see them'
+    : 'raise limit or narrow the search to see them';
+}
+
+interface Body {
+  lines: string[];
+  /** Matches among the lines. */
+  matches: number;
+}
+
+/** Lines under the file they are in, until there is no more room. */
+function formatFiles(files: FoundText['files']): Body {
+  const body: Body = { lines: [], matches: 0 };
+  let room = maxChars;
+  for (const { path, lines } of files) {
+    let previous = 0;
+    for (const { number, text, isMatch } of lines) {
+      const heading = previous === 0 ? [path] : number > previous + 1 && hasContext(lines) ? ['--'] : [];
+      const added = [...heading, `${number}${isMatch ? ':' : '-'} ${text}`];
+      room -= added.reduce((sum, line) => sum + line.length + 1, 0);
+      if (room < 0) return body;
+      body.lines.push(...added);
+      body.matches += isMatch ? 1 : 0;
+      previous = number;
+    }
+  }
+  return body;
+}
+
+function hasContext(lines: FoundText['files'][number]['lines']): boolean {
+  return lines.some(({ isMatch }) => !isMatch);
+}
