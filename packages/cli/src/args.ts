@@ -36,6 +36,10 @@ export interface Flags {
   jsonSchema?: string;
   record?: string;
   replay?: string;
+  includePartialMessages: boolean;
+  maxTurns?: number;
+  maxTokens?: number;
+  maxMinutes?: number;
 }
 
 const options = {
@@ -59,6 +63,10 @@ const options = {
   'json-schema': { type: 'string' },
   record: { type: 'string' },
   replay: { type: 'string' },
+  'include-partial-messages': { type: 'boolean' },
+  'max-turns': { type: 'string' },
+  'max-tokens': { type: 'string' },
+  'max-minutes': { type: 'string' },
 } satisfies ParseArgsConfig['options'];
 
 /** Commands that parse the rest of the line themselves. */
@@ -86,6 +94,10 @@ export function parseInvocation(args: readonly string[], commands: ReadonlySet<s
     ...optional('jsonSchema', values['json-schema']),
     ...optional('record', values.record),
     ...optional('replay', values.replay),
+    includePartialMessages: values['include-partial-messages'] ?? false,
+    ...optional('maxTurns', count('--max-turns', values['max-turns'])),
+    ...optional('maxTokens', count('--max-tokens', values['max-tokens'])),
+    ...optional('maxMinutes', count('--max-minutes', values['max-minutes'])),
   };
   if (raw) return { command: raw.command, operands: raw.after, flags };
   const [first, ...rest] = positionals;
@@ -124,6 +136,12 @@ function oneOf<T extends string>(flag: string, value: string | undefined, known:
   const found = known.find((candidate) => candidate === value);
   if (found === undefined) throw new UsageError(`${flag} is one of ${known.join(', ')}, not ${JSON.stringify(value)}`);
   return found;
+}
+
+function count(flag: string, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^\d{1,12}$/.test(value)) return Number(value);
+  throw new UsageError(`${flag} is a whole number, not ${JSON.stringify(value)}`);
 }
 
 /** `a,b(c, d)` → `a`, `b(c, d)`: commas inside parentheses belong to the rule. */

@@ -20,6 +20,9 @@ Flags
   --model NAME                     use this model
   --trust                          trust this folder for this run
   --output-format FORMAT           text | json | stream-json, with -p
+  --json-schema SCHEMA             the answer is JSON of this shape (a schema, or a file with one), with -p
+  --max-turns N, --max-tokens N, --max-minutes N
+                                   stop when so much is spent
   --continue, --resume ID          go on with an earlier session
   --json                           machine-readable output of tools, call, doctor
   --version, --help

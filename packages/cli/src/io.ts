@@ -9,4 +9,6 @@ export interface Io {
   isInteractive: boolean;
   out: (text: string) => void;
   err: (text: string) => void;
+  /** Settles when the reader of stdout has caught up. */
+  flush: () => Promise<void>;
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
@@ -23,6 +24,7 @@ export async function run(args: readonly string[], version: string): Promise<num
       isInteractive: process.stdin.isTTY && process.stdout.isTTY,
       out,
       err,
+      flush,
     };
     return await dispatch(invocation, io);
   } catch (error) {
@@ -32,6 +34,9 @@ export async function run(args: readonly string[], version: string): Promise<num
 
 const line = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`);
 const out = (text: string): void => void process.stdout.write(line(text));
+const flush = async (): Promise<void> => {
+  if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain');
+};
 const err = (text: string): void => void process.stderr.write(line(text));
 
 function directoryOf({ flags }: Invocation): string {

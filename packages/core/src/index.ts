@@ -91,7 +91,7 @@ export type { Ignored, LayerName, Origin } from './settings/merge-layers.js';
 export { projectSettings, saveSetting, userSettings, type WritableSettings } from './settings/save-setting.js';
 export type { SettingsProblem } from './settings/settings-file.js';
 export { showSetting } from './settings/show-setting.js';
-export type { JsonSchema } from './text/json-schema.js';
+export { describeMismatch, type JsonSchema } from './text/json-schema.js';
 export { redact } from './text/redact.js';
 export { type ParameterAliases, type Repaired, repairParams } from './text/repair-params.js';
 export { schemaProblem } from './text/schema-check.js';

@@ -1,0 +1,219 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type Agent,
+  type AgentEvent,
+  type Approver,
+  chooseModel,
+  formatModelSetup,
+  type Lathe,
+  type Model,
+  ModelError,
+  noOneThere,
+  openAgent,
+  visibleText,
+} from '@lathe/core';
+import type { Flags } from '../args.js';
+import { exitCodes } from '../exit-codes.js';
+import type { Io } from '../io.js';
+import { openLathe } from '../open-lathe.js';
+import { JsonOutput } from './json-output.js';
+import type { Beginning, Denial, Outcome, Output } from './output.js';
+import { readPrompt } from './read-prompt.js';
+import { TextOutput } from './text-output.js';
+import { TypedAnswer } from './typed-answer.js';
+
+/** `lathe -p`: one task without a person, then the exit code. Whatever would need an answer is denied. */
+export async function runHeadless(
+  words: readonly string[],
+  flags: Flags,
+  io: Io,
+  signal: AbortSignal,
+): Promise<number> {
+  const typed = flags.jsonSchema === undefined ? undefined : TypedAnswer.read(flags.jsonSchema, io.cwd);
+  const prompt = await readPrompt(words, io);
+  const { output, close } = openOutput(flags, io);
+  const lathe = await openLathe(flags, io);
+  try {
+    const outcome = await work({ lathe, output, prompt, typed, flags, io }, signal);
+    output.end(outcome);
+    return exitCode(outcome);
+  } finally {
+    await lathe.hooks?.sessionEnd('other', AbortSignal.timeout(5_000)).catch(() => undefined);
+    await lathe.close();
+    close();
+    await io.flush();
+  }
+}
+
+interface Task {
+  lathe: Lathe;
+  output: Output;
+  prompt: string;
+  typed: TypedAnswer | undefined;
+  flags: Flags;
+  io: Io;
+}
+
+async function work(task: Task, signal: AbortSignal): Promise<Outcome & { wasAsked?: boolean }> {
+  const { lathe, output, prompt, typed, flags, io } = task;
+  const startedAt = performance.now();
+  const model = await openModel(lathe, flags, signal);
+  if (typeof model === 'string') {
+    const nothing = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
+    const durationMs = Math.round(performance.now() - startedAt);
+    return {
+      reason: 'no-model',
+      text: '',
+      message: model,
+      turns: 0,
+      usage: nothing,
+      durationMs,
+      modelMs: 0,
+      denials: [],
+    };
+  }
+  await discover(lathe, io, signal);
+  const asked = { count: 0 };
+  const agent = openAgent(lathe, { model, approver: counting(asked), budgets: budgetsOf(flags) });
+  output.begin(beginning(lathe, model, io));
+  const denials: Denial[] = [];
+  const follow = (text: string) => followPrompt(agent, text, { output, denials, io }, signal);
+  const first = await follow(typed ? `${prompt}\n\n${typed.instruction}` : prompt);
+  const outcome = typed && first.reason === 'done' ? await checked(first, typed, follow) : first;
+  return { ...outcome, denials, wasAsked: asked.count > 0 };
+}
+
+type Ended = Omit<Outcome, 'denials'>;
+
+async function followPrompt(
+  agent: Agent,
+  text: string,
+  { output, denials, io }: { output: Output; denials: Denial[]; io: Io },
+  signal: AbortSignal,
+): Promise<Ended> {
+  const inputs = new Map<string, unknown>();
+  let end: Ended | undefined;
+  for await (const event of agent.prompt(text, signal)) {
+    noteDenial(event, inputs, denials);
+    output.event(event);
+    if (event.type === 'prompt-end') end = event.end;
+    await io.flush();
+  }
+  if (!end) throw new Error('the agent ended without saying so');
+  return end;
+}
+
+function noteDenial(event: AgentEvent, inputs: Map<string, unknown>, denials: Denial[]): void {
+  if (event.type === 'subagent-event') return noteDenial(event.event, inputs, denials);
+  if (event.type === 'call-update') inputs.set(event.callId, event.args);
+  if (event.type !== 'call-end') return;
+  const { callId, name, error } = event.outcome;
+  if (error?.type === 'execution_denied')
+    denials.push({ tool_name: name, tool_use_id: callId, tool_input: inputs.get(callId) });
+  inputs.delete(callId);
+}
+
+/** Asks once more when the answer does not fit the schema. */
+async function checked(first: Ended, typed: TypedAnswer, follow: (text: string) => Promise<Ended>): Promise<Ended> {
+  const answer = typed.check(first.text);
+  if ('value' in answer) return { ...first, value: answer.value };
+  const second = await follow(typed.correction(answer.problem));
+  const both = {
+    ...second,
+    turns: first.turns + second.turns,
+    durationMs: first.durationMs + second.durationMs,
+    modelMs: first.modelMs + second.modelMs,
+    usage: {
+      inputTokens: first.usage.inputTokens + second.usage.inputTokens,
+      outputTokens: first.usage.outputTokens + second.usage.outputTokens,
+      cachedInputTokens: first.usage.cachedInputTokens + second.usage.cachedInputTokens,
+      reasoningTokens: first.usage.reasoningTokens + second.usage.reasoningTokens,
+    },
+  };
+  if (second.reason !== 'done') return both;
+  const again = typed.check(second.text);
+  if ('value' in again) return { ...both, value: again.value };
+  return { ...both, reason: 'bad-answer', message: `The answer does not fit the schema: ${again.problem}` };
+}
+
+/** The model, or a text that says why there is none and how to get one. */
+async function openModel(lathe: Lathe, flags: Flags, signal: AbortSignal): Promise<Model | string> {
+  try {
+    const { settings, loaded } = lathe;
+    const choice = await chooseModel({ name: flags.model, settings: settings.model, env: loaded.env }, signal);
+    return choice.status === 'chosen' ? choice.model : formatModelSetup(choice.setup);
+  } catch (error) {
+    if (error instanceof ModelError) return error.message;
+    throw error;
+  }
+}
+
+async function discover(lathe: Lathe, io: Io, signal: AbortSignal): Promise<void> {
+  for (const [source, error] of await lathe.discover(signal)) {
+    const reason = error instanceof Error ? error.message : String(error);
+    io.err(`lathe: ${visibleText(`${source}: ${reason}`)}`);
+  }
+  const ignored = ignoredSettings(lathe);
+  if (ignored.length > 0)
+    io.err(
+      `lathe: this folder is not trusted, so these of its settings do not count: ${ignored.join(', ')} (see lathe trust)`,
+    );
+}
+
+function ignoredSettings({ loaded }: Lathe): string[] {
+  if (loaded.isTrusted) return [];
+  return [...new Set(loaded.ignored.filter(({ layer }) => layer === 'workspace').map(({ key }) => key))];
+}
+
+/** Nobody is there; but it matters for the exit code that somebody was needed. */
+function counting(asked: { count: number }): Approver {
+  return {
+    decide(request, signal) {
+      asked.count += 1;
+      return noOneThere.decide(request, signal);
+    },
+  };
+}
+
+function beginning(lathe: Lathe, model: Model, io: Io): Beginning {
+  const entries = lathe.registry.entries();
+  return {
+    sessionId: randomUUID(),
+    cwd: lathe.workspace.root,
+    tools: entries.map(({ tool }) => tool.name),
+    mcpServers: [...new Set(entries.flatMap(({ source }) => (source.startsWith('mcp:') ? [source.slice(4)] : [])))].map(
+      (name) => ({ name, status: 'connected' }),
+    ),
+    model: model.id,
+    permissionMode: lathe.policy.mode,
+    version: io.version,
+    ignoredSettings: ignoredSettings(lathe),
+  };
+}
+
+function budgetsOf(flags: Flags) {
+  return {
+    ...(flags.maxTurns !== undefined && { turns: flags.maxTurns }),
+    ...(flags.maxTokens !== undefined && { tokens: flags.maxTokens }),
+    ...(flags.maxMinutes !== undefined && { milliseconds: flags.maxMinutes * 60_000 }),
+  };
+}
+
+function openOutput(flags: Flags, io: Io): { output: Output; close: () => void } {
+  const format = flags.outputFormat ?? 'text';
+  if (format === 'text') return { output: new TextOutput(io), close: () => {} };
+  const isPartial = flags.includePartialMessages;
+  if (format === 'stream-json') {
+    const output = new JsonOutput((message) => io.out(JSON.stringify(message)), { isPartial });
+    return { output, close: () => {} };
+  }
+  const messages: object[] = [];
+  const output = new JsonOutput((message) => messages.push(message), { isPartial: false });
+  return { output, close: () => io.out(JSON.stringify(messages)) };
+}
+
+function exitCode({ reason, wasAsked }: Outcome & { wasAsked?: boolean }): number {
+  if (reason === 'aborted') return exitCodes.interrupted;
+  if (reason !== 'done') return exitCodes.failure;
+  return wasAsked ? exitCodes.denied : exitCodes.success;
+}

@@ -1,0 +1,33 @@
+import { type AgentEvent, visibleText } from '@lathe/core';
+import type { Io } from '../io.js';
+import type { Outcome, Output } from './output.js';
+
+/** The answer on stdout; what a person should know besides on stderr. */
+export class TextOutput implements Output {
+  readonly #io: Io;
+
+  constructor(io: Io) {
+    this.#io = io;
+  }
+
+  begin(): void {}
+
+  event(event: AgentEvent): void {
+    const note = noteOf(event);
+    if (note !== undefined) this.#io.err(`lathe: ${visibleText(note)}`);
+  }
+
+  end({ text, message, value }: Outcome): void {
+    if (value !== undefined) this.#io.out(JSON.stringify(value));
+    else if (text !== '') this.#io.out(visibleText(text));
+    if (message !== undefined) this.#io.err(`lathe: ${visibleText(message)}`);
+  }
+}
+
+function noteOf(event: AgentEvent): string | undefined {
+  if (event.type === 'subagent-event') return noteOf(event.event);
+  if (event.type === 'notice' && event.level === 'warning') return event.message;
+  if (event.type === 'retry') return `${event.reason} Trying again in ${Math.ceil(event.delayMs / 1000)} s.`;
+  if (event.type === 'call-end' && event.outcome.error?.type === 'execution_denied') return event.outcome.error.message;
+  return undefined;
+}

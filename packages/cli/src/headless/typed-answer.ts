@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { describeMismatch, type JsonSchema, schemaProblem } from '@lathe/core';
+import { UsageError } from '../args.js';
+
+/** A final answer that must be JSON of a given shape. */
+export class TypedAnswer {
+  readonly #schema: JsonSchema;
+
+  private constructor(schema: JsonSchema) {
+    this.#schema = schema;
+  }
+
+  /** From `--json-schema`: the schema itself, or the name of a file that holds it. */
+  static read(given: string, cwd: string): TypedAnswer {
+    const text = given.trimStart().startsWith('{') ? given : readSchemaFile(resolve(cwd, given));
+    const schema = parse(text);
+    if (!isObject(schema)) throw new UsageError('--json-schema needs a JSON object, or a file that holds one');
+    const problem = schemaProblem(schema);
+    if (problem !== null) throw new UsageError(`--json-schema: ${problem}`);
+    return new TypedAnswer(schema);
+  }
+
+  /** What the model is told with the prompt. */
+  get instruction(): string {
+    return `When the work is done, answer with nothing but JSON that fits this JSON Schema:\n${JSON.stringify(this.#schema)}`;
+  }
+
+  check(text: string): { value: unknown } | { problem: string } {
+    const value = parse(unfenced(text));
+    if (value === undefined) return { problem: 'it is not JSON' };
+    const mismatch = describeMismatch(this.#schema, value);
+    return mismatch === null ? { value } : { problem: mismatch };
+  }
+
+  correction(problem: string): string {
+    return `Your answer does not fit the schema: ${problem}. Answer again, with nothing but the JSON.`;
+  }
+}
+
+function readSchemaFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new UsageError(`--json-schema: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Models like to put JSON into a Markdown block. */
+function unfenced(text: string): string {
+  return /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/.exec(text)?.[1] ?? text;
+}
+
+function isObject(value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
