@@ -1,12 +1,492 @@
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { dangerous } from '../../../../testing/shell-corpus.js';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { analyzeCommand } from './analyze-command.js';
+import { type CommandAnalysis, unknownPart } from './command-analysis.js';
+import { matchCommandRule } from './command-rule.js';
 
-test('a proven command needs no answer', async () => {
-  const analysis = await analyzeCommand('git log --oneline -5 | head', {
-    cwd: '/',
-    workspaceRoots: ['/'],
-    home: '/root',
-    path: '/nowhere',
+const home = '/home/somebody';
+const path = '/usr/local/bin:/usr/bin:/bin';
+
+function analyzeIn(root: string, command: string): Promise<CommandAnalysis> {
+  return analyzeCommand(command, { cwd: root, workspaceRoots: [root], home, path });
+}
+
+const analyze = (command: string) => analyzeIn(tempDirectory(), command);
+
+/** What a deny rule makes of a command: the strictest answer over all of its parts. */
+async function deny(rule: string, command: string): Promise<'yes' | 'maybe' | 'no'> {
+  const { segments } = await analyze(command);
+  const matches = segments.map(({ words }) => matchCommandRule(rule, words));
+  return matches.includes('yes') ? 'yes' : matches.includes('maybe') ? 'maybe' : 'no';
+}
+
+/** Whether rules alone would let every part pass. */
+async function allow(rules: string[], command: string): Promise<boolean> {
+  const { segments } = await analyze(command);
+  return segments.every(
+    ({ isReadOnly, hidden, words }) =>
+      isReadOnly || (!hidden && rules.some((rule) => matchCommandRule(rule, words) === 'yes')),
+  );
+}
+
+test('says all it found in plain data', async () => {
+  const root = tempDirectory();
+  expect(await analyzeIn(root, 'git checkout main && cat a.txt > ../b.txt')).toEqual({
+    segments: [
+      {
+        words: ['git', 'checkout', 'main'],
+        text: 'git checkout main',
+        isReadOnly: false,
+        why: 'git: checkout is not known to be read-only',
+      },
+      { words: ['cat', 'a.txt'], text: 'cat a.txt > ../b.txt', isReadOnly: true },
+    ],
+    reads: [root, join(root, 'a.txt')],
+    writes: [join(root, '../b.txt')],
+    redirections: [join(root, '../b.txt')],
+    network: false,
+    hosts: [],
+    doubts: [],
+    isReadOnly: false,
+    rules: [],
+    rootCommand: 'git',
   });
-  expect(analysis).toMatchObject({ isReadOnly: true, rules: [], rootCommand: '' });
+});
+
+test.each([';', '&&', '||', '|', '|&', '&', '\n', '\r\n', ' ;\\\n'])('judges both sides of %j', async (operator) => {
+  expect((await analyze(`git log ${operator} touch canary`)).isReadOnly).toBe(false);
+  expect(await deny('touch', `git log ${operator} touch canary`)).toBe('yes');
+  expect(await allow(['git *'], `git log ${operator} touch canary`)).toBe(false);
+});
+
+test('a carriage return alone is part of a word', async () => {
+  const { segments, isReadOnly } = await analyze('git log\rtouch canary');
+  expect(segments[0]?.words).toEqual(['git', 'log\rtouch', 'canary']);
+  expect(isReadOnly).toBe(false);
+});
+
+const substitutions = dangerous.filter(
+  ({ group }) => group === 'inside an expansion' || group === 'after a harmless command',
+);
+
+test.each(substitutions.filter(({ command }) => command.includes('touch canary')))(
+  'a deny rule sees the command in $command',
+  async ({ command }) => {
+    expect(await deny('touch canary', command)).toBe('yes');
+  },
+);
+
+test.each(['$(echo touch) x', '`echo id`', '$CMD x', '"${a[0]}"', '$@', 'to$x y', '/usr/bin/to?ch x'])(
+  'a program only known at run time may be any denied one: %s',
+  async (command) => {
+    expect(await deny('curl', command)).toBe('maybe');
+    expect(await allow(['echo *', '*'], command)).toBe(false);
+  },
+);
+
+test.each([
+  ['gi\\\nt lo\\\ng', 'git log'],
+  ['git \\\n log', 'git log'],
+  ['echo $(to\\\nuch x)', 'echo $(touch x)'],
+  ['ls $\\\n(touch x)', 'ls $(touch x)'],
+])('a line broken by a backslash is one line: %j', async (broken, joined) => {
+  const root = tempDirectory();
+  const [first, second] = [await analyzeIn(root, broken), await analyzeIn(root, joined)];
+  expect(first.isReadOnly).toBe(second.isReadOnly);
+  expect(first.segments.map(({ words }) => words)).toEqual(second.segments.map(({ words }) => words));
+});
+
+test.each([
+  ['echo x > ../o', '../o'],
+  ['echo x >> ~/.rc', `${home}/.rc`],
+  ['echo x 2> o', 'o'],
+  ['echo x &> o', 'o'],
+  ['echo x >& o', 'o'],
+  ['cat <> o', 'o'],
+  ['echo x >| o', 'o'],
+  ['{ echo x; } > o', 'o'],
+  ['cd sub && echo x > o', 'sub/o'],
+])('a redirection is a write: %s', async (command, target) => {
+  const root = tempDirectory({ 'sub/a': '' });
+  const { writes, redirections, isReadOnly } = await analyzeIn(root, command);
+  const expected = target.startsWith('/') ? target : join(root, target);
+  expect({ writes, redirections, isReadOnly }).toEqual({
+    writes: [expected],
+    redirections: [expected],
+    isReadOnly: false,
+  });
+});
+
+test.each(['echo x {fd}> o', 'echo x > $o', 'echo x > *', 'echo x > a{b,c}', 'echo x >&$fd', 'cat <&$fd'])(
+  'a redirection that cannot be followed is a doubt: %s',
+  async (command) => {
+    expect((await analyze(command)).doubts).not.toEqual([]);
+  },
+);
+
+test.each([
+  ['cd .git && echo x > config', ['.git/config']],
+  ['cd .git; echo x > config', ['.git/config', 'config']],
+  ['cd .git || echo x > config', ['config']],
+  ['cd a && cd .. && echo x > o', ['o']],
+  ['cd a && cd b && echo x > o', ['a/b/o']],
+  ['(cd .git); echo x > config', ['config']],
+  ['(cd .git && echo x > config)', ['.git/config']],
+  ['{ cd .git; } && echo x > config', ['.git/config']],
+  ['cd .git && cd ../src && echo x > o', ['src/o']],
+  ['cd .git | echo x > o', ['o']],
+  ['if cd .git; then echo x > config; fi', ['.git/config', 'config']],
+  ['cd "./.git" && echo x > config', ['.git/config']],
+  ['cd .g"it" && echo x > config', ['.git/config']],
+  ['cd {.git,} && echo x > config', ['.git/config']],
+  ['! cd .git; echo x > config', ['.git/config', 'config']],
+  ['time cd .git; echo x > config', ['.git/config', 'config']],
+  ['cd -- .git && echo x > config', ['.git/config']],
+  ['echo x | (cd .git && cat > config)', ['.git/config']],
+  ['cd .git && echo $(echo x > config)', ['.git/config']],
+])('a relative write follows the directory: %s', async (command, targets) => {
+  const root = tempDirectory();
+  expect((await analyzeIn(root, command)).writes.sort()).toEqual(targets.map((target) => join(root, target)).sort());
+});
+
+test.each([
+  'cd $x && cat o',
+  'cd - && cat o',
+  'pushd .git; cat o',
+  'cd a/../b && cat o',
+  'cd -P a && cat o',
+  'cd */ && cat o',
+  'cd a b && cat o',
+  'while true; do cd a; cat o; done',
+  'for d in a b; do cd $d; cat o; done',
+  'cd "$(pwd)" && ls',
+])('a directory that cannot be followed is a doubt: %s', async (command) => {
+  expect((await analyze(command)).isReadOnly).toBe(false);
+});
+
+test.each(['PAGER=./x', 'GIT_SSH_COMMAND=x', 'LD_PRELOAD=x', 'NODE_OPTIONS=x', 'PATH=.', 'LC_ALL=/x', 'A=1 B=2'])(
+  'no allow rule holds behind %s, a deny rule does',
+  async (assignment) => {
+    expect((await analyze(`${assignment} git log`)).isReadOnly).toBe(false);
+    expect(await allow(['git *', 'git log'], `${assignment} git log`)).toBe(false);
+    expect(await deny('git log', `${assignment} git log`)).toBe('yes');
+  },
+);
+
+test.each([
+  'export A=1',
+  'alias ls=rm',
+  'trap x EXIT',
+  'source x',
+  '. x',
+  'eval ls',
+  'set -x',
+  'unset A',
+  'shopt -s x',
+  'enable x',
+  'declare A=1',
+  'PATH=.',
+  'hash -p x ls',
+  'exec ls',
+])('no allow rule holds for %s, nor for what follows it', async (changer) => {
+  expect(await allow(['*', 'git *'], `${changer}; git checkout main`)).toBe(false);
+  expect((await analyze(`${changer}; git log`)).isReadOnly).toBe(false);
+});
+
+const wrapped = [
+  'timeout 5 rm x',
+  'timeout -k 1 5 rm x',
+  'nice rm x',
+  'nice -n 5 rm x',
+  'nohup rm x',
+  'env rm x',
+  'env A=1 rm x',
+  'env -i rm x',
+  "env -S 'rm x'",
+  'xargs rm x',
+  'exec rm x',
+  'command rm x',
+  'builtin command rm x',
+  'sudo rm x',
+  'sudo -u root rm x',
+  'doas rm x',
+  'busybox rm x',
+  "sh -c 'rm x'",
+  `sh -c "sh -c 'rm x'"`,
+  "bash -ec 'rm x'",
+  "bash -c -- 'rm x'",
+  'eval rm x',
+  "eval 'rm x'",
+  'setsid rm x',
+  'stdbuf -oL rm x',
+  'time rm x',
+  'find . -exec rm x \\;',
+  'find . -execdir rm x +',
+  'timeout 5 env nice nohup rm x',
+  'trap "rm x" EXIT',
+  'su -c "rm x"',
+  'watch rm x',
+  'flock f rm x',
+  'parallel rm x',
+  'ssh host rm x',
+  'A=1 rm x',
+  'fd -x rm x',
+  "git submodule foreach 'rm x'",
+  'git bisect run rm x',
+  'unshare -r rm x',
+  'strace -f rm x',
+  'sudo --unknown-flag rm x',
+  'f() { rm x; }; f',
+  'coproc rm x',
+  '! rm x',
+  'alias a="rm x"',
+];
+
+test.each(wrapped)('deny rm holds for %s, allow of the wrapper grants nothing', async (command) => {
+  expect(await deny('rm x', command)).toBe('yes');
+  expect(await allow([`${command.split(' ')[0]} *`, `${command.split(' ')[0]}`], command)).toBe(false);
+});
+
+test.each(['timeout 5 git log', 'nice git log', 'env git log', 'command git log', 'time git log', 'nohup git log'])(
+  'a wrapper around a proven command is proven: %s',
+  async (command) => {
+    expect((await analyze(command)).isReadOnly).toBe(true);
+  },
+);
+
+test('wrappers nested too deeply are a doubt, and deny rules still look inside', async () => {
+  const command = `${'env '.repeat(9)}rm x`;
+  expect((await analyze(`${'env '.repeat(9)}ls`)).isReadOnly).toBe(false);
+  expect(await deny('rm', command)).toBe('yes');
+});
+
+const spellings = [
+  'touch',
+  '/usr/bin/touch',
+  '/bin/touch',
+  '//usr//bin//touch',
+  '/usr/bin/../bin/touch',
+  '/usr/./bin/touch',
+  '/proc/self/root/usr/bin/touch',
+  '"touch"',
+  "'touch'",
+  '\\touch',
+  't\\ouch',
+  'to""uch',
+  "to''uch",
+  "$'touch'",
+  "$'\\x74ouch'",
+  '"tou"ch',
+  "'t'o'u'c'h'",
+  'tou\\\nch',
+  '/usr/bin/"touch"',
+  '/usr/bin/to\\uch',
+  './touch',
+  '~/touch',
+  '$HOME/touch',
+  '"$PWD"/touch',
+  '{touch,}',
+  './link-to-it',
+];
+
+test.each(spellings)('deny touch holds for %s', async (spelling) => {
+  const root = tempDirectory();
+  symlinkSync('/usr/bin/touch', join(root, 'link-to-it'));
+  const { segments } = await analyzeIn(root, `${spelling} x`);
+  expect(segments.map(({ words }) => matchCommandRule('touch', words))).toContain('yes');
+});
+
+test.each(['./ls', 'sub/ls', '"$PWD/ls"'])(
+  'a program of the workspace is never proven, nor allowed by its bare name: %s',
+  async (program) => {
+    expect((await analyze(program)).isReadOnly).toBe(false);
+    expect(await allow(['ls', 'ls *'], program)).toBe(false);
+  },
+);
+
+test('a bare name found in the workspace is not proven', async () => {
+  const root = tempDirectory();
+  mkdirSync(join(root, 'bin'));
+  symlinkSync('/bin/true', join(root, 'bin/ls'));
+  const analysis = await analyzeCommand('ls', {
+    cwd: root,
+    workspaceRoots: [root],
+    home,
+    path: `${root}/bin:/usr/bin`,
+  });
+  expect(analysis.segments[0]).toMatchObject({ isReadOnly: false, why: 'ls is a program in the workspace' });
+});
+
+test.each([51, 500, 5000])('one denied command among %i is seen, and the whole is not proven', async (count) => {
+  expect(await deny('rm', `${'ls;'.repeat(count)} rm x`)).toBe('yes');
+  expect((await analyze('ls;'.repeat(count))).isReadOnly).toBe(false);
+});
+
+test.each([10_001, 100_000, 1_000_000])(
+  'a command of %i characters is not proven, and no denied part of it gets lost',
+  async (length) => {
+    const command = `echo ${'a'.repeat(length - 11)};rm x`;
+    expect((await analyze(`echo ${'a'.repeat(length - 5)}`)).isReadOnly).toBe(false);
+    expect(await deny('rm', command)).not.toBe('no');
+  },
+);
+
+test.each([
+  ['subshells', `${'( '.repeat(200)}rm x${' )'.repeat(200)}`],
+  ['substitutions', `${'echo $('.repeat(200)}rm x${')'.repeat(200)}`],
+  ['groups', `${'{ '.repeat(200)}rm x;${' }'.repeat(200).replaceAll(' }', ' };').slice(0, -1)}`],
+  ['shells', `${'env '.repeat(2000)}rm x`],
+  ['loops', `${'for a in 1 2 3 4 5 6 7 8 9; do '.repeat(30)}rm x${'; done'.repeat(30)}`],
+  ['unclosed substitutions', '$('.repeat(5000)],
+  ['sums', `echo $((${'1+'.repeat(4900)}1)); rm x`],
+])('deeply nested %s are refused or seen through', async (_, command) => {
+  expect((await analyze(command)).isReadOnly).toBe(false);
+  expect(await deny('rm', command)).not.toBe('no');
+});
+
+test.each([
+  'git log &&& x',
+  'echo "a',
+  "echo 'a",
+  'echo $(ls',
+  'ls )',
+  'if true; then ls',
+  'ls\0',
+  'echo \ud800',
+  'cat <<EOT',
+])('what bash would not read as it stands is not proven: %j', async (command) => {
+  expect((await analyze(command)).isReadOnly).toBe(false);
+});
+
+test.each([
+  ['cat ~/.ssh/id_x', `${home}/.ssh/id_x`],
+  ['cat "$HOME/.ssh/id_x"', `${home}/.ssh/id_x`],
+  ['grep -r k /', '/'],
+  ['head /proc/1/environ', '/proc/1/environ'],
+  ['wc -l < /etc/passwd', '/etc/passwd'],
+  ['cd / && cat etc/passwd', '/etc/passwd'],
+  ['diff /etc/passwd x', '/etc/passwd'],
+  ['git -C /srv log', '/srv'],
+  ['for f in /etc/*; do cat "$f"; done', '/etc'],
+  ['find /etc -type f -exec cat {} +', '/etc'],
+])('a read outside the workspace is named: %s', async (command, target) => {
+  expect((await analyze(command)).reads).toContain(target);
+});
+
+test('a path through a link leads where the kernel would go', async () => {
+  const outside = tempDirectory({ 'deep/inner/x': '', 'deep/secret': '' });
+  const root = tempDirectory({ secret: '', 'src/a.ts': '' });
+  symlinkSync(join(outside, 'deep/inner'), join(root, 'link'));
+  symlinkSync(join(outside, 'deep/secret'), join(root, 'src/b.ts'));
+  expect((await analyzeIn(root, 'cat link/../secret')).reads).toEqual([join(outside, 'deep/secret')]);
+  expect((await analyzeIn(root, 'cd link && cat ../secret')).reads).toContain(join(outside, 'deep/secret'));
+  expect((await analyzeIn(root, 'cat src/*.ts')).reads).toEqual([join(root, 'src'), join(root, 'src/b.ts')]);
+  expect((await analyzeIn(root, 'cat */secret')).reads).toEqual([root, join(root, 'link')]);
+});
+
+test.each([
+  'ping x',
+  'dig x',
+  'nslookup x',
+  'host x',
+  'getent hosts x',
+  'git fetch',
+  'git ls-remote',
+  'curl https://a.example/x',
+  'wget a',
+  'ssh a',
+  'git push',
+  'npm install',
+])('the network is a permission of its own: %s', async (command) => {
+  expect(await analyze(command)).toMatchObject({ network: true, isReadOnly: false });
+});
+
+test('a connection by redirection is network, and hosts are named', async () => {
+  expect(await analyze('cat < /dev/tcp/a.example/80')).toMatchObject({ network: true, isReadOnly: false });
+  expect((await analyze('curl -s https://user@a.example:8080/x git@b.example:c')).hosts).toEqual([
+    'a.example',
+    'b.example',
+  ]);
+});
+
+test.each([
+  ['mv x .git', ['x', '.git', '.git/x']],
+  ['cp hooks/pre-commit .git/hooks', ['.git/hooks', '.git/hooks/pre-commit']],
+  ['cp -t .git/hooks a', ['.git/hooks', '.git/hooks/a']],
+  ['ln -s evil .git', ['.git', '.git/evil']],
+  ['install -m 755 a .husky/pre-commit', ['.husky/pre-commit', '.husky/pre-commit/755', '.husky/pre-commit/a']],
+  ['git config core.hooksPath evil', ['.git/config']],
+  ['git -C sub config core.hooksPath evil', ['sub/.git/config']],
+  ['git init --template=evil', ['.git/hooks']],
+  ['echo x | tee .git/config', ['.git/config']],
+  ['sed -i s/a/b/ .git/config', ['.git/config', 's/a/b']],
+  ['dd if=a of=.git/config', ['.git/config']],
+  ['timeout 5 cp a .git/config', ['.git/config', '.git/config/a']],
+])('the destination of %s is judged', async (command, targets) => {
+  const root = tempDirectory();
+  expect((await analyzeIn(root, command)).writes.sort()).toEqual(targets.map((target) => join(root, target)).sort());
+});
+
+test.each([
+  ['git checkout main', ['git checkout *']],
+  ['npm run build && git commit -m x', ['npm run build *', 'git commit *']],
+  ['cargo test --all', ['cargo test *']],
+  ['git log && make test', ['make test *']],
+  ['docker compose up -d', ['docker compose up *']],
+  ['npm test "$x"', ['npm test *']],
+  // Interpreters, wrappers, deletions, programs of the workspace and what is not fully known are asked for every time.
+  ['python3 script.py', []],
+  ['bash script.sh', []],
+  ['node x.js', []],
+  ['sudo make', []],
+  ['env make', []],
+  ['find . -delete', []],
+  ['xargs make', []],
+  ['rm x', []],
+  ['timeout 5 make test', []],
+  ['npm test && python3 x.py', []],
+  ['$x test', []],
+  ['A=1 make test', []],
+  ['export A=1; make test', []],
+  ['./build.sh', []],
+  ['make test > log', []],
+  ['make test &', []],
+  ['git', []],
+  ['git -c a=b log', []],
+  ['sort -o a b', []],
+  ['git diff --output=a', []],
+  ['docker run x', []],
+  ['curl a', []],
+  ['npx x', []],
+  ['make', []],
+  ['make $target', []],
+  ['npm run "a b"', []],
+])('"always" for %s would save %j', async (command, rules) => {
+  expect((await analyze(command)).rules).toEqual(rules);
+});
+
+test('"always" never saves more than what then passes', async () => {
+  const command = 'npm run build && git commit -m x';
+  const { rules } = await analyze(command);
+  expect(await allow(rules, command)).toBe(true);
+  expect(await allow(rules, 'npm run deploy')).toBe(false);
+  expect(await allow(rules, 'git push')).toBe(false);
+});
+
+test('names the programs that need approval', async () => {
+  expect((await analyze('git log | tee a && /opt/x/run y; npm test')).rootCommand).toBe('tee, run, npm');
+});
+
+test('a word that is not known is marked with a character no argument can contain', async () => {
+  const { segments } = await analyze('make "a$x" *.c');
+  expect(segments[0]?.words).toEqual(['make', `a${unknownPart}`, `${unknownPart}.c`]);
+});
+
+test('a shell of another user or a start-up file changes no verdict', async () => {
+  expect(homedir()).not.toBe(home);
+  expect((await analyze('echo ~')).segments[0]?.words).toEqual(['echo', home]);
 });

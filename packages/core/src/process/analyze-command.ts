@@ -12,6 +12,7 @@ const maxLength = 10_000;
 const hardLength = 200_000;
 const maxSegments = 50;
 const maxPaths = 200;
+const maxLooks = 5000;
 
 /**
  * Understands a command as bash 5 would run it. A command is proven read-only when every simple command in it is a
@@ -19,7 +20,8 @@ const maxPaths = 200;
  */
 export async function analyzeCommand(command: string, options: AnalysisOptions): Promise<CommandAnalysis> {
   if (command.length > hardLength) return refused(command, 'It is too long to be understood.');
-  const findings = new CommandWalk(options).run(parseCommand(command));
+  const findings = understand(command, options);
+  if (!findings) return refused(command, 'It could not be understood.');
   const { doubts } = findings;
   for (const doubt of oddities(command)) doubts.add(doubt);
   if (findings.segments.length > maxSegments) doubts.add(`It has more than ${maxSegments} parts.`);
@@ -47,6 +49,15 @@ export async function analyzeCommand(command: string, options: AnalysisOptions):
   };
 }
 
+/** A grammar that fails on some text must not make that text pass. */
+function understand(command: string, options: AnalysisOptions): Findings | undefined {
+  try {
+    return new CommandWalk(options).run(parseCommand(command));
+  } catch {
+    return undefined;
+  }
+}
+
 function refused(command: string, doubt: string): CommandAnalysis {
   const segment = { words: [unknownPart], text: command.slice(0, 200), isReadOnly: false, why: doubt, hidden: true };
   const nothing = { reads: [], writes: [], redirections: [], network: false, hosts: [], rules: [], rootCommand: '' };
@@ -72,43 +83,47 @@ function oddities(command: string): string[] {
 
 /** A program inside the workspace is never proven; every name of a program is shown to deny rules. */
 async function resolvePrograms({ segments }: Findings, options: AnalysisOptions): Promise<void> {
-  const known = new Map<string, ReturnType<typeof resolveProgram>>();
+  const searches = new Map<string, ReturnType<typeof resolveProgram>>();
+  const locate = (name: string, cwd: string) => {
+    const key = name.includes('/') ? `${cwd}\0${name}` : name;
+    const search = searches.get(key) ?? resolveProgram(name, { ...options, cwd });
+    searches.set(key, search);
+    return search;
+  };
   for (const segment of segments.slice()) {
-    const [name = '', ...args] = segment.words;
-    if (name.includes(unknownPart) || name === '') continue;
-    const cwds = name.includes('/') ? segment.cwds : segment.cwds.slice(0, 1);
-    for (const cwd of cwds.length > 0 ? cwds : ['/']) {
-      const key = name.includes('/') ? `${cwd}\0${name}` : name;
-      const search = known.get(key) ?? resolveProgram(name, { ...options, cwd });
-      known.set(key, search);
-      const { file, isInWorkspace } = await search;
-      if (isInWorkspace && segment.isReadOnly) {
-        Object.assign(segment, { isReadOnly: false, why: `${name} is a program in the workspace` });
-      }
-      const aliases = new Set([basename(name), ...(file ? [basename(file)] : [])]);
-      aliases.delete(name);
-      for (const alias of aliases) {
-        segments.push({
-          words: [alias, ...args],
-          text: segment.text,
-          isReadOnly: segment.isReadOnly,
-          hidden: true,
-          cwds: [],
-        });
-      }
+    const [name = ''] = segment.words;
+    const cwds = segment.cwds.length > 0 ? segment.cwds : ['/'];
+    // What is known of a name says little: `/usr/bin/c?rl` may be any program.
+    const aliases = new Set(name.includes(unknownPart) ? [unknownPart] : [basename(name)]);
+    for (const cwd of aliases.has(unknownPart) ? [] : cwds) {
+      const { file, isInWorkspace } = await locate(name, cwd);
+      if (file !== undefined) aliases.add(basename(file));
+      if (isInWorkspace) Object.assign(segment, { isReadOnly: false, why: `${name} is a program in the workspace` });
     }
+    aliases.delete(name);
+    for (const alias of aliases) segments.push(otherName(segment, alias));
   }
 }
 
+/** The same command under another name, which only deny and ask rules look at. */
+function otherName({ words, text }: PlacedSegment, name: string): PlacedSegment {
+  return { words: [name, ...words.slice(1)], text, isReadOnly: true, hidden: true, cwds: [] };
+}
+
 async function checkRepositories({ repositories, doubts }: Findings): Promise<void> {
-  const directories = new Set((await Promise.all(repositories.slice(0, maxPaths).map(settlePath))).flat());
-  for (const directory of directories) {
+  // A command that is not proven anyway needs no look at the configuration of repositories.
+  if (doubts.size > 0) return;
+  for (const directory of await settle(repositories, doubts)) {
     const doubt = await repositoryDoubt(directory);
     if (doubt !== undefined) doubts.add(`In ${directory}, ${doubt}.`);
   }
 }
 
 async function settle(uses: readonly PathUse[], doubts: Set<string>): Promise<string[]> {
-  if (uses.length > maxPaths) doubts.add(`It names more than ${maxPaths} files.`);
-  return [...new Set((await Promise.all(uses.slice(0, maxPaths).map(settlePath))).flat())];
+  const distinct = [...new Map(uses.map((use) => [JSON.stringify(use), use])).values()];
+  if (distinct.length > maxPaths) doubts.add(`It names more than ${maxPaths} files.`);
+  const budget = { looks: maxLooks };
+  const paths = await Promise.all(distinct.slice(0, maxPaths).map((use) => settlePath(use, budget)));
+  if (budget.looks < 0) doubts.add('Its patterns match too many files.');
+  return [...new Set(paths.flat())];
 }

@@ -44,7 +44,7 @@ const writesAfterFirst: FileUse = (args) => ({ writes: operandsOf(args).slice(1)
 /** `cp a b`: the last operand, or a file of the same name in it. */
 const places: FileUse = (args) => {
   const given = valuesOf(args, '-t', '--target-directory');
-  const operands = operandsOf(args);
+  const operands = operandsOf(args).filter((operand) => !given.includes(operand));
   const sources = given.length > 0 ? operands : operands.slice(0, -1);
   const targets = given.length > 0 ? given : operands.slice(-1);
   const inside = targets.flatMap((target) =>

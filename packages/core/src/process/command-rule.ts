@@ -76,17 +76,12 @@ function matches(
   return reached.has(pattern.length);
 }
 
-/** Where an unknown word may lead: past one pattern word its known start fits, or past several when nothing is known. */
+/** Where an unknown word may lead, if what is known of its start fits: it may stand for several words. */
 function laterThan(pattern: readonly PatternWord[], at: number, word: string): number[] {
   const [start = ''] = word.split(unknownPart, 1);
-  if (start === '')
-    return pattern
-      .map((_, index) => index)
-      .filter((index) => index > at)
-      .concat(pattern.length);
   const part = pattern[at];
-  if (part?.type !== 'word') return [];
-  return part.text.includes('*') || part.text.startsWith(start) ? [at + 1] : [];
+  const fits = part?.type === 'word' && (part.text.includes('*') || part.text.startsWith(start));
+  return fits ? [...pattern.keys(), pattern.length].filter((index) => index > at) : [];
 }
 
 /** A `*` may also stand for no words. */
@@ -166,7 +161,7 @@ const neverAlways = new Set(
   ).split(' '),
 );
 const neverTogether =
-  /^(git (config|filter-branch|push|-c|-C|bisect|rebase)|docker (run|exec)|podman (run|exec)|(npm|pnpm|yarn|bun) (exec|dlx|x|config|set)|kubectl (exec|delete|run)|go (run|generate)|cargo run|uv run|poetry run|bundle exec)\b/;
+  /^(git (config|filter-branch|push|diff|log|show|grep|blame|status|rev-parse|ls-files|-c|-C|bisect|rebase)|docker (run|exec)|podman (run|exec)|(npm|pnpm|yarn|bun) (exec|dlx|x|config|set)|kubectl (exec|delete|run)|go (run|generate)|cargo run|uv run|poetry run|bundle exec)\b/;
 
 function proposeRule(words: readonly string[]): string | undefined {
   const [name = ''] = words;

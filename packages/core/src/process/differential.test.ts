@@ -55,8 +55,12 @@ async function checkBatch(batch: { command: string; analysis: CommandAnalysis }[
     place,
   );
   const surprises: unknown[] = [];
+  let leftover = new Set<string>();
   for (const [index, { command, analysis }] of batch.entries()) {
-    const predicted = await predictedPrograms(analysis, place);
+    const own = await predictedPrograms(analysis, place);
+    const predicted = new Set([...own, ...leftover]);
+    // bash does not wait for a process substitution: its program may start during the next command.
+    leftover = /[<>]\(/.test(command) ? own : new Set();
     const unexpected = (executed[index] ?? [])
       .flatMap((program) => (existsSync(program) ? [realpathSync(program)] : []))
       .filter((program) => !predicted.has(program));

@@ -30,15 +30,20 @@ const maxChoices = 64;
 
 /** The words that one word of the source becomes: several for `{a,b}`, else one. */
 export function expandWord(word: ShellWord, scope: ExpansionScope): Argument[] {
-  let drafts: Argument[] = [{ value: '', text: word.text, isKnown: true, isOpen: false }];
+  let choices: Fragment[][] = [[]];
   for (const piece of word.pieces) {
-    const choices = piece.type === 'braces' ? piece.choices.map(known) : [expandPiece(piece, scope)];
-    drafts = drafts.flatMap((draft) => choices.map((choice) => append(draft, choice)));
-    if (drafts.length > maxChoices) return [append({ value: '', text: word.text, isKnown: true, isOpen: true }, open)];
+    if (piece.type !== 'braces') {
+      const fragment = expandPiece(piece, scope);
+      for (const choice of choices) choice.push(fragment);
+      continue;
+    }
+    const added = piece.choices.map(known);
+    if (choices.length * added.length > maxChoices) return [{ ...open, text: word.text }];
+    choices = choices.flatMap((choice) => added.map((fragment) => [...choice, fragment]));
   }
   // An empty choice without quotes is no word.
   const isQuoted = word.pieces.some(({ type }) => type === 'text');
-  return drafts.filter(({ value }) => value !== '' || isQuoted);
+  return choices.map((fragments) => join(fragments, word.text)).filter(({ value }) => value !== '' || isQuoted);
 }
 
 type Fragment = Omit<Argument, 'text'>;
@@ -74,16 +79,16 @@ function builtIn(name: string, home: string, cwds: readonly string[]): Fragment 
   return name === 'PWD' && only !== undefined && others.length === 0 ? known(only) : undefined;
 }
 
-function append(draft: Argument, { value, isKnown, isOpen, pattern }: Fragment): Argument {
-  const parts = [draft, { value, isKnown, pattern }];
-  const isPattern = parts.some((part) => part.pattern) && parts.every((part) => part.isKnown || part.pattern);
+function join(fragments: readonly Fragment[], text: string): Argument {
+  const isPattern =
+    fragments.some(({ pattern }) => pattern) && fragments.every(({ isKnown, pattern }) => isKnown || pattern);
   return {
-    value: draft.value + value,
-    text: draft.text,
-    isKnown: draft.isKnown && isKnown,
-    isOpen: draft.isOpen || isOpen,
+    value: fragments.map(({ value }) => value).join(''),
+    text,
+    isKnown: fragments.every(({ isKnown }) => isKnown),
+    isOpen: fragments.some(({ isOpen }) => isOpen),
     // A word with other unknown text has no pattern that could be looked up.
-    ...(isPattern && { pattern: parts.flatMap((part): Pattern => part.pattern ?? [part.value]) }),
+    ...(isPattern && { pattern: fragments.flatMap(({ pattern, value }): Pattern => pattern ?? [value]) }),
   };
 }
 

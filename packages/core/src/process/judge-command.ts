@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path';
-import { hostsIn, knownChanges } from './changing-programs.js';
+import { knownChanges } from './changing-programs.js';
 import type { Argument } from './expand-word.js';
 import type { Effects } from './read-arguments.js';
 import { readOnlyJudge } from './read-only-programs.js';
@@ -7,9 +7,8 @@ import { type Unwrapped, unwrap } from './unwrap.js';
 
 /** What is known of one simple command from its words alone. */
 export interface Judgement extends Effects {
-  hosts: string[];
   /** No rule may allow it: it changes the shell itself, and with it what later commands mean. */
-  isUnallowable: boolean;
+  isUnallowable?: boolean;
   /** What it runs. */
   inner?: Unwrapped;
 }
@@ -27,27 +26,25 @@ const harmlessControl = new Set(['exit', 'return', 'break', 'continue', 'wait'])
 
 export function judgeCommand(words: readonly Argument[], context: { path: string; input?: Argument }): Judgement {
   const [first, ...args] = words;
-  const plain = { hosts: hostsIn(args), isUnallowable: false };
-  if (!first) return plain;
-  if (!first.isKnown) return { ...plain, why: 'the name of the program is only known when it runs' };
+  if (!first) return {};
+  if (!first.isKnown) return { why: 'the name of the program is only known when it runs', isUnallowable: true };
   const name = bareName(first.value, context.path);
   if (name === undefined) {
-    return { ...plain, ...knownChanges(basename(first.value), args), why: `${first.value} is run by its path` };
+    return { ...knownChanges(basename(first.value), args), why: `${first.value} is run by its path` };
   }
-  if (harmlessControl.has(name) && args.every(({ value }) => /^\d{0,3}$/.test(value))) return plain;
+  if (harmlessControl.has(name) && args.every(({ value }) => /^\d{0,3}$/.test(value))) return {};
   const inner = unwrap(name, args, context.input);
-  const changes = knownChanges(name, args);
   if (shellChangers.has(name)) {
-    const why = `${name} changes what later commands mean`;
-    return { ...plain, ...changes, why, isUnallowable: true, ...(inner && { inner }) };
+    return { why: `${name} changes what later commands mean`, isUnallowable: true, ...(inner && { inner }) };
   }
-  if (inner) return { ...plain, ...changes, ...judgeWrapper(name, inner), inner };
-  return { ...plain, ...judgeProgram(name, args, changes) };
+  if (inner) return { ...knownChanges(name, args), ...judgeWrapper(name, inner), inner };
+  return judgeProgram(name, args);
 }
 
-function judgeProgram(name: string, args: readonly Argument[], changes: Effects): Effects {
+function judgeProgram(name: string, args: readonly Argument[]): Effects {
   const effects = readOnlyJudge(name)?.(args) ?? { why: 'it is not known to be read-only' };
   if (effects.why === undefined) return effects;
+  const changes = knownChanges(name, args);
   const why = changes.usesNetwork ? `${name} uses the network` : `${name}: ${effects.why}`;
   return { ...effects, ...changes, reads: [...(effects.reads ?? []), ...(changes.reads ?? [])], why };
 }

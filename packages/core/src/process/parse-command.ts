@@ -4,7 +4,6 @@ import {
   type Word as BashWord,
   type CommandNode,
   type CompoundList,
-  forEachChild,
   type ParsedScript,
   type PipelineNode,
   parse,
@@ -12,7 +11,7 @@ import {
   type SyntaxNode,
   type TestExpression,
 } from 'unbash';
-import { readParts, readWord as readWordWith } from './parse-word.js';
+import { childrenOf, readParts, readWord as readWordWith } from './parse-word.js';
 import type {
   Assignment,
   BlockKind,
@@ -121,7 +120,7 @@ function readBlock(node: Exclude<CommandNode, { type: 'Command' | 'Redirected' }
     case 'Coproc':
     case 'ArithmeticFor':
     case 'ArithmeticCommand':
-      return block('opaque', commandsWithin(node, source), { name: node.type.toLowerCase() });
+      return block('opaque', commandsWithin(node, source), { name: source.slice(node.pos, node.end).slice(0, 40) });
   }
 }
 
@@ -139,7 +138,7 @@ function readControl(node: Control, source: string): ShellNode {
       return block('loop', [list(node.clause), list(node.body)]);
     case 'For':
       // Without a word list the loop runs over the positional parameters.
-      if (!node.wordlist) return block('opaque', [list(node.body)], { name: 'for without in' });
+      if (!node.wordlist) return block('opaque', [list(node.body)], { name: 'a loop over the arguments' });
       return block('for', [list(node.body)], { words: readWords(node.wordlist, source), name: node.name.value });
     case 'Case': {
       const words = [node.word, ...node.items.flatMap(({ pattern }) => pattern)];
@@ -160,12 +159,12 @@ function bodyOf(body: CommandNode | CompoundList, source: string): ShellNode {
 /** Every simple command below a node whose own meaning is not judged. */
 function commandsWithin(node: SyntaxNode, source: string): ShellNode[] {
   const found: ShellNode[] = [];
-  const visit = (child: SyntaxNode): void => {
+  const pending = childrenOf(node).reverse();
+  for (let child = pending.pop(); child !== undefined; child = pending.pop()) {
     if (child.type === 'Script') found.push(readScript(child, source).body);
     else if (child.type === 'Command') found.push(readSimpleCommand(child, source));
-    else forEachChild(child, visit);
-  };
-  forEachChild(node, visit);
+    else pending.push(...childrenOf(child).reverse());
+  }
   return found;
 }
 

@@ -43,7 +43,7 @@ function readPart(part: PartLike, place: Place): Piece[] {
       // The empty text keeps `""` a word of its own.
       return [text(''), ...part.parts.flatMap((child) => readPart(child, { ...place, isQuoted: true }))];
     case 'AnsiCQuoted':
-      return [simpleEscapes.test(part.text) ? text(part.value) : unknown(true)];
+      return [simpleEscapes.test(part.text) && !part.value.includes('\0') ? text(part.value) : unknown(true)];
     case 'LocaleString':
       return [unknown(true)];
     case 'ProcessSubstitution':
@@ -83,7 +83,7 @@ const unknown = (isQuoted: boolean, effect?: string): Piece => ({
 });
 
 /** Escapes whose meaning depends on no locale. */
-const simpleEscapes = /^\$'(?:[^\\']|\\[abefnrtv\\'"]|\\x[2-6][0-9a-fA-F])*'$/;
+const simpleEscapes = /^\$'(?:[^\\']|\\[abefnrtv\\'"]|\\x[2-7][0-9a-fA-F]|\\[01][0-7]{2})*'$/;
 /** A variable in arithmetic is evaluated as an expression itself, and can hide a command in a subscript. */
 const plainArithmetic = /^\$\(\([\d\s+*/%<>()-]*\)\)$/;
 
@@ -123,12 +123,24 @@ function readBraces(source: string): Piece {
 }
 
 function scriptsWithin(part: PartLike, readScript: ScriptReader): ParsedCommand[] {
-  if (!('pos' in part)) return [];
+  if (!('pos' in part) || leaves.has(part.type)) return [];
   const found: ParsedCommand[] = [];
-  const visit = (node: SyntaxNode): void => {
+  // A stack of our own: an expression of a thousand terms is a thousand levels deep.
+  const pending: SyntaxNode[] = [part];
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
     if (node.type === 'Script') found.push(readScript(node));
-    else forEachChild(node, visit);
-  };
-  visit(part);
+    else pending.push(...childrenOf(node).reverse());
+  }
   return found;
+}
+
+const leaves: ReadonlySet<string> = new Set(['Literal', 'SingleQuoted', 'AnsiCQuoted', 'SimpleExpansion']);
+
+/** The direct children of a node, in order. */
+export function childrenOf(node: SyntaxNode): SyntaxNode[] {
+  const children: SyntaxNode[] = [];
+  forEachChild(node, (child) => {
+    children.push(child);
+  });
+  return children;
 }

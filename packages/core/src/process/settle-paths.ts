@@ -13,13 +13,13 @@ export interface PathUse {
  * Absolute paths that say what the kernel will open: `link/..` leads to the parent of the link's target, and a pattern
  * stands for the links it matches besides the directory it is looked up in.
  */
-export async function settlePath({ cwd, path, pattern }: PathUse): Promise<string[]> {
+export async function settlePath({ cwd, path, pattern }: PathUse, budget: Budget): Promise<string[]> {
   if (pattern === undefined) return [await climb(path.startsWith('/') ? path : `${cwd}/${path}`)];
   const components = splitPattern(pattern);
   const first = components.findIndex((component) => typeof component !== 'string');
   const fixed = components.slice(0, first).join('/');
   const base = await climb(fixed.startsWith('/') || (fixed === '' && first > 0) ? `${fixed}/` : `${cwd}/${fixed}`);
-  return [base, ...(await linksMatching(base, components.slice(first)))];
+  return [base, ...(await linksMatching(base, components.slice(first), budget))];
 }
 
 /** Resolves `..` as the kernel does: a link before it is followed first. */
@@ -59,22 +59,27 @@ function splitPattern(pattern: Pattern): Component[] {
   return components;
 }
 
-const maxLooks = 2000;
+/** How many more directory entries may be looked at. */
+export interface Budget {
+  looks: number;
+}
 
-/** Symbolic links that a pattern can match, or pass through. */
-async function linksMatching(base: string, components: Component[]): Promise<string[]> {
+/** Symbolic links that a pattern can match, or pass through; all it reached when the budget ends. */
+async function linksMatching(base: string, components: Component[], budget: Budget): Promise<string[]> {
   const links: string[] = [];
-  let [directories, looks] = [[base], 0];
-  for (const component of components) {
+  let directories = [base];
+  for (const [index, component] of components.entries()) {
     const next: string[] = [];
     for (const directory of directories) {
-      const names = typeof component === 'string' ? [component] : await namesMatching(directory, component);
-      for (const name of names) {
-        if (++looks > maxLooks) return [...links, ...directories];
-        const path = join(directory, name);
-        const info = await lstat(path).catch(() => undefined);
-        if (info?.isSymbolicLink()) links.push(path);
-        if (info) next.push(path);
+      const entries =
+        typeof component === 'string'
+          ? await entryNamed(directory, component)
+          : await entriesMatching(directory, component);
+      budget.looks -= entries.length + 1;
+      if (budget.looks < 0) return [...links, ...directories];
+      for (const { name, isLink, isLeaf } of entries) {
+        if (isLink) links.push(join(directory, name));
+        if (!isLeaf && index < components.length - 1) next.push(join(directory, name));
       }
     }
     directories = next;
@@ -82,7 +87,20 @@ async function linksMatching(base: string, components: Component[]): Promise<str
   return links;
 }
 
-async function namesMatching(directory: string, component: RegExp): Promise<string[]> {
-  const names = await readdir(directory).catch(() => []);
-  return names.filter((name) => component.test(name));
+interface Entry {
+  name: string;
+  isLink: boolean;
+  isLeaf: boolean;
+}
+
+async function entryNamed(directory: string, name: string): Promise<Entry[]> {
+  const info = await lstat(join(directory, name)).catch(() => undefined);
+  return info ? [{ name, isLink: info.isSymbolicLink(), isLeaf: info.isFile() }] : [];
+}
+
+async function entriesMatching(directory: string, component: RegExp): Promise<Entry[]> {
+  const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
+  return entries
+    .filter(({ name }) => component.test(name))
+    .map((entry) => ({ name: entry.name, isLink: entry.isSymbolicLink(), isLeaf: entry.isFile() }));
 }

@@ -32,6 +32,22 @@ const specialWrappers: ReadonlyMap<string, (args: readonly Argument[]) => Unwrap
     sh: unwrapShell,
     env: unwrapEnv,
     git: unwrapGit,
+    fd: unwrapFd,
+    fdfind: unwrapFd,
+    printf: unwrapQuoted,
+    test: unwrapQuoted,
+    '[': unwrapQuoted,
+    alias: (args: readonly Argument[]) => ({
+      ...opaque,
+      scripts: args.map(({ value }) => value.replace(/^[^=]*=/, '')),
+    }),
+    let: evaluated,
+    declare: evaluated,
+    typeset: evaluated,
+    local: evaluated,
+    readonly: evaluated,
+    unset: evaluated,
+    read: evaluated,
     egrep: (args: readonly Argument[]) => ({
       ...opaque,
       commands: [[known('grep'), known('-E'), ...args]],
@@ -51,6 +67,11 @@ const specialWrappers: ReadonlyMap<string, (args: readonly Argument[]) => Unwrap
       /^-[vV]$/.test(args[0]?.value ?? '') ? undefined : unwrapPlain(args, { flags: '-p +', isTransparent: true }),
   }),
 );
+
+/** Builtins that evaluate subscripts: commands may hide in their quoted arguments. */
+function evaluated(args: readonly Argument[]): Unwrapped {
+  return { ...opaque, scripts: args.filter(({ value }) => /[$]\(|`/.test(value)).map(({ value }) => `: ${value}`) };
+}
 
 const shells: ReadonlySet<string> = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh', 'mksh', 'ash', 'fish', 'rbash']);
 
@@ -128,15 +149,28 @@ function unwrapPlain(args: readonly Argument[], { flags, skip = 0, isTransparent
 
 /** Every suffix that starts with a word that is no flag. */
 function tailsOf(args: readonly Argument[]): Argument[][] {
-  return args.slice(0, 20).flatMap(({ value }, index) => (value.startsWith('-') ? [] : [args.slice(index)]));
+  return args.slice(0, 8).flatMap(({ value }, index) => (value.startsWith('-') ? [] : [args.slice(index)]));
 }
 
 function unwrapShell(args: readonly Argument[]): Unwrapped | undefined {
   if (args.length === 1 && args[0]?.value === '--version') return undefined;
   const at = args.findIndex(({ value }) => /^-[a-zA-Z]*c[a-zA-Z]*$/.test(value));
   // Options may stand between -c and the text.
-  const text = at === -1 ? undefined : args.slice(at + 1).find(({ value }) => !/^[-+]/.test(value));
-  return { ...opaque, scripts: text ? [text.value] : [] };
+  const [text] = args.slice(at + 1).filter(({ value }) => !/^[-+]/.test(value));
+  if (at !== -1 && text) return { ...opaque, scripts: [text.value] };
+  // Without a file it runs whatever its input says.
+  return text ? opaque : { ...opaque, commands: [[someWords]] };
+}
+
+/** What `fd` runs for each file. */
+function unwrapFd(args: readonly Argument[]): Unwrapped | undefined {
+  const at = args.findIndex(({ value }) => /^(-[xX]|--exec|--exec-batch)$/.test(value));
+  return at === -1 ? undefined : { ...opaque, commands: [args.slice(at + 1)] };
+}
+
+/** With -v these evaluate a subscript. */
+function unwrapQuoted(args: readonly Argument[]): Unwrapped | undefined {
+  return args.some(({ value }) => value === '-v') ? evaluated(args) : undefined;
 }
 
 const envFlags = flagList('-i0v -u: -C: -S: --ignore-environment --null --unset= --chdir= --split-string= --debug +');

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { hostsIn } from './changing-programs.js';
 import { type AnalysisOptions, unknownPart } from './command-analysis.js';
 import { type Argument, type ExpansionScope, expandWord } from './expand-word.js';
 import { Findings, type PlacedSegment } from './findings.js';
@@ -25,8 +26,10 @@ interface Outcome {
 }
 
 export const maxDepth = 8;
-const hardDepth = 300;
+const hardDepth = 100;
 const maxUnrolled = 20;
+/** Beyond these, loops are not followed turn by turn: the command is not proven anyway. */
+const manySegments = 100;
 
 /** Follows a command in the order bash would, keeping track of its directory and of loop variables. */
 export class CommandWalk {
@@ -107,7 +110,7 @@ export class CommandWalk {
   private block({ kind, bodies, words, redirections, name }: ShellNode & { type: 'block' }, scope: Scope): Outcome {
     for (const word of words) this.inside(word, scope);
     for (const redirection of redirections) this.redirect(redirection, scope);
-    if (kind === 'opaque') this.findings.doubt(`What ${name} does is only known when it runs.`);
+    if (kind === 'opaque') this.opaque(name ?? '', words, scope);
     if (kind === 'function') {
       this.functions.add(name ?? '');
       this.findings.doubt(`It defines a function, ${name}.`);
@@ -116,6 +119,18 @@ export class CommandWalk {
     const after = this.body(bodies, scope);
     if (kind === 'subshell') return { ok: scope.cwds, failed: scope.cwds };
     return kind === 'loop' ? this.settled(after, scope) : after;
+  }
+
+  /** A block whose words may be evaluated as expressions, and hide commands in subscripts. */
+  private opaque(name: string, words: ShellWord[], scope: Scope): void {
+    const doubt = `What ${name} does is only known when it runs.`;
+    // Two words side by side are no arithmetic: should bash take them for a command after all, deny rules must know.
+    if (/^\(\(.*\w\s+\w/s.test(name)) this.findings.unseen(name, doubt);
+    this.findings.doubt(doubt);
+    for (const { value } of words.flatMap((word) => expandWord(word, scope))) {
+      if (/[$]\(|`/.test(value))
+        this.script(parseCommand(`: ${value.replaceAll(unknownPart, '')}`), { ...scope, isHidden: true });
+    }
   }
 
   /** Bodies of a block in turn, each possibly after those before it. */
@@ -140,7 +155,8 @@ export class CommandWalk {
   private loop(bodies: ShellNode[], name: string, words: ShellWord[], scope: Scope): Outcome {
     if (!isPlainVariable(name)) this.findings.doubt(`It sets ${name}, which other programs may heed.`);
     const values = words.flatMap((word) => expandWord(word, scope));
-    const isExact = values.length <= maxUnrolled && values.every(({ isOpen }) => !isOpen);
+    const isShort = values.length <= maxUnrolled && this.findings.segments.length < manySegments;
+    const isExact = isShort && values.every(({ isOpen }) => !isOpen);
     const unknown: Argument = { value: unknownPart, text: `$${name}`, isKnown: false, isOpen: true };
     let after: Outcome = { ok: scope.cwds, failed: scope.cwds };
     for (const value of isExact ? values : [unknown]) {
@@ -195,7 +211,7 @@ export class CommandWalk {
       cwds: scope.cwds,
     };
     this.findings.segments.push(segment);
-    this.collect(judgement, scope);
+    this.collect(judgement, words, scope);
     const inner = this.inner(judgement, text, scope);
     const isFunction = this.functions.has(name) ? `${name} is a function defined here` : undefined;
     const why = poison ?? isFunction ?? judgement.why ?? inner;
@@ -210,7 +226,7 @@ export class CommandWalk {
     const { home, cwds, variables } = scope;
     const below: Scope = { home, cwds, variables, depth: scope.depth + 1, isHidden: true };
     if (below.depth > maxDepth + 1) this.findings.doubt('It is nested too deeply to be proven.');
-    if (below.depth > hardDepth) {
+    if (below.depth > hardDepth || this.findings.segments.length > manySegments * 3) {
       this.findings.unseen(text, 'It is nested too deeply to be understood.');
       return 'it is nested too deeply';
     }
@@ -227,16 +243,17 @@ export class CommandWalk {
   }
 
   private collect(
-    { reads = [], writes = [], repositories = [], usesNetwork, hosts }: Judgement,
+    { reads = [], writes = [], repositories = [], usesNetwork }: Judgement,
+    words: Argument[],
     { cwds }: Scope,
   ): void {
     const { findings } = this;
-    findings.reads.push(...reads.flatMap((argument) => findings.places(argument, cwds)));
-    findings.writes.push(...writes.flatMap((argument) => findings.places(argument, cwds)));
-    findings.repositories.push(...repositories.flatMap((argument) => findings.places(argument, cwds)));
+    for (const argument of reads) findings.reads.push(...findings.places(argument, cwds));
+    for (const argument of writes) findings.writes.push(...findings.places(argument, cwds));
+    for (const argument of repositories) findings.repositories.push(...findings.places(argument, cwds));
     if (!usesNetwork) return;
     findings.usesNetwork = true;
-    for (const host of hosts) findings.hosts.add(host);
+    for (const host of hostsIn(words)) findings.hosts.add(host);
   }
 
   private redirect({ operator, setsVariable, target }: Redirection, scope: Scope): void {

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { unknownPart } from './command-analysis.js';
+import { checkCommandRule, matchCommandRule } from './command-rule.js';
+import { checkRuleExamples } from './rule-examples.js';
+
+const split = (command: string) => command.split(' ').map((word) => word.replaceAll('?', unknownPart));
+
+test.each([
+  ['git log', 'git log', 'yes'],
+  ['git log', 'git log -1', 'yes'],
+  ['git log', 'git logout', 'no'],
+  ['git log', 'git log-x', 'no'],
+  ['git log', 'gitlog', 'no'],
+  ['git log', 'git', 'no'],
+  ['git *', 'git', 'yes'],
+  ['git *', 'git push --force', 'yes'],
+  ['git *', 'gitk', 'no'],
+  ['git log:*', 'git log -1', 'yes'],
+  ['git log:*', 'git logs', 'no'],
+  ['git push * --force', 'git push origin main --force', 'yes'],
+  ['git push * --force', 'git push --force', 'yes'],
+  ['git push * --force', 'git push origin', 'no'],
+  ['npm run test*', 'npm run test:unit', 'yes'],
+  ['npm run test*', 'npm run tes', 'no'],
+  ['*', 'anything at all', 'yes'],
+  ['rm', '/bin/rm x', 'no'],
+  ['a.c', 'abc', 'no'],
+  ['git checkout *', 'git checkout ?', 'yes'],
+  ['git checkout main', 'git checkout ?', 'maybe'],
+  ['git checkout main', 'git ?', 'maybe'],
+  ['git checkout main', '?', 'maybe'],
+  ['git checkout main', 'git checkout m?', 'maybe'],
+  ['git checkout main', 'git checkout x?', 'no'],
+  ['rm -rf *', 'rm ? x', 'maybe'],
+  ['curl', 'cu?', 'maybe'],
+  ['curl', 'wg?', 'no'],
+  ['', 'git', 'no'],
+  ['__proto__', 'toString', 'no'],
+] as const)('the rule %j for %j: %s', (rule, command, expected) => {
+  expect(matchCommandRule(rule, split(command))).toBe(expected);
+});
+
+test('quotes in a rule hold a word together', () => {
+  expect(matchCommandRule('git commit -m "a b"', ['git', 'commit', '-m', 'a b'])).toBe('yes');
+  expect(matchCommandRule("echo '*'", ['echo', 'x'])).toBe('no');
+  expect(matchCommandRule("echo '*'", ['echo', '*'])).toBe('yes');
+});
+
+test.each(['', '   ', 'git "log', "git 'log", 'git\nlog'])('%j is no rule', (rule) => {
+  expect(checkCommandRule(rule)).toEqual(expect.any(String));
+});
+
+test.each(['git log', 'git *', '*', 'toString', '__proto__', 'a "b c"'])('%j is a rule', (rule) => {
+  expect(checkCommandRule(rule)).toBeUndefined();
+});
+
+test('a rule that does not do what its examples say is found out', () => {
+  expect(
+    checkRuleExamples('git log *', {
+      match: ['git log', 'git log -1 && git log -2'],
+      not_match: ['git log; rm x', 'git logs'],
+    }),
+  ).toEqual([]);
+  expect(checkRuleExamples('git *', { match: ['ls'], not_match: ['git push'] })).toEqual([
+    'git * does not hold for: ls',
+    'git * holds for: git push',
+  ]);
+});
