@@ -150,7 +150,9 @@ test.each([
   ['cd .git && echo $(echo x > config)', ['.git/config']],
 ])('a relative write follows the directory: %s', async (command, targets) => {
   const root = tempDirectory();
-  expect((await analyzeIn(root, command)).writes.sort()).toEqual(targets.map((target) => join(root, target)).sort());
+  expect(new Set((await analyzeIn(root, command)).writes)).toEqual(
+    new Set(targets.map((target) => join(root, target))),
+  );
 });
 
 test.each([
@@ -248,7 +250,7 @@ const wrapped = [
 
 test.each(wrapped)('deny rm holds for %s, allow of the wrapper grants nothing', async (command) => {
   expect(await deny('rm x', command)).toBe('yes');
-  expect(await allow([`${command.split(' ')[0]} *`, `${command.split(' ')[0]}`], command)).toBe(false);
+  expect(await allow([`${command.split(' ')[0]} *`, command.split(' ')[0] ?? ''], command)).toBe(false);
 });
 
 test.each(['timeout 5 git log', 'nice git log', 'env git log', 'command git log', 'time git log', 'nohup git log'])(
@@ -428,7 +430,9 @@ test.each([
   ['timeout 5 cp a .git/config', ['.git/config', '.git/config/a']],
 ])('the destination of %s is judged', async (command, targets) => {
   const root = tempDirectory();
-  expect((await analyzeIn(root, command)).writes.sort()).toEqual(targets.map((target) => join(root, target)).sort());
+  expect(new Set((await analyzeIn(root, command)).writes)).toEqual(
+    new Set(targets.map((target) => join(root, target))),
+  );
 });
 
 test.each([

@@ -10,6 +10,7 @@ import { CommandWalk } from './walk-command.js';
 
 const maxLength = 10_000;
 const hardLength = 200_000;
+const hardBrackets = 300;
 const maxSegments = 50;
 const maxPaths = 200;
 const maxLooks = 5000;
@@ -20,6 +21,7 @@ const maxLooks = 5000;
  */
 export async function analyzeCommand(command: string, options: AnalysisOptions): Promise<CommandAnalysis> {
   if (command.length > hardLength) return refused(command, 'It is too long to be understood.');
+  if (openBrackets(command) > hardBrackets) return refused(command, 'It is nested too deeply to be understood.');
   const findings = understand(command, options);
   if (!findings) return refused(command, 'It could not be understood.');
   const { doubts } = findings;
@@ -47,6 +49,16 @@ export async function analyzeCommand(command: string, options: AnalysisOptions):
     rules: doubts.size === 0 && redirections.length === 0 ? proposeRules(asking) : [],
     rootCommand: [...new Set(asking.filter(({ hidden }) => !hidden).map(rootOf))].join(', '),
   };
+}
+
+/** How many brackets are open at most, quotes not minded: an estimate that keeps hostile text from the parser. */
+function openBrackets(command: string): number {
+  let [open, most] = [0, 0];
+  for (const character of command) {
+    if (character === '(' || character === '{') most = Math.max(most, ++open);
+    if (character === ')' || character === '}') open--;
+  }
+  return most;
 }
 
 /** A grammar that fails on some text must not make that text pass. */

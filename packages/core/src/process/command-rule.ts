@@ -11,11 +11,13 @@ export type RuleMatch = 'yes' | 'maybe' | 'no';
  * take `maybe` for a yes, allow rules for a no.
  */
 export function matchCommandRule(rule: string, words: readonly string[]): RuleMatch {
-  const pattern = readRule(rule);
+  const pattern = readRules.get(rule) ?? readRule(rule);
+  if (readRules.size > 500) readRules.clear();
+  readRules.set(rule, pattern);
   if (pattern.length === 0) return 'no';
-  const open = pattern.at(-1)?.type === 'any' ? pattern : [...pattern, anyWords];
-  if (matches(open, words, { isStrict: true })) return 'yes';
-  return matches(open, words, { isStrict: false }) ? 'maybe' : 'no';
+  if (matches(pattern, words, { isStrict: true })) return 'yes';
+  const isUnknown = words.some((word) => word.includes(unknownPart));
+  return isUnknown && matches(pattern, words, { isStrict: false }) ? 'maybe' : 'no';
 }
 
 /** What is wrong with the text of a rule, as a sentence; `undefined` when it can be used. */
@@ -28,11 +30,15 @@ export function checkCommandRule(rule: string): string | undefined {
 type PatternWord = { type: 'any' } | { type: 'word'; expression: RegExp; text: string };
 const anyWords: PatternWord = { type: 'any' };
 
+/** The same few rules meet every part of every command. */
+const readRules = new Map<string, PatternWord[]>();
+
 function readRule(rule: string): PatternWord[] {
   // `git log:*` is how older settings spell `git log *`.
   const source = rule.trim().replace(/:\*$/, ' *');
   const words = source.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? [];
-  return words.map((word) => (word === '*' ? anyWords : wordPattern(word)));
+  const pattern = words.map((word) => (word === '*' ? anyWords : wordPattern(word)));
+  return pattern.length === 0 || pattern.at(-1) === anyWords ? pattern : [...pattern, anyWords];
 }
 
 function hasOpenQuote(rule: string): boolean {

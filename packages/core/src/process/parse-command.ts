@@ -159,11 +159,11 @@ function bodyOf(body: CommandNode | CompoundList, source: string): ShellNode {
 /** Every simple command below a node whose own meaning is not judged. */
 function commandsWithin(node: SyntaxNode, source: string): ShellNode[] {
   const found: ShellNode[] = [];
-  const pending = childrenOf(node).reverse();
+  const pending = childrenOf(node).toReversed();
   for (let child = pending.pop(); child !== undefined; child = pending.pop()) {
     if (child.type === 'Script') found.push(readScript(child, source).body);
     else if (child.type === 'Command') found.push(readSimpleCommand(child, source));
-    else pending.push(...childrenOf(child).reverse());
+    else pending.push(...childrenOf(child).toReversed());
   }
   return found;
 }

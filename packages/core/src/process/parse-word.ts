@@ -129,7 +129,7 @@ function scriptsWithin(part: PartLike, readScript: ScriptReader): ParsedCommand[
   const pending: SyntaxNode[] = [part];
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
     if (node.type === 'Script') found.push(readScript(node));
-    else pending.push(...childrenOf(node).reverse());
+    else pending.push(...childrenOf(node).toReversed());
   }
   return found;
 }
