@@ -122,7 +122,12 @@ const maxCheckpoints = 4096;
 async function* chunks(fd: number, start: number, end: number): AsyncGenerator<Buffer> {
   const buffers = [Buffer.allocUnsafe(chunkSize), Buffer.allocUnsafe(chunkSize)] as const;
   let position = start;
-  const readInto = (buffer: Buffer) => readFully(fd, buffer, position, Math.min(chunkSize, end - position));
+  const readInto = (buffer: Buffer) => {
+    const reading = readFully(fd, buffer, position, Math.min(chunkSize, end - position));
+    // It may fail before anybody waits for it; whoever does will learn of it.
+    reading.catch(() => {});
+    return reading;
+  };
   let pending = readInto(buffers[0]);
   try {
     for (let turn = 1; position < end; turn++) {
