@@ -21,7 +21,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
-import { type DurableWrite, tempPrefix, writeDurably } from './durable-write.js';
+import { type DurableWrite, writeDurably } from './durable-write.js';
+import { IgnoreRules } from './ignore-rules.js';
+import { tempPrefix } from './temp-name.js';
 
 const signal = new AbortController().signal;
 
@@ -200,6 +202,12 @@ test('the temporary file is private, random and never follows a planted link', a
     process.umask(umask),
   );
   expect(mode & 0o111).toBe(0);
+});
+
+test('a temporary file that a crash left is hidden from search', () => {
+  const root = tempDirectory({ [`${tempPrefix}${'0'.repeat(32)}`]: 'half' });
+  const rules = new IgnoreRules([root]);
+  expect(rules.ignoredBy(join(root, `${tempPrefix}${'0'.repeat(32)}`), { isDirectory: false })).toBe('agent');
 });
 
 test('an abort before the commit keeps the old file', async () => {

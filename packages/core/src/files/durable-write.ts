@@ -7,6 +7,7 @@ import { chunkSize, chunksOf } from './file-content.js';
 import { osPath } from './file-name.js';
 import { codeOf } from './fs-error.js';
 import { keepAttributes } from './keep-attributes.js';
+import { tempPrefix } from './temp-name.js';
 import { toWriteError } from './write-errors.js';
 
 /**
@@ -32,9 +33,6 @@ export interface DurableWrite {
   /** The last word before the new content takes the name. Throws to keep the old file. */
   beforeCommit?: () => Promise<void>;
 }
-
-/** Temporary files, hidden from search tools by this name. */
-export const tempPrefix = '.lathe-tmp-';
 
 export async function writeDurably(write: DurableWrite): Promise<void> {
   let directory: DirectoryHandle | undefined;

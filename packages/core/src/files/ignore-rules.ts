@@ -3,6 +3,7 @@ import { type BytePath, systemPath, toBytePath } from './byte-path.js';
 import { repositoryExcludes } from './git-excludes.js';
 import { IgnoreFile } from './ignore-file.js';
 import { readSmallFile } from './small-file.js';
+import { tempPrefix } from './temp-name.js';
 
 /** Whose rule hides an entry: git's, which a call may ask to leave aside, or the agent's own ignore files. */
 export type IgnoredBy = 'git' | 'agent';
@@ -18,7 +19,7 @@ const agentFiles = ['.qwenignore', '.latheignore'] as const;
  *
  * Git's rules are git's: nested `.gitignore` files, `.git/info/exclude` and the user's excludes file, and only inside a
  * repository. `.qwenignore` and `.latheignore` have the same syntax, hold anywhere in the workspace, and hide what they
- * name whatever git's rules say. `.git` is always hidden.
+ * name whatever git's rules say. `.git` is always hidden, and so are the temporary files of a write.
  */
 export class IgnoreRules {
   readonly #roots: readonly BytePath[];
@@ -101,6 +102,7 @@ export class IgnoreLevel {
     const path = this.#path + name;
     if (this.#agent.some((rules) => isHidden(rules, path, name, isDirectory))) return 'agent';
     if (name === '.git') return 'git';
+    if (name.startsWith(tempPrefix)) return 'agent';
     return this.#git !== undefined && isHidden(this.#git, path, name, isDirectory) ? 'git' : undefined;
   }
 
