@@ -51,7 +51,8 @@ export function planBubblewrap(options: BubblewrapOptions): BubblewrapPlan {
       ...(rights.network ? [] : ['--unshare-net']),
       '--cap-drop',
       'ALL',
-      rights.files ? '--bind' : '--ro-bind',
+      // The root itself as a workspace must not cover what is put into it afterwards.
+      rights.files || roots.includes('/') ? '--bind' : '--ro-bind',
       '/',
       '/',
       '--dev',
@@ -62,7 +63,8 @@ export function planBubblewrap(options: BubblewrapOptions): BubblewrapPlan {
       '/tmp',
       // A mask around the workspace comes before it, every other one after it.
       ...masks.filter(containsRoot).flatMap(mask),
-      ...roots.flatMap((root) => ['--bind', root, root]),
+      ...(isWithin('/tmp', options.cwd) ? readOnly(options.cwd) : []),
+      ...roots.filter((root) => root !== '/').flatMap((root) => ['--bind', root, root]),
       ...masks.filter((path) => !containsRoot(path)).flatMap(mask),
       ...protectedNames.arguments,
       ...(options.seccompDescriptor === undefined ? [] : ['--seccomp', `${options.seccompDescriptor}`]),

@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import type { ToolErrorType } from '../errors.js';
+import { ToolError, type ToolErrorType } from '../errors.js';
 import type { CommandResult, Ending } from './running-command.js';
 import type { SandboxRights } from './sandbox-rights.js';
 
@@ -124,6 +124,14 @@ function isNormalExit(ending: Ending, lastWords: readonly string[]): boolean {
   const name = program.slice(program.lastIndexOf('/') + 1);
   if (name !== 'git') return answering.has(name);
   return args.includes('grep') || args.includes('diff') || args.includes('check-ignore');
+}
+
+/** Throws when it was the sandbox that could not start, and not the command that failed. */
+export function refuseBrokenSandbox({ ending, output }: CommandResult): void {
+  if (ending.type !== 'exit' || ending.code !== 1 || output.totalBytes > 1_000) return;
+  const text = output.text().trim();
+  if (/^(bwrap|sandbox-exec): /.test(text))
+    throw new ToolError('sandbox_unavailable', `The sandbox could not start, nothing was run: ${text}`);
 }
 
 /** Which right of the sandbox a failed command seems to have lacked. */

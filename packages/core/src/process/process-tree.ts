@@ -37,16 +37,28 @@ export class ProcessTree {
 
   /** Asks every process to end, then ends it. Returns the processes that even the kernel could not remove. */
   async end({ isPolite }: { isPolite: boolean }): Promise<number[]> {
-    if (isPolite && this.processes().length < maxPoliteProcesses) {
-      for (const pid of this.processes()) send(pid, 'SIGTERM');
-      if (await this.#waitUntilGone(politeMs)) return [];
-    }
+    if (isPolite && (await this.#endPolitely())) return [];
     const deadline = performance.now() + killMs;
     do {
       this.#kill();
-      if (await this.#waitUntilGone(pollMs)) return [];
+      if (this.isGone()) return [];
+      await wait(pollMs);
     } while (performance.now() < deadline);
     return this.processes();
+  }
+
+  /** True when all of them took the hint, also those that were started in the meantime. */
+  async #endPolitely(): Promise<boolean> {
+    const asked = new Set<number>();
+    const deadline = performance.now() + politeMs;
+    while (performance.now() < deadline) {
+      const pids = this.processes();
+      if (pids.length === 0 || pids.length > maxPoliteProcesses) break;
+      for (const pid of pids.filter((candidate) => !asked.has(candidate))) send(pid, 'SIGTERM');
+      for (const pid of pids) asked.add(pid);
+      await wait(pollMs);
+    }
+    return this.isGone();
   }
 
   /** One step for each group: a group dies at once, so that nothing in it can fork away in between. */
@@ -55,15 +67,6 @@ export class ProcessTree {
     const pids = this.processes();
     for (const group of new Set(pids.map(groupOf))) if (group > 1) send(-group, 'SIGKILL');
     for (const pid of pids) send(pid, 'SIGKILL');
-  }
-
-  async #waitUntilGone(ms: number): Promise<boolean> {
-    const deadline = performance.now() + ms;
-    while (!this.isGone()) {
-      if (performance.now() >= deadline) return false;
-      await wait(pollMs);
-    }
-    return true;
   }
 }
 

@@ -85,8 +85,11 @@ export class Sandbox {
     const empty = await latheHome.directory('empty');
     const filter = seccompFilter(process.arch);
     if (filter === undefined) return { empty };
-    const name = `seccomp-${randomBytes(6).toString('hex')}`;
-    return { empty, filter: await latheHome.createFile(['run', name], filter) };
+    const path = await latheHome.createFile(['run', `seccomp-${randomBytes(6).toString('hex')}`], filter);
+    // Reachable by its descriptor only: nothing is left behind, and nobody else can change it.
+    const descriptor = openSync(path, 'r');
+    rmSync(path);
+    return { empty, filter: `/proc/self/fd/${descriptor}` };
   }
 
   #probed(): Promise<Probe> {
@@ -151,7 +154,7 @@ async function probe(options: SandboxOptions): Promise<Probe> {
     platform === 'darwin' ? (['seatbelt', 'sandbox-exec'] as const) : (['bubblewrap', 'bwrap'] as const);
   if (platform !== 'darwin' && platform !== 'linux') return { ...none, reason: `there is none for ${platform}` };
   const program = trustedPath(name, { outside: options.roots, path: options.path ?? '' });
-  if (program === undefined) return { ...none, reason: `${name} is not installed` };
+  if (program === undefined) return { ...none, reason: `${name} is not installed outside the workspace` };
   if (kind === 'seatbelt') {
     const failure = await failureOf(program, ['-p', '(version 1)(allow default)', '/usr/bin/true']);
     return failure === undefined ? { kind, program, hasUserNamespace: false } : { ...none, reason: failure };

@@ -5,7 +5,7 @@ import { ToolError } from '../errors.js';
 import type { Workspace } from '../files/workspace.js';
 import type { BackgroundCommands } from '../process/background.js';
 import type { AnalysisOptions, CommandAnalysis } from '../process/command-analysis.js';
-import { lackedRight, reportOn } from '../process/command-report.js';
+import { lackedRight, refuseBrokenSandbox, reportOn } from '../process/command-report.js';
 import { liveTail } from '../process/live-tail.js';
 import type { CommandRunner } from '../process/run-command.js';
 import type { CommandRequest, CommandResult, RunningCommand } from '../process/running-command.js';
@@ -229,6 +229,7 @@ export class ShellTool extends BaseTool<ShellParams> {
     result: CommandResult,
     { cwd, isSandboxed }: { cwd: string; isSandboxed: boolean },
   ): Promise<ToolResult> {
+    if (isSandboxed) refuseBrokenSandbox(result);
     const lacked = isSandboxed ? lackedRight(result) : undefined;
     if (lacked) this.#lacked.set(keyOf(params), { right: lacked, wasShown: false });
     // Which program answered matters only for the one exit code that can be an answer.
