@@ -52,6 +52,12 @@ test('a few damaged bytes do not change what the rest is', async () => {
   expect(await detectEncoding(bytes)).toMatchObject({ name: 'utf-8' });
 });
 
+test('a damaged byte does not change a legacy encoding either', async () => {
+  const text = iconv.encode(chinese.repeat(8), 'gb18030');
+  const bytes = Buffer.concat([text, Buffer.from([0xff, 0x0a]), text]);
+  expect(await detectEncoding(bytes)).toMatchObject({ name: 'gb18030' });
+});
+
 test('a legacy comment far behind a long ASCII beginning is found', async () => {
   const bytes = Buffer.concat([Buffer.from('int x = 1;\n'.repeat(20_000)), iconv.encode(japanese, 'shift_jis')]);
   const encoding = await detectEncoding(bytes);

@@ -1,4 +1,5 @@
 import { isAscii, isUtf8 } from 'node:buffer';
+import { setImmediate } from 'node:timers/promises';
 
 /** How the bytes of a text file become characters and back. */
 export interface TextEncoding {
@@ -22,7 +23,7 @@ const marks: readonly [name: string, bytes: readonly number[]][] = [
 
 /**
  * The encoding of a text, given all of its bytes or its beginning; `undefined` when they are no text. A mark decides,
- * then strict UTF-8, then the shape of UTF-16 without a mark, then statistics over at most 64 KB.
+ * then strict UTF-8, then the shape of UTF-16 without a mark, then statistics over at most 32 KB.
  */
 export async function detectEncoding(bytes: Uint8Array): Promise<TextEncoding | undefined> {
   const mark = marks.find(([, pattern]) => pattern.every((byte, index) => bytes[index] === byte));
@@ -72,7 +73,7 @@ function isTextBeforeHole(bytes: Uint8Array): boolean {
   return hole > 0 && isUtf8(text) && !looksBinary(text) && bytes.subarray(hole).every((byte) => byte === 0);
 }
 
-const sampleSize = 64 * 1024;
+const sampleSize = 32 * 1024;
 
 /** The part that tells: from the first line with a byte that is not ASCII. */
 function legacySample(bytes: Uint8Array): Uint8Array {
@@ -105,21 +106,28 @@ function isDamagedUtf8(bytes: Uint8Array): boolean {
   return whole > damaged * 4;
 }
 
+/** Statistics, and a decoding that makes sense. Each step takes some milliseconds, so the event loop runs in between. */
 async function guessLegacy(sample: Uint8Array): Promise<string> {
   const [{ default: chardet }, iconv] = await Promise.all([import('chardet'), loadIconv()]);
+  await setImmediate();
   const candidates = chardet
     .analyse(sample)
     .map(({ name }) => name.toLowerCase())
     .filter((name) => !/^(?:utf|ascii)/.test(name) && iconv.encodingExists(name));
-  const buffer = asBuffer(sample);
-  // The cut may have split the last character, so its replacement does not count.
-  const fits = candidates.find((name) => isPlausible(iconv.decode(buffer, name).slice(0, -1)));
-  return fits === undefined || fits === 'iso-8859-1' ? 'windows-1252' : fits;
+  for (const name of candidates) {
+    await setImmediate();
+    if (isPlausible(iconv.decode(asBuffer(sample), name))) return name === 'iso-8859-1' ? 'windows-1252' : name;
+  }
+  return 'windows-1252';
 }
 
-/** Other multi-byte text, read as Shift_JIS, falls apart into the half-width syllables that hardly anybody writes. */
+/**
+ * A few damaged bytes are forgiven. Other multi-byte text, read as Shift_JIS, falls apart into the half-width syllables
+ * that hardly anybody writes.
+ */
 function isPlausible(text: string): boolean {
-  const halfWidth = text.match(/[\uFF61-\uFF9F]/g)?.length ?? 0;
-  const others = text.match(/[\u0080-\uFF60]/g)?.length ?? 0;
-  return !text.includes('\uFFFD') && halfWidth <= others;
+  const count = (pattern: RegExp) => text.match(pattern)?.length ?? 0;
+  const others = count(/[\u0080-\uFF60]/g);
+  // One more may come from the cut at the end of the sample.
+  return count(/\uFFFD/g) <= others / 100 + 1 && count(/[\uFF61-\uFF9F]/g) <= others;
 }
