@@ -9,7 +9,7 @@ import {
 } from '../text/unified-diff.js';
 import type { Pace } from './pace.js';
 import { applySplices, type Splice } from './splice.js';
-import { breakAfter, breakBefore, lineEnd, lineFeedsBetween, lineStart, type TextBytes } from './text-bytes.js';
+import { breakAfter, breakBefore, lineEnd, lineNumberAt, lineStart, type TextBytes } from './text-bytes.js';
 
 /** What a change looks like to a person. */
 export interface ChangeView {
@@ -37,19 +37,15 @@ const maxHunks = 400;
 export async function viewChange(change: TextChange, names: DiffNames, pace: Pace): Promise<ChangeView> {
   const hunks: Hunk[] = [];
   let isCut = false;
-  let line = { number: 1, offset: 0 };
   let shift = 0;
   for (const region of regionsOf(change)) {
     if (hunks.length >= maxHunks) {
       isCut = true;
       break;
     }
-    line = {
-      number: line.number + (await lineFeedsBetween(change.text, line.offset, region.start, pace)),
-      offset: region.start,
-    };
+    const line = (await lineNumberAt(change.text, region.start, pace)) - 1;
     const { oldLines, newLines, isWhole } = linesOf(change.text, region);
-    const offset = { old: line.number - 1, new: line.number - 1 + shift };
+    const offset = { old: line, new: line + shift };
     hunks.push(...hunksOf(oldLines, newLines, await diffLines(oldLines, newLines), offset));
     shift += newLines.length - oldLines.length;
     isCut ||= !isWhole;
@@ -130,7 +126,6 @@ function countsOf(hunks: readonly Hunk[]) {
 export interface Snippet {
   firstLine: number;
   lastLine: number;
-  totalLines: number;
   text: string;
 }
 
@@ -146,17 +141,17 @@ export async function snippetOf({ text, splices }: TextChange, pace: Pace): Prom
   const moved = near.map((splice) => ({ ...splice, start: splice.start - start, end: splice.end - start }));
   const bytes = Buffer.concat(applySplices(text.bytes.subarray(start, Math.max(end, near.at(-1)?.end ?? end)), moved));
   const lines = splitKeepingBreaks(text.codec.decode(bytes.subarray(0, maxSnippetBytes)));
-  const firstLine = 1 + (await lineFeedsBetween(text, 0, start, pace));
+  const firstLine = await lineNumberAt(text, start, pace);
   return {
     firstLine,
     lastLine: firstLine + Math.max(0, lines.length - 1),
-    totalLines: await totalLines({ text, splices }, pace),
     text: lines.join(''),
   };
 }
 
-async function totalLines({ text, splices }: TextChange, pace: Pace): Promise<number> {
-  let lineFeeds = await lineFeedsBetween(text, 0, text.bytes.length, pace);
+/** How many lines the text has after the change. */
+export async function totalLines({ text, splices }: TextChange, pace: Pace): Promise<number> {
+  let lineFeeds = (await lineNumberAt(text, text.bytes.length, pace)) - 1;
   for (const { start, end, bytes } of splices) {
     lineFeeds += lineFeedsIn(text, bytes) - lineFeedsIn(text, text.bytes.subarray(start, end));
     if (pace.isTired) await pace.rest();

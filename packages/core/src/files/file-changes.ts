@@ -80,8 +80,7 @@ export class FileChanges {
   }): Promise<void> {
     const { file, current, pieces, token, path, signal, tool } = work;
     const { journal, seen } = this.#parts;
-    const after = await hashOf(pieces);
-    let id: string | undefined;
+    let [id, after] = ['', ''];
     let isUnderWay = false;
     try {
       await writeDurably({
@@ -91,6 +90,7 @@ export class FileChanges {
         token,
         signal,
         alongside: async () => {
+          after = await hashOf(pieces);
           id = await journal.record({ tool, path, before: current?.hash ?? null, after }, current?.bytes ?? null);
         },
         beforeCommit: async () => {
@@ -99,7 +99,7 @@ export class FileChanges {
         },
       });
     } catch (error) {
-      if (id !== undefined && !isUnderWay) await journal.forget(id);
+      if (id !== '' && !isUnderWay) await journal.forget(id);
       throw error;
     }
     seen.record(path, after);

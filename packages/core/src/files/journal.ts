@@ -52,7 +52,6 @@ export class Journal {
     content: Uint8Array | null,
   ): Promise<string> {
     try {
-      if (change.before !== null && content !== null) await this.#keep(change.before, content);
       const directory = await this.#home.directory('journal', 'changes');
       const entries = await entriesIn(directory);
       const id = [
@@ -62,7 +61,14 @@ export class Journal {
         randomBytes(4).toString('hex'),
       ].join('.');
       const time = new Date().toISOString();
-      await createDurably(directory, id, Buffer.from(JSON.stringify({ id, turn: this.#turn, time, ...change })));
+      const entry = Buffer.from(JSON.stringify({ id, turn: this.#turn, time, ...change }));
+      const work = [createDurably(directory, id, entry)];
+      if (change.before !== null && content !== null) work.push(this.#keep(change.before, content));
+      const failed = (await Promise.allSettled(work)).find((outcome) => outcome.status === 'rejected');
+      if (failed) {
+        await this.forget(id);
+        throw failed.reason;
+      }
       await this.#prune(entries);
       return id;
     } catch (cause) {

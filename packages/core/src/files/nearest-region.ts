@@ -5,7 +5,7 @@ import {
   breakBefore,
   findOffsets,
   lineEnd,
-  lineFeedsBetween,
+  lineNumberAt,
   lineStart,
   type TextBytes,
 } from './text-bytes.js';
@@ -41,7 +41,7 @@ export async function nearestRegion(text: TextBytes, needle: string, pace: Pace)
     if (score > (best?.score ?? enough)) best = { start, lines, score };
     if (pace.isTired) await pace.rest();
   }
-  return best && { firstLine: 1 + (await lineFeedsBetween(text, 0, best.start, pace)), lines: best.lines };
+  return best && { firstLine: await lineNumberAt(text, best.start, pace), lines: best.lines };
 }
 
 /** Something to look for, and the line of the needle in which it stands. */

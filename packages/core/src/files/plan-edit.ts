@@ -6,7 +6,7 @@ import { findText } from './match.js';
 import { describeRegion, nearestRegion } from './nearest-region.js';
 import type { Pace } from './pace.js';
 import { type Splice, spliceFor } from './splice.js';
-import { findOffsets, lineFeedsBetween, type TextBytes } from './text-bytes.js';
+import { findOffsets, lineNumberAt, type TextBytes } from './text-bytes.js';
 import { codecFor } from './text-codec.js';
 import { detectEncoding } from './text-encoding.js';
 import type { Found, Match } from './text-match.js';
@@ -62,12 +62,13 @@ async function chosen(text: TextBytes, found: Found, wish: EditWish, pace: Pace)
   const { matches, relaxed } = found;
   if (matches.length === 0) throw await missing(text, wish, pace);
   if (matches.length === 1) return matches;
-  const places = await placesOf(text, matches, pace);
   if (relaxed.length > 0) {
+    const places = await placesOf(text, matches, pace);
     const message = `old_string is not in ${wish.path} as given, and apart from ${relaxed.join(' and ')} it is there ${matches.length} times (${places}). Copy one of them exactly.`;
     throw new ToolError('edit_expected_occurrence_mismatch', message);
   }
   if (!wish.replaceAll) {
+    const places = await placesOf(text, matches, pace);
     const message = `old_string occurs ${matches.length} times in ${wish.path} (${places}). Add lines around it until it is unique, or set replace_all.`;
     throw new ToolError('edit_expected_occurrence_mismatch', message);
   }
@@ -83,13 +84,8 @@ const maxPlaces = 10;
 
 async function placesOf(text: TextBytes, matches: readonly Match[], pace: Pace): Promise<string> {
   const numbers: number[] = [];
-  let [line, offset] = [1, 0];
-  for (const { lines } of matches.slice(0, maxPlaces)) {
-    const start = lines[0]?.start ?? 0;
-    line += await lineFeedsBetween(text, offset, start, pace);
-    offset = start;
-    numbers.push(line);
-  }
+  for (const { lines } of matches.slice(0, maxPlaces))
+    numbers.push(await lineNumberAt(text, lines[0]?.start ?? 0, pace));
   return `lines ${numbers.join(', ')}${matches.length > maxPlaces ? ', …' : ''}`;
 }
 

@@ -123,12 +123,18 @@ export function lineEnd(text: TextBytes, offset: number): number {
   return bytes.length;
 }
 
-export async function lineFeedsBetween(text: TextBytes, from: number, to: number, pace: Pace): Promise<number> {
-  let count = 0;
-  const { bytes } = text;
-  for (let at = bytes.indexOf(lineFeed, from); at !== -1 && at < to; at = bytes.indexOf(lineFeed, at + 1)) {
-    if (breakUnit(text, at - (at % text.codec.unit)) === lineFeed) count++;
-    if ((count & 0xfff) === 0 && pace.isTired) await pace.rest();
+/** How far the lines of a buffer have been counted: a report asks for several places, one after the other. */
+const counted = new WeakMap<Buffer, { offset: number; lines: number }>();
+
+/** The 1-based number of the line around `offset`. */
+export async function lineNumberAt(text: TextBytes, offset: number, pace: Pace): Promise<number> {
+  const { bytes, codec } = text;
+  const known = counted.get(bytes);
+  let [at, lines] = known && known.offset <= offset ? [known.offset, known.lines] : [0, 0];
+  for (at = bytes.indexOf(lineFeed, at); at !== -1 && at < offset; at = bytes.indexOf(lineFeed, at + 1)) {
+    if (codec.unit === 1 || breakUnit(text, at - (at % codec.unit)) === lineFeed) lines++;
+    if ((lines & 0xfff) === 0 && pace.isTired) await pace.rest();
   }
-  return count;
+  counted.set(bytes, { offset, lines });
+  return lines + 1;
 }

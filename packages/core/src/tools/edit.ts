@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import type { XStatic } from 'typebox/schema';
 import { confirmChange, displayChange, hardLinkNote, textsOf } from '../files/change-report.js';
-import { snippetOf, viewChange } from '../files/change-view.js';
+import { snippetOf, totalLines, viewChange } from '../files/change-view.js';
 import type { FileChanges } from '../files/file-changes.js';
 import type { Snapshot } from '../files/file-snapshot.js';
 import { JudgedPaths } from '../files/judged-paths.js';
@@ -122,7 +122,10 @@ export class EditTool extends BaseTool<EditParams> {
     path: string,
     pace: Pace,
   ): Promise<ToolResult> {
+    // In the order of their places in the file, so that its lines are counted once.
+    const { firstLine, lastLine, text } = await snippetOf(plan, pace);
     const view = await viewChange(plan, this.#names(path, current), pace);
+    const total = await totalLines(plan, pace);
     const proposed = this.#proposals.rewritten(params);
     const returnDisplay: FileDiff = await displayChange(path, {
       current,
@@ -130,8 +133,7 @@ export class EditTool extends BaseTool<EditParams> {
       texts: textsOf(plan),
       ...(proposed !== undefined && { proposed }),
     });
-    const { firstLine, lastLine, totalLines, text } = await snippetOf(plan, pace);
-    const where = totalLines === 0 ? 'It is empty.' : `Showing lines ${firstLine}-${lastLine} of ${totalLines}:`;
+    const where = total === 0 ? 'It is empty.' : `Showing lines ${firstLine}-${lastLine} of ${total}:`;
     const sentences = [summary(plan, current, path), ...notes(plan, current, proposed), where];
     return { llmContent: `${sentences.join(' ')}\n---\n${text}`, returnDisplay };
   }
