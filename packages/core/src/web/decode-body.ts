@@ -11,7 +11,7 @@ export interface Body {
 const maxCodings = 2;
 
 /** The codings this Node can undo, as an Accept-Encoding header. */
-export const acceptedCodings = `gzip, br, deflate${'createZstdDecompress' in zlib ? ', zstd' : ''}`;
+export const acceptedCodings = `gzip, br${'createZstdDecompress' in zlib ? ', zstd' : ''}`;
 
 /** Reads and decompresses a body, never holding more than `maxBytes` of it: a bomb is cut like any long page. */
 export async function readBody(

@@ -1,0 +1,257 @@
+import { createServer as createTlsServer } from 'node:https';
+import { type AddressInfo, connect } from 'node:net';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { expect, onTestFinished, test } from 'vitest';
+import { selfSigned } from '../../../../testing/self-signed.js';
+import { never, page, rawServer, webServer } from '../../../../testing/web-server.js';
+import { GuardedHttp, type GuardedHttpOptions } from './guarded-http.js';
+
+/** Loopback is open, but for what a test closes again. */
+function httpWith(options: GuardedHttpOptions = {}): GuardedHttp {
+  const http = new GuardedHttp({ isOpen: () => true, timeoutMs: 10_000, ...options });
+  onTestFinished(() => http.close());
+  return http;
+}
+
+async function fetchText(url: string, options: GuardedHttpOptions = {}, signal = never): Promise<string> {
+  const answer = await httpWith(options).send({ url: new URL(url) }, signal);
+  if (answer.type === 'redirect') return `redirect to ${answer.to.href}`;
+  return `${answer.status} ${answer.body.bytes.toString('latin1')}${answer.body.isCut ? ' (cut)' : ''}`;
+}
+
+const refused = { type: 'permission_denied' };
+const failed = { type: 'web_fetch_fallback_failed' };
+
+test('nothing on this machine is reached without a rule', async () => {
+  const { url, port, requests } = await webServer(page('secret'));
+  for (const host of ['127.0.0.1', 'localhost', '127.1', '0.0.0.0', '[::ffff:127.0.0.1]'])
+    await expect(fetchText(`http://${host}:${port}/`, { isOpen: () => false })).rejects.toMatchObject(refused);
+  expect(requests).toEqual([]);
+  expect(await fetchText(url)).toBe('200 secret');
+});
+
+test('a rule opens its port and no other', async () => {
+  const [open, closed] = [await webServer(page('open')), await webServer(page('closed'))];
+  const isOpen = (host: string, port: number) => host === 'localhost' && port === open.port;
+  expect(await fetchText(`http://localhost:${open.port}/`, { isOpen })).toBe('200 open');
+  await expect(fetchText(`http://localhost:${closed.port}/`, { isOpen })).rejects.toMatchObject(refused);
+  await expect(fetchText(`http://127.0.0.1:${open.port}/`, { isOpen })).rejects.toMatchObject(refused);
+});
+
+test.each([301, 302, 303, 307, 308])('a redirect with status %i on the same host is followed', async (status) => {
+  const { url } = await webServer((request, response) => {
+    if (request.url === '/end') response.end('there');
+    else response.writeHead(status, { location: '/end' }).end('not this');
+  });
+  expect(await fetchText(`${url}/start`)).toBe('200 there');
+});
+
+/** Fifty chains: 0 to 9 hops on the same host, and then each of five ends. */
+const chains = Array.from({ length: 10 }, (_, hops) => hops).flatMap((hops) =>
+  (['page', 'other host', 'private', 'file', 'user'] as const).map((end) => [hops, end] as const),
+);
+const chainEnds = {
+  page: undefined,
+  'other host': 'http://elsewhere.example/',
+  private: 'http://169.254.169.254/latest/meta-data/',
+  file: 'file:///etc/passwd',
+  user: 'http://user:pw@elsewhere.example/',
+};
+
+test.each(chains)('after %i redirects to %s every hop was judged and at most five were followed', async (hops, end) => {
+  const { url, requests } = await webServer((request, response) => {
+    const hop = Number(request.url?.slice(1));
+    const location = hop < hops ? `/${hop + 1}` : chainEnds[end];
+    if (location === undefined) response.end('done');
+    else response.writeHead(302, { location }).end();
+  });
+  const outcome = fetchText(`${url}/0`);
+  if (hops > 5)
+    await expect(outcome).rejects.toMatchObject({
+      ...failed,
+      message: expect.stringContaining('redirects more than 5 times'),
+    });
+  else if (end === 'page') expect(await outcome).toBe('200 done');
+  else if (end === 'other host') expect(await outcome).toBe('redirect to http://elsewhere.example/');
+  else await expect(outcome).rejects.toMatchObject(refused);
+  expect(requests.length).toBe(Math.min(hops, 5) + 1);
+});
+
+test('a redirect to another port or scheme is another host', async () => {
+  const other = await webServer(page('other'));
+  const { url } = await webServer((_request, response) => response.writeHead(302, { location: other.url }).end());
+  expect(await fetchText(url)).toBe(`redirect to ${other.url}/`);
+  expect(other.requests).toEqual([]);
+});
+
+test('a redirect loop and a refresh in the page lead nowhere', async () => {
+  const loop = await webServer((_request, response) => response.writeHead(302, { location: '/' }).end());
+  await expect(fetchText(loop.url)).rejects.toMatchObject(failed);
+  const refresh = await webServer(page('<meta http-equiv="refresh" content="0;url=/next">'));
+  await fetchText(refresh.url);
+  expect(refresh.requests).toHaveLength(1);
+});
+
+const bytes = Buffer.from('some text '.repeat(1000));
+test.each([
+  ['gzip', gzipSync(bytes)],
+  ['x-gzip', gzipSync(bytes)],
+  ['deflate', deflateSync(bytes)],
+  ['br', brotliCompressSync(bytes)],
+  ['gzip, br', brotliCompressSync(gzipSync(bytes))],
+  ['identity', bytes],
+])('a body in %s is decompressed', async (coding, body) => {
+  const { url } = await webServer((_request, response) =>
+    response.writeHead(200, { 'content-encoding': coding }).end(body),
+  );
+  expect(await fetchText(url)).toBe(`200 ${bytes.toString()}`);
+});
+
+const zeros = Buffer.alloc(30_000_000);
+test.each([
+  ['gzip', () => gzipSync(zeros)],
+  ['br', () => brotliCompressSync(zeros, { params: { 1: 4 } })],
+  ['gzip, gzip', () => gzipSync(gzipSync(zeros))],
+])('a bomb in %s costs no more than its limit', async (coding, make) => {
+  const bomb = make();
+  const { url } = await webServer((_request, response) =>
+    response.writeHead(200, { 'content-encoding': coding }).end(bomb),
+  );
+  const before = process.memoryUsage.rss();
+  const answer = await httpWith().send({ url: new URL(url) }, never);
+  expect(answer).toMatchObject({ body: { isCut: true, bytes: { length: 10_000_000 } } });
+  expect(process.memoryUsage.rss() - before).toBeLessThan(64_000_000);
+});
+
+test.each([
+  ['gzip, gzip, gzip', 'compressed 3 times'],
+  [Array(1000).fill('gzip').join(', '), 'compressed 1000 times'],
+  ['rot13', 'unknown coding "rot13"'],
+  ['constructor', 'unknown coding'],
+])('the codings %.20s are refused', async (coding, message) => {
+  const { url } = await webServer((_request, response) =>
+    response.writeHead(200, { 'content-encoding': coding }).end('x'),
+  );
+  await expect(fetchText(url)).rejects.toMatchObject({ ...failed, message: expect.stringContaining(message) });
+});
+
+test('an endless body is cut', async () => {
+  const { url } = await webServer((_request, response) => {
+    const chunk = Buffer.alloc(65_536, 'a');
+    const more = () => {
+      while (!response.destroyed && response.write(chunk));
+    };
+    response.on('drain', more);
+    more();
+  });
+  const said = await fetchText(url, { maxBytes: 1_000_000 });
+  expect([said.length, said.slice(-6)]).toEqual([1_000_010, ' (cut)']);
+});
+
+test('a dripping body ends with the time for the whole', async () => {
+  const { url } = await webServer((_request, response) => {
+    const timer = setInterval(() => response.write('a'), 50);
+    response.on('close', () => clearInterval(timer));
+  });
+  await expect(fetchText(url, { timeoutMs: 500 })).rejects.toMatchObject({
+    ...failed,
+    message: '127.0.0.1 did not finish answering within 0.5 s.',
+  });
+});
+
+test('a server that accepts and says nothing ends with the time for the whole', async () => {
+  const { url } = await rawServer(() => {});
+  await expect(fetchText(url, { timeoutMs: 300 })).rejects.toMatchObject(failed);
+});
+
+test.each([
+  ['a length that is too long', 'HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nshort'],
+  ['a chunk that never ends', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nff\r\nshort'],
+  ['no HTTP at all', 'SSH-2.0-OpenSSH_9.2\r\n'],
+  ['headers without end', `HTTP/1.1 200 OK\r\n${'x-filler: 0123456789\r\n'.repeat(5000)}`],
+  [
+    'half a gzip',
+    Buffer.concat([
+      Buffer.from('HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\nconnection: close\r\n\r\n'),
+      gzipSync(bytes).subarray(0, 40),
+    ]),
+  ],
+  ['nothing', ''],
+])('an answer with %s is an error, not a page', async (_what, answer) => {
+  const { url } = await rawServer((socket) => socket.end(answer));
+  await expect(fetchText(url)).rejects.toMatchObject(failed);
+});
+
+test('an answer longer than it says is what it says', async () => {
+  const { url } = await rawServer((socket) =>
+    socket.end('HTTP/1.1 200 OK\r\ncontent-length: 5\r\nconnection: close\r\n\r\nhello and more'),
+  );
+  expect(await fetchText(url)).toBe('200 hello');
+});
+
+test('the caller can stop a request', async () => {
+  const { url } = await rawServer(() => {});
+  const controller = new AbortController();
+  const outcome = fetchText(url, {}, controller.signal);
+  controller.abort(new Error('enough'));
+  await expect(outcome).rejects.toThrow('enough');
+});
+
+test('a certificate that nobody vouches for is refused, whatever the environment says', async () => {
+  const server = createTlsServer(selfSigned, (_request, response) => response.end('secret'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
+  process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
+  onTestFinished(() => {
+    if (before === undefined) delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
+    else process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = before;
+    server.close();
+  });
+  await expect(fetchText(`https://localhost:${(server.address() as AddressInfo).port}/`)).rejects.toMatchObject({
+    ...failed,
+    message: expect.stringContaining('certificate'),
+  });
+});
+
+test('a flood of requests to one host is refused, not queued', async () => {
+  const { url, requests } = await webServer(page('ok'));
+  const http = httpWith({ requestsPerMinute: 5 });
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 1000 }, () => http.send({ url: new URL(url) }, never)),
+  );
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(5);
+  expect(requests).toHaveLength(5);
+});
+
+test('a name that does not exist is said so', async () => {
+  await expect(fetchText('http://no-such-host.invalid/')).rejects.toMatchObject(failed);
+});
+
+test('a proxy is used, sees no page of ours that is private, and is left aside where no_proxy says so', async () => {
+  const site = await webServer(page('through'));
+  const seen: string[] = [];
+  const { createServer } = await import('node:http');
+  const tunnel = createServer().on('connect', (request, socket) => {
+    seen.push(request.url ?? '');
+    const out = connect(site.port, '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      out.pipe(socket).pipe(out);
+    });
+    socket.on('error', () => {});
+    out.on('error', () => {});
+  });
+  await new Promise<void>((resolve) => tunnel.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    tunnel.closeAllConnections();
+    tunnel.close();
+  });
+  const address = `http://127.0.0.1:${(tunnel.address() as AddressInfo).port}`;
+  const env = { HTTP_PROXY: address, no_proxy: 'direct.invalid' };
+  const options: GuardedHttpOptions = { isOpen: () => false, proxy: { env } };
+  expect(await fetchText('http://site.invalid/', options)).toBe('200 through');
+  expect(seen).toEqual(['site.invalid:80']);
+  await expect(fetchText('http://127.0.0.1/', options)).rejects.toMatchObject(refused);
+  await expect(fetchText('http://localhost/', options)).rejects.toMatchObject(refused);
+  await expect(fetchText('http://direct.invalid/', options)).rejects.toMatchObject(failed);
+  expect(seen).toHaveLength(1);
+});
