@@ -1,6 +1,6 @@
 import { Agent } from '../packages/core/src/agent/agent.js';
 import type { AgentEvent, PromptEnd } from '../packages/core/src/agent/agent-event.js';
-import type { AgentOptions } from '../packages/core/src/agent/agent-options.js';
+import type { AgentOptions, DeclaredTools } from '../packages/core/src/agent/agent-options.js';
 import type { Message } from '../packages/core/src/models/model.js';
 import { ScriptedModel, type ScriptStep } from '../packages/core/src/models/scripted.js';
 import { Policy } from '../packages/core/src/policy/policy.js';
@@ -24,9 +24,10 @@ export function agentKit(
     contextWindow?: number;
     extraTools?: AnyTool[];
     scheduler?: Partial<SchedulerOptions>;
+    declare?: (registry: ToolRegistry) => DeclaredTools;
   } = {},
 ): Kit {
-  const { contextWindow, extraTools = [], scheduler = {}, ...rest } = options;
+  const { contextWindow, extraTools = [], scheduler = {}, declare, ...rest } = options;
   const model = new ScriptedModel(steps, contextWindow === undefined ? {} : { contextWindow });
   const notes: string[] = [];
   const registry = new ToolRegistry();
@@ -39,7 +40,7 @@ export function agentKit(
   const agent = new Agent({
     model,
     system: 'Be brief.',
-    tools: { declarations: () => registry.getFunctionDeclarations() },
+    tools: declare?.(registry) ?? { declarations: () => registry.getFunctionDeclarations() },
     openRunner: (onEvent) =>
       new Scheduler({ registry, policy, approver: noOneThere, spill: async () => '/spilled', onEvent, ...scheduler }),
     ...rest,

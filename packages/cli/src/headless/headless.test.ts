@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { buildProgram, modelVariables, type ProgramOptions, runProgram } from '../../../../testing/lathe-program.js';
 import { modelServer, type ServerScript } from '../../../../testing/model-server.js';
+import { canSeeProcesses, isRunning } from '../../../../testing/running.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 
 beforeAll(buildProgram, 300_000);
@@ -228,7 +229,7 @@ test('a typed answer is checked, corrected once, and printed as JSON', async () 
   expect(bad.server.requests).toHaveLength(2);
 });
 
-test.skipIf(!existsSync('/proc/self/cmdline')).each(['SIGINT', 'SIGTERM'] as const)(
+test.skipIf(!canSeeProcesses).each(['SIGINT', 'SIGTERM'] as const)(
   '%s in the middle of a command ends with valid output and no survivor',
   async (signal) => {
     const cwd = tempDirectory();
@@ -251,20 +252,9 @@ test.skipIf(!existsSync('/proc/self/cmdline')).each(['SIGINT', 'SIGTERM'] as con
     const messages = lines(stdout);
     expect(messages.at(-1)).toMatchObject({ type: 'result', is_error: true, error: { type: 'aborted' } });
     expect(messages.at(-2)).toMatchObject({ type: 'user', message: { content: [{ is_error: true }] } });
-    expect(running(marker)).toBe(false);
+    expect(isRunning(marker)).toBe(false);
   },
 );
-
-/** Whether any process has the text among its arguments. */
-function running(text: string): boolean {
-  return readdirSync('/proc').some((pid) => {
-    try {
-      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(text);
-    } catch {
-      return false;
-    }
-  });
-}
 
 test('a reader that closes early or reads slowly breaks nothing', async () => {
   const text = Array.from({ length: 5_000 }, (_, index) => `word${index}`).join(' ');

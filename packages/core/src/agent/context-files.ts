@@ -64,7 +64,6 @@ export class ContextFiles implements ContextSource {
       this.#visited.add(folder);
       for (const name of this.#options.names) {
         const file = await reader.read(join(folder, name));
-        if (!file) continue;
         notices.push(...file.notices);
         if (file.text.trim() !== '') blocks.push(block(this.#shown(join(folder, name)), file.text));
       }

@@ -6,8 +6,8 @@ import type { ContextText } from './agent-options.js';
 
 /** Reads context files and what they import, from inside the given folders only. */
 export interface ContextReader {
-  /** `undefined` when there is no such file. */
-  read(path: string): Promise<ContextText | undefined>;
+  /** Empty when there is no such file. */
+  read(path: string): Promise<ContextText>;
 }
 
 const maxFileBytes = 96 * 1024;
@@ -38,10 +38,10 @@ class Reader implements ContextReader {
     this.#userHome = userHome;
   }
 
-  async read(path: string): Promise<ContextText | undefined> {
+  async read(path: string): Promise<ContextText> {
     const notices: Notice[] = [];
     const text = await this.#read(path, { chain: [], notices });
-    return text === undefined ? undefined : { text, notices };
+    return { text: text ?? '', notices };
   }
 
   async #read(path: string, { chain, notices }: Import): Promise<string | undefined> {

@@ -1,0 +1,202 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { agentKit, collect, endOf } from '../../../../testing/agent-kit.js';
+import { canSeeProcesses, isRunning } from '../../../../testing/running.js';
+import { policyOf, schedulerOf } from '../../../../testing/scheduler-kit.js';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { childEnvironment } from '../process/environment.js';
+import type { Approver } from '../scheduler/call.js';
+import { defineTool } from '../tools/tools.js';
+import { type Hook, Hooks } from './hooks.js';
+
+const never = new AbortController().signal;
+
+function hooksOf(hooks: Partial<Hook>[], cwd = tempDirectory()): Hooks {
+  const env = childEnvironment({ ...process.env, API_KEY: 'secret' }, { set: { LATHE_PROJECT_DIR: cwd } });
+  const session = { id: 'session-1', cwd, transcriptPath: '', permissionMode: () => 'default' };
+  const all = hooks.map((hook) => ({ event: 'PreToolUse' as const, command: 'true', timeoutMs: 10_000, ...hook }));
+  return new Hooks(all, { cwd, env }, session);
+}
+
+/** Keeps what it was called with. */
+function recorder() {
+  const seen: unknown[] = [];
+  const tool = defineTool({
+    name: 'run_shell_command',
+    displayName: 'Shell',
+    description: 'Records.',
+    kind: 'other',
+    parameterSchema: {
+      type: 'object',
+      properties: { command: { type: 'string' } },
+      required: ['command'],
+      additionalProperties: false,
+    } as const,
+    execute: async (params) => {
+      seen.push(params.command);
+      return { llmContent: 'ran', returnDisplay: 'ran' };
+    },
+  });
+  return { tool, seen };
+}
+
+async function runWith(hooks: Hooks, options: { approver?: Approver; allow?: string[]; mode?: 'yolo' } = {}) {
+  const { tool, seen } = recorder();
+  const { approver, allow = ['run_shell_command'], mode } = options;
+  const { scheduler } = schedulerOf([tool], {
+    hooks,
+    policy: policyOf({ allow, ...(mode && { mode }) }),
+    ...(approver && { approver }),
+  });
+  const [outcome] = await scheduler.run([{ id: '1', name: tool.name, args: { command: 'ls' } }], never);
+  return { outcome, seen };
+}
+
+const answers = (answer: object) => `echo '${JSON.stringify(answer)}'`;
+
+test('a hook is told everything about the call, on stdin, in a small environment', async () => {
+  const cwd = tempDirectory();
+  await runWith(hooksOf([{ command: 'cat > input; env > env; pwd > pwd' }], cwd));
+  expect(JSON.parse(readFileSync(join(cwd, 'input'), 'utf8'))).toEqual({
+    session_id: 'session-1',
+    transcript_path: '',
+    cwd,
+    permission_mode: 'default',
+    hook_event_name: 'PreToolUse',
+    tool_name: 'run_shell_command',
+    tool_input: { command: 'ls' },
+    tool_use_id: '1',
+  });
+  expect(readFileSync(join(cwd, 'env'), 'utf8')).not.toContain('secret');
+  expect(readFileSync(join(cwd, 'pwd'), 'utf8').trim()).toBe(cwd);
+});
+
+test.each([
+  ['exit code 2', 'echo "not that" >&2; exit 2'],
+  ['decision block', answers({ decision: 'block', reason: 'not that' })],
+  [
+    'permissionDecision deny',
+    answers({ hookSpecificOutput: { permissionDecision: 'deny', permissionDecisionReason: 'not that' } }),
+  ],
+  ['continue false', answers({ continue: false, stopReason: 'not that' })],
+])('%s refuses the call and tells the model why', async (_title, command) => {
+  const { outcome, seen } = await runWith(hooksOf([{ command }]), { mode: 'yolo' });
+  expect(seen).toEqual([]);
+  expect(outcome?.error).toEqual({ type: 'execution_denied', message: expect.stringContaining('not that') });
+});
+
+test.each([
+  ['allow', answers({ hookSpecificOutput: { permissionDecision: 'allow' } })],
+  ['approve', answers({ decision: 'approve' })],
+])('%s does not loosen anything', async (_title, command) => {
+  const cautious = { decide: async () => ({ outcome: 'deny' as const }) };
+  const { tool, seen } = recorder();
+  const { scheduler } = schedulerOf([tool], {
+    hooks: hooksOf([{ command }]),
+    policy: policyOf({ deny: ['run_shell_command'] }),
+  });
+  const [denied] = await scheduler.run([{ name: tool.name, args: { command: 'ls' } }], never);
+  expect(denied?.error?.type).toBe('execution_denied');
+  const asked = await runWith(hooksOf([{ command }, { command: answers({ permissionDecision: 'ask' }) }]), {
+    approver: cautious,
+  });
+  expect(asked.outcome?.status).toBe('cancelled');
+  expect([seen, asked.seen]).toEqual([[], []]);
+});
+
+test('ask brings a person in even in yolo mode', async () => {
+  const questions: string[] = [];
+  const approver: Approver = {
+    decide: async ({ reason }) => {
+      questions.push(reason);
+      return { outcome: 'once' };
+    },
+  };
+  const command = answers({ hookSpecificOutput: { permissionDecision: 'ask', permissionDecisionReason: 'looks odd' } });
+  const { seen } = await runWith(hooksOf([{ command }]), { approver, mode: 'yolo' });
+  expect([questions, seen]).toEqual([['looks odd'], ['ls']]);
+});
+
+test('changed parameters are validated and judged anew', async () => {
+  const change = (input: object) => hooksOf([{ command: answers({ hookSpecificOutput: { updatedInput: input } }) }]);
+  const good = await runWith(change({ command: 'ls -la' }));
+  expect(good.seen).toEqual(['ls -la']);
+  const invalid = await runWith(change({ comand: 'ls' }));
+  expect([invalid.seen, invalid.outcome?.error?.type]).toEqual([[], 'invalid_tool_params']);
+});
+
+test('a guard that hangs or cannot run leaves the decision to a person', async () => {
+  const approver: Approver = { decide: async () => ({ outcome: 'deny' }) };
+  const { seen, outcome } = await runWith(hooksOf([{ command: 'sleep 60', timeoutMs: 100 }]), {
+    approver,
+    mode: 'yolo',
+  });
+  expect([seen, outcome?.status]).toEqual([[], 'cancelled']);
+});
+
+test('any other exit code is told to people and changes nothing', async () => {
+  const hooks = hooksOf([{ command: 'echo broken >&2; exit 1' }]);
+  const told: string[] = [];
+  hooks.onNotice((message) => told.push(message));
+  const { seen } = await runWith(hooks);
+  expect([seen, told]).toEqual([['ls'], [expect.stringContaining('broken')]]);
+});
+
+test.each([
+  ['Bash', true],
+  ['Edit|Bash', true],
+  ['run_.*', true],
+  ['*', true],
+  ['', true],
+  ['(', true],
+  ['Edit', false],
+  ['shell_command', false],
+])('the matcher %j: %s', async (matcher, isMatch) => {
+  const { seen } = await runWith(hooksOf([{ command: 'exit 2', matcher }]));
+  expect(seen).toEqual(isMatch ? [] : ['ls']);
+});
+
+test('PostToolUse adds to the result and cannot undo it', async () => {
+  const command = answers({
+    decision: 'block',
+    reason: 'run the formatter',
+    hookSpecificOutput: { additionalContext: 'and the tests' },
+  });
+  const { outcome, seen } = await runWith(hooksOf([{ event: 'PostToolUse', command }]));
+  expect(seen).toEqual(['ls']);
+  expect(outcome?.response.response?.['output']).toBe('ran\n\n[A hook remarks] run the formatter\nand the tests');
+});
+
+test.skipIf(!canSeeProcesses)('endless output is bounded, and nothing a hook started survives it', async () => {
+  const marker = `60.${process.pid}77`;
+  const { outcome } = await runWith(
+    hooksOf([{ command: `setsid sleep ${marker} & head -c 20000000 /dev/zero; exit 2` }]),
+  );
+  expect(outcome?.error?.type).toBe('execution_denied');
+  expect(isRunning(marker)).toBe(false);
+});
+
+test('an abort ends a hook at once', async () => {
+  const controller = new AbortController();
+  const before = hooksOf([{ command: 'sleep 60' }]).before({ callId: '1', tool: 'x', args: {} }, controller.signal);
+  controller.abort(new Error('stop'));
+  await expect(before).rejects.toThrow('stop');
+});
+
+test('hooks around a prompt: context in, refusal, and going on at the end', async () => {
+  const cwd = tempDirectory();
+  const hooks = hooksOf(
+    [
+      { event: 'UserPromptSubmit', command: 'grep -q forbidden && exit 2 || echo "Today is Tuesday"' },
+      { event: 'Stop', command: 'grep -q "stop_hook_active\\":true" || { echo "tests are missing" >&2; exit 2; }' },
+    ],
+    cwd,
+  );
+  const { agent, model } = agentKit([{ text: 'done' }, { text: 'really done' }], { hooks });
+  expect((await endOf(agent, 'something forbidden')).reason).toBe('blocked');
+  const events = await collect(agent.prompt('go', never));
+  expect(events.at(-1)).toMatchObject({ end: { reason: 'done', text: 'really done' } });
+  expect(model.requests[0]?.history[0]?.parts).toEqual([{ text: 'go' }, { text: 'Today is Tuesday' }]);
+  expect(model.requests[1]?.history.at(-1)?.parts[0]?.text).toContain('tests are missing');
+});
