@@ -149,7 +149,7 @@ test('/compact can be asked for, and an abort leaves the history as it was', asy
   await endOf(agent, 'one');
   await endOf(agent, 'two');
   const before = [...agent.history];
-  await expect(collect(agent.compact(AbortSignal.abort()))).rejects.toThrow();
+  await expect(collect(agent.compact(AbortSignal.abort()))).rejects.toThrow('aborted');
   expect(agent.history).toEqual(before);
   const events = await collect(agent.compact(never));
   expect(events.map(({ type }) => type)).toEqual(['compaction-start', 'compaction-end']);
