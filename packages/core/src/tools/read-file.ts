@@ -18,8 +18,8 @@ const parameterSchema = {
   properties: {
     absolute_path: { type: 'string' },
     offset: { type: 'integer', minimum: 0, description: 'First line, from 0' },
-    limit: { type: 'integer', minimum: 1, description: 'Number of lines' },
-    pages: { type: 'string', description: 'PDF pages as text: "3" or "1-10"' },
+    limit: { type: 'integer', minimum: 1 },
+    pages: { type: 'string', description: 'Of a PDF, as text: "1-10"' },
   },
   required: ['absolute_path'],
 } as const;
@@ -47,7 +47,7 @@ export class ReadFileTool extends BaseTool<Params> {
     super({
       name: 'read_file',
       displayName: 'ReadFile',
-      description: 'Read a file: text, image, audio, PDF or notebook. Long text comes in parts.',
+      description: 'Read a file: text (long ones in parts), image, audio, PDF, notebook.',
       kind: 'read',
       parameterSchema,
       parameterAliases: { absolute_path: ['file_path', 'path', 'filePath', 'filename'] },

@@ -16,8 +16,8 @@ const parameterSchema = {
   type: 'object',
   properties: {
     paths: { ...strings, minItems: 1, description: 'Files, directories or globs' },
-    include: { ...strings, description: 'More globs' },
-    exclude: { ...strings, description: 'Globs to leave out' },
+    include: strings,
+    exclude: strings,
     useDefaultExcludes: { type: 'boolean' },
     file_filtering_options: {
       type: 'object',
