@@ -386,8 +386,31 @@ test('a path through a link leads where the kernel would go', async () => {
   symlinkSync(join(outside, 'deep/secret'), join(root, 'src/b.ts'));
   expect((await analyzeIn(root, 'cat link/../secret')).reads).toEqual([join(outside, 'deep/secret')]);
   expect((await analyzeIn(root, 'cd link && cat ../secret')).reads).toContain(join(outside, 'deep/secret'));
-  expect((await analyzeIn(root, 'cat src/*.ts')).reads).toEqual([join(root, 'src'), join(root, 'src/b.ts')]);
+  expect((await analyzeIn(root, 'cat src/*.ts')).reads).toEqual(
+    ['src', 'src/b.ts', 'src/a.ts'].map((name) => join(root, name)),
+  );
   expect((await analyzeIn(root, 'cat */secret')).reads).toEqual([root, join(root, 'link')]);
+});
+
+test('a pattern names the files it matches now', async () => {
+  const root = tempDirectory({ '.netrc': '', 'a.txt': '' });
+  expect((await analyzeIn(root, 'cat .n*')).reads).toEqual([root, join(root, '.netrc')]);
+  expect((await analyzeIn(root, 'for f in ./.[a-z]*; do cat "$f"; done')).reads).toContain(join(root, '.netrc'));
+});
+
+test.each([
+  'grep -r key .',
+  'rg key',
+  'rg key .',
+  'find . -type f -exec cat {} +',
+  'diff -r . src',
+  'find . -type f -print0 | xargs -0 cat',
+])('a search does not pass by secrets in silence: %s', async (command) => {
+  const [plain, secret] = [tempDirectory({ 'src/a': '' }), tempDirectory({ 'src/a': '', '.aws/credentials': '' })];
+  expect((await analyzeIn(plain, command)).isReadOnly).toBe(true);
+  expect((await analyzeIn(secret, command)).doubts).toEqual([
+    `It would search ${join(secret, '.aws/credentials')}, which holds keys or credentials.`,
+  ]);
 });
 
 test.each([

@@ -5,6 +5,7 @@ import type { Findings, PlacedSegment } from './findings.js';
 import { repositoryDoubt } from './git-repository.js';
 import { parseCommand } from './parse-command.js';
 import { resolveProgram } from './resolve-program.js';
+import { secretBelow } from './secret-trees.js';
 import { type PathUse, settlePath } from './settle-paths.js';
 import { CommandWalk } from './walk-command.js';
 
@@ -13,7 +14,7 @@ const hardLength = 200_000;
 const hardBrackets = 300;
 const maxSegments = 50;
 const maxPaths = 200;
-const maxLooks = 5000;
+const maxLooks = 1000;
 
 /**
  * Understands a command as bash 5 would run it. A command is proven read-only when every simple command in it is a
@@ -29,6 +30,7 @@ export async function analyzeCommand(command: string, options: AnalysisOptions):
   if (findings.segments.length > maxSegments) doubts.add(`It has more than ${maxSegments} parts.`);
   await resolvePrograms(findings, options);
   await checkRepositories(findings);
+  await checkSearches(findings);
   const reads = await settle(findings.reads, doubts);
   const redirections = await settle(findings.redirections, doubts);
   const writes = [...new Set([...(await settle(findings.writes, doubts)), ...redirections])];
@@ -128,6 +130,15 @@ async function checkRepositories({ repositories, doubts }: Findings): Promise<vo
   for (const directory of await settle(repositories, doubts)) {
     const doubt = await repositoryDoubt(directory);
     if (doubt !== undefined) doubts.add(`In ${directory}, ${doubt}.`);
+  }
+}
+
+/** A search through a directory reads the secrets below it, which nobody named. */
+async function checkSearches({ searches, doubts }: Findings): Promise<void> {
+  if (doubts.size > 0) return;
+  for (const directory of await settle(searches, doubts)) {
+    const secret = await secretBelow(directory);
+    if (secret !== undefined) doubts.add(`It would search ${secret}, which holds keys or credentials.`);
   }
 }
 

@@ -9,6 +9,8 @@ export type PlacedSegment = Segment & { cwds: readonly string[] };
 export class Findings {
   readonly segments: PlacedSegment[] = [];
   readonly reads: PathUse[] = [];
+  /** The part of `reads` whose content is searched. */
+  readonly searches: PathUse[] = [];
   readonly writes: PathUse[] = [];
   readonly redirections: PathUse[] = [];
   readonly repositories: PathUse[] = [];
@@ -29,7 +31,11 @@ export class Findings {
   /** The places an operand may mean; a doubt when they are unknown. */
   places(argument: Argument, cwds: readonly string[]): PathUse[] {
     const { value, isKnown, pattern, text, below } = argument;
-    if (below) return this.places(below, cwds);
+    if (below) {
+      const places = this.places(below, cwds);
+      this.searches.push(...places);
+      return places;
+    }
     if (isStream(value)) return [];
     if (!isKnown && !pattern) {
       this.doubt(`Which file ${text} means is only known when it runs.`);

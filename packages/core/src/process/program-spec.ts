@@ -30,7 +30,9 @@ export function program(flags: string, operands: Operands, { isFree = false, ref
     if (typeof sorted === 'string') return { why: sorted };
     const isEmpty = operands !== 'none' || sorted.operands.length === 0;
     const why = refuse?.(sorted) ?? (isEmpty ? undefined : 'an operand could make it do more than print');
-    return { ...(why !== undefined && { why }), reads: [...sorted.paths, ...pathsAmong(sorted, operands)] };
+    const paths = pathsAmong(sorted, operands);
+    const searches = operands === 'pattern' || sorted.flags.has('-r') ? paths : [];
+    return { ...(why !== undefined && { why }), reads: [...sorted.paths, ...paths], searches };
   };
 }
 

@@ -6,6 +6,8 @@ export interface Effects {
   /** Why the call is not proven to change nothing; absent when it is. */
   why?: string;
   reads?: Argument[];
+  /** Those of `reads` whose content is searched, and if they are directories all that lies below. */
+  searches?: Argument[];
   writes?: Argument[];
   usesNetwork?: boolean;
   /** Directories in which git starts to look for a repository, whose configuration can name programs to run. */

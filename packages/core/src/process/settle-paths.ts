@@ -11,7 +11,7 @@ export interface PathUse {
 
 /**
  * Absolute paths that say what the kernel will open: `link/..` leads to the parent of the link's target, and a pattern
- * stands for the links it matches besides the directory it is looked up in.
+ * stands for what it matches now, the links on the way, and the directory it is looked up in.
  */
 export async function settlePath({ cwd, path, pattern }: PathUse, budget: Budget): Promise<string[]> {
   if (pattern === undefined) return [await climb(path.startsWith('/') ? path : `${cwd}/${path}`)];
@@ -19,7 +19,7 @@ export async function settlePath({ cwd, path, pattern }: PathUse, budget: Budget
   const first = components.findIndex((component) => typeof component !== 'string');
   const fixed = components.slice(0, first).join('/');
   const base = await climb(fixed.startsWith('/') || (fixed === '' && first > 0) ? `${fixed}/` : `${cwd}/${fixed}`);
-  return [base, ...(await linksMatching(base, components.slice(first), budget))];
+  return [base, ...(await entriesBehind(base, components.slice(first), budget))];
 }
 
 /** Resolves `..` as the kernel does: a link before it is followed first. */
@@ -64,43 +64,40 @@ export interface Budget {
   looks: number;
 }
 
-/** Symbolic links that a pattern can match, or pass through; all it reached when the budget ends. */
-async function linksMatching(base: string, components: Component[], budget: Budget): Promise<string[]> {
+/** What a pattern matches, and the links it passes through; all it reached when the budget ends. */
+async function entriesBehind(base: string, components: Component[], budget: Budget): Promise<string[]> {
   const links: string[] = [];
-  let directories = [base];
-  for (const [index, component] of components.entries()) {
+  let reached = [base];
+  for (const component of components) {
     const next: string[] = [];
-    for (const directory of directories) {
+    for (const directory of reached) {
       const entries =
         typeof component === 'string'
           ? await entryNamed(directory, component)
           : await entriesMatching(directory, component);
       budget.looks -= entries.length + 1;
-      if (budget.looks < 0) return [...links, ...directories];
-      for (const { name, isLink, isLeaf } of entries) {
-        if (isLink) links.push(join(directory, name));
-        if (!isLeaf && index < components.length - 1) next.push(join(directory, name));
-      }
+      if (budget.looks < 0) return [...links, ...reached];
+      next.push(...entries.map(({ name }) => join(directory, name)));
+      links.push(...entries.filter(({ isLink }) => isLink).map(({ name }) => join(directory, name)));
     }
-    directories = next;
+    reached = next;
   }
-  return links;
+  return [...links, ...reached];
 }
 
 interface Entry {
   name: string;
   isLink: boolean;
-  isLeaf: boolean;
 }
 
 async function entryNamed(directory: string, name: string): Promise<Entry[]> {
   const info = await lstat(join(directory, name)).catch(() => undefined);
-  return info ? [{ name, isLink: info.isSymbolicLink(), isLeaf: info.isFile() }] : [];
+  return info ? [{ name, isLink: info.isSymbolicLink() }] : [];
 }
 
 async function entriesMatching(directory: string, component: RegExp): Promise<Entry[]> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
   return entries
     .filter(({ name }) => component.test(name))
-    .map((entry) => ({ name: entry.name, isLink: entry.isSymbolicLink(), isLeaf: entry.isFile() }));
+    .map((entry) => ({ name: entry.name, isLink: entry.isSymbolicLink() }));
 }

@@ -242,16 +242,12 @@ export class CommandWalk {
     return reasons.find((reason) => reason !== undefined);
   }
 
-  private collect(
-    { reads = [], writes = [], repositories = [], usesNetwork }: Judgement,
-    words: Argument[],
-    { cwds }: Scope,
-  ): void {
+  private collect(judgement: Judgement, words: Argument[], { cwds }: Scope): void {
     const { findings } = this;
-    for (const argument of reads) findings.reads.push(...findings.places(argument, cwds));
-    for (const argument of writes) findings.writes.push(...findings.places(argument, cwds));
-    for (const argument of repositories) findings.repositories.push(...findings.places(argument, cwds));
-    if (!usesNetwork) return;
+    for (const list of ['reads', 'searches', 'writes', 'repositories'] as const) {
+      for (const argument of judgement[list] ?? []) findings[list].push(...findings.places(argument, cwds));
+    }
+    if (!judgement.usesNetwork) return;
     findings.usesNetwork = true;
     for (const host of hostsIn(words)) findings.hosts.add(host);
   }
