@@ -33,23 +33,26 @@ export interface FlagList {
   takesNumber: boolean;
   /** Flags end at the first operand. */
   stopsAtOperand: boolean;
+  /** A word is one flag: no bundles, no attached values. */
+  isSingle: boolean;
 }
 
 /**
  * Reads a list of flags. `-abc` are flags without a value, `-n:` takes a text, `-f@` a path that is read, `-i?` a text
  * only when attached; likewise `--name`, `--name=`, `--name=@`, `--name=?`; `-#` is a number; `+` ends flags at the
- * first operand.
+ * first operand; `1` means that each flag is a word of its own, `-ab` included.
  */
 export function flagList(source: string): FlagList {
   const kinds = new Map<string, ValueKind>();
   const tokens = source.split(/\s+/).filter((token) => token !== '');
+  const isSingle = tokens.includes('1');
   for (const token of tokens) {
     const [, name = '', mark = ''] = /^(--?[^:@?=]+?)(:|@|\?|=|=@|=\?)?$/.exec(token) ?? [];
     const kind = kindOf[mark] ?? 'none';
-    if (name.startsWith('--') || mark !== '') kinds.set(name, kind);
+    if (name.startsWith('--') || mark !== '' || isSingle) kinds.set(name, kind);
     else for (const letter of name.slice(1)) kinds.set(`-${letter}`, kind);
   }
-  return { kinds, takesNumber: tokens.includes('-#'), stopsAtOperand: tokens.includes('+') };
+  return { kinds, takesNumber: tokens.includes('-#'), stopsAtOperand: tokens.includes('+'), isSingle };
 }
 
 const kindOf: Record<string, ValueKind | undefined> = {
@@ -107,7 +110,7 @@ interface Taken {
   attached?: Argument;
 }
 
-function takeLong(argument: Argument, { kinds }: FlagList): Taken | string {
+function takeLong(argument: Argument, { kinds }: Pick<FlagList, 'kinds'>): Taken | string {
   const [name = ''] = argument.value.split('=', 1);
   const kind = kinds.get(name);
   if (kind === undefined) return `${argument.text} is not known to be harmless`;
@@ -117,8 +120,9 @@ function takeLong(argument: Argument, { kinds }: FlagList): Taken | string {
   return { names: [name], last: kind === 'path' ? 'path' : 'text', attached: dropStart(argument, name.length + 1) };
 }
 
-function takeShort(argument: Argument, { kinds, takesNumber }: FlagList): Taken | string {
+function takeShort(argument: Argument, { kinds, takesNumber, isSingle }: FlagList): Taken | string {
   const { value } = argument;
+  if (isSingle) return takeLong(argument, { kinds });
   if (takesNumber && /^-\d+$/.test(value)) return { names: ['-#'], last: 'none' };
   const names: string[] = [];
   for (let at = 1; at < value.length; at++) {

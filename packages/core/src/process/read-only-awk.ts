@@ -14,11 +14,11 @@ export function judgeAwk(args: readonly Argument[]): Effects {
   return { why: 'its program may do more than print', reads };
 }
 
-/** Whether an awk program has no redirection, pipe, system(), getline or extension. Where the lexing is in doubt: no. */
+/** Whether an awk program has no redirection, pipe, system(), getline or extension, and leaves the list of files alone. Where the lexing is in doubt: no. */
 function isPlainProgram(source: string): boolean {
   const code = withoutLiterals(source);
   if (code === undefined) return false;
-  if (/\b(system|getline|close|fflush|include|load|nextfile)\b|@/.test(code)) return false;
+  if (/\b(system|getline|close|fflush|include|load|ARGV|ARGC|SYMTAB|FUNCTAB|PROCINFO)\b|@/.test(code)) return false;
   if (code.replaceAll('||', '').includes('|')) return false;
   return !redirects(code);
 }

@@ -7,7 +7,7 @@ export function judgePrintf(args: readonly Argument[]): Effects {
   if (!format?.isKnown) return { why: 'its format is only known when it runs' };
   if (format.value.startsWith('-') && args[0]?.value !== '--')
     return { why: `${format.text} is not known to be harmless` };
-  return /%[^%a-zA-Z]*n/.test(format.value) ? { why: 'the conversion %n sets a variable' } : {};
+  return /%[^%a-zA-Z]*[hjlLtz]*n/.test(format.value) ? { why: 'the conversion %n sets a variable' } : {};
 }
 
 const fileTests = new Set(['-e', '-f', '-d', '-r', '-w', '-x', '-s', '-L', '-h', '-nt', '-ot', '-ef']);
@@ -35,15 +35,25 @@ const otherTests = new Set([
 
 /** `test` and `[`. The test -v evaluates a subscript, which can run a command. */
 export function judgeTest(args: readonly Argument[]): Effects {
-  const odd = args.find(
-    ({ value, isOpen }) =>
-      isOpen || (/^-./.test(value) && !fileTests.has(value) && !otherTests.has(value) && !/^-\d+$/.test(value)),
-  );
+  const parts = args.filter(({ value }, index) => !(value === ']' && index === args.length - 1));
+  const odd = parts.find(isOddPart);
   if (odd) return { why: `${odd.text} is not known to be harmless in a test` };
-  // An operand that could turn out to be the operator -v would change the meaning of its neighbours.
-  const isFileTest = args.some(({ value }) => fileTests.has(value));
-  const unknown = args.filter(({ isKnown }) => !isKnown);
-  if (unknown.length > 0 && (isFileTest || args.length > 4))
-    return { why: `${unknown[0]?.text} is only known when it runs` };
-  return isFileTest ? { reads: args.filter(({ value }) => !fileTests.has(value) && !otherTests.has(value)) } : {};
+  const unknown = parts.find(({ isKnown }) => !isKnown);
+  if (unknown && !isFixedShape(parts)) return { why: `what ${unknown.text} tests is only known when it runs` };
+  const isFileTest = parts.some(({ value }) => fileTests.has(value));
+  return isFileTest ? { reads: parts.filter(({ value }) => !fileTests.has(value) && !otherTests.has(value)) } : {};
+}
+
+function isOddPart({ value, isOpen }: Argument): boolean {
+  const isOperator = fileTests.has(value) || otherTests.has(value) || /^-\d+$/.test(value);
+  return isOpen || (/^-./.test(value) && !isOperator);
+}
+
+/** `test a`, `test -n a` and `test a = b` mean the same whatever the text is; in longer ones it could be an operator. */
+function isFixedShape(parts: readonly Argument[]): boolean {
+  const [first, second, third, ...rest] = parts[0]?.value === '!' ? parts.slice(1) : parts;
+  if (rest.length > 0 || !first) return false;
+  if (!second) return true;
+  const operator = third ? second : first;
+  return operator.isKnown && (fileTests.has(operator.value) || otherTests.has(operator.value));
 }

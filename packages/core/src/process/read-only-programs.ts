@@ -79,7 +79,7 @@ const fileReaders: Record<string, Judge> = {
     refuseMoreThan(1, 'its second operand is a file it writes'),
   ),
   xxd: program(
-    '-abeEipu -c: -g: -l: -s: -o: -n: -v',
+    '1 -a -b -e -E -i -p -ps -u -c: -g: -l: -s: -o: -n: -v',
     'paths',
     refuseMoreThan(1, 'its second operand is a file it writes'),
   ),
@@ -167,9 +167,9 @@ const searches: Record<string, Judge> = {
       `--exact-depth= --size= --changed-within= --changed-before= --max-results= --print0 --color= --threads= ${info}`,
     'pattern',
   ),
-  // Links are shown, not followed: without -L of ls for directories below, -l of tree, -L of du.
+  // Links are shown, not followed: without -L of ls and du, -l of tree. tree takes values from later words, bundled or not.
   ls: program(
-    `-1aAbBcCdfFgGhiIklmnNopqQrRsStuUvxXZ -I: -w: -T: --all --almost-all --author --block-size= --classify=? --color=? ` +
+    `-1aAbBcCdfFgGhiklmnNopqQrRsStuUvxXZ --all --almost-all --author --block-size= --classify=? --color=? ` +
       `--directory --full-time --file-type --format= --group-directories-first --hide= --hyperlink=? --human-readable ` +
       `--si --inode --ignore= --indicator-style= --literal --no-group --numeric-uid-gid --quote-name --quoting-style= ` +
       `--recursive --reverse --show-control-chars --size --sort= --time= --time-style= --tabsize= --width= --zero ${info}`,
@@ -177,7 +177,7 @@ const searches: Record<string, Judge> = {
     free,
   ),
   tree: program(
-    '-adfiqNQpugshDFvtcUrAnCSXJ -L: -P: -I: --dirsfirst --filesfirst --noreport --prune --gitignore --matchdirs --filelimit= --charset= --du --si --inodes --device --sort= --ignore-case --timefmt= --help --version',
+    '1 -a -d -f -i -q -p -u -g -s -h -D -F -v -t -c -r -n -C -J -X -L: -P: -I: --dirsfirst --filesfirst --noreport --prune --gitignore --matchdirs --filelimit= --charset= --du --si --inodes --device --sort= --ignore-case --timefmt= --help --version',
     'tree',
   ),
   du: program(

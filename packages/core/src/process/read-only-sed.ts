@@ -2,7 +2,7 @@ import type { Argument } from './expand-word.js';
 import { type Effects, flagList, sortArguments } from './read-arguments.js';
 
 const flags = flagList(
-  '-nErsuz -e: -l: --quiet --silent --regexp-extended --expression= --separate --unbuffered --null-data --line-length= ' +
+  '-nErsuz -e: --quiet --silent --regexp-extended --expression= --separate --unbuffered --null-data --line-length= ' +
     '--posix --sandbox --help --version',
 );
 

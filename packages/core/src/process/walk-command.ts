@@ -154,6 +154,7 @@ export class CommandWalk {
 
   private loop(bodies: ShellNode[], name: string, words: ShellWord[], scope: Scope): Outcome {
     if (!isPlainVariable(name)) this.findings.doubt(`It sets ${name}, which other programs may heed.`);
+    if (scope.variables.has(name)) this.findings.doubt(`It sets ${name} inside the loop over it.`);
     const values = words.flatMap((word) => expandWord(word, scope));
     const isShort = values.length <= maxUnrolled && this.findings.segments.length < manySegments;
     const isExact = isShort && values.every(({ isOpen }) => !isOpen);
@@ -180,7 +181,7 @@ export class CommandWalk {
     for (const redirection of command.redirections) this.redirect(redirection, scope);
     const words = command.words.flatMap((word) => expandWord(word, scope));
     if (words.length === 0) {
-      this.assign(command.assignments);
+      this.assign(command.assignments, scope);
       return { ok: scope.cwds, failed: scope.cwds };
     }
     const poison = command.assignments.find((assignment) => !isHarmlessSetting(assignment, scope));
@@ -193,8 +194,9 @@ export class CommandWalk {
   }
 
   /** Assignments without a command change this shell only, unless the name is one that programs heed. */
-  private assign(assignments: Assignment[]): void {
+  private assign(assignments: Assignment[], scope: Scope): void {
     for (const { name, isPlain } of assignments) {
+      if (scope.variables.has(name)) this.findings.doubt(`It sets ${name} inside the loop over it.`);
       if (!isPlain || !isPlainVariable(name)) this.findings.doubt(`It sets ${name}, which other programs may heed.`);
     }
   }
