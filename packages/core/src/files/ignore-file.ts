@@ -24,22 +24,23 @@ export class IgnoreFile {
   }
 
   /**
-   * `true` when ignored, `false` when taken back in by a `!` rule, `undefined` when not mentioned. `path` is relative to
-   * the directory the rules hold for, `name` its last component.
+   * `true` when ignored, `false` when taken back in by a `!` rule, `undefined` when not mentioned. `directory` leads from
+   * the place the rules hold for to the entry; it is empty or ends in a slash.
    */
-  judge(path: string, name: string, isDirectory: boolean): boolean | undefined {
+  judge(directory: string, name: string, isDirectory: boolean): boolean | undefined {
     const dot = this.#byExtension.size === 0 ? -1 : name.lastIndexOf('.');
-    const named = firstMatch(this.#byName.get(name), path, name, isDirectory);
-    const extended = dot < 0 ? undefined : firstMatch(this.#byExtension.get(name.slice(dot)), path, name, isDirectory);
-    const other = firstMatch(this.#others, path, name, isDirectory);
+    const named = firstMatch(this.#byName.get(name), directory, name, isDirectory);
+    const extended =
+      dot < 0 ? undefined : firstMatch(this.#byExtension.get(name.slice(dot)), directory, name, isDirectory);
+    const other = firstMatch(this.#others, directory, name, isDirectory);
     const decisive = later(later(named, extended), other);
     return decisive && !decisive.isNegated;
   }
 }
 
-function firstMatch(rules: readonly Rule[] | undefined, path: string, name: string, isDirectory: boolean) {
+function firstMatch(rules: readonly Rule[] | undefined, directory: string, name: string, isDirectory: boolean) {
   if (rules === undefined) return undefined;
-  for (const rule of rules) if ((isDirectory || !rule.isForDirectories) && rule.matches(path, name)) return rule;
+  for (const rule of rules) if ((isDirectory || !rule.isForDirectories) && rule.matches(name, directory)) return rule;
   return undefined;
 }
 
@@ -56,7 +57,7 @@ interface Rule {
   name?: string;
   /** Set when only entries with this extension, dot included, can match. */
   extension?: string;
-  matches(path: string, name: string): boolean;
+  matches(name: string, directory: string): boolean;
 }
 
 const wildcards = /[*?[\\]/;
@@ -77,7 +78,7 @@ function nameRule(pattern: string): Pick<Rule, 'name' | 'extension' | 'matches'>
   if (!wildcards.test(pattern)) return { name: pattern, matches: () => true };
   const component = compileComponent(pattern);
   const extension = /^\*[^*?[\\]*(\.[^.*?[\\]*)$/.exec(pattern)?.[1];
-  return { ...(extension !== undefined && { extension }), matches: (_path, name) => component(name) };
+  return { ...(extension !== undefined && { extension }), matches: component };
 }
 
 /** A rule with a slash holds for one path, seen from the directory of its file. */
@@ -85,8 +86,9 @@ function pathRule(pattern: string): Pick<Rule, 'name' | 'matches'> {
   const way = pattern.replace(/^\//, '');
   const name = way.slice(way.lastIndexOf('/') + 1);
   const key = wildcards.test(name) ? {} : { name };
-  if (!wildcards.test(way)) return { ...key, matches: (path) => path === way };
-  return { ...key, matches: compileGitGlob(way) };
+  if (!wildcards.test(way)) return { ...key, matches: (last, directory) => directory + last === way };
+  const matches = compileGitGlob(way);
+  return { ...key, matches: (last, directory) => matches(directory + last) };
 }
 
 /** Spaces at the end do not count unless a backslash protects them. */

@@ -53,10 +53,10 @@ interface Context {
   onProblem: IgnoreFileProblem;
 }
 
-/** Rules and the length of the path they are relative to, slash included. */
+/** Rules, and the way to the directory at hand from the one they are relative to; empty, or with a slash at the end. */
 interface ScopedRules {
   file: IgnoreFile;
-  offset: number;
+  way: string;
 }
 
 /** The rules that hold for the entries of one directory. Immutable; a child shares what it has in common with its parent. */
@@ -93,46 +93,45 @@ export class IgnoreLevel {
       agent: agentFiles.map(() => []),
       ignoredBy: undefined,
     });
-    return above.#below('/', (name) => existsSync(`/${name}`), { git: undefined, ignoredBy: undefined });
+    return above.#below('', (name) => existsSync(`/${name}`), { git: undefined, ignoredBy: undefined });
   }
 
   /** Whose rule hides an entry of this directory. */
   judge(name: string, isDirectory: boolean): IgnoredBy | undefined {
     if (this.ignoredBy === 'agent') return 'agent';
-    const path = this.#path + name;
-    if (this.#agent.some((rules) => isHidden(rules, path, name, isDirectory))) return 'agent';
+    if (this.#agent.some((rules) => isHidden(rules, name, isDirectory))) return 'agent';
     if (name === '.git') return 'git';
     if (name.startsWith(tempPrefix)) return 'agent';
-    return this.#git !== undefined && isHidden(this.#git, path, name, isDirectory) ? 'git' : undefined;
+    return this.#git !== undefined && isHidden(this.#git, name, isDirectory) ? 'git' : undefined;
   }
 
   /** The rules in a subdirectory that is not ignored. `has` says which names it holds. */
   enter(name: string, has: (name: string) => boolean): IgnoreLevel {
-    return this.#below(`${this.#path}${name}/`, has, { git: this.#git, ignoredBy: this.ignoredBy });
+    return this.#below(name, has, { git: this.#git, ignoredBy: this.ignoredBy });
   }
 
   /** The rules in a subdirectory that a call names: if git ignores it, git's rules above it are left aside. */
   named(name: string): IgnoreLevel {
     const verdict = this.ignoredBy ?? this.judge(name, true);
-    const path = `${this.#path}${name}/`;
     const isInGitDirectory = name === '.git';
     const git = verdict === 'git' && this.#git !== undefined ? [] : this.#git;
-    const has = (file: string) => !isInGitDirectory && existsSync(systemPath(path + file));
-    return this.#below(path, has, { git, ignoredBy: verdict });
+    const has = (file: string) => !isInGitDirectory && existsSync(systemPath(`${this.#path}${name}/${file}`));
+    return this.#below(name, has, { git, ignoredBy: verdict });
   }
 
   #below(
-    path: BytePath,
+    name: string,
     has: (name: string) => boolean,
     inherited: { git: readonly ScopedRules[] | undefined; ignoredBy: IgnoredBy | undefined },
   ): IgnoreLevel {
-    const isRepository = has('.git');
-    const above = isRepository ? this.#excludesOf(path) : inherited.git;
-    const git = above === undefined || !has('.gitignore') ? above : this.#with(above, `${path}.gitignore`, path.length);
+    const path = `${this.#path}${name}/`;
+    const above = has('.git') ? this.#excludesOf(path) : inherited.git && seenFrom(name, inherited.git);
+    const git = above === undefined || !has('.gitignore') ? above : this.#with(above, `${path}.gitignore`);
     const isInWorkspace = this.#context.roots.some((root) => path.startsWith(`${root}/`));
-    const agent = this.#agent.map((rules, index) => {
+    const agent = this.#agent.map((outer, index) => {
       const file = agentFiles[index];
-      return isInWorkspace && file !== undefined && has(file) ? this.#with(rules, path + file, path.length) : rules;
+      const rules = seenFrom(name, outer);
+      return isInWorkspace && file !== undefined && has(file) ? this.#with(rules, path + file) : rules;
     });
     return new IgnoreLevel({ context: this.#context, path, git, agent, ignoredBy: inherited.ignoredBy });
   }
@@ -140,21 +139,23 @@ export class IgnoreLevel {
   /** What holds for a whole repository: its own excludes before the user's. */
   #excludesOf(repository: BytePath): readonly ScopedRules[] {
     const { excludesFile } = this.#context;
-    const ofUser = excludesFile === undefined ? [] : this.#with([], excludesFile, repository.length);
-    const file = repositoryExcludes(repository);
-    return file === undefined ? ofUser : this.#with(ofUser, file, repository.length);
+    return this.#with(excludesFile === undefined ? [] : this.#with([], excludesFile), repositoryExcludes(repository));
   }
 
-  #with(rules: readonly ScopedRules[], path: BytePath, offset: number): readonly ScopedRules[] {
+  #with(rules: readonly ScopedRules[], path: BytePath): readonly ScopedRules[] {
     const text = readSmallFile(path, { onProblem: (reason) => this.#context.onProblem(path, reason) });
     const file = text === undefined ? undefined : IgnoreFile.parse(text);
-    return file === undefined ? rules : [{ file, offset }, ...rules];
+    return file === undefined ? rules : [{ file, way: '' }, ...rules];
   }
 }
 
-function isHidden(rules: readonly ScopedRules[], path: BytePath, name: string, isDirectory: boolean): boolean {
-  for (const { file, offset } of rules) {
-    const verdict = file.judge(path.slice(offset), name, isDirectory);
+function seenFrom(name: string, rules: readonly ScopedRules[]): readonly ScopedRules[] {
+  return rules.map(({ file, way }) => ({ file, way: `${way}${name}/` }));
+}
+
+function isHidden(rules: readonly ScopedRules[], name: string, isDirectory: boolean): boolean {
+  for (const { file, way } of rules) {
+    const verdict = file.judge(way, name, isDirectory);
     if (verdict !== undefined) return verdict;
   }
   return false;

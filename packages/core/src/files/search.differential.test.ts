@@ -1,0 +1,162 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { hasProgram } from '../../../../testing/programs.js';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { toBytePath } from './byte-path.js';
+import { findFiles } from './find-files.js';
+import { IgnoreRules } from './ignore-rules.js';
+import { Ripgrep } from './ripgrep.js';
+import { searchText } from './search-text.js';
+import type { Visibility } from './visibility.js';
+
+/**
+ * Random trees with nested, negated and odd ignore files, seen by three other programs. `git` decides what is ignored,
+ * `find` what exists, and ripgrep, given exactly the files that git names, what matches.
+ */
+const trees = process.env['LATHE_LONG'] === '1' ? 500 : 40;
+const signal = new AbortController().signal;
+
+const rules = [
+  'a', '/a', 'a/', 'b/', '/b/c', 'a/**', '**/c', 'b/**/a', '*', '/*', '*/', '!a', '!*/', '!b/c', '!*.txt', '*.txt', '*.log',
+  '!keep*', 'keep*', '?', '[ab]', '[!a]', '[[:alpha:]]', '{a,b}', '.*', '!.*', 'a b', 'é*', '\\!x', '\\#x', '# note', '', 'x ', 'x\\ ',
+]; // biome-ignore format: a table
+const directories = ['', 'a', 'b', 'b/c', 'b/c/a', 'sub dir', '.hidden', 'é'];
+const names = [
+  'a',
+  'c',
+  'x.txt',
+  'y.log',
+  'keep.log',
+  '.dot',
+  '!x',
+  '#x',
+  'a b',
+  'é.txt',
+  'x ',
+  'new\nline',
+  '-dash',
+  'a:1:',
+  '[ab]',
+  '{a,b}',
+];
+const contents = [
+  'needle\n',
+  'hay\n',
+  'hay\nNeedle needle\n\nneedle',
+  'nee\ndle\n',
+  '',
+  'x'.repeat(3000) + 'needle\n',
+  'needle\0\n',
+  'needle\r\n',
+];
+
+function generator(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+/** A repository in a state that `seed` decides; returns its root and, for messages, its ignore files. */
+function plant(seed: number): { root: string; ignoreFiles: Record<string, string> } {
+  const random = generator(seed);
+  const pick = (from: readonly string[]) => from[random(from.length)] ?? '';
+  const root = tempDirectory();
+  execFileSync('git', ['init', '-q', root]);
+  for (const directory of directories) {
+    if (random(4) === 0) continue;
+    for (const name of names) {
+      const path = join(root, directory, name);
+      if (random(2) === 0 || directories.includes(join(directory, name))) continue;
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, pick(contents));
+    }
+  }
+  const ignoreFiles: Record<string, string> = {};
+  for (const path of ['.gitignore', 'b/.gitignore', 'b/c/.gitignore', '.hidden/.gitignore', '.git/info/exclude']) {
+    if (random(2) === 0) continue;
+    const text = Array.from({ length: 1 + random(4) }, () => pick(rules)).join('\n');
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), (ignoreFiles[path] = text));
+  }
+  return { root, ignoreFiles };
+}
+
+const namesOf = (output: string) =>
+  output
+    .split('\0')
+    .filter((name) => name !== '')
+    .toSorted();
+const shown = (root: string, name: string) => join(root, name).replaceAll('\n', '\\x0A');
+
+function listedByGit(root: string): string[] {
+  const args = ['-C', root, '-c', 'core.excludesFile=', 'ls-files', '-z', '--cached', '--others', '--exclude-standard'];
+  return namesOf(execFileSync('git', args, { encoding: 'utf8' }));
+}
+
+async function found(root: string, visibility: Partial<Visibility> = {}): Promise<string[]> {
+  const options = { rules: new IgnoreRules([root]), ...visibility };
+  const { files } = await findFiles({ directory: toBytePath(root), ...options, signal, limit: 1_000_000 });
+  return files.map(({ path }) => path).toSorted();
+}
+
+test.skipIf(!hasProgram('git') || !hasProgram('find'))(
+  `on ${trees} random trees the same files are found as by git and find, and the same matches as by ripgrep`,
+  { timeout: 300_000 },
+  async () => {
+    const { rgPath } = await import('@vscode/ripgrep');
+    for (let seed = 1; seed <= trees; seed++) {
+      const { root, ignoreFiles } = plant(seed);
+      const context = `tree ${seed}: ${JSON.stringify(ignoreFiles)}`;
+
+      const visible = listedByGit(root);
+      expect(await found(root), context).toEqual(visible.map((name) => shown(root, name)).toSorted());
+
+      const all = namesOf(
+        execFileSync('find', ['.', '-name', '.git', '-prune', '-o', '-type', 'f', '-print0'], {
+          cwd: root,
+          encoding: 'utf8',
+        }),
+      );
+      const everything = await found(root, { disregard: new Set(['git', 'agent']) });
+      expect(everything, context).toEqual(all.map((name) => shown(root, name)).toSorted());
+
+      const searched = visible.filter((name) => !readFileSync(join(root, name)).includes(0));
+      const flags = ['--no-config', '--no-heading', '-H', '-n', '--null', '-S', '-e', 'needle', '--'];
+      const printed =
+        searched.length === 0 ? '' : matchesOf(rgPath, [...flags, ...searched.map((name) => `./${name}`)], root);
+      const expected = [...printed.matchAll(/\.\/([^\0]*)\0(\d+):[^\n]*\n/g)].map(
+        ([, name = '', line]) => `${shown(root, name)}:${line}`,
+      );
+      const search = {
+        pattern: 'needle',
+        letters: 'smart',
+        context: 0,
+        kind: 'directory',
+        limit: 1_000_000,
+        timeoutMs: 60_000,
+      } as const;
+      const matches = await searchText(new Ripgrep(), {
+        ...search,
+        path: toBytePath(root),
+        rules: new IgnoreRules([root]),
+        signal,
+      });
+      const ours = matches.files.flatMap(({ path, lines }) => lines.map(({ number }) => `${path}:${number}`));
+      expect(ours.toSorted(), context).toEqual(expected.toSorted());
+      expect(matches.matches, context).toBe(expected.length);
+    }
+  },
+);
+
+/** Ripgrep ends with 1 when nothing matches. */
+function matchesOf(program: string, args: string[], cwd: string): string {
+  try {
+    return execFileSync(program, args, { cwd, encoding: 'utf8' });
+  } catch {
+    return '';
+  }
+}
