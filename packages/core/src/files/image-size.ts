@@ -10,7 +10,7 @@ export function imageSize(bytes: Buffer, mimeType: string): { width: number; hei
   }
 }
 
-/** Whether the header of this kind of image can be read here; the others are taken as they are. */
+/** Whether this is one of the kinds that every model with eyes takes. */
 export function knowsImage(mimeType: string): boolean {
   return mimeType in readers;
 }
@@ -23,7 +23,6 @@ const readers: Record<string, (bytes: Buffer) => Size | undefined> = {
       ? { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) }
       : undefined,
   'image/gif': (bytes) => ({ width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) }),
-  'image/bmp': (bytes) => ({ width: Math.abs(bytes.readInt32LE(18)), height: Math.abs(bytes.readInt32LE(22)) }),
   'image/webp': webpSize,
   'image/jpeg': jpegSize,
 };

@@ -34,9 +34,9 @@ export async function readMedia(
   };
 }
 
-/** Judged by the header alone: a damaged or absurdly large image would make the model's server refuse everything. */
+/** Judged by the header alone: an image that the model's server does not take would make it refuse the whole request. */
 export function imageFault(bytes: Buffer, mimeType: string): string | undefined {
-  if (!knowsImage(mimeType)) return undefined;
+  if (!knowsImage(mimeType)) return 'models look at PNG, JPEG, GIF and WebP images only; convert it first';
   const size = imageSize(bytes, mimeType);
   if (size === undefined) return 'its header is damaged';
   const { width, height } = size;

@@ -121,6 +121,14 @@ test('further directories count as inside, readable ones do not but need no ques
   });
 });
 
+test('a further directory that is missing does no harm, and is no way to anywhere else', async () => {
+  const { base } = await setUp();
+  const workspace = await Workspace.open(join(base, 'app'), ['../later']);
+  expect(await workspace.locate(join(base, 'later/f'))).toEqual({ path: join(base, 'later/f'), inside: true });
+  symlinkSync('/', join(base, 'later'));
+  expect(await workspace.locate(join(base, 'later/etc'))).toMatchObject({ path: '/etc', inside: false });
+});
+
 test('our own state is guarded and secret whatever its name, apart from what is meant to be read', async () => {
   const { base } = await setUp();
   const [state, spilled] = [join(base, 'app/state'), join(base, 'app/state/spill')];

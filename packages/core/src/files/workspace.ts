@@ -40,14 +40,14 @@ export class Workspace {
     this.#options = options;
   }
 
-  /** `extra` are further directories to work in. */
+  /** `extra` are further directories to work in; one that is missing counts from the moment it is there. */
   static async open(
     directory: string,
     extra: readonly string[] = [],
     { readable = [], guarded = [] }: WorkspaceOptions = {},
   ): Promise<Workspace> {
     const first = await existingPath(resolve(directory));
-    const others = await Promise.all(extra.map((path) => existingPath(resolve(first, path))));
+    const others = await Promise.all(extra.map((path) => realPathOf(resolve(first, path))));
     return new Workspace([first, ...others], {
       readable: await Promise.all(readable.map((path) => realPathOf(resolve(path)))),
       guarded: await Promise.all(guarded.map((path) => realPathOf(resolve(path)))),

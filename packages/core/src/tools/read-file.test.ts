@@ -189,6 +189,11 @@ test.each([
   ['no pixels', png(0, 0), /its header is damaged/],
   ['a cut header', png(1, 1).subarray(0, 18), /its header is damaged/],
   ['a signature only', png(1, 1).subarray(0, 8), /its header is damaged/],
+  [
+    'a kind that models do not take',
+    Buffer.from('424d3600000000000000360000002800000001000000', 'hex'),
+    /convert it first/,
+  ],
   ['eleven megabytes', Buffer.concat([png(10, 10), Buffer.alloc(11_000_000)]), /too large to be shown/],
 ])('an image with %s is described, not sent', async (_, bytes, expected) => {
   const { read } = await reader({ 'a.png': bytes });
