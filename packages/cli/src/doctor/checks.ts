@@ -14,7 +14,7 @@ export interface Finding {
 export type Check = (lathe: Lathe, io: Io, signal: AbortSignal) => Finding[] | Promise<Finding[]>;
 
 /** In the order they are shown. */
-export const checks: readonly Check[] = [programs, folder, settings, rules, tools];
+export const checks: readonly Check[] = [programs, folder, settings, rules, tools, webSearch];
 
 function programs(_lathe: Lathe, io: Io): Finding[] {
   return [
@@ -70,6 +70,19 @@ function tools({ registry }: Lathe): Finding[] {
     ),
   ];
 }
+
+function webSearch({ search }: Lathe): Finding[] {
+  const problems = search.problems.map(
+    (problem): Finding => ({ state: 'bad', title: 'web search', detail: problem, hint: searchHint }),
+  );
+  if (search.engines.length === 0 && problems.length === 0)
+    return [{ state: 'note', title: 'web search', detail: 'no search engine is set up', hint: searchHint }];
+  const detail = search.engines.map(({ name, url }) => `${name} (${url.host})`).join(', then ');
+  return [...(detail === '' ? [] : [{ state: 'ok' as const, title: 'web search', detail }]), ...problems];
+}
+
+const searchHint =
+  'set TAVILY_API_KEY, BRAVE_API_KEY or SEARXNG_URL, or add to settings.json: "webSearch": { "provider": [{ "type": "searxng", "baseUrl": "https://searx.example.org" }] }';
 
 function listed(title: string, list: readonly string[]): string {
   return `${title} ${list.length > 0 ? list.join(', ') : 'nothing'}`;

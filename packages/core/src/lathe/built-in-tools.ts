@@ -28,6 +28,7 @@ import { ShellTool } from '../tools/shell.js';
 import { type TodoStore, TodoWriteTool } from '../tools/todoWrite.js';
 import type { AnyTool } from '../tools/tools.js';
 import { WriteFileTool } from '../tools/write-file.js';
+import type { SearchSetup } from '../web/search/open-engines.js';
 import { webTools } from './web-tools.js';
 
 export interface BuiltInOptions {
@@ -49,6 +50,7 @@ export interface BuiltIns {
   journal: Journal;
   changes: FileChanges;
   todos: TodoStore;
+  search: SearchSetup;
   /** Ends what the tools left running. */
   close(): Promise<void>;
 }
@@ -80,6 +82,7 @@ export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
     changes,
     todos,
     sandbox: shell.sandbox,
+    search: web.search,
     journal,
     close: async () => {
       await Promise.all([shell.close(), web.close()]);

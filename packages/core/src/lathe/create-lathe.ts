@@ -19,6 +19,7 @@ import type { SettingsProblem } from '../settings/settings-file.js';
 import type { TodoStore } from '../tools/todoWrite.js';
 import { ToolRegistry } from '../tools/tool-registry.js';
 import type { AnyTool } from '../tools/tools.js';
+import type { SearchSetup } from '../web/search/open-engines.js';
 import { AuditLog } from './audit-log.js';
 import { builtInTools } from './built-in-tools.js';
 import type { HookOptions } from './open-hooks.js';
@@ -62,6 +63,8 @@ export interface Lathe {
   /** The person's home directory. */
   readonly userHome: string;
   readonly sandbox: Sandbox;
+  /** The search engines that are set up. */
+  readonly search: Pick<SearchSetup, 'engines' | 'problems'>;
   /** How files are changed, and changes taken back. */
   readonly changes: FileChanges;
   readonly journal: Journal;
@@ -134,6 +137,7 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
     problems: [...loaded.problems.map(describeProblem), ...policy.problems, ...notices],
     run: (calls, signal) => scheduler.run(calls, signal),
     sandbox: builtIns.sandbox,
+    search: builtIns.search,
     changes: builtIns.changes,
     journal: builtIns.journal,
     todos: builtIns.todos,

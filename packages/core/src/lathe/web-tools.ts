@@ -3,7 +3,9 @@ import type { Policy } from '../policy/policy.js';
 import type { Settings } from '../settings/keys.js';
 import type { AnyTool } from '../tools/tools.js';
 import { WebFetchTool } from '../tools/web-fetch.js';
+import { WebSearchTool } from '../tools/web-search.js';
 import { GuardedHttp } from '../web/guarded-http.js';
+import { openEngines, type SearchSetup } from '../web/search/open-engines.js';
 import { secretsOf } from './secrets-of.js';
 
 export interface WebToolsOptions {
@@ -13,16 +15,27 @@ export interface WebToolsOptions {
   spill: SpillStore;
 }
 
-/** The tools that go out into the web, and the one way out that they share. */
-export function webTools({ policy, settings, env, spill }: WebToolsOptions): {
+export interface WebTools {
   tools: AnyTool[];
+  /** The engines behind `web_search`, and what is wrong with the settings of others. */
+  search: SearchSetup;
   close(): Promise<void>;
-} {
-  const http = new GuardedHttp({
-    isOpen: (host, port) => policy.opensHost(host, port),
-    proxy: { proxy: settings.web.proxy, env },
-    timeoutMs: settings.web.timeoutMs,
-  });
-  const fetchTool = new WebFetchTool({ http, spill: (name, text) => spill.write(name, text), secrets: secretsOf(env) });
-  return { tools: [fetchTool], close: () => http.close() };
+}
+
+/** The tools that go out into the web. Without a search engine there is no `web_search`. */
+export function webTools({ policy, settings, env, spill }: WebToolsOptions): WebTools {
+  const { proxy, timeoutMs } = settings.web;
+  const shared = { proxy: { proxy, env }, timeoutMs };
+  const http = new GuardedHttp({ ...shared, isOpen: (host, port) => policy.opensHost(host, port) });
+  const search = openEngines(settings.webSearch, env, shared);
+  const secrets = secretsOf(env);
+  const tools: AnyTool[] = [new WebFetchTool({ http, spill: (name, text) => spill.write(name, text), secrets })];
+  if (search.engines.length > 0) tools.push(new WebSearchTool({ engines: search.engines, secrets }));
+  return {
+    tools,
+    search,
+    close: async () => {
+      await Promise.all([http.close(), search.close()]);
+    },
+  };
 }

@@ -1,0 +1,112 @@
+import { ToolError } from '../../errors.js';
+import { redact } from '../../text/redact.js';
+import type { GuardedHttp, WebRequest } from '../guarded-http.js';
+import type { SearchResult } from './search-engine.js';
+
+/** A JSON object of which nothing is known yet. */
+export type Json = { readonly [key: string]: unknown };
+
+/** One request to an engine and the JSON object it answers with. No message holds the key. */
+export async function askEngine(
+  engine: { name: string; http: GuardedHttp; secret?: string | undefined },
+  request: WebRequest,
+  signal: AbortSignal,
+): Promise<Json> {
+  const fail = (what: string, cause?: unknown) =>
+    new ToolError('web_search_failed', redact(`${engine.name} ${what}`, [engine.secret]), { cause });
+  const answer = await engine.http.send({ ...request, redirects: 'never' }, signal).catch((error: unknown) => {
+    signal.throwIfAborted();
+    throw fail(`cannot be asked: ${error instanceof Error ? error.message : String(error)}`);
+  });
+  if (answer.type === 'redirect') throw fail(`answers from another place: ${answer.to.origin}. Check its baseUrl.`);
+  const { status, body, retryAfter } = answer;
+  const text = body.bytes.toString();
+  // An engine that repeats the key must not bring it into a conversation.
+  const json = parseObject(engine.secret ? text.replaceAll(engine.secret, '[redacted]') : text);
+  if (status < 200 || status > 299) throw fail(statusSentence(status, retryAfter, detailOf(json)));
+  if (!json || body.isCut) throw fail('did not answer with JSON. For SearXNG, list json in search.formats.');
+  return json;
+}
+
+function statusSentence(status: number, retryAfter: string | undefined, detail: string): string {
+  const meaning =
+    status === 401 || status === 403
+      ? 'refused: its key is missing or wrong, or it does not allow JSON'
+      : status === 429
+        ? `has had enough requests${retryAfter === undefined ? '' : `; retry after ${retryAfter.slice(0, 40)}`}`
+        : status === 402 || status === 432 || status === 433
+          ? 'says that the plan is used up'
+          : 'failed';
+  return `${meaning} (status ${status})${detail === '' ? '' : `: ${detail}`}.`;
+}
+
+/** Where the engines put their reasons. */
+function detailOf(json: Json | undefined): string {
+  const places = [json?.['error'], json?.['detail'], json?.['message']];
+  const texts = places.flatMap((place) => {
+    const inner = objectOf(place);
+    return [place, inner?.['error'], inner?.['detail'], inner?.['message']];
+  });
+  return plainText(texts.find((text) => typeof text === 'string') ?? '', 200);
+}
+
+function parseObject(text: string): Json | undefined {
+  try {
+    return objectOf(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+export function objectOf(value: unknown): Json | undefined {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every field of it is still unknown
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
+}
+
+/** The results of a list, each read by `fields`; what has no proper address is left out. */
+export function readResults(
+  list: unknown,
+  limit: number,
+  fields: { snippet: string; date: readonly string[] },
+): SearchResult[] {
+  if (!Array.isArray(list)) return [];
+  return list
+    .flatMap((entry): SearchResult[] => {
+      const item = objectOf(entry);
+      const url = item?.['url'];
+      if (!item || typeof url !== 'string' || !/^https?:\/\//i.test(url) || !URL.canParse(url)) return [];
+      const date = fields.date.map((name) => plainText(item[name], 40)).find((text) => text !== '');
+      return [
+        {
+          title: plainText(item['title'], 200) || url,
+          url: new URL(url).href,
+          snippet: plainText(item[fields.snippet], 500),
+          ...(date !== undefined && { date }),
+        },
+      ];
+    })
+    .slice(0, limit);
+}
+
+/** One line without markup and without characters that nobody sees. */
+export function plainText(value: unknown, maxLength: number): string {
+  if (typeof value !== 'string') return '';
+  const text = value
+    .slice(0, maxLength * 4)
+    .replace(/<\/?[a-z][^<>]{0,100}>/gi, '')
+    .replace(/&(?:amp|lt|gt|quot|#0?39|#x27|nbsp);/g, (entity) => entities[entity] ?? entity)
+    .replace(/[\p{Cc}\p{Cf}\p{Cs}\s]+/gu, ' ')
+    .trim();
+  return text.length > maxLength ? `${text.slice(0, maxLength).replace(/[\ud800-\udbff]$/, '')}…` : text;
+}
+
+const entities: Record<string, string> = {
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#39;': "'",
+  '&#039;': "'",
+  '&#x27;': "'",
+  '&nbsp;': ' ',
+};
