@@ -84,8 +84,8 @@ function mask(path: string): string[] {
 }
 
 /** Where keys lie and where other programs take orders. */
-function maskedPaths({ home, hidden, roots }: BubblewrapOptions): string[] {
-  const secrets = secretNames.flatMap((name) => secretPath(name, home));
+function maskedPaths({ home, hidden, roots, rights }: BubblewrapOptions): string[] {
+  const secrets = rights.secrets ? [] : secretNames.flatMap((name) => secretPath(name, home));
   const directories = [...secrets, ...controlDirectories, ...hidden].filter(hasContent);
   const isCovered = (path: string) =>
     ['/tmp', ...directories].some((directory) => isWithin(directory, path)) ||

@@ -30,6 +30,8 @@ export class CapturedOutput {
 
   constructor(options: CaptureOptions) {
     this.#options = options;
+    // Somebody may want to follow it before the first byte is there.
+    if (options.from === 'start') this.#write(new Uint8Array(0));
   }
 
   get totalBytes(): number {
@@ -115,7 +117,7 @@ export class CapturedOutput {
    */
   #write(chunk: Uint8Array): void {
     const part = chunk.subarray(0, this.#options.maxBytes - this.#spilledBytes);
-    if (this.#isFailed || part.length === 0) return;
+    if (this.#isFailed || this.#spilledBytes >= this.#options.maxBytes) return;
     try {
       this.#file ??= this.#create();
       for (let done = 0; done < part.length; ) done += writeSync(this.#file, part, done);

@@ -139,11 +139,15 @@ export function lackedRight({ ending, output }: CommandResult): keyof SandboxRig
   if (ending.type === 'exit' && ending.code === 0) return undefined;
   const text = output.text();
   if (/read-only file system|\bEROFS\b/i.test(text)) return 'files';
-  return networkFailures.test(text) ? 'network' : undefined;
+  if (networkFailures.test(text)) return 'network';
+  return credentialFailures.test(text) ? 'secrets' : undefined;
 }
 
 const networkFailures =
   /could not resolve|temporary failure in name resolution|name or service not known|network is unreachable|nodename nor servname|\b(?:ENETUNREACH|EAI_AGAIN|ENOTFOUND)\b|failed to lookup address|no route to host/i;
+
+const credentialFailures =
+  /permission denied \(publickey|could not read (?:username|password)|host key verification failed|authentication (?:failed|required)|unable to locate credentials|not logged in|ENEEDAUTH|signing failed/i;
 
 const prompts =
   /(?:password|passphrase|passcode|username|login|\[y\/n\]|\(y\/n\)|\(yes\/no[^)]*\)|press (?:any key|enter)[^\n]*|continue\?|\? ?›?)[: ]*$/i;

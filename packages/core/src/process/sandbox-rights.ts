@@ -3,4 +3,19 @@ export interface SandboxRights {
   network: boolean;
   /** Writing outside the workspace, and to protected names inside it. */
   files: boolean;
+  /** Reading the user's keys and stored credentials. */
+  secrets: boolean;
+}
+
+export type Right = keyof SandboxRights;
+
+const names: Record<Right, string> = {
+  network: 'network access',
+  files: 'write access outside the workspace',
+  secrets: 'your keys and stored credentials',
+};
+
+/** For the person who is asked. */
+export function nameRights(rights: readonly Right[]): string {
+  return rights.map((right) => names[right]).join(' and ');
 }

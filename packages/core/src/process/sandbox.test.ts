@@ -24,7 +24,7 @@ import { CommandRunner } from './run-command.js';
 import { Sandbox, type SandboxOptions } from './sandbox.js';
 import type { SandboxRights } from './sandbox-rights.js';
 
-const nothing: SandboxRights = { network: false, files: false };
+const nothing: SandboxRights = { network: false, files: false, secrets: false };
 const never = new AbortController().signal;
 
 /** One script that names the attempts which succeed. */
@@ -335,7 +335,7 @@ test.skipIf(!hasProgram('bwrap'))(
       import { LatheHome } from '${import.meta.dirname}/../files/lathe-home.ts';
       const sandbox = new Sandbox({ mode: 'required', roots: [], latheHome: new LatheHome(process.argv[2]), userHome: '/' });
       console.log((await sandbox.status()).text);
-      await sandbox.prepare('/', { network: false, files: false }).catch((error) => console.log(error.type));
+      await sandbox.prepare('/', { network: false, files: false, secrets: false }).catch((error) => console.log(error.type));
     `,
     });
     const script = join(directory, 'entry.mjs');

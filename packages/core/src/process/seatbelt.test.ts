@@ -5,7 +5,7 @@ const options = {
   roots: ['/Users/a/project "x")(allow default'],
   home: '/Users/a',
   hidden: ['/Users/a/.lathe'],
-  rights: { network: false, files: false },
+  rights: { network: false, files: false, secrets: false },
 };
 
 test('paths travel as parameters, so that no name can change the profile', () => {
@@ -30,10 +30,10 @@ test('nothing is written outside the workspace, protected names inside not at al
 });
 
 test('a right lifts its own limit and no other', () => {
-  expect(profileOf({ network: true, files: false })).not.toContain('(deny network*)');
-  expect(profileOf({ network: true, files: false })).toContain('(deny file-write*)');
-  expect(profileOf({ network: false, files: true })).not.toContain('(deny file-write*)\n');
-  expect(profileOf({ network: false, files: true })).toContain('HIDDEN_0');
+  expect(profileOf({ network: true, files: false, secrets: false })).not.toContain('(deny network*)');
+  expect(profileOf({ network: true, files: false, secrets: false })).toContain('(deny file-write*)');
+  expect(profileOf({ network: false, files: true, secrets: false })).not.toContain('(deny file-write*)\n');
+  expect(profileOf({ network: false, files: true, secrets: false })).toContain('HIDDEN_0');
 });
 
 test('parentheses and quotes are balanced', () => {
@@ -42,6 +42,6 @@ test('parentheses and quotes are balanced', () => {
   expect((profile.match(/"/g) ?? []).length % 2).toBe(0);
 });
 
-function profileOf(rights: { network: boolean; files: boolean }): string {
+function profileOf(rights: { network: boolean; files: boolean; secrets: boolean }): string {
   return seatbeltArguments({ ...options, rights })[1] ?? '';
 }

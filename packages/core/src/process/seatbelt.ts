@@ -50,8 +50,9 @@ function seatbeltProfile(roots: readonly string[], hidden: readonly string[], ri
   ].join('\n');
 }
 
-function* hiddenPaths({ home, hidden }: SeatbeltOptions): Generator<string> {
+function* hiddenPaths({ home, hidden, rights }: SeatbeltOptions): Generator<string> {
   yield* hidden;
+  if (rights.secrets) return;
   yield join(home, '.ssh');
   yield join(home, 'Library/Keychains');
   for (const name of secretNames) if (name.startsWith('.') && !name.includes('*')) yield join(home, name);

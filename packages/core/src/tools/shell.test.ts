@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -259,4 +259,17 @@ test('secrets of the environment do not reach a command', async () => {
   const env = childEnvironment({ ...process.env, OPENAI_API_KEY: 'planted', SSH_AUTH_SOCK: '/planted' });
   const { run } = await shellTool({ env });
   expect(textOf((await run('env')).llmContent)).not.toContain('planted');
+});
+
+test.skipIf(!hasProgram('bwrap'))('one right leads to the next, and they add up', async () => {
+  const { tool, run } = await shellTool({ mode: 'required' });
+  const hasNetwork = `[ "$(readlink /proc/self/ns/net)" = '${readlinkSync('/proc/self/ns/net')}' ]`;
+  const command = `${hasNetwork} || { echo "network is unreachable"; exit 1; }; echo "Permission denied (publickey)"; exit 1`;
+  const ask = async () => (await tool.shouldConfirmExecute({ command })) || undefined;
+  await run(command);
+  expect((await ask())?.warnings).toEqual([expect.stringContaining('once with network access.')]);
+  await run(command);
+  expect((await ask())?.warnings).toEqual([
+    expect.stringContaining('network access and your keys and stored credentials.'),
+  ]);
 });

@@ -10,7 +10,7 @@ import { liveTail } from '../process/live-tail.js';
 import type { CommandRunner } from '../process/run-command.js';
 import type { CommandRequest, CommandResult, RunningCommand } from '../process/running-command.js';
 import type { Sandbox } from '../process/sandbox.js';
-import type { SandboxRights } from '../process/sandbox-rights.js';
+import { nameRights, type Right, type SandboxRights } from '../process/sandbox-rights.js';
 import { obeyOrder, type SessionOrder, sessionHelp, sessionOrder } from '../process/session-order.js';
 import type { Confirmation } from './confirmation.js';
 import type { Target } from './target.js';
@@ -58,7 +58,7 @@ export class ShellTool extends BaseTool<ShellParams> {
   /** The steps of one call ask for the same analysis again and again. */
   #analyzed: { key: string; analysis: CommandAnalysis } | undefined;
   /** What the sandbox refused a command; asked for when the same command comes again. */
-  readonly #lacked = new Map<string, { right: keyof SandboxRights; wasShown: boolean }>();
+  readonly #lacked = new Map<string, { rights: Right[]; wasShown: boolean }>();
 
   constructor(options: ShellToolOptions) {
     super({
@@ -119,7 +119,7 @@ export class ShellTool extends BaseTool<ShellParams> {
     const lacked = this.#lacked.get(keyOf(params));
     const guards = targets.flatMap(({ guarded }) => guarded ?? []);
     const warnings = [
-      ...(lacked ? [`The sandbox stopped this command. Yes lets it run once ${rightNames[lacked.right]}.`] : []),
+      ...(lacked ? [`The sandbox stopped this command. Yes lets it run once with ${nameRights(lacked.rights)}.`] : []),
       ...(analysis.network ? ['It uses the network.'] : []),
       ...(cwd.inside ? [] : [`It runs outside the workspace, in ${cwd.path}.`]),
       ...guards,
@@ -147,7 +147,8 @@ export class ShellTool extends BaseTool<ShellParams> {
     const { path: cwd } = await this.#options.workspace.locate(this.#directoryOf(params));
     if (!(await stat(cwd).catch(() => undefined))?.isDirectory())
       throw new ToolError('path_is_not_a_directory', `Not a directory: ${cwd}`);
-    const rights = await this.#rightsOf(params, cwd);
+    const granted = this.#takeGrant(params);
+    const rights = await this.#rightsOf(params, cwd, granted);
     const wrap = await this.#options.sandbox.prepare(cwd, rights);
     const request: CommandRequest = {
       command: params.command,
@@ -160,14 +161,14 @@ export class ShellTool extends BaseTool<ShellParams> {
         ...request,
         hasTerminal: this.#options.hasTerminal ?? false,
       });
-      if (result) return this.#report(params, result, { cwd, isSandboxed: wrap !== undefined });
+      if (result) return this.#report(params, result, { cwd, isSandboxed: wrap !== undefined, granted });
       return started(id, running, wrap !== undefined && !rights.network);
     }
     const timeoutMs = params.timeout ?? this.#options.defaultTimeoutMs ?? 120_000;
     const live = liveTail((tail) => updateOutput?.({ type: 'terminal_output', ...tail }));
     try {
       const result = await this.#options.runner.run({ ...request, onOutput: live.onOutput }, { timeoutMs, signal });
-      return await this.#report(params, result, { cwd, isSandboxed: wrap !== undefined });
+      return await this.#report(params, result, { cwd, isSandboxed: wrap !== undefined, granted });
     } finally {
       live.stop();
       // The next call may find another world.
@@ -213,25 +214,32 @@ export class ShellTool extends BaseTool<ShellParams> {
     return isSilent ? [...targets, unnamed(analysis.rootCommand)] : targets;
   }
 
-  /** A network command that was asked for gets the network; what the sandbox refused before, only after a question. */
-  async #rightsOf(params: ShellParams, cwd: string): Promise<SandboxRights> {
-    const { hasNetwork = false, autoApprove = false, sandbox } = this.#options;
-    if ((await sandbox.status()).kind === 'none') return { network: true, files: true };
+  /** What the sandbox refused before is granted for one run, after it was asked for. */
+  #takeGrant(params: ShellParams): Right[] {
     const lacked = this.#lacked.get(keyOf(params));
-    if (lacked?.wasShown) this.#lacked.delete(keyOf(params));
-    const granted = lacked?.wasShown ? lacked.right : undefined;
-    const network = hasNetwork || granted === 'network' || (!autoApprove && (await this.#analyze(params, cwd)).network);
-    return { network, files: granted === 'files' };
+    if (!lacked?.wasShown) return [];
+    this.#lacked.delete(keyOf(params));
+    return lacked.rights;
+  }
+
+  /** A network command that was asked for gets the network. */
+  async #rightsOf(params: ShellParams, cwd: string, granted: readonly Right[]): Promise<SandboxRights> {
+    const { hasNetwork = false, autoApprove = false, sandbox } = this.#options;
+    const isSandboxed = (await sandbox.status()).kind !== 'none';
+    const isGiven = hasNetwork || granted.includes('network') || !isSandboxed;
+    const network = isGiven || (!autoApprove && (await this.#analyze(params, cwd)).network);
+    return { network, files: granted.includes('files'), secrets: granted.includes('secrets') };
   }
 
   async #report(
     params: ShellParams,
     result: CommandResult,
-    { cwd, isSandboxed }: { cwd: string; isSandboxed: boolean },
+    { cwd, isSandboxed, granted }: { cwd: string; isSandboxed: boolean; granted: readonly Right[] },
   ): Promise<ToolResult> {
     if (isSandboxed) refuseBrokenSandbox(result);
-    const lacked = isSandboxed ? lackedRight(result) : undefined;
-    if (lacked) this.#lacked.set(keyOf(params), { right: lacked, wasShown: false });
+    const right = isSandboxed ? lackedRight(result) : undefined;
+    const lacked = right === undefined || granted.includes(right) ? undefined : [...granted, right];
+    if (lacked) this.#lacked.set(keyOf(params), { rights: lacked, wasShown: false });
     // Which program answered matters only for the one exit code that can be an answer.
     const isUnclear = result.ending.type === 'exit' && result.ending.code === 1;
     const segments = isUnclear ? (await this.#analyze(params, cwd)).segments : [];
@@ -239,22 +247,15 @@ export class ShellTool extends BaseTool<ShellParams> {
       command: params.command,
       directory: params.directory ?? '(root)',
       lastWords: segments.findLast(({ hidden }) => !hidden)?.words ?? [],
-      ...(lacked && { remark: stoppedBySandbox(lacked) }),
+      ...(lacked && { remark: `${stoppedBySandbox} ${nameRights(lacked)}.` }),
     });
     const { text: llmContent, display: returnDisplay, failure } = report;
     return { llmContent, returnDisplay, ...(failure && { error: { type: failure, message: llmContent } }) };
   }
 }
 
-const rightNames: Record<keyof SandboxRights, string> = {
-  network: 'with network access',
-  files: 'with write access outside the workspace',
-};
-
-function stoppedBySandbox(right: keyof SandboxRights): string {
-  const reason = right === 'network' ? 'has no network' : 'lets it write only inside the workspace';
-  return `It ran in a sandbox that ${reason}; run the same command again to ask the user for a run ${rightNames[right]}.`;
-}
+const stoppedBySandbox =
+  'It ran in a sandbox, which seems to have stopped it; run the same command again to ask the user for a run with';
 
 function started(id: string, { pid, output }: RunningCommand, isIsolated: boolean): ToolResult {
   const file = output.path === undefined ? '' : ` Output goes to ${output.path}.`;
