@@ -33,7 +33,7 @@ export function confirmChange(
   const rule = ruleFor(workspace, change.tool, location);
   return {
     type: 'edit' as const,
-    title: `${change.title}: ${workspace.display(location.path)}`,
+    title: `Confirm ${change.title}: ${workspace.display(location.path)}`,
     ...namesOf(location.path),
     fileDiff: view.diff,
     ...(texts && { originalContent: current && texts.oldText, newContent: texts.newText }),

@@ -123,18 +123,25 @@ export function lineEnd(text: TextBytes, offset: number): number {
   return bytes.length;
 }
 
-/** How far the lines of a buffer have been counted: a report asks for several places, one after the other. */
-const counted = new WeakMap<Buffer, { offset: number; lines: number }>();
+/** Line numbers at some offsets of a buffer, ascending: a report asks for several places. */
+const counted = new WeakMap<Buffer, { offset: number; lines: number }[]>();
+const countedEvery = 1 << 20;
 
 /** The 1-based number of the line around `offset`. */
 export async function lineNumberAt(text: TextBytes, offset: number, pace: Pace): Promise<number> {
   const { bytes, codec } = text;
-  const known = counted.get(bytes);
-  let [at, lines] = known && known.offset <= offset ? [known.offset, known.lines] : [0, 0];
-  for (at = bytes.indexOf(lineFeed, at); at !== -1 && at < offset; at = bytes.indexOf(lineFeed, at + 1)) {
+  const marks = counted.get(bytes) ?? [{ offset: 0, lines: 0 }];
+  counted.set(bytes, marks);
+  const from = marks.findLast((mark) => mark.offset <= offset) ?? { offset: 0, lines: 0 };
+  let { lines } = from;
+  let next = (marks.at(-1)?.offset ?? 0) + countedEvery;
+  for (let at = bytes.indexOf(lineFeed, from.offset); at !== -1 && at < offset; at = bytes.indexOf(lineFeed, at + 1)) {
+    if (at >= next) {
+      marks.push({ offset: at, lines });
+      next = at + countedEvery;
+    }
     if (codec.unit === 1 || breakUnit(text, at - (at % codec.unit)) === lineFeed) lines++;
     if ((lines & 0xfff) === 0 && pace.isTired) await pace.rest();
   }
-  counted.set(bytes, { offset, lines });
   return lines + 1;
 }

@@ -186,14 +186,14 @@ async function callsOf(kind: Kind): Promise<string[]> {
   }
 }
 
-/** Two at a time, which is what a small machine can do. */
-async function inPairs<T, R>(items: readonly T[], run: (item: T) => Promise<R>): Promise<R[]> {
+/** A few at a time, which is what a small machine can do. */
+async function aFewAtATime<T, R>(items: readonly T[], run: (item: T) => Promise<R>): Promise<R[]> {
   const queue = items.entries();
   const results: R[] = [];
   const worker = async () => {
     for (const [index, item] of queue) results[index] = await run(item);
   };
-  await Promise.all([worker(), worker()]);
+  await Promise.all(Array.from({ length: isLong ? 4 : 2 }, worker));
   return results;
 }
 
@@ -207,14 +207,14 @@ describe.skipIf(!canTrace)('killed at any system call, the file is old or new', 
       const at = Math.floor((index * half) / named.length);
       return [points[at], points[half + at]].map((point) => ({ kind, point: point ?? '' }));
     });
-    const killed = await inPairs(chosen, async ({ kind, point }) => kill(kind, point, await expectedOf(kind)));
+    const killed = await aFewAtATime(chosen, async ({ kind, point }) => kill(kind, point, await expectedOf(kind)));
     expect(killed.filter(Boolean).length).toBeGreaterThan(40);
   });
 
   test.skipIf(!isLong).each(named)('%s, at every point', { timeout: 1_800_000 }, async (_, kind) => {
     const expected = await expectedOf(kind);
     const points = killPoints(await callsOf(kind));
-    const killed = await inPairs(points, (point) => kill(kind, point, expected));
+    const killed = await aFewAtATime(points, (point) => kill(kind, point, expected));
     expect(killed.filter(Boolean).length).toBeGreaterThan(points.length * 0.9);
   });
 });
@@ -257,7 +257,7 @@ describe.skipIf(!canTrace)('a system call that fails is a typed error, and the o
       .map((point) => point.replace('signal=KILL', 'error=ERRNO'))
       .filter((point) => calls.includes(point.split(':')[0] ?? ''));
     const faults = points.map((point, index) => point.replace('ERRNO', errors[index % errors.length] ?? 'EIO'));
-    const outcomes = await inPairs(faults, async (fault) => ({ fault, ...(await fail(fault)) }));
+    const outcomes = await aFewAtATime(faults, async (fault) => ({ fault, ...(await fail(fault)) }));
     for (const { fault, answer, status } of outcomes) {
       expect(answer?.type, `${fault}: ${answer?.message}`).not.toBe('bug');
       expect(`${fault}: ${status}`).not.toContain('torn');

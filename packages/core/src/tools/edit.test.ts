@@ -89,7 +89,7 @@ describe('a successful edit', () => {
     const { edit, read } = await setUp({ f: 'foo\nbar foo baz foo\n', g: 'a\r\nb\r\na\nb\n' });
     const result = await edit('f', 'foo', '', { replace_all: true });
     expect(read('f')).toBe('\nbar  baz \n');
-    expect(result.llmContent).toContain('3 occurrences replaced');
+    expect(result.llmContent).toContain('3 occurrences were replaced');
     await edit('g', 'a\nb', 'c\nd', { replace_all: true });
     expect(read('g')).toBe('c\r\nd\r\nc\nd\n');
   });

@@ -159,7 +159,7 @@ test('the person may change the content, and the model is told what it became', 
   const params = { file_path: path('f'), content: 'b\n' };
   expect(await tool.shouldConfirmExecute(params, signal)).toMatchObject({
     type: 'edit',
-    title: 'Confirm Write: f',
+    title: 'Confirm WriteFile: f',
     fileDiff: '--- f\n+++ f\n@@ -1 +1 @@\n-a\n+b\n',
     newContent: 'b\n',
     rules: ['write_file(/**)'],

@@ -1,20 +1,12 @@
-import { isAbsolute } from 'node:path';
 import type { XStatic } from 'typebox/schema';
 import { ToolError } from '../errors.js';
-import { confirmChange, displayChange, hardLinkNote, textsOf } from '../files/change-report.js';
-import { type TextChange, viewChange } from '../files/change-view.js';
+import type { TextChange } from '../files/change-view.js';
 import type { FileChanges } from '../files/file-changes.js';
 import type { Snapshot } from '../files/file-snapshot.js';
-import { JudgedPaths } from '../files/judged-paths.js';
-import { Pace } from '../files/pace.js';
-import { pathTarget } from '../files/path-target.js';
+import type { Pace } from '../files/pace.js';
 import { planWrite } from '../files/plan-write.js';
-import { Proposals } from '../files/proposals.js';
-import { applySplices } from '../files/splice.js';
 import type { Workspace } from '../files/workspace.js';
-import type { Confirmation } from './confirmation.js';
-import type { Target } from './target.js';
-import { BaseTool, type Change, type ToolResult } from './tools.js';
+import { FileChangeTool, type PlannedChange } from './file-change-tool.js';
 
 const schema = {
   type: 'object',
@@ -28,87 +20,46 @@ const schema = {
 type WriteFileParams = XStatic<typeof schema>;
 
 /** Creates a file or replaces all of it. What it replaces, the model must have seen. */
-export class WriteFileTool extends BaseTool<WriteFileParams> {
-  readonly #workspace: Workspace;
-  readonly #changes: FileChanges;
-  readonly #paths: JudgedPaths;
-  readonly #proposals = new Proposals();
-
+export class WriteFileTool extends FileChangeTool<WriteFileParams, TextChange> {
   constructor(workspace: Workspace, changes: FileChanges) {
-    super({
+    const identity = {
       name: 'write_file',
       displayName: 'WriteFile',
       description: 'Creates or overwrites a file. Read an existing file first; prefer edit for changes.',
-      kind: 'edit',
       parameterSchema: schema,
-    });
-    this.#workspace = workspace;
-    this.#changes = changes;
-    this.#paths = new JudgedPaths(workspace);
-  }
-
-  protected override validateToolParamValues({ file_path }: WriteFileParams): string | null {
-    if (!isAbsolute(file_path)) return `file_path must be absolute: ${JSON.stringify(file_path)} is not`;
-    return file_path.endsWith('/') ? 'file_path must name a file, not a directory' : null;
+    };
+    super(identity, workspace, changes);
   }
 
   override getDescription({ file_path }: WriteFileParams): string {
-    return `Write ${this.#workspace.display(file_path)}`;
+    return `Write ${this.workspace.display(file_path)}`;
   }
 
-  override async getTargets(params: WriteFileParams): Promise<Target[]> {
-    return [pathTarget(await this.#paths.judge(params, params.file_path), 'write')];
-  }
-
-  override async shouldConfirmExecute(params: WriteFileParams, signal: AbortSignal): Promise<Confirmation> {
-    const location = await this.#paths.judge(params, params.file_path);
-    const current = await this.#changes.read(location.path, signal);
-    const pace = new Pace(signal);
-    const plan = await this.#plan(current, params, pace);
-    const texts = textsOf(plan);
-    this.#proposals.show(params, { base: current?.hash ?? null, ...texts });
-    const view = await viewChange(plan, this.#names(location.path, current), pace);
-    const change = { tool: this.name, title: 'Confirm Write', asked: params.file_path, location, current };
-    return confirmChange(this.#workspace, change, view, texts);
-  }
-
-  override applyChange(params: WriteFileParams, change: Change): WriteFileParams {
-    if (change.type !== 'content') throw new Error('write_file offers no choices');
-    const changed = { file_path: params.file_path, content: change.content };
-    this.#proposals.rewrite(changed, this.#proposals.rewritten(params) ?? params.content);
-    return changed;
-  }
-
-  async execute(params: WriteFileParams, signal: AbortSignal): Promise<ToolResult> {
-    const { path } = await this.#paths.recall(params, params.file_path, 'write');
-    const approved = this.#proposals.shown(params)?.base;
-    let result: ToolResult = { llmContent: '', returnDisplay: '' };
-    await this.#changes.change({
-      path,
-      tool: this.name,
-      signal,
-      ...(approved !== undefined && { approved }),
-      decide: async (current) => {
-        const pace = new Pace(signal);
-        const plan = await this.#plan(current, params, pace);
-        result = await this.#report(plan, current, params, path, pace);
-        const isSame = current !== null && plan.splices.length === 0;
-        return isSame ? undefined : applySplices(plan.text.bytes, plan.splices);
-      },
-    });
-    return result;
-  }
-
-  #plan(current: Snapshot | null, { content }: WriteFileParams, pace: Pace): Promise<TextChange> {
+  protected override plan(
+    current: Snapshot | null,
+    { content }: WriteFileParams,
+    _path: string,
+    pace: Pace,
+  ): Promise<TextChange> {
     if (current !== null) this.#refuseUnseen(current);
     return planWrite(current, content, pace);
+  }
+
+  protected override rewrite({ file_path }: WriteFileParams, _shown: unknown, content: string): WriteFileParams {
+    return { file_path, content };
+  }
+
+  protected override async report(planned: PlannedChange<WriteFileParams, TextChange>): Promise<string> {
+    const { params, proposed } = planned;
+    if (proposed === undefined) return summary(planned);
+    return `${summary(planned)} The person changed your proposal before approving it; the file now contains:\n---\n${params.content}`;
   }
 
   /** An empty file has nothing that could be lost unseen. */
   #refuseUnseen(current: Snapshot): void {
     if (current.bytes.length === 0) return;
     const { path } = current;
-    switch (this.#changes.knowledgeOf(current)) {
+    switch (this.changes.knowledgeOf(current)) {
       case 'all':
         return;
       case 'part':
@@ -128,40 +79,9 @@ export class WriteFileTool extends BaseTool<WriteFileParams> {
         );
     }
   }
-
-  #names(path: string, current: Snapshot | null): { oldName: string | null; newName: string } {
-    const name = this.#workspace.display(path);
-    return { oldName: current && name, newName: name };
-  }
-
-  async #report(
-    plan: TextChange,
-    current: Snapshot | null,
-    params: WriteFileParams,
-    path: string,
-    pace: Pace,
-  ): Promise<ToolResult> {
-    const view = await viewChange(plan, this.#names(path, current), pace);
-    const proposed = this.#proposals.rewritten(params);
-    const returnDisplay = await displayChange(path, {
-      current,
-      view,
-      texts: textsOf(plan),
-      ...(proposed !== undefined && { proposed }),
-    });
-    return { llmContent: [summary(plan, current, path), ...notes(params, current, proposed)].join(' '), returnDisplay };
-  }
 }
 
-function summary({ splices }: TextChange, current: Snapshot | null, path: string): string {
+function summary({ current, change, path }: PlannedChange<WriteFileParams, TextChange>): string {
   if (current === null) return `Created ${path}.`;
-  return splices.length === 0 ? `${path} already has this content; nothing was written.` : `Overwrote ${path}.`;
-}
-
-function notes({ content }: WriteFileParams, current: Snapshot | null, proposed: string | undefined): string[] {
-  const all: string[] = [];
-  if (current !== null && current.otherNames > 0) all.push(`${hardLinkNote(current)}.`);
-  if (proposed !== undefined)
-    all.push(`The person changed your proposal before approving it; the file now contains:\n---\n${content}`);
-  return all;
+  return change.splices.length === 0 ? `${path} already has this content; nothing was written.` : `Overwrote ${path}.`;
 }
