@@ -81,7 +81,8 @@ function compound(random: Random, depth: number): string {
     () => `diff <(${inner()}) <(${inner()})`,
     () => `x=${word(random, depth)}; echo "$x"`,
     () => `f() { ${inner()}; }; f`,
-    () => `cd ${pick(random, ['src', '..', '.', 'src/..', '~', '-', '"src"', '$x'])} && ${inner()}`,
+    () =>
+      `cd ${pick(random, ['src', '..', '.', 'src/..', 'linkdir', 'linkdir/..', '~', '-', '"src"', '$x'])} && ${inner()}`,
   ])();
 }
 
@@ -291,7 +292,20 @@ function call(random: Random, depth: number): string {
 
 function word(random: Random, depth: number, isAny = false): string {
   const plain = () =>
-    pick(random, ['a.txt', 'b.txt', 'src', 'src/index.ts', './a.txt', 'src/', 'data.json', 'missing', 'a', '.']);
+    pick(random, [
+      'a.txt',
+      'b.txt',
+      'src',
+      'src/index.ts',
+      './a.txt',
+      'src/',
+      'data.json',
+      'link.txt',
+      'linkdir',
+      'missing',
+      'a',
+      '.',
+    ]);
   const quoted = () =>
     pick(random, [
       '"a.txt"',
@@ -325,6 +339,13 @@ function word(random: Random, depth: number, isAny = false): string {
   const expanding = () =>
     pick(random, [
       '*.txt',
+      'l*',
+      '*/secret.txt',
+      'linkdir/../src',
+      'linkdir/*',
+      '~/secret.txt',
+      '"$HOME"/secret.txt',
+      '../*',
       './*.txt',
       'src/*.ts',
       '?.txt',

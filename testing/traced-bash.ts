@@ -15,13 +15,16 @@ export interface TracedBash {
 }
 
 /** Runs commands one after the other in a sandbox, as the product does, and says which programs each of them executed. */
-export async function runTraced(commands: readonly string[], options: TracedBash): Promise<string[][]> {
+export async function runTraced(
+  commands: readonly string[],
+  options: TracedBash,
+): Promise<{ programs: string[][]; output: string }> {
   const trace = join(options.scratch, 'trace');
   const driver =
-    'i=0; while IFS= read -r -d "" c; do timeout -k1 10 bash --noprofile --norc -c "$c" "lathe-$i" </dev/null >/dev/null 2>&1; i=$((i+1)); done';
+    'i=0; while IFS= read -r -d "" c; do timeout -k1 10 bash --noprofile --norc -c "$c" "lathe-$i" </dev/null 2>&1; i=$((i+1)); done';
   const strace = ['-f', '--seccomp-bpf', '-qq', '-o', trace, '-e', 'trace=execve', '-e', 'signal=none', 'bwrap'];
-  await runInSandbox(driver, commands, options, ['strace', ...strace]);
-  return programsByCommand(await readFile(trace, 'utf8'), commands.length);
+  const output = await runInSandbox(driver, commands, options, ['strace', ...strace]);
+  return { programs: programsByCommand(await readFile(trace, 'utf8'), commands.length), output };
 }
 
 /** What `printf '%s\0' @ words` prints for each list of words: the words as bash passes them on. */
@@ -62,6 +65,9 @@ async function runInSandbox(
     '--ro-bind',
     scratch,
     scratch,
+    '--ro-bind-try',
+    home,
+    home,
   ];
   const environment = [
     '--clearenv',
