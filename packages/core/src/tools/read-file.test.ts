@@ -86,6 +86,34 @@ test('a missing file is not found', async () => {
   await expect(read('nope')).rejects.toMatchObject({ type: 'file_not_found' });
 });
 
+test.each([
+  ['readme.md', 'README.md'],
+  ['indx.ts', 'index.ts'],
+  ['my\\ file.txt', 'my file.txt'],
+  ['Screenshot 3 PM.png', 'Screenshot 3\u202FPM.png'],
+  ["it's.txt", 'it’s.txt'],
+  ['café.txt', 'cafe\u0301.txt'],
+])('a missing %s is nearly %s', async (wanted, existing) => {
+  const { read, root } = await reader({
+    [existing]: 'x',
+    'other.txt': 'x',
+    '.qwenignore': 'secret.txt',
+    'secret.txt': '',
+  });
+  await expect(read(wanted)).rejects.toMatchObject({
+    type: 'file_not_found',
+    message: `${join(root, wanted)}: no such file. Did you mean ${join(root, existing)}?`,
+  });
+});
+
+test('hidden files and places outside are not suggested', async () => {
+  const { read, tool } = await reader({ '.qwenignore': 'secret.txt', 'secret.txt': '' });
+  await expect(read('secrets.txt')).rejects.toMatchObject({ message: expect.not.stringContaining('mean') });
+  const params = { absolute_path: join(tempDirectory({ 'outside.txt': '' }), 'outsides.txt') };
+  await tool.getTargets(params);
+  await expect(tool.execute(params, signal)).rejects.toMatchObject({ message: expect.not.stringContaining('mean') });
+});
+
 test('a named pipe is refused at once', async () => {
   const { read, root } = await reader({});
   execFileSync('mkfifo', [join(root, 'pipe')]);

@@ -9,6 +9,7 @@ import { readWhole } from '../files/read-bytes.js';
 import { readContent } from '../files/read-content.js';
 import type { TextSlice } from '../files/read-text.js';
 import { contentHash, type SeenFiles } from '../files/seen-files.js';
+import { similarFiles } from '../files/similar-files.js';
 import { hiddenReason, isHiddenByAgent, type Visibility } from '../files/visibility.js';
 import { oddSpelling, type Workspace } from '../files/workspace.js';
 import { BaseTool, type ToolResult } from './tools.js';
@@ -90,11 +91,11 @@ export class ReadFileTool extends BaseTool<Params> {
   }
 
   async execute(params: Params, signal: AbortSignal): Promise<ToolResult> {
-    const { path } = await this.#judged.recall(params, params.absolute_path);
+    const { path, inside } = await this.#judged.recall(params, params.absolute_path);
     signal.throwIfAborted();
     if (isHiddenByAgent(path, this.#visibility))
       throw new ToolError('permission_denied', `${path} is not read: ${hiddenReason}.`);
-    return withReadableFile(path, async (file) => {
+    const reading = withReadableFile(path, async (file) => {
       const request = { ...params, maxLines: this.#limits.lines, maxChars: this.#limits.chars };
       const content = await readContent(file, request, signal);
       switch (content.type) {
@@ -111,6 +112,18 @@ export class ReadFileTool extends BaseTool<Params> {
           return { llmContent: content.text, returnDisplay: content.text };
       }
     });
+    return reading.catch((error: unknown) => {
+      throw inside ? this.#withHint(error, path) : error;
+    });
+  }
+
+  /** Says what the model may have meant; of places outside nothing is told that was not asked for. */
+  #withHint(error: unknown, path: string): unknown {
+    if (!(error instanceof ToolError) || error.type !== 'file_not_found') return error;
+    const similar = similarFiles(path, this.#visibility);
+    if (similar.length === 0) return error;
+    const message = `${path}: no such file. Did you mean ${similar.join(' or ')}?`;
+    return new ToolError('file_not_found', message, { cause: error });
   }
 
   async #present(slice: TextSlice, file: ReadableFile): Promise<ToolResult> {
