@@ -48,9 +48,14 @@ export async function* walk(options: WalkOptions): AsyncGenerator<WalkedDirector
   const slice = new Slice(signal);
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const mount = mounts.get(next.path.slice(0, -1));
-    if (mount === undefined) for (const part of read(next, options, notes, pending)) yield part;
-    else notes.add('file systems not entered', next.path, mount);
-    if (slice.isOver) await slice.pause();
+    if (mount !== undefined) {
+      notes.add('file systems not entered', next.path, mount);
+      continue;
+    }
+    for (const part of read(next, options, notes, pending)) {
+      yield part;
+      if (slice.isOver) await slice.pause();
+    }
   }
 }
 
@@ -80,7 +85,9 @@ function* read(next: Pending, options: WalkOptions, notes: WalkNotes, pending: P
       yield part;
     }
   } catch (error) {
-    notes.add('directories that could not be read', next.path, codeOf(error) ?? String(error));
+    const code = codeOf(error);
+    if (code === undefined) throw error;
+    notes.add('directories that could not be read', next.path, code);
   }
 }
 
