@@ -17,6 +17,8 @@ export interface BackgroundCommand {
 }
 
 const maxRunning = 16;
+/** Of those that are over. */
+const maxRemembered = 50;
 const maxReadBytes = 20_000;
 const maxMatches = 200;
 /** Long enough to report a command that fails at once, short enough not to be felt. */
@@ -26,6 +28,7 @@ const firstLookMs = 150;
 export class BackgroundCommands {
   readonly #runner: CommandRunner;
   readonly #commands = new Map<string, BackgroundCommand>();
+  #count = 0;
 
   constructor(runner: CommandRunner) {
     this.#runner = runner;
@@ -35,7 +38,8 @@ export class BackgroundCommands {
     if (this.list().filter(({ result }) => result === undefined).length >= maxRunning)
       throw new ToolError('execution_failed', `${maxRunning} background commands are running; stop one first.`);
     const running = await this.#runner.start({ ...request, takesInput: true, isFollowed: true });
-    const id = `bg_${this.#commands.size + 1}`;
+    const id = `bg_${++this.#count}`;
+    this.#forgetOldest();
     const command: BackgroundCommand = { id, command: request.command, running, readBytes: 0 };
     this.#commands.set(id, command);
     const over = this.#note(command);
@@ -43,6 +47,11 @@ export class BackgroundCommands {
     // From here on it must not keep a Lathe alive that has nothing else to do.
     running.unref();
     return command;
+  }
+
+  #forgetOldest(): void {
+    const over = this.list().filter(({ result }) => result !== undefined);
+    for (const { id } of over.slice(0, -maxRemembered)) this.#commands.delete(id);
   }
 
   async #note(command: BackgroundCommand): Promise<void> {

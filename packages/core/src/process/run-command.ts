@@ -15,6 +15,7 @@ import {
   type RunningCommand,
   startProcess,
 } from './running-command.js';
+import { trustedPath } from './trusted-path.js';
 
 /** Inside a sandbox the limit counts only its own processes, so that it stops a fork bomb and nobody else. */
 const processLimit = 'ulimit -u 4096; ';
@@ -35,7 +36,8 @@ export class CommandRunner {
   #spillDirectory: Promise<string> | undefined;
 
   constructor(home: LatheHome, options: { shell?: string } = {}) {
-    this.shell = options.shell ?? (existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh');
+    this.shell =
+      options.shell ?? (existsSync('/bin/bash') ? '/bin/bash' : (trustedPath('bash', { outside: [] }) ?? '/bin/sh'));
     this.#home = home;
     this.#guardian = new Guardian(this.shell, this.#series, () => home.directory('run'));
     this.#pipes = new OutputPipes(() => this.#guardian.makePipe());
@@ -59,6 +61,8 @@ export class CommandRunner {
   async start(request: CommandRequest): Promise<RunningCommand> {
     this.#spillDirectory ??= this.#home.directory('spill');
     const directory = await this.#spillDirectory;
+    // Never without the helper that cleans up after us, also when somebody has killed the last one.
+    await this.#guardian.ready();
     const pipe = await this.#pipes.open();
     const mark = this.#series.next();
     const prelude = this.#prelude(mark) + (request.wrap && hasProc ? processLimit : '');
