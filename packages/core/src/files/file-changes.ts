@@ -1,8 +1,9 @@
+import { ToolError } from '../errors.js';
 import { writeDurably } from './durable-write.js';
-import { hashOf } from './file-content.js';
+import { hashOf, readContent } from './file-content.js';
 import type { FileLocks } from './file-lock.js';
 import { assertUnchanged, changedSince, type Snapshot, snapshotOf, withFileIfAny } from './file-snapshot.js';
-import type { Journal } from './journal.js';
+import type { Change, Journal } from './journal.js';
 import type { OpenFile } from './open-file.js';
 import type { SeenFiles } from './seen-files.js';
 import { type UndoOutcome, undoChange } from './undo.js';
@@ -102,6 +103,26 @@ export class FileChanges {
       if (id !== '' && !isUnderWay) await journal.forget(id);
       throw error;
     }
+    if (file && current) await this.#keepLateWrite(file, current, { tool, path, after }, signal);
     seen.record(path, after);
+  }
+
+  /**
+   * Somebody may have written into the old file between the last look and the moment it was replaced. No system call
+   * excludes that, but the old file is still open: what they wrote is kept, and the conflict reported.
+   */
+  async #keepLateWrite(
+    file: OpenFile,
+    current: Snapshot,
+    change: Pick<Change, 'tool' | 'path' | 'after'>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const late = await file.handle.stat({ bigint: true });
+    if (late.size === file.stat.size && late.mtimeNs === file.stat.mtimeNs) return;
+    const bytes = await readContent({ ...file, stat: late }, signal);
+    if (bytes.equals(current.bytes)) return;
+    await this.#parts.journal.record({ ...change, before: await hashOf([bytes]) }, bytes);
+    const message = `${change.path} was written by somebody else at the same moment. The file has your change; undo brings theirs back.`;
+    throw new ToolError('file_changed_since_read', message);
   }
 }

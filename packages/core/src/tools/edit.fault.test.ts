@@ -18,7 +18,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { bundleChild } from '../../../../testing/bundle.js';
 import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
@@ -295,6 +296,32 @@ describe.skipIf(!canTrace)('a system call that fails is a typed error, and the o
     }
   }
 });
+
+test.skipIf(!canTrace)(
+  'a save by an editor at the very moment of the rename is reported and can be brought back',
+  { timeout: 60_000 },
+  async () => {
+    const { directory, path, task } = place(plain('a\nneedle\nb\n'));
+    try {
+      const call = runWithFault(script, [JSON.stringify(task)], { inject: 'rename:delay_enter=3000000:when=1' });
+      await vi.waitFor(() => expect(temps(directory)).toHaveLength(1), { timeout: 20_000, interval: 5 });
+      // The delay is far longer than what is left to do before the rename, so this falls into it.
+      await delay(1000);
+      writeFileSync(path, 'theirs');
+      expect((await call).answer).toMatchObject({ status: 'failed', type: 'file_changed_since_read' });
+      const home = new LatheHome(join(directory, 'home'));
+      const changes = new FileChanges({
+        locks: new FileLocks(home),
+        journal: new Journal(home),
+        seen: new SeenFiles(),
+      });
+      if (readFileSync(path, 'utf8') !== 'theirs') await changes.undo({ count: 1 }, signal);
+      expect(readFileSync(path, 'utf8')).toBe('theirs');
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  },
+);
 
 async function runPlain(
   task: object,
