@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { isWithin, type Workspace } from '../files/workspace.js';
 import { visibleText } from '../text/visible-text.js';
@@ -48,7 +48,9 @@ export class ContextFiles implements ContextSource {
     const { workspace } = this.#options;
     const folders = pathsIn(args).flatMap((path) => {
       const absolute = resolve(workspace.root, path);
-      return isWithin(workspace.root, absolute) ? foldersBetween(workspace.root, absolute) : [];
+      if (!isWithin(workspace.root, absolute)) return [];
+      const isFolder = statSync(absolute, { throwIfNoEntry: false })?.isDirectory() ?? false;
+      return foldersBetween(workspace.root, isFolder ? absolute : dirname(absolute));
     });
     const fresh = folders.filter((folder) => !this.#visited.has(folder));
     if (fresh.length === 0) return nothing;
