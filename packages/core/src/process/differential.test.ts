@@ -71,23 +71,21 @@ async function checkBatch(batch: { command: string; analysis: CommandAnalysis }[
   }
   expect(surprises, `LATHE_SEED=${seed}`).toEqual([]);
   if (snapshot(place.root) === before && !output.includes(secret)) return;
-  expect(
-    await guiltyCommands(
-      batch.map(({ command }) => command),
-      place,
-    ),
-    `LATHE_SEED=${seed}`,
-  ).toEqual([]);
+  const guilty = await guiltyCommands(batch.map(({ command }) => command));
+  expect(guilty, `LATHE_SEED=${seed}`).toEqual([]);
   throw new Error(`a batch changed files or read the secret, no command alone did; LATHE_SEED=${seed}`);
 }
 
-/** Finds the command to blame by running them one at a time. */
-async function guiltyCommands(commands: string[], place: TracedBash): Promise<string[]> {
+/** Finds the commands to blame by running them one at a time, each in a place that none of them has touched. */
+async function guiltyCommands(commands: string[]): Promise<string[]> {
   const guilty: string[] = [];
+  let place = scratchPlace();
   for (const command of commands) {
     const before = snapshot(place.root);
     const { output } = await runTraced([command], place);
-    if (snapshot(place.root) !== before || output.includes(secret)) guilty.push(command);
+    if (snapshot(place.root) === before && !output.includes(secret)) continue;
+    guilty.push(command);
+    place = scratchPlace();
   }
   return guilty;
 }
