@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { ToolError } from '../errors.js';
@@ -62,7 +63,8 @@ export class Workspace {
     const odd = oddSpelling(path);
     if (odd !== undefined)
       throw new ToolError('invalid_tool_params', `The path ${JSON.stringify(path)} is refused: ${odd}.`);
-    const real = await realPathOf(resolve(this.root, canonicalSpelling(path)));
+    const spelled = resolve(this.root, canonicalSpelling(path));
+    const real = await realPathOf(spelled, this.contains(spelled) ? existingPathNow : existingPath);
     const isReadable = this.#options.readable.some((root) => isWithin(root, real));
     const ownState = this.#ownState(real);
     const guarded = protectionOf(real) ?? gitDirectoryOf(real) ?? ownState;
@@ -116,16 +118,20 @@ function oddOnWindows(path: string): string | undefined {
   return reserved.test(path) ? 'it contains a name that Windows reserves for a device' : undefined;
 }
 
-async function existingPath(path: string): Promise<string> {
-  return shownPath(await realpath(osPath(path), { encoding: 'buffer' }));
-}
+/** The real path of something that exists. */
+type Resolver = (path: string) => string | Promise<string>;
+
+const existingPath: Resolver = async (path) => shownPath(await realpath(osPath(path), { encoding: 'buffer' }));
+
+/** Ten times faster, and holds everything up on a file system that does not answer: for paths in the workspace. */
+const existingPathNow: Resolver = (path) => shownPath(realpathSync.native(osPath(path), { encoding: 'buffer' }));
 
 const maxLinks = 40;
 
 /** `realpath` that also answers for paths whose last components do not exist. A dangling link is followed to its target. */
-async function realPathOf(path: string, links = 0): Promise<string> {
+async function realPathOf(path: string, existing = existingPath, links = 0): Promise<string> {
   try {
-    return await existingPath(path);
+    return await existing(path);
   } catch (error) {
     // A path that cannot be resolved cannot be judged, so it is refused rather than taken at its word.
     if (codeOf(error) !== 'ENOENT') throw readFailure(error, path);
@@ -133,10 +139,10 @@ async function realPathOf(path: string, links = 0): Promise<string> {
   const parent = dirname(path);
   if (parent === path) return path;
   const target = await linkTarget(path);
-  if (target === undefined) return join(await realPathOf(parent, links), basename(path));
+  if (target === undefined) return join(await realPathOf(parent, existing, links), basename(path));
   if (links > maxLinks) throw new ToolError('read_content_failure', `${path}: too many symbolic links.`);
   // The link is relative to where its directory really is, not to how the path was spelled.
-  return realPathOf(resolve(await realPathOf(parent, links), target), links + 1);
+  return realPathOf(resolve(await realPathOf(parent, existing, links), target), existing, links + 1);
 }
 
 async function linkTarget(path: string): Promise<string | undefined> {
