@@ -1,6 +1,4 @@
 import type { Command } from '../commands.js';
-import { exitCodes } from '../exit-codes.js';
-import { helpText } from '../help.js';
 
 /** `lathe` without a command: the agent. */
 export const command: Command = {
@@ -10,7 +8,7 @@ export const command: Command = {
       const { runHeadless } = await import('../headless/run-headless.js');
       return runHeadless(flags.prompt === undefined ? operands : [flags.prompt, ...operands], flags, io, signal);
     }
-    io.err(helpText(undefined));
-    return exitCodes.usage;
+    const { startInteractive } = await import('../tui/start.js');
+    return startInteractive(operands, flags, io, signal);
   },
 };

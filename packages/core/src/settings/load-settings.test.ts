@@ -47,6 +47,17 @@ test('without files every setting has its default and nothing is reported', () =
   expectTypeOf(settings.permissions.deny).toEqualTypeOf<readonly string[]>();
 });
 
+test('every group is there, also one whose settings have no value', () => {
+  const { settings } = machine({});
+  for (const { key } of allSettings) {
+    const group = key
+      .split('.')
+      .slice(0, -1)
+      .reduce<unknown>((value, name) => (value as Record<string, unknown>)[name], settings);
+    expect(group, key).toBeTypeOf('object');
+  }
+});
+
 test('settings are frozen all the way down', () => {
   const { settings } = machine({ [user]: { mcpServers: { a: { command: 'x', args: ['y'] } } } });
   expect(Object.isFrozen(settings.tools)).toBe(true);

@@ -61,7 +61,7 @@ export function loadSettings(sources: SettingsSources): LoadedSettings {
   if (layers.mayLackRestrictions) capApproval(merged);
   return {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type is made from the table that checked the values
-    settings: deepFreeze(nest(merged.values)) as unknown as Settings,
+    settings: deepFreeze(nest(merged.values, allKeys)) as unknown as Settings,
     problems: [
       ...layers.problems,
       ...dotEnv.problems.map((problem) => ({ ...problem, source: problem.file, key: '' })),
@@ -159,6 +159,8 @@ function capApproval(merged: Merged): void {
   const reason = 'a settings file with rules cannot be understood, so that calls ask';
   merged.ignored.push({ ...origin, key: setting.key, reason });
 }
+
+const allKeys = allSettings.map(({ key }) => key);
 
 function defaults(): Map<string, JsonValue> {
   const entries = allSettings.filter(({ fallback }) => fallback !== undefined);

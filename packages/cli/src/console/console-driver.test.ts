@@ -1,0 +1,52 @@
+import { join } from 'node:path';
+import { createLathe } from '@lathe/core';
+import { expect, test } from 'vitest';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { ConsoleDriver, parseParameters } from './console-driver.js';
+
+test.each<[string, unknown]>([
+  ['', {}],
+  ['{"path": "/tmp", "n": 1}', { path: '/tmp', n: 1 }],
+  ['path=/tmp limit=3 deep=true', { path: '/tmp', limit: 3, deep: true }],
+  ['pattern="a b" other=\'c "d"\'', { pattern: 'a b', other: 'c "d"' }],
+  ['paths=["a","b"]', { paths: ['a', 'b'] }],
+  ['empty=', { empty: '' }],
+])('%j', (text, expected) => {
+  expect(parseParameters(text)).toEqual(expected);
+});
+
+test.each(['just words', '{"a": ', 'a=1 word'])('%j is explained', (text) => {
+  expect(parseParameters(text)).toBeTypeOf('string');
+});
+
+async function open(files: Record<string, string> = {}) {
+  const cwd = tempDirectory(files);
+  const lathe = await createLathe({ cwd, env: {}, home: cwd, latheHome: join(cwd, '.state') });
+  return { cwd, driver: new ConsoleDriver(lathe) };
+}
+
+test('names of tools and parameters are completed from their schemas', async () => {
+  const { driver } = await open();
+  expect(driver.complete('list_')).toEqual(['list_directory ']);
+  expect(driver.complete('read_file ')).toContain('read_file absolute_path=');
+  expect(driver.complete('read_file absolute_path=/x li')).toEqual(['read_file absolute_path=/x limit=']);
+  expect(driver.complete('nothing ')).toEqual([]);
+});
+
+test('a call goes through the same steps and shows what a model would get', async () => {
+  const { cwd, driver } = await open({ 'a.txt': 'hello' });
+  const events = [];
+  for await (const event of driver.submit(
+    `read_file absolute_path=${join(cwd, 'a.txt')}`,
+    new AbortController().signal,
+  ))
+    events.push(event);
+  expect(events.map(({ type }) => type)).toEqual([
+    'call-update',
+    'call-update',
+    'call-update',
+    'call-end',
+    'message-add',
+  ]);
+  expect(events.at(-1)).toMatchObject({ message: { parts: [{ text: '```\nhello\n```' }] } });
+});

@@ -1,0 +1,40 @@
+import { styleText } from 'node:util';
+
+type Format = Parameters<typeof styleText>[0];
+
+/** Colours and weights by meaning. Everything a person sees in colour goes through here, so `NO_COLOR` holds everywhere. */
+export interface Style {
+  readonly isPlain: boolean;
+  dim: (text: string) => string;
+  bold: (text: string) => string;
+  italic: (text: string) => string;
+  underline: (text: string) => string;
+  added: (text: string) => string;
+  removed: (text: string) => string;
+  accent: (text: string) => string;
+  code: (text: string) => string;
+  warning: (text: string) => string;
+  failure: (text: string) => string;
+  success: (text: string) => string;
+}
+
+/** Colours unless the person said no (`NO_COLOR`, `TERM=dumb`). */
+export function styleFor(env: Readonly<Record<string, string | undefined>>): Style {
+  const isPlain = Boolean(env['NO_COLOR']) || env['TERM'] === 'dumb';
+  const paint = (format: Format) =>
+    isPlain ? (text: string) => text : (text: string) => styleText(format, text, { validateStream: false });
+  return {
+    isPlain,
+    dim: paint('dim'),
+    bold: paint('bold'),
+    italic: paint('italic'),
+    underline: paint('underline'),
+    added: paint('green'),
+    removed: paint('red'),
+    accent: paint('cyan'),
+    code: paint('yellow'),
+    warning: paint('yellow'),
+    failure: paint('red'),
+    success: paint('green'),
+  };
+}

@@ -1,0 +1,132 @@
+import { visibleText } from '@lathe/core';
+import { approvalModes } from '../args.js';
+import { checks } from '../doctor/checks.js';
+import type { SlashCommand, SlashContext } from './slash-command.js';
+
+/** In the order /help shows them. */
+export const slashCommands: readonly SlashCommand[] = [
+  { name: 'help', summary: 'what you can type', run: (_, { say, style }) => say(help(style.accent)) },
+  { name: 'tools', summary: 'the tools and where they come from', run: (_, context) => showTools(context) },
+  { name: 'mcp', summary: 'MCP servers and their tools', run: (_, context) => showServers(context) },
+  { name: 'approval-mode', summary: 'show the mode, or set it: plan, default, auto-edit, yolo', run: setMode },
+  { name: 'permissions', summary: 'the rules in force', run: (_, context) => showRules(context) },
+  { name: 'undo', summary: 'take back the last change of a file, or the last n', run: undo },
+  { name: 'todos', summary: 'the todo list', run: (_, context) => showTodos(context) },
+  { name: 'memory', summary: 'the context files', run: (_, context) => showMemory(context) },
+  { name: 'model', summary: 'the model in use', run: (_, { say, driver }) => say(driver.name) },
+  { name: 'context', summary: 'the workspace and its settings', run: (_, context) => showContext(context) },
+  { name: 'doctor', summary: 'what works here and what does not', run: (_, context) => diagnose(context) },
+  { name: 'clear', summary: 'forget the conversation', run: (_, context) => clear(context) },
+  { name: 'quit', summary: 'leave (also Ctrl+C twice)', run: (_, { quit }) => quit() },
+];
+
+/** The command that `/name argument` asks for. */
+export function findSlashCommand(input: string): { command: SlashCommand | undefined; name: string; argument: string } {
+  const [, name = '', argument = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(input) ?? [];
+  const aliases: Record<string, string> = { exit: 'quit', '?': 'help', q: 'quit' };
+  const wanted = Object.hasOwn(aliases, name) ? aliases[name] : name;
+  return { command: slashCommands.find((known) => known.name === wanted), name, argument: argument.trim() };
+}
+
+function help(accent: (text: string) => string): string {
+  const width = Math.max(...slashCommands.map(({ name }) => name.length)) + 2;
+  const commands = slashCommands.map(({ name, summary }) => `  ${accent(`/${name}`.padEnd(width))}${summary}`);
+  const keys = [
+    'Enter sends · Alt+Enter or Ctrl+J begins a new line · up and down recall earlier input · Tab completes',
+    'Shift+Tab changes the approval mode · Esc cancels · Ctrl+C twice leaves',
+    '@path brings a file along · !command runs a command',
+  ];
+  return [...commands, '', ...keys.map((line) => `  ${line}`)].join('\n');
+}
+
+function showTools({ lathe, say, style }: SlashContext): void {
+  const lines = lathe.registry.entries().map(({ tool, source }) => {
+    const origin = source === 'built-in' ? '' : style.dim(` (${visibleText(source)})`);
+    return `  ${style.bold(tool.name)}${origin}  ${visibleText(tool.description.split('\n')[0] ?? '')}`;
+  });
+  say(lines.join('\n'));
+}
+
+function showServers({ lathe, say }: SlashContext): void {
+  const names = Object.keys(lathe.settings.mcpServers);
+  if (names.length === 0) return say('No MCP servers. Add one with: lathe mcp add <name> -- <command>');
+  const tools = lathe.registry.entries();
+  say(
+    names
+      .map((name) => {
+        const count = tools.filter(({ source }) => source.includes(name)).length;
+        return visibleText(`  ${name}: ${count} tools`);
+      })
+      .join('\n'),
+  );
+}
+
+function setMode(argument: string, { lathe, say }: SlashContext): void {
+  const mode = approvalModes.find((known) => known === argument);
+  if (argument !== '' && mode === undefined) return say(`The modes are ${approvalModes.join(', ')}.`);
+  if (mode !== undefined) lathe.policy.mode = mode;
+  say(`Approval mode: ${lathe.policy.mode}`);
+}
+
+function showRules({ lathe, say }: SlashContext): void {
+  const { allow, ask, deny } = lathe.policy.rules();
+  say([listed('allow', allow), listed('ask', ask), listed('deny', deny)].join('\n'));
+}
+
+function listed(title: string, rules: readonly string[]): string {
+  return `  ${title}: ${rules.length > 0 ? visibleText(rules.join(', ')) : 'nothing'}`;
+}
+
+async function undo(argument: string, { lathe, say, signal }: SlashContext): Promise<void> {
+  const count = argument === '' ? 1 : Number(argument);
+  if (!Number.isInteger(count) || count < 1) return say('/undo takes a number of changes, at least 1.');
+  const outcomes = await lathe.changes.undo({ count, root: lathe.workspace.root }, signal);
+  if (outcomes.length === 0) return say('Nothing to undo here.');
+  const lines = outcomes.map((outcome) => {
+    const reason = outcome.status === 'skipped' ? `, ${outcome.reason}` : '';
+    return visibleText(`  ${lathe.workspace.display(outcome.change.path)}: ${outcome.status}${reason}`);
+  });
+  say(lines.join('\n'));
+}
+
+function showTodos({ lathe, say }: SlashContext): void {
+  const { todos } = lathe.todos;
+  say(
+    todos.length === 0
+      ? 'No todos.'
+      : todos.map(({ content, status }) => visibleText(`  [${status}] ${content}`)).join('\n'),
+  );
+}
+
+function showMemory({ lathe, say }: SlashContext): void {
+  say(
+    `  Context files: ${lathe.settings.context.fileName.join(', ')} in ${lathe.workspace.root}, above it, and in ${lathe.home.path}`,
+  );
+}
+
+function showContext({ lathe, say }: SlashContext): void {
+  const { workspace, loaded, policy } = lathe;
+  say(
+    [
+      `  Directories: ${workspace.roots.join(', ')}`,
+      `  Trusted: ${loaded.isTrusted ? 'yes' : 'no'}`,
+      `  Mode: ${policy.mode}`,
+    ].join('\n'),
+  );
+}
+
+async function diagnose({ lathe, io, say, signal }: SlashContext): Promise<void> {
+  const findings = (await Promise.all(checks.map(async (check) => check(lathe, io, signal)))).flat();
+  say(
+    findings
+      .map(({ state, title, detail, hint }) =>
+        visibleText(`  ${state.padEnd(4)} ${title}: ${detail}${hint ? `\n       ${hint}` : ''}`),
+      )
+      .join('\n'),
+  );
+}
+
+function clear({ driver, clearScreen }: SlashContext): void {
+  driver.clear();
+  clearScreen();
+}

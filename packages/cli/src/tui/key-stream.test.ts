@@ -1,0 +1,44 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { KeySplitter, pasteMark } from './key-stream.js';
+
+const split = (...chunks: string[]) => {
+  const splitter = new KeySplitter();
+  return chunks.flatMap((chunk) => splitter.split(chunk));
+};
+
+test.each([
+  [['hello\r'], ['hello', '\r']],
+  [
+    ['a', 'b'],
+    ['a', 'b'],
+  ],
+  [['\u001b[A'], ['\u001b[A']],
+  [['\u001b[200~one\r\ntwo\r\u001b[201~\r'], [`${pasteMark}one\ntwo\n`, '\r']],
+  [
+    ['x\u001b[200~y', 'y\u001b[20', '1~z'],
+    ['x', `${pasteMark}yy`, 'z'],
+  ],
+  [['\u0003\u0003'], ['\u0003', '\u0003']],
+])('%j', (chunks, keys) => {
+  expect(split(...chunks)).toEqual(keys);
+});
+
+test('however a paste arrives in pieces, it is one piece and no key', () => {
+  fc.assert(
+    fc.property(
+      fc.string({ unit: 'grapheme', maxLength: 60 }),
+      fc.array(fc.nat(80), { maxLength: 6 }),
+      (text, cuts) => {
+        const pasted = text.replaceAll('\u001b', '');
+        const sent = `\u001b[200~${pasted}\u001b[201~`;
+        // The opening marker always arrives whole: terminals write it with the first of the text.
+        const places = [...new Set([0, ...cuts.map((cut) => 6 + (cut % (sent.length - 5))), sent.length])].sort(
+          (a, b) => a - b,
+        );
+        const chunks = places.slice(1).map((end, index) => sent.slice(places[index], end));
+        expect(split(...chunks)).toEqual([pasteMark + pasted.replaceAll('\r\n', '\n').replaceAll('\r', '\n')]);
+      },
+    ),
+  );
+});

@@ -1,0 +1,102 @@
+import { PassThrough } from 'node:stream';
+
+/** Stands before pasted text, so that a paste is never taken for a key. A private character no keyboard types. */
+export const pasteMark = '\uE000';
+
+export const enablePaste = '\u001b[?2004h';
+export const disablePaste = '\u001b[?2004l';
+
+const pasteStart = '\u001b[200~';
+const pasteEnd = '\u001b[201~';
+
+/**
+ * Cuts what a terminal sends into keys: Enter after fast typing is a key of its own, and a paste is one piece, marked
+ * as such and never a key, however many line ends it has.
+ */
+export class KeySplitter {
+  #pasted: string | undefined;
+  #rest = '';
+
+  split(data: string): string[] {
+    const keys: string[] = [];
+    let text = this.#rest + data;
+    this.#rest = '';
+    while (text !== '') {
+      const marker = this.#pasted === undefined ? pasteStart : pasteEnd;
+      const at = text.indexOf(marker);
+      const part = at === -1 ? text : text.slice(0, at);
+      if (this.#pasted === undefined) keys.push(...keysOf(part));
+      else this.#pasted += part;
+      if (at === -1) break;
+      text = text.slice(at + marker.length);
+      if (this.#pasted === undefined) this.#pasted = '';
+      else {
+        keys.push(pasteMark + this.#pasted.replaceAll('\r\n', '\n').replaceAll('\r', '\n'));
+        this.#pasted = undefined;
+      }
+    }
+    if (this.#pasted !== undefined) this.#holdBack();
+    return keys;
+  }
+
+  /** The end marker may arrive in two pieces. */
+  #holdBack(): void {
+    const pasted = this.#pasted ?? '';
+    for (let length = pasteEnd.length - 1; length > 0; length--) {
+      if (!pasted.endsWith(pasteEnd.slice(0, length))) continue;
+      this.#rest = pasted.slice(-length);
+      this.#pasted = pasted.slice(0, -length);
+      return;
+    }
+  }
+}
+
+/** Control characters stand alone; everything else stays together. */
+function keysOf(text: string): string[] {
+  // oxlint-disable-next-line no-control-regex -- control characters are what this is about
+  return text.match(/[\u0000-\u001a\u001c-\u001f\u007f]|[^\u0000-\u001a\u001c-\u001f\u007f]+/g) ?? [];
+}
+
+/** A terminal's input for ink: one chunk per key. */
+export class KeyStream extends PassThrough {
+  readonly isTTY = true;
+  readonly #terminal: NodeJS.ReadStream;
+  readonly #splitter = new KeySplitter();
+  readonly #onData = (data: Buffer | string) => {
+    for (const key of this.#splitter.split(String(data))) this.write(key);
+  };
+
+  constructor(terminal: NodeJS.ReadStream) {
+    super({ objectMode: true });
+    this.#terminal = terminal;
+    terminal.setEncoding('utf8');
+    this.resumeKeys();
+  }
+
+  setRawMode(isRaw: boolean): this {
+    this.#terminal.setRawMode(isRaw);
+    return this;
+  }
+
+  ref(): this {
+    this.#terminal.ref();
+    return this;
+  }
+
+  unref(): this {
+    this.#terminal.unref();
+    return this;
+  }
+
+  /** Leaves the terminal to others: an editor, for example. */
+  release(): void {
+    this.#terminal.off('data', this.#onData);
+    this.#terminal.pause();
+  }
+
+  /** Listens again. A stream that somebody has paused does not flow for a new listener by itself. */
+  resumeKeys(): void {
+    this.#terminal.on('data', this.#onData);
+    this.#terminal.resume();
+  }
+}

@@ -1,0 +1,92 @@
+import type { AgentEvent } from '@lathe/core';
+import { expect, test } from 'vitest';
+import { emptyScreen, nextScreen, type ScreenEvent, type ScreenState } from './screen-state.js';
+
+const play = (...events: ScreenEvent[]): ScreenState => events.reduce(nextScreen, emptyScreen);
+const agent = (event: AgentEvent): ScreenEvent => ({ type: 'agent', event, now: 5 });
+const update = (status: 'validating' | 'executing') =>
+  agent({ type: 'call-update', callId: '1', name: 'read_file', status, description: 'a\u001b[2J.txt', args: {} });
+
+test('deltas are a preview of the answer that follows', () => {
+  const writing = play(agent({ type: 'text-delta', text: 'Hel' }), agent({ type: 'text-delta', text: 'lo' }));
+  expect([writing.liveText, writing.items]).toEqual(['Hello', []]);
+  const done = nextScreen(
+    writing,
+    agent({
+      type: 'message-add',
+      message: { role: 'model', parts: [{ text: 'hm', thought: true }, { text: 'Hello' }] },
+    }),
+  );
+  expect([done.liveText, done.items]).toEqual(['', [{ type: 'answer', text: 'Hello' }]]);
+});
+
+test('a retry voids what was written and says why', () => {
+  const screen = play(
+    agent({ type: 'text-delta', text: 'Hel' }),
+    agent({ type: 'retry', attempt: 1, delayMs: 10, reason: 'The stream broke.' }),
+  );
+  expect([screen.liveText, screen.retry]).toEqual(['', 'The stream broke. Trying again (1).']);
+  expect(nextScreen(screen, agent({ type: 'text-delta', text: 'x' })).retry).toBeUndefined();
+});
+
+test('a call moves from the live part to the scrollback when it ends, and its text is inert', () => {
+  const running = play(
+    update('validating'),
+    update('executing'),
+    agent({ type: 'call-output', callId: '1', display: 'half' }),
+  );
+  expect(running.calls).toEqual([
+    {
+      callId: '1',
+      name: 'read_file',
+      description: 'a\\x1b[2J.txt',
+      status: 'executing',
+      startedAt: 5,
+      display: 'half',
+    },
+  ]);
+  const outcome = {
+    callId: '1',
+    name: 'read_file',
+    status: 'success',
+    llmContent: 'x',
+    returnDisplay: 'all',
+    response: {},
+    durationMs: 7,
+  } as const;
+  const done = nextScreen(running, agent({ type: 'call-end', outcome }));
+  expect(done.calls).toEqual([]);
+  expect(done.items).toEqual([
+    {
+      type: 'call',
+      call: {
+        callId: '1',
+        name: 'read_file',
+        description: 'a\\x1b[2J.txt',
+        status: 'success',
+        startedAt: 5,
+        durationMs: 7,
+        display: 'all',
+      },
+    },
+  ]);
+});
+
+test('what a prompt ended with is told once, and then the screen is idle', () => {
+  const usage = { inputTokens: 1, outputTokens: 2, cachedInputTokens: 0, reasoningTokens: 0 };
+  const screen = play(
+    { type: 'begin', prompt: 'go', now: 1 },
+    agent({
+      type: 'prompt-end',
+      end: { reason: 'error', text: '', message: 'No key.', turns: 1, usage, durationMs: 1, modelMs: 1 },
+    }),
+    { type: 'end' },
+  );
+  expect([screen.items, screen.isBusy]).toEqual([
+    [
+      { type: 'prompt', text: 'go' },
+      { type: 'notice', level: 'warning', text: 'No key.' },
+    ],
+    false,
+  ]);
+});

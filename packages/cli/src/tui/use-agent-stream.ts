@@ -1,0 +1,59 @@
+import type { AgentEvent } from '@lathe/core';
+import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
+import { emptyScreen, nextScreen, type ScreenEvent, type ScreenState } from './screen-state.js';
+
+/** A frame: events that arrive faster are drawn together. */
+const frameMs = 33;
+
+/** The screen and a way to feed it a stream of events without drawing each one. */
+export function useAgentStream(): {
+  screen: ScreenState;
+  send: (event: ScreenEvent) => void;
+  follow: (prompt: string, events: AsyncIterable<AgentEvent>) => Promise<void>;
+} {
+  const [screen, dispatch] = useReducer(
+    (state: ScreenState, events: readonly ScreenEvent[]) => events.reduce(nextScreen, state),
+    emptyScreen,
+  );
+  const pending = useRef<ScreenEvent[]>([]);
+  const flush = useCallback(() => {
+    if (pending.current.length === 0) return;
+    dispatch(pending.current);
+    pending.current = [];
+  }, []);
+  const send = useCallback(
+    (event: ScreenEvent) => {
+      pending.current.push(event);
+      flush();
+    },
+    [flush],
+  );
+  const follow = useCallback(
+    async (prompt: string, events: AsyncIterable<AgentEvent>) => {
+      send({ type: 'begin', prompt, now: performance.now() });
+      const timer = setInterval(flush, frameMs);
+      try {
+        for await (const event of events) pending.current.push({ type: 'agent', event, now: performance.now() });
+      } catch (error) {
+        const text = error instanceof Error ? error.message : String(error);
+        pending.current.push({ type: 'add', item: { type: 'notice', level: 'warning', text } });
+      } finally {
+        clearInterval(timer);
+        send({ type: 'end' });
+      }
+    },
+    [send, flush],
+  );
+  return { screen, send, follow };
+}
+
+/** The time, often enough for a spinner while something is going on. */
+export function useClock(isRunning: boolean): number {
+  const [now, setNow] = useState(() => performance.now());
+  useEffect(() => {
+    if (!isRunning) return undefined;
+    const timer = setInterval(() => setNow(performance.now()), 100);
+    return () => clearInterval(timer);
+  }, [isRunning]);
+  return now;
+}
