@@ -74,7 +74,9 @@ async function work(task: Task, signal: AbortSignal): Promise<Outcome & { wasAsk
   }
   await discover(lathe, io, signal);
   const asked = { count: 0 };
-  const agent = openAgent(lathe, { model, approver: counting(asked), budgets: budgetsOf(flags) });
+  const sideModel = await openSideModel(lathe, signal);
+  const options = { model, ...(sideModel && { sideModel }), approver: counting(asked), budgets: budgetsOf(flags) };
+  const agent = openAgent(lathe, options);
   output.begin(beginning(lathe, model, io));
   const denials: Denial[] = [];
   const follow = (text: string) => followPrompt(agent, text, { output, denials, io }, signal);
@@ -144,6 +146,19 @@ async function openModel(lathe: Lathe, flags: Flags, signal: AbortSignal): Promi
     return choice.status === 'chosen' ? choice.model : formatModelSetup(choice.setup);
   } catch (error) {
     if (error instanceof ModelError) return error.message;
+    throw error;
+  }
+}
+
+/** A side model that cannot be had is not missed: the model itself does its work. */
+async function openSideModel({ settings, loaded }: Lathe, signal: AbortSignal): Promise<Model | undefined> {
+  const name = settings.model.sideModel;
+  if (name === undefined) return undefined;
+  try {
+    const choice = await chooseModel({ name, settings: settings.model, env: loaded.env }, signal);
+    return choice.status === 'chosen' ? choice.model : undefined;
+  } catch (error) {
+    if (error instanceof ModelError) return undefined;
     throw error;
   }
 }

@@ -20,6 +20,7 @@ export class AgentState {
   conversation: Conversation;
   /** What the provider counted for a history of so many tokens by our estimate. */
   #measured: { tokens: number; estimate: number } | undefined;
+  #leastTokens = 0;
   #declared: { tools: readonly FunctionDeclaration[]; tokens: number } | undefined;
 
   constructor(options: AgentOptions) {
@@ -34,6 +35,7 @@ export class AgentState {
     this.conversation = new Conversation();
     this.loops.reset();
     this.#measured = undefined;
+    this.#leastTokens = 0;
   }
 
   tools(): readonly FunctionDeclaration[] {
@@ -45,6 +47,16 @@ export class AgentState {
     const { tokens } = this.conversation;
     if (this.#measured) return this.#measured.tokens + tokens - this.#measured.estimate;
     return this.overheadTokens() + tokens;
+  }
+
+  /** Whether the history should be shortened; not again right after that did not help. */
+  isNearlyFull(limit: number): boolean {
+    const tokens = this.contextTokens();
+    return tokens > limit && tokens > this.#leastTokens * 1.1;
+  }
+
+  noteCompaction(): void {
+    this.#leastTokens = this.contextTokens();
   }
 
   /** What every request costs before the history begins. */

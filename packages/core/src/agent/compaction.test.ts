@@ -155,3 +155,34 @@ test('/compact can be asked for, and an abort leaves the history as it was', asy
   expect(events.map(({ type }) => type)).toEqual(['compaction-start', 'compaction-end']);
   expect(faults(agent.history)).toEqual([]);
 });
+
+test('a history that cannot be made short enough is not shortened again and again', async () => {
+  let summaries = 0;
+  const counting = () => {
+    summaries += 1;
+    return { text: 'Notes.' };
+  };
+  const steps = Array.from({ length: 8 }, (_, n) => ({ calls: [{ name: 'look', args: { text: `${n}` } }] }));
+  const { agent } = agentKit([...steps, { text: 'ok' }], {
+    contextWindow: 300,
+    system: 'Long instructions. '.repeat(200),
+    sideModel: new ScriptedModel(Array.from({ length: 50 }, () => counting)),
+  });
+  expect((await endOf(agent, 'go')).reason).toBe('done');
+  expect(summaries).toBeLessThanOrEqual(2);
+});
+
+test('what a summary costs counts', async () => {
+  const answers = [{ text: 'a '.repeat(2_000) }, { text: 'b '.repeat(2_000) }, { text: 'Notes.' }, { text: 'c' }];
+  const { agent } = agentKit(answers);
+  const events = [
+    ...(await collect(agent.prompt('one', never))),
+    ...(await collect(agent.prompt('two', never))),
+    ...(await collect(agent.compact(never))),
+    ...(await collect(agent.prompt('three', never))),
+  ];
+  const reports = events.flatMap((event) => (event.type === 'usage' ? [event.usage] : []));
+  const answered = reports.reduce((sum, { request }) => sum + request.inputTokens, 0);
+  expect(reports).toHaveLength(3);
+  expect(reports.at(-1)?.session.inputTokens).toBeGreaterThan(answered);
+});

@@ -1,6 +1,6 @@
 import { type FunctionResponse, type Part, textOf } from '../content.js';
 import { estimateMessageTokens, estimateTokens } from '../models/estimate-tokens.js';
-import type { Message, Model } from '../models/model.js';
+import type { Message, Model, Usage } from '../models/model.js';
 import { keepEnds } from '../text/truncate.js';
 import type { Compaction } from './agent-event.js';
 import { summarize } from './summarize.js';
@@ -24,21 +24,22 @@ export async function compactHistory(
   history: readonly Message[],
   options: CompactionOptions,
   signal: AbortSignal,
-): Promise<Pick<Compaction, 'method' | 'history'>> {
+): Promise<Pick<Compaction, 'method' | 'history'> & { usage?: Usage }> {
   const lighter = clearOutputs(history, options.tokens);
   if (tokensOf(lighter) <= options.tokens) return { method: 'outputs', history: lighter };
   const cut = recentFrom(history, options.tokens / 2);
   const past = history.slice(0, cut);
   const recent = shorten(history.slice(cut), options.tokens / 2);
   if (past.length === 0) return { method: 'outputs', history: recent };
-  const summary = await summarize(past, options, signal);
+  const { text: summary, usage } = await summarize(past, options, signal);
   const head: Message[] = [
     { role: 'user', parts: requestsOf(past, options.tokens / 4) },
     { role: 'model', parts: [{ text: summary ?? listOf(past) }] },
   ];
   // Our own words stand between two answers, because providers want the roles to alternate.
   if (recent[0]?.role !== 'user') head.push({ role: 'user', parts: [{ text: goOn }] });
-  return { method: summary === undefined ? 'drop' : 'summary', history: [...head, ...recent] };
+  const method = summary === undefined ? 'drop' : 'summary';
+  return { method, history: [...head, ...recent], ...(usage && { usage }) };
 }
 
 const goOn = '[Earlier steps were left out to save space; the notes above say what they were. Go on with the task.]';

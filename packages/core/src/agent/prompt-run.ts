@@ -16,6 +16,8 @@ type Ending = Pick<PromptEnd, 'reason' | 'message'> | undefined;
 
 /** The rest of the window is left free for the answer. */
 const fullAt = 0.8;
+/** Less than this says nothing; a window too small for it will say so itself. */
+const leastHistory = 500;
 const maxEmptyAnswers = 2;
 const maxStopHooks = 3;
 const maxForcedCompactions = 2;
@@ -83,11 +85,13 @@ export class PromptRun {
     const tokensBefore = this.#state.contextTokens();
     yield { type: 'compaction-start', contextTokens: tokensBefore };
     const room = Math.min(model.contextWindow * fullAt - this.#state.overheadTokens(), conversation.tokens);
-    const { method, history } = await compactHistory(
+    const tokens = Math.max(room / 2, leastHistory);
+    const { method, history, usage } = await compactHistory(
       conversation.messages,
-      { tokens: room / 2, model: options.sideModel ?? model, instructions: answer?.context },
+      { tokens, model: options.sideModel ?? model, instructions: answer?.context },
       this.#signal,
     );
+    if (usage) this.#spendOnSummary(usage);
     this.#state.replaceHistory(history);
     const tokensAfter = this.#state.contextTokens();
     yield {
@@ -95,6 +99,12 @@ export class PromptRun {
       compaction: { method, tokensBefore, tokensAfter, history: conversation.messages.slice() },
     };
     return tokensAfter < tokensBefore;
+  }
+
+  #spendOnSummary(usage: Usage): void {
+    const { sideModel, price } = this.#state.options;
+    addUsage(this.#usage, usage);
+    this.#state.budget.add(usage, sideModel ? undefined : price);
   }
 
   get #signal(): AbortSignal {
@@ -124,7 +134,10 @@ export class PromptRun {
 
   async *#turn(): Events<Ending> {
     const { budget, model } = this.#state;
-    if (this.#state.contextTokens() > model.contextWindow * fullAt) yield* this.compact('auto');
+    if (this.#state.isNearlyFull(model.contextWindow * fullAt)) {
+      yield* this.compact('auto');
+      this.#state.noteCompaction();
+    }
     this.#turns += 1;
     budget.turns += 1;
     yield { type: 'turn-start', turn: budget.turns };

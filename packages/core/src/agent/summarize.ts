@@ -1,6 +1,6 @@
 import { type Part, textOf } from '../content.js';
 import { estimateTokens } from '../models/estimate-tokens.js';
-import type { Message, Model } from '../models/model.js';
+import type { Message, Model, Usage } from '../models/model.js';
 import { ModelError } from '../models/model-error.js';
 import { keepEnds } from '../text/truncate.js';
 
@@ -12,29 +12,34 @@ const maxTextCharacters = 1_500;
 /** Share of the summarising model's window that the record may fill. */
 const recordShare = 0.6;
 
-/** Notes on the past by a model, or `undefined` when it has none to offer. Throws only when aborted. */
+export interface Summary {
+  /** Left out when the model has none to offer. */
+  text?: string;
+  usage?: Usage;
+}
+
+/** Notes on the past by a model. Throws only when aborted. */
 export async function summarize(
   past: readonly Message[],
   { model, tokens, instructions }: { model: Model; tokens: number; instructions?: string | undefined },
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<Summary> {
   const record = fitRecord(past.flatMap(describe).join('\n'), model.contextWindow * recordShare);
   const wish = instructions ? `\nPay attention to: ${instructions}` : '';
   const text = `<record>\n${record}\n</record>\nWrite the notes now.${wish}`;
   const request = { system, history: [{ role: 'user' as const, parts: [{ text }] }], tools: [] };
-  let summary = '';
   try {
     for await (const event of model.stream(request, signal)) {
-      if (event.type === 'retry') summary = '';
-      if (event.type === 'finish') summary = textOf(event.message.parts.filter(({ thought }) => !thought)).trim();
+      if (event.type !== 'finish') continue;
+      const notes = textOf(event.message.parts.filter(({ thought }) => !thought)).trim();
+      const isUsable = notes !== '' && estimateTokens(notes) <= tokens / 2;
+      return { usage: event.usage, ...(isUsable && { text: `Notes on the work so far:\n${notes}` }) };
     }
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof ModelError)) throw error;
-    return undefined;
   }
-  if (summary === '' || estimateTokens(summary) > tokens / 2) return undefined;
-  return `Notes on the work so far:\n${summary}`;
+  return {};
 }
 
 function describe({ role, parts }: Message): string[] {

@@ -1,0 +1,109 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { LatheHome } from '../files/lathe-home.js';
+import { ScriptedModel } from '../models/scripted.js';
+import { FolderTrust } from '../policy/folder-trust.js';
+import type { Approver } from '../scheduler/call.js';
+import { createLathe, type LatheOptions } from './create-lathe.js';
+import { openAgent } from './open-agent.js';
+
+const never = new AbortController().signal;
+
+const settings = (hooks: object) => JSON.stringify({ hooks });
+const hook = (command: string) => [{ hooks: [{ type: 'command', command }] }];
+
+async function latheIn(cwd: string, home: string, options: Partial<LatheOptions> = {}) {
+  const lathe = await createLathe({
+    cwd,
+    home,
+    latheHome: join(home, '.lathe'),
+    env: { PATH: process.env['PATH'], HOME: home },
+    ...options,
+  });
+  onTestFinished(() => lathe.close());
+  return lathe;
+}
+
+const listDirectory = (path: string) => [{ name: 'list_directory', args: { path } }];
+
+test("the person's own hooks hold for every caller, without being asked about", async () => {
+  const home = tempDirectory({ '.lathe/settings.json': settings({ PreToolUse: hook('echo no >&2; exit 2') }) });
+  const cwd = tempDirectory();
+  const lathe = await latheIn(cwd, home, { flags: { 'tools.approvalMode': 'yolo' } });
+  const direct = await lathe.run(listDirectory(cwd), never);
+  const other = await lathe.openScheduler().run(listDirectory(cwd), never);
+  const model = new ScriptedModel([{ calls: listDirectory(cwd) }, { text: 'ok' }]);
+  const byAgent: unknown[] = [];
+  for await (const event of openAgent(lathe, { model }).prompt('go', never))
+    if (event.type === 'call-end') byAgent.push(event.outcome.error?.type);
+  expect([direct[0]?.error?.type, other[0]?.error?.type, ...byAgent]).toEqual(
+    Array.from({ length: 3 }, () => 'execution_denied'),
+  );
+});
+
+test('hooks of a folder run only when it is trusted and a person agreed to exactly them', async () => {
+  const cwd = tempDirectory({ '.lathe/settings.json': settings({ PreToolUse: hook('touch ran') }) });
+  const home = tempDirectory();
+  const questions: string[] = [];
+  const approver: Approver = {
+    decide: async ({ confirmation }) => {
+      questions.push(confirmation.type === 'exec' ? confirmation.command : confirmation.type);
+      return { outcome: 'once' };
+    },
+  };
+  const ran = async (options: Partial<LatheOptions> = {}) => {
+    const lathe = await latheIn(cwd, home, options);
+    await lathe.run(listDirectory(cwd), never);
+    return { ran: existsSync(join(cwd, 'ran')), problems: lathe.problems };
+  };
+
+  expect((await ran({ approver })).ran).toBe(false);
+  await new FolderTrust(new LatheHome(join(home, '.lathe'))).trust(cwd);
+  expect(await ran()).toEqual({ ran: false, problems: [expect.stringContaining('PreToolUse hooks of')] });
+  expect(questions).toEqual([]);
+  expect((await ran({ approver })).ran).toBe(true);
+  expect((await ran({ approver })).problems).toEqual([]);
+  expect(questions).toEqual(['touch ran']);
+
+  writeFileSync(join(cwd, '.lathe/settings.json'), settings({ PreToolUse: hook('touch ran; touch more') }));
+  expect((await ran()).problems).toHaveLength(1);
+  expect(existsSync(join(cwd, 'more'))).toBe(false);
+  await ran({ approver });
+  expect(questions).toEqual(['touch ran', 'touch ran; touch more']);
+});
+
+test('--trust agrees for one run', async () => {
+  const cwd = tempDirectory({ '.lathe/settings.json': settings({ PreToolUse: hook('touch ran') }) });
+  const lathe = await latheIn(cwd, tempDirectory(), { isTrusted: true });
+  await lathe.run(listDirectory(cwd), never);
+  expect([existsSync(join(cwd, 'ran')), lathe.problems]).toEqual([true, []]);
+});
+
+test('an event that does not exist is named', async () => {
+  const home = tempDirectory({ '.lathe/settings.json': settings({ PreTool: hook('true') }) });
+  expect((await latheIn(tempDirectory(), home)).problems).toEqual([expect.stringContaining('"PreTool"')]);
+});
+
+test('SessionStart speaks before the first prompt, and Notification when a person is waited for', async () => {
+  const cwd = tempDirectory();
+  const home = tempDirectory({
+    '.lathe/settings.json': settings({
+      SessionStart: hook('echo "The build is red."'),
+      Notification: hook(`cat > ${join(cwd, 'told')}`),
+    }),
+  });
+  const waiting: Approver = {
+    decide: async () => {
+      while (!existsSync(join(cwd, 'told'))) await new Promise((resolve) => setTimeout(resolve, 10));
+      return { outcome: 'deny' };
+    },
+  };
+  const lathe = await latheIn(cwd, home, { approver: waiting });
+  const calls = [{ name: 'run_shell_command', args: { command: 'touch x' } }];
+  const model = new ScriptedModel([{ calls }, { text: 'ok' }]);
+  for await (const event of openAgent(lathe, { model }).prompt('go', never)) expect(event.type).not.toBe('notice');
+  expect(model.requests[0]?.history[0]?.parts.map(({ text }) => text)).toEqual(['The build is red.', 'go']);
+  expect(existsSync(join(cwd, 'x'))).toBe(false);
+});
