@@ -80,6 +80,7 @@ function compound(random: Random, depth: number): string {
     () => `cat <<< ${word(random, depth)}`,
     () => `diff <(${inner()}) <(${inner()})`,
     () => `x=${word(random, depth)}; echo "$x"`,
+    () => `y='a[$(touch canary)]'; ${inner()}`,
     () => `f() { ${inner()}; }; f`,
     () =>
       `cd ${pick(random, ['src', '..', '.', 'src/..', 'linkdir', 'linkdir/..', '~', '-', '"src"', '$x'])} && ${inner()}`,
@@ -372,6 +373,10 @@ function word(random: Random, depth: number, isAny = false): string {
       '"${x:-a.txt}"',
       '${x:=b}',
       '${#x}',
+      '"${x:-$((y))}"',
+      '${x%%$[y]}',
+      '${x:-${z[y]}}',
+      '"${x:-${y@P}}"',
       '${x//a/b}',
       '$PWD',
       '"$PWD"',

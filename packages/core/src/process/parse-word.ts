@@ -104,16 +104,34 @@ function readVariable(name: string, isQuoted: boolean): Piece {
   return /^[A-Za-z_]\w*$/.test(name) ? { type: 'variable', name, isQuoted } : unknown(isQuoted && !/^[@*]$/.test(name));
 }
 
-const harmlessOperators = new Set(['Remove', 'Replace', 'CaseModification']);
+type Parameter = Extract<WordPart, { type: 'ParameterExpansion' }>;
 
-function readParameter(part: WordPart & { type: 'ParameterExpansion' }, isQuoted: boolean): Piece {
+function readParameter(part: Parameter, isQuoted: boolean): Piece {
   const { prefix, index, operation, parameter } = part;
   if (!prefix && !index && !operation) return readVariable(parameter, isQuoted);
+  const effect = effectWithin(part);
+  if (effect !== undefined) return unknown(false, effect);
+  return unknown(isQuoted && index === undefined && parameter !== '@');
+}
+
+/** What expanding a parameter does besides, at any depth of its operands. Scripts inside are judged on their own. */
+function effectWithin(part: Parameter): string | undefined {
+  const pending: SyntaxNode[] = [part];
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+    if (node.type === 'ParameterExpansion' && !isHarmless(node)) return `evaluates ${node.text}`;
+    if (node.type === 'ArithmeticExpansion' && !plainArithmetic.test(node.text)) return 'calculates with variables';
+    if (node.type !== 'Script') pending.push(...childrenOf(node));
+  }
+  return undefined;
+}
+
+const harmlessOperations = new Set(['Remove', 'Replace', 'CaseModification']);
+
+function isHarmless({ prefix, index, operation }: Parameter): boolean {
   const isPlainIndex = index === undefined || /^(\d+|@|\*)$/.test(index.text);
   const isDefault = operation?.type === 'Default' && /^:?[-+]$/.test(operation.operator);
-  const isHarmless = operation === undefined || isDefault || harmlessOperators.has(operation.type);
-  if (prefix === '!' || !isPlainIndex || !isHarmless) return unknown(false, `evaluates ${part.text}`);
-  return unknown(isQuoted && index === undefined && parameter !== '@');
+  const isPlainOperation = operation === undefined || isDefault || harmlessOperations.has(operation.type);
+  return prefix !== '!' && isPlainIndex && isPlainOperation;
 }
 
 /** `{a,b}` with plain choices; anything richer is left to the run. */

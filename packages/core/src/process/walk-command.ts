@@ -1,6 +1,6 @@
-import { join } from 'node:path';
 import { hostsIn } from './changing-programs.js';
 import { type AnalysisOptions, unknownPart } from './command-analysis.js';
+import { directoryAfter, type Outcome, union } from './directories.js';
 import { type Argument, type ExpansionScope, expandWord } from './expand-word.js';
 import { Findings, type PlacedSegment } from './findings.js';
 import { type Judgement, judgeCommand } from './judge-command.js';
@@ -19,13 +19,7 @@ interface Scope extends ExpansionScope {
   input?: Argument;
 }
 
-/** The directories the shell may be in after success and after failure. */
-interface Outcome {
-  ok: readonly string[];
-  failed: readonly string[];
-}
-
-export const maxDepth = 8;
+const maxDepth = 8;
 const hardDepth = 100;
 const maxUnrolled = 20;
 /** Beyond these, loops are not followed turn by turn: the command is not proven anyway. */
@@ -127,9 +121,14 @@ export class CommandWalk {
     // Two words side by side are no arithmetic: should bash take them for a command after all, deny rules must know.
     if (/^\(\(.*\w\s+\w/s.test(name)) this.findings.unseen(name, doubt);
     this.findings.doubt(doubt);
+    this.quotedCommands(words, scope);
+  }
+
+  /** Commands in text that the shell may yet evaluate: a quoted subscript, the value of a variable. */
+  private quotedCommands(words: ShellWord[], scope: Scope): void {
     for (const { value } of words.flatMap((word) => expandWord(word, scope))) {
-      if (/[$]\(|`/.test(value))
-        this.script(parseCommand(`: ${value.replaceAll(unknownPart, '')}`), { ...scope, isHidden: true });
+      if (!/[$]\(|`/.test(value)) continue;
+      this.script(parseCommand(`: ${value.replaceAll(unknownPart, '')}`), { ...scope, isHidden: true });
     }
   }
 
@@ -195,7 +194,8 @@ export class CommandWalk {
 
   /** Assignments without a command change this shell only, unless the name is one that programs heed. */
   private assign(assignments: Assignment[], scope: Scope): void {
-    for (const { name, isPlain } of assignments) {
+    for (const { name, isPlain, words } of assignments) {
+      this.quotedCommands(words, scope);
       if (scope.variables.has(name)) this.findings.doubt(`It sets ${name} inside the loop over it.`);
       if (!isPlain || !isPlainVariable(name)) this.findings.doubt(`It sets ${name}, which other programs may heed.`);
     }
@@ -274,23 +274,8 @@ export class CommandWalk {
   }
 
   private changeDirectory(args: Argument[], scope: Scope): Outcome {
-    const [target, ...others] = args[0]?.value === '--' ? args.slice(1) : args;
-    const path = target?.value ?? this.options.home;
-    const isPlain = others.length === 0 && (target?.isKnown ?? true) && !path.startsWith('-') && path !== '';
-    // The shell resolves `a/..` by text, other programs by the file system: such a path would mean two places.
-    if (!isPlain || /[^/.][^/]*\/+\.\.(\/|$)/.test(path)) {
-      this.findings.doubt(`Which directory ${target?.text} means is only known when it runs.`);
-      return { ok: [], failed: [] };
-    }
-    const here = path.startsWith('/') ? ['/'] : scope.cwds;
-    return { ok: here.map((cwd) => join(path.startsWith('/') ? '/' : cwd, path)), failed: scope.cwds };
+    const after = directoryAfter(args, scope);
+    if (after === undefined) this.findings.doubt('Which directory it changes to is only known when it runs.');
+    return after ?? { ok: [], failed: [] };
   }
-}
-
-/** Unknown, which is empty, wins; more places than one may follow are unknown too. */
-function union(left: readonly string[], right: readonly string[]): readonly string[] {
-  if (left === right) return left;
-  if (left.length === 0 || right.length === 0) return [];
-  const all = [...new Set([...left, ...right])];
-  return all.length > 8 ? [] : all;
 }

@@ -1,0 +1,29 @@
+import { join } from 'node:path';
+import type { Argument } from './expand-word.js';
+
+/** The directories the shell may be in after success and after failure; none when that is unknown. */
+export interface Outcome {
+  ok: readonly string[];
+  failed: readonly string[];
+}
+
+/** Where `cd` leads; `undefined` when only the run can tell. */
+export function directoryAfter(
+  args: readonly Argument[],
+  { cwds, home }: { cwds: readonly string[]; home: string },
+): Outcome | undefined {
+  const [target, ...others] = args[0]?.value === '--' ? args.slice(1) : args;
+  const path = target?.value ?? home;
+  const isPlain = others.length === 0 && (target?.isKnown ?? true) && !path.startsWith('-') && path !== '';
+  // The shell resolves `a/..` by text, other programs by the file system: such a path would mean two places.
+  if (!isPlain || /[^/.][^/]*\/+\.\.(\/|$)/.test(path)) return undefined;
+  return { ok: path.startsWith('/') ? [join('/', path)] : cwds.map((cwd) => join(cwd, path)), failed: cwds };
+}
+
+/** Unknown, which is empty, wins; more places than one may follow are unknown too. */
+export function union(left: readonly string[], right: readonly string[]): readonly string[] {
+  if (left === right) return left;
+  if (left.length === 0 || right.length === 0) return [];
+  const all = [...new Set([...left, ...right])];
+  return all.length > 8 ? [] : all;
+}
