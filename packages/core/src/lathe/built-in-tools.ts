@@ -5,6 +5,7 @@ import { FileLocks } from '../files/file-lock.js';
 import { type IgnoredBy, IgnoreRules } from '../files/ignore-rules.js';
 import { Journal } from '../files/journal.js';
 import type { LatheHome } from '../files/lathe-home.js';
+import { Ripgrep } from '../files/ripgrep.js';
 import { SeenFiles } from '../files/seen-files.js';
 import type { SpillStore } from '../files/spill.js';
 import type { Visibility } from '../files/visibility.js';
@@ -20,6 +21,7 @@ import type { Settings } from '../settings/keys.js';
 import { EditTool } from '../tools/edit.js';
 import { ExitPlanModeTool, type PlanMode } from '../tools/exitPlanMode.js';
 import { GlobTool } from '../tools/glob.js';
+import { GrepTool } from '../tools/grep.js';
 import { LSTool } from '../tools/ls.js';
 import { type MemoryFiles, MemoryTool } from '../tools/memoryTool.js';
 import { ReadFileTool, type ReadLimits } from '../tools/read-file.js';
@@ -71,6 +73,7 @@ export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
       new ReadFileTool(workspace, seen, visibility, readLimits(options.settings)),
       new ReadManyFilesTool(workspace, seen, visibility),
       new GlobTool(workspace, visibility),
+      new GrepTool(workspace, visibility, new Ripgrep()),
       new EditTool(workspace, changes),
       new WriteFileTool(workspace, changes),
       shell.tool,
