@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { FileChanges } from '../files/file-changes.js';
 import { FileLocks } from '../files/file-lock.js';
+import { userExcludes } from '../files/git-excludes.js';
 import { type IgnoredBy, IgnoreRules } from '../files/ignore-rules.js';
 import { Journal } from '../files/journal.js';
 import type { LatheHome } from '../files/lathe-home.js';
@@ -127,13 +128,14 @@ function orMost(limit: number): number {
   return limit > 0 ? limit : 1_000_000;
 }
 
-function visibilityOf({ workspace, settings, policy }: BuiltInOptions): Visibility {
+function visibilityOf({ workspace, settings, policy, env, userHome }: BuiltInOptions): Visibility {
   const { respectGitIgnore, respectQwenIgnore, respectLatheIgnore } = settings.context.fileFiltering;
   const disregard = new Set<IgnoredBy>();
   if (!respectGitIgnore) disregard.add('git');
   // One engine reads both files of agents; it is left aside only when neither counts.
   if (!respectQwenIgnore && !respectLatheIgnore) disregard.add('agent');
-  return { rules: new IgnoreRules(workspace.roots), disregard, canRead: (path) => !policy.deniesRead(path) };
+  const rules = new IgnoreRules(workspace.roots, { excludesFile: userExcludes(env, userHome) });
+  return { rules, disregard, canRead: (path) => !policy.deniesRead(path) };
 }
 
 async function shellTool({ workspace, settings, home, userHome, env }: BuiltInOptions) {
