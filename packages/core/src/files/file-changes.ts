@@ -117,7 +117,7 @@ export class FileChanges {
     change: Pick<Change, 'tool' | 'path' | 'after'>,
     signal: AbortSignal,
   ): Promise<void> {
-    const late = await file.handle.stat({ bigint: true });
+    const late = await file.handle.stat({ bigint: true }).catch(() => file.stat);
     if (late.size === file.stat.size && late.mtimeNs === file.stat.mtimeNs) return;
     const bytes = await readContent({ ...file, stat: late }, signal);
     if (bytes.equals(current.bytes)) return;

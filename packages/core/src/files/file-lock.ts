@@ -39,9 +39,18 @@ export class FileLocks {
   }
 
   async #holdAcrossProcesses<T>(path: string, signal: AbortSignal, work: (token: string) => Promise<T>): Promise<T> {
-    const token = randomBytes(16).toString('hex');
+    const token = newToken();
     const holder = await describe({ token, path });
     const lock = this.#home.file('locks', createHash('sha256').update(path).digest('hex').slice(0, 32));
+    try {
+      await this.#acquire(lock, holder, path, signal);
+      return await work(token);
+    } finally {
+      await release(lock, holder, token);
+    }
+  }
+
+  async #acquire(lock: string, holder: string, path: string, signal: AbortSignal): Promise<void> {
     const patience = AbortSignal.any([signal, AbortSignal.timeout(this.#patienceMs)]);
     try {
       await sweep(await this.#home.directory('locks'));
@@ -52,12 +61,22 @@ export class FileLocks {
       const message = `${path} is being written by another process; try again later`;
       throw new ToolError('file_write_failure', message, { cause });
     }
-    try {
-      return await work(token);
-    } finally {
-      if ((await readlink(lock).catch(() => undefined)) === holder) await unlink(lock);
-    }
   }
+}
+
+/** The locks that this process holds or tries to take: one of its own that is not among them was left behind. */
+const inUse = new Set<string>();
+
+function newToken(): string {
+  const token = randomBytes(16).toString('hex');
+  inUse.add(token);
+  return token;
+}
+
+/** A lock that cannot be removed must not turn a success into a failure: it counts as dead from now on. */
+async function release(lock: string, holder: string, token: string): Promise<void> {
+  if ((await readlink(lock).catch(() => undefined)) === holder) await unlink(lock).catch(ignore);
+  inUse.delete(token);
 }
 
 const ignore = () => {};
@@ -90,9 +109,12 @@ async function removeDead(lock: string): Promise<boolean> {
   if (await isAlive(lock, holder)) return false;
   const { token, path } = parse(holder);
   const right = `${lock}.${createHash('sha256').update(holder).digest('hex').slice(0, 16)}`;
+  const ownToken = newToken();
+  const own = await describe({ token: ownToken, path: '' });
   try {
-    await symlink(await describe({ token: randomBytes(16).toString('hex'), path: '' }), right);
+    await symlink(own, right);
   } catch (error) {
+    inUse.delete(ownToken);
     if (codeOf(error) !== 'EEXIST') throw error;
     return removeDead(right);
   }
@@ -102,7 +124,7 @@ async function removeDead(lock: string): Promise<boolean> {
     await unlink(lock);
     return true;
   } finally {
-    await unlink(right);
+    await release(right, own, ownToken);
   }
 }
 
@@ -128,7 +150,7 @@ const foreignLockMs = 600_000;
 
 /** A process of another machine or container cannot be asked after, so its lock counts as dead by age alone. */
 async function isAlive(lock: string, holder: string): Promise<boolean> {
-  const [pid = '', started, host, boot] = holder.split('|');
+  const [pid = '', started, host, boot, token = ''] = holder.split('|');
   const here = await machine();
   if (host !== here.host) {
     const made = await lstat(lock).catch(() => undefined);
@@ -140,7 +162,8 @@ async function isAlive(lock: string, holder: string): Promise<boolean> {
   } catch (error) {
     if (codeOf(error) === 'ESRCH') return false;
   }
-  return (await startOf(Number(pid))) === started;
+  const isSame = (await startOf(Number(pid))) === started;
+  return isSame && (Number(pid) !== process.pid || inUse.has(token));
 }
 
 /** When the process started, which tells it from a later one with the same number. */

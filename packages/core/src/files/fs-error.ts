@@ -1,8 +1,13 @@
+import { constants } from 'node:os';
 import { ToolError, type ToolErrorType } from '../errors.js';
 
 /** The code of a failed system call (`ENOENT` …), when `error` is one. */
 export function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined;
+  if (!error.code.startsWith('Unknown system error') || !('errno' in error)) return error.code;
+  // Node has no name for some errors, EDQUOT among them, and gives only their number.
+  const number = -Number(error.errno);
+  return Object.entries(constants.errno).find(([, known]) => known === number)?.[0] ?? error.code;
 }
 
 /** A failed system call on `path` as a sentence the model can act on. Anything else is passed on as it is. */

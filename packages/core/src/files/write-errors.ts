@@ -1,21 +1,12 @@
-import { constants } from 'node:os';
 import { ToolError, type ToolErrorType } from '../errors.js';
 import { codeOf } from './fs-error.js';
 
 /** The typed error for a failed write. The sentence says that the old file is as it was, because it is. */
 export function toWriteError(error: unknown, path: string): unknown {
-  const code = systemCode(error);
+  const code = codeOf(error);
   if (error instanceof ToolError || code === undefined) return error;
   const { type, advice } = meanings[code] ?? { type: 'file_write_failure' as const, advice: 'nothing was changed' };
   return new ToolError(type, `Cannot write ${path}: ${advice} (${code})`, { cause: error });
-}
-
-/** Node has no name for some errors, EDQUOT among them, and gives only their number. */
-function systemCode(error: unknown): string | undefined {
-  const code = codeOf(error);
-  if (!code?.startsWith('Unknown system error') || !(error instanceof Error) || !('errno' in error)) return code;
-  const { errno } = error;
-  return Object.entries(constants.errno).find(([, number]) => number === -Number(errno))?.[0] ?? code;
 }
 
 const meanings: Record<string, { type: ToolErrorType; advice: string }> = {
