@@ -160,6 +160,15 @@ test('a directory that is gone, a shell that is missing and arguments too long a
   });
 });
 
+test('a home that cannot be written is a typed error with a way out', async () => {
+  const runner = new CommandRunner(new LatheHome(join(tempDirectory({ file: '' }), 'file', 'home')));
+  const request = { command: 'true', cwd: '/', env: {} };
+  await expect(runner.run(request, { timeoutMs: 1_000, signal: new AbortController().signal })).rejects.toMatchObject({
+    type: 'shell_execute_error',
+    message: expect.stringContaining('LATHE_HOME'),
+  });
+});
+
 test('nothing persists from one command to the next', async () => {
   const { text, cwd } = commands();
   await text('cd /; export MADE_UP=1; alias ls=false');

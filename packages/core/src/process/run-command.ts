@@ -1,4 +1,5 @@
 import { existsSync, rmSync } from 'node:fs';
+import { ToolError } from '../errors.js';
 import type { LatheHome } from '../files/lathe-home.js';
 import { type CallMark, MarkSeries } from './call-mark.js';
 import { CapturedOutput } from './captured-output.js';
@@ -32,8 +33,8 @@ export class CommandRunner {
   readonly #series = new MarkSeries();
   readonly #guardian: Guardian;
   readonly #pipes: OutputPipes;
-  readonly #spilled: CapturedOutput[] = [];
-  #spillDirectory: Promise<string> | undefined;
+  readonly #spilled: { path: string; bytes: number }[] = [];
+  #spillDirectory: string | undefined;
 
   constructor(home: LatheHome, options: { shell?: string } = {}) {
     this.shell =
@@ -59,13 +60,12 @@ export class CommandRunner {
   }
 
   async start(request: CommandRequest): Promise<RunningCommand> {
-    this.#spillDirectory ??= this.#home.directory('spill');
-    const directory = await this.#spillDirectory;
+    const directory = await this.#spill();
     // Never without the helper that cleans up after us, also when somebody has killed the last one.
     await this.#guardian.ready();
-    const pipe = await this.#pipes.open();
     const mark = this.#series.next();
     const prelude = this.#prelude(mark) + (request.wrap && hasProc ? processLimit : '');
+    const pipe = await this.#pipes.open();
     const launch = this.#launch(request, mark, prelude);
     const output = new CapturedOutput({
       directory,
@@ -81,16 +81,29 @@ export class CommandRunner {
     return command;
   }
 
+  async #spill(): Promise<string> {
+    try {
+      this.#spillDirectory ??= await this.#home.directory('spill');
+      return this.#spillDirectory;
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      const advice = 'set LATHE_HOME to a directory that can be written';
+      throw new ToolError('shell_execute_error', `No place for the output of commands (${reason}): ${advice}.`, {
+        cause,
+      });
+    }
+  }
+
   /** The oldest files make room for new ones. */
   async #boundSpill({ result, output }: RunningCommand): Promise<void> {
     await result;
     if (output.path === undefined) return;
-    this.#spilled.push(output);
-    let bytes = this.#spilled.reduce((sum, { spilledBytes }) => sum + spilledBytes, 0);
-    while (bytes > maxSpilledBytes) {
+    this.#spilled.push({ path: output.path, bytes: output.spilledBytes });
+    let total = this.#spilled.reduce((sum, { bytes }) => sum + bytes, 0);
+    while (total > maxSpilledBytes) {
       const oldest = this.#spilled.shift();
-      if (oldest?.path === undefined) return;
-      bytes -= oldest.spilledBytes;
+      if (oldest === undefined) return;
+      total -= oldest.bytes;
       rmSync(oldest.path, { force: true });
     }
   }
