@@ -12,7 +12,10 @@ export type ServerState =
   | { status: 'ready'; protocolVersion: string; server: string; latencyMs: number }
   | { status: 'failed'; reason: string };
 
-export type McpClientOptions = Pick<SessionOptions, 'roots' | 'runner' | 'env' | 'authProvider' | 'handlers'> & {
+export type McpClientOptions = Pick<
+  SessionOptions,
+  'roots' | 'runner' | 'env' | 'authorization' | 'handlers' | 'era'
+> & {
   /** Asks before a server of the project's starts; throws when it must not. */
   consent?: (signal: AbortSignal) => Promise<void>;
   /** The server said that its tools are others now. */
@@ -56,11 +59,9 @@ export class McpClient implements McpConnection {
   /** The server's tools, asked for anew. */
   async tools(signal: AbortSignal): Promise<ServerTools> {
     return this.#within(signal, async (within) => {
-      const { client } = await this.#connected(within);
-      this.#tools = await listTools(client, this.definition, {
-        signal: within,
-        timeout: this.definition.startTimeoutMs,
-      });
+      const session = await this.#connected(within);
+      const options = { signal: within, timeout: this.definition.startTimeoutMs };
+      this.#tools = await session.authorized(() => listTools(session.client, this.definition, options));
       return this.#tools;
     });
   }
@@ -88,7 +89,8 @@ export class McpClient implements McpConnection {
       );
     const { timeoutMs } = this.definition;
     const { callTool } = await import('./call-tool.js');
-    return callTool(session, { server: this.serverName, tool: current.sent, params, timeoutMs, signal, onProgress });
+    const call = { server: this.serverName, tool: current.sent, params, timeoutMs, signal, onProgress };
+    return session.authorized(() => callTool(session, call));
   }
 
   async prompts(signal: AbortSignal): Promise<Prompt[]> {

@@ -2,7 +2,6 @@ import {
   Client,
   type ClientOptions,
   type ConnectOptions,
-  type OAuthClientProvider,
   ProtocolError,
   SdkError,
   SSEClientTransport,
@@ -11,6 +10,7 @@ import {
 } from '@modelcontextprotocol/client';
 import type { CommandRunner } from '../process/run-command.js';
 import { boundedFetch } from './bounded-fetch.js';
+import type { ServerAuthorization } from './oauth.js';
 import { outputValidator } from './output-validator.js';
 import { answerServer, capabilitiesFor, type ReverseRequests } from './reverse-requests.js';
 import type { Endpoint } from './server-definition.js';
@@ -22,6 +22,8 @@ export interface Session {
   client: Client;
   /** What the server said on stderr and how it ended, for a person; empty when there is nothing to say. */
   epitaph(): string;
+  /** Does something that may need the person's authorization, and does it again once they gave it. */
+  authorized<T>(work: () => Promise<T>): Promise<T>;
 }
 
 export interface SessionOptions {
@@ -32,8 +34,10 @@ export interface SessionOptions {
   runner: Pick<CommandRunner, 'startProgram'>;
   /** All variables of a server that is started here, without its own. */
   env: Readonly<Record<string, string>>;
-  authProvider?: OAuthClientProvider;
+  authorization?: ServerAuthorization;
   handlers: ReverseRequests;
+  /** The protocol's era, when it is known; found out otherwise. */
+  era?: Era;
   listChanged: NonNullable<ClientOptions['listChanged']>;
   /** The connection is over, whoever ended it. */
   onClose: (session: Session) => void;
@@ -41,9 +45,12 @@ export interface SessionOptions {
   timeoutMs: number;
 }
 
+/** Sessions up to 2025-11-25, none since; or one revision and no other. */
+export type Era = 'legacy' | { pin: string };
+
 interface Attempt {
   transport: () => Transport;
-  negotiation: 'legacy' | 'auto' | { pin: string };
+  negotiation: Era | 'auto';
 }
 
 const modern = '2026-07-28';
@@ -54,15 +61,37 @@ export const clientInfo = { name: 'lathe', version: '0.1.0' };
 /** Connects in the ways the endpoint allows, one after the other. The first failure is the one that is told. */
 export async function openSession(options: SessionOptions): Promise<Session> {
   let first: unknown;
+  await options.authorization?.listen();
   for (const attempt of attemptsFor(options)) {
     try {
-      return await connect(attempt, options);
+      return await connectAuthorized(attempt, options);
     } catch (error) {
       first ??= error;
       if (options.signal.aborted || !isWorthAnotherWay(error)) break;
     }
   }
   throw first;
+}
+
+/** A transport that failed cannot be used again, but the tokens it got are there for the next one. */
+async function connectAuthorized(attempt: Attempt, options: SessionOptions): Promise<Session> {
+  let latest: Transport | undefined;
+  const remembering: Attempt = {
+    ...attempt,
+    transport: () => {
+      latest = attempt.transport();
+      return latest;
+    },
+  };
+  for (let round = 0; ; round++) {
+    try {
+      return await connect(remembering, options);
+    } catch (error) {
+      const answer = round < maxAuthorizations ? await options.authorization?.answer() : undefined;
+      if (answer === undefined || latest === undefined || !canFinish(latest)) throw error;
+      await latest.finishAuth(answer);
+    }
+  }
 }
 
 async function connect({ transport: make, negotiation }: Attempt, options: SessionOptions): Promise<Session> {
@@ -72,12 +101,16 @@ async function connect({ transport: make, negotiation }: Attempt, options: Sessi
   const client = new Client(clientInfo, {
     capabilities: capabilitiesFor(handlers),
     jsonSchemaValidator: outputValidator,
-    versionNegotiation: { mode: negotiation },
+    versionNegotiation: { mode: options.era ?? negotiation },
     listChanged: options.listChanged,
   });
   answerServer(client, { server, roots, handlers });
   // Errors beside the protocol (noise, unknown messages) are the server's problem; requests fail by themselves.
-  const session = { client, epitaph: () => epitaphOf(raw) };
+  const session: Session = {
+    client,
+    epitaph: () => epitaphOf(raw),
+    authorized: (work) => authorized(work, raw, options.authorization),
+  };
   Object.assign(client, { onerror: () => undefined });
   try {
     await client.connect(transport, connectOptions(signal, timeoutMs));
@@ -94,7 +127,7 @@ function connectOptions(signal: AbortSignal, timeoutMs: number): ConnectOptions 
 }
 
 function attemptsFor(options: SessionOptions): Attempt[] {
-  const { endpoint, runner, env, authProvider } = options;
+  const { endpoint, runner, env, authorization } = options;
   if (endpoint.type === 'stdio') {
     const { argv, cwd, env: own } = endpoint;
     const transport = () => new StdioTransport(() => runner.startProgram({ argv, cwd, env: { ...env, ...own } }));
@@ -105,10 +138,37 @@ function attemptsFor(options: SessionOptions): Attempt[] {
     ];
   }
   const { url, headers } = endpoint;
-  const web = { fetch: boundedFetch(url), requestInit: { headers }, ...(authProvider && { authProvider }) };
+  const web = {
+    fetch: boundedFetch(url),
+    requestInit: { headers },
+    ...(authorization && { authProvider: authorization }),
+  };
   const http: Attempt = { transport: () => new StreamableHTTPClientTransport(url, web), negotiation: 'auto' };
   const sse: Attempt = { transport: () => new SSEClientTransport(url, web), negotiation: 'legacy' };
   return endpoint.type === 'http' ? [http, sse] : [sse, http];
+}
+
+/** More than this many questions for one thing, and the server is asking in circles. */
+const maxAuthorizations = 2;
+
+async function authorized<T>(
+  work: () => Promise<T>,
+  transport: Transport,
+  authorization: ServerAuthorization | undefined,
+): Promise<T> {
+  for (let round = 0; ; round++) {
+    try {
+      return await work();
+    } catch (error) {
+      const answer = round < maxAuthorizations ? await authorization?.answer() : undefined;
+      if (answer === undefined || !canFinish(transport)) throw error;
+      await transport.finishAuth(answer);
+    }
+  }
+}
+
+function canFinish(transport: Transport): transport is StreamableHTTPClientTransport | SSEClientTransport {
+  return transport instanceof StreamableHTTPClientTransport || transport instanceof SSEClientTransport;
 }
 
 /** A server that answered "not like this" may answer another way; one that is silent or gone will not. */

@@ -1,0 +1,122 @@
+/**
+ * The program that the official conformance suite drives: our own client, unchanged, with a person who says yes. Run
+ * as `node conformance-client.js <server address>`; the suite sets the variables that say which scenario it is.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { LatheHome } from '../files/lathe-home.js';
+import type { JsonSchema } from '../text/json-schema.js';
+import { McpClient } from './mcp-client.js';
+import { ServerAuthorization } from './oauth.js';
+import type { Era } from './open-session.js';
+import type { ServerDefinition } from './server-definition.js';
+import { TokenStore } from './token-store.js';
+
+interface Context {
+  client_id?: string;
+  client_secret?: string;
+  toolCalls?: { name: string; arguments: Record<string, unknown> }[];
+}
+
+const scenario = process.env['MCP_CONFORMANCE_SCENARIO'] ?? '';
+const context: Context = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}');
+/** Some value of each type. */
+const samples: Record<string, unknown> = {
+  string: 'test',
+  number: 1,
+  integer: 1,
+  boolean: true,
+  array: [],
+  object: {},
+  null: null,
+};
+
+const home = mkdtempSync(join(tmpdir(), 'lathe-conformance-'));
+try {
+  await run(new URL(process.argv.at(-1) ?? ''));
+} finally {
+  rmSync(home, { recursive: true, force: true });
+}
+
+async function run(url: URL): Promise<void> {
+  const signal = AbortSignal.timeout(110_000);
+  const client = openClient(url);
+  try {
+    const { tools } = await client.tools(signal);
+    const calls =
+      context.toolCalls ??
+      [...tools.values()].map(({ listed }) => ({ name: listed.name, arguments: sample(listed.parameterSchema) }));
+    for (const { name, arguments: params } of calls) {
+      const tool = tools.get(name);
+      if (tool === undefined) continue;
+      const outcome = await client.call(tool.listed, params, { signal, onProgress: () => undefined });
+      console.error(name, JSON.stringify(outcome.llmContent));
+    }
+  } finally {
+    await client.close();
+  }
+}
+
+function openClient(url: URL): McpClient {
+  const definition: ServerDefinition = {
+    name: 'conformance',
+    alias: 'conformance',
+    endpoint: { type: 'http', url, headers: {} },
+    timeoutMs: 100_000,
+    startTimeoutMs: 100_000,
+    isTrusted: true,
+    exclude: [],
+    isProjects: false,
+    written: null,
+  };
+  const authorization = new ServerAuthorization({
+    server: url,
+    name: definition.name,
+    settings: oauthSettings(),
+    store: new TokenStore(new LatheHome(home)),
+    openPage: visit,
+  });
+  return new McpClient(definition, {
+    roots: [home],
+    runner: { startProgram: async () => Promise.reject(new Error('no programs are started here')) },
+    env: {},
+    authorization,
+    handlers: {
+      elicit: async () => ({ action: 'accept', content: {} }),
+      sample: async () => ({ role: 'assistant', model: 'none', content: { type: 'text', text: 'ok' } }),
+    },
+    ...era(),
+  });
+}
+
+/** The suite's authorization server sends a browser straight back. */
+async function visit(page: URL): Promise<void> {
+  const response = await fetch(page, { redirect: 'manual' });
+  const back = response.headers.get('location');
+  if (back === null) throw new Error(`the authorization page answered ${response.status}`);
+  await fetch(back);
+}
+
+function oauthSettings() {
+  const { client_id: clientId, client_secret: clientSecret } = context;
+  if (clientId !== undefined) return { clientId, ...(clientSecret !== undefined && { clientSecret }) };
+  return scenario === 'auth/basic-cimd' ? { clientId: 'https://conformance-test.local/client-metadata.json' } : {};
+}
+
+function era(): { era?: Era } {
+  const version = process.env['MCP_CONFORMANCE_PROTOCOL_VERSION'];
+  if (version === undefined) return {};
+  return { era: version >= '2026' ? { pin: version } : 'legacy' };
+}
+
+/** Some value for every parameter that must have one. */
+function sample(schema: JsonSchema): Record<string, unknown> {
+  const { properties = {} } = schema as { properties?: Record<string, { type?: string; enum?: unknown[] }> };
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, { type, enum: choices }]) => [
+      name,
+      choices?.[0] ?? samples[type ?? 'string'],
+    ]),
+  );
+}
