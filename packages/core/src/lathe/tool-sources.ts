@@ -5,6 +5,7 @@ import { createMcp } from '../mcp/create-mcp.js';
 import type { McpSource } from '../mcp/mcp-source.js';
 import type { ReverseRequests } from '../mcp/reverse-requests.js';
 import { serverDefinitions, type UnusableServer } from '../mcp/server-definition.js';
+import { TokenStore } from '../mcp/token-store.js';
 import { Consent } from '../policy/consent.js';
 import { DefinitionPins } from '../policy/definition-pins.js';
 import { childEnvironment, unattendedVariables } from '../process/environment.js';
@@ -70,6 +71,7 @@ function mcpSources(options: ToolSourceOptions): { servers: McpSource[]; unusabl
     runner: new CommandRunner(home),
     env: childEnvironment(loaded.env),
     pins: new DefinitionPins(home),
+    tokens: new TokenStore(home),
     ...(!isConsented && { gate: new ConsentGate(new Consent(home), approver) }),
     ...(options.handlers && { handlers: options.handlers }),
     onTools: (label, tools) => registry.replaceTools(label, tools),

@@ -5,6 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ToolError } from '../errors.js';
 import { LatheHome } from '../files/lathe-home.js';
 import type { JsonSchema } from '../text/json-schema.js';
 import { McpClient } from './mcp-client.js';
@@ -50,8 +51,12 @@ async function run(url: URL): Promise<void> {
     for (const { name, arguments: params } of calls) {
       const tool = tools.get(name);
       if (tool === undefined) continue;
-      const outcome = await client.call(tool.listed, params, { signal, onProgress: () => undefined });
-      console.error(name, JSON.stringify(outcome.llmContent));
+      // One call that fails is told to the model, which goes on with the next.
+      const told = await client.call(tool.listed, params, { signal, onProgress: () => undefined }).then(
+        ({ llmContent }) => llmContent,
+        (error: unknown) => (error instanceof ToolError ? error.message : Promise.reject(error)),
+      );
+      console.error(name, JSON.stringify(told));
     }
   } finally {
     await client.close();

@@ -4,9 +4,11 @@ import type { ConsentGate } from '../scheduler/ask-consent.js';
 import type { AnyTool } from '../tools/tools.js';
 import { McpClient } from './mcp-client.js';
 import { McpSource } from './mcp-source.js';
+import { ServerAuthorization } from './oauth.js';
 import type { ReverseRequests } from './reverse-requests.js';
 import { serverConsent } from './server-consent.js';
 import type { ServerDefinition } from './server-definition.js';
+import type { TokenStore } from './token-store.js';
 
 export interface McpOptions {
   servers: readonly ServerDefinition[];
@@ -19,6 +21,9 @@ export interface McpOptions {
   /** Asked before a server of the project's starts; left out when the person trusts the folder for this run. */
   gate?: ConsentGate;
   handlers?: ReverseRequests;
+  tokens: TokenStore;
+  /** Brings a person to a page where they log in; without it, servers that want that are refused. */
+  openPage?: (url: URL) => Promise<void>;
   /** The tools of a server are others now. */
   onTools: (label: string, tools: readonly AnyTool[]) => void;
 }
@@ -34,12 +39,21 @@ export function createMcp(options: McpOptions): McpSource[] {
       runner,
       env,
       handlers,
+      ...authorizationFor(definition, options),
       ...(gate && definition.isProjects && { consent: (signal: AbortSignal) => gate.pass(consent, signal) }),
       onToolsChanged: refresh,
     });
     const source = new McpSource(client, options);
     return source;
   });
+}
+
+/** A server on the web may want a person to log in. */
+function authorizationFor(definition: ServerDefinition, { tokens, openPage }: McpOptions) {
+  const { endpoint, name, oauth: settings = {} } = definition;
+  if (endpoint.type === 'stdio' || settings.enabled === false) return {};
+  const options = { server: endpoint.url, name, settings, store: tokens, ...(openPage && { openPage }) };
+  return { authorization: new ServerAuthorization(options) };
 }
 
 /** A server that announces changes without end is asked once, and again when it has answered. */

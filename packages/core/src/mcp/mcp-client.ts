@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { GetPromptResult, Prompt, Resource } from '@modelcontextprotocol/client';
 import { ToolError } from '../errors.js';
 import type { ListedTool, McpConnection } from '../tools/mcp-tool.js';
@@ -141,6 +142,8 @@ export class McpClient implements McpConnection {
     const { startTimeoutMs } = this.definition;
     const limit = AbortSignal.timeout(startTimeoutMs);
     const within = AbortSignal.any([signal, limit, this.#closed.signal]);
+    // One listener for each page of a long list is no leak.
+    setMaxListeners(0, within);
     try {
       return await work(within);
     } catch (error) {

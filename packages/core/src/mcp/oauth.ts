@@ -32,6 +32,9 @@ export class ServerAuthorization implements OAuthClientProvider {
   #verifier = '';
   #visit: Promise<URLSearchParams> | undefined;
   #presented: string | undefined;
+  #discovered: OAuthDiscoveryState | undefined;
+  /** Who was asked for the code that is under way. */
+  #asked: OAuthDiscoveryState | undefined;
 
   constructor(options: AuthorizationOptions) {
     this.#options = options;
@@ -108,6 +111,7 @@ export class ServerAuthorization implements OAuthClientProvider {
   }
 
   async saveTokens(tokens: StoredOAuthTokens, ctx?: OAuthClientInformationContext): Promise<void> {
+    this.#asked = undefined;
     const { store, server } = this.#options;
     await store.change(server, ctx?.issuer ?? tokens.issuer ?? '', (grant) => ({ ...grant, tokens }));
   }
@@ -116,6 +120,7 @@ export class ServerAuthorization implements OAuthClientProvider {
     const { openPage, server } = this.#options;
     await checkAddress(url, server);
     if (openPage === undefined || this.#callback === undefined) throw this.#loginNeeded();
+    this.#asked = this.#discovered;
     this.#visit = this.#callback.visit(this.#state, AbortSignal.timeout(600_000));
     this.#visit.catch(() => undefined);
     await openPage(url);
@@ -132,6 +137,7 @@ export class ServerAuthorization implements OAuthClientProvider {
   /** Another Lathe may have renewed the tokens meanwhile; those are not the ones that were refused. */
   async invalidateCredentials(scope: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): Promise<void> {
     const { store, server } = this.#options;
+    this.#asked = undefined;
     if (scope === 'verifier') this.#verifier = '';
     if (scope === 'verifier' || scope === 'discovery') return;
     const refused = this.#presented;
@@ -148,10 +154,15 @@ export class ServerAuthorization implements OAuthClientProvider {
     return new Error(`it wants you to log in: lathe mcp auth ${this.#options.name}`);
   }
 
+  /** Kept between the question and its answer, so that a code goes back to the server that was asked. */
+  saveDiscoveryState(state: OAuthDiscoveryState): void {
+    this.#discovered = state;
+  }
+
   /** Addresses from the settings stand in for those a server would announce. */
   discoveryState(): OAuthDiscoveryState | undefined {
     const { authorizationUrl, tokenUrl } = this.#options.settings;
-    if (authorizationUrl === undefined || tokenUrl === undefined) return undefined;
+    if (authorizationUrl === undefined || tokenUrl === undefined) return this.#asked;
     const issuer = new URL(authorizationUrl).origin;
     return {
       authorizationServerUrl: issuer,

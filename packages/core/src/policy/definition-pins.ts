@@ -18,6 +18,8 @@ const maxPins = 2_000;
 /** The definitions of outside tools that have run, kept across sessions. */
 export class DefinitionPins {
   readonly #store: PrivateStore;
+  readonly #waiting = new Map<string, Pin>();
+  #saving: Promise<void> | undefined;
 
   constructor(home: LatheHome) {
     this.#store = new PrivateStore(home, 'tool-definitions.json');
@@ -36,17 +38,27 @@ export class DefinitionPins {
       accept: async () => {
         const content = await this.#store.read();
         if (content.status === 'ok' && pinsOf(content.data).get(id)?.hash === now.hash) return;
-        await this.#store.update((data) => toData(renewed(pinsOf(data), id, now)));
+        this.#waiting.set(id, now);
+        await this.#save();
       },
     };
+  }
+
+  /** Writes whatever waits, in one go: many tools may be called at the same moment. */
+  async #save(): Promise<void> {
+    await this.#saving?.catch(() => undefined);
+    if (this.#waiting.size === 0) return this.#saving;
+    const batch = [...this.#waiting];
+    this.#waiting.clear();
+    this.#saving = this.#store.update((data) => toData(renewed(pinsOf(data), batch)));
+    return this.#saving;
   }
 }
 
 /** The newest stand last; the oldest are forgotten when there are too many. */
-function renewed(pins: Map<string, Pin>, id: string, pin: Pin): Map<string, Pin> {
-  pins.delete(id);
-  pins.set(id, pin);
-  return new Map([...pins].slice(-maxPins));
+function renewed(pins: Map<string, Pin>, batch: readonly [string, Pin][]): Map<string, Pin> {
+  for (const [id] of batch) pins.delete(id);
+  return new Map([...pins, ...batch].slice(-maxPins));
 }
 
 function describe(before: Pin, now: Pin): string {

@@ -2,6 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
 import { ToolError } from '../errors.js';
 import type { CallMark } from './call-mark.js';
 import { ProcessTree } from './process-tree.js';
@@ -64,15 +65,43 @@ export async function startContained(
   // Input for a program that no longer reads is lost, not an error of ours.
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on('error', () => undefined);
   const tree = new ProcessTree(pid, mark);
+  const exited = exitOf(child);
   return {
     pid,
     stdin: child.stdin,
     stdout: child.stdout,
     stderr: child.stderr,
-    exited: exitOf(child),
-    end: () => tree.end({ isPolite: true }),
+    exited,
+    end: () => endGroup(tree, exited),
     unref: () => unref(child),
   };
+}
+
+/** How long a program may take to end by itself after a polite signal. */
+const politeMs = 100;
+
+/**
+ * First the group, by waiting for the exit rather than looking for it: a look at all processes of the machine is dear,
+ * and a hundred servers may end at once. Whatever left the group is found by one look at the end.
+ */
+async function endGroup(tree: ProcessTree, exited: Promise<ProgramExit>): Promise<number[]> {
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    signalGroup(tree.first, signal);
+    const pause = new AbortController();
+    const timeout = wait(politeMs, 'late', { signal: pause.signal }).catch(() => 'over');
+    const what = await Promise.race([exited, timeout]);
+    pause.abort();
+    if (what !== 'late') break;
+  }
+  return tree.isGone() ? [] : tree.end({ isPolite: false });
+}
+
+function signalGroup(group: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-group, signal);
+  } catch {
+    // Gone already: the look at the end tells.
+  }
 }
 
 function exitOf(child: ChildProcessWithoutNullStreams): Promise<ProgramExit> {
