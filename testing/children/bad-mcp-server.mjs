@@ -64,7 +64,7 @@ const handshakes = {
   'null-result': null,
   'handshake-error': ({ id }) => send({ id, error: { code: -32000, message: 'not today' } }),
   drip: ({ id }) => {
-    const bytes = [...JSON.stringify({ jsonrpc: '2.0', id, result: initialized() })];
+    const bytes = JSON.stringify({ jsonrpc: '2.0', id, result: initialized() }).split('');
     setInterval(() => raw(bytes.shift() ?? ''), 200);
   },
 };
@@ -143,7 +143,7 @@ const calls = {
     send({ id, result: text('ok') });
   },
   'progress-storm': ({ id, params }) => {
-    const progressToken = params._meta?.progressToken;
+    const progressToken = params['_meta']?.progressToken;
     for (let progress = 0; progress < 5_000; progress++)
       send({ method: 'notifications/progress', params: { progressToken, progress, message: 'x' } });
     send({ id, result: text('ok') });

@@ -59,10 +59,10 @@ function world(servers: ServerDefinition[]) {
 
 /** How long calls of a built-in tool take while other things go on. */
 function watchBuiltIn(run: ReturnType<typeof world>['run']) {
-  let isOver = false;
+  const over = new AbortController();
   const delays: number[] = [];
   const done = (async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       const start = performance.now();
       await run('built_in');
       delays.push(performance.now() - start);
@@ -70,7 +70,7 @@ function watchBuiltIn(run: ReturnType<typeof world>['run']) {
     }
   })();
   return async () => {
-    isOver = true;
+    over.abort();
     await done;
     return delays;
   };

@@ -36,6 +36,10 @@ const samples: Record<string, unknown> = {
 const home = mkdtempSync(join(tmpdir(), 'lathe-conformance-'));
 try {
   await run(new URL(process.argv.at(-1) ?? ''));
+} catch (error) {
+  // Many scenarios want the client to refuse; the suite reads the reason and the exit code.
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
 } finally {
   rmSync(home, { recursive: true, force: true });
 }
