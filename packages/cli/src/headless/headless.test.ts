@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { buildProgram, modelVariables, type ProgramOptions, runProgram } from '../../../../testing/lathe-program.js';
@@ -23,6 +23,7 @@ async function ask(
 /** What the tests look at in a line of output. */
 interface Printed {
   type: string;
+  subtype?: string;
   session_id: string;
   result?: string;
   message?: { content: { id?: string }[] };
@@ -311,5 +312,66 @@ test('an answer that breaks at any boundary of the stream is asked for again, an
     const { code, stdout } = await ask(script, ['-p', 'go', '--yolo'], { cwd: fresh });
     expect([code, stdout]).toEqual([0, 'done\n']);
     expect(readFileSync(join(fresh, 'log'), 'utf8'), `reset after ${afterBytes} bytes`).toBe('once\n');
+  }
+});
+
+test('a long task is compacted on the way, and every request stays valid', async () => {
+  const cwd = tempDirectory({ 'big.txt': 'some line of text\n'.repeat(300) });
+  const home = tempDirectory({ '.lathe/settings.json': JSON.stringify({ model: { contextWindow: 8_000 } }) });
+  let count = 0;
+  const script: ServerScript = [
+    ({ body }) => {
+      if (JSON.stringify(body).includes('coding agent goes on')) return { text: 'Goal: read. Next: go on.' };
+      count += 1;
+      const args = { absolute_path: join(cwd, 'big.txt'), limit: 250 + count };
+      return count <= 12 ? { calls: [{ name: 'read_file', args }] } : { text: 'all read' };
+    },
+  ];
+  const { code, stdout, server } = await ask(script, ['-p', 'read it all', '-o', 'stream-json'], { cwd, home });
+  expect(code).toBe(0);
+  const messages = lines(stdout);
+  expect(messages.filter(({ subtype }) => subtype === 'compact_boundary').length).toBeGreaterThan(0);
+  expect(messages.at(-1)?.result).toBe('all read');
+  for (const { body } of server.requests) expect(unpaired(body['messages'])).toEqual([]);
+});
+
+interface WireMessage {
+  role: string;
+  tool_call_id?: string;
+  tool_calls?: { id: string }[];
+}
+
+/** Ids of calls without a result right behind them, and of results without a call. */
+function unpaired(messages: unknown): string[] {
+  const wrong: string[] = [];
+  let open: string[] = [];
+  for (const { role, tool_calls = [], tool_call_id = '' } of messages as WireMessage[]) {
+    if (role === 'tool') {
+      if (!open.includes(tool_call_id)) wrong.push(tool_call_id);
+      open = open.filter((id) => id !== tool_call_id);
+      continue;
+    }
+    wrong.push(...open);
+    open = tool_calls.map(({ id }) => id);
+  }
+  return [...wrong, ...open];
+}
+
+test('no key is written anywhere', async () => {
+  const cwd = tempDirectory({ 'a.txt': 'alpha\n' });
+  const home = tempDirectory();
+  const secret = 'planted-secret-4711-0815';
+  const calls = [
+    { name: 'run_shell_command', args: { command: 'env; echo "Authorization: Bearer planted-secret-4711-0815"' } },
+    read(join(cwd, 'a.txt')),
+  ];
+  const env = { MY_API_TOKEN: secret, DATABASE_URL: `postgres://me:${secret}@db/x` };
+  await ask([{ calls }, { text: 'ok' }], ['-p', 'go', '--yolo'], { cwd, home, env });
+  const files = readdirSync(home, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  expect(files.length).toBeGreaterThan(0);
+  for (const { parentPath, name } of files) {
+    const text = readFileSync(join(parentPath, name), 'latin1');
+    for (const hidden of [secret, '0123456789abcdef'])
+      expect(text.includes(hidden), `${name} holds ${hidden}`).toBe(false);
   }
 });

@@ -45,8 +45,11 @@ export class AgentState {
   /** Tokens of the next request: what the provider counted last, and our estimate of what has come since. */
   contextTokens(): number {
     const { tokens } = this.conversation;
-    if (this.#measured) return this.#measured.tokens + tokens - this.#measured.estimate;
-    return this.overheadTokens() + tokens;
+    const estimate = this.overheadTokens() + tokens;
+    if (!this.#measured) return estimate;
+    const counted = this.#measured.tokens + tokens - this.#measured.estimate;
+    // Some servers count only what is new to them; the estimate is rarely that far off.
+    return Math.max(counted, Math.round(estimate * 0.6));
   }
 
   /** Whether the history should be shortened; not again right after that did not help. */

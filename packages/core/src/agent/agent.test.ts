@@ -283,3 +283,10 @@ test('hooks can refuse a prompt, add to it, and hold the model back from stoppin
   expect(model.requests).toHaveLength(4);
   expect(events.at(-1)).toMatchObject({ end: { reason: 'done' } });
 });
+
+test.each(['Note', 'note ', 'n0te', 'nоte', 'notes', ''])('the near miss %j is not taken for a tool', async (name) => {
+  const { agent, notes } = agentKit([{ calls: [{ name, args: { text: 'x' } }] }, { text: 'ok' }]);
+  await endOf(agent, 'go');
+  expect(notes).toEqual([]);
+  expect(agent.history[2]?.parts[0]?.functionResponse?.response?.['error']).toContain('There is no tool named');
+});
