@@ -20,6 +20,14 @@ export function directoryAfter(
   return { ok: path.startsWith('/') ? [join('/', path)] : cwds.map((cwd) => join(cwd, path)), failed: cwds };
 }
 
+const movers = new Set(['pushd', 'popd', 'eval', 'source', '.']);
+
+/** Whether a command other than `cd` may change the directory of the shell. */
+export function mayMove([name, ...args]: readonly Argument[]): boolean {
+  if (name === undefined || !name.isKnown || movers.has(name.value)) return true;
+  return ['command', 'builtin'].includes(name.value) && args.some(({ value, isKnown }) => !isKnown || value === 'cd');
+}
+
 /** Unknown, which is empty, wins; more places than one may follow are unknown too. */
 export function union(left: readonly string[], right: readonly string[]): readonly string[] {
   if (left === right) return left;

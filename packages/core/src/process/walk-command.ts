@@ -1,6 +1,6 @@
 import { hostsIn } from './changing-programs.js';
 import { type AnalysisOptions, unknownPart } from './command-analysis.js';
-import { directoryAfter, type Outcome, union } from './directories.js';
+import { directoryAfter, mayMove, type Outcome, union } from './directories.js';
 import { type Argument, type ExpansionScope, expandWord } from './expand-word.js';
 import { Findings, type PlacedSegment } from './findings.js';
 import { type Judgement, judgeCommand } from './judge-command.js';
@@ -187,9 +187,8 @@ export class CommandWalk {
     const why = poison && `${poison.name} is set for it, which may change what it does`;
     const isBehindAssignment = command.assignments.length > 0;
     this.command(words, command.text, { ...scope, isHidden: scope.isHidden || isBehindAssignment }, why);
-    return words[0]?.value === 'cd'
-      ? this.changeDirectory(words.slice(1), scope)
-      : { ok: scope.cwds, failed: scope.cwds };
+    if (words[0]?.value === 'cd') return this.changeDirectory(words.slice(1), scope);
+    return mayMove(words) ? { ok: [], failed: [] } : { ok: scope.cwds, failed: scope.cwds };
   }
 
   /** Assignments without a command change this shell only, unless the name is one that programs heed. */
