@@ -535,6 +535,6 @@ test.each([
   const before = process.cpuUsage();
   await analyze(command);
   const { user, system } = process.cpuUsage(before);
-  // Measured at 1 to 20 ms of a quiet machine; the bound only tells linear from worse.
+  // Processor time, and a bound far above it: it only tells linear from worse.
   expect((user + system) / 1000).toBeLessThan(1500);
 });
