@@ -12,7 +12,7 @@ import {
   openAgent,
   visibleText,
 } from '@lathe/core';
-import type { Flags } from '../args.js';
+import { type Flags, UsageError } from '../args.js';
 import { exitCodes } from '../exit-codes.js';
 import type { Io } from '../io.js';
 import { openLathe } from '../open-lathe.js';
@@ -30,6 +30,8 @@ export async function runHeadless(
   signal: AbortSignal,
 ): Promise<number> {
   const typed = flags.jsonSchema === undefined ? undefined : TypedAnswer.read(flags.jsonSchema, io.cwd);
+  if (flags.continue || flags.resume !== undefined)
+    throw new UsageError('there is no earlier session to go on with: headless runs are not stored');
   const prompt = await readPrompt(words, io);
   const { output, close } = openOutput(flags, io);
   const lathe = await openLathe(flags, io);

@@ -290,3 +290,21 @@ test.each(['Note', 'note ', 'n0te', 'nоte', 'notes', ''])('the near miss %j is 
   expect(notes).toEqual([]);
   expect(agent.history[2]?.parts[0]?.functionResponse?.response?.['error']).toContain('There is no tool named');
 });
+
+test('what a reader did not want to see does not turn up in the next prompt', async () => {
+  const { agent } = agentKit([{ calls: [{ name: 'hang', args: {} }] }, { text: 'ok' }], { extraTools: [hangTool] });
+  for await (const event of agent.prompt('go', never)) if (event.type === 'call-update') break;
+  const types = new Set((await collect(agent.prompt('next', never))).map(({ type }) => type));
+  expect(types.has('call-end')).toBe(false);
+});
+
+test('an adapter with a bug ends the prompt, not the program', async () => {
+  const { agent } = agentKit([{ error: new TypeError('x is undefined') }, { text: 'ok' }]);
+  const warned = new Promise((resolve) => process.once('warning', resolve));
+  expect(await endOf(agent, 'go')).toMatchObject({
+    reason: 'error',
+    message: expect.stringContaining('x is undefined'),
+  });
+  await warned;
+  expect((await endOf(agent, 'again')).reason).toBe('done');
+});

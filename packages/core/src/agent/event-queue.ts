@@ -8,6 +8,11 @@ export class EventQueue<T> {
     this.#wake();
   }
 
+  /** Drops what nobody has read. */
+  clear(): void {
+    this.#waiting = [];
+  }
+
   /** Yields what is pushed until `work` has settled and everything pushed before that was read. */
   async *until<R>(work: Promise<R>): AsyncGenerator<T, R> {
     let isSettled = false;

@@ -57,6 +57,7 @@ export class PromptRun {
     this.#controller.abort(new Error('the prompt has ended'));
     this.#state.budget.milliseconds += performance.now() - this.#startedAt;
     this.#state.conversation.settle();
+    this.#state.queue.clear();
   }
 
   async *work(parts: Part[]): Events {
@@ -245,7 +246,9 @@ export class PromptRun {
       return { reason: 'max-time', message: timeMessage(this.#state.budget.limits.milliseconds ?? 0) };
     if (error instanceof EndlessAnswer) return { reason: 'loop', message: error.message };
     if (error instanceof ModelError) return { reason: 'error', message: error.message };
-    throw error;
+    // A bug of ours or of a model's adapter: it ends this prompt, not the program.
+    process.emitWarning(error instanceof Error ? error : String(error));
+    return { reason: 'error', message: `Something went wrong unexpectedly (${String(error)}).` };
   }
 
   #end(ending: NonNullable<Ending>): PromptEnd {
