@@ -21,15 +21,9 @@ export async function charsetOf(bytes: Buffer, contentType: string): Promise<str
   return canonical(detected?.name ?? 'utf-8') ?? 'windows-1252';
 }
 
-/** The text, a piece at a time, so that no single step takes long. */
-export function* decodePieces(bytes: Buffer, charset: string): Generator<string> {
-  const decoder = new TextDecoder(charset);
-  for (let start = 0; start < bytes.length; start += pieceBytes)
-    yield decoder.decode(bytes.subarray(start, start + pieceBytes), { stream: true });
-  yield decoder.decode();
+export function decodeText(bytes: Buffer, charset: string): string {
+  return new TextDecoder(charset).decode(bytes);
 }
-
-const pieceBytes = 16 * 1024;
 
 function markOf(bytes: Buffer): string | undefined {
   const start = bytes.toString('latin1', 0, 3);

@@ -1,6 +1,7 @@
 import type { ElementNode, Node, TransformPlugin } from '@mdream/js';
 import { Pace } from '../files/pace.js';
-import { isChrome, isHidden, isScopeRoot, type PageScope, scopesOf } from './page-scope.js';
+import { isChrome, isHidden, isScopeRoot, type PageScope } from './page-scope.js';
+import { splitHtml } from './split-html.js';
 
 export interface ReadablePage {
   title: string;
@@ -16,9 +17,10 @@ const tooLittle = 200;
  * The readable part of a page as Markdown: headings, text, code, tables and links, which become absolute. The page is
  * converted a piece at a time, and other work gets its turn in between.
  */
-export async function htmlToMarkdown(pieces: readonly string[], base: URL, signal: AbortSignal): Promise<ReadablePage> {
+export async function htmlToMarkdown(html: string, base: URL, signal: AbortSignal): Promise<ReadablePage> {
+  const { pieces, scopes } = await splitHtml(html, new Pace(signal));
   let best: ReadablePage | undefined;
-  for (const scope of scopesOf(pieces.join(''))) {
+  for (const scope of scopes) {
     const page = await convert(pieces, base, scope, signal);
     if (best === undefined || page.markdown.length > best.markdown.length * 2) best = page;
     if (best.markdown.length >= tooLittle) break;
@@ -35,9 +37,12 @@ async function convert(
   const { streamHtmlToMarkdown } = await import('@mdream/js/core');
   const reader = new PageReader(base, scope);
   let markdown = '';
-  for await (const chunk of streamHtmlToMarkdown(paced(pieces, signal), { plugins: [reader.plugin] }))
+  for await (const chunk of streamHtmlToMarkdown(paced(pieces, signal), {
+    plugins: { tagOverrides },
+    hooks: [reader.plugin],
+  }))
     markdown += chunk;
-  return { title: reader.title, markdown: tidy(markdown), hiddenTexts: reader.hiddenTexts };
+  return { title: reader.title, markdown: await tidy(markdown, new Pace(signal)), hiddenTexts: reader.hiddenTexts };
 }
 
 function paced(pieces: readonly string[], signal: AbortSignal): ReadableStream<string> {
@@ -108,14 +113,18 @@ class PageReader {
       isLeftOut: outer.isLeftOut || isHiddenToo || isChrome(element, isContent),
     };
     this.#standings.set(element, standing);
-    if (!standing.isLeftOut) this.#makeAbsolute(element);
+    if (!standing.isLeftOut) this.#prepare(element);
     return standing;
   }
 
   #skips(node: Node): boolean {
-    if (node.type === elementNode) return this.#standing(node).isLeftOut;
-    if (!node.parent || isInHead(node.parent)) return false;
-    const { isInside, isHidden: isUnseen, isLeftOut } = this.#standing(node.parent);
+    const { parent } = node;
+    if (node.type === elementNode) {
+      const { isInside, isLeftOut } = this.#standing(node);
+      return isLeftOut || !isInside;
+    }
+    if (!parent || parent.name === 'title') return false;
+    const { isInside, isHidden: isUnseen, isLeftOut } = this.#standing(parent);
     if (isUnseen && isInside && 'value' in node && /\p{L}{3}/u.test(String(node.value))) this.hiddenTexts++;
     return isLeftOut || !isInside;
   }
@@ -124,7 +133,11 @@ class PageReader {
     if (href !== undefined && URL.canParse(href, this.#base.href)) this.#base = new URL(href, this.#base);
   }
 
-  #makeAbsolute(element: ElementNode): void {
+  /** Addresses become absolute; the language of code is written as the converter expects it. */
+  #prepare(element: ElementNode): void {
+    const language =
+      element.name === 'code' ? /(?:^|\s)lang-([\w+#-]+)/.exec(element.attributes['class'] ?? '')?.[1] : undefined;
+    if (language !== undefined) element.attributes['class'] = `language-${language}`;
     const name = element.name === 'a' ? 'href' : element.name === 'img' ? 'src' : undefined;
     const value = name === undefined ? undefined : element.attributes[name];
     if (name === undefined || value === undefined) return;
@@ -137,15 +150,22 @@ class PageReader {
 
 const elementNode = 1;
 
-function isInHead(element: ElementNode): boolean {
-  return element.name === 'title' || element.name === 'head' || element.parent?.name === 'head';
+/** Elements that Markdown has no sign for, as ones that it has. */
+const tagOverrides = { dl: 'div', dt: 'p', dd: 'p', address: 'p', mark: 'strong' };
+
+/** Characters that no reader sees go, spaces at the ends of lines, and all but one of several empty lines outside code. */
+async function tidy(markdown: string, pace: Pace): Promise<string> {
+  const lines: string[] = [];
+  let fence: string | undefined;
+  for (const line of markdown.split('\n')) {
+    if (pace.isTired) await pace.rest();
+    const text = line.replace(unseen, '').trimEnd();
+    const [, sign] = /^\s*(`{3,})/.exec(text.slice(0, 100)) ?? [];
+    if (fence === undefined) fence = sign;
+    else if (sign !== undefined && sign.length >= fence.length) fence = undefined;
+    if (text !== '' || fence !== undefined || lines.at(-1) !== '') lines.push(text);
+  }
+  return lines.join('\n').trim();
 }
 
-/** Characters that no reader sees go, and blank lines in a row become one. */
-function tidy(markdown: string): string {
-  return markdown
-    .replace(/[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e0fff}]/gu, '')
-    .replace(/[ \t]+$/gm, '')
-    .replace(/\n{3,}/g, '\n\n')
-    .trim();
-}
+const unseen = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e0fff}]/gu;

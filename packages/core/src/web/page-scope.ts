@@ -6,14 +6,6 @@ export interface PageElement {
   attributes: Record<string, string | undefined>;
 }
 
-/** Which parts of this page exist, best first. */
-export function scopesOf(html: string): PageScope[] {
-  const scopes: PageScope[] = [];
-  if (/<main[\s>]|<[a-z]+\s[^>]{0,500}role=["']?main\b/i.test(html)) scopes.push('main');
-  if (/<article[\s>]/i.test(html)) scopes.push('article');
-  return [...scopes, 'body'];
-}
-
 /** Where a scope begins. The whole page begins at once: many have no body element. */
 export function isScopeRoot({ name, attributes }: PageElement, scope: PageScope): boolean {
   if (scope === 'main') return name === 'main' || attributes['role'] === 'main';

@@ -4,7 +4,7 @@ import { fileKindOf } from '../files/file-kind.js';
 import { imageFault } from '../files/media.js';
 import { pdfTextOf } from '../files/pdf-text.js';
 import { detectEncoding } from '../files/text-encoding.js';
-import { charsetOf, decodePieces } from './charset.js';
+import { charsetOf, decodeText } from './charset.js';
 import type { Body } from './decode-body.js';
 import { htmlToMarkdown } from './html-to-markdown.js';
 
@@ -35,9 +35,9 @@ export async function readPage(answer: Answer, signal: AbortSignal): Promise<Web
   const page = { url: url.href, mediaType, title: '', notes: cut };
   if (mediaType === 'application/pdf') return { ...page, ...(await readPdf(answer, signal)) };
   if (mediaType.startsWith('image/') && mediaType !== 'image/svg+xml') return { ...page, ...readImage(answer) };
-  const pieces = [...decodePieces(body.bytes, await charsetOf(body.bytes, answer.contentType))];
-  if (!isHtml(mediaType)) return { ...page, content: { type: 'text', text: pieces.join('') } };
-  const { title, markdown, hiddenTexts } = await htmlToMarkdown(pieces, url, signal);
+  const text = decodeText(body.bytes, await charsetOf(body.bytes, answer.contentType));
+  if (!isHtml(mediaType)) return { ...page, content: { type: 'text', text } };
+  const { title, markdown, hiddenTexts } = await htmlToMarkdown(text, url, signal);
   const hidden =
     hiddenTexts === 0 ? [] : [`Text that the page hides from readers was left out (${hiddenTexts} places).`];
   const empty = markdown === '' ? ['The page has no text of its own; it may need JavaScript to show anything.'] : [];
