@@ -23,11 +23,11 @@ const maxCommandBytes = 100_000;
 const parameterSchema = {
   type: 'object',
   properties: {
-    command: { type: 'string', description: 'Run by bash. Working directory and variables do not persist.' },
-    description: { type: 'string', description: 'What it does, in 5-10 words' },
-    directory: { type: 'string', description: 'Default: workspace root' },
+    command: { type: 'string' },
+    description: { type: 'string', description: '5-10 words' },
+    directory: { type: 'string' },
     timeout: { type: 'integer', minimum: 1, maximum: maxTimeoutMs, description: 'ms' },
-    is_background: { type: 'boolean', description: 'For servers and watchers' },
+    is_background: { type: 'boolean', description: 'For servers' },
   },
   required: ['command'],
   additionalProperties: false,
@@ -64,7 +64,8 @@ export class ShellTool extends BaseTool<ShellParams> {
     super({
       name: 'run_shell_command',
       displayName: 'Shell',
-      description: 'Run a shell command. stdin is closed; nothing it starts outlives it, unless is_background.',
+      description:
+        'Run a bash command in the workspace root or directory. stdin is closed, no state persists, nothing outlives it unless is_background.',
       kind: 'execute',
       parameterSchema,
       timeoutMs: maxTimeoutMs + 10_000,
