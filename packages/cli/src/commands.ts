@@ -11,6 +11,7 @@ const loaders: Record<string, () => Promise<{ command: Command }>> = {
   tools: () => import('./commands/tools.js'),
   call: () => import('./commands/call.js'),
   undo: () => import('./commands/undo.js'),
+  mcp: () => import('./commands/mcp.js'),
   trust: () => import('./commands/trust.js'),
   doctor: () => import('./commands/doctor.js'),
 };

@@ -10,6 +10,7 @@ const general = `lathe: a coding agent for the terminal, with any model
   lathe tools [--json]             the tools a model can call
   lathe call <tool> [json|-]       one tool call through validation, policy and execution; no model needed
   lathe undo [n]                   take back the last n changes of files made here (--list shows them)
+  lathe mcp add|list|remove|test|auth   MCP servers, whose tools a model can call
   lathe trust [dir]                trust a folder's settings, commands and servers (--list, --remove)
   lathe doctor [--json]            what works here, what does not, and what to do about it
 
@@ -38,6 +39,18 @@ call is denied unless a rule or mode allows it.
 
   lathe call list_directory '{"path": "/tmp"}'
   lathe call read_file '{"absolute_path": "/etc/hosts"}' --json`,
+  mcp: `lathe mcp add [flags] <name> <command> [args…]   a server that Lathe starts
+lathe mcp add [flags] <name> <url>                 a server on the web
+lathe mcp list                                     the configured servers
+lathe mcp test [name]                              connect and show what it offers
+lathe mcp auth <name>                              log in to a server
+lathe mcp remove <name>
+
+Flags of add, before the name: --scope user|project, --transport stdio|http|sse, --env NAME=value, --header "Name: value",
+--timeout MS, --trust, --include-tools a,b, --exclude-tools a,b, --cwd DIR, --description TEXT
+
+  lathe mcp add memory npx -y @modelcontextprotocol/server-memory
+  lathe mcp add --header 'Authorization: Bearer $TOKEN' docs https://example.com/mcp`,
   trust: `lathe trust [dir]            trust a folder (default: this one)
 lathe trust --list           trusted and distrusted folders
 lathe trust --remove [dir]   trust it no longer

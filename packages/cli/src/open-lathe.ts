@@ -7,6 +7,7 @@ export interface OpenOptions {
   approver?: Approver;
   onEvent?: (event: CallEvent) => void;
   caller?: 'model' | 'person';
+  openPage?: (url: URL) => Promise<void>;
 }
 
 /** The library, set up from the command line; what is wrong with the settings goes to stderr. */
@@ -20,6 +21,7 @@ export async function openLathe(flags: Flags, io: Io, options: OpenOptions = {})
     ...(options.onEvent && { onEvent: options.onEvent }),
     ...(flags.trust && { isTrusted: true }),
     ...(options.caller && { caller: options.caller }),
+    ...(options.openPage && { openPage: options.openPage }),
     flags: {
       ...(flags.approvalMode && { 'tools.approvalMode': flags.approvalMode }),
       ...(flags.allowedTools.length > 0 && { 'tools.allowed': flags.allowedTools }),

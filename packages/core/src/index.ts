@@ -46,6 +46,10 @@ export type { Visibility } from './files/visibility.js';
 export { type Location, Workspace, type WorkspaceOptions } from './files/workspace.js';
 export { createLathe, type Lathe, type LatheOptions } from './lathe/create-lathe.js';
 export { type OpenAgentOptions, openAgent } from './lathe/open-agent.js';
+export type { McpClient, ServerState } from './mcp/mcp-client.js';
+export type { McpSource } from './mcp/mcp-source.js';
+export type { Elicitation, ElicitationAnswer, ReverseRequests } from './mcp/reverse-requests.js';
+export type { ServerDefinition, UnusableServer } from './mcp/server-definition.js';
 export { chooseModel } from './models/choose-model.js';
 export { estimateMessageTokens, estimateRequestTokens, estimateTokens } from './models/estimate-tokens.js';
 export type {
@@ -73,7 +77,9 @@ export { checkCommandRule, matchCommandRule, type RuleMatch } from './process/co
 export { childEnvironment, type EnvironmentOptions, unattendedVariables } from './process/environment.js';
 export { CommandRunner } from './process/run-command.js';
 export { Sandbox, type SandboxMode, type SandboxOptions, type SandboxStatus } from './process/sandbox.js';
+export { trustedPath } from './process/trusted-path.js';
 export { noOneThere } from './scheduler/approve.js';
+export type { ConsentRequest } from './scheduler/ask-consent.js';
 export type {
   ApprovalRequest,
   Approver,
@@ -112,6 +118,7 @@ export { EditTool } from './tools/edit.js';
 export { GlobTool } from './tools/glob.js';
 export { type GrepOptions, GrepTool } from './tools/grep.js';
 export { LSTool } from './tools/ls.js';
+export { DiscoveredMCPTool, type ListedTool, type McpConnection } from './tools/mcp-tool.js';
 export { ReadFileTool, type ReadLimits } from './tools/read-file.js';
 export { ReadManyFilesTool } from './tools/read-many-files.js';
 export { ShellTool, type ShellToolOptions } from './tools/shell.js';

@@ -1,6 +1,6 @@
 import { createLathe } from '@lathe/core';
 import type { Command } from '../commands.js';
-import { checks } from '../doctor/checks.js';
+import { checks, type Finding } from '../doctor/checks.js';
 import { exitCodes } from '../exit-codes.js';
 import { latheHome } from '../open-lathe.js';
 
@@ -16,7 +16,9 @@ export const command: Command = {
       latheHome: latheHome(io),
       ...(flags.trust && { isTrusted: true }),
     });
-    const findings = (await Promise.all(checks.map(async (check) => check(lathe, io, signal)))).flat();
+    // One after the other: what the servers offer is part of what the check of the tools sees.
+    const findings: Finding[] = [];
+    for (const check of checks) findings.push(...(await check(lathe, io, signal)));
     if (flags.json) io.out(JSON.stringify(findings, null, 2));
     else
       for (const { state, title, detail, hint } of findings) {

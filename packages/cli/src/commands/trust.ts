@@ -1,12 +1,15 @@
 import { resolve } from 'node:path';
-import { FolderTrust, LatheHome } from '@lathe/core';
+import { Consent, definitionHash, FolderTrust, LatheHome, visibleText } from '@lathe/core';
+import type { Flags } from '../args.js';
 import type { Command } from '../commands.js';
+import { terminalApprover } from '../console/terminal-approver.js';
 import { exitCodes } from '../exit-codes.js';
-import { latheHome } from '../open-lathe.js';
+import type { Io } from '../io.js';
+import { latheHome, openLathe } from '../open-lathe.js';
 
 /** `lathe trust`: whose settings, commands and servers may run. */
 export const command: Command = {
-  async run({ operands, flags }, io) {
+  async run({ operands, flags }, io, signal) {
     const trust = new FolderTrust(new LatheHome(latheHome(io)));
     if (flags.list) {
       const entries = await trust.list();
@@ -21,7 +24,36 @@ export const command: Command = {
     } else {
       await trust.trust(folder);
       io.out(`${folder} is trusted: its settings, commands, servers and .env now count.`);
+      await agree(flags, { ...io, cwd: folder }, signal);
     }
     return exitCodes.success;
   },
 };
+
+/** Trust lets a folder's commands and servers count; that each of them may start is agreed to one by one. */
+async function agree(flags: Flags, io: Io, signal: AbortSignal): Promise<void> {
+  const lathe = await openLathe(flags, io);
+  const consent = new Consent(lathe.home);
+  const approver = terminalApprover(io);
+  for (const { kind, id, definition, confirmation } of lathe.sources.consents()) {
+    const hash = definitionHash(definition);
+    if (await consent.isApproved(kind, id, hash)) continue;
+    const shown = confirmation.type === 'exec' ? `${confirmation.command}\n  in ${confirmation.directory}` : '';
+    const request = {
+      callId: id,
+      tool: kind,
+      displayName: kind,
+      description: confirmation.title,
+      args: {},
+      confirmation,
+    };
+    const isAgreed =
+      flags.yes ||
+      (io.isInteractive &&
+        (await approver.decide({ ...request, reason: 'it starts a program' }, signal)).outcome !== 'deny');
+    if (isAgreed) await consent.approve(kind, id, hash);
+    const verdict = isAgreed ? 'may start' : 'does not start before you agree: lathe trust --yes';
+    io.out(visibleText(`${confirmation.title}\n  ${shown}\n  ${verdict}`));
+  }
+  await lathe.close();
+}

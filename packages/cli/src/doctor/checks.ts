@@ -1,5 +1,6 @@
 import type { Lathe } from '@lathe/core';
 import type { Io } from '../io.js';
+import { sources } from './sources.js';
 
 /** One line of `lathe doctor`. */
 export interface Finding {
@@ -14,7 +15,7 @@ export interface Finding {
 export type Check = (lathe: Lathe, io: Io, signal: AbortSignal) => Finding[] | Promise<Finding[]>;
 
 /** In the order they are shown. */
-export const checks: readonly Check[] = [programs, folder, settings, rules, tools, webSearch];
+export const checks: readonly Check[] = [programs, folder, settings, rules, sources, tools, webSearch];
 
 function programs(_lathe: Lathe, io: Io): Finding[] {
   return [

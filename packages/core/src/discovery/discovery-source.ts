@@ -39,7 +39,7 @@ export class DiscoverySource implements ToolSource {
 
   async discover(signal: AbortSignal): Promise<DiscoveredTool[]> {
     const { gate, pins, runner, cwd, env } = this.#options;
-    const request = this.#consentRequest();
+    const request = this.consentRequest();
     await gate?.pass(request, signal);
     const { discovery, call } = request.definition;
     const result = await runProgram(runner, { argv: discovery, cwd, env, input: '' }, { timeoutMs, maxBytes, signal });
@@ -54,7 +54,7 @@ export class DiscoverySource implements ToolSource {
   }
 
   /** What a person agrees to: both commands, since the second will run with whatever the model asks for. */
-  #consentRequest() {
+  consentRequest() {
     const { discoveryCommand, callCommand, cwd } = this.#options;
     const discovery = this.#words('tools.toolDiscoveryCommand', discoveryCommand);
     const call = this.#words('tools.toolCallCommand', callCommand ?? '');

@@ -43,6 +43,8 @@ export interface LatheOptions {
   approver?: Approver;
   /** Answers what MCP servers ask: without it they can ask nothing. */
   handlers?: ReverseRequests;
+  /** Brings a person to a page where they log in to an MCP server; without it such servers are refused. */
+  openPage?: (url: URL) => Promise<void>;
   onEvent?: (event: CallEvent) => void;
   /** Instead of the log in the home directory. */
   audit?: (record: AuditRecord) => void;
@@ -92,7 +94,7 @@ export interface Lathe {
 
 /** Puts the parts together. The only place that sees them all. */
 export async function createLathe(options: LatheOptions): Promise<Lathe> {
-  const { cwd, approver = noOneThere } = options;
+  const { cwd, approver = noOneThere, isTrusted: isConsented = false } = options;
   const { userHome, home, loaded } = await loadEverything(options);
   const { settings } = loaded;
   const spill = new SpillStore(home);
@@ -106,9 +108,7 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
   const { caller = 'model' } = options;
   const builtIns = await builtInTools({ workspace, policy, settings, home, userHome, env, caller, spill });
   for (const tool of [...builtIns.tools, ...(options.tools ?? [])]) registry.registerTool(tool);
-  const { handlers, isTrusted: isConsented = false } = options;
-  const sources = toolSources({ workspace, loaded, home, userHome, approver, isConsented, registry, handlers });
-  for (const source of sources.all) registry.addSource(source);
+  const sources = toolSources({ ...options, workspace, loaded, home, userHome, approver, registry });
   const audit = new AuditLog(home, secretsOf(loaded.env));
   const { hooks, notices } = await hooksOf({ loaded, home, root: workspace.root, policy, approver, isConsented });
   const openScheduler: Lathe['openScheduler'] = (own = {}) =>
@@ -141,10 +141,7 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
     changes: builtIns.changes,
     journal: builtIns.journal,
     todos: builtIns.todos,
-    discover: async (signal, name) => {
-      if (name === undefined) return registry.discover(signal);
-      return registry.getTool(name) ? new Map() : registry.discover(signal, sources.labelFor(name));
-    },
+    discover: sources.discover,
     close: async () => {
       await Promise.all([builtIns.close(), sources.close()]);
     },

@@ -4,16 +4,17 @@ import type { Workspace } from '../files/workspace.js';
 import { createMcp } from '../mcp/create-mcp.js';
 import type { McpSource } from '../mcp/mcp-source.js';
 import type { ReverseRequests } from '../mcp/reverse-requests.js';
+import { serverConsent } from '../mcp/server-consent.js';
 import { serverDefinitions, type UnusableServer } from '../mcp/server-definition.js';
 import { TokenStore } from '../mcp/token-store.js';
 import { Consent } from '../policy/consent.js';
 import { DefinitionPins } from '../policy/definition-pins.js';
 import { childEnvironment, unattendedVariables } from '../process/environment.js';
 import { CommandRunner } from '../process/run-command.js';
-import { ConsentGate } from '../scheduler/ask-consent.js';
+import { ConsentGate, type ConsentRequest } from '../scheduler/ask-consent.js';
 import type { Approver } from '../scheduler/call.js';
 import type { LoadedSettings } from '../settings/load-settings.js';
-import type { ToolRegistry, ToolSource } from '../tools/tool-registry.js';
+import type { ToolRegistry } from '../tools/tool-registry.js';
 
 export interface ToolSourceOptions {
   workspace: Workspace;
@@ -22,34 +23,46 @@ export interface ToolSourceOptions {
   userHome: string;
   approver: Approver;
   /** The person trusts the folder for this run, its commands and servers included: nothing is asked. */
-  isConsented: boolean;
+  isTrusted?: boolean;
   registry: ToolRegistry;
   /** Answers what servers ask. */
-  handlers: ReverseRequests | undefined;
+  handlers?: ReverseRequests;
+  /** Brings a person to a page where they log in to a server. */
+  openPage?: (url: URL) => Promise<void>;
 }
 
 /** Where tools come from besides the built-in ones. */
 export interface ToolSources {
-  all: readonly ToolSource[];
   servers: readonly McpSource[];
   /** Servers that cannot be used as they are configured. */
   unusable: readonly UnusableServer[];
-  /** The source that a tool of this name would come from. */
-  labelFor(name: string): string;
+  /** What the project wants to start and a person has to agree to. */
+  consents(): ConsentRequest[];
+  /** Looks for tools; with a name, only where a tool of that name could be. Returns what went wrong, by source. */
+  discover: (signal: AbortSignal, name?: string) => Promise<Map<string, unknown>>;
   close(): Promise<void>;
 }
 
-/** The sources that the settings name; none of them is started yet. */
+/** Gives the registry the sources that the settings name; none of them is started yet. */
 export function toolSources(options: ToolSourceOptions): ToolSources {
   const { servers, unusable } = mcpSources(options);
   const discovery = discoverySource(options);
+  for (const source of [...discovery.map((entry) => entry.source), ...servers]) options.registry.addSource(source);
   return {
-    all: [...discovery, ...servers],
     servers,
     unusable,
-    labelFor: (name) => {
+    consents: () => [
+      ...discovery.filter(({ isProjects }) => isProjects).map(({ source }) => source.consentRequest()),
+      ...servers
+        .filter(({ client }) => client.definition.isProjects)
+        .map(({ client }) => serverConsent(client.definition, options.workspace.root)),
+    ],
+    discover: async (signal, name) => {
+      if (name === undefined) return options.registry.discover(signal);
+      if (options.registry.getTool(name)) return new Map();
       const alias = name.split('__', 1)[0];
-      return servers.find(({ client }) => client.definition.alias === alias)?.label ?? DiscoverySource.label;
+      const server = servers.find(({ client }) => client.definition.alias === alias);
+      return options.registry.discover(signal, server?.label ?? DiscoverySource.label);
     },
     close: async () => {
       await Promise.all(servers.map(({ client }) => client.close()));
@@ -58,7 +71,7 @@ export function toolSources(options: ToolSourceOptions): ToolSources {
 }
 
 function mcpSources(options: ToolSourceOptions): { servers: McpSource[]; unusable: UnusableServer[] } {
-  const { workspace, loaded, home, userHome, registry, isConsented, approver } = options;
+  const { workspace, loaded, home, userHome, registry, isTrusted, approver } = options;
   const { servers, unusable } = serverDefinitions(loaded, {
     root: workspace.root,
     home: userHome,
@@ -72,30 +85,30 @@ function mcpSources(options: ToolSourceOptions): { servers: McpSource[]; unusabl
     env: childEnvironment(loaded.env),
     pins: new DefinitionPins(home),
     tokens: new TokenStore(home),
-    ...(!isConsented && { gate: new ConsentGate(new Consent(home), approver) }),
+    ...(!isTrusted && { gate: new ConsentGate(new Consent(home), approver) }),
     ...(options.handlers && { handlers: options.handlers }),
+    ...(options.openPage && { openPage: options.openPage }),
     onTools: (label, tools) => registry.replaceTools(label, tools),
   });
   return { servers: sources, unusable };
 }
 
 /** Only in a trusted folder: even a command of the person's own would run the folder's files. */
-function discoverySource(options: ToolSourceOptions): ToolSource[] {
-  const { workspace, loaded, home, userHome, approver, isConsented } = options;
+function discoverySource(options: ToolSourceOptions): { source: DiscoverySource; isProjects: boolean }[] {
+  const { workspace, loaded, home, userHome, approver, isTrusted } = options;
   const { toolDiscoveryCommand, toolCallCommand } = loaded.settings.tools;
   if (toolDiscoveryCommand === undefined || !loaded.isTrusted) return [];
   const keys = ['tools.toolDiscoveryCommand', 'tools.toolCallCommand'];
   const isProjects = keys.some((key) => loaded.origins.get(key)?.at(-1)?.layer === 'workspace');
-  return [
-    new DiscoverySource({
-      discoveryCommand: toolDiscoveryCommand,
-      callCommand: toolCallCommand,
-      runner: new CommandRunner(home),
-      cwd: workspace.root,
-      env: childEnvironment(loaded.env, { set: unattendedVariables }),
-      home: userHome,
-      pins: new DefinitionPins(home),
-      ...(isProjects && !isConsented && { gate: new ConsentGate(new Consent(home), approver) }),
-    }),
-  ];
+  const source = new DiscoverySource({
+    discoveryCommand: toolDiscoveryCommand,
+    callCommand: toolCallCommand,
+    runner: new CommandRunner(home),
+    cwd: workspace.root,
+    env: childEnvironment(loaded.env, { set: unattendedVariables }),
+    home: userHome,
+    pins: new DefinitionPins(home),
+    ...(isProjects && !isTrusted && { gate: new ConsentGate(new Consent(home), approver) }),
+  });
+  return [{ source, isProjects }];
 }

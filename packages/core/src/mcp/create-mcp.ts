@@ -28,9 +28,13 @@ export interface McpOptions {
   onTools: (label: string, tools: readonly AnyTool[]) => void;
 }
 
+/** What a person gets to log in. */
+const loginMs = 600_000;
+
 /** One source for each configured server. None is started before it is asked for its tools. */
 export function createMcp(options: McpOptions): McpSource[] {
-  return options.servers.map((definition) => {
+  return options.servers.map((configured) => {
+    const definition = options.openPage ? { ...configured, startTimeoutMs: loginMs } : configured;
     const { root, gate, runner, env, roots, handlers = {} } = options;
     const consent = serverConsent(definition, root);
     const refresh = () => void republish(source, options.onTools);

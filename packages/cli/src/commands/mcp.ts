@@ -1,0 +1,133 @@
+import {
+  type Lathe,
+  LatheHome,
+  type McpSource,
+  projectSettings,
+  saveSetting,
+  showSetting,
+  userSettings,
+  visibleText,
+} from '@lathe/core';
+import { type Flags, UsageError } from '../args.js';
+import type { Command } from '../commands.js';
+import { terminalApprover } from '../console/terminal-approver.js';
+import { exitCodes } from '../exit-codes.js';
+import type { Io } from '../io.js';
+import { parseAdd } from '../mcp/add-arguments.js';
+import { openBrowser } from '../mcp/open-browser.js';
+import { latheHome, openLathe } from '../open-lathe.js';
+
+type Action = (args: readonly string[], flags: Flags, io: Io, signal: AbortSignal) => Promise<number>;
+
+const actions: Record<string, Action> = { add, list, remove, test, auth };
+
+/** `lathe mcp`: the servers whose tools a model can call. */
+export const command: Command = {
+  async run({ operands: [name = 'list', ...args], flags }, io, signal) {
+    const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
+    if (!action)
+      throw new UsageError(`mcp has no ${JSON.stringify(name)}: lathe mcp ${Object.keys(actions).join('|')}`);
+    return action(args, flags, io, signal);
+  },
+};
+
+async function add(args: readonly string[], _flags: Flags, io: Io): Promise<number> {
+  const { name, scope, server } = parseAdd(args);
+  const { path, home, file } = place(scope, io);
+  await saveSetting(home, file, ['mcpServers', name], () => JSON.parse(JSON.stringify(server)));
+  io.out(`${name} is in ${path}. Try it: lathe mcp test ${name}`);
+  return exitCodes.success;
+}
+
+async function remove(args: readonly string[], _flags: Flags, io: Io): Promise<number> {
+  const scopes = args.includes('project') ? ['project' as const] : ['user' as const, 'project' as const];
+  const name = args.find((arg) => !arg.startsWith('-') && arg !== 'user' && arg !== 'project');
+  if (name === undefined) throw new UsageError('mcp remove needs the name of a server');
+  for (const scope of scopes) {
+    const { path, home, file } = place(scope, io);
+    let wasThere = false;
+    await saveSetting(home, file, ['mcpServers', name], (current) => {
+      wasThere = current !== undefined;
+      return undefined;
+    }).catch((error: unknown) => {
+      if (wasThere) throw error;
+    });
+    if (!wasThere) continue;
+    io.out(`${name} is no longer in ${path}.`);
+    return exitCodes.success;
+  }
+  io.err(`lathe: no settings file of ours names the server ${name}`);
+  return exitCodes.failure;
+}
+
+async function list(_args: readonly string[], flags: Flags, io: Io): Promise<number> {
+  const lathe = await openLathe(flags, io);
+  const { servers, unusable } = lathe.sources;
+  for (const { client } of servers) {
+    const { name, written, isProjects } = client.definition;
+    const shown = JSON.stringify(showSetting(`mcpServers.${name}`, written));
+    io.out(visibleText(`${name}  (${isProjects ? 'project' : 'user'})  ${shown}`));
+  }
+  for (const { name, problem } of unusable) io.out(visibleText(`${name}  (cannot be used: ${problem})`));
+  if (servers.length + unusable.length === 0) io.out('No servers. lathe mcp add <name> <command|url> adds one.');
+  await lathe.close();
+  return exitCodes.success;
+}
+
+async function test(args: readonly string[], flags: Flags, io: Io, signal: AbortSignal): Promise<number> {
+  const lathe = await openLathe(flags, io, io.isInteractive ? { approver: terminalApprover(io) } : {});
+  try {
+    const chosen = choose(lathe, args[0]);
+    const results = await Promise.all(chosen.map((source) => tryOut(source, io, signal)));
+    return results.every(Boolean) ? exitCodes.success : exitCodes.failure;
+  } finally {
+    await lathe.close();
+  }
+}
+
+async function auth(args: readonly string[], flags: Flags, io: Io, signal: AbortSignal): Promise<number> {
+  const [name] = args;
+  if (name === undefined) throw new UsageError('mcp auth needs the name of a server');
+  const lathe = await openLathe(flags, io, { openPage: (url) => openBrowser(url, io) });
+  try {
+    const [source] = choose(lathe, name);
+    return source && (await tryOut(source, io, signal)) ? exitCodes.success : exitCodes.failure;
+  } finally {
+    await lathe.close();
+  }
+}
+
+async function tryOut(source: McpSource, io: Io, signal: AbortSignal): Promise<boolean> {
+  const { name } = source.client.definition;
+  try {
+    const tools = await source.discover(signal);
+    const { state } = source.client;
+    const about =
+      state.status === 'ready' ? `${state.server}, protocol ${state.protocolVersion}, ${state.latencyMs} ms` : '';
+    io.out(
+      visibleText(`${name}: works (${about}); ${tools.length} tools: ${tools.map((tool) => tool.name).join(', ')}`),
+    );
+    for (const { name: tool, reason } of source.rejections()) io.out(visibleText(`  left out: ${tool} (${reason})`));
+    return true;
+  } catch (error) {
+    io.err(visibleText(`${name}: ${error instanceof Error ? error.message : String(error)}`));
+    return false;
+  }
+}
+
+function choose(lathe: Lathe, name: string | undefined): readonly McpSource[] {
+  const { servers, unusable } = lathe.sources;
+  if (name === undefined) return servers;
+  const found = servers.filter(({ client }) => client.definition.name === name);
+  if (found.length > 0) return found;
+  const problem = unusable.find((server) => server.name === name)?.problem;
+  throw new UsageError(
+    problem === undefined ? `there is no server named ${name}` : `${name} cannot be used: ${problem}`,
+  );
+}
+
+function place(scope: 'user' | 'project', io: Io) {
+  const home = new LatheHome(latheHome(io));
+  const file = scope === 'user' ? userSettings(home) : projectSettings(io.cwd);
+  return { home, file, path: file.path };
+}

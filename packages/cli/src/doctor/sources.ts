@@ -1,0 +1,42 @@
+import type { Lathe, McpSource } from '@lathe/core';
+import type { Io } from '../io.js';
+import type { Finding } from './checks.js';
+
+/** Tries every server and the discovery command, side by side. */
+export async function sources(
+  { registry, sources: { servers, unusable } }: Lathe,
+  _io: Io,
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  const failures = await registry.discover(signal);
+  const others = [...failures].filter(([label]) => !servers.some((server) => server.label === label));
+  return [
+    ...servers.map((server) => serverFinding(server, failures.get(server.label), countOf(registry, server.label))),
+    ...unusable.map(({ name, problem }): Finding => ({ state: 'bad', title: `MCP server ${name}`, detail: problem })),
+    ...others.map(([title, error]): Finding => ({ state: 'bad', title, detail: messageOf(error) })),
+  ];
+}
+
+function serverFinding({ label, client }: McpSource, failure: unknown, count: number): Finding {
+  const { state } = client;
+  if (failure === undefined && state.status === 'ready')
+    return {
+      state: 'ok',
+      title: label,
+      detail: `${state.server}, protocol ${state.protocolVersion}, connected in ${state.latencyMs} ms, ${count} tools`,
+    };
+  return {
+    state: 'bad',
+    title: label,
+    detail: failure === undefined ? state.status : messageOf(failure),
+    hint: `lathe mcp test ${client.definition.name}    to try it alone`,
+  };
+}
+
+function countOf(registry: Lathe['registry'], label: string): number {
+  return registry.entries().filter(({ source }) => source === label).length;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
