@@ -375,3 +375,14 @@ test('no key is written anywhere', async () => {
       expect(text.includes(hidden), `${name} holds ${hidden}`).toBe(false);
   }
 });
+
+test('@path brings a file along, within the rules', async () => {
+  const cwd = tempDirectory({ 'src/a.txt': 'alpha content\n' });
+  const { code, server } = await ask([{ text: 'ok' }], ['-p', 'explain @src/a.txt and write to me@example.com'], {
+    cwd,
+  });
+  expect(code).toBe(0);
+  expect(JSON.stringify(server.requests[0]?.body)).toContain('alpha content');
+  const outside = await ask([{ text: 'ok' }], ['-p', 'explain @/etc/hostname'], { cwd });
+  expect(JSON.stringify(outside.server.requests[0]?.body)).not.toContain('Content of the files');
+});

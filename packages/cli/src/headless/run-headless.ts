@@ -3,13 +3,11 @@ import {
   type Agent,
   type AgentEvent,
   type Approver,
-  chooseModel,
-  formatModelSetup,
   type Lathe,
   type Model,
-  ModelError,
   noOneThere,
   openAgent,
+  type PartListUnion,
   visibleText,
 } from '@lathe/core';
 import { type Flags, UsageError } from '../args.js';
@@ -17,6 +15,8 @@ import { exitCodes } from '../exit-codes.js';
 import type { Io } from '../io.js';
 import { openLathe } from '../open-lathe.js';
 import { JsonOutput } from './json-output.js';
+import { mentionedFiles } from './mentioned-files.js';
+import { openModel, openSideModel } from './open-model.js';
 import type { Beginning, Denial, Outcome, Output } from './output.js';
 import { readPrompt } from './read-prompt.js';
 import { TextOutput } from './text-output.js';
@@ -81,8 +81,9 @@ async function work(task: Task, signal: AbortSignal): Promise<Outcome & { wasAsk
   const agent = openAgent(lathe, options);
   output.begin(beginning(lathe, model, io));
   const denials: Denial[] = [];
-  const follow = (text: string) => followPrompt(agent, text, { output, denials, io }, signal);
-  const first = await follow(typed ? `${prompt}\n\n${typed.instruction}` : prompt);
+  const follow = (parts: PartListUnion) => followPrompt(agent, parts, { output, denials, io }, signal);
+  const files = await mentionedFiles(prompt, lathe, io, signal);
+  const first = await follow([prompt, ...files, ...(typed ? [`\n\n${typed.instruction}`] : [])]);
   const outcome = typed && first.reason === 'done' ? await checked(first, typed, follow) : first;
   return { ...outcome, denials, wasAsked: asked.count > 0 };
 }
@@ -91,13 +92,13 @@ type Ended = Omit<Outcome, 'denials'>;
 
 async function followPrompt(
   agent: Agent,
-  text: string,
+  parts: PartListUnion,
   { output, denials, io }: { output: Output; denials: Denial[]; io: Io },
   signal: AbortSignal,
 ): Promise<Ended> {
   const inputs = new Map<string, unknown>();
   let end: Ended | undefined;
-  for await (const event of agent.prompt(text, signal)) {
+  for await (const event of agent.prompt(parts, signal)) {
     noteDenial(event, inputs, denials);
     output.event(event);
     if (event.type === 'prompt-end') end = event.end;
@@ -138,31 +139,6 @@ async function checked(first: Ended, typed: TypedAnswer, follow: (text: string) 
   const again = typed.check(second.text);
   if ('value' in again) return { ...both, value: again.value };
   return { ...both, reason: 'bad-answer', message: `The answer does not fit the schema: ${again.problem}` };
-}
-
-/** The model, or a text that says why there is none and how to get one. */
-async function openModel(lathe: Lathe, flags: Flags, signal: AbortSignal): Promise<Model | string> {
-  try {
-    const { settings, loaded } = lathe;
-    const choice = await chooseModel({ name: flags.model, settings: settings.model, env: loaded.env }, signal);
-    return choice.status === 'chosen' ? choice.model : formatModelSetup(choice.setup);
-  } catch (error) {
-    if (error instanceof ModelError) return error.message;
-    throw error;
-  }
-}
-
-/** A side model that cannot be had is not missed: the model itself does its work. */
-async function openSideModel({ settings, loaded }: Lathe, signal: AbortSignal): Promise<Model | undefined> {
-  const name = settings.model.sideModel;
-  if (name === undefined) return undefined;
-  try {
-    const choice = await chooseModel({ name, settings: settings.model, env: loaded.env }, signal);
-    return choice.status === 'chosen' ? choice.model : undefined;
-  } catch (error) {
-    if (error instanceof ModelError) return undefined;
-    throw error;
-  }
 }
 
 async function discover(lathe: Lathe, io: Io, signal: AbortSignal): Promise<void> {

@@ -128,3 +128,10 @@ test('without any file there is nothing to say', async () => {
   writeFileSync(join(repo, 'AGENTS.md'), '  \n');
   expect(await context.opening()).toEqual({ text: '', notices: [] });
 });
+
+test('a new session reads everything again', async () => {
+  const { context, repo } = await contextOf({ 'repo/AGENTS.md': 'first' });
+  expect((await context.opening()).text).toContain('first');
+  writeFileSync(join(repo, 'AGENTS.md'), 'second');
+  expect((await context.opening()).text).toContain('second');
+});

@@ -33,6 +33,8 @@ export class ContextFiles implements ContextSource {
 
   async opening(): Promise<ContextText> {
     const { personalFolders, workspace } = this.#options;
+    this.#visited.clear();
+    this.#readers = undefined;
     const { personal, project } = await this.#open();
     const notices: Notice[] = [];
     const own = await this.#load(personal, personalFolders, notices);

@@ -1,0 +1,15 @@
+import { type Lathe, type PartUnion, toParts, visibleText } from '@lathe/core';
+import type { Io } from '../io.js';
+
+/** The files that the prompt names as `@path`, read under the same rules as any call. */
+export async function mentionedFiles(prompt: string, lathe: Lathe, io: Io, signal: AbortSignal): Promise<PartUnion[]> {
+  if (!prompt.includes('@')) return [];
+  const { mentionedPaths } = await import('../mentions/mentioned-paths.js');
+  const paths = await mentionedPaths(prompt, lathe.workspace);
+  if (paths.length === 0) return [];
+  const [outcome] = await lathe.run([{ id: 'mentions', name: 'read_many_files', args: { paths } }], signal);
+  if (outcome?.status === 'success')
+    return ['\n\nContent of the files mentioned above:\n', ...toParts(outcome.llmContent)];
+  io.err(`lathe: ${visibleText(outcome?.error?.message ?? 'the files mentioned were not read')}`);
+  return [];
+}
