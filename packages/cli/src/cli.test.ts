@@ -146,6 +146,12 @@ test('what tools changed can be taken back, here and nowhere else', async () => 
   expect([skipped.code, readFileSync(join(other, 'b.txt'), 'utf8')]).toEqual([1, 'mine\n']);
 });
 
+test('the demo runs to its end unattended and says that it is scripted', async () => {
+  const { code, stdout } = await lathe(['demo', '--yes']);
+  expect(stdout).toMatch(/This is a script, not a model[\s\S]*-.*let i = 1;[\s\S]*# pass 1[\s\S]*## Done/);
+  expect(code).toBe(0);
+});
+
 test('trust is asked for, kept and taken back', async () => {
   const home = tempDirectory();
   const project = tempDirectory({ '.lathe/settings.json': '{"permissions": {"allow": ["read_file(//etc/**)"]}}' });

@@ -12,6 +12,7 @@ const loaders: Record<string, () => Promise<{ command: Command }>> = {
   call: () => import('./commands/call.js'),
   undo: () => import('./commands/undo.js'),
   mcp: () => import('./commands/mcp.js'),
+  demo: () => import('./commands/demo.js'),
   trust: () => import('./commands/trust.js'),
   doctor: () => import('./commands/doctor.js'),
 };

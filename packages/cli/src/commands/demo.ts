@@ -1,0 +1,52 @@
+import { rm } from 'node:fs/promises';
+import { type ApprovalRequest, openAgent, ScriptedModel, visibleText } from '@lathe/core';
+import type { Flags } from '../args.js';
+import type { Command } from '../commands.js';
+import { makeDemoProject } from '../demo/demo-project.js';
+import { demoPrompt, demoScript } from '../demo/demo-script.js';
+import { printEvents } from '../demo/print-events.js';
+import { exitCodes } from '../exit-codes.js';
+import type { Io } from '../io.js';
+import { openLathe } from '../open-lathe.js';
+import { styleFor } from '../render/style.js';
+
+/** `lathe demo`: the whole flow on a scratch project with a scripted model. `--yes` answers every question with yes. */
+export const command: Command = {
+  async run({ flags }, io, signal) {
+    const root = await makeDemoProject();
+    const here: Io = { ...io, cwd: root };
+    io.err(`A scratch project in ${root}, a scripted model, real tools.`);
+    try {
+      return io.isInteractive && !flags.yes
+        ? await watch(root, flags, here, signal)
+        : await runUnattended(root, flags, here, signal);
+    } finally {
+      await rm(root, { recursive: true, force: true });
+    }
+  },
+};
+
+async function watch(root: string, flags: Flags, io: Io, signal: AbortSignal): Promise<number> {
+  const { startInteractive } = await import('../tui/start.js');
+  return startInteractive([demoPrompt], flags, io, signal, new ScriptedModel(demoScript(root, 700)));
+}
+
+/** Also where there is no terminal: every step is printed as it happens. */
+async function runUnattended(root: string, flags: Flags, io: Io, signal: AbortSignal): Promise<number> {
+  const style = styleFor(io.env);
+  const approver = {
+    decide: async ({ confirmation }: ApprovalRequest) => {
+      io.out(style.warning(`? ${visibleText(confirmation.title)}  → yes (--yes)`));
+      return { outcome: 'once' as const };
+    },
+  };
+  const lathe = await openLathe(flags, io, { approver });
+  try {
+    const agent = openAgent(lathe, { model: new ScriptedModel(demoScript(root, 0)) });
+    io.out(`${style.accent('❯')} ${demoPrompt}`);
+    const isDone = await printEvents(agent.prompt(demoPrompt, signal), io, style);
+    return isDone ? exitCodes.success : exitCodes.failure;
+  } finally {
+    await lathe.close();
+  }
+}

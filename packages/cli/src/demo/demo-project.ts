@@ -1,0 +1,30 @@
+import { mkdir, mkdtemp, realpath, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+const files: Record<string, string> = {
+  'package.json': '{ "name": "demo", "private": true, "type": "module", "scripts": { "test": "node --test" } }\n',
+  'src/average.js': `/** The mean of a list of numbers. */
+export function average(numbers) {
+  let sum = 0;
+  for (let i = 1; i < numbers.length; i++) sum += numbers[i];
+  return sum / numbers.length;
+}
+`,
+  'test/average.test.js': `import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { average } from '../src/average.js';
+
+test('the mean of 1, 2, 3 is 2', () => assert.equal(average([1, 2, 3]), 2));
+`,
+};
+
+/** A small project with a bug and a test that shows it, in a new folder of its own. */
+export async function makeDemoProject(): Promise<string> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'lathe-demo-')));
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(root, name)), { recursive: true });
+    await writeFile(join(root, name), content);
+  }
+  return root;
+}

@@ -1,0 +1,58 @@
+import { type Approver, chooseModel, type Lathe, type Model, openAgent, visibleText } from '@lathe/core';
+import type { Flags } from '../args.js';
+import { ConsoleDriver } from '../console/console-driver.js';
+import type { Io } from '../io.js';
+import { openLathe } from '../open-lathe.js';
+import type { Style } from '../render/style.js';
+import { AgentDriver } from './agent-driver.js';
+import type { Driver } from './driver.js';
+
+export interface Conversation {
+  lathe: Lathe;
+  driver: Driver;
+  /** What the scrollback begins with. */
+  greeting: string;
+}
+
+export interface ConversationOptions {
+  flags: Flags;
+  io: Io;
+  style: Style;
+  approver: Approver;
+  signal: AbortSignal;
+  /** Instead of the one that the settings and the machine offer. */
+  model?: Model | undefined;
+}
+
+/** An agent when there is a model, else the console. */
+export async function openConversation(options: ConversationOptions): Promise<Conversation> {
+  const { flags, io, style, approver, signal } = options;
+  const lathe = await openLathe(flags, io, { approver });
+  const place = style.dim(visibleText(lathe.workspace.root));
+  const title = (name: string) => `${style.bold('lathe')} ${name} ${place}`;
+  if (options.model) {
+    const { model } = options;
+    return { lathe, driver: new AgentDriver(lathe, openAgent(lathe, { model })), greeting: title(model.id) };
+  }
+  const { settings, loaded } = lathe;
+  const name = flags.model ?? settings.model.name;
+  const sources = { ...(name !== undefined && { name }), settings: settings.model, env: loaded.env };
+  const choice = await chooseModel(sources, signal);
+  if (choice.status === 'chosen') {
+    const driver = new AgentDriver(lathe, openAgent(lathe, { model: choice.model }));
+    const notes = choice.notes.map((note) => style.dim(visibleText(note)));
+    return { lathe, driver, greeting: [title(choice.model.id), ...notes].join('\n') };
+  }
+  // In the console the person is the caller, so the tools are set up for a person.
+  await lathe.close();
+  const own = await openLathe(flags, io, { approver, caller: 'person' });
+  const lines = [
+    title(''),
+    '',
+    visibleText(choice.setup.problem),
+    ...choice.setup.ways.map((way) => `  ${way.title}: ${style.accent(way.commands.join('; '))}`),
+    '',
+    'Until then this is the console: you call the tools yourself. /tools lists them, /help helps.',
+  ];
+  return { lathe: own, driver: new ConsoleDriver(own), greeting: lines.join('\n') };
+}
