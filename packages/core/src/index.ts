@@ -18,6 +18,8 @@ export type {
 } from './agent/agent-options.js';
 export type { Budgets, Price } from './agent/budget.js';
 export { type HookEvent, Hooks } from './agent/hooks.js';
+export type { SubagentDefinition } from './agent/subagent-definition.js';
+export { Subagents } from './agent/subagents.js';
 export { repairHistory } from './agent/repair-history.js';
 export type {
   Blob,
@@ -123,6 +125,7 @@ export { ReadFileTool, type ReadLimits } from './tools/read-file.js';
 export { ReadManyFilesTool } from './tools/read-many-files.js';
 export { ShellTool, type ShellToolOptions } from './tools/shell.js';
 export type { Target } from './tools/target.js';
+export { type FinishedTask, type Task, type TaskRunner, TaskTool } from './tools/task.js';
 export { type RegisteredTool, type Rejection, ToolRegistry, type ToolSource } from './tools/tool-registry.js';
 export {
   type AnyTool,

@@ -1,8 +1,9 @@
 import { type PartListUnion, toParts } from '../content.js';
-import type { Message, Model } from '../models/model.js';
+import type { Message, Model, Usage } from '../models/model.js';
 import type { AgentEvent } from './agent-event.js';
 import type { AgentOptions } from './agent-options.js';
 import { AgentState } from './agent-state.js';
+import type { Budgets } from './budget.js';
 import { PromptRun } from './prompt-run.js';
 
 /**
@@ -36,6 +37,11 @@ export class Agent {
     return this.#state.contextTokens();
   }
 
+  /** What may still be spent on tokens. */
+  get budgetLeft(): Budgets {
+    return this.#state.budget.left();
+  }
+
   /**
    * Works on a prompt until there is an answer, a limit is reached or `signal` is aborted; the last event is
    * `prompt-end`. Never throws because of a model or a tool. A reader that stops reading stops the work.
@@ -55,8 +61,10 @@ export class Agent {
     this.#state.clear();
   }
 
-  /** Puts into the stream what happens beside it, such as the work of a subagent. */
+  /** Puts into the stream what happens beside it, such as the work of a subagent, whose tokens count here too. */
   report(event: Extract<AgentEvent, { type: 'subagent-event' | 'notice' }>): void {
+    const usage = usageIn(event);
+    if (usage) this.#state.budget.add(usage, this.#state.options.price);
     if (this.#isBusy) this.#state.queue.push(event);
   }
 
@@ -74,4 +82,9 @@ export class Agent {
       this.#isBusy = false;
     }
   }
+}
+
+function usageIn(event: AgentEvent): Usage | undefined {
+  if (event.type === 'subagent-event') return usageIn(event.event);
+  return event.type === 'usage' ? event.usage.request : undefined;
 }

@@ -36,6 +36,16 @@ export class Budget {
     if (price) this.cost += costOf(usage, price);
   }
 
+  /** What may still be spent on tokens, by this agent or for it. */
+  left(): Pick<Budgets, 'tokens' | 'cost'> {
+    const { tokens, cost } = this.limits;
+    const spent = this.usage.inputTokens + this.usage.outputTokens;
+    return {
+      ...(tokens !== undefined && { tokens: Math.max(0, tokens - spent) }),
+      ...(cost !== undefined && { cost: Math.max(0, cost - this.cost) }),
+    };
+  }
+
   /** Why no further request may be made, if so. */
   exceeded(): { reason: BudgetReason; message: string } | undefined {
     const { turns, tokens, milliseconds, cost } = this.limits;

@@ -28,6 +28,7 @@ import { type MemoryFiles, MemoryTool } from '../tools/memoryTool.js';
 import { ReadFileTool, type ReadLimits } from '../tools/read-file.js';
 import { ReadManyFilesTool } from '../tools/read-many-files.js';
 import { ShellTool } from '../tools/shell.js';
+import { type TaskRunner, TaskTool } from '../tools/task.js';
 import { type TodoStore, TodoWriteTool } from '../tools/todoWrite.js';
 import type { AnyTool } from '../tools/tools.js';
 import { WriteFileTool } from '../tools/write-file.js';
@@ -44,6 +45,7 @@ export interface BuiltInOptions {
   /** Who calls the tools: a model must have read a file before it may replace it. */
   caller: 'model' | 'person';
   spill: SpillStore;
+  subagents: TaskRunner;
 }
 
 export interface BuiltIns {
@@ -68,6 +70,7 @@ export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
   const shell = await shellTool(options);
   const web = webTools(options);
   const todos: TodoStore = { todos: [] };
+  const mayDelegate = options.settings.agents.maxDepth > 0;
   return {
     tools: [
       new LSTool(workspace, visibility),
@@ -80,6 +83,7 @@ export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
       shell.tool,
       ...web.tools,
       new MemoryTool(workspace, changes, memoryFiles(options)),
+      ...(mayDelegate ? [new TaskTool(options.subagents)] : []),
       new TodoWriteTool(todos),
       new ExitPlanModeTool(planMode(policy)),
     ],

@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import type { Hooks } from '../agent/hooks.js';
+import { loadSubagents } from '../agent/subagent-files.js';
+import { Subagents } from '../agent/subagents.js';
 import type { FileChanges } from '../files/file-changes.js';
 import type { Journal } from '../files/journal.js';
 import { LatheHome } from '../files/lathe-home.js';
@@ -77,6 +79,8 @@ export interface Lathe {
   readonly sources: ToolSources;
   /** The person's own programs around calls and prompts, when there are any. */
   readonly hooks: Hooks | undefined;
+  /** The subagents of this session. */
+  readonly subagents: Subagents;
   /** What is wrong with settings and rules, for people. */
   readonly problems: readonly string[];
   /** Runs a model's calls: one outcome each, in order. Never rejects. */
@@ -106,7 +110,8 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
   const registry = new ToolRegistry();
   const { env } = loaded;
   const { caller = 'model' } = options;
-  const builtIns = await builtInTools({ workspace, policy, settings, home, userHome, env, caller, spill });
+  const { subagents, problems } = await openSubagents(workspace, loaded, [home.path, join(userHome, '.qwen')]);
+  const builtIns = await builtInTools({ workspace, policy, settings, home, userHome, env, caller, spill, subagents });
   for (const tool of [...builtIns.tools, ...(options.tools ?? [])]) registry.registerTool(tool);
   const sources = toolSources({ ...options, workspace, loaded, home, userHome, approver, registry });
   const audit = new AuditLog(home, secretsOf(loaded.env));
@@ -133,8 +138,9 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
     approver,
     sources,
     hooks,
+    subagents,
     openScheduler,
-    problems: [...loaded.problems.map(describeProblem), ...policy.problems, ...notices],
+    problems: [...loaded.problems.map(describeProblem), ...policy.problems, ...notices, ...problems],
     run: (calls, signal) => scheduler.run(calls, signal),
     sandbox: builtIns.sandbox,
     search: builtIns.search,
@@ -146,6 +152,17 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
       await Promise.all([builtIns.close(), sources.close()]);
     },
   };
+}
+
+async function openSubagents(
+  workspace: Workspace,
+  { settings, isTrusted }: LoadedSettings,
+  homes: readonly string[],
+): Promise<{ subagents: Subagents; problems: string[] }> {
+  const personalFolders = homes.map((folder) => join(folder, 'agents'));
+  const { definitions, problems } = await loadSubagents({ workspace, isTrusted, personalFolders });
+  const { maxDepth: depth, maxParallel: parallel } = settings.agents;
+  return { subagents: new Subagents(definitions, { depth, parallel }), problems };
 }
 
 /** Most people have no hooks, and then need not load what runs them. */

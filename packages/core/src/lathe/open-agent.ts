@@ -1,14 +1,20 @@
 import { join } from 'node:path';
 import { Agent } from '../agent/agent.js';
-import type { ContextSource, ContextText } from '../agent/agent-options.js';
-import type { Budgets, Price } from '../agent/budget.js';
+import type { ContextSource, ContextText, PromptHooks } from '../agent/agent-options.js';
+import type { Budgets } from '../agent/budget.js';
 import { ContextFiles } from '../agent/context-files.js';
 import type { Hooks } from '../agent/hooks.js';
-import { systemPrompt } from '../agent/system-prompt.js';
+import { reportInstructions, type SubagentDefinition } from '../agent/subagent-definition.js';
+import { subagentTools } from '../agent/subagent-tools.js';
+import type { ParentAgent } from '../agent/subagents.js';
+import { basicInstructions, systemPrompt } from '../agent/system-prompt.js';
 import { ToolShelf } from '../agent/tool-shelf.js';
+import { ToolError } from '../errors.js';
 import type { Message, Model } from '../models/model.js';
+import { ModelError } from '../models/model-error.js';
 import type { Approver } from '../scheduler/call.js';
-import type { Settings } from '../settings/keys.js';
+import type { ToolRegistry } from '../tools/tool-registry.js';
+import { priceOf, sessionBudgets, smallerBudgets, taskBudgets } from './agent-budgets.js';
 import type { Lathe } from './create-lathe.js';
 
 export interface OpenAgentOptions {
@@ -27,34 +33,129 @@ export interface OpenAgentOptions {
 
 /** An agent that works with the tools, the policy and the settings of `lathe`. */
 export function openAgent(lathe: Lathe, options: OpenAgentOptions): Agent {
-  const { workspace, registry, settings, hooks } = lathe;
-  const { model, sideModel, history, instructions } = options;
-  const price = priceOf(settings, model);
-  const approver = options.approver ?? lathe.approver;
-  const agent = new Agent({
-    model,
-    ...(sideModel && { sideModel }),
-    system: systemPrompt(
-      { cwd: workspace.root, platform: process.platform, date: new Date().toISOString().slice(0, 10) },
-      instructions,
-    ),
-    tools: new ToolShelf(registry),
-    openRunner: (onEvent) => lathe.openScheduler({ onEvent, approver: hooks ? announcing(approver, hooks) : approver }),
-    ...(history && { history }),
-    budgets: smaller(budgetsOf(settings), options.budgets ?? {}),
-    ...(price && { price }),
-    ...(settings.model.maxOutputTokens !== undefined && { maxOutputTokens: settings.model.maxOutputTokens }),
-    ...(hooks && { hooks }),
+  const { hooks, settings } = lathe;
+  const agent = open(lathe, {
+    ...options,
+    approver: options.approver ?? lathe.approver,
+    budgets: smallerBudgets(sessionBudgets(settings), options.budgets ?? {}),
+    depth: 0,
+    registry: lathe.registry,
     context: withSessionStart(contextFiles(lathe), hooks),
-    remarks: () => (lathe.policy.mode === 'plan' ? planReminder : ''),
-    skipLoopDetection: settings.model.skipLoopDetection,
+    remark: 'Look around, then present your plan with exit_plan_mode.',
+    ...(hooks && { hooks }),
   });
   hooks?.onNotice((message) => agent.report({ type: 'notice', level: 'warning', message }));
   return agent;
 }
 
-const planReminder =
-  '[Plan mode: only calls that change nothing run. Look around, then present your plan with exit_plan_mode.]';
+interface Place extends OpenAgentOptions {
+  approver: Approver;
+  budgets: Budgets;
+  /** 0 for the agent that talks with the person. */
+  depth: number;
+  registry: ToolRegistry;
+  context: ContextSource;
+  /** What to do in plan mode. */
+  remark: string;
+  hooks?: PromptHooks;
+}
+
+function open(lathe: Lathe, place: Place): Agent {
+  const { workspace, settings, hooks: allHooks } = lathe;
+  const { model, sideModel, history, approver, registry, budgets, context, hooks } = place;
+  const price = priceOf(settings, model);
+  const parent: ParentAgent = {
+    depth: place.depth,
+    open: (definition, signal) => openSubagent(lathe, place, agent, definition, signal),
+    report: (event) => agent.report(event),
+  };
+  const agent: Agent = new Agent({
+    model,
+    ...(sideModel && { sideModel }),
+    system: systemPrompt(
+      { cwd: workspace.root, platform: process.platform, date: new Date().toISOString().slice(0, 10) },
+      place.instructions,
+    ),
+    tools: new ToolShelf(registry),
+    openRunner: (onEvent) =>
+      lathe.openScheduler({
+        registry,
+        approver: allHooks ? announcing(approver, allHooks) : approver,
+        onEvent: (event) => {
+          lathe.subagents.notice(event, parent);
+          onEvent(event);
+        },
+      }),
+    ...(history && { history }),
+    budgets,
+    ...(price && { price }),
+    ...(settings.model.maxOutputTokens !== undefined && { maxOutputTokens: settings.model.maxOutputTokens }),
+    ...(hooks && { hooks }),
+    context,
+    remarks: () =>
+      lathe.policy.mode === 'plan' ? `[Plan mode: only calls that change nothing run. ${place.remark}]` : '',
+    skipLoopDetection: settings.model.skipLoopDetection,
+  });
+  return agent;
+}
+
+/** An agent for a task of `parent`: its own history, and no right that the parent does not have. */
+async function openSubagent(
+  lathe: Lathe,
+  place: Place,
+  parent: Agent,
+  definition: SubagentDefinition,
+  signal: AbortSignal,
+): Promise<Agent> {
+  const { settings, hooks } = lathe;
+  const { name, instructions = basicInstructions } = definition;
+  const depth = place.depth + 1;
+  const model = definition.model === undefined ? parent.model : await namedModel(lathe, definition.model, signal);
+  return open(lathe, {
+    model,
+    ...(place.sideModel && { sideModel: place.sideModel }),
+    instructions: `${instructions}\n\n${reportInstructions}`,
+    approver: onBehalfOf(name, place.approver),
+    budgets: smallerBudgets(taskBudgets(settings), parent.budgetLeft),
+    depth,
+    registry: subagentTools(place.registry, definition, { mayDelegate: depth < settings.agents.maxDepth }),
+    context: contextFiles(lathe),
+    remark: 'Report what you find.',
+    ...(hooks && { hooks: subagentHooks(hooks) }),
+  });
+}
+
+async function namedModel({ settings, loaded }: Lathe, name: string, signal: AbortSignal): Promise<Model> {
+  try {
+    const { chooseModel } = await import('../models/choose-model.js');
+    const choice = await chooseModel({ name, settings: settings.model, env: loaded.env }, signal);
+    if (choice.status === 'chosen') return choice.model;
+    throw new ToolError('execution_failed', `The model ${name} of this subagent is not there: ${choice.setup.problem}`);
+  } catch (cause) {
+    if (!(cause instanceof ModelError)) throw cause;
+    const message = `The model ${name} of this subagent cannot be used: ${cause.message}`;
+    throw new ToolError('execution_failed', message, { cause });
+  }
+}
+
+/** The person is asked as ever, and told who asks. */
+function onBehalfOf(name: string, approver: Approver): Approver {
+  return {
+    decide(request, signal) {
+      const warnings = [`The subagent ${name} asks.`, ...(request.confirmation.warnings ?? [])];
+      return approver.decide({ ...request, confirmation: { ...request.confirmation, warnings } }, signal);
+    },
+  };
+}
+
+function subagentHooks(hooks: Hooks): PromptHooks {
+  return {
+    // The prompt is the model's, not the person's.
+    promptSubmit: async () => ({ notices: [] }),
+    stop: (state, signal) => hooks.subagentStop(state, signal),
+    preCompact: (trigger, signal) => hooks.preCompact(trigger, signal),
+  };
+}
 
 function contextFiles({ workspace, settings, home, userHome, loaded }: Lathe): ContextFiles {
   return new ContextFiles({
@@ -90,27 +191,4 @@ function announcing(approver: Approver, hooks: Hooks): Approver {
       return approver.decide(request, signal);
     },
   };
-}
-
-function budgetsOf({ model }: Settings): Budgets {
-  return {
-    ...(model.maxSessionTurns >= 0 && { turns: model.maxSessionTurns }),
-    ...(model.maxSessionTokens >= 0 && { tokens: model.maxSessionTokens }),
-    ...(model.maxSessionMinutes >= 0 && { milliseconds: model.maxSessionMinutes * 60_000 }),
-    ...(model.maxSessionCents >= 0 && { cost: model.maxSessionCents }),
-  };
-}
-
-/** Prices are in cents, as the budget is. */
-function priceOf({ model: { prices } }: Settings, model: Model): Price | undefined {
-  const price = prices[model.id] ?? prices[`${model.provider}/${model.id}`];
-  return price && { input: price.input, output: price.output, ...optional(price.cachedInput) };
-}
-
-const optional = (cachedInput: number | undefined) => (cachedInput === undefined ? {} : { cachedInput });
-
-function smaller(a: Budgets, b: Budgets): Budgets {
-  const keys = ['turns', 'tokens', 'milliseconds', 'cost'] as const;
-  const least = (key: (typeof keys)[number]) => Math.min(a[key] ?? Infinity, b[key] ?? Infinity);
-  return Object.fromEntries(keys.filter((key) => least(key) !== Infinity).map((key) => [key, least(key)]));
 }

@@ -1,0 +1,96 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { TodoWriteTool } from '../tools/todoWrite.js';
+import { ToolRegistry } from '../tools/tool-registry.js';
+import { defineTool } from '../tools/tools.js';
+import { subagentTools } from './subagent-tools.js';
+
+const builtIns = ['read_file', 'edit', 'write_file', 'run_shell_command', 'task', 'exit_plan_mode', 'tool_search'];
+const found = ['github__search', 'github__close', 'slack__post'];
+
+function tool(name: string) {
+  return defineTool({
+    name,
+    displayName: name,
+    description: name,
+    kind: 'other',
+    parameterSchema: { type: 'object' } as const,
+    execute: async () => ({ llmContent: name, returnDisplay: name }),
+  });
+}
+
+function registry(names: readonly string[] = builtIns, servers: readonly string[] = found): ToolRegistry {
+  const all = new ToolRegistry();
+  for (const name of names) all.registerTool(tool(name));
+  for (const alias of ['github', 'slack'])
+    all.replaceTools(`mcp:${alias}`, servers.filter((name) => name.startsWith(alias)).map(tool));
+  return all;
+}
+
+const namesOf = (all: ToolRegistry) => all.getAllTools().map(({ name }) => name);
+
+test('without wishes a subagent has the tools of its parent, but cannot leave plan mode or start others', () => {
+  const own = subagentTools(registry(), {}, { mayDelegate: false });
+  expect(namesOf(own)).toEqual([
+    'read_file',
+    'edit',
+    'write_file',
+    'run_shell_command',
+    'github__close',
+    'github__search',
+    'slack__post',
+  ]);
+  expect(own.entries().at(-1)?.source).toBe('mcp:slack');
+  expect(namesOf(subagentTools(registry(), {}, { mayDelegate: true }))).toContain('task');
+});
+
+test.each([
+  [
+    ['Read', 'Bash'],
+    ['read_file', 'run_shell_command'],
+  ],
+  [['Edit'], ['edit']],
+  [['github__*'], ['github__close', 'github__search']],
+  [['mcp__slack__post'], ['slack__post']],
+  [['no_such_tool', 'exit_plan_mode'], []],
+  [[], []],
+])('tools %j gives %j', (tools, expected) => {
+  expect(namesOf(subagentTools(registry(), { tools }, { mayDelegate: false }))).toEqual(expected);
+});
+
+test('what is not wanted goes, also when it is wanted', () => {
+  const wish = { tools: ['*'], withoutTools: ['Edit', 'github', 'slack__*'] };
+  expect(namesOf(subagentTools(registry(), wish, { mayDelegate: false }))).toEqual(['read_file', 'run_shell_command']);
+});
+
+test('the todo list is its own', async () => {
+  const todos = { todos: [] };
+  const parent = registry([], []);
+  parent.registerTool(new TodoWriteTool(todos));
+  const own = subagentTools(parent, {}, { mayDelegate: false }).getTool('todo_write');
+  expect(own).not.toBe(parent.getTool('todo_write'));
+  if (!(own instanceof TodoWriteTool)) throw new Error('no list');
+  await own.execute({ todos: [{ id: '1', content: 'x', status: 'pending' }] });
+  expect(todos.todos).toEqual([]);
+});
+
+test('no definition gives a tool that the parent does not have', () => {
+  const wish = fc.array(fc.constantFrom('*', 'Bash', 'Edit', 'github__*', 'yolo', ...builtIns, ...found));
+  fc.assert(
+    fc.property(
+      fc.subarray(builtIns),
+      fc.subarray(found),
+      wish,
+      wish,
+      fc.boolean(),
+      (has, servers, tools, withoutTools, mayDelegate) => {
+        const parent = registry(has, servers);
+        const child = subagentTools(parent, { tools, withoutTools }, { mayDelegate });
+        const grandchild = subagentTools(child, {}, { mayDelegate });
+        for (const { name } of child.getAllTools()) expect(parent.getTool(name)).toBe(child.getTool(name));
+        for (const name of namesOf(grandchild)) expect(child.getTool(name)).toBeDefined();
+      },
+    ),
+    { numRuns: 200 },
+  );
+});

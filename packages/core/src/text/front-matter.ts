@@ -1,0 +1,62 @@
+/** The head of a Markdown file between two lines of `---`, and what follows it. */
+export interface FrontMatter {
+  fields: ReadonlyMap<string, string | readonly string[]>;
+  body: string;
+}
+
+/**
+ * Reads the small part of YAML that such heads are written in: `key: value`, quoted values, lists on one line or on
+ * several, and text blocks after `|` and `>`. `undefined` when the text has no head; what is none of these is skipped.
+ */
+export function parseFrontMatter(text: string): FrontMatter | undefined {
+  const plain = text.replace(/^\ufeff/, '').replaceAll('\r\n', '\n');
+  const match = /^---[ \t]*\n(?:([\s\S]*?)\n)?---[ \t]*(?:\n|$)/.exec(plain);
+  if (!match) return undefined;
+  const fields = new Map<string, string | readonly string[]>();
+  const lines = (match[1] ?? '').split('\n');
+  for (let index = 0; index < lines.length; index++) {
+    const [, key, rest = ''] = /^([A-Za-z][\w-]*):(?:[ \t]+(.*))?$/.exec(lines[index] ?? '') ?? [];
+    if (key === undefined) continue;
+    const block = blockAfter(lines, index + 1);
+    index += block.length;
+    fields.set(key, valueOf(rest.trim(), block));
+  }
+  return { fields, body: plain.slice(match[0].length) };
+}
+
+/** The lines that belong to a key: indented, empty, or items of a list. */
+function blockAfter(lines: readonly string[], start: number): string[] {
+  const end = lines.findIndex((line, index) => index >= start && !/^(?:[ \t]|- |-$|#|$)/.test(line));
+  return lines.slice(start, end < 0 ? lines.length : end);
+}
+
+function valueOf(text: string, block: readonly string[]): string | readonly string[] {
+  if (/^[|>][+-]?\d?$/.test(text)) return textBlock(block, text.startsWith('>') ? ' ' : '\n');
+  if (text.startsWith('[') && text.endsWith(']')) return splitItems(text.slice(1, -1)).map(scalar);
+  if (text !== '' && !text.startsWith('#')) return scalar([text, ...block.map((line) => line.trim())].join(' ').trim());
+  return block.flatMap((line) => {
+    const item = /^\s*-\s+(.*)$/.exec(line)?.[1];
+    return item === undefined ? [] : [scalar(item.trim())];
+  });
+}
+
+function textBlock(block: readonly string[], joint: string): string {
+  return block
+    .map((line) => line.trim())
+    .join(joint)
+    .trim();
+}
+
+/** Commas inside quotes belong to the item. */
+function splitItems(text: string): string[] {
+  return (text.match(/\s*(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^,]+)/g) ?? []).map((item) => item.trim()).filter(Boolean);
+}
+
+function scalar(text: string): string {
+  const [, double, single] = /^(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)')\s*(?:#.*)?$/.exec(text) ?? [];
+  if (double !== undefined) return double.replace(/\\(.)/g, (escape) => escapes[escape] ?? escape.slice(1));
+  if (single !== undefined) return single.replaceAll("''", "'");
+  return text.replace(/\s+#.*$/, '');
+}
+
+const escapes: Record<string, string> = { '\\n': '\n', '\\t': '\t' };
