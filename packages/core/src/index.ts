@@ -18,9 +18,9 @@ export type {
 } from './agent/agent-options.js';
 export type { Budgets, Price } from './agent/budget.js';
 export { type HookEvent, Hooks } from './agent/hooks.js';
+export { repairHistory } from './agent/repair-history.js';
 export type { SubagentDefinition } from './agent/subagent-definition.js';
 export { Subagents } from './agent/subagents.js';
-export { repairHistory } from './agent/repair-history.js';
 export type {
   Blob,
   FileData,

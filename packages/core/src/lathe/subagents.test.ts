@@ -150,7 +150,7 @@ test.each([
   expect(
     outcomes(inner)
       .map(({ error }) => error?.type)
-      .sort(),
+      .sort((a = '', b = '') => a.localeCompare(b)),
   ).toEqual(['execution_denied', 'tool_not_registered']);
   expect([existsSync(join(root, 'x.txt')), existsSync(join(root, 'y.txt'))]).toEqual([false, false]);
   expect(lathe.policy.mode).toBe(before);
@@ -221,7 +221,10 @@ test('a subagent that runs out of turns says so and hands over what it has', asy
 });
 
 test('what subagents spend counts for the agent that started them', async () => {
-  const model = cast({ 'go on': boss(task('spend')), spend: () => ({ text: Array.from({ length: 10_000 }, (_, n) => n).join(' ') }) });
+  const model = cast({
+    'go on': boss(task('spend')),
+    spend: () => ({ text: Array.from({ length: 10_000 }, (_, n) => n).join(' ') }),
+  });
   const { agent } = await open(model, { agent: { budgets: { tokens: 10_000 } } });
   const end = await endOf(agent, 'go on');
   expect(end).toMatchObject({ reason: 'max-tokens', turns: 1 });
