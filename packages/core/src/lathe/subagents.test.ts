@@ -147,11 +147,9 @@ test.each([
     ['write_file', 'error', 'execution_denied'],
   ]);
   const inner = events.flatMap((event) => (event.type === 'subagent-event' ? [event.event] : []));
-  expect(
-    outcomes(inner)
-      .map(({ error }) => error?.type)
-      .sort((a = '', b = '') => a.localeCompare(b)),
-  ).toEqual(['execution_denied', 'tool_not_registered']);
+  expect(new Set(outcomes(inner).map(({ error }) => error?.type))).toEqual(
+    new Set(['execution_denied', 'tool_not_registered']),
+  );
   expect([existsSync(join(root, 'x.txt')), existsSync(join(root, 'y.txt'))]).toEqual([false, false]);
   expect(lathe.policy.mode).toBe(before);
 });
