@@ -1,6 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { MarkSeries } from '../process/call-mark.js';
+import { quietShell } from '../process/guardian.js';
 import { ProcessTree } from '../process/process-tree.js';
 
 export interface HookCommand {
@@ -30,7 +31,12 @@ export async function runHookCommand(
   signal: AbortSignal,
 ): Promise<HookExit> {
   const mark = series.next();
-  const child = spawn(shell, ['-c', hook.command], { cwd, env: { ...env, ...mark.variables }, detached: true });
+  // Without these flags bash takes a pipe on stdin for a login over the network and reads the person's start-up files.
+  const child = spawn(shell, [...quietShell(shell), '-c', hook.command], {
+    cwd,
+    env: { ...env, ...mark.variables },
+    detached: true,
+  });
   const stdout = collect(child, 'stdout');
   const stderr = collect(child, 'stderr');
   // A hook that does not read its input is no error.

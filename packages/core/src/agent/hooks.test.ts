@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { agentKit, collect, endOf } from '../../../../testing/agent-kit.js';
@@ -166,6 +166,15 @@ test('PostToolUse adds to the result and cannot undo it', async () => {
   const { outcome, seen } = await runWith(hooksOf([{ event: 'PostToolUse', command }]));
   expect(seen).toEqual(['ls']);
   expect(outcome?.response.response?.['output']).toBe('ran\n\n[A hook remarks] run the formatter\nand the tests');
+});
+
+test('start-up files of the shell are not read', async () => {
+  const cwd = tempDirectory({ '.bashrc': 'touch "$HOME/read"', '.profile': 'touch "$HOME/read"' });
+  const session = { id: 'x', cwd, transcriptPath: '', permissionMode: () => 'default' };
+  const hook = { event: 'PreToolUse', command: 'touch ran', timeoutMs: 10_000 } as const;
+  const hooks = new Hooks([hook], { cwd, env: { PATH: '/usr/bin:/bin', HOME: cwd } }, session);
+  await hooks.before({ callId: '1', tool: 'x', args: {} }, never);
+  expect([existsSync(join(cwd, 'ran')), existsSync(join(cwd, 'read'))]).toEqual([true, false]);
 });
 
 test.skipIf(!canSeeProcesses)('endless output is bounded, and nothing a hook started survives it', async () => {
