@@ -74,15 +74,17 @@ async function dispatch(invocation: Invocation, io: Io): Promise<number> {
     return exitCodes.success;
   }
   const controller = new AbortController();
-  const interrupt = () => controller.abort(new Error('interrupted'));
-  process.on('SIGINT', interrupt);
-  process.on('SIGTERM', interrupt);
+  const interrupt = () => {
+    // Whoever asks twice does not want to wait for a tidy end; what still runs dies with us all the same.
+    if (controller.signal.aborted) process.exit(exitCodes.interrupted);
+    controller.abort(new Error('interrupted'));
+  };
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, interrupt);
   try {
     const command = await findCommand(invocation.command);
     const code = await command.run(invocation, io, controller.signal);
     return controller.signal.aborted ? exitCodes.interrupted : code;
   } finally {
-    process.off('SIGINT', interrupt);
-    process.off('SIGTERM', interrupt);
+    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.off(name, interrupt);
   }
 }

@@ -386,3 +386,25 @@ test('@path brings a file along, within the rules', async () => {
   const outside = await ask([{ text: 'ok' }], ['-p', 'explain @/etc/hostname'], { cwd });
   expect(JSON.stringify(outside.server.requests[0]?.body)).not.toContain('Content of the files');
 });
+
+test.skipIf(!canSeeProcesses)('an interruption while stdin is still open ends with valid output', async () => {
+  const { code, stdout } = await ask([{ text: 'ok' }], ['-o', 'json'], {
+    input: undefined,
+    onStart: (child) => {
+      const poll = setInterval(() => {
+        if (!handlesInterrupt(child.pid)) return;
+        clearInterval(poll);
+        child.kill('SIGINT');
+      }, 20);
+    },
+  });
+  expect(code).toBe(130);
+  const end = expect.objectContaining({ type: 'result', error: expect.objectContaining({ type: 'aborted' }) });
+  expect(JSON.parse(stdout)).toEqual([end]);
+});
+
+/** Whether the process has a handler for SIGINT by now. */
+function handlesInterrupt(pid = 0): boolean {
+  const caught = /^SigCgt:\s*([0-9a-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '0';
+  return (BigInt(`0x${caught}`) & 2n) !== 0n;
+}

@@ -4,9 +4,13 @@ import type { Io } from '../io.js';
 const maxBytes = 8 * 1024 * 1024;
 
 /** What to do: the words on the command line and, when something is piped in, that as well. */
-export async function readPrompt(words: readonly string[], io: Io): Promise<string> {
+export async function readPrompt(words: readonly string[], io: Io, signal: AbortSignal): Promise<string> {
   const asked = words.join(' ').trim();
+  const stop = () => io.stdin.destroy();
+  signal.throwIfAborted();
+  signal.addEventListener('abort', stop, { once: true });
   const piped = io.stdin.isTTY ? '' : (await readPiped(io.stdin, asked === '' ? undefined : patienceMs)).trim();
+  signal.removeEventListener('abort', stop);
   if (asked !== '' && piped !== '') return `${piped}\n\n${asked}`;
   const prompt = asked || piped;
   if (prompt === '') throw new UsageError('there is no prompt: lathe -p "what to do", or pipe it in');

@@ -32,19 +32,43 @@ export async function runHeadless(
   const typed = flags.jsonSchema === undefined ? undefined : TypedAnswer.read(flags.jsonSchema, io.cwd);
   if (flags.continue || flags.resume !== undefined)
     throw new UsageError('there is no earlier session to go on with: headless runs are not stored');
-  const prompt = await readPrompt(words, io);
   const { output, close } = openOutput(flags, io);
+  const startedAt = performance.now();
+  const outcome = await start(words, { output, typed, flags, io }, signal).catch((error: unknown) => {
+    // An interruption before the agent was at work is an end like any other.
+    if (!signal.aborted) throw error;
+    return nothingDone('aborted', 'Interrupted.', startedAt);
+  });
+  output.end(outcome);
+  close();
+  await io.flush();
+  return exitCode(outcome);
+}
+
+async function start(
+  words: readonly string[],
+  task: Omit<Task, 'lathe' | 'prompt'>,
+  signal: AbortSignal,
+): Promise<Finished> {
+  const { flags, io } = task;
+  const prompt = await readPrompt(words, io, signal);
+  signal.throwIfAborted();
   const lathe = await openLathe(flags, io);
   try {
-    const outcome = await work({ lathe, output, prompt, typed, flags, io }, signal);
-    output.end(outcome);
-    return exitCode(outcome);
+    return await work({ ...task, lathe, prompt }, signal);
   } finally {
     await lathe.hooks?.sessionEnd('other', AbortSignal.timeout(5_000)).catch(() => undefined);
     await lathe.close();
-    close();
-    await io.flush();
   }
+}
+
+/** `wasAsked`: a confirmation was needed. */
+type Finished = Outcome & { wasAsked?: boolean };
+
+function nothingDone(reason: Outcome['reason'], message: string, startedAt: number): Finished {
+  const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
+  const durationMs = Math.round(performance.now() - startedAt);
+  return { reason, text: '', message, turns: 0, usage, durationMs, modelMs: 0, denials: [] };
 }
 
 interface Task {
@@ -56,24 +80,11 @@ interface Task {
   io: Io;
 }
 
-async function work(task: Task, signal: AbortSignal): Promise<Outcome & { wasAsked?: boolean }> {
+async function work(task: Task, signal: AbortSignal): Promise<Finished> {
   const { lathe, output, prompt, typed, flags, io } = task;
   const startedAt = performance.now();
   const model = await openModel(lathe, flags, signal);
-  if (typeof model === 'string') {
-    const nothing = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
-    const durationMs = Math.round(performance.now() - startedAt);
-    return {
-      reason: 'no-model',
-      text: '',
-      message: model,
-      turns: 0,
-      usage: nothing,
-      durationMs,
-      modelMs: 0,
-      denials: [],
-    };
-  }
+  if (typeof model === 'string') return nothingDone('no-model', model, startedAt);
   await discover(lathe, io, signal);
   const asked = { count: 0 };
   const sideModel = await openSideModel(lathe, signal);
@@ -205,7 +216,7 @@ function openOutput(flags: Flags, io: Io): { output: Output; close: () => void }
   return { output, close: () => io.out(JSON.stringify(messages)) };
 }
 
-function exitCode({ reason, wasAsked }: Outcome & { wasAsked?: boolean }): number {
+function exitCode({ reason, wasAsked }: Finished): number {
   if (reason === 'aborted') return exitCodes.interrupted;
   if (reason !== 'done') return exitCodes.failure;
   return wasAsked ? exitCodes.denied : exitCodes.success;
