@@ -49,7 +49,7 @@ export { type Location, Workspace, type WorkspaceOptions } from './files/workspa
 export { createLathe, type Lathe, type LatheOptions } from './lathe/create-lathe.js';
 export { type OpenAgentOptions, openAgent } from './lathe/open-agent.js';
 export type { McpClient, ServerState } from './mcp/mcp-client.js';
-export type { McpSource } from './mcp/mcp-source.js';
+export type { McpSource, ServerPrompt } from './mcp/mcp-source.js';
 export type { Elicitation, ElicitationAnswer, ReverseRequests } from './mcp/reverse-requests.js';
 export type { ServerDefinition, UnusableServer } from './mcp/server-definition.js';
 export { chooseModel } from './models/choose-model.js';

@@ -1,17 +1,10 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { badServer, badServers } from '../../../../testing/bad-mcp-servers.js';
-import { nobody, policyOf, schedulerOf } from '../../../../testing/scheduler-kit.js';
-import { tempDirectory } from '../../../../testing/temp-directory.js';
-import { LatheHome } from '../files/lathe-home.js';
-import { DefinitionPins } from '../policy/definition-pins.js';
+import { mcpWorld } from '../../../../testing/mcp-world.js';
+import { nobody } from '../../../../testing/scheduler-kit.js';
 import { isAlive } from '../process/call-mark.js';
-import type { ProgramRequest } from '../process/contained-program.js';
-import { CommandRunner } from '../process/run-command.js';
-import { Scheduler } from '../scheduler/scheduler.js';
 import { defineTool } from '../tools/tools.js';
-import { createMcp } from './create-mcp.js';
 import type { ServerDefinition } from './server-definition.js';
-import { TokenStore } from './token-store.js';
 
 const never = new AbortController().signal;
 const builtIn = defineTool({
@@ -23,39 +16,7 @@ const builtIn = defineTool({
   execute: async () => ({ llmContent: 'ok', returnDisplay: 'ok' }),
 });
 
-/** These servers with a scheduler over their tools, and every process they start. */
-function world(servers: ServerDefinition[]) {
-  const home = new LatheHome(tempDirectory());
-  const runner = new CommandRunner(home);
-  const pids: number[] = [];
-  const { registry } = schedulerOf([builtIn]);
-  const spill = async () => '';
-  // A queue of its own for each call: one queue runs calls that may change something one after the other.
-  const run = async (name: string) => {
-    const scheduler = new Scheduler({ registry, policy: policyOf(), approver: nobody, spill });
-    return (await scheduler.run([{ id: name, name, args: {} }], never))[0];
-  };
-  const sources = createMcp({
-    servers,
-    root: '/',
-    roots: ['/'],
-    runner: {
-      startProgram: async (request: ProgramRequest) => {
-        const program = await runner.startProgram(request);
-        pids.push(program.pid);
-        return program;
-      },
-    },
-    env: { PATH: process.env['PATH'] ?? '' },
-    pins: new DefinitionPins(home),
-    tokens: new TokenStore(home),
-    onTools: (label, tools) => registry.replaceTools(label, tools),
-  });
-  for (const source of sources) registry.addSource(source);
-  const close = () => Promise.all(sources.map(({ client }) => client.close()));
-  onTestFinished(async () => void (await close()));
-  return { registry, run, sources, pids, close };
-}
+const world = (servers: ServerDefinition[]) => mcpWorld(servers, { tools: [builtIn], approver: nobody });
 
 /** How long calls of a built-in tool take while other things go on. */
 function watchBuiltIn(run: ReturnType<typeof world>['run']) {

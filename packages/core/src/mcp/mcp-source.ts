@@ -1,11 +1,22 @@
+import type { Part } from '../content.js';
 import type { DefinitionPins } from '../policy/definition-pins.js';
+import { cleanDescription } from '../text/clean-definition.js';
 import { DiscoveredMCPTool } from '../tools/mcp-tool.js';
 import type { Rejection, ToolSource } from '../tools/tool-registry.js';
+import { contentToParts, resourceToParts } from './content-to-parts.js';
 import type { ServerTools } from './list-tools.js';
 import type { McpClient } from './mcp-client.js';
 import { toolName } from './tool-names.js';
 
-/** The tools of one server. */
+/** A prompt of a server, as a person can call it. */
+export interface ServerPrompt {
+  name: string;
+  title: string;
+  description: string;
+  parameters: { name: string; isRequired: boolean }[];
+}
+
+/** What one server offers: its tools to the model, its prompts and resources to the person. */
 export class McpSource implements ToolSource {
   readonly label: string;
   readonly client: McpClient;
@@ -33,5 +44,27 @@ export class McpSource implements ToolSource {
       const id = JSON.stringify(['mcp', this.#owner, server, listed.name]);
       return new DiscoveredMCPTool(toolName(alias, listed.name), listed, this.client, this.#pins.pin(id, definition));
     });
+  }
+
+  /** What a prompt that mentions `@server:uri` is given. */
+  async readResource(uri: string, signal: AbortSignal): Promise<Part[]> {
+    return resourceToParts(await this.client.resource(uri, signal));
+  }
+
+  /** The server's prompts, for slash commands. */
+  async prompts(signal: AbortSignal): Promise<ServerPrompt[]> {
+    const prompts = await this.client.prompts(signal);
+    return prompts.map(({ name, title, description = '', arguments: parameters = [] }) => ({
+      name: cleanDescription(name, 100),
+      title: cleanDescription(title ?? name, 100),
+      description: cleanDescription(description, 1_000),
+      parameters: parameters.map((entry) => ({ name: entry.name, isRequired: entry.required === true })),
+    }));
+  }
+
+  /** All messages of a prompt, in order and as they are. */
+  async getPrompt(name: string, args: Record<string, string>, signal: AbortSignal): Promise<Part[]> {
+    const { messages } = await this.client.prompt(name, args, signal);
+    return contentToParts({ content: messages.map(({ content }) => content) }).parts;
   }
 }

@@ -22,8 +22,10 @@ export function aliasOf(server: string, reserved: ReadonlySet<string> = new Set(
 /** What the model calls a server's tool: the server's own name for it wherever every provider accepts that. */
 export function toolName(alias: string, tool: string): string {
   const room = maxName - alias.length - 2;
-  if (/^[A-Za-z0-9_-]+$/.test(tool) && tool.length <= room) return `${alias}__${tool}`;
-  const kept = tool.replace(/[^A-Za-z0-9_-]+/g, '_').slice(0, room - 7);
+  // In rules, `mcp__a__b` is another agent's way to write `a__b`.
+  const isClear = alias !== 'mcp' || !tool.includes('__');
+  if (/^[A-Za-z0-9_-]+$/.test(tool) && tool.length <= room && isClear) return `${alias}__${tool}`;
+  const kept = tool.replace(/[^A-Za-z0-9-]+/g, '_').slice(0, room - 7);
   return `${alias}__${kept}_${hashOf(tool)}`;
 }
 

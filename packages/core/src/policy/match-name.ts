@@ -1,6 +1,7 @@
 /** Exact, a server's alias for all its tools, or a pattern such as `github__*`. `edit` alone speaks of every writer. */
 export function matchesName(pattern: string, name: string): boolean {
   if (pattern === name || (pattern === 'edit' && name === 'write_file')) return true;
+  if (pattern.startsWith('mcp__') && name.startsWith(`${pattern.slice('mcp__'.length)}__`)) return true;
   return pattern.includes('*') ? matchesPattern(pattern, name) : name.startsWith(`${pattern}__`);
 }
 

@@ -72,9 +72,12 @@ export function parseRule(text: string): Rule | string {
   return problem ?? { text: trimmed, tool, spec: spec.trim() };
 }
 
-/** `Bash` → `run_shell_command`, `mcp__github__search` → `github__search`. */
+/**
+ * `Bash` → `run_shell_command`, `mcp__github__search` → `github__search`. `mcp__github` stays: it may mean a tool of the
+ * server named `mcp`, or all tools of `github`.
+ */
 export function canonicalName(name: string): string {
-  const bare = name.replace(/^_+/, '').replace(/^mcp__/, '');
+  const bare = name.replace(/^_+/, '').replace(/^mcp__(?=.+__)/, '');
   const known = Object.hasOwn(otherNames, bare.toLowerCase()) ? otherNames[bare.toLowerCase()] : undefined;
   return known ?? bare;
 }
