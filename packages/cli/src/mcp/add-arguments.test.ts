@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { UsageError } from '../args.js';
 import { parseAdd } from './add-arguments.js';
 
 test.each([
@@ -39,5 +40,5 @@ test.each([
   [['-e', 'A', 'x', 'y']],
   [['-e']],
 ])('%j is wrong usage', (args) => {
-  expect(() => parseAdd(args)).toThrow();
+  expect(() => parseAdd(args)).toThrow(UsageError);
 });

@@ -1,18 +1,18 @@
 /**
- * The program that the official conformance suite drives: our own client, unchanged, with a person who says yes. Run
- * as `node conformance-client.js <server address>`; the suite sets the variables that say which scenario it is.
+ * The program that the official conformance suite drives: our own client, unchanged, with a person who says yes. The
+ * suite appends the server's address and sets the variables that say which scenario it is.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ToolError } from '../errors.js';
-import { LatheHome } from '../files/lathe-home.js';
-import type { JsonSchema } from '../text/json-schema.js';
-import { McpClient } from './mcp-client.js';
-import { ServerAuthorization } from './oauth.js';
-import type { Era } from './open-session.js';
-import type { ServerDefinition } from './server-definition.js';
-import { TokenStore } from './token-store.js';
+import { ToolError } from '../packages/core/src/errors.js';
+import { LatheHome } from '../packages/core/src/files/lathe-home.js';
+import { McpClient } from '../packages/core/src/mcp/mcp-client.js';
+import { ServerAuthorization } from '../packages/core/src/mcp/oauth.js';
+import type { Era } from '../packages/core/src/mcp/open-session.js';
+import type { ServerDefinition } from '../packages/core/src/mcp/server-definition.js';
+import { TokenStore } from '../packages/core/src/mcp/token-store.js';
+import type { JsonSchema } from '../packages/core/src/text/json-schema.js';
 
 interface Context {
   client_id?: string;
