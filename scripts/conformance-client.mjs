@@ -17,7 +17,7 @@ const outdir = mkdtempSync(join(tmpdir(), 'lathe-conformance-'));
 const run = (args) =>
   new Promise((done) => {
     const options = { maxBuffer: 64 * 1024 * 1024, timeout: 180_000, cwd: outdir };
-    execFile(node22, [suite, ...args], options, (_error, stdout) => done(stdout));
+    execFile(node22, [suite, ...args], options, (_error, stdout, stderr) => done(stdout + stderr));
   });
 
 async function required(revision) {
@@ -35,7 +35,7 @@ await build({
   platform: 'node',
   format: 'esm',
   target: 'node20',
-  banner: { js: "import { createRequire as __create } from 'node:module'; const require = __create(import.meta.url);" },
+  banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
   logLevel: 'warning',
 });
 let failures = 0;

@@ -1,0 +1,50 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { badMcpServer } from '../../../../testing/bad-mcp-servers.js';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { createLathe, type LatheOptions } from './create-lathe.js';
+
+const never = new AbortController().signal;
+
+async function latheWith(user: object, options: Partial<LatheOptions> = {}) {
+  const [home, cwd] = [tempDirectory(), tempDirectory()];
+  mkdirSync(join(home, '.lathe'), { mode: 0o700 });
+  writeFileSync(join(home, '.lathe', 'settings.json'), JSON.stringify(user), { mode: 0o600 });
+  const env = { PATH: process.env['PATH'] ?? '', HOME: home };
+  const lathe = await createLathe({ cwd, env, home, latheHome: join(home, '.lathe'), ...options });
+  onTestFinished(() => lathe.close());
+  return lathe;
+}
+
+test('only the server that a name points to is started', async () => {
+  const server = (fault: string) => ({ command: process.execPath, args: [badMcpServer, fault] });
+  const lathe = await latheWith({
+    mcpServers: { one: { ...server('none'), trust: true }, two: server('none') },
+    permissions: { allow: ['one__echo'] },
+  });
+  expect(await lathe.discover(never, 'read_file')).toEqual(new Map());
+  expect(lathe.sources.servers.map(({ client }) => client.state.status)).toEqual(['idle', 'idle']);
+  expect((await lathe.discover(never, 'one__echo')).size).toBe(0);
+  expect(lathe.sources.servers.map(({ client }) => client.state.status)).toEqual(['ready', 'idle']);
+  const [outcome] = await lathe.run([{ id: '1', name: 'one__echo', args: {} }], never);
+  expect(outcome).toMatchObject({ status: 'success', llmContent: 'ok' });
+});
+
+test('a hundred configured servers, half of them broken, do not hold up the start', async () => {
+  const mcpServers = Object.fromEntries(
+    Array.from({ length: 100 }, (_, index) => [
+      `s${index}`,
+      { command: index % 2 === 0 ? '/no/such/program' : process.execPath, args: [badMcpServer, 'none'] },
+    ]),
+  );
+  const time = async (user: object) => {
+    const start = performance.now();
+    await latheWith(user);
+    return performance.now() - start;
+  };
+  await time({});
+  const without = await time({});
+  const withServers = await time({ mcpServers });
+  expect(withServers - without).toBeLessThan(300);
+});
