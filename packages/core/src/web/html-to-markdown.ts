@@ -1,7 +1,6 @@
-import type { ElementNode, Node, TransformPlugin } from '@mdream/js';
 import { Pace } from '../files/pace.js';
-import { isChrome, isHidden, isScopeRoot, type PageScope } from './page-scope.js';
-import { splitHtml } from './split-html.js';
+import type { PageScope } from './page-scope.js';
+import { readableHtml } from './readable-html.js';
 
 export interface ReadablePage {
   title: string;
@@ -18,31 +17,31 @@ const tooLittle = 200;
  * converted a piece at a time, and other work gets its turn in between.
  */
 export async function htmlToMarkdown(html: string, base: URL, signal: AbortSignal): Promise<ReadablePage> {
-  const { pieces, scopes } = await splitHtml(html, new Pace(signal));
   let best: ReadablePage | undefined;
-  for (const scope of scopes) {
-    const page = await convert(pieces, base, scope, signal);
+  for (const scope of scopesOf(html)) {
+    const { title, pieces, hiddenTexts } = await readableHtml(html, base, scope, new Pace(signal));
+    const page = { title, markdown: await convert(pieces, signal), hiddenTexts };
     if (best === undefined || page.markdown.length > best.markdown.length * 2) best = page;
     if (best.markdown.length >= tooLittle) break;
   }
   return best ?? { title: '', markdown: '', hiddenTexts: 0 };
 }
 
-async function convert(
-  pieces: readonly string[],
-  base: URL,
-  scope: PageScope,
-  signal: AbortSignal,
-): Promise<ReadablePage> {
+/** The parts that can be read, best first. A name in a comment does no harm: nothing is found, and the next is tried. */
+function scopesOf(html: string): PageScope[] {
+  const scopes: PageScope[] = ['body'];
+  if (/<article[\s>]/i.test(html)) scopes.unshift('article');
+  if (/<main[\s>]|\srole\s?=\s?["']?main\b/i.test(html)) scopes.unshift('main');
+  return scopes;
+}
+
+async function convert(pieces: readonly string[], signal: AbortSignal): Promise<string> {
+  // Without plugins: with one, the converter keeps all it has written and goes over it again and again.
   const { streamHtmlToMarkdown } = await import('@mdream/js/core');
-  const reader = new PageReader(base, scope);
-  let markdown = '';
-  for await (const chunk of streamHtmlToMarkdown(paced(pieces, signal), {
-    plugins: { tagOverrides },
-    hooks: [reader.plugin],
-  }))
-    markdown += chunk;
-  return { title: reader.title, markdown: await tidy(markdown, new Pace(signal)), hiddenTexts: reader.hiddenTexts };
+  const chunks: string[] = [];
+  for await (const chunk of streamHtmlToMarkdown(paced(pieces, signal), { plugins: { tagOverrides } }))
+    chunks.push(chunk);
+  return tidy(chunks.join(''), new Pace(signal));
 }
 
 function paced(pieces: readonly string[], signal: AbortSignal): ReadableStream<string> {
@@ -60,95 +59,6 @@ function paced(pieces: readonly string[], signal: AbortSignal): ReadableStream<s
     { highWaterMark: 0 },
   );
 }
-
-/** What is known about an element from itself and from what it stands in. */
-interface Standing {
-  /** Below the element that is read. */
-  isInside: boolean;
-  /** Below `main` or `article`, where less is taken for chrome. */
-  isContent: boolean;
-  isHidden: boolean;
-  isLeftOut: boolean;
-}
-
-const outermost: Standing = { isInside: false, isContent: false, isHidden: false, isLeftOut: false };
-
-/** Follows the parser and says what is left out. */
-class PageReader {
-  title = '';
-  hiddenTexts = 0;
-  readonly plugin: TransformPlugin;
-  readonly #scope: PageScope;
-  readonly #standings = new WeakMap<Node, Standing>();
-  #base: URL;
-
-  constructor(base: URL, scope: PageScope) {
-    this.#base = base;
-    this.#scope = scope;
-    this.plugin = {
-      excludesOverflowSubtree: (element) => this.#enter(element).isLeftOut,
-      processAttributes: (element) => void this.#enter(element),
-      beforeNodeProcess: ({ node }) => (this.#skips(node) ? { skip: true } : undefined),
-      processTextNode: (node) => {
-        if (node.parent?.name !== 'title') return undefined;
-        this.title ||= node.value.replace(/\s+/g, ' ').trim().slice(0, 300);
-        return { content: '', skip: true };
-      },
-    };
-  }
-
-  #standing(node: Node | null | undefined): Standing {
-    return (node && this.#standings.get(node)) ?? outermost;
-  }
-
-  #enter(element: ElementNode): Standing {
-    if (element.name === 'base') this.#rebase(element.attributes['href']);
-    const outer = this.#standing(element.parent);
-    const isContent = outer.isContent || isScopeRoot(element, 'main') || isScopeRoot(element, 'article');
-    const isHiddenToo = outer.isHidden || isHidden(element);
-    const standing = {
-      isInside: outer.isInside || isScopeRoot(element, this.#scope),
-      isContent,
-      isHidden: isHiddenToo,
-      isLeftOut: outer.isLeftOut || isHiddenToo || isChrome(element, isContent),
-    };
-    this.#standings.set(element, standing);
-    if (!standing.isLeftOut) this.#prepare(element);
-    return standing;
-  }
-
-  #skips(node: Node): boolean {
-    const { parent } = node;
-    if (node.type === elementNode) {
-      const { isInside, isLeftOut } = this.#standing(node);
-      return isLeftOut || !isInside;
-    }
-    if (!parent || parent.name === 'title') return false;
-    const { isInside, isHidden: isUnseen, isLeftOut } = this.#standing(parent);
-    if (isUnseen && isInside && 'value' in node && /\p{L}{3}/u.test(String(node.value))) this.hiddenTexts++;
-    return isLeftOut || !isInside;
-  }
-
-  #rebase(href: string | undefined): void {
-    if (href !== undefined && URL.canParse(href, this.#base.href)) this.#base = new URL(href, this.#base);
-  }
-
-  /** Addresses become absolute; the language of code is written as the converter expects it. */
-  #prepare(element: ElementNode): void {
-    const language =
-      element.name === 'code' ? /(?:^|\s)lang-([\w+#-]+)/.exec(element.attributes['class'] ?? '')?.[1] : undefined;
-    if (language !== undefined) element.attributes['class'] = `language-${language}`;
-    const name = element.name === 'a' ? 'href' : element.name === 'img' ? 'src' : undefined;
-    const value = name === undefined ? undefined : element.attributes[name];
-    if (name === undefined || value === undefined) return;
-    const url = URL.canParse(value, this.#base.href) ? new URL(value, this.#base) : undefined;
-    // What runs, or carries its data along, is no address to go to.
-    if (url && /^(?:https?|mailto|ftp):$/.test(url.protocol)) element.attributes[name] = url.href;
-    else delete element.attributes[name];
-  }
-}
-
-const elementNode = 1;
 
 /** Elements that Markdown has no sign for, as ones that it has. */
 const tagOverrides = { dl: 'div', dt: 'p', dd: 'p', address: 'p', mark: 'strong' };

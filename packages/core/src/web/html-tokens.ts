@@ -1,0 +1,57 @@
+/** Longer than any tag that an author wrote. */
+const maxTagLength = 64 * 1024;
+
+/** Behind the `>` that ends the tag at `start`; one in a quoted value does not. `undefined` when there is none. */
+export function endOfTag(html: string, start: number): number | undefined {
+  const limit = Math.min(html.length, start + maxTagLength);
+  let last = '';
+  for (let at = start + 1; at < limit; at++) {
+    const character = html[at] ?? '';
+    if (character === '>') return at + 1;
+    if ((character === '"' || character === "'") && last === '=') {
+      at = html.indexOf(character, at + 1);
+      if (at === -1 || at >= limit) return undefined;
+      last = character;
+    } else if (character > ' ') last = character;
+  }
+  return undefined;
+}
+
+/** Behind the end tag of an element in which browsers look for no other tags. */
+export function endOfElement(html: string, name: string, from: number): number {
+  const close = new RegExp(`</${name}[\\s/>]`, 'gi');
+  close.lastIndex = from;
+  const match = close.exec(html);
+  return match ? after(html, '>', match.index) : html.length;
+}
+
+export function after(html: string, mark: string, from: number): number {
+  const at = html.indexOf(mark, from);
+  return at === -1 ? html.length : at + mark.length;
+}
+
+export type Attributes = Record<string, string | undefined>;
+
+/** The attributes of a start tag, names in small letters; the first of two counts. */
+export function attributesOf(tag: string): Attributes {
+  const attributes: Attributes = {};
+  for (const [, name = '', double, single, bare] of tag.matchAll(attribute)) {
+    const key = name.toLowerCase();
+    if (!Object.hasOwn(attributes, key)) attributes[key] = decodeEntities(double ?? single ?? bare ?? '');
+  }
+  return attributes;
+}
+
+const attribute = /\s([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/g;
+
+/** The entities that stand in addresses and titles. */
+export function decodeEntities(text: string): string {
+  if (!text.includes('&')) return text;
+  return text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(amp|lt|gt|quot|apos|nbsp));?/gi, (all, decimal, hex, name) => {
+    if (name !== undefined) return named[String(name).toLowerCase()] ?? all;
+    const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal);
+    return code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : '\ufffd';
+  });
+}
+
+const named: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0' };
