@@ -182,3 +182,43 @@ test('a reader that goes away is no error', async () => {
   const code = await new Promise((resolve) => child.on('close', resolve));
   expect([code, stderr]).toEqual([0, '']);
 });
+
+test('a server is added, listed without secrets, tried, called and removed', async () => {
+  const home = tempDirectory();
+  const server = join(import.meta.dirname, '../../../testing/children/bad-mcp-server.mjs');
+  const run = (...args: string[]) => lathe(args, { home });
+  expect((await run('mcp', 'add', '-e', 'TOKEN=hunter2hunter2', 'good', process.execPath, server, 'none')).code).toBe(
+    0,
+  );
+  const listed = await run('mcp', 'list');
+  expect(listed.stdout).toContain('good');
+  expect(listed.stdout).not.toContain('hunter2');
+  expect((await run('mcp', 'test', 'good')).stdout).toContain('good__echo');
+  expect((await run('call', 'good__echo', '{}')).code).toBe(3);
+  const called = await run('call', 'good__echo', '{}', '--json', '--allowed-tools', 'good__echo');
+  expect(JSON.parse(called.stdout)).toMatchObject({ tool: 'good__echo', status: 'success', llmContent: 'ok' });
+  expect((await run('doctor')).stdout).toMatch(/ok\s+MCP server good: none 1, protocol 2025-11-25/);
+  expect((await run('mcp', 'remove', 'good')).code).toBe(0);
+  expect((await run('mcp', 'test', 'good')).code).toBe(2);
+});
+
+test('the commands of a project run after it is trusted and agreed to', async () => {
+  const home = tempDirectory();
+  const settings = {
+    tools: {
+      toolDiscoveryCommand: `${process.execPath} 'tools.mjs' --list`,
+      toolCallCommand: `${process.execPath} tools.mjs --call`,
+    },
+  };
+  const script = `
+    const declaration = { name: 'greet', parameters: { type: 'object', properties: { who: { type: 'string' } } } };
+    if (process.argv[2] === '--list') console.log(JSON.stringify([declaration]));
+    else process.stdin.on('data', (data) => console.log('hello ' + JSON.parse(data).who));`;
+  const cwd = tempDirectory({ '.lathe/settings.json': JSON.stringify(settings), 'tools.mjs': script });
+  const greet = () => lathe(['call', 'greet', '{"who": "you"}', '--cwd', cwd, '--allowed-tools', 'greet'], { home });
+  expect((await greet()).code).toBe(2);
+  await lathe(['trust', cwd], { home });
+  expect((await greet()).stderr).toContain('lathe trust');
+  expect((await lathe(['trust', cwd, '--yes'], { home })).stdout).toContain('tools.mjs');
+  expect(await greet()).toMatchObject({ code: 0, stdout: 'hello you\n' });
+});
