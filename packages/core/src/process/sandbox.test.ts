@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -12,7 +13,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
-import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { buildSync } from 'esbuild';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -49,8 +49,8 @@ async function listening(path?: string): Promise<{ port: number; count: () => nu
 
 /** A directory that is not under /tmp, which the sandbox replaces; removed after the test. */
 function outsideDirectory(): string {
-  const directory = join(homedir(), `.lathe-test-${process.pid}-${Math.random().toString(36).slice(2)}`);
-  mkdirSync(directory);
+  // Not in the temporary directory, of which the sandbox has its own, nor below a home that may lie there.
+  const directory = mkdtempSync('/var/tmp/lathe-test-');
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   return directory;
 }

@@ -201,15 +201,14 @@ async function aFewAtATime<T, R>(items: readonly T[], run: (item: T) => Promise<
 describe.skipIf(!canTrace)('killed at any system call, the file is old or new', () => {
   const named = Object.entries(kinds);
 
-  test.skipIf(isLong)('a sample of two points for each of many kinds of file', { timeout: 300_000 }, async () => {
+  test.skipIf(isLong)('a point for each of many kinds of file', { timeout: 300_000 }, async () => {
     const points = killPoints(await callsOf(kinds['small'] ?? plain('needle')));
-    const half = Math.floor(points.length / 2);
-    const chosen = named.flatMap(([, kind], index) => {
-      const at = Math.floor((index * half) / named.length);
-      return [points[at], points[half + at]].map((point) => ({ kind, point: point ?? '' }));
-    });
+    const chosen = named.map(([, kind], index) => ({
+      kind,
+      point: points[Math.floor((index * points.length) / named.length)] ?? '',
+    }));
     const killed = await aFewAtATime(chosen, async ({ kind, point }) => kill(kind, point, await expectedOf(kind)));
-    expect(killed.filter(Boolean).length).toBeGreaterThan(40);
+    expect(killed.filter(Boolean).length).toBeGreaterThan(18);
   });
 
   test.skipIf(!isLong).each(named)('%s, at every point', { timeout: 1_800_000 }, async (_, kind) => {
@@ -399,7 +398,7 @@ test.skipIf(process.platform !== 'linux')(
     const flipper = spawn(
       'sh',
       ['-c', `cd "${root}" && while :; do mv -T d kept && ln -s "${outside}" d && rm d && mv -T kept d; done`],
-      { stdio: 'ignore' },
+      { stdio: 'ignore', detached: true },
     );
     const edits = isLong ? 400 : 60;
     const home = new LatheHome(tempDirectory());
@@ -418,7 +417,8 @@ test.skipIf(process.platform !== 'linux')(
       );
       if (isMade) made++;
     }
-    flipper.kill('SIGKILL');
+    // The whole group: a move that is still under way would go on without its shell.
+    process.kill(-(flipper.pid ?? 0), 'SIGKILL');
     await once(flipper, 'close');
     expect(readFileSync(join(outside, 'f'), 'utf8')).toBe('needle 0\n');
     expect(readdirSync(outside)).toEqual(['f']);

@@ -1,5 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { existsSync, mkdtempSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { hasProgram } from '../../../../testing/programs.js';
@@ -208,8 +207,7 @@ test.skipIf(!hasProgram('bwrap'))(
 );
 
 test.skipIf(!hasProgram('bwrap'))('a right that was asked for holds for one run', async () => {
-  const directory = join(homedir(), `.lathe-test-${process.pid}`);
-  mkdirSync(directory);
+  const directory = mkdtempSync('/var/tmp/lathe-test-');
   onTestFinished(() => rmSync(directory, { recursive: true }));
   const { tool, run } = await shellTool({ mode: 'required', autoApprove: true });
   const command = `rm -f ${directory}/made; touch ${directory}/made`;
