@@ -13,6 +13,7 @@ const loaders: Record<string, () => Promise<{ command: Command }>> = {
   undo: () => import('./commands/undo.js'),
   mcp: () => import('./commands/mcp.js'),
   demo: () => import('./commands/demo.js'),
+  serve: () => import('./commands/serve.js'),
   trust: () => import('./commands/trust.js'),
   doctor: () => import('./commands/doctor.js'),
 };

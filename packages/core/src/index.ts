@@ -51,6 +51,7 @@ export { type OpenAgentOptions, openAgent } from './lathe/open-agent.js';
 export type { McpClient, ServerState } from './mcp/mcp-client.js';
 export type { McpSource, ServerPrompt } from './mcp/mcp-source.js';
 export type { Elicitation, ElicitationAnswer, ReverseRequests } from './mcp/reverse-requests.js';
+export { type ServeStdioOptions, serveStdio } from './mcp/server/serve-stdio.js';
 export type { ServerDefinition, UnusableServer } from './mcp/server-definition.js';
 export { chooseModel } from './models/choose-model.js';
 export { estimateMessageTokens, estimateRequestTokens, estimateTokens } from './models/estimate-tokens.js';
@@ -80,6 +81,7 @@ export { childEnvironment, type EnvironmentOptions, unattendedVariables } from '
 export { CommandRunner } from './process/run-command.js';
 export { Sandbox, type SandboxMode, type SandboxOptions, type SandboxStatus } from './process/sandbox.js';
 export { trustedPath } from './process/trusted-path.js';
+export { approvalText } from './scheduler/approval-text.js';
 export { noOneThere } from './scheduler/approve.js';
 export type { ConsentRequest } from './scheduler/ask-consent.js';
 export type {

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { type ApprovalRequest, type Approver, type Confirmation, type Decision, visibleText } from '@lathe/core';
+import { type ApprovalRequest, type Approver, approvalText, type Decision, visibleText } from '@lathe/core';
 import type { Io } from '../io.js';
 
 /** Asks on the terminal, one question at a time. Anything but a clear yes is a no. */
@@ -16,7 +16,7 @@ export function terminalApprover(io: Io): Approver {
 
 async function ask(request: ApprovalRequest, io: Io, signal: AbortSignal): Promise<Decision> {
   const { confirmation } = request;
-  io.err(visibleText(describe(request)));
+  io.err(visibleText(`\n${approvalText(request)}`));
   const { rules = [], choices = [] } = confirmation;
   choices.forEach(({ label }, index) => io.err(`  ${index + 1}  ${visibleText(label)}`));
   if (rules.length > 0) io.err(`  a  always in this session: ${rules.map(visibleText).join(', ')}`);
@@ -33,25 +33,5 @@ async function ask(request: ApprovalRequest, io: Io, signal: AbortSignal): Promi
     return { outcome: 'deny', ...(message !== '' && { message }) };
   } finally {
     terminal.close();
-  }
-}
-
-function describe({ confirmation, reason }: ApprovalRequest): string {
-  const warnings = (confirmation.warnings ?? []).map((warning) => `! ${warning}`);
-  return ['', confirmation.title, details(confirmation), ...warnings, `(asked because ${reason})`].join('\n');
-}
-
-function details(confirmation: Confirmation): string {
-  switch (confirmation.type) {
-    case 'edit':
-      return confirmation.fileDiff;
-    case 'exec':
-      return `  $ ${confirmation.command}\n  in ${confirmation.directory}`;
-    case 'info':
-      return [confirmation.prompt, ...(confirmation.urls ?? [])].join('\n');
-    case 'mcp':
-      return `${confirmation.serverName}: ${confirmation.toolName} ${JSON.stringify(confirmation.args, null, 2)}`;
-    case 'plan':
-      return confirmation.plan;
   }
 }

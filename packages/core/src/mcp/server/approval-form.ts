@@ -1,0 +1,67 @@
+import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
+import { ToolError } from '../../errors.js';
+import { approvalText } from '../../scheduler/approval-text.js';
+import type { ApprovalRequest } from '../../scheduler/call.js';
+import { hasHiddenText, visibleText } from '../../text/visible-text.js';
+import type { Decision } from '../../tools/confirmation.js';
+
+/** What came back, not yet checked. */
+export interface FormAnswer {
+  action: 'accept' | 'decline' | 'cancel';
+  content?: Record<string, unknown>;
+}
+
+/** More than a person reads; saying yes to a part would be saying yes unseen. */
+const maxQuestionChars = 200_000;
+
+/** A confirmation as the form a client shows: accepting it is the yes, declining it the no. */
+export function approvalForm(request: ApprovalRequest): ElicitRequestFormParams {
+  const message = visibleText(approvalText(request));
+  if (message.length > maxQuestionChars)
+    throw new ToolError('execution_denied', `${request.tool} was not run: what must be approved is too long to show.`);
+  const { choices = [] } = request.confirmation;
+  const rules = grantable(request);
+  return {
+    mode: 'form',
+    message,
+    requestedSchema: {
+      type: 'object',
+      properties: {
+        ...(choices.length > 0 && {
+          choice: {
+            type: 'string' as const,
+            title: 'How',
+            oneOf: choices.map(({ id, label }) => ({ const: id, title: visibleText(label) })),
+          },
+        }),
+        ...(rules.length > 0 && {
+          remember: {
+            type: 'boolean' as const,
+            title: 'Do not ask again in this session',
+            description: `Allows ${rules.join(', ')}`,
+            default: false,
+          },
+        }),
+      },
+      ...(choices.length > 0 && { required: ['choice'] }),
+    },
+  };
+}
+
+/** What the person said. Anything but a clear yes is a no. */
+export function decisionOf(answer: FormAnswer, request: ApprovalRequest): Decision {
+  if (answer.action !== 'accept') return { outcome: 'deny' };
+  const { choice, remember }: Record<string, unknown> = answer.content ?? {};
+  const { choices = [] } = request.confirmation;
+  const picked = choices.find(({ id }) => id === choice);
+  if (choices.length > 0 && !picked) return { outcome: 'deny' };
+  const extra = picked ? { choice: picked.id } : {};
+  const isRemembered = remember === true && grantable(request).length > 0;
+  return isRemembered ? { outcome: 'always', scope: 'session', ...extra } : { outcome: 'once', ...extra };
+}
+
+/** "Always" is offered only for what a person can see all of. */
+function grantable(request: ApprovalRequest): readonly string[] {
+  const { rules = [] } = request.confirmation;
+  return hasHiddenText(approvalText(request)) || rules.some(hasHiddenText) ? [] : rules;
+}

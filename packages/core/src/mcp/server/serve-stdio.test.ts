@@ -1,0 +1,164 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ElicitRequest } from '@modelcontextprotocol/client';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { buildProgram } from '../../../../../testing/lathe-program.js';
+import { eras, program, serveOverStdio } from '../../../../../testing/mcp-client.js';
+import { processesWith, uniqueSleep } from '../../../../../testing/processes.js';
+import { canSeeProcesses } from '../../../../../testing/running.js';
+import { tempDirectory } from '../../../../../testing/temp-directory.js';
+
+beforeAll(buildProgram, 120_000);
+
+const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const accept = { action: 'accept', content: {} } as const;
+
+test('a client lists the built-in tools with their hints, and reads text and images', async () => {
+  const cwd = tempDirectory({ 'a.txt': 'hello\n', 'dot.png': Buffer.from(pixel, 'base64') });
+  const client = await serveOverStdio(cwd);
+  const { tools } = await client.listTools();
+  const hints = Object.fromEntries(tools.map(({ name, annotations }) => [name, annotations]));
+  expect(hints).toMatchObject({
+    read_file: { readOnlyHint: true, openWorldHint: false },
+    web_fetch: { readOnlyHint: true, openWorldHint: true },
+    write_file: { readOnlyHint: false, destructiveHint: true },
+    todo_write: { readOnlyHint: false, destructiveHint: false },
+    run_shell_command: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
+  });
+  expect(Object.keys(hints)).not.toContain('exit_plan_mode');
+  const text = await client.callTool({ name: 'read_file', arguments: { absolute_path: join(cwd, 'a.txt') } });
+  expect(text.content).toEqual([{ type: 'text', text: expect.stringContaining('hello') }]);
+  const image = await client.callTool({ name: 'read_file', arguments: { absolute_path: join(cwd, 'dot.png') } });
+  expect(image.content).toContainEqual({ type: 'image', mimeType: 'image/png', data: pixel });
+});
+
+test.each(eras)('in era %j a change is shown in full, made once when accepted and not when declined', async (era) => {
+  const cwd = tempDirectory();
+  const questions: string[] = [];
+  const answer = ({ message }: ElicitRequest['params']) => {
+    questions.push(message);
+    return message.includes('+one\n+two') ? accept : { action: 'decline' as const };
+  };
+  const client = await serveOverStdio(cwd, { era, answer });
+  const file_path = join(cwd, 'new.txt');
+  const accepted = await client.callTool({ name: 'write_file', arguments: { file_path, content: 'one\ntwo\n' } });
+  expect(accepted.isError).toBeUndefined();
+  expect(readFileSync(file_path, 'utf8')).toBe('one\ntwo\n');
+  const declined = await client.callTool({ name: 'run_shell_command', arguments: { command: 'touch made' } });
+  expect(declined).toMatchObject({ isError: true, _meta: { 'lathe/error': { type: 'execution_denied' } } });
+  expect(existsSync(join(cwd, 'made'))).toBe(false);
+  expect(questions).toEqual([expect.stringContaining('new.txt'), expect.stringContaining('$ touch made')]);
+});
+
+test.each(eras)('in era %j a client that cannot ask is told why it was denied', async (era) => {
+  const cwd = tempDirectory();
+  const client = await serveOverStdio(cwd, { era });
+  const result = await client.callTool({ name: 'run_shell_command', arguments: { command: 'touch made' } });
+  expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('approval') }] });
+  expect(existsSync(join(cwd, 'made'))).toBe(false);
+});
+
+test('"do not ask again" holds for the session and what it names', async () => {
+  let asked = 0;
+  const answer = () => {
+    asked++;
+    return { action: 'accept' as const, content: { remember: true } };
+  };
+  const client = await serveOverStdio(tempDirectory(), { answer });
+  for (const command of ['touch a', 'touch a'])
+    await client.callTool({ name: 'run_shell_command', arguments: { command } });
+  expect(asked).toBe(1);
+  await client.callTool({ name: 'run_shell_command', arguments: { command: 'mkdir b' } });
+  expect(asked).toBe(2);
+});
+
+test('a rule that denies is not put to a person', async () => {
+  const settings = JSON.stringify({ permissions: { deny: ['run_shell_command(touch *)'] } });
+  const cwd = tempDirectory({ '.lathe/settings.json': settings });
+  let asked = 0;
+  const answer = () => {
+    asked++;
+    return accept;
+  };
+  const client = await serveOverStdio(cwd, { answer });
+  const result = await client.callTool({ name: 'run_shell_command', arguments: { command: 'touch made' } });
+  expect(result).toMatchObject({ isError: true, _meta: { 'lathe/error': { type: 'execution_denied' } } });
+  expect([asked, existsSync(join(cwd, 'made'))]).toEqual([0, false]);
+});
+
+test('unknown tools are errors of the protocol, wrong parameters errors of the call', async () => {
+  const client = await serveOverStdio(tempDirectory());
+  await expect(client.callTool({ name: 'exit_plan_mode', arguments: {} })).rejects.toThrow(/There is no tool/);
+  const result = await client.callTool({ name: 'read_file', arguments: { absolute_path: 7 } });
+  expect(result).toMatchObject({ isError: true, _meta: { 'lathe/error': { type: 'invalid_tool_params' } } });
+});
+
+test.skipIf(!canSeeProcesses)('output arrives while a command runs, and cancelling ends the command', async () => {
+  const client = await serveOverStdio(tempDirectory(), { flags: ['--yolo'] });
+  const sleep = uniqueSleep();
+  const controller = new AbortController();
+  const messages: (string | undefined)[] = [];
+  const running = client.callTool(
+    { name: 'run_shell_command', arguments: { command: `echo started; sleep ${sleep}` } },
+    {
+      signal: controller.signal,
+      onprogress: ({ message }) => {
+        messages.push(message);
+        controller.abort(new Error('enough'));
+      },
+    },
+  );
+  await expect(running).rejects.toThrow(/enough/);
+  expect(messages[0]).toContain('started');
+  await vi.waitFor(() => expect(processesWith(sleep)).toEqual([]), { timeout: 10_000 });
+  const after = await client.callTool({ name: 'run_shell_command', arguments: { command: 'echo alive' } });
+  expect(after.content).toEqual([{ type: 'text', text: expect.stringContaining('alive') }]);
+});
+
+test('fifty calls at once are each answered with their own result, big outputs in part', async () => {
+  const names = Array.from({ length: 50 }, (_, index) => `f${index}.txt`);
+  const cwd = tempDirectory(Object.fromEntries(names.map((name) => [name, `content of ${name}\n`])));
+  const client = await serveOverStdio(cwd, { flags: ['--yolo'] });
+  const results = await Promise.all(
+    names.map((name, index) =>
+      index % 10 === 9
+        ? client.callTool({ name: 'run_shell_command', arguments: { command: `cat ${name}; seq 200000` } })
+        : client.callTool({ name: 'read_file', arguments: { absolute_path: join(cwd, name) } }),
+    ),
+  );
+  const texts = results.map(({ content: [first] }) => (first?.type === 'text' ? first.text : ''));
+  expect(texts.map((text, index) => text.includes(`content of ${names[index]}\n`))).toEqual(names.map(() => true));
+  expect(Math.max(...texts.map(({ length }) => length))).toBeLessThan(40_000);
+});
+
+test.skipIf(!canSeeProcesses).each(['sleep', 'while :; do echo noise; sleep 0.01; done; sleep'])(
+  'a client that is killed while "%s" runs leaves no process behind',
+  async (command) => {
+    const cwd = tempDirectory();
+    const mark = uniqueSleep();
+    const server = spawn(process.execPath, [program, '--yolo', 'serve'], {
+      cwd,
+      env: { PATH: process.env['PATH'] ?? '', HOME: cwd },
+    });
+    const send = (message: object) => server.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+    const clientInfo = { name: 'test', version: '1' };
+    send({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo } });
+    send({ method: 'notifications/initialized' });
+    send({
+      id: 2,
+      method: 'tools/call',
+      params: {
+        name: 'run_shell_command',
+        arguments: { command: `${command} ${mark}` },
+        _meta: { progressToken: 1 },
+      },
+    });
+    await vi.waitFor(() => expect(processesWith(mark)).not.toEqual([]), { timeout: 10_000 });
+    const exited = once(server, 'exit');
+    for (const pipe of [server.stdin, server.stdout, server.stderr]) pipe.destroy();
+    await exited;
+    await vi.waitFor(() => expect(processesWith(mark)).toEqual([]), { timeout: 10_000 });
+  },
+);

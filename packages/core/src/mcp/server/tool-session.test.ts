@@ -1,0 +1,64 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { tempDirectory } from '../../../../../testing/temp-directory.js';
+import { createLathe } from '../../lathe/create-lathe.js';
+import { type SessionAnswer, type SessionCall, ToolSession } from './tool-session.js';
+
+const never = new AbortController().signal;
+const accept = { action: 'accept' } as const;
+
+/** A session in a folder with one file, and a call that edits it. */
+async function editing() {
+  const cwd = tempDirectory({ 'a.txt': 'one\ntwo\n' });
+  const toolbox = await createLathe({ cwd, env: {}, home: cwd, caller: 'person' });
+  const session = new ToolSession(toolbox);
+  onTestFinished(() => session.close());
+  const file_path = join(cwd, 'a.txt');
+  const args = { file_path, old_string: 'one', new_string: 'uno' };
+  const edit = (more: Partial<SessionCall> = {}) =>
+    session.call({ id: '1', name: 'edit', args, canAsk: true, ...more }, never);
+  return { file_path, edit, text: () => readFileSync(file_path, 'utf8') };
+}
+
+function questionOf(answer: SessionAnswer): string {
+  if (answer.type !== 'question') throw new Error(`no question but ${JSON.stringify(answer)}`);
+  return answer.id;
+}
+
+test('a call that needs approval changes nothing before it is answered', async () => {
+  const { edit, text } = await editing();
+  const question = questionOf(await edit());
+  expect(text()).toBe('one\ntwo\n');
+  expect(await edit({ answer: { question, said: accept } })).toMatchObject({ outcome: { status: 'success' } });
+  expect(text()).toBe('uno\ntwo\n');
+});
+
+test('a yes counts once', async () => {
+  const { edit, file_path } = await editing();
+  const question = questionOf(await edit());
+  await edit({ answer: { question, said: accept } });
+  writeFileSync(file_path, 'one\ntwo\n');
+  expect(await edit({ answer: { question, said: accept } })).toMatchObject({ type: 'question' });
+});
+
+test('a yes to something else, or to nothing we asked, is asked again', async () => {
+  const { edit, file_path, text } = await editing();
+  const question = questionOf(await edit());
+  writeFileSync(file_path, 'one\nTWO\n');
+  const again = questionOf(await edit({ answer: { question, said: accept } }));
+  expect(questionOf(await edit({ answer: { question: 'made-up', said: accept } }))).not.toBe(again);
+  expect(text()).toBe('one\nTWO\n');
+});
+
+test('of three approved calls that change the same text only the first finds it', async () => {
+  const { edit, text } = await editing();
+  const questions = (await Promise.all([edit(), edit(), edit()])).map(questionOf);
+  const answers = await Promise.all(questions.map((question) => edit({ answer: { question, said: accept } })));
+  expect(answers.map((answer) => answer.type === 'outcome' && answer.outcome.status)).toEqual([
+    'success',
+    'error',
+    'error',
+  ]);
+  expect(text()).toBe('uno\ntwo\n');
+});

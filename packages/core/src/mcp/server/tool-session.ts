@@ -1,0 +1,130 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
+import { noOneThere } from '../../scheduler/approve.js';
+import type { ApprovalRequest, Approver, CallOutcome } from '../../scheduler/call.js';
+import type { Scheduler, SchedulerOptions } from '../../scheduler/scheduler.js';
+import type { Display } from '../../tools/display.js';
+import { builtIn, type ToolRegistry } from '../../tools/tool-registry.js';
+import type { AnyTool, ToolKind } from '../../tools/tools.js';
+import { decisionOf, type FormAnswer } from './approval-form.js';
+import { CallQueue } from './call-queue.js';
+
+/** What a session needs of the library: its tools, and queues of calls under its rules. */
+export interface Toolbox {
+  readonly registry: ToolRegistry;
+  openScheduler(options: Partial<Pick<SchedulerOptions, 'approver' | 'onEvent'>>): Scheduler;
+  close(): Promise<void>;
+}
+
+export interface SessionCall {
+  id: string;
+  name: string;
+  args: Record<string, unknown>;
+  /** Whether the client can put a question to a person. */
+  canAsk: boolean;
+  /** What a person answered to the question of an earlier round. */
+  answer?: { question: string; said: FormAnswer };
+  onOutput?: (display: Display) => void;
+}
+
+/** What a call came to: its outcome, or the question that must be answered before it can run. */
+export type SessionAnswer =
+  | { type: 'outcome'; outcome: CallOutcome }
+  | { type: 'question'; id: string; request: ApprovalRequest };
+
+const readOnlyKinds: ReadonlySet<ToolKind> = new Set(['read', 'search', 'fetch']);
+/** Plan mode belongs to whoever started the server, not to the client's model. */
+const notServed = new Set(['exit_plan_mode']);
+const maxQuestions = 100;
+
+/**
+ * One client's use of the tools. A call that needs approval ends with a question and changes nothing; when the client
+ * comes back with the answer it starts anew, and the answer counts only for exactly what the person was shown, once.
+ */
+export class ToolSession {
+  readonly tools: readonly AnyTool[];
+  readonly #toolbox: Toolbox;
+  readonly #queue = new CallQueue();
+  /** Question → digest of what was shown. */
+  readonly #questions = new Map<string, string>();
+  readonly #running = new Set<Promise<unknown>>();
+  readonly #closing = new AbortController();
+
+  constructor(toolbox: Toolbox) {
+    this.#toolbox = toolbox;
+    this.tools = toolbox.registry
+      .entries()
+      .flatMap(({ tool, source }) => (source === builtIn && !notServed.has(tool.name) ? [tool] : []));
+    setMaxListeners(0, this.#closing.signal);
+  }
+
+  /** Never rejects for what a tool did. */
+  async call(call: SessionCall, signal: AbortSignal): Promise<SessionAnswer> {
+    const tool = this.tools.find(({ name }) => name === call.name);
+    const isShared = tool !== undefined && readOnlyKinds.has(tool.kind);
+    const running = this.#queue.run(isShared, () => this.#run(call, signal));
+    this.#running.add(running);
+    try {
+      return await running;
+    } finally {
+      this.#running.delete(running);
+    }
+  }
+
+  /** Ends the calls that still run, then the toolbox. */
+  async close(): Promise<void> {
+    this.#closing.abort(new Error('the session has ended'));
+    await Promise.allSettled(this.#running);
+    await this.#toolbox.close();
+  }
+
+  async #run(call: SessionCall, signal: AbortSignal): Promise<SessionAnswer> {
+    const { id, name, args, onOutput } = call;
+    const asked = new AbortController();
+    let question: ApprovalRequest | undefined;
+    const approver = this.#approver(call, (request) => {
+      question = request;
+      asked.abort(new Error('asked'));
+    });
+    const scheduler = this.#toolbox.openScheduler({
+      approver,
+      onEvent: (event) => {
+        if (event.type === 'call-output') onOutput?.(event.display);
+      },
+    });
+    const [outcome] = await scheduler.run(
+      [{ id, name, args }],
+      AbortSignal.any([signal, asked.signal, this.#closing.signal]),
+    );
+    if (question) return { type: 'question', id: this.#remember(question), request: question };
+    if (!outcome) throw new Error('the scheduler returned no outcome');
+    return { type: 'outcome', outcome };
+  }
+
+  #approver({ answer, canAsk }: SessionCall, ask: (request: ApprovalRequest) => void): Approver {
+    const shown = answer && this.#questions.get(answer.question);
+    if (answer) this.#questions.delete(answer.question);
+    return {
+      decide: async (request, signal) => {
+        if (answer && shown === digestOf(request)) return decisionOf(answer.said, request);
+        if (!canAsk) return noOneThere.decide(request, signal);
+        ask(request);
+        throw signal.reason;
+      },
+    };
+  }
+
+  #remember(request: ApprovalRequest): string {
+    const [oldest] = this.#questions.keys();
+    if (oldest !== undefined && this.#questions.size >= maxQuestions) this.#questions.delete(oldest);
+    const id = randomUUID();
+    this.#questions.set(id, digestOf(request));
+    return id;
+  }
+}
+
+function digestOf({ tool, args, confirmation, reason }: ApprovalRequest): string {
+  return createHash('sha256')
+    .update(JSON.stringify([tool, args, confirmation, reason]))
+    .digest('hex');
+}

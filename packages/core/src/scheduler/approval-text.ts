@@ -1,0 +1,23 @@
+import type { Confirmation } from '../tools/confirmation.js';
+import type { ApprovalRequest } from './call.js';
+
+/** A question as plain text. It holds text from outside: show it through `visibleText`. */
+export function approvalText({ confirmation, reason }: ApprovalRequest): string {
+  const warnings = (confirmation.warnings ?? []).map((warning) => `! ${warning}`);
+  return [confirmation.title, details(confirmation), ...warnings, `(asked because ${reason})`].join('\n');
+}
+
+function details(confirmation: Confirmation): string {
+  switch (confirmation.type) {
+    case 'edit':
+      return confirmation.fileDiff;
+    case 'exec':
+      return `  $ ${confirmation.command}\n  in ${confirmation.directory}`;
+    case 'info':
+      return [confirmation.prompt, ...(confirmation.urls ?? [])].join('\n');
+    case 'mcp':
+      return `${confirmation.serverName}: ${confirmation.toolName} ${JSON.stringify(confirmation.args, null, 2)}`;
+    case 'plan':
+      return confirmation.plan;
+  }
+}
