@@ -144,6 +144,8 @@ export {
 export { type Answerer, type WebFetchOptions, WebFetchTool } from './tools/web-fetch.js';
 export { type WebSearchOptions, WebSearchTool } from './tools/web-search.js';
 export { WriteFileTool } from './tools/write-file.js';
+export { guardedFetch } from './web/guarded-fetch.js';
 export { GuardedHttp, type GuardedHttpOptions, type WebAnswer, type WebRequest } from './web/guarded-http.js';
 export { openEngines, type SearchSettings, type SearchSetup } from './web/search/open-engines.js';
 export type { SearchAnswer, SearchEngine, SearchResult } from './web/search/search-engine.js';
+export type { OpenHosts } from './web/url-check.js';

@@ -1,5 +1,5 @@
 import { lookup as lookUp } from 'node:dns';
-import type { LookupFunction } from 'node:net';
+import { isIPv6, type LookupFunction } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { ToolError } from '../errors.js';
 import { type OpenHosts, portOf, refusalOfAddress, refusalOfHost } from './url-check.js';
@@ -24,7 +24,8 @@ export async function guardedAgent({ isOpen, proxy }: GuardOptions): Promise<Dis
     allowH2: false,
     maxHeaderSize: 32 * 1024,
     connect: (options, callback) => {
-      const url = new URL(`${options.protocol}//${options.hostname}${options.port === '' ? '' : `:${options.port}`}`);
+      const host = isIPv6(options.hostname) ? `[${options.hostname}]` : options.hostname;
+      const url = new URL(`${options.protocol}//${host}${options.port === '' ? '' : `:${options.port}`}`);
       const refusal = refusalOfHost(url, isOpen);
       if (refusal !== undefined) return callback(new ToolError('permission_denied', refusal), null);
       buildConnector({ ...tls, lookup: guardedLookup(portOf(url), isOpen) })(options, callback);

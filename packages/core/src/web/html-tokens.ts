@@ -4,18 +4,21 @@ const maxTagLength = 64 * 1024;
 /** Behind the `>` that ends the tag at `start`; one in a quoted value does not. `undefined` when there is none. */
 export function endOfTag(html: string, start: number): number | undefined {
   const limit = Math.min(html.length, start + maxTagLength);
-  let last = '';
+  let last = 0;
   for (let at = start + 1; at < limit; at++) {
-    const character = html[at] ?? '';
-    if (character === '>') return at + 1;
-    if ((character === '"' || character === "'") && last === '=') {
-      at = html.indexOf(character, at + 1);
+    const code = html.charCodeAt(at);
+    if (code === greaterThan) return at + 1;
+    if ((code === doubleQuote || code === singleQuote) && last === equalsSign) {
+      at = html.indexOf(code === doubleQuote ? '"' : "'", at + 1);
       if (at === -1 || at >= limit) return undefined;
-      last = character;
-    } else if (character > ' ') last = character;
+      last = code;
+    } else if (code > space) last = code;
   }
   return undefined;
 }
+
+// Numbers, because every character of every tag is compared with them.
+const [greaterThan, doubleQuote, singleQuote, equalsSign, space] = [0x3e, 0x22, 0x27, 0x3d, 0x20];
 
 /** Behind the end tag of an element in which browsers look for no other tags. */
 export function endOfElement(html: string, name: string, from: number): number {

@@ -18,8 +18,10 @@ export function isChrome({ name, attributes }: PageElement, isInsideContent: boo
   if (!isInsideContent && (name === 'aside' || name === 'footer')) return true;
   const role = attributes['role'];
   if (role !== undefined && (chromeRoles.has(role) || (!isInsideContent && outerRoles.has(role)))) return true;
-  const words = `${attributes['class'] ?? ''} ${attributes['id'] ?? ''}`;
-  return words.length > 1 && words.split(/\s+/, 40).some((word) => chromeNames.test(word));
+  const { class: classes, id } = attributes;
+  if (classes === undefined && id === undefined) return false;
+  const words = `${classes ?? ''} ${id ?? ''}`;
+  return words.split(/\s+/, 40).some((word) => chromeNames.test(word));
 }
 
 const neverContent = new Set(

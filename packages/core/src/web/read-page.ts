@@ -6,7 +6,7 @@ import { pdfTextOf } from '../files/pdf-text.js';
 import { detectEncoding } from '../files/text-encoding.js';
 import { charsetOf, decodeText } from './charset.js';
 import type { Body } from './decode-body.js';
-import { htmlToMarkdown } from './html-to-markdown.js';
+import { htmlToMarkdown, type ReadablePage } from './html-to-markdown.js';
 
 /** A page in the form that a model reads. */
 export interface WebPage {
@@ -37,11 +37,25 @@ export async function readPage(answer: Answer, signal: AbortSignal): Promise<Web
   if (mediaType.startsWith('image/') && mediaType !== 'image/svg+xml') return { ...page, ...readImage(answer) };
   const text = decodeText(body.bytes, await charsetOf(body.bytes, answer.contentType));
   if (!isHtml(mediaType)) return { ...page, content: { type: 'text', text } };
-  const { title, markdown, hiddenTexts } = await htmlToMarkdown(text, url, signal);
+  const { title, markdown, hiddenTexts } = await convertInTime(text, url, signal);
   const hidden =
     hiddenTexts === 0 ? [] : [`Text that the page hides from readers was left out (${hiddenTexts} places).`];
   const empty = markdown === '' ? ['The page has no text of its own; it may need JavaScript to show anything.'] : [];
   return { ...page, title, content: { type: 'text', text: markdown }, notes: [...cut, ...hidden, ...empty] };
+}
+
+const maxConversionMs = 20_000;
+
+/** A page may be written so that converting it takes for ever. */
+async function convertInTime(html: string, url: URL, signal: AbortSignal): Promise<ReadablePage> {
+  const timeout = AbortSignal.timeout(maxConversionMs);
+  try {
+    return await htmlToMarkdown(html, url, AbortSignal.any([signal, timeout]));
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!timeout.aborted) throw error;
+    throw new ToolError('web_fetch_processing_error', `${url.href} is too tangled to be converted in time.`);
+  }
 }
 
 function isHtml(mediaType: string): boolean {

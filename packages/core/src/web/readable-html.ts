@@ -39,6 +39,7 @@ class Reader implements ReadableHtml {
   hiddenTexts = 0;
   readonly #html: string;
   readonly #scope: PageScope;
+  readonly #outermost: OpenElement;
   readonly #open: OpenElement[] = [];
   readonly #counts = new Map<string, number>();
   #base: URL;
@@ -49,6 +50,7 @@ class Reader implements ReadableHtml {
     this.#html = html;
     this.#base = base;
     this.#scope = scope;
+    this.#outermost = { ...outermost, isInside: scope === 'body' };
   }
 
   /** Works through about one piece; false at the end of the page. */
@@ -67,7 +69,7 @@ class Reader implements ReadableHtml {
   }
 
   get #top(): OpenElement {
-    return this.#open.at(-1) ?? { ...outermost, isInside: this.#scope === 'body' };
+    return this.#open.at(-1) ?? this.#outermost;
   }
 
   #passText(end: number): void {
@@ -94,7 +96,8 @@ class Reader implements ReadableHtml {
   #passMarkup(at: number): number {
     const html = this.#html;
     if (html.startsWith('<!--', at)) return after(html, '-->', at + 4);
-    const [, slash = '', written = ''] = /^<(\/?)([a-z][a-z0-9:-]{0,30})/i.exec(html.slice(at, at + 34)) ?? [];
+    tagName.lastIndex = at;
+    const [, slash = '', written = ''] = tagName.exec(html) ?? [];
     const end = written !== '' || /[!?/]/.test(html[at + 1] ?? '') ? endOfTag(html, at) : undefined;
     // A sign that opens nothing is text; as an entity it cannot be taken for more by anybody.
     if (end === undefined) {
@@ -118,7 +121,7 @@ class Reader implements ReadableHtml {
 
   #enter(name: string, tag: string): void {
     while (endsBefore(this.#top.name, name)) this.#pop();
-    const attributes = tag.length > name.length + 3 ? attributesOf(tag) : {};
+    const attributes = tag.length > name.length + 3 ? attributesOf(tag) : noAttributes;
     if (name === 'base') this.#rebase(attributes['href']);
     const element = this.#judge(name, attributes);
     if (element.isInside && !element.isLeftOut) this.#write(this.#rewritten(name, tag, attributes));
@@ -195,6 +198,9 @@ class Reader implements ReadableHtml {
   }
 }
 
+const tagName = /<(\/?)([a-z][a-z0-9:-]{0,30})/iy;
+
+const noAttributes: Attributes = {};
 const outermost: OpenElement = { name: '', isInside: false, isContent: false, isHidden: false, isLeftOut: false };
 
 const setOf = (names: string) => new Set(names.split(' '));
