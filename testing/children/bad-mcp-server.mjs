@@ -62,6 +62,7 @@ const handshakes = {
   'no-capabilities': initialized({ capabilities: {} }),
   'wrong-types': initialized({ serverInfo: 7 }),
   'null-result': null,
+  'modern-only': ({ id }) => send({ id, error: { code: -32601, message: 'no such method' } }),
   'handshake-error': ({ id }) => send({ id, error: { code: -32000, message: 'not today' } }),
   drip: ({ id }) => {
     const bytes = JSON.stringify({ jsonrpc: '2.0', id, result: initialized() }).split('');
@@ -193,8 +194,28 @@ function answer(message, table, usual) {
   else send({ id: message.id, result: prepared });
 }
 
+/** The revision of 2026-07-28, which knows no handshake. */
+const discovered = {
+  resultType: 'complete',
+  supportedVersions: ['2026-07-28'],
+  capabilities: { tools: {} },
+  serverInfo: { name: 'modern', version: '1' },
+  _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'modern', version: '1' } },
+  ttlMs: 0,
+  cacheScope: 'private',
+};
+const modern = {
+  'server/discover': discovered,
+  'tools/list': { resultType: 'complete', tools: [echo], ttlMs: 0, cacheScope: 'private' },
+  'tools/call': { resultType: 'complete', ...text('ok') },
+};
+
 function receive(line) {
   const message = JSON.parse(line);
+  if (fault === 'modern-only' && Object.hasOwn(modern, message.method ?? '')) {
+    send({ id: message.id, result: modern[message.method] });
+    return;
+  }
   if (message.method === 'initialize') answer(message, handshakes, initialized());
   else if (message.method === 'tools/list') answer(message, lists, { tools: [echo] });
   else if (message.method === 'tools/call') answer(message, calls, text('ok'));

@@ -162,3 +162,10 @@ test('results keep every kind of content and fetch nothing', async () => {
     { text: 'ok' },
   ]);
 });
+
+test('a server that only knows the newer era is asked again in its own way', async () => {
+  const { run, discover, sources } = mcpWorld([badServer('modern-only')]);
+  expect([...(await discover()).values()]).toEqual([]);
+  expect(sources[0]?.client.state).toMatchObject({ status: 'ready', protocolVersion: '2026-07-28' });
+  expect(await run('modernonly__echo')).toMatchObject({ status: 'success', llmContent: 'ok' });
+});
