@@ -1,6 +1,6 @@
 // An MCP server over stdio with one fault, named by its argument; "none" for a good one.
 import { spawn } from 'node:child_process';
-import { closeSync, writeSync } from 'node:fs';
+import { closeSync, readlinkSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const fault = process.argv[2] ?? 'none';
@@ -166,6 +166,7 @@ const calls = {
       });
     setTimeout(() => send({ id, result: text('ok') }), 50);
   },
+  namespace: ({ id }) => send({ id, result: text(readlinkSync('/proc/self/ns/pid')) }),
   environment: ({ id }) => send({ id, result: text(JSON.stringify(process.env)) }),
   'slow-echo': ({ id, params }) =>
     setTimeout(() => send({ id, result: text(`${params.arguments.n}`) }), 20 + Math.random() * 100),

@@ -113,7 +113,8 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
   const { subagents, problems } = await openSubagents(workspace, loaded, [home.path, join(userHome, '.qwen')]);
   const builtIns = await builtInTools({ workspace, policy, settings, home, userHome, env, caller, spill, subagents });
   for (const tool of [...builtIns.tools, ...(options.tools ?? [])]) registry.registerTool(tool);
-  const sources = toolSources({ ...options, workspace, loaded, home, userHome, approver, registry });
+  const { sandbox } = builtIns;
+  const sources = toolSources({ ...options, workspace, loaded, home, userHome, approver, registry, sandbox });
   const audit = new AuditLog(home, secretsOf(loaded.env));
   const { hooks, notices } = await hooksOf({ loaded, home, root: workspace.root, policy, approver, isConsented });
   const openScheduler: Lathe['openScheduler'] = (own = {}) =>
@@ -142,7 +143,7 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
     openScheduler,
     problems: [...loaded.problems.map(describeProblem), ...policy.problems, ...notices, ...problems],
     run: (calls, signal) => scheduler.run(calls, signal),
-    sandbox: builtIns.sandbox,
+    sandbox,
     search: builtIns.search,
     changes: builtIns.changes,
     journal: builtIns.journal,

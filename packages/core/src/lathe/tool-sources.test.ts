@@ -1,7 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { badMcpServer } from '../../../../testing/bad-mcp-servers.js';
+import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { createLathe, type LatheOptions } from './create-lathe.js';
 
@@ -47,4 +48,21 @@ test('a hundred configured servers, half of them broken, do not hold up the star
   const without = await time({});
   const withServers = await time({ mcpServers });
   expect(withServers - without).toBeLessThan(300);
+});
+
+test.skipIf(!hasProgram('bwrap'))('a server runs in the sandbox when one is required', async () => {
+  const cwd = tempDirectory({ 'bad-mcp-server.mjs': readFileSync(badMcpServer) });
+  const lathe = await latheWith(
+    {
+      mcpServers: {
+        boxed: { command: process.execPath, args: [join(cwd, 'bad-mcp-server.mjs'), 'namespace'], trust: true },
+      },
+      tools: { sandbox: { mode: 'required' } },
+    },
+    { cwd, isTrusted: true },
+  );
+  expect([...(await lathe.discover(never)).values()]).toEqual([]);
+  const [outcome] = await lathe.run([{ id: '1', name: 'boxed__echo', args: {} }], never);
+  expect(outcome?.status).toBe('success');
+  expect(outcome?.llmContent).not.toBe(readlinkSync('/proc/self/ns/pid'));
 });

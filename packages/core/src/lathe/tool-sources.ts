@@ -11,6 +11,7 @@ import { Consent } from '../policy/consent.js';
 import { DefinitionPins } from '../policy/definition-pins.js';
 import { childEnvironment, unattendedVariables } from '../process/environment.js';
 import { CommandRunner } from '../process/run-command.js';
+import type { Sandbox } from '../process/sandbox.js';
 import { ConsentGate, type ConsentRequest } from '../scheduler/ask-consent.js';
 import type { Approver } from '../scheduler/call.js';
 import type { LoadedSettings } from '../settings/load-settings.js';
@@ -25,6 +26,8 @@ export interface ToolSourceOptions {
   /** The person trusts the folder for this run, its commands and servers included: nothing is asked. */
   isTrusted?: boolean;
   registry: ToolRegistry;
+  /** Around servers too, when it is required. */
+  sandbox: Sandbox;
   /** Answers what servers ask. */
   handlers?: ReverseRequests;
   /** Brings a person to a page where they log in to a server. */
@@ -71,7 +74,8 @@ export function toolSources(options: ToolSourceOptions): ToolSources {
 }
 
 function mcpSources(options: ToolSourceOptions): { servers: McpSource[]; unusable: UnusableServer[] } {
-  const { workspace, loaded, home, userHome, registry, isTrusted, approver } = options;
+  const { workspace, loaded, home, userHome, registry, isTrusted, approver, sandbox } = options;
+  const { mode, network } = loaded.settings.tools.sandbox;
   const { servers, unusable } = serverDefinitions(loaded, {
     root: workspace.root,
     home: userHome,
@@ -85,6 +89,9 @@ function mcpSources(options: ToolSourceOptions): { servers: McpSource[]; unusabl
     env: childEnvironment(loaded.env),
     pins: new DefinitionPins(home),
     tokens: new TokenStore(home),
+    ...(mode === 'required' && {
+      sandbox: (cwd) => sandbox.prepare(cwd, { network, files: false, secrets: false }),
+    }),
     ...(!isTrusted && { gate: new ConsentGate(new Consent(home), approver) }),
     ...(options.handlers && { handlers: options.handlers }),
     ...(options.openPage && { openPage: options.openPage }),

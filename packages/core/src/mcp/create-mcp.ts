@@ -5,6 +5,7 @@ import type { AnyTool } from '../tools/tools.js';
 import { McpClient } from './mcp-client.js';
 import { McpSource } from './mcp-source.js';
 import { ServerAuthorization } from './oauth.js';
+import type { SessionOptions } from './open-session.js';
 import type { ReverseRequests } from './reverse-requests.js';
 import { serverConsent } from './server-consent.js';
 import type { ServerDefinition } from './server-definition.js';
@@ -22,6 +23,8 @@ export interface McpOptions {
   gate?: ConsentGate;
   handlers?: ReverseRequests;
   tokens: TokenStore;
+  /** Puts a sandbox around servers that are started here. */
+  sandbox?: SessionOptions['sandbox'];
   /** Brings a person to a page where they log in; without it, servers that want that are refused. */
   openPage?: (url: URL) => Promise<void>;
   /** The tools of a server are others now. */
@@ -44,6 +47,7 @@ export function createMcp(options: McpOptions): McpSource[] {
       env,
       handlers,
       ...authorizationFor(definition, options),
+      ...(options.sandbox && { sandbox: options.sandbox }),
       ...(gate && definition.isProjects && { consent: (signal: AbortSignal) => gate.pass(consent, signal) }),
       onToolsChanged: refresh,
     });

@@ -15,7 +15,7 @@ export type ServerState =
 
 export type McpClientOptions = Pick<
   SessionOptions,
-  'roots' | 'runner' | 'env' | 'authorization' | 'handlers' | 'era'
+  'roots' | 'runner' | 'env' | 'authorization' | 'handlers' | 'era' | 'sandbox'
 > & {
   /** Asks before a server of the project's starts; throws when it must not. */
   consent?: (signal: AbortSignal) => Promise<void>;

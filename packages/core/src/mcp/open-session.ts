@@ -8,6 +8,7 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client';
+import type { ProgramRequest } from '../process/contained-program.js';
 import type { CommandRunner } from '../process/run-command.js';
 import { boundedFetch } from './bounded-fetch.js';
 import type { ServerAuthorization } from './oauth.js';
@@ -34,6 +35,8 @@ export interface SessionOptions {
   runner: Pick<CommandRunner, 'startProgram'>;
   /** All variables of a server that is started here, without its own. */
   env: Readonly<Record<string, string>>;
+  /** What puts a sandbox around a server that is started here, when the person wants one. */
+  sandbox?: (cwd: string) => Promise<ProgramRequest['wrap']>;
   authorization?: ServerAuthorization;
   handlers: ReverseRequests;
   /** The protocol's era, when it is known; found out otherwise. */
@@ -130,7 +133,11 @@ function attemptsFor(options: SessionOptions): Attempt[] {
   const { endpoint, runner, env, authorization } = options;
   if (endpoint.type === 'stdio') {
     const { argv, cwd, env: own } = endpoint;
-    const transport = () => new StdioTransport(() => runner.startProgram({ argv, cwd, env: { ...env, ...own } }));
+    const start = async () => {
+      const wrap = await options.sandbox?.(cwd);
+      return runner.startProgram({ argv, cwd, env: { ...env, ...own }, ...(wrap && { wrap }) });
+    };
+    const transport = () => new StdioTransport(start);
     // Nearly all servers speak the older era, and some die of a question they do not know: the newer one comes second.
     return [
       { transport, negotiation: 'legacy' },

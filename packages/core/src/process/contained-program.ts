@@ -1,4 +1,5 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
@@ -7,6 +8,7 @@ import { ToolError } from '../errors.js';
 import type { CallMark } from './call-mark.js';
 import { ProcessTree } from './process-tree.js';
 import { resolveProgram } from './resolve-program.js';
+import type { Launch } from './running-command.js';
 
 /** A program and its arguments as they are: nothing is split, expanded or searched for special characters. */
 export interface ProgramRequest {
@@ -15,6 +17,8 @@ export interface ProgramRequest {
   cwd: string;
   /** All variables of the program; see `childEnvironment`. */
   env: Readonly<Record<string, string>>;
+  /** Puts a sandbox around the program and its arguments. */
+  wrap?: (argv: readonly string[]) => Launch;
 }
 
 export type ProgramExit = { type: 'exit'; code: number } | { type: 'signal'; signal: NodeJS.Signals };
@@ -45,34 +49,37 @@ export async function checkProgram({ argv: [name = ''], cwd, env }: ProgramReque
 
 /** Starts `argv`, which must carry the mark already; throws a `ToolError` when there is no such program. */
 export async function startContained(
-  { cwd, env }: Pick<ProgramRequest, 'cwd' | 'env'>,
+  { cwd, env, wrap }: Pick<ProgramRequest, 'cwd' | 'env' | 'wrap'>,
   argv: readonly string[],
   mark: CallMark,
 ): Promise<ContainedProgram> {
-  const [program = '', ...args] = argv;
+  const launch: Launch = wrap?.(argv) ?? { argv };
+  const { descriptors = [], release } = launch;
+  const [program = '', ...args] = launch.argv;
   const child = spawn(program, args, {
     cwd,
     env: { ...env, ...mark.variables },
     // A session of its own: no terminal to read keys from, and one group to signal.
     detached: true,
-    stdio: 'pipe',
+    stdio: ['pipe', 'pipe', 'pipe', ...descriptors],
   });
-  const { pid } = child;
-  if (pid === undefined) {
+  for (const descriptor of descriptors) closeSync(descriptor);
+  const { pid, stdin, stdout, stderr } = child;
+  if (pid === undefined || stdin === null || stdout === null || stderr === null) {
     const cause = await new Promise<Error>((resolve) => child.once('error', resolve));
     throw new ToolError('execution_failed', `${program} could not be started in ${cwd}: ${cause.message}`, { cause });
   }
   // Input for a program that no longer reads is lost, not an error of ours.
-  for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on('error', () => undefined);
+  for (const stream of [stdin, stdout, stderr]) stream.on('error', () => undefined);
   const tree = new ProcessTree(pid, mark);
   const exited = exitOf(child);
   return {
     pid,
-    stdin: child.stdin,
-    stdout: child.stdout,
-    stderr: child.stderr,
+    stdin,
+    stdout,
+    stderr,
     exited,
-    end: () => endGroup(tree, exited),
+    end: () => endGroup(tree, exited).finally(release),
     unref: () => unref(child),
   };
 }
@@ -104,7 +111,7 @@ function signalGroup(group: number, signal: NodeJS.Signals): void {
   }
 }
 
-function exitOf(child: ChildProcessWithoutNullStreams): Promise<ProgramExit> {
+function exitOf(child: ChildProcess): Promise<ProgramExit> {
   return new Promise((resolve) => {
     child.once('exit', (code, signal) => {
       resolve(signal === null ? { type: 'exit', code: code ?? 0 } : { type: 'signal', signal });
@@ -112,7 +119,7 @@ function exitOf(child: ChildProcessWithoutNullStreams): Promise<ProgramExit> {
   });
 }
 
-function unref(child: ChildProcessWithoutNullStreams): void {
+function unref(child: ChildProcess): void {
   child.unref();
   // Pipes to a child are sockets, which their declared type leaves out.
   for (const stream of [child.stdin, child.stdout, child.stderr]) if (stream instanceof Socket) stream.unref();
