@@ -1,4 +1,4 @@
-import type { Lathe } from '@lathe/core';
+import { chooseModel, type Lathe } from '@lathe/core';
 import type { Io } from '../io.js';
 import { sources } from './sources.js';
 
@@ -15,7 +15,7 @@ export interface Finding {
 export type Check = (lathe: Lathe, io: Io, signal: AbortSignal) => Finding[] | Promise<Finding[]>;
 
 /** In the order they are shown. */
-export const checks: readonly Check[] = [programs, folder, settings, rules, sources, tools, webSearch];
+export const checks: readonly Check[] = [programs, folder, settings, rules, sandbox, model, sources, tools, webSearch];
 
 function programs(_lathe: Lathe, io: Io): Finding[] {
   return [
@@ -56,6 +56,23 @@ function rules({ policy }: Lathe): Finding[] {
       detail: `mode ${policy.mode}; ${listed('allow', allow)}; ${listed('ask', ask)}; ${listed('deny', deny)}`,
     },
   ];
+}
+
+async function sandbox(lathe: Lathe): Promise<Finding[]> {
+  const { kind, text } = await lathe.sandbox.status();
+  if (kind !== 'none') return [{ state: 'ok', title: 'sandbox', detail: text }];
+  const hint = process.platform === 'linux' ? 'install bubblewrap (Debian: apt-get install bubblewrap)' : undefined;
+  return [{ state: 'note', title: 'sandbox', detail: text, ...(hint && { hint }) }];
+}
+
+async function model({ settings: { model: wanted }, loaded }: Lathe, _io: Io, signal: AbortSignal): Promise<Finding[]> {
+  const name = wanted.name === undefined ? {} : { name: wanted.name };
+  const choice = await chooseModel({ ...name, settings: wanted, env: loaded.env }, signal);
+  if (choice.status === 'chosen')
+    return [{ state: 'ok', title: 'model', detail: `${choice.model.id} from ${choice.origin}` }];
+  const [first] = choice.setup.ways;
+  const hint = `start lathe in a terminal for the ways to get one; the first: ${first?.commands.join('; ') ?? ''}`;
+  return [{ state: 'note', title: 'model', detail: choice.setup.problem, hint }];
 }
 
 function tools({ registry }: Lathe): Finding[] {
