@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { tempDirectory } from '../../../testing/temp-directory.js';
+import { webServer } from '../../../testing/web-server.js';
 
 const program = join(import.meta.dirname, '..', 'dist', 'main.js');
 
@@ -221,4 +222,21 @@ test('the commands of a project run after it is trusted and agreed to', async ()
   expect((await greet()).stderr).toContain('lathe trust');
   expect((await lathe(['trust', cwd, '--yes'], { home })).stdout).toContain('tools.mjs');
   expect(await greet()).toMatchObject({ code: 0, stdout: 'hello you\n' });
+});
+
+test('the web is reached from the built program, and this machine only by a rule with a port', async () => {
+  const { url, port } = await webServer((request, response) => {
+    if (request.url?.startsWith('/search')) response.end('{"results":[{"title":"Found","url":"https://a.example/"}]}');
+    else response.setHeader('content-type', 'text/html').end('<main><h1>Hi</h1></main>');
+  });
+  const fetchArgs = ['call', 'web_fetch', JSON.stringify({ url, prompt: 'what' })];
+  expect(await lathe(fetchArgs)).toMatchObject({ code: 2, stderr: expect.stringContaining('private network') });
+  expect(await lathe([...fetchArgs, '--allowed-tools', `web_fetch(127.0.0.1:${port})`])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('# Hi'),
+  });
+  const env = { SEARXNG_URL: url };
+  const search = ['call', 'web_search', '{"query":"anything"}', '--allowed-tools', 'web_search'];
+  expect(await lathe(search, { env })).toMatchObject({ code: 0, stdout: expect.stringContaining('1. Found') });
+  expect((await lathe(['doctor'], { env })).stdout).toContain(`web search: searxng (127.0.0.1:${port})`);
 });

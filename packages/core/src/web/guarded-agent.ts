@@ -16,7 +16,8 @@ export interface GuardOptions {
  * differently a moment later gains nothing.
  */
 export async function guardedAgent({ isOpen, proxy }: GuardOptions): Promise<Dispatcher> {
-  const { Agent, ProxyAgent, buildConnector } = await import('undici');
+  // By its default export, the only one that every bundler brings along.
+  const { Agent, ProxyAgent, buildConnector } = (await import('undici')).default;
   // Said here so that no variable in the environment can turn it off.
   const tls = { rejectUnauthorized: true };
   if (proxy) return new ProxyAgent({ uri: proxy.href, requestTls: tls, proxyTls: tls });

@@ -82,7 +82,7 @@ export class GuardedHttp {
   async close(): Promise<void> {
     const agents = [...this.#agents.values()];
     this.#agents.clear();
-    await Promise.all(agents.map(async (agent) => (await agent).destroy()));
+    await Promise.allSettled(agents.map(async (agent) => (await agent).destroy()));
   }
 
   async #follow(request: WebRequest, signal: AbortSignal): Promise<WebAnswer> {
