@@ -53,6 +53,7 @@ export type { McpSource, ServerPrompt } from './mcp/mcp-source.js';
 export type { Elicitation, ElicitationAnswer, ReverseRequests } from './mcp/reverse-requests.js';
 export { type ServeStdioOptions, serveStdio } from './mcp/server/serve-stdio.js';
 export type { ServerDefinition, UnusableServer } from './mcp/server-definition.js';
+export { type OpenSessionOptions, openSession, Session } from './lathe/open-session.js';
 export { chooseModel } from './models/choose-model.js';
 export { estimateMessageTokens, estimateRequestTokens, estimateTokens } from './models/estimate-tokens.js';
 export type {
@@ -94,6 +95,7 @@ export type {
   CallStatus,
 } from './scheduler/call.js';
 export { Scheduler, type SchedulerOptions } from './scheduler/scheduler.js';
+export { type ResumedSession, SessionStore, type SessionSummary } from './session/session-store.js';
 export type { SettingKey, Settings } from './settings/keys.js';
 export { type LoadedSettings, loadSettings, type SettingsSources } from './settings/load-settings.js';
 export type { McpServerSettings } from './settings/mcp-server-shape.js';

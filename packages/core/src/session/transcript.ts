@@ -1,0 +1,134 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, closeSync, constants, fchmodSync, fstatSync, fsync, mkdirSync, openSync, readSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { promisify } from 'node:util';
+import type { Message } from '../models/model.js';
+import { encodeLine, type SessionRecord } from './record.js';
+
+export interface TranscriptOptions {
+  path: string;
+  /** Written before anything else. */
+  opening: SessionRecord;
+  secrets: readonly string[];
+  /** Told once, when something cannot be kept. */
+  onProblem: (message: string) => void;
+}
+
+/** Readers skip longer lines. */
+export const maxLineBytes = 32 << 20;
+/** What waits for a disk that is full. */
+const maxWaitingBytes = 16 << 20;
+
+/**
+ * The end of a session's file. Every record is one line, handed to the system in one piece before `append` returns:
+ * a process killed at any moment loses at most the record it was writing. `sync`, at the end of each prompt, makes it
+ * survive a power failure as well. When it cannot be written, work goes on: records wait in memory and are written as
+ * soon as that is possible again.
+ */
+export class Transcript {
+  readonly writer = randomBytes(4).toString('hex');
+  readonly path: string;
+  readonly #options: TranscriptOptions;
+  #file: number | undefined;
+  #number = 0;
+  #waiting: Buffer[] = [];
+  /** The file does not end with a whole line. */
+  #isTorn = false;
+  #hasComplained = false;
+
+  constructor(options: TranscriptOptions) {
+    this.#options = options;
+    this.path = options.path;
+  }
+
+  /** Never throws. */
+  append(record: SessionRecord): void {
+    if (this.#number === 0) this.#queue(this.#options.opening);
+    this.#queue(record);
+    try {
+      this.#write();
+    } catch (error) {
+      this.#complain(`The session cannot be saved (${reasonOf(error)}); work goes on without.`);
+      this.#forgetSome();
+    }
+  }
+
+  async sync(): Promise<void> {
+    if (this.#file !== undefined) await fsyncFile(this.#file).catch(() => undefined);
+  }
+
+  async close(): Promise<void> {
+    await this.sync();
+    if (this.#file !== undefined) closeSync(this.#file);
+    this.#file = undefined;
+  }
+
+  #queue(record: SessionRecord): void {
+    const number = ++this.#number;
+    const encode = (what: SessionRecord) =>
+      Buffer.from(`${encodeLine({ writer: this.writer, number, record: what }, this.#options.secrets)}\n`);
+    const line = encode(record);
+    this.#waiting.push(line.length <= maxLineBytes ? line : encode(withoutMedia(record)));
+  }
+
+  #write(): void {
+    this.#file ??= this.#open();
+    for (let line = this.#waiting[0]; line; line = this.#waiting[0]) {
+      if (this.#isTorn) writeSync(this.#file, '\n');
+      this.#isTorn = true;
+      for (let done = 0; done < line.length; ) done += writeSync(this.#file, line, done);
+      this.#isTorn = false;
+      this.#waiting.shift();
+    }
+  }
+
+  #open(): number {
+    const directory = dirname(this.path);
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    chmodSync(directory, 0o700);
+    const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+    const file = openSync(this.path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
+    try {
+      const info = fstatSync(file);
+      if (!info.isFile()) throw new Error('it is not a regular file');
+      fchmodSync(file, 0o600);
+      const last = Buffer.alloc(1);
+      this.#isTorn = info.size > 0 && readSync(file, last, 0, 1, info.size - 1) === 1 && last[0] !== newline;
+      return file;
+    } catch (error) {
+      closeSync(file);
+      throw error;
+    }
+  }
+
+  #forgetSome(): void {
+    let bytes = this.#waiting.reduce((sum, line) => sum + line.length, 0);
+    while (bytes > maxWaitingBytes) bytes -= this.#waiting.shift()?.length ?? bytes;
+  }
+
+  #complain(message: string): void {
+    if (this.#hasComplained) return;
+    this.#hasComplained = true;
+    this.#options.onProblem(message);
+  }
+}
+
+const newline = 0x0a;
+const fsyncFile = promisify(fsync);
+
+function withoutMedia(record: SessionRecord): SessionRecord {
+  if (record.type === 'message') return { type: 'message', message: stripped(record.message) };
+  if (record.type === 'history') return { type: 'history', messages: record.messages.map(stripped) };
+  return record;
+}
+
+function stripped(message: Message): Message {
+  const parts = message.parts.map((part) =>
+    part.inlineData ? { text: `[${part.inlineData.mimeType ?? 'media'}: too large to be kept]` } : part,
+  );
+  return { ...message, parts };
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
