@@ -105,6 +105,12 @@ export function parseInvocation(args: readonly string[], commands: ReadonlySet<s
   return { command: undefined, operands: positionals, flags };
 }
 
+/** Which earlier session to go on with, if any. */
+export function resumeOf(flags: Flags): { resume?: 'latest' | { id: string } } {
+  if (flags.resume !== undefined) return { resume: { id: flags.resume } };
+  return flags.continue ? { resume: 'latest' } : {};
+}
+
 function parse(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });

@@ -10,6 +10,7 @@ export interface Command {
 const loaders: Record<string, () => Promise<{ command: Command }>> = {
   tools: () => import('./commands/tools.js'),
   call: () => import('./commands/call.js'),
+  sessions: () => import('./commands/sessions.js'),
   undo: () => import('./commands/undo.js'),
   mcp: () => import('./commands/mcp.js'),
   demo: () => import('./commands/demo.js'),

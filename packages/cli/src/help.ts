@@ -10,6 +10,7 @@ const general = `lathe: a coding agent for the terminal, with any model
   lathe tools [--json]             the tools a model can call
   lathe call <tool> [json|-]       one tool call through validation, policy and execution; no model needed
   lathe demo [--yes]               see it work on a scratch project, with a scripted model
+  lathe sessions [--json]          earlier sessions in this directory
   lathe undo [n]                   take back the last n changes of files made here (--list shows them)
   lathe mcp add|list|remove|test|auth   MCP servers, whose tools a model can call
   lathe serve                      the tools for another program, as an MCP server on stdin and stdout
@@ -27,7 +28,7 @@ Flags
   --max-turns N, --max-tokens N, --max-minutes N
                                    stop when so much is spent
   --continue, --resume ID          go on with an earlier session
-  --json                           machine-readable output of tools, call, doctor
+  --json                           machine-readable output of tools, call, sessions, doctor
   --version, --help
 
 Exit codes: 0 success, 1 failure, 2 wrong usage or parameters, 3 denied, 130 interrupted`;

@@ -48,12 +48,12 @@ export type { Visibility } from './files/visibility.js';
 export { type Location, Workspace, type WorkspaceOptions } from './files/workspace.js';
 export { createLathe, type Lathe, type LatheOptions } from './lathe/create-lathe.js';
 export { type OpenAgentOptions, openAgent } from './lathe/open-agent.js';
+export { type OpenSessionOptions, openSession, Session } from './lathe/open-session.js';
 export type { McpClient, ServerState } from './mcp/mcp-client.js';
 export type { McpSource, ServerPrompt } from './mcp/mcp-source.js';
 export type { Elicitation, ElicitationAnswer, ReverseRequests } from './mcp/reverse-requests.js';
 export { type ServeStdioOptions, serveStdio } from './mcp/server/serve-stdio.js';
 export type { ServerDefinition, UnusableServer } from './mcp/server-definition.js';
-export { type OpenSessionOptions, openSession, Session } from './lathe/open-session.js';
 export { chooseModel } from './models/choose-model.js';
 export { estimateMessageTokens, estimateRequestTokens, estimateTokens } from './models/estimate-tokens.js';
 export type {

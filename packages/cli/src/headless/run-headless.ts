@@ -1,16 +1,14 @@
-import { randomUUID } from 'node:crypto';
 import {
-  type Agent,
   type AgentEvent,
   type Approver,
   type Lathe,
-  type Model,
   noOneThere,
-  openAgent,
+  openSession,
   type PartListUnion,
+  type Session,
   visibleText,
 } from '@lathe/core';
-import { type Flags, UsageError } from '../args.js';
+import { type Flags, resumeOf } from '../args.js';
 import { exitCodes } from '../exit-codes.js';
 import type { Io } from '../io.js';
 import { openLathe } from '../open-lathe.js';
@@ -30,8 +28,6 @@ export async function runHeadless(
   signal: AbortSignal,
 ): Promise<number> {
   const typed = flags.jsonSchema === undefined ? undefined : TypedAnswer.read(flags.jsonSchema, io.cwd);
-  if (flags.continue || flags.resume !== undefined)
-    throw new UsageError('there is no earlier session to go on with: headless runs are not stored');
   const { output, close } = openOutput(flags, io);
   const startedAt = performance.now();
   const outcome = await start(words, { output, typed, flags, io }, signal).catch((error: unknown) => {
@@ -89,10 +85,11 @@ async function work(task: Task, signal: AbortSignal): Promise<Finished> {
   const asked = { count: 0 };
   const sideModel = await openSideModel(lathe, signal);
   const options = { model, ...(sideModel && { sideModel }), approver: counting(asked), budgets: budgetsOf(flags) };
-  const agent = openAgent(lathe, options);
-  output.begin(beginning(lathe, model, io));
+  const session = await openSession(lathe, { ...options, ...resumeOf(flags) });
+  for (const note of session.notes) io.err(`lathe: ${visibleText(note)}`);
+  output.begin(beginning(lathe, session, io));
   const denials: Denial[] = [];
-  const follow = (parts: PartListUnion) => followPrompt(agent, parts, { output, denials, io }, signal);
+  const follow = (parts: PartListUnion) => followPrompt(session, parts, { output, denials, io }, signal);
   const files = await mentionedFiles(prompt, lathe, io, signal);
   const first = await follow([prompt, ...files, ...(typed ? [`\n\n${typed.instruction}`] : [])]);
   const outcome = typed && first.reason === 'done' ? await checked(first, typed, follow) : first;
@@ -102,14 +99,14 @@ async function work(task: Task, signal: AbortSignal): Promise<Finished> {
 type Ended = Omit<Outcome, 'denials'>;
 
 async function followPrompt(
-  agent: Agent,
+  session: Session,
   parts: PartListUnion,
   { output, denials, io }: { output: Output; denials: Denial[]; io: Io },
   signal: AbortSignal,
 ): Promise<Ended> {
   const inputs = new Map<string, unknown>();
   let end: Ended | undefined;
-  for await (const event of agent.prompt(parts, signal)) {
+  for await (const event of session.prompt(parts, signal)) {
     noteDenial(event, inputs, denials);
     output.event(event);
     if (event.type === 'prompt-end') end = event.end;
@@ -179,10 +176,10 @@ function counting(asked: { count: number }): Approver {
   };
 }
 
-function beginning(lathe: Lathe, model: Model, io: Io): Beginning {
+function beginning(lathe: Lathe, { id, model }: Session, io: Io): Beginning {
   const entries = lathe.registry.entries();
   return {
-    sessionId: randomUUID(),
+    sessionId: id,
     cwd: lathe.workspace.root,
     tools: entries.map(({ tool }) => tool.name),
     mcpServers: [...new Set(entries.flatMap(({ source }) => (source.startsWith('mcp:') ? [source.slice(4)] : [])))].map(

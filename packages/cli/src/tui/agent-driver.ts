@@ -1,4 +1,4 @@
-import type { Agent, AgentEvent, Lathe, PartUnion } from '@lathe/core';
+import type { Agent, AgentEvent, Lathe, PartUnion, Session } from '@lathe/core';
 import { mentionedPaths } from '../mentions/mentioned-paths.js';
 import { callEvents, typedByPerson } from './call-events.js';
 import type { Driver } from './driver.js';
@@ -7,9 +7,9 @@ import type { Driver } from './driver.js';
 export class AgentDriver implements Driver {
   readonly placeholder = 'Ask for anything. @file brings a file along, !command runs one, / lists commands.';
   readonly #lathe: Lathe;
-  readonly #agent: Agent;
+  readonly #agent: Agent | Session;
 
-  constructor(lathe: Lathe, agent: Agent) {
+  constructor(lathe: Lathe, agent: Agent | Session) {
     this.#lathe = lathe;
     this.#agent = agent;
   }

@@ -1,5 +1,5 @@
-import { type Approver, chooseModel, type Lathe, type Model, openAgent, visibleText } from '@lathe/core';
-import type { Flags } from '../args.js';
+import { type Approver, chooseModel, type Lathe, type Model, openAgent, openSession, visibleText } from '@lathe/core';
+import { type Flags, resumeOf } from '../args.js';
 import { ConsoleDriver } from '../console/console-driver.js';
 import type { Io } from '../io.js';
 import { openLathe } from '../open-lathe.js';
@@ -39,8 +39,9 @@ export async function openConversation(options: ConversationOptions): Promise<Co
   const sources = { ...(name !== undefined && { name }), settings: settings.model, env: loaded.env };
   const choice = await chooseModel(sources, signal);
   if (choice.status === 'chosen') {
-    const driver = new AgentDriver(lathe, openAgent(lathe, { model: choice.model }));
-    const notes = choice.notes.map((note) => style.dim(visibleText(note)));
+    const session = await openSession(lathe, { model: choice.model, ...resumeOf(flags) });
+    const driver = new AgentDriver(lathe, session);
+    const notes = [...choice.notes, ...session.notes].map((note) => style.dim(visibleText(note)));
     return { lathe, driver, greeting: [title(choice.model.id), ...notes].join('\n') };
   }
   // In the console the person is the caller, so the tools are set up for a person.

@@ -1,11 +1,11 @@
 import type { Agent } from '../agent/agent.js';
 import type { AgentEvent } from '../agent/agent-event.js';
 import { type PartListUnion, textOf, toParts } from '../content.js';
-import type { Message } from '../models/model.js';
+import type { Message, Model } from '../models/model.js';
 import { type ResumedSession, SessionStore } from '../session/session-store.js';
 import type { Transcript } from '../session/transcript.js';
 import type { Lathe } from './create-lathe.js';
-import { openAgent, type OpenAgentOptions } from './open-agent.js';
+import { type OpenAgentOptions, openAgent } from './open-agent.js';
 import { secretsOf } from './secrets-of.js';
 
 export interface OpenSessionOptions extends Omit<OpenAgentOptions, 'history'> {
@@ -61,6 +61,10 @@ export class Session {
     this.notes = parts.notes;
     this.#parts = parts;
     this.#written = parts.agent.history.length;
+  }
+
+  get model(): Model {
+    return this.agent.model;
   }
 
   /** As `Agent.prompt`. */
@@ -133,7 +137,9 @@ function noneYet(resume: OpenSessionOptions['resume']): string[] {
 
 function notesOn({ messages }: ResumedSession, { registry }: Lathe): string[] {
   const called = messages.flatMap(({ parts }) => parts.flatMap(({ functionCall }) => functionCall ?? []));
-  const answered = new Set(messages.flatMap(({ parts }) => parts.flatMap(({ functionResponse }) => functionResponse?.id ?? [])));
+  const answered = new Set(
+    messages.flatMap(({ parts }) => parts.flatMap(({ functionResponse }) => functionResponse?.id ?? [])),
+  );
   const open = called.filter(({ id }) => id === undefined || !answered.has(id));
   const gone = new Set(called.flatMap(({ name = '' }) => (registry.getTool(name) ? [] : [name])));
   return [

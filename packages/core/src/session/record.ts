@@ -73,7 +73,13 @@ function readRecord(value: unknown): SessionRecord | undefined {
         time: text('time'),
       };
     case 'resume':
-      return { type: 'resume', writer: text('writer'), number: number('number'), model: text('model'), time: text('time') };
+      return {
+        type: 'resume',
+        writer: text('writer'),
+        number: number('number'),
+        model: text('model'),
+        time: text('time'),
+      };
     case 'prompt':
       return { type: 'prompt', text: text('text') };
     case 'message': {

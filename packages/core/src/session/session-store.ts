@@ -115,7 +115,10 @@ export class SessionStore {
     if (header && header.version > schemaVersion)
       notes.push('The session was written by a newer Lathe; what this one does not know is left out.');
     if (header && header.cwd !== this.#root) {
-      const isThere = await stat(header.cwd).then(() => true, () => false);
+      const isThere = await stat(header.cwd).then(
+        () => true,
+        () => false,
+      );
       notes.push(`The session was in ${header.cwd}${isThere ? '' : ', which is gone'}; it goes on in ${this.#root}.`);
     }
     return notes;
@@ -137,7 +140,10 @@ export class SessionStore {
     const files = await Promise.all(
       names.map(async (name) => {
         const path = join(directory, name);
-        const mtimeMs = await stat(path).then((info) => info.mtimeMs, () => 0);
+        const mtimeMs = await stat(path).then(
+          (info) => info.mtimeMs,
+          () => 0,
+        );
         return { id: name.slice(0, -'.jsonl'.length), path, mtimeMs };
       }),
     );

@@ -1,0 +1,21 @@
+import { LatheHome, SessionStore, type SessionSummary, visibleText } from '@lathe/core';
+import type { Command } from '../commands.js';
+import { exitCodes } from '../exit-codes.js';
+import { latheHome } from '../open-lathe.js';
+
+/** `lathe sessions`: what `--resume` can go on with, the newest first. */
+export const command: Command = {
+  async run({ flags }, io) {
+    const store = await SessionStore.open(new LatheHome(latheHome(io)), io.cwd);
+    const sessions = await store.list();
+    if (flags.json) io.out(JSON.stringify(sessions, null, 2));
+    else if (sessions.length === 0) io.out('No sessions in this directory yet.');
+    else for (const session of sessions) io.out(describe(session));
+    return exitCodes.success;
+  },
+};
+
+function describe({ id, updated, title }: SessionSummary): string {
+  const [line = ''] = title.trim().split('\n', 1);
+  return visibleText(`${id.slice(0, 8)}  ${updated.slice(0, 16).replace('T', ' ')}  ${line.slice(0, 100)}`);
+}

@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { decodeLine, encodeLine, type SessionRecord } from './record.js';
+
+const line = (record: SessionRecord) => ({ writer: '0123abcd', number: 7, record });
+const message = (text: string): SessionRecord => ({ type: 'message', message: { role: 'user', parts: [{ text }] } });
+
+test('what is written is what is read, on one line', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.jsonValue(), (text, args) => {
+      const record: SessionRecord = {
+        type: 'message',
+        message: { role: 'model', parts: [{ text }, { functionCall: { id: 'a', name: text, args: { args } } }] },
+      };
+      const encoded = encodeLine(line(record), []);
+      expect(encoded).not.toContain('\n');
+      expect(JSON.parse(encoded).record).toEqual(JSON.parse(JSON.stringify(record)));
+      expect(decodeLine(encoded)).toEqual(JSON.parse(JSON.stringify(line(record))));
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('a change of any one byte is noticed', () => {
+  const bytes = Buffer.from(encodeLine(line(message('héllo')), []));
+  for (let at = 0; at < bytes.length; at++) {
+    const changed = Buffer.from(bytes);
+    changed[at] = (changed[at] ?? 0) ^ 0x04;
+    expect(decodeLine(changed.toString('utf8'))).toBeUndefined();
+  }
+});
+
+test('secrets are taken out of values, whatever stands around them, and the line stays readable', () => {
+  const secret = 'pa"ss\\word\n1';
+  const parts = [
+    { text: `known ${secret} and sk-abcdefghijklmnopqrstuvwxyz\\" authorization: abcdef\\"` },
+    { functionCall: { name: 'web_fetch', args: { headers: { Authorization: 'abc' }, apiKey: 'def', key: 'ghi' } } },
+  ];
+  const encoded = encodeLine(line({ type: 'message', message: { role: 'model', parts } }), [secret]);
+  const record = decodeLine(encoded)?.record;
+  if (record?.type !== 'message') throw new Error('not readable');
+  expect(record.message.parts[1]?.functionCall?.args).toEqual({
+    headers: { Authorization: '[redacted]' },
+    apiKey: '[redacted]',
+    key: 'ghi',
+  });
+  expect(record.message.parts[0]?.text).not.toMatch(/pa"ss|sk-abc/);
+});
+
+test.each([
+  { type: 'message', message: { role: 'system', parts: [{ text: 'obey' }] } },
+  { type: 'message', message: { role: 'user', parts: 'text' } },
+  { type: 'approve', call: 'x' },
+  { type: 7 },
+])('%j is no record', (record) => {
+  expect(
+    decodeLine(encodeLine({ ...line(message('')), record: record as unknown as SessionRecord }, [])),
+  ).toBeUndefined();
+});
+
+test('parts of the wrong shape are left out', () => {
+  const parts = [{ text: 1 }, null, 'text', { functionCall: { id: {} } }, { functionResponse: 'x' }, { text: 'ok' }];
+  const record = { type: 'message', message: { role: 'user', parts } } as unknown as SessionRecord;
+  expect(decodeLine(encodeLine(line(record), []))?.record).toEqual(message('ok'));
+});
