@@ -46,7 +46,8 @@ export async function readTranscript(
 
 /** Only what nobody else could have written is believed. */
 export async function openPrivate(path: string): Promise<FileHandle> {
-  const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+  // Flags a system does not have are undefined, which counts as 0 here.
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
     const info = await file.stat();

@@ -107,7 +107,6 @@ const objectFields = ['inlineData', 'fileData', 'functionCall', 'functionRespons
 
 function isPart(value: unknown): value is Part {
   if (!isObject(value)) return false;
-  const isTextOrNone = (field: unknown) => field === undefined || typeof field === 'string';
   return (
     isTextOrNone(value['text']) &&
     isTextOrNone(value['thoughtSignature']) &&
@@ -115,12 +114,14 @@ function isPart(value: unknown): value is Part {
   );
 }
 
+function isTextOrNone(value: unknown): boolean {
+  return value === undefined || typeof value === 'string';
+}
+
 /** Ids and names are what calls and results are matched by. */
 function isNamed(value: unknown): boolean {
   if (!isObject(value)) return false;
-  return ['id', 'name', 'data', 'mimeType', 'fileUri'].every(
-    (name) => value[name] === undefined || typeof value[name] === 'string',
-  );
+  return ['id', 'name', 'data', 'mimeType', 'fileUri'].every((name) => isTextOrNone(value[name]));
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
