@@ -1,6 +1,8 @@
 import { lookup } from 'node:dns/promises';
 import type { FetchLike } from '@modelcontextprotocol/client';
 import ipaddr from 'ipaddr.js';
+import { guardedFetch } from '../web/guarded-fetch.js';
+import { hostOf, portOf } from '../web/url-check.js';
 
 const maxBytes = 16 * 1024 * 1024;
 
@@ -10,10 +12,14 @@ const maxBytes = 16 * 1024 * 1024;
  * network. A body, and each event of a stream, has a largest size.
  */
 export function boundedFetch(server: URL): FetchLike {
+  let serverIsLocal = false;
+  // Judged again when a connection is made, redirects included: a name may answer differently a moment later.
+  const guarded = guardedFetch((host, port) => serverIsLocal || (host === hostOf(server) && port === portOf(server)));
   return async (input, init) => {
     const url = new URL(input);
     if (url.origin !== server.origin) await checkAddress(url, server);
-    return bounded(await fetch(url, init));
+    serverIsLocal = await isLocal(server.hostname);
+    return bounded(await guarded(url, init));
   };
 }
 
