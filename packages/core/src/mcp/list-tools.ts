@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Client, Tool } from '@modelcontextprotocol/client';
 import { definitionHash } from '../policy/consent.js';
 import type { ToolDefinition } from '../policy/definition-pins.js';
@@ -20,6 +21,9 @@ export interface ServerTools {
   rejections: { name: string; reason: string }[];
 }
 
+/** More than any model can choose from. */
+const maxTools = 500;
+
 /** Asks a server for its tools and keeps those that can be used and are wanted. */
 export async function listTools(
   client: Client,
@@ -33,7 +37,11 @@ export async function listTools(
     return { items: tools, nextCursor };
   });
   if (warning !== undefined) result.rejections.push({ name: '', reason: warning });
-  for (const sent of items) {
+  if (items.length > maxTools)
+    result.rejections.push({ name: '', reason: `${items.length - maxTools} more than ${maxTools} tools` });
+  for (const [index, sent] of items.slice(0, maxTools).entries()) {
+    // Checking a schema takes a moment; between two others get their turn.
+    if (index % 50 === 49) await nextTurn();
     if (exclude.includes(sent.name) || (include && !include.includes(sent.name))) continue;
     const reason = result.tools.has(sent.name) ? 'the server lists it twice' : undefined;
     const tool = reason ?? readTool(sent);

@@ -6,8 +6,8 @@ import { OutputRing } from '../process/output-ring.js';
 import { plainText } from '../text/terminal-text.js';
 
 const maxFrameBytes = 16 * 1024 * 1024;
-/** A server that says more than this in one window has to wait for the next. */
-const maxMessagesPerWindow = 500;
+/** A server that says more than this in one window has to wait for the next; what nobody asked for is dropped. */
+const maxMessagesPerWindow = 100;
 const windowMs = 50;
 /** How long a server gets to end by itself once its input is closed. */
 const goodbyeMs = 300;
@@ -111,7 +111,7 @@ export class StdioTransport implements Transport {
 
   #deliver(line: string): void {
     if (line.trim() === '' || this.#closing !== undefined) return;
-    this.#spend();
+    if (!this.#spend() && !line.includes('"id"')) return;
     try {
       this.onmessage?.(deserializeMessage(line));
     } catch {
@@ -119,12 +119,14 @@ export class StdioTransport implements Transport {
     }
   }
 
-  #spend(): void {
+  /** False when the window's share is used up. */
+  #spend(): boolean {
     if (this.#budget-- > 0) {
       if (this.#budget === maxMessagesPerWindow - 1) setTimeout(() => this.#renew(), windowMs).unref();
-      return;
+      return true;
     }
     this.#program?.stdout.pause();
+    return false;
   }
 
   #renew(): void {

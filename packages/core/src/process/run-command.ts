@@ -1,4 +1,5 @@
 import { existsSync, rmSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ToolError } from '../errors.js';
 import type { LatheHome } from '../files/lathe-home.js';
 import { type CallMark, MarkSeries } from './call-mark.js';
@@ -33,6 +34,7 @@ export class CommandRunner {
   readonly #series = new MarkSeries();
   readonly #guardian: Guardian;
   readonly #pipes: OutputPipes;
+  #turn: Promise<void> = Promise.resolve();
   readonly #spilled: { path: string; bytes: number }[] = [];
   #spillDirectory: string | undefined;
 
@@ -112,6 +114,9 @@ export class CommandRunner {
   async startProgram(request: ProgramRequest): Promise<ContainedProgram> {
     await checkProgram(request);
     await this.#guardian.ready();
+    // Starting a process holds up everything else for a moment; a hundred servers take turns with the rest.
+    this.#turn = this.#turn.then(() => nextTurn());
+    await this.#turn;
     const mark = this.#series.next();
     const prelude = this.#prelude(mark);
     const setter = this.#series.limitSetter;
