@@ -13,7 +13,7 @@ const general = `lathe: a coding agent for the terminal, with any model
   lathe sessions [--json]          earlier sessions in this directory
   lathe undo [n]                   take back the last n changes of files made here (--list shows them)
   lathe mcp add|list|remove|test|auth   MCP servers, whose tools a model can call
-  lathe serve                      the tools for another program, as an MCP server on stdin and stdout
+  lathe serve                      the tools for another program, as an MCP server (stdio, or --http)
   lathe trust [dir]                trust a folder's settings, commands and servers (--list, --remove)
   lathe doctor [--json]            what works here, what does not, and what to do about it
 
@@ -54,10 +54,11 @@ Flags of add, before the name: --scope user|project, --transport stdio|http|sse,
 
   lathe mcp add memory npx -y @modelcontextprotocol/server-memory
   lathe mcp add --header 'Authorization: Bearer $TOKEN' docs https://example.com/mcp`,
-  serve: `lathe [flags] serve
+  serve: `lathe [flags] serve [--http [--port N]]
 
 Offers the built-in tools to another program (an editor, another agent) as an MCP server on stdin and stdout, for the
-current directory or --cwd DIR. The same rules hold as everywhere: what needs approval is asked through the client where
+current directory or --cwd DIR. With --http it listens on 127.0.0.1 instead, at any free port or N; every request must
+carry the token that is printed at the start, and requests from web pages are refused. The same rules hold as everywhere: what needs approval is asked through the client where
 it can ask, and denied otherwise unless a rule, --allowed-tools or --approval-mode allows it.
 
   lathe --cwd ~/project --approval-mode auto-edit serve`,

@@ -52,6 +52,7 @@ export { type OpenSessionOptions, openSession, Session } from './lathe/open-sess
 export type { McpClient, ServerState } from './mcp/mcp-client.js';
 export type { McpSource, ServerPrompt } from './mcp/mcp-source.js';
 export type { Elicitation, ElicitationAnswer, ReverseRequests } from './mcp/reverse-requests.js';
+export { type ServeHttpOptions, serveHttp } from './mcp/server/serve-http.js';
 export { type ServeStdioOptions, serveStdio } from './mcp/server/serve-stdio.js';
 export type { ServerDefinition, UnusableServer } from './mcp/server-definition.js';
 export { chooseModel } from './models/choose-model.js';

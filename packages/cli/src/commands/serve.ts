@@ -1,4 +1,5 @@
-import { serveStdio } from '@lathe/core';
+import { parseArgs } from 'node:util';
+import { type Lathe, serveHttp, serveStdio } from '@lathe/core';
 import { UsageError } from '../args.js';
 import type { Command } from '../commands.js';
 import { exitCodes } from '../exit-codes.js';
@@ -7,19 +8,35 @@ import { openLathe } from '../open-lathe.js';
 /** `lathe serve`: the built-in tools for another program, as an MCP server. */
 export const command: Command = {
   async run({ operands, flags }, io, signal) {
-    if (operands.length > 0) throw new UsageError(`serve does not know ${JSON.stringify(operands[0])}`);
-    const toolbox = await openLathe(flags, io);
-    await serveStdio(
-      {
-        toolbox,
-        version: io.version,
-        instructions: `Tools for the folder ${toolbox.workspace.root}. Paths are absolute.`,
-        input: io.stdin,
-        output: process.stdout,
-        log: (message) => io.err(`lathe: ${message}`),
-      },
-      signal,
-    );
+    const { isHttp, port } = parse(operands);
+    const open = (): Promise<Lathe> => openLathe(flags, io);
+    const common = {
+      version: io.version,
+      instructions: `Tools for the folder ${io.cwd}. Paths are absolute.`,
+      log: (message: string) => io.err(`lathe: ${message}`),
+    };
+    if (isHttp) {
+      const onListening = (url: string, token: string) =>
+        io.err(`lathe: serving ${url}\nlathe: requests need the header Authorization: Bearer ${token}`);
+      await serveHttp({ ...common, open, port, onListening }, signal);
+    } else await serveStdio({ ...common, toolbox: await open(), input: io.stdin, output: process.stdout }, signal);
     return exitCodes.success;
   },
 };
+
+function parse(operands: readonly string[]): { isHttp: boolean; port: number } {
+  const { http = false, port = '0' } = parseFlags(operands);
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
+    throw new UsageError(`--port is a number up to 65535, not ${JSON.stringify(port)}`);
+  if (!http && port !== '0') throw new UsageError('--port goes with --http');
+  return { isHttp: http, port: Number(port) };
+}
+
+function parseFlags(operands: readonly string[]) {
+  try {
+    return parseArgs({ args: [...operands], options: { http: { type: 'boolean' }, port: { type: 'string' } } }).values;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`${message}; flags of lathe itself stand before serve`);
+  }
+}

@@ -58,6 +58,10 @@ export class ToolSession {
     setMaxListeners(0, this.#closing.signal);
   }
 
+  get isBusy(): boolean {
+    return this.#running.size > 0;
+  }
+
   /** Never rejects for what a tool did. */
   async call(call: SessionCall, signal: AbortSignal): Promise<SessionAnswer> {
     const tool = this.tools.find(({ name }) => name === call.name);

@@ -1,0 +1,41 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** Who may use a server on this machine's loopback address. */
+export interface Access {
+  port: number;
+  token: string;
+}
+
+export interface Refusal {
+  status: 401 | 403 | 404;
+  message: string;
+}
+
+/** The one path that is served. */
+export const mcpPath = '/mcp';
+
+/**
+ * Why a request may not pass. A web page can reach a loopback port, so a request must name this host (a page that
+ * rebinds its own name cannot), come from no other origin, and carry the token.
+ */
+export function refusalOf(
+  { url = '', headers }: { url?: string | undefined; headers: IncomingHttpHeaders },
+  { port, token }: Access,
+): Refusal | undefined {
+  const hosts = ['127.0.0.1', 'localhost', '[::1]'].map((name) => `${name}:${port}`);
+  const { host, origin, authorization } = headers;
+  if (host === undefined || !hosts.includes(host.toLowerCase()))
+    return { status: 403, message: 'The Host header names another host' };
+  if (origin !== undefined && !hosts.some((own) => origin.toLowerCase() === `http://${own}`))
+    return { status: 403, message: 'Requests from web pages are refused' };
+  if (!isSame(authorization ?? '', `Bearer ${token}`)) return { status: 401, message: 'The token is missing or wrong' };
+  if (url.split('?')[0] !== mcpPath) return { status: 404, message: `There is nothing here; the path is ${mcpPath}` };
+  return undefined;
+}
+
+/** Takes equally long whatever the difference. */
+function isSame(a: string, b: string): boolean {
+  const [left, right] = [a, b].map((text) => createHash('sha256').update(text).digest());
+  return left !== undefined && right !== undefined && timingSafeEqual(left, right);
+}

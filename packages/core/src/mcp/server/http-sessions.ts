@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import type { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import { createServer, type ServerIdentity, type ServerSdk } from './create-server.js';
+import { type Toolbox, ToolSession } from './tool-session.js';
+
+export interface HttpSessionsOptions extends ServerIdentity {
+  sdk: ServerSdk;
+  open: () => Promise<Toolbox>;
+  maxBodyBytes: number;
+  maxSessions: number;
+}
+
+interface OpenSession {
+  tools: ToolSession;
+  transport: WebStandardStreamableHTTPServerTransport;
+  closed: Promise<void>;
+}
+
+/** The sessions of clients up to 2025-11-25, each with tools of its own. The one used longest ago makes room. */
+export class HttpSessions {
+  readonly #options: HttpSessionsOptions;
+  /** By id, the one used last at the end. */
+  readonly #sessions = new Map<string, OpenSession>();
+  #opening: Promise<unknown> = Promise.resolve();
+
+  constructor(options: HttpSessionsOptions) {
+    this.#options = options;
+  }
+
+  async fetch(request: Request): Promise<Response> {
+    const id = request.headers.get('mcp-session-id');
+    if (id === null) return this.#openNext(request);
+    const session = this.#sessions.get(id);
+    if (!session) return refuse(404, 'Session not found');
+    this.#sessions.delete(id);
+    this.#sessions.set(id, session);
+    return session.transport.handleRequest(request);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#sessions.values()].map(endOf));
+  }
+
+  /** One after the other: only then is there room for each. */
+  #openNext(request: Request): Promise<Response> {
+    const opened = this.#opening.then(() => this.#open(request));
+    this.#opening = opened.catch(() => undefined);
+    return opened;
+  }
+
+  async #open(request: Request): Promise<Response> {
+    if (!(await this.#makeRoom())) return refuse(503, 'Too many sessions');
+    const { sdk, maxBodyBytes, open } = this.#options;
+    const transport = new sdk.WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: (id) => void this.#sessions.set(id, session),
+      maxRequestBodySize: maxBodyBytes,
+    });
+    const tools = new ToolSession(await open());
+    const server = createServer(sdk, tools, this.#options);
+    const closed = new Promise<void>((resolve, reject) => {
+      const onclose = () => {
+        if (transport.sessionId !== undefined) this.#sessions.delete(transport.sessionId);
+        tools.close().then(resolve, reject);
+      };
+      Object.assign(server, { onclose });
+    });
+    const session: OpenSession = { tools, transport, closed };
+    await server.connect(transport);
+    const response = await transport.handleRequest(request);
+    // Anything but a proper start opens no session.
+    if (transport.sessionId === undefined) await endOf(session);
+    return response;
+  }
+
+  async #makeRoom(): Promise<boolean> {
+    if (this.#sessions.size < this.#options.maxSessions) return true;
+    const idle = [...this.#sessions.values()].find(({ tools }) => !tools.isBusy);
+    if (idle) await endOf(idle);
+    return idle !== undefined;
+  }
+}
+
+async function endOf({ transport, closed }: OpenSession): Promise<void> {
+  await transport.close();
+  await closed;
+}
+
+function refuse(status: number, message: string): Response {
+  return Response.json({ jsonrpc: '2.0', id: null, error: { code: -32_000, message } }, { status });
+}

@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer as createHttpServer, type Server, type ServerResponse } from 'node:http';
+import { mcpPath, type Refusal, refusalOf } from './access-check.js';
+import { createServer, type ServerIdentity } from './create-server.js';
+import { HttpSessions } from './http-sessions.js';
+import { type Toolbox, ToolSession } from './tool-session.js';
+
+export interface ServeHttpOptions extends ServerIdentity {
+  /** Makes the tools of a session. */
+  open: () => Promise<Toolbox>;
+  /** 0 for any free one. */
+  port: number;
+  /** The address, and the token every request must carry. */
+  onListening: (url: string, token: string) => void;
+  log: (message: string) => void;
+}
+
+const loopback = '127.0.0.1';
+const maxBodyBytes = 16 * 1024 * 1024;
+const maxSessions = 16;
+const maxConnections = 256;
+const headersMs = 10_000;
+const requestMs = 60_000;
+
+/** Serves clients on this machine that have the token, until `signal` aborts. Leaves nothing running behind. */
+export async function serveHttp(options: ServeHttpOptions, signal: AbortSignal): Promise<void> {
+  const { port: wanted, onListening, log } = options;
+  const [handler, node] = await Promise.all([createHandler(options), import('@modelcontextprotocol/node')]);
+  const handle = node.toNodeHandler(handler, {
+    maxRequestBodySize: maxBodyBytes,
+    onerror: ({ message }) => log(message),
+  });
+  const token = randomBytes(32).toString('base64url');
+  const http = createHttpServer({ headersTimeout: headersMs, requestTimeout: requestMs });
+  http.maxConnections = maxConnections;
+  try {
+    const port = await listen(http, wanted);
+    http.on('request', (request, response) => {
+      const refusal = refusalOf(request, { port, token });
+      if (refusal) return refuse(response, refusal);
+      const { method = 'GET', url = '/' } = request;
+      handle(Object.assign(request, { method, url }), response).catch((error: unknown) => log(String(error)));
+    });
+    onListening(`http://${loopback}:${port}${mcpPath}`, token);
+    if (!signal.aborted) await once(signal, 'abort');
+  } finally {
+    http.close();
+    await handler.close();
+    http.closeAllConnections();
+  }
+}
+
+/** Since 2026-07-28 there are no sessions: all clients of that era share one. Those before it have one each. */
+async function createHandler(options: ServeHttpOptions) {
+  const { open, log } = options;
+  const sdk = await import('@modelcontextprotocol/server');
+  const sessions = new HttpSessions({ ...options, sdk, maxBodyBytes, maxSessions });
+  let shared: Promise<ToolSession> | undefined;
+  const modern = sdk.createMcpHandler(
+    async () => {
+      shared ??= open().then((toolbox) => new ToolSession(toolbox));
+      return createServer(sdk, await shared, options);
+    },
+    { legacy: 'reject', maxRequestBodySize: maxBodyBytes, onerror: ({ message }) => log(message) },
+  );
+  return {
+    fetch: async (request: Request): Promise<Response> => {
+      const isLegacy = await sdk.isLegacyRequest(request, undefined, { maxRequestBodySize: maxBodyBytes });
+      return isLegacy ? sessions.fetch(request) : modern.fetch(request);
+    },
+    close: async (): Promise<void> => {
+      await Promise.all([sessions.close(), modern.close(), shared?.then((session) => session.close())]);
+    },
+  };
+}
+
+async function listen(http: Server, wanted: number): Promise<number> {
+  http.listen(wanted, loopback);
+  await once(http, 'listening');
+  const address = http.address();
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+  return address.port;
+}
+
+function refuse(response: ServerResponse, { status, message }: Refusal): void {
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    connection: 'close',
+    ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+  });
+  response.end(JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32_000, message } }));
+}
