@@ -29,5 +29,5 @@ export function confirmReading(tool: string, locations: readonly Location[]) {
 }
 
 function escapeGlob(path: string): string {
-  return path.replace(/[*?[\]!\\]| $/g, '\\$&');
+  return path.replace(/[*?[\]{}!\\]| $/g, '\\$&');
 }

@@ -139,7 +139,7 @@ function visibilityOf({ workspace, settings, policy, env, userHome }: BuiltInOpt
   // One engine reads both files of agents; it is left aside only when neither counts.
   if (!respectQwenIgnore && !respectLatheIgnore) disregard.add('agent');
   const rules = new IgnoreRules(workspace.roots, { excludesFile: userExcludes(env, userHome) });
-  return { rules, disregard, canRead: (path) => !policy.deniesRead(path) };
+  return { rules, disregard, canRead: policy.readFilter() };
 }
 
 async function shellTool({ workspace, settings, home, userHome, env }: BuiltInOptions) {

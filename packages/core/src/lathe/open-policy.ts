@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import type { LatheHome } from '../files/lathe-home.js';
 import type { Workspace } from '../files/workspace.js';
 import { Policy } from '../policy/policy.js';
@@ -16,7 +17,7 @@ export function openPolicy(
     rules: { allow: permissions.allow, ask: permissions.ask, deny: [...permissions.deny, ...tools.exclude] },
     allowed: tools.allowed,
     ...(tools.core && { core: tools.core }),
-    bases: { home: userHome, root: workspace.root, cwd: workspace.root },
+    bases: { home: realHome(userHome), root: workspace.root, cwd: workspace.root },
     save: (rules, scope) => {
       const file = scope === 'user' ? userSettings(home) : projectSettings(workspace.root);
       return saveSetting(home, file, ['permissions', 'allow'], (current) => union(current, rules));
@@ -26,4 +27,13 @@ export function openPolicy(
 
 function union(current: JsonValue | undefined, added: readonly string[]): JsonValue {
   return [...new Set([...(Array.isArray(current) ? current : []), ...added])];
+}
+
+/** What is judged are real paths, and a home directory may be a link. */
+function realHome(home: string): string {
+  try {
+    return realpathSync.native(home);
+  } catch {
+    return home;
+  }
 }

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { matchCommandRule } from '../process/command-rule.js';
-import type { Reading } from './rule.js';
+import type { Reading } from './reading.js';
 
 /**
  * Read narrowly, a rule holds when it certainly does. Read widely, also when it may, and a program matches by its last

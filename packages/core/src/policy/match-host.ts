@@ -1,23 +1,42 @@
-import type { Reading } from './rule.js';
+import type { Reading } from './reading.js';
 
 /**
- * `example.com` is that host on its standard port, `*.example.com` everything below it, `localhost:3000` one port.
- * Read widely (deny, ask) a host stands for everything below it and every port.
+ * `example.com` is that host on its standard port, `*.example.com` everything below it, `localhost:3000` one port, `*`
+ * every host. Read widely (deny, ask) a host stands for everything below it and every port, and a port that is standard
+ * for some scheme for its absence too.
  */
 export function matchesHost(spec: string, target: { host: string; port?: number }, reading: Reading): boolean {
   const wanted = parse(spec);
   if (!wanted) return false;
   const host = target.host.toLowerCase().replace(/\.$/, '');
-  if (wanted.port === undefined ? reading === 'narrow' && target.port !== undefined : wanted.port !== target.port)
-    return false;
-  if (wanted.below) return host.endsWith(`.${wanted.host}`);
+  if (!fitsPort(wanted.port, target.port, reading)) return false;
+  if (wanted.host === '*') return true;
+  if (wanted.isBelow) return host.endsWith(`.${wanted.host}`);
   return host === wanted.host || (reading === 'wide' && host.endsWith(`.${wanted.host}`));
 }
 
-function parse(spec: string): { host: string; below: boolean; port?: number } | undefined {
-  const match = /^(?:domain:)?(\*\.)?([^\s/:*@]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i.exec(spec);
+/** What is wrong with the text of a rule, as a sentence; `undefined` when it can be used. */
+export function checkHostRule(spec: string): string | undefined {
+  return parse(spec) ? undefined : 'a rule for the web names a host: example.com, *.example.com or localhost:3000';
+}
+
+function fitsPort(wanted: number | undefined, port: number | undefined, reading: Reading): boolean {
+  if (wanted === undefined) return reading === 'wide' || port === undefined;
+  return wanted === port || (reading === 'wide' && port === undefined && (wanted === 80 || wanted === 443));
+}
+
+interface WantedHost {
+  /** As a URL spells it: lower case, international names encoded, addresses in their shortest form. */
+  host: string;
+  isBelow: boolean;
+  port?: number;
+}
+
+function parse(spec: string): WantedHost | undefined {
+  const match = /^(?:domain:)?(\*\.)?([^\s/:*@?#\\]+|\[[0-9a-f:.]+\]|\*)(?::(\d{1,5}))?$/i.exec(spec);
   if (!match) return undefined;
-  const [, star, host = '', port] = match;
-  const plain = host.toLowerCase().replace(/\.$/, '');
-  return { host: plain, below: star !== undefined, ...(port !== undefined && { port: Number(port) }) };
+  const [, star, name = '', port] = match;
+  if (name !== '*' && !URL.canParse(`http://${name}`)) return undefined;
+  const host = name === '*' ? name : new URL(`http://${name}`).hostname.replace(/\.$/, '');
+  return { host, isBelow: star !== undefined, ...(port !== undefined && { port: Number(port) }) };
 }

@@ -1,7 +1,8 @@
-import { join, relative, sep } from 'node:path';
-import ignore from 'ignore';
+import { realpathSync } from 'node:fs';
+import { dirname, join, posix, relative, sep } from 'node:path';
 import { isWithin } from '../files/workspace.js';
-import type { Reading } from './rule.js';
+import { compileGlob } from '../text/glob.js';
+import type { Reading } from './reading.js';
 
 /** Where the short forms of a path rule begin. */
 export interface PathBases {
@@ -12,21 +13,101 @@ export interface PathBases {
   cwd: string;
 }
 
-/** Patterns as in `.gitignore`: `//etc/**` absolute, `~/x`, `/src/**` and `**` + `/*.env` in the project, `./x` here. */
-export function matchesPath(spec: string, path: string, reading: Reading, bases: PathBases): boolean {
-  const { base, pattern } = anchor(spec, bases);
-  if (path === base || !isWithin(base, path)) return false;
-  const inside = relative(base, path).split(sep).join('/');
-  // Case is folded only where that forbids more.
-  return ignore({ ignorecase: reading === 'wide' })
-    .add(pattern)
-    .ignores(inside);
+type PathTest = (path: string) => boolean;
+
+/**
+ * Patterns as in `.gitignore`, and with braces: `//etc/**` absolute, `~/x`, `/src/**` and `*.env` in the project, `./x`
+ * here. What matches a folder holds for everything in it.
+ */
+export class PathRules {
+  readonly #bases: PathBases;
+  /** The same few rules meet every file of a search. */
+  readonly #tests = new Map<string, PathTest>();
+
+  constructor(bases: PathBases) {
+    this.#bases = bases;
+  }
+
+  matches(spec: string, path: string, reading: Reading): boolean {
+    const key = `${reading} ${spec}`;
+    const known = this.#tests.get(key);
+    if (known) return known(path);
+    const test = reading === 'narrow' ? this.#exactly(spec) : this.#widely(spec);
+    this.#tests.set(key, test);
+    return test(path);
+  }
+
+  #exactly(spec: string): PathTest {
+    return testOf(anchor(spec, this.#bases), 'narrow');
+  }
+
+  /** Also as an absolute path whose second slash was forgotten, and also where links on its way lead. */
+  #widely(spec: string): PathTest {
+    const readings = [anchor(spec, this.#bases), ...(/^\/[^/]/.test(spec) ? [anchor(`/${spec}`, this.#bases)] : [])];
+    const tests = [...readings, ...readings.map(followLinks)].map((anchored) => testOf(anchored, 'wide'));
+    return (path) => tests.some((test) => test(path));
+  }
 }
 
-function anchor(spec: string, bases: PathBases): { base: string; pattern: string } {
-  if (spec.startsWith('//')) return { base: sep === '/' ? '/' : `${spec.slice(2, 4)}\\`, pattern: spec.slice(1) };
-  if (spec.startsWith('~/')) return { base: bases.home, pattern: spec.slice(1) };
-  if (spec.startsWith('./')) return { base: bases.cwd, pattern: spec.slice(1) };
-  if (spec.startsWith('../')) return { base: join(bases.cwd, '..'), pattern: spec.slice(2) };
-  return { base: bases.root, pattern: spec };
+/** A pattern and the directory it is relative to. */
+interface Anchored {
+  base: string;
+  pattern: string;
+}
+
+function anchor(spec: string, bases: PathBases): Anchored {
+  if (spec.startsWith('//'))
+    return sep === '/' ? from('/', spec.slice(1)) : from(`${spec.slice(2, 4)}\\`, spec.slice(4));
+  if (spec === '~' || spec.startsWith('~/')) return from(bases.home, `/${spec.slice(2)}`);
+  if (/^\.\.?(?:\/|$)/.test(spec)) return from(bases.cwd, `./${spec}`);
+  return from(bases.root, spec);
+}
+
+/** Takes `..` out of a pattern: no path that is judged holds any. */
+function from(start: string, pattern: string): Anchored {
+  const isHere = pattern.startsWith('/') || pattern.startsWith('./');
+  let base = start;
+  let rest = posix.normalize(isHere ? pattern.replace(/^\.?\/+/, '') || '.' : pattern);
+  for (; rest === '..' || rest.startsWith('../'); rest = rest.slice(3) || '.') base = dirname(base);
+  return { base, pattern: isHere ? `/${rest === '.' ? '' : rest}` : rest };
+}
+
+/** The names before the first wildcard, with every link among them followed. */
+function followLinks({ base, pattern }: Anchored): Anchored {
+  const names = pattern.startsWith('/') ? pattern.slice(1).split('/') : [];
+  const wild = names.findIndex((name) => /[*?[\\{]/.test(name));
+  const plain = wild === -1 ? names : names.slice(0, wild);
+  for (let count = plain.length; count >= 0; count--) {
+    const real = realPath(join(base, ...plain.slice(0, count)));
+    if (real === undefined) continue;
+    const isAnchored = pattern.startsWith('/');
+    return { base: real, pattern: isAnchored ? `/${names.slice(count).join('/')}` : pattern };
+  }
+  return { base, pattern };
+}
+
+function realPath(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function testOf({ base, pattern }: Anchored, reading: Reading): PathTest {
+  const isWide = reading === 'wide';
+  const isFolder = pattern.endsWith('/');
+  const body = pattern.replace(/^\/|\/$/g, '');
+  if (body === '') return (path) => isWithin(base, path) && (isWide || path !== base);
+  // Case and spelling are folded only where that forbids more.
+  const fold = (text: string) => (isWide ? text.normalize('NFC') : text);
+  const glob = compileGlob(fold(pattern.replace(/\/$/, '').includes('/') ? body : `**/${body}`), {
+    ignoreCase: isWide,
+  });
+  return (path) => {
+    if (path === base || !isWithin(base, path)) return false;
+    const names = fold(relative(base, path)).split(sep);
+    const deepest = isFolder && !isWide ? names.length - 1 : names.length;
+    return names.some((_name, index) => index < deepest && glob.matches(names.slice(0, index + 1).join('/')));
+  };
 }

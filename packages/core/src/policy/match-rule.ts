@@ -2,43 +2,59 @@ import type { Target } from '../tools/target.js';
 import { matchesCommand } from './match-command.js';
 import { matchesHost } from './match-host.js';
 import { matchesName } from './match-name.js';
-import { matchesPath, type PathBases } from './match-path.js';
-import type { Reading, Rule } from './rule.js';
+import type { PathRules } from './match-path.js';
+import type { Reading } from './reading.js';
+import { kindOfSpec, type Rule } from './rule.js';
 
 /** What a rule covers of a call: all of it, or some of its targets. */
 export type Coverage = 'all' | readonly Target[];
 
-export function coverage(
-  rule: Rule,
-  call: { tool: string; targets: readonly Target[] },
-  reading: Reading,
-  bases: PathBases,
-): Coverage {
-  if (rule.spec === undefined) return matchesName(rule.tool, call.tool) ? 'all' : [];
-  const { tool, spec } = rule;
-  return call.targets.filter((target) => matchesTarget({ tool, spec }, target, reading, bases));
+interface RuledCall {
+  tool: string;
+  targets: readonly Target[];
 }
 
-/** Tools whose specs speak of files read and files written; such rules bind every tool that touches the same thing. */
-const readers = new Set(['read_file', 'read_many_files']);
-const writers = new Set(['edit', 'write_file']);
+export function coverage(rule: Rule, call: RuledCall, reading: Reading, paths: PathRules): Coverage {
+  const { tool, spec } = rule;
+  if (spec === undefined) return namesCall(tool, call.tool, reading) ? 'all' : [];
+  // Nothing of this tool can be told apart by a specification, so forbidding a part of it forbids it all.
+  if (kindOfSpec(tool) === undefined) return reading === 'wide' && namesCall(tool, call.tool, reading) ? 'all' : [];
+  return call.targets.filter((target) => matchesTarget({ tool, spec }, target, call.tool, { reading, paths }));
+}
 
+/** True when the rule, which forbids, speaks of reading files. */
+export function forbidsReading({ tool, spec }: Rule): boolean {
+  return spec !== undefined && kindOfSpec(tool) === 'read';
+}
+
+function namesCall(pattern: string, name: string, reading: Reading): boolean {
+  if (reading === 'narrow') return matchesName(pattern, name);
+  if (pattern === 'read_file' && name === 'read_many_files') return true;
+  return matchesName(pattern.toLowerCase(), name.toLowerCase());
+}
+
+/** A rule on files read or written binds every tool that touches the same thing. */
 function matchesTarget(
   rule: { tool: string; spec: string },
   target: Target,
-  reading: Reading,
-  bases: PathBases,
+  tool: string,
+  { reading, paths }: { reading: Reading; paths: PathRules },
 ): boolean {
   if (target.hidden && reading === 'narrow') return false;
+  const kind = kindOfSpec(rule.tool);
   switch (target.type) {
     case 'command':
-      return rule.tool === 'run_shell_command' && matchesCommand(rule.spec, target.words, reading);
+      return kind === 'command' && matchesCommand(rule.spec, target.words, reading);
     case 'host':
-      return rule.tool === 'web_fetch' && matchesHost(rule.spec, target, reading);
-    case 'path':
-      return (
-        (target.access === 'read' ? readers : writers).has(rule.tool) &&
-        matchesPath(rule.spec, target.path, reading, bases)
-      );
+      return kind === 'host' && matchesHost(rule.spec, target, reading);
+    case 'path': {
+      const isMeant = kind === target.access && (reading === 'wide' || !isSearch(rule.tool) || rule.tool === tool);
+      return isMeant && paths.matches(rule.spec, target.path, reading);
+    }
   }
+}
+
+/** Whoever may search a place may not therefore read what is in it. */
+function isSearch(tool: string): boolean {
+  return tool === 'list_directory' || tool === 'glob' || tool === 'grep_search';
 }

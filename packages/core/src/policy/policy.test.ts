@@ -1,6 +1,9 @@
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { policyOf } from '../../../../testing/scheduler-kit.js';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
 import type { Confirmation } from '../tools/confirmation.js';
 import type { Target } from '../tools/target.js';
 import type { ApprovalMode, JudgedCall } from './policy.js';
@@ -102,6 +105,15 @@ test.each<[string, JudgedCall, string]>([
   ['github__*', call('githubx__search'), 'ask'],
   ['read_file', read('/etc/hosts'), 'allow'],
   ['read_file', read('/etc/hosts', 'list_directory'), 'ask'],
+  ['list_directory(//etc)', read('/etc/ssh', 'list_directory'), 'allow'],
+  ['list_directory(//etc)', read('/etc/hosts'), 'ask'],
+  ['read_file(/etc/passwd)', read('/etc/passwd'), 'ask'],
+  ['read_file(//etc/)', read('/etc'), 'ask'],
+  ['edit(/src/*.{ts,js})', write('/project/src/a.js'), 'allow'],
+  ['edit(/src/../../etc/**)', write('/project/src/a'), 'ask'],
+  ['task(explorer)', call('task'), 'ask'],
+  ['GitHub__*', call('github__search'), 'ask'],
+  ['web_fetch(example.com:443)', fetch('example.com'), 'ask'],
 ])('allow %s', (rule, judged, verdict) => {
   expect(policyOf({ allow: [rule] }).judge(judged).verdict).toBe(verdict);
 });
@@ -125,6 +137,32 @@ test.each<[string, JudgedCall]>([
   ['edit', call('write_file')],
   ['web_fetch(example.com)', fetch('sub.example.com', 8443)],
   ['github', call('github__search')],
+  ['GitHub__*', call('github__search')],
+  ['_own', call('_own')],
+  ['RUN_SHELL_COMMAND(rm)', shell('rm x')],
+  ['Bash(rm:*)', shell('rm -rf x')],
+  ['read_file', call('read_many_files')],
+  ['grep_search(/secret/**)', read('/project/secret/a')],
+  ['list_directory(/secret)', read('/project/secret', 'list_directory')],
+  ['task(explorer)', call('task')],
+  ['read_file(/secret/)', read('/project/secret', 'list_directory')],
+  ['read_file(/secret/)', read('/project/secret/a')],
+  ['read_file(//project//secret/./a)', read('/project/secret/a')],
+  ['read_file(//project/src/../secret)', read('/project/secret/a')],
+  ['read_file(../../srv/key)', read('/srv/key')],
+  ['read_file(..)', read('/other/key')],
+  ['read_file(./secret)', read('/project/secret/a')],
+  ['read_file(~)', read('/home/me/key')],
+  ['read_file(/etc/passwd)', read('/etc/passwd')],
+  ['read_file(*.{pem,key})', read('/project/a/b.key')],
+  ['read_file(#notes)', read('/project/#notes')],
+  ['read_file(/caf\u00e9)', read('/project/cafe\u0301')],
+  ['web_fetch(*)', fetch('example.com', 81)],
+  ['web_fetch(example.com:443)', fetch('example.com')],
+  ['web_fetch(b\u00fccher.example)', fetch('xn--bcher-kva.example')],
+  ['web_fetch([0:0:0:0:0:0:0:1])', fetch('[::1]', 3000)],
+  ['web_fetch(127.1)', fetch('127.0.0.1', 3000)],
+  ['web_fetch(Example.COM.)', fetch('example.com')],
 ])('deny %s holds in every mode and against every allow rule', (rule, judged) => {
   for (const mode of ['plan', 'default', 'auto-edit', 'yolo'] as const)
     expect(
@@ -164,20 +202,45 @@ test('in yolo mode a list of allowed tools is a limit', () => {
   expect(policy.judge(shell('rm x')).verdict).toBe('deny');
 });
 
-test.each(['', '*', 'a b', 'run_shell_command(', 'run_shell_command()', '(x)', '__', 'x'.repeat(2000)])(
-  'the rule %j is refused, and while it should have restricted, nothing is allowed unasked',
-  (text) => {
-    const policy = policyOf({ deny: [text], allow: ['run_shell_command'], mode: 'yolo' });
-    expect(policy.problems).toHaveLength(1);
-    expect(policy.judge(shell('ls')).verdict).toBe('ask');
-    expect(policyOf({ allow: [text] }).judge(read('/project/a')).verdict).toBe('allow');
-  },
-);
+test.each([
+  'read_file(!a)',
+  'edit({a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b})',
+  'web_fetch(https://example.com/x)',
+  '',
+  '*',
+  'a b',
+  'run_shell_command(',
+  'run_shell_command()',
+  '(x)',
+  '__',
+  'x'.repeat(2000),
+])('the rule %j is refused, and while it should have restricted, nothing is allowed unasked', (text) => {
+  const policy = policyOf({ deny: [text], allow: ['run_shell_command'], mode: 'yolo' });
+  expect(policy.problems).toHaveLength(1);
+  expect(policy.judge(shell('ls')).verdict).toBe('ask');
+  expect(policy.judge(read('/project/a')).verdict).toBe('ask');
+  expect(policyOf({ allow: [text] }).judge(read('/project/a')).verdict).toBe('allow');
+});
+
+test.each(['core', 'allowed'] as const)('a list of %s none of which is understood still limits', (list) => {
+  const policy = policyOf({ mode: 'yolo', [list]: ['run_shell_command(git log'] });
+  expect(policy.judge(shell('rm x')).verdict).toBe('deny');
+});
+
+test('a rule that forbids a place forbids where its links lead; one that permits does not', () => {
+  const directory = tempDirectory();
+  mkdirSync(join(directory, 'real'));
+  symlinkSync(join(directory, 'real'), join(directory, 'link'));
+  const spec = `/${join(directory, 'link')}/**`;
+  const judged = read(join(directory, 'real', 'a'));
+  expect(policyOf({ deny: [`read_file(${spec})`] }).judge(judged).verdict).toBe('deny');
+  expect(policyOf({ allow: [`read_file(${spec})`] }).judge(judged).verdict).toBe('ask');
+});
 
 test.each(['__proto__', 'toString', 'constructor'])('the rule %s names a tool and nothing else', (text) => {
   const policy = policyOf({ allow: [text] });
   expect(policy.judge(call('other')).verdict).toBe('ask');
-  expect(policy.judge(call(text.replace(/^_+/, ''))).verdict).toBe('allow');
+  expect(policy.judge(call(text)).verdict).toBe('allow');
 });
 
 test('"always" is remembered for the session, and saved for project and user', async () => {
@@ -192,6 +255,7 @@ test('"always" is remembered for the session, and saved for project and user', a
 });
 
 test('searches can leave out what may not be read', () => {
-  const policy = policyOf({ deny: ['read_file(*.pem)', 'run_shell_command(cat)'] });
-  expect([policy.deniesRead('/project/a/key.pem'), policy.deniesRead('/project/key.pub')]).toEqual([true, false]);
+  const mayRead = policyOf({ deny: ['read_file(*.pem)', 'run_shell_command(cat)'] }).readFilter();
+  expect([mayRead?.('/project/a/key.pem'), mayRead?.('/project/key.pub')]).toEqual([false, true]);
+  expect(policyOf({ deny: ['read_file', 'edit(*.pem)'] }).readFilter()).toBeUndefined();
 });

@@ -1,9 +1,10 @@
 import type { Confirmation, GrantScope } from '../tools/confirmation.js';
 import type { Target } from '../tools/target.js';
 import { matchesHost } from './match-host.js';
-import { matchesPath, type PathBases } from './match-path.js';
-import { type Coverage, coverage } from './match-rule.js';
-import { parseRule, type Reading, type Rule } from './rule.js';
+import { type PathBases, PathRules } from './match-path.js';
+import { type Coverage, coverage, forbidsReading } from './match-rule.js';
+import type { Reading } from './reading.js';
+import { parseRule, type Rule } from './rule.js';
 
 export type ApprovalMode = 'plan' | 'default' | 'auto-edit' | 'yolo';
 
@@ -41,13 +42,16 @@ export class Policy {
   /** Rules that could not be understood, with the reason. While there are any that should have restricted, nothing is allowed unasked. */
   readonly problems: string[] = [];
   readonly #rules: Record<'allow' | 'ask' | 'deny' | 'core' | 'allowed', Rule[]>;
-  readonly #bases: PathBases;
+  readonly #paths: PathRules;
+  /** Lists that limit what may run, even if none of their rules can be understood. */
+  readonly #isLimited: { core: boolean; allowed: boolean };
   readonly #save: PolicyOptions['save'];
   #isCautious = false;
 
   constructor(options: PolicyOptions) {
     this.mode = options.mode;
-    this.#bases = options.bases;
+    this.#paths = new PathRules(options.bases);
+    this.#isLimited = { core: isGiven(options.core), allowed: isGiven(options.allowed) };
     this.#save = options.save;
     const { allow, ask, deny } = options.rules;
     this.#rules = {
@@ -63,12 +67,11 @@ export class Policy {
     return this.#forbidden(call) ?? this.#asked(call) ?? this.#permitted(call) ?? ask('no rule allows it');
   }
 
-  /** True when a deny rule covers the file, so that searches can leave it out. */
-  deniesRead(path: string): boolean {
-    const readers = new Set(['read_file', 'read_many_files']);
-    return this.#rules.deny.some(
-      ({ tool, spec }) => readers.has(tool) && spec !== undefined && matchesPath(spec, path, 'wide', this.#bases),
-    );
+  /** Whether a file may be read, so that searches can leave out the others; nothing when no rule denies reading. */
+  readFilter(): ((path: string) => boolean) | undefined {
+    const specs = this.#rules.deny.filter(forbidsReading).map(({ spec = '' }) => spec);
+    if (specs.length === 0) return undefined;
+    return (path) => !specs.some((spec) => this.#paths.matches(spec, path, 'wide'));
   }
 
   /** True when a rule allows this very host and port: what opens addresses that are otherwise out of bounds. */
@@ -95,11 +98,10 @@ export class Policy {
   #forbidden(call: JudgedCall): Verdict | undefined {
     const denied = this.#rules.deny.find((rule) => covers(this.#cover(rule, call, 'wide')));
     if (denied) return deny(`the rule "${denied.text}" denies it`);
-    if (this.#rules.core.length > 0 && !this.#coversWhole(this.#rules.core, call))
-      return deny('tools.core does not list it');
+    if (this.#isLimited.core && !this.#coversWhole(this.#rules.core, call)) return deny('tools.core does not list it');
     if (this.mode === 'plan' && !call.isReadOnly && !isPlan(call))
       return deny('plan mode runs only what changes nothing; present the plan with exit_plan_mode first');
-    if (this.mode === 'yolo' && this.#rules.allowed.length > 0 && !this.#coversWhole(this.#rules.allowed, call))
+    if (this.mode === 'yolo' && this.#isLimited.allowed && !this.#coversWhole(this.#rules.allowed, call))
       return deny('in yolo mode only the tools given as allowed may run');
     return undefined;
   }
@@ -114,9 +116,9 @@ export class Policy {
   }
 
   #permitted(call: JudgedCall): Verdict | undefined {
+    if (this.#isCautious) return ask('a rule could not be understood, so nothing is allowed unasked');
     const asking = call.targets.filter((target) => target.asks);
     if (call.confirmation === false && asking.length === 0) return allow('it needs no confirmation');
-    if (this.#isCautious) return ask('a rule could not be understood, so nothing is allowed unasked');
     if (this.mode === 'yolo') return allow('yolo mode');
     if (this.#coversAsking([...this.#rules.allow, ...this.#rules.allowed], call, asking))
       return allow('a rule allows it');
@@ -153,7 +155,7 @@ export class Policy {
   }
 
   #cover(rule: Rule, call: JudgedCall, reading: Reading): Coverage {
-    return coverage(rule, call, reading, this.#bases);
+    return coverage(rule, call, reading, this.#paths);
   }
 
   #parse(texts: readonly string[], { restricts }: { restricts: boolean }): Rule[] {
@@ -167,6 +169,7 @@ export class Policy {
   }
 }
 
+const isGiven = (list: readonly string[] | undefined): boolean => list !== undefined && list.length > 0;
 const texts = (list: readonly Rule[]): string[] => list.map(({ text }) => text);
 const allow = (reason: string): Verdict => ({ verdict: 'allow', reason });
 const ask = (reason: string): Verdict => ({ verdict: 'ask', reason });

@@ -1,4 +1,6 @@
 import { checkCommandRule } from '../process/command-rule.js';
+import { globProblem } from '../text/glob.js';
+import { checkHostRule } from './match-host.js';
 
 /** A permission rule: `tool`, or `tool(spec)` where the spec narrows it to commands, paths or hosts. */
 export interface Rule {
@@ -8,9 +10,6 @@ export interface Rule {
   tool: string;
   spec?: string;
 }
-
-/** How a rule is read: a rule that forbids is read widely, one that permits narrowly. */
-export type Reading = 'wide' | 'narrow';
 
 /** Names that people bring along from other agents, and our own class and display names. */
 const otherNames: Record<string, string> = {
@@ -53,6 +52,8 @@ const otherNames: Record<string, string> = {
   exitplanmodetool: 'exit_plan_mode',
 };
 
+const ownNames: ReadonlySet<string> = new Set(Object.values(otherNames));
+
 const form = /^([A-Za-z_][\w.*-]*)(?:\(([\s\S]*)\))?$/;
 const maxLength = 1000;
 
@@ -68,8 +69,40 @@ export function parseRule(text: string): Rule | string {
   if (tool === '*' || /^[*_]*$/.test(tool)) return 'a rule must name a tool; `*` alone is not one';
   if (spec === undefined) return { text: trimmed, tool };
   if (spec.trim() === '') return 'the parentheses are empty; leave them out to mean every use of the tool';
-  const problem = tool === 'run_shell_command' ? checkCommandRule(spec) : undefined;
-  return problem ?? { text: trimmed, tool, spec: spec.trim() };
+  return specProblem(tool, spec.trim()) ?? { text: trimmed, tool, spec: spec.trim() };
+}
+
+/** What the specification of a rule for this tool speaks of; nothing when it has no meaning there. */
+export function kindOfSpec(tool: string): SpecKind | undefined {
+  return specKinds.get(tool);
+}
+
+type SpecKind = 'command' | 'read' | 'write' | 'host';
+
+const specKinds: ReadonlyMap<string, SpecKind> = new Map<string, SpecKind>([
+  ['run_shell_command', 'command'],
+  ['read_file', 'read'],
+  ['read_many_files', 'read'],
+  ['list_directory', 'read'],
+  ['glob', 'read'],
+  ['grep_search', 'read'],
+  ['edit', 'write'],
+  ['write_file', 'write'],
+  ['web_fetch', 'host'],
+]);
+
+function specProblem(tool: string, spec: string): string | undefined {
+  switch (kindOfSpec(tool)) {
+    case 'command':
+      return checkCommandRule(spec);
+    case 'host':
+      return checkHostRule(spec);
+    case 'read':
+    case 'write':
+      return spec.startsWith('!') ? 'a rule for files cannot begin with `!`' : globProblem(spec);
+    case undefined:
+      return undefined;
+  }
 }
 
 /**
@@ -77,7 +110,8 @@ export function parseRule(text: string): Rule | string {
  * server named `mcp`, or all tools of `github`.
  */
 export function canonicalName(name: string): string {
-  const bare = name.replace(/^_+/, '').replace(/^mcp__(?=.+__)/, '');
-  const known = Object.hasOwn(otherNames, bare.toLowerCase()) ? otherNames[bare.toLowerCase()] : undefined;
-  return known ?? bare;
+  const bare = name.replace(/^mcp__(?=.+__)/, '');
+  const lower = bare.toLowerCase();
+  if (ownNames.has(lower)) return lower;
+  return (Object.hasOwn(otherNames, lower) ? otherNames[lower] : undefined) ?? bare;
 }

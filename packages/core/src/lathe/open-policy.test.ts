@@ -1,0 +1,41 @@
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { createLathe } from './create-lathe.js';
+
+const signal = new AbortController().signal;
+
+/** A Lathe whose person's home directory is a link and whose settings hold these rules. */
+async function latheWith(permissions: object, files: Record<string, string> = {}) {
+  const place = tempDirectory({
+    'home/.lathe/settings.json': JSON.stringify({ permissions }),
+    'project/a': '',
+    ...files,
+  });
+  symlinkSync(join(place, 'home'), join(place, 'me'));
+  const lathe = await createLathe({ cwd: join(place, 'project'), home: join(place, 'me'), env: {} });
+  return { place, lathe };
+}
+
+test('a rule on ~ holds for a home directory that is a link', async () => {
+  const { place, lathe } = await latheWith({ deny: ['read_file(~/notes/**)'] }, { 'home/notes/a': 'x' });
+  const [outcome] = await lathe.run(
+    [{ name: 'read_file', args: { absolute_path: join(place, 'home/notes/a') } }],
+    signal,
+  );
+  expect(outcome?.error).toMatchObject({
+    type: 'execution_denied',
+    message: expect.stringContaining('read_file(~/notes/**)'),
+  });
+});
+
+test('searches are filtered only while a rule denies reading', async () => {
+  const { lathe } = await latheWith({ deny: ['read_file(/secret)'] }, { 'project/secret/key': 'x' });
+  const list = [{ name: 'list_directory', args: { path: lathe.workspace.root } }];
+  const [filtered] = await lathe.run(list, signal);
+  expect(String(filtered?.llmContent)).not.toContain('secret');
+  const open = await latheWith({}, { 'project/secret/key': 'x' });
+  const [whole] = await open.lathe.run([{ name: 'list_directory', args: { path: open.lathe.workspace.root } }], signal);
+  expect(String(whole?.llmContent)).toContain('secret');
+});
