@@ -2,6 +2,7 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { textOf } from '../content.js';
 import { createLathe } from './create-lathe.js';
 
 const signal = new AbortController().signal;
@@ -34,8 +35,8 @@ test('searches are filtered only while a rule denies reading', async () => {
   const { lathe } = await latheWith({ deny: ['read_file(/secret)'] }, { 'project/secret/key': 'x' });
   const list = [{ name: 'list_directory', args: { path: lathe.workspace.root } }];
   const [filtered] = await lathe.run(list, signal);
-  expect(String(filtered?.llmContent)).not.toContain('secret');
+  expect(textOf(filtered?.llmContent ?? '')).not.toContain('secret');
   const open = await latheWith({}, { 'project/secret/key': 'x' });
   const [whole] = await open.lathe.run([{ name: 'list_directory', args: { path: open.lathe.workspace.root } }], signal);
-  expect(String(whole?.llmContent)).toContain('secret');
+  expect(textOf(whole?.llmContent ?? '')).toContain('secret');
 });

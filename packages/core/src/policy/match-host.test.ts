@@ -20,7 +20,7 @@ test.each([
   ['domain:python.org', 'python.org', true, true],
   ['python.org/path', 'python.org', false, false],
   ['user@python.org', 'python.org', false, false],
-  ['*', 'python.org', false, false],
+  ['*', 'python.org', false, true],
 ])('the rule %s and the host %s: allows %s, denies %s', (rule, target, allows, denies) => {
   const [host = '', port] = target.split(':');
   const subject = { host, ...(port !== undefined && { port: Number(port) }) };
@@ -36,6 +36,7 @@ test.each([
   [['web_fetch(wiki.corp:443)'], 'wiki.corp', 443, true],
   [['web_fetch(localhost)'], 'localhost', 80, false],
   [['web_fetch'], 'localhost', 3000, false],
+  [['web_fetch(*:3000)'], 'localhost', 3000, false],
   [['run_shell_command(localhost:3000)'], 'localhost', 3000, false],
   [[], 'localhost', 3000, false],
 ])('the rules %j open %s:%i: %s', (allow, host, port, isOpen) => {

@@ -1,16 +1,16 @@
 import type { Reading } from './reading.js';
 
 /**
- * `example.com` is that host on its standard port, `*.example.com` everything below it, `localhost:3000` one port, `*`
- * every host. Read widely (deny, ask) a host stands for everything below it and every port, and a port that is standard
- * for some scheme for its absence too.
+ * `example.com` is that host on its standard port, `*.example.com` everything below it, `localhost:3000` one port.
+ * Read widely (deny, ask) a host stands for everything below it and every port, `*` for every host, and a port that is
+ * standard for some scheme for its absence too.
  */
 export function matchesHost(spec: string, target: { host: string; port?: number }, reading: Reading): boolean {
   const wanted = parse(spec);
   if (!wanted) return false;
   const host = target.host.toLowerCase().replace(/\.$/, '');
   if (!fitsPort(wanted.port, target.port, reading)) return false;
-  if (wanted.host === '*') return true;
+  if (wanted.host === '*') return reading === 'wide';
   if (wanted.isBelow) return host.endsWith(`.${wanted.host}`);
   return host === wanted.host || (reading === 'wide' && host.endsWith(`.${wanted.host}`));
 }
