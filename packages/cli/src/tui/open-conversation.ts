@@ -1,4 +1,14 @@
-import { type Approver, chooseModel, type Lathe, type Model, openAgent, openSession, visibleText } from '@lathe/core';
+import {
+  type Approver,
+  chooseModel,
+  type Lathe,
+  type Model,
+  openAgent,
+  openSession,
+  type Session,
+  textOf,
+  visibleText,
+} from '@lathe/core';
 import { type Flags, resumeOf } from '../args.js';
 import { ConsoleDriver } from '../console/console-driver.js';
 import type { Io } from '../io.js';
@@ -41,7 +51,9 @@ export async function openConversation(options: ConversationOptions): Promise<Co
   if (choice.status === 'chosen') {
     const session = await openSession(lathe, { model: choice.model, ...resumeOf(flags) });
     const driver = new AgentDriver(lathe, session);
-    const notes = [...choice.notes, ...session.notes].map((note) => style.dim(visibleText(note)));
+    const notes = [...choice.notes, ...session.notes, ...whereWeWere(session)].map((note) =>
+      style.dim(visibleText(note)),
+    );
     return { lathe, driver, greeting: [title(choice.model.id), ...notes].join('\n') };
   }
   // In the console the person is the caller, so the tools are set up for a person.
@@ -56,4 +68,15 @@ export async function openConversation(options: ConversationOptions): Promise<Co
     'Until then this is the console: you call the tools yourself. /tools lists them, /help helps.',
   ];
   return { lathe: own, driver: new ConsoleDriver(own), greeting: lines.join('\n') };
+}
+
+const maxRecalled = 600;
+
+/** The end of a conversation that is gone on with, for the person to remember it by. */
+function whereWeWere({ agent }: Session): string[] {
+  const answer = agent.history.findLast(({ role }) => role === 'model');
+  if (!answer) return [];
+  const text = textOf(answer.parts.filter(({ thought }) => !thought)).trim();
+  const end = text.length > maxRecalled ? `…${text.slice(-maxRecalled)}` : text;
+  return [`Going on after ${agent.history.length} messages; the last one was:`, end];
 }

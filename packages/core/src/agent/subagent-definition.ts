@@ -14,10 +14,10 @@ export interface SubagentDefinition {
 }
 
 export const builtInSubagents: readonly SubagentDefinition[] = [
-  { name: 'general-purpose', description: 'any task, with all tools' },
+  { name: 'general-purpose', description: 'any task' },
   {
     name: 'explorer',
-    description: 'finds things in the project; reads only',
+    description: 'finds things; read-only',
     instructions:
       'You are Lathe, exploring a project for another agent. Find what is asked with as few calls as you can, several at once where they do not depend on each other. Change nothing.',
     tools: ['list_directory', 'read_file', 'read_many_files', 'glob', 'grep_search'],

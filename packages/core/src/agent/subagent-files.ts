@@ -47,7 +47,7 @@ export async function loadSubagents({
     const definition = await read(path, problems, workspace);
     if (!definition) continue;
     if (definitions.has(definition.name))
-      problems.push(`${path}: there is a subagent ${definition.name} already; this one is not used`);
+      problems.push(visibleText(`${path}: there is a subagent ${definition.name} already; this one is not used`));
     else definitions.set(definition.name, definition);
   }
   const all = [...definitions.values()];
@@ -72,7 +72,7 @@ async function read(path: string, problems: string[], gate?: Workspace): Promise
     const text = readBounded(location?.path ?? path, maxFileBytes);
     return text === undefined ? undefined : parseSubagent(text);
   } catch (error) {
-    problems.push(`${path}: ${error instanceof Error ? error.message : String(error)}`);
+    problems.push(visibleText(`${path}: ${error instanceof Error ? error.message : String(error)}`));
     return undefined;
   }
 }

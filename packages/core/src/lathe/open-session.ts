@@ -31,6 +31,8 @@ export async function openSession(lathe: Lathe, options: OpenSessionOptions): Pr
     ? { id: resumed.id, transcript: store.reopen(resumed, transcriptOptions) }
     : store.create(transcriptOptions);
   if (lathe.hooks) Object.assign(lathe.hooks.session, { id, transcriptPath: transcript.path });
+  // Nobody waits for it, and what is left over goes next time.
+  if (!resumed) store.prune().catch(() => undefined);
   const notes = resumed ? [...resumed.notes, ...notesOn(resumed, lathe)] : noneYet(resume);
   return new Session({ id, agent, transcript, notes, problems, beginTurn: (turn) => lathe.journal.beginTurn(turn) });
 }
@@ -118,6 +120,7 @@ export class Session {
   }
 
   #rewrite(messages: readonly Message[]): void {
+    if (messages.length === 0 && this.#written === 0) return;
     this.#parts.transcript.append({ type: 'history', messages });
     this.#written = messages.length;
   }

@@ -63,3 +63,12 @@ test('parts of the wrong shape are left out', () => {
   const record = { type: 'message', message: { role: 'user', parts } } as unknown as SessionRecord;
   expect(decodeLine(encodeLine(line(record), []))?.record).toEqual(message('ok'));
 });
+
+test('what must come back unchanged does', () => {
+  const thoughtSignature = `ab-sk-${'x'.repeat(30)}`;
+  const record: SessionRecord = {
+    type: 'message',
+    message: { role: 'model', parts: [{ text: 'a', thoughtSignature }] },
+  };
+  expect(decodeLine(encodeLine(line(record), []))?.record).toEqual(record);
+});

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { readdir, realpath, stat } from 'node:fs/promises';
+import { readdir, realpath, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LatheHome } from '../files/lathe-home.js';
 import { openPrivate, type ReadLimits, readTranscript, type StoredSession } from './read-transcript.js';
@@ -98,6 +98,13 @@ export class SessionStore {
     return this.#load(only, limits);
   }
 
+  /** Forgets sessions that are old and many. */
+  async prune({ keep = 200, days = 30 }: { keep?: number; days?: number } = {}): Promise<void> {
+    const oldest = Date.now() - days * 86_400_000;
+    const files = await this.#files(this.#directory);
+    for (const { path, mtimeMs } of files.slice(keep)) if (mtimeMs < oldest) await unlink(path);
+  }
+
   get #directory(): string {
     const key = createHash('sha256').update(this.#root).digest('hex').slice(0, 32);
     return this.#home.file('sessions', key);
@@ -135,7 +142,7 @@ export class SessionStore {
     return found.flat();
   }
 
-  async #files(directory: string): Promise<SessionFile[]> {
+  async #files(directory: string): Promise<(SessionFile & { mtimeMs: number })[]> {
     const names = (await readdir(directory).catch(() => [])).filter((name) => name.endsWith('.jsonl'));
     const files = await Promise.all(
       names.map(async (name) => {

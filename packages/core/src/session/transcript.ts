@@ -45,6 +45,8 @@ export class Transcript {
   #waiting: Buffer[] = [];
   /** The file does not end with a whole line. */
   #isTorn = false;
+  /** Something was written since the last `sync`. */
+  #isDirty = false;
   #hasComplained = false;
 
   constructor(options: TranscriptOptions) {
@@ -65,7 +67,9 @@ export class Transcript {
   }
 
   async sync(): Promise<void> {
-    if (this.#file !== undefined) await fsyncFile(this.#file).catch(() => undefined);
+    if (this.#file === undefined || !this.#isDirty) return;
+    this.#isDirty = false;
+    await fsyncFile(this.#file).catch(() => undefined);
   }
 
   async close(): Promise<void> {
@@ -89,6 +93,7 @@ export class Transcript {
       this.#isTorn = true;
       for (let done = 0; done < line.length; ) done += writeSync(this.#file, line, done);
       this.#isTorn = false;
+      this.#isDirty = true;
       this.#waiting.shift();
     }
   }

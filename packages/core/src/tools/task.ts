@@ -29,8 +29,8 @@ function schemaFor(names: readonly string[]) {
   return {
     type: 'object',
     properties: {
-      description: { type: 'string', minLength: 1, description: 'The task in 3 to 5 words' },
-      prompt: { type: 'string', minLength: 1, description: 'All it needs to know, and what to report' },
+      description: { type: 'string', minLength: 1, description: '3 to 5 words' },
+      prompt: { type: 'string', minLength: 1, description: 'All it must know, and what to report' },
       subagent_type: { type: 'string', enum: names },
     },
     required: ['description', 'prompt', 'subagent_type'],
@@ -48,7 +48,7 @@ export class TaskTool extends BaseTool<Task> {
     super({
       name: TaskTool.toolName,
       displayName: 'Task',
-      description: `Let a subagent work on a task of its own; it knows only the prompt and returns one report. Calls in one turn run side by side.\n${installed.map(line).join('\n')}`,
+      description: `A subagent does a task on its own: it sees only the prompt and returns one report. Calls in one turn run in parallel.\n${installed.map(line).join('\n')}`,
       kind: 'agent',
       parameterSchema: schemaFor(installed.map(({ name }) => name)),
       // Subagents have limits of their own, which do not count the time they wait for others.
