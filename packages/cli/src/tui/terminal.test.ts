@@ -76,6 +76,8 @@ function isRestored(raw: string): boolean {
   return isOff('2004') && raw.lastIndexOf('\u001b[?25h') >= raw.lastIndexOf('\u001b[?25l');
 }
 
+/** Shown when the prompt takes keys. */
+const idle = 'Ask for anything.';
 /** Longer than a question is deaf to keys. */
 const think = () => new Promise((resolve) => setTimeout(resolve, 400));
 
@@ -130,6 +132,7 @@ test('a task with a model: a change is shown, changed in an editor, and told to 
   await shows('All done.');
   expect(readFileSync(join(cwd, 'a.js'), 'utf8')).toBe('const x = 2;\n');
   expect(text()).toContain('✓ edit');
+  await shows(idle);
   type('/quit\r');
   expect(await exited()).toBe(0);
 }, 90_000);
@@ -151,4 +154,47 @@ test('twenty columns, a paste of ten thousand lines, typing ahead of a question'
   type('\u0003');
   expect(await exited()).toBe(0);
   expect(text()).not.toContain('RangeError');
+}, 90_000);
+
+test('a conversation that was left is gone on with, and a subagent’s question reaches the person', async () => {
+  const cwd = tempDirectory({});
+  const home = tempDirectory();
+  const write = { name: 'write_file', args: { file_path: join(cwd, 'x.txt'), content: 'new' } };
+  const task = {
+    name: 'task',
+    args: { description: 'write it', prompt: 'write x.txt', subagent_type: 'general-purpose' },
+  };
+  const server = await modelServer([
+    { text: 'Hello **Ada**.' },
+    { calls: [task] },
+    { calls: [write] },
+    { text: 'I wrote it.' },
+    { text: 'It is **written**, Ada.' },
+  ]);
+  const env = {
+    HOME: home,
+    OPENAI_BASE_URL: `${server.url}/v1`,
+    OPENAI_API_KEY: 'key-for-tests',
+    OPENAI_MODEL: 'stub',
+  };
+  const first = terminal(['my name is Ada'], { cwd, env });
+  await first.shows('Hello Ada.');
+  await first.shows(idle);
+  first.type('/quit\r');
+  expect(await first.exited()).toBe(0);
+
+  const second = terminal(['--continue'], { cwd, env });
+  await second.shows('Going on after 2 messages');
+  await second.shows('Hello **Ada**.');
+  await second.shows(idle);
+  second.type('have x.txt written\r');
+  await second.shows('The subagent general-purpose asks.');
+  expect(JSON.stringify(server.requests[1]?.body)).toContain('my name is Ada');
+  await think();
+  second.type('y');
+  await second.shows('It is written, Ada.');
+  expect(readFileSync(join(cwd, 'x.txt'), 'utf8')).toBe('new');
+  await second.shows(idle);
+  second.type('/quit\r');
+  expect(await second.exited()).toBe(0);
 }, 90_000);
