@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { TodoWriteTool } from '../tools/todoWrite.js';
 import { ToolRegistry } from '../tools/tool-registry.js';
 import { defineTool } from '../tools/tools.js';
 import { subagentTools } from './subagent-tools.js';
@@ -30,7 +29,7 @@ function registry(names: readonly string[] = builtIns, servers: readonly string[
 const namesOf = (all: ToolRegistry) => all.getAllTools().map(({ name }) => name);
 
 test('without wishes a subagent has the tools of its parent, but cannot leave plan mode or start others', () => {
-  const own = subagentTools(registry(), {}, { mayDelegate: false });
+  const own = subagentTools(registry(), {}, { mayDelegate: false, own: [] });
   expect(namesOf(own)).toEqual([
     'read_file',
     'edit',
@@ -41,7 +40,7 @@ test('without wishes a subagent has the tools of its parent, but cannot leave pl
     'slack__post',
   ]);
   expect(own.entries().at(-1)?.source).toBe('mcp:slack');
-  expect(namesOf(subagentTools(registry(), {}, { mayDelegate: true }))).toContain('task');
+  expect(namesOf(subagentTools(registry(), {}, { mayDelegate: true, own: [] }))).toContain('task');
 });
 
 test.each([
@@ -55,23 +54,24 @@ test.each([
   [['no_such_tool', 'exit_plan_mode'], []],
   [[], []],
 ])('tools %j gives %j', (tools, expected) => {
-  expect(namesOf(subagentTools(registry(), { tools }, { mayDelegate: false }))).toEqual(expected);
+  expect(namesOf(subagentTools(registry(), { tools }, { mayDelegate: false, own: [] }))).toEqual(expected);
 });
 
 test('what is not wanted goes, also when it is wanted', () => {
   const wish = { tools: ['*'], withoutTools: ['Edit', 'github', 'slack__*'] };
-  expect(namesOf(subagentTools(registry(), wish, { mayDelegate: false }))).toEqual(['read_file', 'run_shell_command']);
+  expect(namesOf(subagentTools(registry(), wish, { mayDelegate: false, own: [] }))).toEqual([
+    'read_file',
+    'run_shell_command',
+  ]);
 });
 
-test('the todo list is its own', async () => {
-  const todos = { todos: [] };
-  const parent = registry([], []);
-  parent.registerTool(new TodoWriteTool(todos));
-  const own = subagentTools(parent, {}, { mayDelegate: false }).getTool('todo_write');
-  expect(own).not.toBe(parent.getTool('todo_write'));
-  if (!(own instanceof TodoWriteTool)) throw new Error('no list');
-  await own.execute({ todos: [{ id: '1', content: 'x', status: 'pending' }] });
-  expect(todos.todos).toEqual([]);
+test('tools with a memory are its own, and only those it may have', () => {
+  const own = [tool('read_file'), tool('edit'), tool('save_memory'), tool('github__search')];
+  const parent = registry();
+  const child = subagentTools(parent, { withoutTools: ['Edit'] }, { mayDelegate: false, own });
+  expect(child.getTool('read_file')).toBe(own[0]);
+  expect(child.getTool('github__search')).toBe(parent.getTool('github__search'));
+  expect([child.getTool('edit'), child.getTool('save_memory')]).toEqual([undefined, undefined]);
 });
 
 test('no definition gives a tool that the parent does not have', () => {
@@ -85,8 +85,8 @@ test('no definition gives a tool that the parent does not have', () => {
       fc.boolean(),
       (has, servers, tools, withoutTools, mayDelegate) => {
         const parent = registry(has, servers);
-        const child = subagentTools(parent, { tools, withoutTools }, { mayDelegate });
-        const grandchild = subagentTools(child, {}, { mayDelegate });
+        const child = subagentTools(parent, { tools, withoutTools }, { mayDelegate, own: [] });
+        const grandchild = subagentTools(child, {}, { mayDelegate, own: [] });
         for (const { name } of child.getAllTools()) expect(parent.getTool(name)).toBe(child.getTool(name));
         for (const name of namesOf(grandchild)) expect(child.getTool(name)).toBeDefined();
       },

@@ -1,25 +1,31 @@
 import { matchesName } from '../policy/match-name.js';
 import { canonicalName } from '../policy/rule.js';
 import { TaskTool } from '../tools/task.js';
-import { TodoWriteTool } from '../tools/todoWrite.js';
 import { builtIn, type RegisteredTool, ToolRegistry } from '../tools/tool-registry.js';
+import type { AnyTool } from '../tools/tools.js';
 import type { SubagentDefinition } from './subagent-definition.js';
 import { ToolSearchTool } from './tool-search.js';
 
+export interface SubagentToolOptions {
+  mayDelegate: boolean;
+  /** Take the place of the built-in tools of the same name: they remember what the subagent, not its parent, has seen. */
+  own: readonly AnyTool[];
+}
+
 /**
  * What a subagent may call: those of its parent's tools that its definition wants. Never more than the parent has.
- * Leaving plan mode is for the agent that talks with the person; the todo list and the tool search are its own.
+ * Leaving plan mode is for the agent that talks with the person, and the tool search belongs to one list of tools.
  */
 export function subagentTools(
   parent: ToolRegistry,
   definition: Pick<SubagentDefinition, 'tools' | 'withoutTools'>,
-  { mayDelegate }: { mayDelegate: boolean },
+  { mayDelegate, own }: SubagentToolOptions,
 ): ToolRegistry {
   const never = new Set(['exit_plan_mode', ToolSearchTool.toolName, ...(mayDelegate ? [] : [TaskTool.toolName])]);
   const granted = parent.entries().filter(({ tool: { name } }) => !never.has(name) && isWanted(name, definition));
   const registry = new ToolRegistry();
   for (const { tool } of granted.filter(({ source }) => source === builtIn))
-    registry.registerTool(tool instanceof TodoWriteTool ? new TodoWriteTool({ todos: [] }) : tool);
+    registry.registerTool(own.find(({ name }) => name === tool.name) ?? tool);
   for (const [source, entries] of bySource(granted))
     registry.replaceTools(
       source,

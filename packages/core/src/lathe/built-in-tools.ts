@@ -56,6 +56,8 @@ export interface BuiltIns {
   changes: FileChanges;
   todos: TodoStore;
   search: SearchSetup;
+  /** New ones of the tools that remember what their caller has seen and planned, for another agent. */
+  openOwnTools(): AnyTool[];
   /** Ends what the tools left running. */
   close(): Promise<void>;
 }
@@ -64,30 +66,34 @@ export interface BuiltIns {
 export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
   const { workspace, home, policy } = options;
   const seen = options.caller === 'person' ? new EverythingSeen() : new SeenFiles();
-  const journal = new Journal(home);
-  const changes = new FileChanges({ locks: new FileLocks(home), journal, seen });
-  const visibility = visibilityOf(options);
+  const shared = { locks: new FileLocks(home), journal: new Journal(home), visibility: visibilityOf(options) };
+  const { visibility, journal } = shared;
   const shell = await shellTool(options);
   const web = webTools(options);
   const todos: TodoStore = { todos: [] };
+  const own = ownTools(options, shared, { seen, todos });
   const mayDelegate = options.settings.agents.maxDepth > 0;
   return {
     tools: [
       new LSTool(workspace, visibility),
-      new ReadFileTool(workspace, seen, visibility, readLimits(options.settings)),
-      new ReadManyFilesTool(workspace, seen, visibility),
+      own.readFile,
+      own.readManyFiles,
       new GlobTool(workspace, visibility),
       new GrepTool(workspace, visibility, new Ripgrep()),
-      new EditTool(workspace, changes),
-      new WriteFileTool(workspace, changes),
+      own.edit,
+      own.writeFile,
       shell.tool,
       ...web.tools,
-      new MemoryTool(workspace, changes, memoryFiles(options)),
+      own.memory,
       ...(mayDelegate ? [new TaskTool(options.subagents)] : []),
-      new TodoWriteTool(todos),
+      own.todoWrite,
       new ExitPlanModeTool(planMode(policy)),
     ],
-    changes,
+    openOwnTools: () => {
+      const { changes: _, ...tools } = ownTools(options, shared, { seen: new SeenFiles(), todos: { todos: [] } });
+      return Object.values(tools);
+    },
+    changes: own.changes,
     todos,
     sandbox: shell.sandbox,
     search: web.search,
@@ -95,6 +101,25 @@ export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
     close: async () => {
       await Promise.all([shell.close(), web.close()]);
     },
+  };
+}
+
+/** The tools that remember what their caller has seen and planned, so that each agent needs its own. */
+function ownTools(
+  options: BuiltInOptions,
+  { locks, journal, visibility }: { locks: FileLocks; journal: Journal; visibility: Visibility },
+  { seen, todos }: { seen: SeenFiles; todos: TodoStore },
+) {
+  const { workspace } = options;
+  const changes = new FileChanges({ locks, journal, seen });
+  return {
+    changes,
+    readFile: new ReadFileTool(workspace, seen, visibility, readLimits(options.settings)),
+    readManyFiles: new ReadManyFilesTool(workspace, seen, visibility),
+    edit: new EditTool(workspace, changes),
+    writeFile: new WriteFileTool(workspace, changes),
+    memory: new MemoryTool(workspace, changes, memoryFiles(options)),
+    todoWrite: new TodoWriteTool(todos),
   };
 }
 

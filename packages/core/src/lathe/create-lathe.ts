@@ -87,6 +87,8 @@ export interface Lathe {
   run(calls: readonly CallRequest[], signal: AbortSignal): Promise<CallOutcome[]>;
   /** Another queue of calls under the same rules, for an agent or a subagent. */
   openScheduler(options?: Partial<Pick<SchedulerOptions, 'registry' | 'policy' | 'approver' | 'onEvent'>>): Scheduler;
+  /** New ones of the built-in tools that remember what their caller has seen and planned, for a subagent. */
+  openOwnTools(): AnyTool[];
   /**
    * Looks for the tools of the discovery command and the servers; with a name, only where a tool of that name could be.
    * Returns what went wrong, by source.
@@ -141,6 +143,7 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
     hooks,
     subagents,
     openScheduler,
+    openOwnTools: builtIns.openOwnTools,
     problems: [...loaded.problems.map(describeProblem), ...policy.problems, ...notices, ...problems],
     run: (calls, signal) => scheduler.run(calls, signal),
     sandbox,

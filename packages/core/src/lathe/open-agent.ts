@@ -118,7 +118,10 @@ async function openSubagent(
     approver: onBehalfOf(name, place.approver),
     budgets: smallerBudgets(taskBudgets(settings), parent.budgetLeft),
     depth,
-    registry: subagentTools(place.registry, definition, { mayDelegate: depth < settings.agents.maxDepth }),
+    registry: subagentTools(place.registry, definition, {
+      mayDelegate: depth < settings.agents.maxDepth,
+      own: lathe.openOwnTools(),
+    }),
     context: contextFiles(lathe),
     remark: 'Report what you find.',
     ...(hooks && { hooks: subagentHooks(hooks) }),

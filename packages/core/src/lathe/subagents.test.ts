@@ -266,3 +266,20 @@ test('a task called without an agent is refused', async () => {
   const [outcome] = await lathe.run([task('x')], never);
   expect(outcome?.error?.type).toBe('execution_failed');
 });
+
+test('what a subagent has read or planned, its parent has not', async () => {
+  const todos = { name: 'todo_write', args: { todos: [{ id: '1', content: 'inner', status: 'pending' }] } };
+  const model = cast({
+    'go on': (request, turn) =>
+      turn === 1 ? { calls: [writes(join(root, 'a.txt'))] } : boss(task('look'))(request, turn),
+    look: (_request, turn) =>
+      turn === 0
+        ? { calls: [{ name: 'read_file', args: { absolute_path: join(root, 'a.txt') } }, todos] }
+        : { text: 'It says alpha.' },
+  });
+  const { root, agent, lathe } = await open(model, { flags: { 'tools.approvalMode': 'yolo' } });
+  const [, written] = outcomes(await collect(agent.prompt('go on', never)));
+  expect(written?.error?.type).toBe('edit_requires_prior_read');
+  expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('alpha\n');
+  expect(lathe.todos.todos).toEqual([]);
+});
