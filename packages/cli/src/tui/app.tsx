@@ -32,13 +32,13 @@ const liveLines = 12;
 export function App(props: AppProps) {
   const { driver, queue, style, sandbox, greeting, initialPrompt, editText } = props;
   const { stdout } = useStdout();
-  const { screen, mode, inputs, say, submit, isAsked, question } = useSession(props);
+  const { screen, mode, inputs, say, enter, isAsked, question } = useSession(props);
   const now = useClock(screen.isBusy);
   const context: ViewContext = { style, width: Math.max(10, (stdout.columns || 80) - 2), markdown: props.markdown };
 
   useEffect(() => {
     say(greeting);
-    if (initialPrompt !== undefined) void submit(initialPrompt);
+    if (initialPrompt !== undefined) enter(initialPrompt);
     // Once, when the screen first appears.
   }, []);
 
@@ -67,9 +67,9 @@ export function App(props: AppProps) {
             style={style}
             placeholder={screen.isBusy ? '' : driver.placeholder}
             history={inputs}
-            isActive={!screen.isBusy}
+            isActive={!isAsked}
             complete={(text) => complete(text, driver)}
-            onSubmit={(text) => void submit(text)}
+            onSubmit={enter}
           />
         )}
         <StatusLine screen={screen} fields={{ model: driver.name, mode, sandbox }} style={style} />

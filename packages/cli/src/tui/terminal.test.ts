@@ -100,6 +100,7 @@ test('without a model the console calls tools, asks, undoes and leaves the termi
   await think();
   type('y');
   await expect.poll(() => readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('two\n');
+  // Typed while the call may still be ending: it waits its turn.
   type('/undo\r');
   await shows('a.txt: restored');
   type('\u0003');

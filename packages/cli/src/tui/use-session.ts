@@ -1,15 +1,11 @@
-import { type ApprovalMode, visibleText } from '@lathe/core';
-import { useApp, useInput } from 'ink';
+import { visibleText } from '@lathe/core';
+import { useApp } from 'ink';
 import { useCallback, useRef, useState, useSyncExternalStore } from 'react';
 import { findSlashCommand } from '../slash/slash-commands.js';
 import type { AppProps } from './app.js';
 import type { Driver } from './driver.js';
 import { useAgentStream } from './use-agent-stream.js';
-
-/** What Shift+Tab goes through. Yolo has to be asked for by name. */
-const modes: ApprovalMode[] = ['default', 'auto-edit', 'plan'];
-/** A second Ctrl+C within this time leaves. */
-const leaveMs = 2000;
+import { useSessionKeys } from './use-session-keys.js';
 
 /** The conversation: what is on the screen, what a person has typed, and what their keys do to it. */
 export function useSession({
@@ -24,7 +20,7 @@ export function useSession({
   const [mode, setMode] = useState(lathe.policy.mode);
   const [inputs, setInputs] = useState<string[]>([]);
   const work = useRef<AbortController | undefined>(undefined);
-  const interruptedAt = useRef(Number.NEGATIVE_INFINITY);
+  const queued = useRef<string[]>([]);
   const question = useSyncExternalStore(
     (listener) => queue.onChange(listener),
     () => queue.current,
@@ -52,25 +48,36 @@ export function useSession({
 
   const submit = async (input: string): Promise<void> => {
     setInputs((all) => [...all, input]);
+    await start(input);
+    for (let next = queued.current.shift(); next !== undefined; next = queued.current.shift()) await start(next);
+  };
+
+  /** While something runs, what is typed waits its turn. */
+  const enqueue = (input: string) => {
+    setInputs((all) => [...all, input]);
+    queued.current.push(input);
+    say(style.dim(`(next) ${visibleText(input)}`));
+  };
+
+  const start = (input: string): Promise<void> => {
     if (input.trim() === '/compact') return run(input, (signal) => driver.compact(signal));
     return input.startsWith('/') ? obey(input) : run(input, (signal) => driver.submit(input, signal));
   };
 
-  const interrupt = () => {
-    if (performance.now() - interruptedAt.current < leaveMs) exit();
-    interruptedAt.current = performance.now();
-    if (work.current) work.current.abort();
-    else say(style.dim('Ctrl+C again to leave.'));
+  const cancel = () => {
+    queued.current = [];
+    work.current?.abort();
+    return work.current !== undefined;
   };
-
-  useInput((input, key) => {
-    if (key.ctrl && input === 'c') return interrupt();
-    if (question) return undefined;
-    if (key.escape) return work.current?.abort();
-    if (!(key.tab && key.shift)) return undefined;
-    lathe.policy.mode = modes[(modes.indexOf(lathe.policy.mode) + 1) % modes.length] ?? 'default';
-    return setMode(lathe.policy.mode);
+  useSessionKeys({
+    policy: lathe.policy,
+    isAsked: question !== undefined,
+    cancel,
+    onMode: () => setMode(lathe.policy.mode),
+    onIdleInterrupt: () => say(style.dim('Ctrl+C again to leave.')),
   });
 
-  return { screen, mode, inputs, say, submit, question, isAsked: question !== undefined };
+  const enter = (input: string) => (work.current ? enqueue(input) : void submit(input));
+
+  return { screen, mode, inputs, say, enter, question, isAsked: question !== undefined };
 }

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { FileLocks } from './file-lock.js';
@@ -49,6 +51,18 @@ test('who waits too long gets a typed error, who is aborted stops waiting', asyn
     const other = new FileLocks(home, { patienceMs: 20 });
     await expect(other.hold('/x', signal, async () => {})).rejects.toMatchObject({ type: 'file_write_failure' });
     await expect(other.hold('/x', aborted, async () => {})).rejects.toThrow(/abort|timeout/i);
+  });
+});
+
+test('waiting ends in time although garbage is collected meanwhile', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const home = new LatheHome(tempDirectory());
+  await new FileLocks(home).hold('/x', signal, async () => {
+    const timer = setInterval(collect, 5);
+    const waiting = new FileLocks(home, { patienceMs: 200 }).hold('/x', signal, async () => {});
+    await expect(waiting).rejects.toMatchObject({ type: 'file_write_failure' });
+    clearInterval(timer);
   });
 });
 

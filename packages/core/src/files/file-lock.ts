@@ -51,13 +51,15 @@ export class FileLocks {
   }
 
   async #acquire(lock: string, holder: string, path: string, signal: AbortSignal): Promise<void> {
-    const patience = AbortSignal.any([signal, AbortSignal.timeout(this.#patienceMs)]);
+    // Kept in a variable that is used below: Node 20 collects a timeout that only `AbortSignal.any` knows.
+    const timeout = AbortSignal.timeout(this.#patienceMs);
+    const patience = AbortSignal.any([signal, timeout]);
     try {
       await sweep(await this.#home.directory('locks'));
       await acquire(lock, holder, patience);
     } catch (cause) {
       signal.throwIfAborted();
-      if (!patience.aborted) throw toWriteError(cause, lock);
+      if (!timeout.aborted) throw toWriteError(cause, lock);
       const message = `${path} is being written by another process; try again later`;
       throw new ToolError('file_write_failure', message, { cause });
     }

@@ -58,7 +58,9 @@ async function callAsTask({ client }: Session, call: ToolCall): Promise<CallTool
     '@modelcontextprotocol/ext-tasks/client'
   );
   const { tool, params, timeoutMs, onProgress } = call;
-  const signal = AbortSignal.any([call.signal, AbortSignal.timeout(timeoutMs)]);
+  // Kept in a variable that is used below: Node 20 collects a timeout that only `AbortSignal.any` knows.
+  const limit = AbortSignal.timeout(timeoutMs);
+  const signal = AbortSignal.any([call.signal, limit]);
   const session = createTaskSessionFromClient(client, { endpointId: call.server });
   try {
     const declaration = toolDeclarationFromMcpTool(tool);
@@ -74,7 +76,7 @@ async function callAsTask({ client }: Session, call: ToolCall): Promise<CallTool
     if (!isCallToolResult(result)) throw new Error('the task ended with something that is no result');
     return result;
   } catch (error) {
-    if (signal.aborted && !call.signal.aborted) throw timeout(call, timeoutMs);
+    if (limit.aborted && !call.signal.aborted) throw timeout(call, timeoutMs);
     throw error;
   } finally {
     await session.close();

@@ -1,0 +1,38 @@
+import type { ApprovalMode, Policy } from '@lathe/core';
+import { useApp, useInput } from 'ink';
+import { useRef } from 'react';
+
+/** What Shift+Tab goes through. Yolo has to be asked for by name. */
+const modes: ApprovalMode[] = ['default', 'auto-edit', 'plan'];
+/** A second Ctrl+C within this time leaves. */
+const leaveMs = 2000;
+
+export interface SessionKeys {
+  policy: Policy;
+  /** A question is on the screen and has the keys, but for Ctrl+C. */
+  isAsked: boolean;
+  /** Stops what runs; false when nothing does. */
+  cancel: () => boolean;
+  onMode: () => void;
+  onIdleInterrupt: () => void;
+}
+
+/** Ctrl+C, Esc and Shift+Tab. */
+export function useSessionKeys({ policy, isAsked, cancel, onMode, onIdleInterrupt }: SessionKeys): void {
+  const { exit } = useApp();
+  const interruptedAt = useRef(Number.NEGATIVE_INFINITY);
+  const interrupt = () => {
+    if (performance.now() - interruptedAt.current < leaveMs) exit();
+    interruptedAt.current = performance.now();
+    if (!cancel()) onIdleInterrupt();
+  };
+  useInput((input, key) => {
+    if (key.ctrl && input === 'c') interrupt();
+    else if (isAsked) return;
+    else if (key.escape) cancel();
+    else if (key.tab && key.shift) {
+      policy.mode = modes[(modes.indexOf(policy.mode) + 1) % modes.length] ?? 'default';
+      onMode();
+    }
+  });
+}
