@@ -143,7 +143,7 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
     hooks,
     subagents,
     openScheduler,
-    openOwnTools: builtIns.openOwnTools,
+    openOwnTools: () => builtIns.openOwnTools(),
     problems: [...loaded.problems.map(describeProblem), ...policy.problems, ...notices, ...problems],
     run: (calls, signal) => scheduler.run(calls, signal),
     sandbox,
