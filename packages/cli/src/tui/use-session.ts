@@ -8,13 +8,8 @@ import { useAgentStream } from './use-agent-stream.js';
 import { useSessionKeys } from './use-session-keys.js';
 
 /** The conversation: what is on the screen, what a person has typed, and what their keys do to it. */
-export function useSession({
-  lathe,
-  driver,
-  queue,
-  io,
-  style,
-}: Pick<AppProps, 'lathe' | 'driver' | 'queue' | 'io' | 'style'>) {
+export function useSession(props: Pick<AppProps, 'lathe' | 'driver' | 'queue' | 'io' | 'style'>) {
+  const { lathe, driver, queue, io, style } = props;
   const { exit } = useApp();
   const { screen, send, follow } = useAgentStream();
   const [mode, setMode] = useState(lathe.policy.mode);
