@@ -57,7 +57,7 @@ export interface BuiltIns {
   todos: TodoStore;
   search: SearchSetup;
   /** New ones of the tools that remember what their caller has seen and planned, for another agent. */
-  openOwnTools(): AnyTool[];
+  openOwnTools: () => AnyTool[];
   /** Ends what the tools left running. */
   close(): Promise<void>;
 }

@@ -88,7 +88,7 @@ export interface Lathe {
   /** Another queue of calls under the same rules, for an agent or a subagent. */
   openScheduler(options?: Partial<Pick<SchedulerOptions, 'registry' | 'policy' | 'approver' | 'onEvent'>>): Scheduler;
   /** New ones of the built-in tools that remember what their caller has seen and planned, for a subagent. */
-  openOwnTools(): AnyTool[];
+  openOwnTools: () => AnyTool[];
   /**
    * Looks for the tools of the discovery command and the servers; with a name, only where a tool of that name could be.
    * Returns what went wrong, by source.
