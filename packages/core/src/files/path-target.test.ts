@@ -14,7 +14,8 @@ test.each([
   ['writing configuration', { inside: true, guarded: 'hooks' }, 'write', { asks: true, guarded: 'hooks' }],
   ['writing a secret', { inside: true, secret: 'key' }, 'write', { asks: true, guarded: 'key' }],
 ] as const)('%s', (_, location, access, expected) => {
-  expect(pathTarget({ path, ...location }, access)).toEqual({ type: 'path', access, path, ...expected });
+  const inside = access === 'write' && { isInside: location.inside };
+  expect(pathTarget({ path, ...location }, access)).toEqual({ type: 'path', access, path, ...inside, ...expected });
 });
 
 test('only what needs a question is asked about, with a rule for each place', () => {

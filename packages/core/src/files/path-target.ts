@@ -9,6 +9,7 @@ export function pathTarget(location: Location, access: 'read' | 'write') {
     access,
     path: location.path,
     asks: guarded !== undefined || !isFree,
+    ...(access === 'write' && { isInside: location.inside }),
     ...(guarded !== undefined && { guarded }),
   };
 }

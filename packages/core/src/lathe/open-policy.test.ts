@@ -40,3 +40,19 @@ test('searches are filtered only while a rule denies reading', async () => {
   const [whole] = await open.lathe.run([{ name: 'list_directory', args: { path: open.lathe.workspace.root } }], signal);
   expect(textOf(whole?.llmContent ?? '')).toContain('secret');
 });
+
+test('auto-edit mode changes files of the project without a question, and no others', async () => {
+  const place = tempDirectory({ 'project/a': '', 'home/x': '' });
+  const lathe = await createLathe({
+    cwd: join(place, 'project'),
+    home: join(place, 'home'),
+    env: {},
+    flags: { 'tools.approvalMode': 'auto-edit' },
+  });
+  const paths = [join(place, 'project/new'), join(place, 'home/new'), join(place, 'project/.git/hooks/pre-commit')];
+  const outcomes = await lathe.run(
+    paths.map((path) => ({ name: 'write_file', args: { file_path: path, content: 'x' } })),
+    signal,
+  );
+  expect(outcomes.map(({ error }) => error?.type)).toEqual([undefined, 'execution_denied', 'execution_denied']);
+});

@@ -85,8 +85,16 @@ export class Policy {
 
   /** Remembers a person's "always". */
   async grant(rules: readonly string[], scope: GrantScope): Promise<void> {
-    this.#rules.allow.push(...this.#parse(rules, { restricts: false }));
-    if (scope !== 'session') await this.#save?.(rules, scope);
+    const granted = this.#parse(rules, { restricts: false });
+    this.#rules.allow.push(...granted);
+    if (scope === 'session' || granted.length === 0) return;
+    try {
+      await this.#save?.(texts(granted), scope);
+    } catch (error) {
+      // The yes was given and holds for the session.
+      const reason = error instanceof Error ? error.message : String(error);
+      this.problems.push(`${texts(granted).join(', ')} could not be saved: ${reason}`);
+    }
   }
 
   /** The rules in force, for people. */

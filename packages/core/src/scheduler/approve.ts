@@ -69,6 +69,7 @@ async function act(
   context: ApprovalContext,
   signal: AbortSignal,
 ): Promise<ReadyCall> {
+  assertOffered(shown, decision);
   switch (decision.outcome) {
     case 'deny':
       throw new Declined(decision.message ?? '');
@@ -81,6 +82,17 @@ async function act(
     case 'once':
       return choose(call, decision.choice);
   }
+}
+
+/** An answer to another question than the one that was shown is no answer. */
+function assertOffered(shown: Confirmation, decision: Decision): void {
+  const isOffered =
+    decision.outcome === 'modify'
+      ? shown.type === 'edit' && shown.newContent !== undefined
+      : decision.outcome === 'deny' ||
+        decision.choice === undefined ||
+        shown.choices?.some(({ id }) => id === decision.choice) === true;
+  if (!isOffered) throw new ToolError('execution_denied', 'Not run: the answer was none of those that were offered.');
 }
 
 async function choose(call: ReadyCall, choice: string | undefined): Promise<ReadyCall> {

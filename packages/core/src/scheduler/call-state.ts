@@ -1,4 +1,5 @@
 import { ToolError, type ToolErrorType } from '../errors.js';
+import { keepEnds } from '../text/truncate.js';
 import { Declined } from './approve.js';
 import type { AuditRecord, CallEvent, CallOutcome, CallRequest, CallStatus, ReadyCall } from './call.js';
 import { toResponse } from './respond.js';
@@ -93,9 +94,25 @@ export class CallState {
 
 /** A `ToolError` speaks for itself; anything else is a bug in the tool and is named as one. */
 function describe(thrown: unknown): { type: ToolErrorType; message: string } {
-  if (thrown instanceof ToolError) return { type: thrown.type, message: thrown.message };
-  const message = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
-  return { type: 'unhandled_exception', message: `The tool failed unexpectedly (${message}).` };
+  if (thrown instanceof ToolError) return { type: thrown.type, message: shorten(thrown.message) };
+  return { type: 'unhandled_exception', message: `The tool failed unexpectedly (${shorten(nameThrown(thrown))}).` };
+}
+
+/** Anything can be thrown, also what cannot be turned into text. */
+function nameThrown(thrown: unknown): string {
+  try {
+    return thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
+  } catch {
+    return 'it threw something that has no text';
+  }
+}
+
+const maxMessageChars = 20_000;
+
+function shorten(message: string): string {
+  if (message.length <= maxMessageChars) return message;
+  const { head, tail, omitted } = keepEnds(message, maxMessageChars);
+  return `${head}\n[${omitted} characters left out]\n${tail}`;
 }
 
 function guard(notify: () => void): void {

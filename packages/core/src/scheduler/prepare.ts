@@ -11,7 +11,7 @@ export async function prepare(request: CallRequest, callId: string, registry: To
   const tool = findTool(request.name ?? '', registry);
   if (request.problem !== undefined)
     throw new ToolError('invalid_tool_params', `${request.problem} Nothing was executed; send the whole call again.`);
-  return readyCall(callId, tool, argumentsOf(request));
+  return readyCall(callId, tool, copyOf(argumentsOf(request)));
 }
 
 /** The call with checked parameters; also used for parameters that a person changed. */
@@ -19,6 +19,8 @@ export async function readyCall(callId: string, tool: AnyTool, args: unknown): P
   const { value, repairs } = repairParams(tool.parameterSchema, args, tool.parameterAliases);
   const problem = tool.validateToolParams(value);
   if (problem !== null) throw new ToolError('invalid_tool_params', `Invalid parameters for ${tool.name}: ${problem}`);
+  // What is judged, shown and recorded is what runs. Frozen in place: tools know a call by this very object.
+  freeze(value);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- validateToolParams accepted the value just above
   const params = value as never;
   return {
@@ -47,4 +49,17 @@ function argumentsOf(request: CallRequest): unknown {
   const parsed = parseArguments(args);
   if (parsed.ok) return parsed.value;
   throw new ToolError('invalid_tool_params', `The arguments are not valid JSON: ${parsed.problem}`);
+}
+
+/** The caller keeps its own. */
+function copyOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(copyOf);
+  return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, copyOf(child)]));
+}
+
+function freeze(value: unknown): void {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return;
+  Object.freeze(value);
+  for (const child of Object.values(value)) freeze(child);
 }

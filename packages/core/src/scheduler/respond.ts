@@ -11,15 +11,21 @@ export async function fit(content: PartListUnion, call: ReadyCall, spill: Spill)
   const parts = toParts(content);
   const text = parts.map((part) => part.text ?? '').join('');
   if (text.length <= limit) return content;
-  const path = await spill(`${call.tool.name}-${call.callId}`, text);
+  // The tool has run: what it did is told even if the rest of it cannot be kept.
+  const place = await spill(`${call.tool.name}-${call.callId}`, text).then(whereIsIt, whyNot);
   const media = parts.filter((part) => part.text === undefined);
-  const shown = withNote(keepEnds(text, limit), path);
+  const shown = withNote(keepEnds(text, limit), place);
   return media.length === 0 ? shown : [{ text: shown }, ...media];
 }
 
-function withNote({ head, tail, omitted }: Cut, path: string): string {
-  return `${head}\n\n[${omitted} characters left out here; the whole output is in ${path} (use read_file with offset and limit, or grep_search, on it)]\n\n${tail}`;
+function withNote({ head, tail, omitted }: Cut, place: string): string {
+  return `${head}\n\n[${omitted} characters left out here; ${place}]\n\n${tail}`;
 }
+
+const whereIsIt = (path: string) =>
+  `the whole output is in ${path} (use read_file with offset and limit, or grep_search, on it)`;
+const whyNot = (error: unknown) =>
+  `the whole output could not be kept: ${error instanceof Error ? error.message : 'unknown reason'}`;
 
 /** Step 8: what the model gets. Text becomes `output`, media travel along as parts. */
 export function toResponse(

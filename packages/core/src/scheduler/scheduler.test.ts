@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { nobody, policyOf, schedulerOf, yes } from '../../../../testing/scheduler-kit.js';
 import { ToolError } from '../errors.js';
-import type { Decision } from '../tools/confirmation.js';
+import type { Confirmation, Decision } from '../tools/confirmation.js';
 import { BaseTool, type Change, defineTool } from '../tools/tools.js';
 import { noOneThere } from './approve.js';
 import type { AuditRecord, CallEvent } from './call.js';
@@ -36,9 +36,9 @@ class Notebook extends BaseTool<{ line: string }> {
     });
   }
 
-  override async shouldConfirmExecute({ line }: { line: string }) {
+  override async shouldConfirmExecute({ line }: { line: string }): Promise<Confirmation> {
     return {
-      type: 'info' as const,
+      type: 'info',
       title: 'Note?',
       prompt: `${line} after ${this.lines.length} lines`,
       rules: ['note'],
@@ -268,8 +268,17 @@ test('a no is told to the model with what the person said, and the next call sti
   expect(notebook.lines).toEqual([]);
 });
 
+/** Also lets a person rewrite the line. */
+class OpenNotebook extends Notebook {
+  override async shouldConfirmExecute({ line }: { line: string }): Promise<Confirmation> {
+    const { title, choices } = await super.shouldConfirmExecute({ line });
+    const edit = { fileName: 'notes', filePath: '/notes', fileDiff: `${line} after 0 lines`, newContent: line };
+    return { type: 'edit' as const, title, choices: choices ?? [], ...edit };
+  }
+}
+
 test('what a person rewrote is shown again before it runs, and a choice reaches the tool', async () => {
-  const notebook = new Notebook();
+  const notebook = new OpenNotebook();
   const shown: unknown[] = [];
   const answers: Decision[] = [
     { outcome: 'modify', content: 'better' },
@@ -291,7 +300,7 @@ test('what a person rewrote is shown again before it runs, and a choice reaches 
       tool: 'note',
       proposed: { line: 'good' },
       verdict: { verdict: 'ask', reason: 'no rule allows it' },
-      shown: expect.objectContaining({ prompt: 'better after 0 lines' }),
+      shown: expect.objectContaining({ fileDiff: 'better after 0 lines' }),
       decision: { outcome: 'once', choice: 'loud' },
       executed: { line: 'BETTER' },
       status: 'success',

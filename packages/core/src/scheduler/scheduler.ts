@@ -44,7 +44,8 @@ export class Scheduler {
   /** Runs a batch after the batches before it. Never rejects. */
   run(requests: readonly CallRequest[], signal: AbortSignal): Promise<CallOutcome[]> {
     const batch = this.#queue.then(() => this.#runBatch(requests, signal));
-    this.#queue = batch;
+    // Whatever became of this batch, the next one runs.
+    this.#queue = batch.catch(() => undefined);
     return batch;
   }
 
@@ -177,10 +178,13 @@ function groups(calls: readonly CallState[]): CallState[][] {
 
 /** Models reuse and forget ids; within a batch each call needs one of its own. */
 function uniqueIds(requests: readonly CallRequest[]): string[] {
+  const given = new Set(requests.map(({ id }) => id));
   const taken = new Set<string>();
   return requests.map(({ id }, index) => {
-    let candidate = id !== undefined && id !== '' ? id : `call-${index + 1}`;
-    for (let n = 2; taken.has(candidate); n++) candidate = `${id || 'call'}-${n}`;
+    const isOwn = id !== undefined && id !== '' && !taken.has(id);
+    let candidate = isOwn ? id : `${id || 'call'}-${index + 1}`;
+    for (let n = 2; taken.has(candidate) || (!isOwn && given.has(candidate)); n++)
+      candidate = `${id || 'call'}-${index + 1}-${n}`;
     taken.add(candidate);
     return candidate;
   });

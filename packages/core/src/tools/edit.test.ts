@@ -232,7 +232,9 @@ describe('the confirmation', () => {
   test('carries the true diff, the texts and a rule', async () => {
     const { tool, call, path } = await setUp({ 'src/f': '  a\nb\n' });
     const params = call('src/f', '  a', 'a');
-    expect(await tool.getTargets(params)).toEqual([{ type: 'path', access: 'write', path: path('src/f'), asks: true }]);
+    expect(await tool.getTargets(params)).toEqual([
+      { type: 'path', access: 'write', path: path('src/f'), asks: true, isInside: true },
+    ]);
     expect(await tool.shouldConfirmExecute(params, signal)).toEqual({
       type: 'edit',
       title: 'Confirm Edit: src/f',

@@ -26,11 +26,15 @@ test.each([
   ['a plain yes', { outcome: 'once' } as const, 'default'],
   ['yes with questions', { outcome: 'once', choice: 'default' } as const, 'default'],
   ['yes with edits', { outcome: 'once', choice: 'auto-edit' } as const, 'auto-edit'],
-  ['a choice that was not offered', { outcome: 'once', choice: 'yolo' } as const, 'default'],
 ])('%s leaves plan mode', async (_title, answer, expected) => {
   const { outcome, mode } = await present({ plan: '1. look' }, answer);
   expect([outcome?.status, mode]).toEqual(['success', expected]);
   expect(outcome?.returnDisplay).toEqual({ type: 'plan_summary', message: 'Plan approved', plan: '1. look' });
+});
+
+test('a choice that was not offered leaves nothing', async () => {
+  const { outcome, mode } = await present({ plan: '1. look' }, { outcome: 'once', choice: 'yolo' });
+  expect([outcome?.error?.type, mode]).toEqual(['execution_denied', 'plan']);
 });
 
 test('a no keeps planning and tells the model what was said', async () => {
