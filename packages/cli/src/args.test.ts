@@ -17,6 +17,10 @@ test.each<[string[], object]>([
     ['--allowed-tools', 'a,run_shell_command(git log, x),b', '--allowed-tools', 'c'],
     { flags: { allowedTools: ['a', 'run_shell_command(git log, x)', 'b', 'c'] } },
   ],
+  [
+    ['--allowed-tools', 'run_shell_command(f (a, b)),c'],
+    { flags: { allowedTools: ['run_shell_command(f (a, b))', 'c'] } },
+  ],
   [['mcp', 'add', 'x', '--', 'node', '--flag'], { command: 'mcp', operands: ['add', 'x', '--', 'node', '--flag'] }],
   [['--cwd', '/x', 'serve', '--http'], { command: 'serve', operands: ['--http'], flags: { cwd: '/x' } }],
   [['explain', 'mcp'], { command: undefined, operands: ['explain', 'mcp'] }],
@@ -30,6 +34,8 @@ test.each([
   [['--yolo', '--approval-mode', 'plan'], /contradict/],
   [['--cwd'], /cwd/],
   [['-o', 'xml'], /text, json, stream-json/],
+  [['--allowed-tools', 'run_shell_command(git log'], /do not pair up/],
+  [['--allowed-tools', 'a,b)'], /do not pair up/],
 ])('%j is wrong usage', (args, message) => {
   expect(() => parse(...args)).toThrow(UsageError);
   expect(() => parse(...args)).toThrow(message);

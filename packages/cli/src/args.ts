@@ -150,9 +150,21 @@ function count(flag: string, value: string | undefined): number | undefined {
   throw new UsageError(`${flag} is a whole number, not ${JSON.stringify(value)}`);
 }
 
-/** `a,b(c, d)` → `a`, `b(c, d)`: commas inside parentheses belong to the rule. */
+/** `a,b(c, d)` → `a`, `b(c, d)`: commas inside parentheses belong to the rule. Half a rule would permit more than meant. */
 function splitRules(text: string): string[] {
-  return (text.match(/[^,(]+(?:\([^)]*\))?/g) ?? []).map((rule) => rule.trim()).filter((rule) => rule !== '');
+  const rules: string[] = [];
+  let [start, depth] = [0, 0];
+  for (let at = 0; at <= text.length; at++) {
+    const character = text[at] ?? ',';
+    if (character === '(') depth++;
+    else if (character === ')') depth--;
+    if (depth < 0 || (at === text.length && depth > 0))
+      throw new UsageError(`--allowed-tools: the parentheses in ${JSON.stringify(text)} do not pair up`);
+    if (character !== ',' || depth > 0) continue;
+    rules.push(text.slice(start, at).trim());
+    start = at + 1;
+  }
+  return rules.filter((rule) => rule !== '');
 }
 
 function optional<K extends string, V>(key: K, value: V | undefined): { [key in K]?: V } {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
@@ -48,4 +48,34 @@ test('a home that cannot be written gives one warning and no error', async () =>
   await new Promise((resolve) => setImmediate(resolve));
   process.off('warning', onWarning);
   expect(warnings).toEqual([expect.stringContaining('audit log cannot be written')]);
+});
+
+test('a secret at the cut is not half shown, and a huge record is not written out', () => {
+  const { log, file } = openLog(tempDirectory());
+  log.record({ ...record, proposed: { content: `${'x'.repeat(1993)}hunter2-secret${'x'.repeat(100)}` } });
+  log.record({ ...record, proposed: Array.from({ length: 100_000 }, () => 'short') });
+  const text = readFileSync(file, 'utf8');
+  expect(text).not.toContain('hunter2');
+  expect(text.length).toBeLessThan(10_000);
+  expect(text.trimEnd().split('\n')).toHaveLength(2);
+});
+
+test('a record that is no JSON is noted and the log goes on', () => {
+  const { log, file } = openLog(tempDirectory());
+  log.record({ ...record, proposed: { count: 1n } });
+  log.record(record);
+  expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toHaveLength(2);
+});
+
+test('a log that others could read is made private, and a link is not followed', () => {
+  const directory = tempDirectory({ 'audit/calls.jsonl': '', victim: 'mine' });
+  const { log, file } = openLog(directory);
+  chmodSync(file, 0o644);
+  log.record(record);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const other = tempDirectory({ victim: 'mine' });
+  mkdirSync(join(other, 'audit'));
+  symlinkSync(join(other, 'victim'), join(other, 'audit', 'calls.jsonl'));
+  openLog(other).log.record(record);
+  expect(readFileSync(join(other, 'victim'), 'utf8')).toBe('mine');
 });

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import { appendFileSync, closeSync, constants, fchmodSync, fstatSync, mkdirSync, openSync, renameSync } from 'node:fs';
 import type { LatheHome } from '../files/lathe-home.js';
 import type { AuditRecord } from '../scheduler/call.js';
 import { redact } from '../text/redact.js';
 
 const maxLogBytes = 10 * 1024 * 1024;
 const maxTextChars = 2000;
+const maxLineChars = 200_000;
 
 /**
  * What was proposed, shown, decided and executed, one line per call, in a private file of two generations. Secrets are
@@ -24,14 +25,35 @@ export class AuditLog {
   record(record: AuditRecord): void {
     if (this.#isBroken) return;
     try {
-      const line = redact(JSON.stringify({ time: new Date().toISOString(), ...record }, shorten), this.#secrets);
-      const file = this.#home.file('audit', 'calls.jsonl');
+      const line = this.#lineOf({ time: new Date().toISOString(), ...record });
       mkdirSync(this.#home.file('audit'), { recursive: true, mode: 0o700 });
-      rotate(file);
-      appendFileSync(file, `${line}\n`, { mode: 0o600 });
+      append(this.#home.file('audit', 'calls.jsonl'), `${line}\n`);
     } catch (error) {
       this.#giveUp(error);
     }
+  }
+
+  /** A record that is too long, or that has no text, is kept by what can be said of it. */
+  #lineOf(record: AuditRecord & { time: string }): string {
+    const { time, callId, tool, status, durationMs } = record;
+    const brief = { time, callId, tool, status, durationMs };
+    try {
+      const line = redact(
+        JSON.stringify(record, (_key, value: unknown) => this.#shorten(value)),
+        this.#secrets,
+      );
+      return line.length <= maxLineChars ? line : JSON.stringify({ ...brief, left_out: `${line.length} characters` });
+    } catch {
+      return JSON.stringify({ ...brief, left_out: 'it is no JSON' });
+    }
+  }
+
+  /** Redacted before it is cut: half a secret is not recognised. */
+  #shorten(value: unknown): unknown {
+    if (typeof value !== 'string' || value.length <= maxTextChars) return value;
+    const hash = createHash('sha256').update(value).digest('hex');
+    const start = redact(value.slice(0, 2 * maxTextChars), this.#secrets).slice(0, maxTextChars);
+    return `${start}… (${value.length} characters, sha256 ${hash})`;
   }
 
   #giveUp(error: unknown): void {
@@ -40,13 +62,22 @@ export class AuditLog {
   }
 }
 
-function rotate(file: string): void {
-  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  if (size > maxLogBytes) renameSync(file, `${file}.1`);
-}
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
 
-function shorten(_key: string, value: unknown): unknown {
-  if (typeof value !== 'string' || value.length <= maxTextChars) return value;
-  const hash = createHash('sha256').update(value).digest('hex');
-  return `${value.slice(0, maxTextChars)}… (${value.length} characters, sha256 ${hash})`;
+/** Into our own regular file only: a link is not followed, a pipe not waited for. */
+function append(path: string, line: string): void {
+  const file = openSync(path, O_WRONLY | O_APPEND | O_CREAT | (O_NOFOLLOW ?? 0) | (O_NONBLOCK ?? 0), 0o600);
+  try {
+    const info = fstatSync(file);
+    if (!info.isFile()) throw new Error(`${path} is not a regular file`);
+    if (process.platform !== 'win32' && (info.mode & 0o077) !== 0) fchmodSync(file, 0o600);
+    if (info.size <= maxLogBytes) {
+      appendFileSync(file, line);
+      return;
+    }
+    renameSync(path, `${path}.1`);
+  } finally {
+    closeSync(file);
+  }
+  append(path, line);
 }

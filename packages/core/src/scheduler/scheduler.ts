@@ -179,12 +179,12 @@ function groups(calls: readonly CallState[]): CallState[][] {
 /** Models reuse and forget ids; within a batch each call needs one of its own. */
 function uniqueIds(requests: readonly CallRequest[]): string[] {
   const given = new Set(requests.map(({ id }) => id));
-  const taken = new Set<string>();
+  const taken = new Set<string | undefined>();
   return requests.map(({ id }, index) => {
-    const isOwn = id !== undefined && id !== '' && !taken.has(id);
-    let candidate = isOwn ? id : `${id || 'call'}-${index + 1}`;
-    for (let n = 2; taken.has(candidate) || (!isOwn && given.has(candidate)); n++)
-      candidate = `${id || 'call'}-${index + 1}-${n}`;
+    let candidate = id || `call-${index + 1}`;
+    if (candidate !== id || taken.has(id))
+      for (let n = 2; taken.has(candidate) || given.has(candidate); n++)
+        candidate = `${id || 'call'}-${index + 1}-${n}`;
     taken.add(candidate);
     return candidate;
   });
