@@ -16,16 +16,18 @@ export interface ServerIdentity {
   instructions: string;
 }
 
+export type ServerFor = (sdk: ServerSdk, session: ToolSession, identity: ServerIdentity) => Server;
+
 /** The key of the one thing a call may need from a person. */
 const approvalKey = 'approval';
 const progressIntervalMs = 100;
 const maxProgressChars = 2000;
 
 /** A server for one connection, or for one request where the protocol has no connections. Serves both eras. */
-export function createServer(sdk: ServerSdk, session: ToolSession, { version, instructions }: ServerIdentity): Server {
+export const createServer: ServerFor = (sdk, session, { version, instructions }) => {
   const server = new sdk.Server(
     { name: 'lathe', title: 'Lathe', version },
-    { capabilities: { tools: {} }, instructions },
+    { capabilities: { tools: {} }, instructions, requestState: { verify: (state) => session.assertAsked(state) } },
   );
   server.setRequestHandler('tools/list', () => ({ tools: session.tools.map(describeTool) }));
   server.setRequestHandler('tools/call', async ({ params }, context) => {
@@ -47,7 +49,7 @@ export function createServer(sdk: ServerSdk, session: ToolSession, { version, in
     return reply(sdk, await session.call(call, context.mcpReq.signal));
   });
   return server;
-}
+};
 
 function reply(sdk: ServerSdk, answer: SessionAnswer): CallToolResult | InputRequiredResult {
   if (answer.type === 'outcome') return outcomeToResult(answer.outcome);

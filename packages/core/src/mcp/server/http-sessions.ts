@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
-import { createServer, type ServerIdentity, type ServerSdk } from './create-server.js';
+import type { ServerFor, ServerIdentity, ServerSdk } from './create-server.js';
 import { type Toolbox, ToolSession } from './tool-session.js';
 
 export interface HttpSessionsOptions extends ServerIdentity {
   sdk: ServerSdk;
+  serverFor: ServerFor;
   open: () => Promise<Toolbox>;
   maxBodyBytes: number;
   maxSessions: number;
@@ -50,14 +51,14 @@ export class HttpSessions {
 
   async #open(request: Request): Promise<Response> {
     if (!(await this.#makeRoom())) return refuse(503, 'Too many sessions');
-    const { sdk, maxBodyBytes, open } = this.#options;
+    const { sdk, maxBodyBytes, open, serverFor } = this.#options;
     const transport = new sdk.WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => void this.#sessions.set(id, session),
       maxRequestBodySize: maxBodyBytes,
     });
     const tools = new ToolSession(await open());
-    const server = createServer(sdk, tools, this.#options);
+    const server = serverFor(sdk, tools, this.#options);
     const closed = new Promise<void>((resolve, reject) => {
       const onclose = () => {
         if (transport.sessionId !== undefined) this.#sessions.delete(transport.sessionId);

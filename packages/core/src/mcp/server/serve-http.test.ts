@@ -128,6 +128,28 @@ test.skipIf(outside === undefined)('nothing listens on an address that other mac
   expect(error).toMatchObject({ code: 'ECONNREFUSED' });
 });
 
+test('an answer to a question that was never asked is refused', async () => {
+  const revision = '2026-07-28';
+  const command = 'touch made';
+  const params = {
+    name: 'run_shell_command',
+    arguments: { command },
+    inputResponses: { approval: { action: 'accept', content: {} } },
+    requestState: 'made-up',
+    _meta: {
+      'io.modelcontextprotocol/protocolVersion': revision,
+      'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } },
+    },
+  };
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { ...valid(), 'mcp-protocol-version': revision, 'mcp-method': 'tools/call', 'mcp-name': params.name },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+  });
+  expect(await response.json()).toMatchObject({ error: { code: -32_602, data: { reason: 'invalid_request_state' } } });
+  expect(existsSync(join(cwd, 'made'))).toBe(false);
+});
+
 test('a client that forgets its sessions does not use up the server', async () => {
   const opened = await Promise.all(Array.from({ length: 40 }, () => post({})));
   expect(new Set(opened.map(({ status }) => status))).toEqual(new Set([200]));

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer as createHttpServer, type Server, type ServerResponse } from 'node:http';
 import { mcpPath, type Refusal, refusalOf } from './access-check.js';
-import { createServer, type ServerIdentity } from './create-server.js';
+import { createServer, type ServerFor, type ServerIdentity } from './create-server.js';
 import { HttpSessions } from './http-sessions.js';
 import { type Toolbox, ToolSession } from './tool-session.js';
 
@@ -14,6 +14,8 @@ export interface ServeHttpOptions extends ServerIdentity {
   /** The address, and the token every request must carry. */
   onListening: (url: string, token: string) => void;
   log: (message: string) => void;
+  /** The protocol's side of a session, when it is not that of the tools. */
+  serverFor?: ServerFor;
 }
 
 const loopback = '127.0.0.1';
@@ -53,14 +55,14 @@ export async function serveHttp(options: ServeHttpOptions, signal: AbortSignal):
 
 /** Since 2026-07-28 there are no sessions: all clients of that era share one. Those before it have one each. */
 async function createHandler(options: ServeHttpOptions) {
-  const { open, log } = options;
+  const { open, log, serverFor = createServer } = options;
   const sdk = await import('@modelcontextprotocol/server');
-  const sessions = new HttpSessions({ ...options, sdk, maxBodyBytes, maxSessions });
+  const sessions = new HttpSessions({ ...options, serverFor, sdk, maxBodyBytes, maxSessions });
   let shared: Promise<ToolSession> | undefined;
   const modern = sdk.createMcpHandler(
     async () => {
       shared ??= open().then((toolbox) => new ToolSession(toolbox));
-      return createServer(sdk, await shared, options);
+      return serverFor(sdk, await shared, options);
     },
     { legacy: 'reject', maxRequestBodySize: maxBodyBytes, onerror: ({ message }) => log(message) },
   );

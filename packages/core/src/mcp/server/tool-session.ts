@@ -62,6 +62,11 @@ export class ToolSession {
     return this.#running.size > 0;
   }
 
+  /** Throws for an answer to a question that was never asked, or is answered already. */
+  assertAsked(question: string): void {
+    if (!this.#questions.has(question)) throw new Error('no such question is open');
+  }
+
   /** Never rejects for what a tool did. */
   async call(call: SessionCall, signal: AbortSignal): Promise<SessionAnswer> {
     const tool = this.tools.find(({ name }) => name === call.name);
