@@ -41,6 +41,17 @@ test('the tool of the guide runs through all nine steps', async () => {
   expect(outcomes[1]?.llmContent).toMatch(/has 2 words/);
 });
 
+test('a rule that denies reading a file holds for it', async () => {
+  const directory = tempDirectory({
+    '.lathe-state/settings.json': '{"permissions": {"deny": ["read_file(*.env)"]}}',
+    'a.env': 'KEY=1',
+  });
+  const lathe = await latheIn(directory);
+  const [outcome] = await lathe.run([{ name: 'word_count', args: { path: join(directory, 'a.env') } }], never);
+  await lathe.close();
+  expect(outcome?.error?.type).toBe('execution_denied');
+});
+
 test('its parameters are inferred and it is a BaseTool', () => {
   expect(wordCount).toBeInstanceOf(BaseTool);
   expectTypeOf(wordCount.execute).parameter(0).toEqualTypeOf<{ path: string; minimum_length?: number }>();

@@ -19,6 +19,8 @@ export const wordCount = defineTool({
   // `params` is { path: string; minimum_length?: number }: inferred from the schema above.
   validate: ({ path }) => (path.startsWith('/') ? null : `path must be absolute, got ${path}`),
   describe: ({ path }) => `Count the words of ${path}`,
+  // What it touches: rules such as read_file(*.env) hold for this tool too.
+  targets: ({ path }) => [{ type: 'path', access: 'read', path, asks: false }],
 
   async execute({ path, minimum_length: minimum = 1 }, signal) {
     const text = await readFile(path, { encoding: 'utf8', signal }).catch((cause: unknown) => {

@@ -156,3 +156,18 @@ test('a rule that nobody could read back is neither granted nor saved', async ()
   await policy.grant([`read_file(/${'x'.repeat(2000)})`, 'asking'], 'user');
   expect(saved).toEqual(['asking']);
 });
+
+test.each(['edit', 'execute'] as const)('a tool of kind %s that says nothing about asking asks', async (kind) => {
+  const tool = defineTool({
+    name: 'silent',
+    displayName: 'Silent',
+    description: '',
+    kind,
+    parameterSchema: anything,
+    execute: async () => done,
+  });
+  const refused = schedulerOf([tool], { approver: deciding({ outcome: 'deny' }) });
+  expect((await refused.scheduler.run([{ name: 'silent' }], signal))[0]?.status).toBe('cancelled');
+  const allowed = schedulerOf([tool], { policy: policyOf({ allow: ['silent'] }) });
+  expect((await allowed.scheduler.run([{ name: 'silent' }], signal))[0]?.status).toBe('success');
+});

@@ -189,7 +189,7 @@ test('neighbouring reads run together, at most ten at once; a change waits for t
   let running = 0;
   let most = 0;
   const log: string[] = [];
-  const look = (name: string, kind: 'read' | 'edit') =>
+  const look = (name: string, kind: 'read' | 'other') =>
     defineTool({
       name,
       displayName: name,
@@ -198,14 +198,14 @@ test('neighbouring reads run together, at most ten at once; a change waits for t
       parameterSchema: anything,
       execute: async () => {
         most = Math.max(most, ++running);
-        if (kind === 'edit') expect(running).toBe(1);
+        if (kind === 'other') expect(running).toBe(1);
         await new Promise((resolve) => setImmediate(resolve));
         running--;
         log.push(name);
         return { llmContent: '', returnDisplay: '' };
       },
     });
-  const { scheduler } = schedulerOf([look('see', 'read'), look('do', 'edit')]);
+  const { scheduler } = schedulerOf([look('see', 'read'), look('do', 'other')]);
   const see = { name: 'see' };
   const act = { name: 'do' };
   await scheduler.run([...Array.from({ length: 25 }, () => see), act, see, see, act, act], never);

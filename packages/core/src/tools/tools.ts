@@ -112,8 +112,10 @@ export abstract class BaseTool<P> implements Tool<P> {
     return [];
   }
 
-  async shouldConfirmExecute(_params: P, _signal: AbortSignal): Promise<Confirmation | false> {
-    return false;
+  /** What edits or executes asks, unless its author says otherwise. */
+  async shouldConfirmExecute(params: P, _signal: AbortSignal): Promise<Confirmation | false> {
+    if (this.kind !== 'edit' && this.kind !== 'execute') return false;
+    return { type: 'info', title: `Run ${this.displayName}?`, prompt: this.getDescription(params), rules: [this.name] };
   }
 
   applyChange(_params: P, _change: Change): unknown {
@@ -127,7 +129,9 @@ export interface ToolSpec<S> extends Omit<ToolIdentity, 'parameterSchema'> {
   execute(params: XStatic<S>, signal: AbortSignal, updateOutput?: OutputSink): Promise<ToolResult>;
   validate?(params: XStatic<S>): string | null;
   describe?(params: XStatic<S>): string;
-  /** Ask a person first. Leave it out only for a tool that can do no harm. */
+  /** The files, commands and hosts the call touches, by their real paths, so that permission rules hold for it. */
+  targets?(params: XStatic<S>): Target[] | Promise<Target[]>;
+  /** Ask a person first. Left out, a tool asks when its kind is `edit` or `execute`. */
   confirm?(params: XStatic<S>, signal: AbortSignal): Promise<Confirmation | false>;
 }
 
@@ -153,7 +157,11 @@ class DefinedTool<S extends JsonSchema> extends BaseTool<XStatic<S>> {
   }
 
   override async shouldConfirmExecute(params: XStatic<S>, signal: AbortSignal): Promise<Confirmation | false> {
-    return (await this.#spec.confirm?.(params, signal)) ?? false;
+    return this.#spec.confirm ? this.#spec.confirm(params, signal) : super.shouldConfirmExecute(params, signal);
+  }
+
+  override getTargets(params: XStatic<S>): Target[] | Promise<Target[]> {
+    return this.#spec.targets?.(params) ?? [];
   }
 
   override execute(params: XStatic<S>, signal: AbortSignal, updateOutput?: OutputSink): Promise<ToolResult> {
