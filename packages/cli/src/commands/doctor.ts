@@ -18,14 +18,17 @@ export const command: Command = {
     });
     // One after the other: what the servers offer is part of what the check of the tools sees.
     const findings: Finding[] = [];
-    for (const check of checks) findings.push(...(await check(lathe, io, signal)));
+    try {
+      for (const check of checks) findings.push(...(await check(lathe, io, signal)));
+    } finally {
+      await lathe.close();
+    }
     if (flags.json) io.out(JSON.stringify(findings, null, 2));
     else
       for (const { state, title, detail, hint } of findings) {
         io.out(`${marks[state]}  ${title}: ${detail}`);
         if (hint !== undefined) io.out(`        ${hint}`);
       }
-    await lathe.close();
     return findings.some(({ state }) => state === 'bad') ? exitCodes.failure : exitCodes.success;
   },
 };

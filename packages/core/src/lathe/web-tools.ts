@@ -6,6 +6,7 @@ import { WebFetchTool } from '../tools/web-fetch.js';
 import { WebSearchTool } from '../tools/web-search.js';
 import { GuardedHttp } from '../web/guarded-http.js';
 import { openEngines, type SearchSetup } from '../web/search/open-engines.js';
+import { pageAnswerer } from './page-answerer.js';
 import { secretsOf } from './secrets-of.js';
 
 export interface WebToolsOptions {
@@ -29,7 +30,15 @@ export function webTools({ policy, settings, env, spill }: WebToolsOptions): Web
   const http = new GuardedHttp({ ...shared, isOpen: (host, port) => policy.opensHost(host, port) });
   const search = openEngines(settings.webSearch, env, shared);
   const secrets = secretsOf(env);
-  const tools: AnyTool[] = [new WebFetchTool({ http, spill: (name, text) => spill.write(name, text), secrets })];
+  const answerer = pageAnswerer(settings, env);
+  const tools: AnyTool[] = [
+    new WebFetchTool({
+      http,
+      spill: (name, text) => spill.write(name, text),
+      secrets,
+      ...(answerer && { answerer }),
+    }),
+  ];
   if (search.engines.length > 0) tools.push(new WebSearchTool({ engines: search.engines, secrets }));
   return {
     tools,
