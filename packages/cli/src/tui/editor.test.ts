@@ -55,7 +55,8 @@ test('the cursor stays inside the text, whatever is typed', () => {
       const end = changes.reduce(edit, emptyEditor);
       expect(end.cursor).toBeGreaterThanOrEqual(0);
       expect(end.cursor).toBeLessThanOrEqual(end.text.length);
-      expect(typeof isOnFirstLine(end) === typeof isOnLastLine(end)).toBe(true);
+      const row = end.text.slice(0, end.cursor).split('\n').length;
+      expect([isOnFirstLine(end), isOnLastLine(end)]).toEqual([row === 1, row === end.text.split('\n').length]);
     }),
   );
 });
