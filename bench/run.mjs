@@ -1,9 +1,128 @@
-// npm run bench: our figures as ratios to a raw limit, measured side by side. Exits with 1 when a limit is exceeded.
+// npm run bench: us, the peers and the raw limit side by side. Says how to use it with --help.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { setup } from '../scripts/setup.mjs';
-import { startup } from './startup.mjs';
+import { writeChart } from './chart.mjs';
+import { makeCorpora } from './corpora.mjs';
+import { judge } from './judge.mjs';
+import { measure } from './measure.mjs';
+import { installedVersion, installPeers, peers } from './peers.mjs';
+import { line, writeReport } from './report.mjs';
+
+const help = `npm run bench -- [options]
+
+  --quick         small corpora, no peers, generous limits, under five minutes; fails when a limit is exceeded
+  --only REGEX    cases whose "group: name" matches
+  --rounds N      at most so many rounds each
+  --no-peers      only ourselves and the raw limit
+  --list          the names of the cases
+
+Peers and corpora are kept in $LATHE_BENCH_DIR (bench/.work when not set; some 8 GB).
+Results go to bench/RESULTS.md and bench/results.svg; cases that were not run keep their last figures.`;
+
+const { values: options } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string', default: '' },
+    rounds: { type: 'string', default: '20' },
+    'no-peers': { type: 'boolean', default: false },
+    list: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+if (options.help) {
+  console.log(help);
+  process.exit();
+}
 
 setup();
-const rows = startup();
-for (const { name, ms, ratio, limit } of rows)
-  console.log(`${name.padEnd(20)} ${ms.toFixed(0).padStart(5)} ms  ${ratio.toFixed(2)} × node -e 0  (limit ${limit})`);
-process.exitCode = rows.some(({ ratio, limit }) => ratio > limit) ? 1 : 0;
+const isQuick = options.quick;
+const directory = resolve(process.env.LATHE_BENCH_DIR ?? join(import.meta.dirname, '.work'));
+const place = {
+  corpora: join(directory, isQuick ? 'corpora-quick' : 'corpora'),
+  peers: join(directory, 'peers'),
+  isQuick,
+};
+const chosen = (await allCases()).filter(isChosen);
+if (options.list) {
+  for (const { group, name } of chosen) console.log(`${group}: ${name}`);
+  process.exit();
+}
+
+mkdirSync(place.corpora, { recursive: true });
+const hasPeers = !isQuick && !options['no-peers'];
+if (hasPeers) installPeers(place.peers);
+const corpora = makeCorpora(place.corpora, [...new Set(chosen.flatMap(({ corpora: needed = [] }) => needed))], {
+  isQuick,
+});
+const scratch = join(directory, `scratch-${process.pid}`);
+const failures = [];
+const file = join(directory, isQuick ? 'results-quick.json' : 'results.json');
+
+for (const one of chosen) {
+  if (one.corpora?.some((name) => !corpora.has(name))) continue;
+  console.log(`\n${one.group}: ${one.name}`);
+  const results = await measure(one, {
+    place,
+    scratch,
+    rounds: Number(options.rounds),
+    timeoutMs: 25_000,
+    isIncluded: (name) => hasPeers || /^(raw|lathe)/.test(name),
+  });
+  for (const [name, result] of Object.entries(results)) console.log(line(name, result, results.raw));
+  const verdicts = judge(one, results, { isQuick });
+  for (const verdict of verdicts) console.log(`  ${verdict.isMet ? 'met   ' : 'MISSED'} ${verdict.text}`);
+  failures.push(...verdicts.filter(({ isMet }) => !isMet).map(({ text }) => `${one.group}: ${one.name}: ${text}`));
+  keep(one, results, verdicts);
+}
+rmSync(scratch, { recursive: true, force: true });
+
+if (!isQuick) {
+  const all = saved();
+  writeReport(join(import.meta.dirname, 'RESULTS.md'), all);
+  writeChart(join(import.meta.dirname, 'results.svg'), all);
+}
+console.log(`\n${chosen.length} cases, ${failures.length} goals missed`);
+for (const failure of failures) console.log(`  ${failure}`);
+// A full run reports; only a quick one, with its generous limits, is a guard.
+process.exitCode = isQuick && failures.length > 0 ? 1 : 0;
+
+async function allCases() {
+  const folder = join(import.meta.dirname, 'cases');
+  const lists = await Promise.all(
+    readdirSync(folder)
+      .filter((name) => name.endsWith('.mjs'))
+      .map(async (name) => {
+        const path = join(folder, name);
+        const { cases } = await import(path);
+        return cases.map((one) => ({ ...one, file: path }));
+      }),
+  );
+  return lists.flat();
+}
+
+function isChosen({ group, name, isQuick: forQuick, isOnlyQuick }) {
+  if (isQuick ? !forQuick : isOnlyQuick) return false;
+  return new RegExp(options.only, 'i').test(`${group}: ${name}`);
+}
+
+function saved() {
+  if (!existsSync(file)) return { about: {}, cases: {} };
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
+
+function keep(one, results, verdicts) {
+  const all = saved();
+  const versions = Object.keys(peers).map((name) => [name, installedVersion(place.peers, name)]);
+  const { group, name, note, growth, unit } = one;
+  all.about = {
+    date: new Date().toISOString().slice(0, 10),
+    node: process.version,
+    machine: `${cpus().length} cores, ${cpus()[0]?.model ?? 'unknown'}, ${process.platform}`,
+    versions: Object.fromEntries(versions.filter(([, version]) => version)),
+  };
+  all.cases[`${group}: ${name}`] = { group, name, note, growth, unit, results, verdicts };
+  writeFileSync(file, JSON.stringify(all, null, 1));
+}

@@ -1,0 +1,55 @@
+// The programs we compare ourselves with, installed from the registry, each into a folder of its own.
+import { spawnSync } from 'node:child_process';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { rgPath } from '@vscode/ripgrep';
+
+export const peers = {
+  'gemini-core': ['@google/gemini-cli-core', '0.61.0'],
+  'qwen-core': ['@qwen-code/qwen-code-core', '0.0.14'],
+  pi: ['@mariozechner/pi-coding-agent', '0.73.1'],
+  'qwen-cli': ['@qwen-code/qwen-code', '0.15.10'],
+  'gemini-cli': ['@google/gemini-cli', '0.61.0'],
+  codex: ['@openai/codex', '0.166.0'],
+  claude: ['@anthropic-ai/claude-code', '2.1.197'],
+  opencode: ['opencode-ai', '1.18.33'],
+  // Some of them need a newer Node than we do.
+  node22: ['node', '22.23.3'],
+};
+
+/** Installs what is missing, and says what cannot be installed. Peers run their install scripts: some need them. */
+export function installPeers(directory, names = Object.keys(peers)) {
+  for (const name of names) {
+    if (installedVersion(directory, name) !== undefined) continue;
+    const [pack, version] = peers[name];
+    const folder = join(directory, name);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
+    console.error(`bench: installing ${pack}@${version}`);
+    const install = (...more) =>
+      spawnSync('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...more, `${pack}@${version}`], {
+        cwd: folder,
+        stdio: 'ignore',
+        timeout: 600_000,
+      }).status === 0;
+    // A script that cannot download something stands in the way of a package that works without it.
+    if (!install() && !install('--ignore-scripts')) console.error(`bench: ${name} cannot be installed`);
+  }
+  lendRipgrep(directory);
+}
+
+/** The version of a peer that is there. */
+export function installedVersion(directory, name) {
+  const manifest = join(directory, name, 'node_modules', peers[name][0], 'package.json');
+  return existsSync(manifest) ? JSON.parse(readFileSync(manifest, 'utf8')).version : undefined;
+}
+
+/** One peer downloads ripgrep on its own when installed; where it could not, it gets ours, so that it can search. */
+function lendRipgrep(directory) {
+  const folder = join(directory, 'qwen-core', 'node_modules', '@lvce-editor', 'ripgrep');
+  const program = join(folder, 'bin', 'rg');
+  if (!existsSync(folder) || existsSync(program)) return;
+  mkdirSync(dirname(program), { recursive: true });
+  copyFileSync(rgPath, program);
+  chmodSync(program, 0o755);
+}
