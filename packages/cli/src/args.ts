@@ -24,6 +24,7 @@ export interface Flags {
   list: boolean;
   remove: boolean;
   yes: boolean;
+  screenReader: boolean;
   approvalMode?: (typeof approvalModes)[number];
   outputFormat?: (typeof outputFormats)[number];
   prompt?: string;
@@ -51,6 +52,7 @@ const options = {
   remove: { type: 'boolean' },
   yes: { type: 'boolean', short: 'y' },
   yolo: { type: 'boolean' },
+  'screen-reader': { type: 'boolean' },
   'approval-mode': { type: 'string' },
   'output-format': { type: 'string', short: 'o' },
   prompt: { type: 'string', short: 'p' },
@@ -75,13 +77,22 @@ const ownFlags = new Set(['mcp', 'serve']);
 export function parseInvocation(args: readonly string[], commands: ReadonlySet<string>): Invocation {
   const raw = rawCommand(args);
   const { values, positionals } = parse(raw ? raw.before : args);
-  const flags: Flags = {
+  const flags = flagsOf(values);
+  if (raw) return { command: raw.command, operands: raw.after, flags };
+  const [first, ...rest] = positionals;
+  if (first !== undefined && commands.has(first)) return { command: first, operands: rest, flags };
+  return { command: undefined, operands: positionals, flags };
+}
+
+function flagsOf(values: ReturnType<typeof parse>['values']): Flags {
+  return {
     help: values.help ?? false,
     json: values.json ?? false,
     trust: values.trust ?? false,
     list: values.list ?? false,
     remove: values.remove ?? false,
     yes: values.yes ?? false,
+    screenReader: values['screen-reader'] ?? false,
     continue: values.continue ?? false,
     allowedTools: (values['allowed-tools'] ?? []).flatMap(splitRules),
     ...approvalMode(values),
@@ -99,10 +110,6 @@ export function parseInvocation(args: readonly string[], commands: ReadonlySet<s
     ...optional('maxTokens', count('--max-tokens', values['max-tokens'])),
     ...optional('maxMinutes', count('--max-minutes', values['max-minutes'])),
   };
-  if (raw) return { command: raw.command, operands: raw.after, flags };
-  const [first, ...rest] = positionals;
-  if (first !== undefined && commands.has(first)) return { command: first, operands: rest, flags };
-  return { command: undefined, operands: positionals, flags };
 }
 
 /** Which earlier session to go on with, if any. */

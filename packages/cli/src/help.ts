@@ -28,6 +28,7 @@ Flags
   --max-turns N, --max-tokens N, --max-minutes N
                                    stop when so much is spent
   --continue, --resume ID          go on with an earlier session
+  --screen-reader                  plain lines for a screen reader
   --json                           machine-readable output of tools, call, sessions, doctor
   --version, --help
 

@@ -6,6 +6,8 @@ export interface Io {
   cwd: string;
   home: string;
   stdin: NodeJS.ReadStream;
+  /** Where the interactive screen is drawn. */
+  terminal: NodeJS.WriteStream;
   isInteractive: boolean;
   out: (text: string) => void;
   err: (text: string) => void;

@@ -26,6 +26,7 @@ export async function openLathe(flags: Flags, io: Io, options: OpenOptions = {})
       ...(flags.approvalMode && { 'tools.approvalMode': flags.approvalMode }),
       ...(flags.allowedTools.length > 0 && { 'tools.allowed': flags.allowedTools }),
       ...(flags.sandbox !== undefined && { 'tools.sandbox.mode': flags.sandbox }),
+      ...(flags.screenReader && { 'ui.accessibility.screenReader': true }),
       ...(flags.model !== undefined && { 'model.name': flags.model }),
     },
   });

@@ -21,6 +21,7 @@ export async function run(args: readonly string[], version: string): Promise<num
       cwd: directoryOf(invocation),
       home: homedir(),
       stdin: process.stdin,
+      terminal: process.stdout,
       isInteractive: process.stdin.isTTY && process.stdout.isTTY,
       out,
       err,

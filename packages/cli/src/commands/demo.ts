@@ -33,7 +33,7 @@ async function watch(root: string, flags: Flags, io: Io, signal: AbortSignal): P
 
 /** Also where there is no terminal: every step is printed as it happens. */
 async function runUnattended(root: string, flags: Flags, io: Io, signal: AbortSignal): Promise<number> {
-  const style = styleFor(io.env);
+  const style = styleFor(io.terminal.isTTY ? io.env : { NO_COLOR: '1' });
   const approver = {
     decide: async ({ confirmation }: ApprovalRequest) => {
       io.out(style.warning(`? ${visibleText(confirmation.title)}  → yes (--yes)`));

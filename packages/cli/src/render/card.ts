@@ -1,52 +1,69 @@
-import { type Display, type TaskExecution, type TodoList, visibleText } from '@lathe/core';
-import { renderDiff } from './diff.js';
-import type { Style } from './style.js';
+import type { CallView } from '../tui/screen-state.js';
+import { type DisplaySize, renderDisplay, wholeDisplay } from './display.js';
+import { inert, oneLine, wrapLines } from './lines.js';
+import type { ViewContext } from './view-context.js';
 
-/** Lines of a display that a card shows before it says how many more there are. */
-const cardLines = 12;
+/** Lines of output that a card shows before it says how many more there are. */
+const cardLines = 8;
 
-/** What a tool has to show, as lines. `isOpen` shows all of it. */
-export function renderDisplay(
-  display: Display | undefined,
-  style: Style,
-  { isOpen = false, fromEnd = false } = {},
-): string {
-  if (display === undefined || display === '') return '';
-  if (typeof display === 'string') return clip(visibleText(display), style, { isOpen, fromEnd });
-  switch (display.type) {
-    case 'file_diff':
-      return renderDiff(display.fileDiff, style, isOpen ? {} : { maxLines: 40 });
-    case 'todo_list':
-      return renderTodos(display, style);
-    case 'plan_summary':
-      return visibleText(display.message);
-    case 'task_execution':
-      return renderTask(display, style);
-    case 'terminal_output':
-      return clip(visibleText(display.text), style, { isOpen, fromEnd: true });
-  }
+/** The last lines of a command say how it went. */
+const endsMatter: ReadonlySet<string> = new Set(['run_shell_command']);
+
+const marks = {
+  validating: '○',
+  awaiting_approval: '?',
+  scheduled: '○',
+  executing: '●',
+  success: '✓',
+  error: '✗',
+  cancelled: '–',
+} as const;
+
+const words = {
+  validating: 'checking',
+  awaiting_approval: 'asking',
+  scheduled: 'waiting',
+  executing: 'running',
+  success: 'done',
+  error: 'failed',
+  cancelled: 'cancelled',
+} as const;
+
+export interface CardOptions {
+  /** For the elapsed time of a call that still runs. */
+  now?: number;
+  /** Everything, not the first or last lines. */
+  isOpen?: boolean;
+  maxLines?: number;
 }
 
-const marks = { pending: '☐', in_progress: '▶', completed: '☑' } as const;
-
-function renderTodos({ todos }: TodoList, style: Style): string {
-  const paint = { pending: (text: string) => text, in_progress: style.bold, completed: style.dim };
-  return todos.map(({ content, status }) => paint[status](`${marks[status]} ${visibleText(content)}`)).join('\n');
+/** A tool call: what it is about, how it stands, how long it takes, and the part of its output that matters now. */
+export function renderCard(call: CallView, context: ViewContext, options: CardOptions = {}): string {
+  const { isOpen = false, maxLines = cardLines } = options;
+  const isOver = call.durationMs !== undefined;
+  const inside = { ...context, width: Math.max(8, context.width - 2) };
+  const size: DisplaySize = isOpen ? wholeDisplay : { maxLines, fromEnd: !isOver || endsMatter.has(call.name) };
+  const body =
+    call.error === undefined
+      ? renderDisplay(call.display, inside, size)
+      : wrapLines(context.style.failure(inert(call.error)), inside.width).join('\n');
+  const title = renderTitle(call, context, options);
+  return body === '' ? title : `${title}\n${body.replace(/^/gm, '  ')}`;
 }
 
-function renderTask({ subagentName, status, toolCalls, result }: TaskExecution, style: Style): string {
-  const recent = toolCalls
-    .slice(-4)
-    .map((call) => style.dim(visibleText(`  ${call.name} ${call.description} (${call.status})`)));
-  const end = status === 'running' ? [] : [clip(visibleText(result ?? ''), style, { isOpen: false, fromEnd: false })];
-  return [`${visibleText(subagentName)}: ${status}, ${toolCalls.length} calls`, ...recent, ...end]
-    .filter(Boolean)
-    .join('\n');
+/** True when the card leaves something out that `isOpen` would show. */
+export function isCut(call: CallView, context: ViewContext): boolean {
+  return renderCard(call, context) !== renderCard(call, context, { isOpen: true });
 }
 
-function clip(text: string, style: Style, { isOpen, fromEnd }: { isOpen: boolean; fromEnd: boolean }): string {
-  const lines = text.replace(/\n+$/, '').split('\n');
-  if (isOpen || lines.length <= cardLines) return lines.join('\n');
-  const rest = style.dim(`… ${lines.length - cardLines} more lines`);
-  return fromEnd ? [rest, ...lines.slice(-cardLines)].join('\n') : [...lines.slice(0, cardLines), rest].join('\n');
+/** The first line of a card, or two where it is narrow. */
+export function renderTitle(call: CallView, context: ViewContext, { now = 0, isOpen = false }: CardOptions): string {
+  const { style, width, isSpoken } = context;
+  const { status } = call;
+  const paint = status === 'success' ? style.success : status === 'error' ? style.failure : style.accent;
+  const mark = paint(isSpoken ? `${words[status]}:` : marks[status]);
+  const seconds = `${((call.durationMs ?? Math.max(0, now - call.startedAt)) / 1000).toFixed(1)} s`;
+  const room = Math.max(8, 2 * width - call.name.length - seconds.length - 4);
+  const about = isOpen ? call.description : oneLine(call.description, room);
+  return wrapLines(`${mark} ${style.bold(inert(call.name))} ${inert(about)} ${style.dim(seconds)}`, width).join('\n');
 }

@@ -1,22 +1,111 @@
-import { visibleText } from '@lathe/core';
+import { inert, markGaps, wrapLines } from './lines.js';
 import type { Style } from './style.js';
 
-/** A unified diff with colours and side markers. Trailing blanks and tabs of changed lines are made visible. */
-export function renderDiff(diff: string, style: Style, { maxLines = Number.POSITIVE_INFINITY } = {}): string {
-  const lines = diff.replace(/\n$/, '').split('\n');
-  const shown = lines.slice(0, maxLines).map((line) => renderLine(line, style));
-  const rest = lines.length - shown.length;
-  return rest > 0 ? [...shown, style.dim(`… ${rest} more lines`)].join('\n') : shown.join('\n');
+interface DiffLine {
+  sign: ' ' | '-' | '+';
+  /** Its number in the file before for `-`, in the file after otherwise. */
+  number: number;
+  text: string;
 }
 
-function renderLine(line: string, style: Style): string {
-  if (line.startsWith('+++') || line.startsWith('---')) return style.bold(visibleText(line));
-  if (line.startsWith('@@')) return style.accent(visibleText(line));
-  if (line.startsWith('+')) return style.added(visibleText(withBlanks(line)));
-  if (line.startsWith('-')) return style.removed(visibleText(withBlanks(line)));
-  return style.dim(visibleText(line));
+export interface DiffOptions {
+  width: number;
+  maxLines?: number;
 }
 
-function withBlanks(line: string): string {
-  return line.replaceAll('\t', '→\t').replace(/ +(?=\r?$)/, (blanks) => '·'.repeat(blanks.length));
+/** A unified diff with line numbers, side markers and colours; blanks, tabs and the part of a line that changed stand out. */
+export function renderDiff(diff: string, style: Style, { width, maxLines = Number.POSITIVE_INFINITY }: DiffOptions) {
+  const { notes, rows } = parseDiff(diff);
+  const gutter = Math.max(1, ...rows.map((row) => ('number' in row ? String(row.number).length : 0)));
+  const shown = rows.slice(0, maxLines);
+  const partners = partnersOf(shown);
+  const lines = shown.flatMap((row) => {
+    if ('note' in row) return wrapLines(style.dim(inert(row.note)), width);
+    const text = paintLine(row, partners.get(row), style);
+    const [first = '', ...rest] = wrapLines(text, Math.max(8, width - gutter - 1));
+    return [
+      `${style.dim(String(row.number).padStart(gutter))} ${first}`,
+      ...rest.map((line) => `${' '.repeat(gutter)} ${line}`),
+    ];
+  });
+  const left = rows.length - shown.length;
+  return [
+    ...notes.map((note) => style.dim(inert(note))),
+    ...lines,
+    ...(left > 0 ? [style.dim(`… ${left} more lines`)] : []),
+  ].join('\n');
+}
+
+/** Names are the frame's business; what else stands above the first hunk is told. */
+function parseDiff(diff: string): { notes: string[]; rows: (DiffLine | { note: string })[] } {
+  const notes: string[] = [];
+  const rows: (DiffLine | { note: string })[] = [];
+  let [oldLine, newLine, isInHunk] = [0, 0, false];
+  for (const line of diff.replace(/\n$/, '').split('\n')) {
+    const hunk = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/.exec(line);
+    const sign = line[0];
+    if (hunk) {
+      if (isInHunk) rows.push({ note: '⋮' });
+      [oldLine, newLine, isInHunk] = [Number(hunk[1]), Number(hunk[2]), true];
+    } else if (!isInHunk) {
+      if (line === '--- /dev/null') notes.push('new file');
+      else if (!/^(---|\+\+\+) /.test(line) && line !== '') notes.push(line);
+    } else if (sign === '+') rows.push({ sign, number: newLine++, text: line.slice(1) });
+    else if (sign === '-') rows.push({ sign, number: oldLine++, text: line.slice(1) });
+    else if (sign === '\\') rows.push({ note: line });
+    else {
+      rows.push({ sign: ' ', number: newLine++, text: line.slice(1) });
+      oldLine++;
+    }
+  }
+  return { notes, rows };
+}
+
+/** As many lines added as were removed just before: each replaces one, and only what differs is stressed. */
+function partnersOf(rows: readonly (DiffLine | { note: string })[]): Map<DiffLine, DiffLine> {
+  const partners = new Map<DiffLine, DiffLine>();
+  const isSigned = (row: (typeof rows)[number] | undefined, sign: string): row is DiffLine =>
+    row !== undefined && 'sign' in row && row.sign === sign;
+  for (let at = 0; at < rows.length; at++) {
+    let count = 0;
+    while (isSigned(rows[at + count], '-')) count++;
+    for (let index = 0; index < count && isSigned(rows[at + 2 * count - 1], '+'); index++) {
+      const [before, after] = [rows[at + index], rows[at + count + index]];
+      if (!isSigned(before, '-') || !isSigned(after, '+')) continue;
+      partners.set(before, after);
+      partners.set(after, before);
+    }
+    at += count;
+  }
+  return partners;
+}
+
+function paintLine({ sign, text }: DiffLine, partner: DiffLine | undefined, style: Style): string {
+  if (sign === ' ') return `  ${style.dim(inert(text))}`;
+  const paint = sign === '+' ? style.added : style.removed;
+  if (!partner) return paint(`${sign} ${marked(text)}`);
+  const [from, to] = changedRange(text, partner.text);
+  const changed = text.slice(from, to);
+  const stressed = changed === '' ? '' : style.inverse(marked(changed, { isEnd: to === text.length }));
+  const end = to === text.length ? '' : marked(text.slice(to));
+  return paint(`${sign} ${marked(text.slice(0, from), { isEnd: from === text.length })}${stressed}${end}`);
+}
+
+/** Where `text` differs from `other`: after their common start, before their common end. */
+function changedRange(text: string, other: string): [from: number, to: number] {
+  const length = Math.min(text.length, other.length);
+  let from = 0;
+  while (from < length && text[from] === other[from]) from++;
+  let same = 0;
+  while (same < length - from && text.at(-1 - same) === other.at(-1 - same)) same++;
+  // Half a character is not a difference anyone can see.
+  if (/[\uDC00-\uDFFF]/.test(text[from] ?? '') && from > 0) from--;
+  if (/[\uDC00-\uDFFF]/.test(text[text.length - same] ?? '') && same > 0) same--;
+  return [from, text.length - same];
+}
+
+/** Tabs, and blanks at the end of a line, as signs. */
+function marked(text: string, { isEnd = true } = {}): string {
+  const tabs = markGaps(text).replaceAll('\t', '→\t');
+  return inert(isEnd ? tabs.replace(/ +(?=␍?$)/, (blanks) => '·'.repeat(blanks.length)) : tabs);
 }

@@ -9,7 +9,7 @@ import type { Style } from './style.js';
  * comes out contains only our own control sequences.
  */
 export function renderMarkdown(text: string, width: number, style: Style): string {
-  const blocks = marked.lexer(text).filter(({ type }) => type !== 'space');
+  const blocks = marked.lexer(text.replaceAll('\t', '    ')).filter(({ type }) => type !== 'space');
   return blocks.map((token) => renderBlock(token, Math.max(width, 10), style)).join('\n\n');
 }
 

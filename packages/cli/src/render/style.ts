@@ -9,6 +9,7 @@ export interface Style {
   bold: (text: string) => string;
   italic: (text: string) => string;
   underline: (text: string) => string;
+  inverse: (text: string) => string;
   added: (text: string) => string;
   removed: (text: string) => string;
   accent: (text: string) => string;
@@ -29,6 +30,7 @@ export function styleFor(env: Readonly<Record<string, string | undefined>>): Sty
     bold: paint('bold'),
     italic: paint('italic'),
     underline: paint('underline'),
+    inverse: paint('inverse'),
     added: paint('green'),
     removed: paint('red'),
     accent: paint('cyan'),

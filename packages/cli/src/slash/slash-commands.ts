@@ -34,6 +34,7 @@ function help(accent: (text: string) => string): string {
   const keys = [
     'Enter sends · Alt+Enter or Ctrl+J begins a new line · up and down recall earlier input · Tab completes',
     'Shift+Tab changes the approval mode · Esc cancels · Ctrl+C twice leaves',
+    'Ctrl+O shows more of what runs, or all of the last result that was cut',
     '@path brings a file along · !command runs a command',
   ];
   return [...commands, '', ...keys.map((line) => `  ${line}`)].join('\n');

@@ -1,16 +1,20 @@
 import type { Lathe } from '@lathe/core';
-import { Box, Static, Text, useStdout } from 'ink';
-import { useEffect } from 'react';
+import { Box, Static, Text } from 'ink';
+import { useEffect, useMemo } from 'react';
 import type { Io } from '../io.js';
 import type { Style } from '../render/style.js';
+import type { ViewContext } from '../render/view-context.js';
 import { slashCommands } from '../slash/slash-commands.js';
 import type { ApprovalQueue } from './approval-queue.js';
 import { Confirmation } from './confirmation-view.js';
 import type { Driver } from './driver.js';
+import { statusLine } from './live-part.js';
 import { PromptInput } from './prompt-input.js';
-import { useClock } from './use-agent-stream.js';
+import { useTerminalSize } from './terminal-size.js';
+import { useHeight } from './use-height.js';
+import { useOpenCards } from './use-open-cards.js';
 import { useSession } from './use-session.js';
-import { Card, Item, Spinner, StatusLine, type ViewContext } from './views.js';
+import { Item, LivePart } from './views.js';
 
 export interface AppProps {
   lathe: Lathe;
@@ -20,21 +24,24 @@ export interface AppProps {
   style: Style;
   sandbox: string;
   markdown: ViewContext['markdown'];
+  /** For a screen reader. */
+  isSpoken: boolean;
   greeting: string;
   initialPrompt?: string;
   /** Lets the person rewrite a text; `undefined` when they did not. */
   editText: (text: string, name: string) => Promise<string | undefined>;
 }
 
-/** Lines of what the model is writing that are kept in the live part. */
-const liveLines = 12;
-
 export function App(props: AppProps) {
-  const { driver, queue, style, sandbox, greeting, initialPrompt, editText } = props;
-  const { stdout } = useStdout();
-  const { screen, mode, inputs, say, enter, isAsked, question } = useSession(props);
-  const now = useClock(screen.isBusy);
-  const context: ViewContext = { style, width: Math.max(10, (stdout.columns || 80) - 2), markdown: props.markdown };
+  const { driver, queue, io, style, sandbox, markdown, isSpoken, greeting, initialPrompt, editText } = props;
+  const { columns, rows } = useTerminalSize(io.terminal);
+  const { screen, mode, inputs, say, add, enter, isAsked, question } = useSession(props);
+  const context = useMemo<ViewContext>(
+    () => ({ style, width: Math.max(10, columns - 1), markdown, isSpoken }),
+    [style, columns, markdown, isSpoken],
+  );
+  const { isTall } = useOpenCards(screen, context, add);
+  const [below, belowHeight] = useHeight();
 
   useEffect(() => {
     say(greeting);
@@ -45,24 +52,22 @@ export function App(props: AppProps) {
   return (
     <>
       <Static items={[...screen.items]}>{(item, index) => <Item key={index} item={item} context={context} />}</Static>
-      <Box flexDirection="column">
-        {screen.liveText === '' ? null : <Text>{tail(screen.liveText)}</Text>}
-        {screen.calls.map((call) => (
-          <Card key={call.callId} call={call} context={context} now={now} />
-        ))}
+      {isAsked ? null : (
+        // One line stays free: a screen that is full to the last line scrolls.
+        <LivePart screen={screen} context={context} rows={rows - belowHeight - 1} isTall={isTall} />
+      )}
+      <Box flexDirection="column" ref={below}>
         {question ? (
           <Confirmation
             key={question.request.callId + question.request.description}
             request={question.request}
             waiting={queue.length}
-            style={style}
-            height={stdout.rows || 24}
+            context={context}
+            rows={rows - 2}
             answer={question.answer}
             modify={modifier(question, editText)}
           />
-        ) : null}
-        {screen.isBusy && !isAsked ? <Spinner screen={screen} now={now} style={style} /> : null}
-        {isAsked ? null : (
+        ) : (
           <PromptInput
             style={style}
             placeholder={screen.isBusy ? '' : driver.placeholder}
@@ -72,16 +77,10 @@ export function App(props: AppProps) {
             onSubmit={enter}
           />
         )}
-        <StatusLine screen={screen} fields={{ model: driver.name, mode, sandbox }} style={style} />
+        {isSpoken ? null : <Text>{statusLine(screen, { model: driver.name, mode, sandbox }, context)}</Text>}
       </Box>
     </>
   );
-}
-
-/** Only the end of a long answer is redrawn; the whole of it goes to the scrollback when it is complete. */
-function tail(text: string): string {
-  const lines = text.split('\n');
-  return lines.length <= liveLines ? text : ['…', ...lines.slice(-liveLines)].join('\n');
 }
 
 function complete(text: string, driver: Driver): string[] {

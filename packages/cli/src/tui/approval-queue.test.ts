@@ -37,15 +37,18 @@ test('an aborted question leaves the queue', async () => {
   await expect(queue.decide(request('b'), controller.signal)).rejects.toThrow('stop');
 });
 
+const context = { style: styleFor({ NO_COLOR: '1' }), width: 80, markdown: (text: string) => text, isSpoken: false };
+
 test.each([
   ['plain', 'ls -la', true],
   ['an escape sequence', 'ls \u001b[2J', false],
   ['a bidi override', 'ls \u202efdp', false],
   ['padding that hides the end', `ls ${' '.repeat(500)}; rm -rf x`, false],
 ])('%s: whether "always" may be offered', (_title, command, isPlain) => {
-  const text = confirmationText(request('a', command), styleFor({ NO_COLOR: '1' }));
-  expect(text.isPlain).toBe(isPlain);
-  for (const hidden of ['\u001b', '\u202e', ' '.repeat(40)]) expect(text.body).not.toContain(hidden);
-  expect(text.body).toContain(command.slice(0, 3));
-  expect(text.body).toContain(command.slice(-3));
+  const { isPlain: mayAlways, body: lines } = confirmationText(request('a', command), context);
+  const body = lines.join('\n');
+  expect(mayAlways).toBe(isPlain);
+  for (const hidden of ['\u001b', '\u202e', ' '.repeat(40)]) expect(body).not.toContain(hidden);
+  expect(body).toContain(command.slice(0, 3));
+  expect(body).toContain(command.slice(-3));
 });

@@ -1,38 +1,68 @@
 import { type ApprovalRequest, type Confirmation, hasHiddenText, visibleText } from '@lathe/core';
 import { renderDiff } from '../render/diff.js';
-import type { Style } from '../render/style.js';
+import { hasGaps, inert, markGaps, wrapLines } from '../render/lines.js';
+import type { ViewContext } from '../render/view-context.js';
 
 /** A question as lines for the screen, and whether a person can see all of it there. */
 export interface ConfirmationText {
-  title: string;
-  body: string;
+  title: string[];
+  body: string[];
   warnings: string[];
   /** Nothing is hidden in it. Only then may "always" be offered. */
   isPlain: boolean;
 }
 
-const gap = /[ \t]{40,}|\n{8,}/g;
-
-export function confirmationText({ confirmation, reason }: ApprovalRequest, style: Style): ConfirmationText {
+export function confirmationText({ confirmation, reason }: ApprovalRequest, context: ViewContext): ConfirmationText {
+  const { style, width } = context;
   const raw = rawBody(confirmation);
-  const hasGap = raw.search(gap) !== -1;
-  const isHidden = hasHiddenText(raw);
+  const isGapped = hasGaps(raw);
+  const isHidden = hasHiddenText(raw) || spelledOut.test(raw) || hasOddBlanks(confirmation, raw);
   const warnings = [
     ...(confirmation.warnings ?? []),
-    ...(isHidden ? ['It contains invisible or control characters, shown here as \\x.. or \\u{..}.'] : []),
-    ...(hasGap ? ['It contains long stretches of blanks, marked here.'] : []),
+    ...(isHidden ? ['It contains invisible or control characters; they are spelled out here.'] : []),
+    ...(isGapped ? [`It contains long stretches of blanks, marked here; ${raw.length} characters in all.`] : []),
   ];
+  const lines = (text: string) => wrapLines(text, width);
   return {
-    title: visibleText(confirmation.title),
-    body: confirmation.type === 'edit' ? renderDiff(raw, style) : visibleText(marked(raw)),
-    warnings: [...warnings.map((warning) => visibleText(warning)), visibleText(`asked because ${reason}`)],
-    isPlain: !isHidden && !hasGap,
+    title: lines(style.bold(inert(confirmation.title))),
+    body: bodyLines(confirmation, raw, context),
+    warnings: [
+      ...warnings.flatMap((warning) => lines(style.warning(`! ${inert(warning)}`))),
+      ...lines(style.dim(inert(`asked because ${reason}`))),
+    ],
+    isPlain: !isHidden && !isGapped,
   };
 }
 
-/** Padding must not push a command out of sight. */
-function marked(text: string): string {
-  return text.replace(gap, (blanks) => ` ⟨${blanks.length} blanks⟩ `);
+/** Diffs come with invisible characters spelled out like this. */
+const spelledOut = /<U\+[0-9A-F]{4,6}>/;
+/** Look like a blank and are none to a shell. */
+const oddBlanks = /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]/gu;
+
+/** In prose they are nothing special. */
+function hasOddBlanks({ type }: Confirmation, raw: string): boolean {
+  return type !== 'edit' && type !== 'plan' && raw.search(oddBlanks) !== -1;
+}
+
+function bodyLines(confirmation: Confirmation, raw: string, context: ViewContext): string[] {
+  const { style, width, markdown } = context;
+  switch (confirmation.type) {
+    case 'edit': {
+      const path = wrapLines(style.dim(inert(confirmation.filePath)), width);
+      return [...path, ...renderDiff(raw, style, { width }).split('\n')];
+    }
+    case 'plan':
+      return markdown(visibleText(markGaps(raw)), width).split('\n');
+    case 'exec':
+    case 'info':
+    case 'mcp':
+      return wrapLines(spell(markGaps(raw)), width);
+  }
+}
+
+function spell(text: string): string {
+  const blanks = text.replace(oddBlanks, (blank) => `\\u{${(blank.codePointAt(0) ?? 0).toString(16)}}`);
+  return visibleText(blanks.replaceAll('\t', '→\t')).replaceAll('\t', '   ');
 }
 
 function rawBody(confirmation: Confirmation): string {

@@ -1,9 +1,11 @@
-import type { ApprovalRequest, Decision, GrantScope } from '@lathe/core';
+import type { ApprovalRequest, Decision } from '@lathe/core';
 import { visibleText } from '@lathe/core';
 import { Box, Text, useInput } from 'ink';
-import { useRef, useState } from 'react';
-import type { Style } from '../render/style.js';
-import { confirmationText } from './confirmation-text.js';
+import { useMemo, useRef, useState } from 'react';
+import { wrapLines } from '../render/lines.js';
+import type { ViewContext } from '../render/view-context.js';
+import { type Option, optionsOf } from './confirmation-options.js';
+import { type ConfirmationText, confirmationText } from './confirmation-text.js';
 import { pasteMark } from './key-stream.js';
 import { useLatest } from './use-latest.js';
 
@@ -12,35 +14,68 @@ const deafMs = 350;
 
 type Key = Parameters<Parameters<typeof useInput>[0]>[1];
 
-interface Option {
-  key: string;
-  label: string;
-  decide: () => void;
-}
-
 export interface ConfirmationProps {
   request: ApprovalRequest;
   waiting: number;
-  style: Style;
-  height: number;
+  context: ViewContext;
+  /** Lines there is room for. */
+  rows: number;
   answer: (decision: Decision) => void;
   /** Opens the proposed text in an editor; the answer follows. Missing when there is none to open. */
   modify?: (() => void) | undefined;
 }
 
 /** A question with its own input: nothing typed before it appeared can answer it, and Enter alone says no. */
-export function Confirmation({ request, waiting, style, height, answer, modify }: ConfirmationProps) {
-  const shownAt = useRef(performance.now());
+export function Confirmation({ request, waiting, context, rows, answer, modify }: ConfirmationProps) {
   const message = useLatest<string | undefined>(undefined);
+  const inside = { ...context, width: Math.max(8, context.width - (context.isSpoken ? 0 : 4)) };
+  const text = useMemo(() => confirmationText(request, inside), [request, inside.width]);
+  const optionsFor = (mayAlways: boolean) =>
+    optionsOf({ request, answer, modify, mayAlways, explain: () => message.set('') });
+  const { options, room } = layoutOf(text, optionsFor, inside, rows);
+  const { choice, from } = useChoice({ options, room, length: text.body.length, message, answer });
+
+  const { style } = context;
+  const to = Math.min(text.body.length, from + room);
+  const written = message.get();
+  const lines = [
+    ...text.title,
+    ...text.body.slice(from, to),
+    ...(to - from < text.body.length
+      ? [style.dim(`lines ${from + 1} to ${to} of ${text.body.length}, PageDown and PageUp`)]
+      : []),
+    ...text.warnings,
+    ...(waiting > 1 ? [style.dim(`${waiting - 1} more to answer after this one`)] : []),
+    ...(written === undefined
+      ? options.flatMap((option, index) => optionLines(option, index === choice, inside))
+      : wrapLines(`No, because: ${visibleText(written)}█  ${style.dim('(Enter sends, Esc goes back)')}`, inside.width)),
+  ];
+  if (context.isSpoken) return <Text>{lines.join('\n')}</Text>;
+  return (
+    <Box flexDirection="column" borderStyle={style.isPlain ? 'classic' : 'round'} paddingX={1}>
+      <Text>{lines.join('\n')}</Text>
+    </Box>
+  );
+}
+
+interface ChoiceInput {
+  options: readonly Option[];
+  /** Lines of the text that are shown, and how many it has. */
+  room: number;
+  length: number;
+  message: ReturnType<typeof useLatest<string | undefined>>;
+  answer: (decision: Decision) => void;
+}
+
+/** The keys of a question: which answer is chosen, and from which line on the text is shown. */
+function useChoice({ options, room, length, message, answer }: ChoiceInput): { choice: number; from: number } {
+  const shownAt = useRef(performance.now());
   const [selected, setSelected] = useState<number | undefined>();
   const [offset, setOffset] = useState(0);
-  const text = confirmationText(request, style);
-  const lines = text.body.split('\n');
-  const room = Math.max(4, height - 14);
-  const isWhole = lines.length <= room;
-  const options = optionsOf({ request, answer, modify, mayAlways: text.isPlain && isWhole, setMessage: message.set });
   const last = options.length - 1;
-  const choice = selected ?? last;
+  const choice = Math.min(selected ?? last, last);
+  const end = Math.max(0, length - room);
+  const from = Math.min(offset, end);
 
   const writeMessage = (written: string, input: string, key: Key) => {
     if (key.return) answer({ outcome: 'deny', ...(written !== '' && { message: written }) });
@@ -52,8 +87,8 @@ export function Confirmation({ request, waiting, style, height, answer, modify }
     if (key.escape) answer({ outcome: 'deny' });
     else if (key.upArrow) setSelected(Math.max(0, choice - 1));
     else if (key.downArrow) setSelected(Math.min(last, choice + 1));
-    else if (key.pageDown) setOffset(Math.min(Math.max(0, lines.length - room), offset + room));
-    else if (key.pageUp) setOffset(Math.max(0, offset - room));
+    else if (key.pageDown || key.rightArrow) setOffset(Math.min(end, from + room));
+    else if (key.pageUp || key.leftArrow) setOffset(Math.max(0, from - room));
     else if (key.return) options[choice]?.decide();
     else options.find((option) => option.key === input)?.decide();
   };
@@ -63,59 +98,31 @@ export function Confirmation({ request, waiting, style, height, answer, modify }
     if (written === undefined) choose(input, key);
     else writeMessage(written, input, key);
   });
-
-  const rest = lines.length - room;
-  return (
-    <Box flexDirection="column" borderStyle={style.isPlain ? 'classic' : 'round'} paddingX={1}>
-      <Text>{style.bold(text.title) + (waiting > 1 ? style.dim(`  (1 of ${waiting})`) : '')}</Text>
-      <Text>{lines.slice(offset, offset + room).join('\n')}</Text>
-      {isWhole ? null : <Text>{style.dim(`… ${rest} more lines, PageUp and PageDown to see them`)}</Text>}
-      {text.warnings.map((warning) => (
-        <Text key={warning}>{style.warning(`! ${warning}`)}</Text>
-      ))}
-      {message.get() === undefined ? (
-        options.map(({ key, label }, index) => (
-          <Text key={key}>{`${index === choice ? style.accent('❯') : ' '} ${style.bold(key)}  ${label}`}</Text>
-        ))
-      ) : (
-        <Text>{`No, because: ${visibleText(message.get() ?? '')}█  ${style.dim('(Enter sends, Esc goes back)')}`}</Text>
-      )}
-    </Box>
-  );
+  return { choice, from };
 }
 
-function optionsOf({
-  request,
-  answer,
-  modify,
-  mayAlways,
-  setMessage,
-}: Pick<ConfirmationProps, 'request' | 'answer' | 'modify'> & {
-  mayAlways: boolean;
-  setMessage: (message: string) => void;
-}): Option[] {
-  const { choices = [], rules = [] } = request.confirmation;
-  const always = (scope: GrantScope) => () => answer({ outcome: 'always', scope });
-  const saved = rules.map((rule) => visibleText(rule)).join(', ');
-  const yes: Option[] =
-    choices.length > 0
-      ? choices.map(({ id, label }, index) => ({
-          key: String(index + 1),
-          label: visibleText(label),
-          decide: () => answer({ outcome: 'once', choice: id }),
-        }))
-      : [{ key: 'y', label: 'Yes, once', decide: () => answer({ outcome: 'once' }) }];
-  return [
-    ...yes,
-    ...(mayAlways && rules.length > 0
-      ? [
-          { key: 's', label: `Yes, and always in this session: ${saved}`, decide: always('session') },
-          { key: 'p', label: `Yes, and always in this project: ${saved}`, decide: always('project') },
-          { key: 'u', label: `Yes, and always for me: ${saved}`, decide: always('user') },
-        ]
-      : []),
-    ...(modify ? [{ key: 'e', label: 'Change it in an editor', decide: modify }] : []),
-    { key: 'm', label: 'No, and say why', decide: () => setMessage('') },
-    { key: 'n', label: 'No (Esc)', decide: () => answer({ outcome: 'deny' }) },
-  ];
+/** Lines of the body that must be in sight at once, or the longer answers give way. */
+const leastBody = 3;
+
+/** How many lines of the body fit, and which answers: "always" only where all that it is given for can be seen. */
+function layoutOf(
+  text: ConfirmationText,
+  optionsFor: (mayAlways: boolean) => Option[],
+  context: ViewContext,
+  rows: number,
+): { options: Option[]; room: number } {
+  const height = (options: readonly Option[]) =>
+    options.reduce((sum, option) => sum + optionLines(option, false, context).length, 0);
+  // Two lines of frame, one for the position, one for how many wait.
+  const taken = text.title.length + text.warnings.length + 4;
+  const all = optionsFor(text.isPlain);
+  const room = rows - taken - height(all);
+  if (text.body.length <= room) return { options: all, room };
+  const fewer = optionsFor(false);
+  return { options: fewer, room: Math.max(leastBody, rows - taken - height(fewer)) };
+}
+
+function optionLines({ key, label }: Option, isChosen: boolean, { style, width, isSpoken }: ViewContext): string[] {
+  const mark = isSpoken ? (isChosen ? 'chosen: ' : '') : `${isChosen ? style.accent('❯') : ' '} `;
+  return wrapLines(`${mark}${style.bold(key)}  ${label}`, width);
 }

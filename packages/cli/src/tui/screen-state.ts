@@ -1,10 +1,11 @@
 import { type AgentEvent, type CallOutcome, type CallStatus, type Display, visibleText } from '@lathe/core';
+import { answerBlocks } from './answer-blocks.js';
 
 /** One thing in the scrollback. Once there it never changes. All text is inert. */
 export type HistoryItem =
   | { type: 'prompt'; text: string }
   | { type: 'answer'; text: string }
-  | { type: 'call'; call: CallView }
+  | { type: 'call'; call: CallView; isOpen?: boolean }
   | { type: 'notice'; level: 'info' | 'warning'; text: string }
   /** What a slash command has to say; already rendered. */
   | { type: 'output'; text: string };
@@ -25,14 +26,18 @@ export interface CallView {
 
 export interface ScreenState {
   items: readonly HistoryItem[];
-  /** What the model is writing now. */
+  /** What the model is writing now, as it came; whole blocks of it are already in the scrollback. */
   liveText: string;
+  /** The blocks of this answer that are already in the scrollback. */
+  writtenText: string;
   isThinking: boolean;
   /** Calls that have not ended, in call order. */
   calls: readonly CallView[];
   isBusy: boolean;
   startedAt: number;
   retry?: string;
+  /** What the model says it is at. */
+  todo?: string;
   tokens: number;
   cost?: number;
   contextTokens: number;
@@ -42,6 +47,7 @@ export interface ScreenState {
 export const emptyScreen: ScreenState = {
   items: [],
   liveText: '',
+  writtenText: '',
   isThinking: false,
   calls: [],
   isBusy: false,
@@ -69,7 +75,7 @@ export function nextScreen(screen: ScreenState, event: ScreenEvent): ScreenState
     case 'add':
       return add(screen, event.item);
     case 'end':
-      return { ...withoutRetry(screen), isBusy: false, liveText: '', isThinking: false, calls: [] };
+      return { ...withoutRetry(answered(screen, screen.writtenText + screen.liveText)), isBusy: false, calls: [] };
     case 'clear':
       return emptyScreen;
     case 'agent':
@@ -80,13 +86,13 @@ export function nextScreen(screen: ScreenState, event: ScreenEvent): ScreenState
 function afterAgentEvent(screen: ScreenState, event: AgentEvent, now: number): ScreenState {
   switch (event.type) {
     case 'text-delta':
-      return { ...withoutRetry(screen), isThinking: false, liveText: screen.liveText + visibleText(event.text) };
+      return written({ ...withoutRetry(screen), isThinking: false }, event.text);
     case 'reasoning-delta':
       return { ...withoutRetry(screen), isThinking: true };
     case 'retry':
-      return { ...screen, liveText: '', retry: visibleText(`${event.reason} Trying again (${event.attempt}).`) };
+      return begunAgain(screen, visibleText(`${event.reason} Trying again (${event.attempt}).`));
     case 'message-add':
-      return event.message.role === 'model' ? answered(screen, event.message.parts) : screen;
+      return event.message.role === 'model' ? answered(screen, answerOf(event.message.parts)) : screen;
     case 'call-update':
       return { ...screen, calls: upsert(screen.calls, callView(event, screen.calls, now)) };
     case 'call-output':
@@ -118,10 +124,29 @@ function afterAgentEvent(screen: ScreenState, event: AgentEvent, now: number): S
   }
 }
 
-function answered(screen: ScreenState, parts: readonly { text?: string; thought?: boolean }[]): ScreenState {
-  const text = parts.map((part) => (part.thought ? '' : (part.text ?? ''))).join('');
-  const rest = { ...screen, liveText: '', isThinking: false };
-  return text.trim() === '' ? rest : add(rest, { type: 'answer', text: visibleText(text) });
+/** Whole blocks go to the scrollback as they come; only the last one is redrawn. */
+function written(screen: ScreenState, text: string): ScreenState {
+  const { whole, growing } = answerBlocks(screen.liveText + text);
+  const rest = { ...screen, liveText: growing, writtenText: screen.writtenText + whole };
+  return whole.trim() === '' ? rest : add(rest, { type: 'answer', text: visibleText(whole) });
+}
+
+function begunAgain(screen: ScreenState, retry: string): ScreenState {
+  const rest = { ...screen, liveText: '', writtenText: '', retry };
+  if (screen.writtenText === '') return rest;
+  return add(rest, { type: 'notice', level: 'warning', text: 'The answer above broke off and begins again.' });
+}
+
+function answerOf(parts: readonly { text?: string; thought?: boolean }[]): string {
+  return parts.map((part) => (part.thought ? '' : (part.text ?? ''))).join('');
+}
+
+/** The answer is complete: what of it is not in the scrollback yet goes there. */
+function answered(screen: ScreenState, text: string): ScreenState {
+  const { writtenText } = screen;
+  const left = text.startsWith(writtenText) ? text.slice(writtenText.length) : text;
+  const rest = { ...screen, liveText: '', writtenText: '', isThinking: false };
+  return left.trim() === '' ? rest : add(rest, { type: 'answer', text: visibleText(left) });
 }
 
 function callView(
@@ -153,7 +178,14 @@ function ended(screen: ScreenState, outcome: CallOutcome, now: number): ScreenSt
     ...(outcome.error && { error: visibleText(outcome.error.message) }),
   };
   const calls = screen.calls.filter(({ callId }) => callId !== outcome.callId);
-  return add({ ...screen, calls }, { type: 'call', call });
+  return add(withTodo({ ...screen, calls }, outcome.returnDisplay), { type: 'call', call });
+}
+
+function withTodo(screen: ScreenState, display: Display | undefined): ScreenState {
+  if (typeof display !== 'object' || display.type !== 'todo_list') return screen;
+  const { todo: _before, ...rest } = screen;
+  const current = display.todos.find(({ status }) => status === 'in_progress');
+  return current ? { ...rest, todo: visibleText(current.content) } : rest;
 }
 
 function used(screen: ScreenState, usage: Extract<AgentEvent, { type: 'usage' }>['usage']): ScreenState {

@@ -4,13 +4,14 @@ import type { Flags } from '../args.js';
 import { exitCodes } from '../exit-codes.js';
 import type { Io } from '../io.js';
 import { type Style, styleFor } from '../render/style.js';
+import type { ViewContext } from '../render/view-context.js';
 import { askForTrust } from '../trust-question.js';
 import { App } from './app.js';
 import { ApprovalQueue } from './approval-queue.js';
 import { editorCommand, editText } from './edit-text.js';
 import { disablePaste, enablePaste, KeyStream } from './key-stream.js';
 import { openConversation } from './open-conversation.js';
-import type { ViewContext } from './views.js';
+import { endlessTerminal } from './terminal-size.js';
 
 /** The interactive program: an agent when there is a model (a given one, or the one that is found), else the console. */
 export async function startInteractive(
@@ -27,9 +28,10 @@ export async function startInteractive(
   void lathe.discover(signal);
   const sandbox = (await lathe.sandbox.status()).text;
   const editor = editorCommand(io.env, lathe.settings.general.preferredEditor);
+  const isSpoken = lathe.settings.ui.accessibility.screenReader;
   const prompt = operands.join(' ');
   const keys = new KeyStream(io.stdin);
-  process.stdout.write(enablePaste);
+  io.terminal.write(enablePaste);
   const app = render(
     <App
       lathe={lathe}
@@ -39,6 +41,7 @@ export async function startInteractive(
       style={style}
       sandbox={sandbox}
       markdown={lazyMarkdown(style)}
+      isSpoken={isSpoken}
       greeting={greeting}
       {...(prompt !== '' && { initialPrompt: prompt })}
       editText={async (text, name) => {
@@ -50,7 +53,13 @@ export async function startInteractive(
         }
       }}
     />,
-    { exitOnCtrlC: false, stdin: asTerminal(keys) },
+    {
+      exitOnCtrlC: false,
+      stdin: asTerminal(keys),
+      stdout: endlessTerminal(io.terminal),
+      isScreenReaderEnabled: isSpoken,
+      maxFps: 60,
+    },
   );
   const leave = () => app.unmount();
   signal.addEventListener('abort', leave, { once: true });
@@ -58,7 +67,7 @@ export async function startInteractive(
     await app.waitUntilExit();
   } finally {
     signal.removeEventListener('abort', leave);
-    process.stdout.write(disablePaste);
+    io.terminal.write(disablePaste);
     keys.release();
     await lathe.close();
   }

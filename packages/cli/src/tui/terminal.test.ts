@@ -1,85 +1,15 @@
-import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { spawn } from '@lydell/node-pty';
-import xterm from '@xterm/headless';
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
+import { buildProgram } from '../../../../testing/lathe-program.js';
 import { modelServer } from '../../../../testing/model-server.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { isRestored, terminal, think } from '../../../../testing/terminal.js';
 
-const program = join(import.meta.dirname, '..', '..', 'dist', 'main.js');
-
-beforeAll(() => {
-  execFileSync(process.execPath, [join(import.meta.dirname, '../../../../scripts/setup.mjs')], { stdio: 'ignore' });
-}, 300_000);
-
-/** The real program in a real pseudo-terminal, with a terminal emulator that keeps its screen. */
-function terminal(args: string[], options: { cwd: string; env?: Record<string, string>; columns?: number }) {
-  const columns = options.columns ?? 100;
-  const screen = new xterm.Terminal({ cols: columns, rows: 40, allowProposedApi: true, scrollback: 5000 });
-  const child = spawn(process.execPath, [program, ...args], {
-    cols: columns,
-    rows: 40,
-    cwd: options.cwd,
-    env: {
-      PATH: process.env['PATH'] ?? '',
-      HOME: tempDirectory(),
-      TERM: 'xterm-256color',
-      NO_COLOR: '1',
-      ...options.env,
-    },
-  });
-  let raw = '';
-  let exitCode: number | undefined;
-  child.onData((data) => {
-    raw += data;
-    screen.write(data);
-  });
-  child.onExit((exit) => {
-    exitCode = exit.exitCode;
-  });
-  onTestFinished(() => {
-    if (exitCode === undefined) child.kill('SIGKILL');
-  });
-  const text = () => {
-    const { buffer } = screen;
-    return Array.from(
-      { length: buffer.active.length },
-      (_, row) => buffer.active.getLine(row)?.translateToString(true) ?? '',
-    ).join('\n');
-  };
-  const until = async (condition: () => boolean) => {
-    await expect.poll(condition, { timeout: 25_000, interval: 30 }).toBe(true);
-  };
-  return {
-    type: (keys: string) => child.write(keys),
-    resize: (to: number) => {
-      child.resize(to, 40);
-      screen.resize(to, 40);
-    },
-    text,
-    raw: () => raw,
-    shows: async (wanted: string) => {
-      await expect.poll(text, { timeout: 25_000, interval: 30 }).toContain(wanted);
-    },
-    exited: async () => {
-      await until(() => exitCode !== undefined);
-      return exitCode;
-    },
-    pid: child.pid,
-  };
-}
-
-/** Every mode that was switched on has been switched off again. */
-function isRestored(raw: string): boolean {
-  const isOff = (mode: string) => raw.lastIndexOf(`\u001b[?${mode}l`) >= raw.lastIndexOf(`\u001b[?${mode}h`);
-  return isOff('2004') && raw.lastIndexOf('\u001b[?25h') >= raw.lastIndexOf('\u001b[?25l');
-}
+beforeAll(buildProgram, 300_000);
 
 /** Shown when the prompt takes keys. */
 const idle = 'Ask for anything.';
-/** Longer than a question is deaf to keys. */
-const think = () => new Promise((resolve) => setTimeout(resolve, 400));
 
 test('without a model the console calls tools, asks, undoes and leaves the terminal as it was', async () => {
   const cwd = tempDirectory({ 'a.txt': 'one\n' });
@@ -127,7 +57,7 @@ test('a task with a model: a change is shown, changed in an editor, and told to 
   await shows('Confirm Edit');
   await think();
   type('e');
-  await shows('+const x = 2;');
+  await shows('1 + const x = 2;');
   await think();
   type('y');
   await shows('All done.');

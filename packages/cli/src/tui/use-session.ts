@@ -4,6 +4,7 @@ import { useCallback, useRef, useState, useSyncExternalStore } from 'react';
 import { findSlashCommand } from '../slash/slash-commands.js';
 import type { AppProps } from './app.js';
 import type { Driver } from './driver.js';
+import type { HistoryItem } from './screen-state.js';
 import { useAgentStream } from './use-agent-stream.js';
 import { useSessionKeys } from './use-session-keys.js';
 
@@ -20,7 +21,8 @@ export function useSession(props: Pick<AppProps, 'lathe' | 'driver' | 'queue' | 
     (listener) => queue.onChange(listener),
     () => queue.current,
   );
-  const say = useCallback((text: string) => send({ type: 'add', item: { type: 'output', text } }), [send]);
+  const add = useCallback((item: HistoryItem) => send({ type: 'add', item }), [send]);
+  const say = useCallback((text: string) => add({ type: 'output', text }), [add]);
 
   const clearScreen = useCallback(() => send({ type: 'clear' }), [send]);
 
@@ -74,5 +76,5 @@ export function useSession(props: Pick<AppProps, 'lathe' | 'driver' | 'queue' | 
 
   const enter = (input: string) => (work.current ? enqueue(input) : void submit(input));
 
-  return { screen, mode, inputs, say, enter, question, isAsked: question !== undefined };
+  return { screen, mode, inputs, say, add, enter, question, isAsked: question !== undefined };
 }

@@ -180,6 +180,12 @@ export const settingsTable = {
     workspace: 'never',
     env: 'LATHE_EDITOR',
   }),
+  'ui.accessibility.screenReader': setting(
+    boolean,
+    false,
+    'Plain lines for a screen reader: no spinner, no frames, nothing redrawn but what is typed.',
+    { also: ['accessibility.screenReader'], env: 'INK_SCREEN_READER' },
+  ),
   'security.folderTrust.enabled': setting(boolean, true, 'Files of a folder count only once it is trusted.', {
     also: ['folderTrust', 'security.folderTrust'],
     workspace: 'tighten',

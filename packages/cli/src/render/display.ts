@@ -1,0 +1,78 @@
+import type { Display, PlanSummary, TaskExecution, TodoList } from '@lathe/core';
+import { renderDiff } from './diff.js';
+import { excerpt, inert, oneLine, wrapLines } from './lines.js';
+import type { ViewContext } from './view-context.js';
+
+export interface DisplaySize {
+  /** Lines of plain output; diffs and plans may have more. */
+  maxLines: number;
+  /** The last lines matter more than the first. */
+  fromEnd?: boolean;
+}
+
+const maxDiffLines = 40;
+const maxSteps = 4;
+
+/** All of it, however long. */
+export const wholeDisplay: DisplaySize = { maxLines: Number.POSITIVE_INFINITY };
+
+/** What a tool has to show, as lines of at most `context.width` columns. */
+export function renderDisplay(display: Display | undefined, context: ViewContext, size: DisplaySize): string {
+  if (display === undefined || display === '') return '';
+  if (typeof display === 'string') return renderText(display, context, size);
+  switch (display.type) {
+    case 'file_diff':
+      return renderDiff(display.fileDiff, context.style, {
+        width: context.width,
+        maxLines: size.maxLines === wholeDisplay.maxLines ? size.maxLines : maxDiffLines,
+      });
+    case 'todo_list':
+      return renderTodos(display, context);
+    case 'plan_summary':
+      return renderPlan(display, context);
+    case 'task_execution':
+      return renderTask(display, context, size);
+    case 'terminal_output':
+      return renderText(display.text, context, { ...size, fromEnd: true });
+  }
+}
+
+function renderText(text: string, { style, width }: ViewContext, { maxLines, fromEnd = false }: DisplaySize): string {
+  const { lines, left } = excerpt(text, maxLines, { fromEnd });
+  const wrapped = lines.flatMap((line) => wrapLines(inert(line), width));
+  const shown = fromEnd ? wrapped.slice(-maxLines) : wrapped.slice(0, maxLines);
+  if (left === 0) return shown.join('\n');
+  const rest = style.dim(`… ${left} more ${left === 1 ? 'line' : 'lines'}`);
+  return (fromEnd ? [rest, ...shown] : [...shown, rest]).join('\n');
+}
+
+const marks = { pending: '☐', in_progress: '▶', completed: '☑' } as const;
+const words = { pending: 'to do:', in_progress: 'doing:', completed: 'done:' } as const;
+
+function renderTodos({ todos }: TodoList, { style, width, isSpoken }: ViewContext): string {
+  const paint = { pending: (text: string) => text, in_progress: style.bold, completed: style.dim };
+  return todos
+    .flatMap(({ content, status }) => {
+      const mark = (isSpoken ? words : marks)[status];
+      return wrapLines(paint[status](`${mark} ${inert(content)}`), width);
+    })
+    .join('\n');
+}
+
+function renderPlan({ message, plan }: PlanSummary, { markdown, width, style }: ViewContext): string {
+  return `${style.dim(inert(message))}\n${markdown(inert(plan), width)}`;
+}
+
+const stepMarks: Record<string, string> = { success: '✓', error: '✗', cancelled: '–' };
+
+function renderTask(task: TaskExecution, context: ViewContext, size: DisplaySize): string {
+  const { style, width, isSpoken } = context;
+  const count = task.toolCalls.length;
+  const state = `${task.subagentName} ${task.status}, ${count} ${count === 1 ? 'call' : 'calls'}`;
+  const steps = task.toolCalls.slice(-maxSteps).map(({ name, description, status }) => {
+    const mark = isSpoken ? `${status}:` : (stepMarks[status] ?? '●');
+    return style.dim(inert(oneLine(`${mark} ${name} ${description}`, width)));
+  });
+  const result = task.status === 'running' ? '' : renderText(task.result ?? '', context, size);
+  return [inert(state), ...steps, result].filter((line) => line !== '').join('\n');
+}

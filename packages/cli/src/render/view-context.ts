@@ -1,0 +1,11 @@
+import type { Style } from './style.js';
+
+/** How things are drawn: on what width, with which colours, for eyes or for ears. */
+export interface ViewContext {
+  style: Style;
+  width: number;
+  /** Markdown as styled lines; the text as it is until the renderer is loaded. */
+  markdown: (text: string, width: number) => string;
+  /** For a screen reader: words instead of signs, no frames, nothing that moves. */
+  isSpoken: boolean;
+}

@@ -1,0 +1,46 @@
+import { type ApprovalRequest, type Decision, type GrantScope, visibleText } from '@lathe/core';
+
+/** One way to answer a question. */
+export interface Option {
+  key: string;
+  label: string;
+  decide: () => void;
+}
+
+export interface OptionsInput {
+  request: ApprovalRequest;
+  answer: (decision: Decision) => void;
+  /** Opens the proposed text in an editor; the answer follows. Missing when there is none to open. */
+  modify?: (() => void) | undefined;
+  /** Everything is in sight, so that it can be answered for once and for all. */
+  mayAlways: boolean;
+  /** Lets the person say why not. */
+  explain: () => void;
+}
+
+/** The answers to a question. The last one, which is chosen at first, says no. */
+export function optionsOf({ request, answer, modify, mayAlways, explain }: OptionsInput): Option[] {
+  const { choices = [], rules = [] } = request.confirmation;
+  const always = (scope: GrantScope) => () => answer({ outcome: 'always', scope });
+  const saved = rules.map((rule) => visibleText(rule)).join(', ');
+  const yes: Option[] =
+    choices.length > 0
+      ? choices.map(({ id, label }, index) => ({
+          key: String(index + 1),
+          label: visibleText(label),
+          decide: () => answer({ outcome: 'once', choice: id }),
+        }))
+      : [{ key: 'y', label: 'Yes, once', decide: () => answer({ outcome: 'once' }) }];
+  const grants: Option[] = [
+    { key: 's', label: `Yes, and always in this session: ${saved}`, decide: always('session') },
+    { key: 'p', label: `Yes, and always in this project: ${saved}`, decide: always('project') },
+    { key: 'u', label: `Yes, and always for me: ${saved}`, decide: always('user') },
+  ];
+  return [
+    ...yes,
+    ...(mayAlways && rules.length > 0 ? grants : []),
+    ...(modify ? [{ key: 'e', label: 'Change it in an editor', decide: modify }] : []),
+    { key: 'm', label: 'No, and say why', decide: explain },
+    { key: 'n', label: 'No (Esc)', decide: () => answer({ outcome: 'deny' }) },
+  ];
+}

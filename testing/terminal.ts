@@ -1,0 +1,75 @@
+import { join } from 'node:path';
+import { spawn } from '@lydell/node-pty';
+import xterm from '@xterm/headless';
+import { expect, onTestFinished } from 'vitest';
+import { tempDirectory } from './temp-directory.js';
+
+const program = join(import.meta.dirname, '..', 'packages', 'cli', 'dist', 'main.js');
+
+export interface TerminalOptions {
+  cwd: string;
+  env?: Record<string, string>;
+  columns?: number;
+  rows?: number;
+}
+
+/** The real program in a real pseudo-terminal, with a terminal emulator that keeps its screen. */
+export function terminal(args: string[], { cwd, env, columns = 100, rows = 40 }: TerminalOptions) {
+  const screen = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true, scrollback: 5000 });
+  const child = spawn(process.execPath, [program, ...args], {
+    cols: columns,
+    rows,
+    cwd,
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: tempDirectory(),
+      TERM: 'xterm-256color',
+      NO_COLOR: '1',
+      ...env,
+    },
+  });
+  let raw = '';
+  let exitCode: number | undefined;
+  child.onData((data) => {
+    raw += data;
+    screen.write(data);
+  });
+  child.onExit((exit) => {
+    exitCode = exit.exitCode;
+  });
+  onTestFinished(() => {
+    if (exitCode === undefined) child.kill('SIGKILL');
+  });
+  const text = () => {
+    const { active } = screen.buffer;
+    return Array.from({ length: active.length }, (_, row) => active.getLine(row)?.translateToString(true) ?? '').join(
+      '\n',
+    );
+  };
+  return {
+    type: (keys: string) => child.write(keys),
+    resize: (to: number, toRows = rows) => {
+      child.resize(to, toRows);
+      screen.resize(to, toRows);
+    },
+    text,
+    raw: () => raw,
+    shows: async (wanted: string) => {
+      await expect.poll(text, { timeout: 25_000, interval: 30 }).toContain(wanted);
+    },
+    exited: async () => {
+      await expect.poll(() => exitCode !== undefined, { timeout: 25_000, interval: 30 }).toBe(true);
+      return exitCode;
+    },
+    pid: child.pid,
+  };
+}
+
+/** Every mode that was switched on has been switched off again. */
+export function isRestored(raw: string): boolean {
+  const isOff = (mode: string) => raw.lastIndexOf(`\u001b[?${mode}l`) >= raw.lastIndexOf(`\u001b[?${mode}h`);
+  return isOff('2004') && raw.lastIndexOf('\u001b[?25h') >= raw.lastIndexOf('\u001b[?25l');
+}
+
+/** Longer than a question is deaf to keys. */
+export const think = () => new Promise((resolve) => setTimeout(resolve, 400));
