@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['packages/*/src/**/*.test.{ts,tsx}', 'testing/**/*.test.ts', 'docs/**/*.test.ts'],
+    // A seed repeats what random tests did: see testing/long-run.ts.
+    setupFiles: process.env['LATHE_SEED'] ? ['testing/seed.ts'] : [],
     testTimeout: 30_000,
     hookTimeout: 30_000,
     // A machine with two cores: more workers only make timeouts likelier.

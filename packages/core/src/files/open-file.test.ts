@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { build } from 'esbuild';
 import { expect, onTestFinished, test } from 'vitest';
+import { report } from '../../../../testing/long-run.js';
 import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { withOpenFile, withReadableFile } from './open-file.js';
@@ -76,6 +77,7 @@ test.each(attacks)('%s never leads a read outside', { timeout: 3_600_000 }, asyn
     }
   };
   await Promise.all(Array.from({ length: 8 }, readOn));
+  report('reads while a link is swapped', reads);
   expect(outcomes.get('LEAK')).toBeUndefined();
   expect(outcomes.get('inside')).toBeGreaterThan(0);
   expect((outcomes.get('refused') ?? 0) + (outcomes.get('judged outside') ?? 0)).toBeGreaterThan(0);

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { report } from '../../../../testing/long-run.js';
 import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { toBytePath } from './byte-path.js';
@@ -148,6 +149,7 @@ test.skipIf(!hasProgram('git') || !hasProgram('find'))(
       const ours = matches.files.flatMap(({ path, lines }) => lines.map(({ number }) => `${path}:${number}`));
       expect(ours.toSorted(), context).toEqual(expected.toSorted());
       expect(matches.matches, context).toBe(expected.length);
+      report('random trees searched like git, find and ripgrep do', 1);
     }
   },
 );

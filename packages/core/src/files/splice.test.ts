@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { report } from '../../../../testing/long-run.js';
 import { findText } from './match.js';
 import { Pace } from './pace.js';
 import { applySplices, type Splice, spliceFor } from './splice.js';
@@ -225,6 +226,7 @@ test(`bytes outside an edit never change (${isLong ? '10,000' : '1,000'} random 
     edits++;
   });
   await fc.assert(property, { numRuns: isLong ? 10_000 : 1000 });
+  report('edits of random files in which every byte outside the edit was compared', edits);
   expect(edits).toBeGreaterThan(isLong ? 7000 : 700);
 });
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { report } from '../../../../testing/long-run.js';
 import { modelServer } from '../../../../testing/model-server.js';
 import { anthropicEvents, geminiEvents, openaiEvents } from '../../../../testing/model-wire.js';
 import { anthropic } from './anthropic.js';
@@ -122,6 +123,7 @@ test.each([
       expect(typeof call.args === 'object' && call.name !== '').toBe(true);
     }
   }
+  report(`damaged model streams (${provider})`, count / 4);
   expect(delivered).toBeGreaterThan(count / 10);
 });
 

@@ -4,6 +4,7 @@ import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, realpat
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { generateCommand, generateWords, randomFrom, scratchFiles } from '../../../../testing/command-generator.js';
+import { report } from '../../../../testing/long-run.js';
 import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { printWords, runTraced, type TracedBash } from '../../../../testing/traced-bash.js';
@@ -46,7 +47,7 @@ test.skipIf(!canTrace)(
       counts.run += allowed.length;
       allowed = [];
     }
-    if (isLong) console.log(`seed ${seed}: ${counts.run} of ${counts.generated} generated commands ran`);
+    report('generated shell commands run under a tracer', counts.run, { generated: counts.generated });
     expect(counts.run, `seed ${seed}`).toBeGreaterThanOrEqual(wanted);
   },
 );

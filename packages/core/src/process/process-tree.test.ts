@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { report } from '../../../../testing/long-run.js';
 import { processesWith, uniqueSleep } from '../../../../testing/processes.js';
 import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
@@ -73,6 +74,7 @@ describe.each(['off', 'required'] as const)('sandbox %s', (mode) => {
         expect(result.ending).toEqual({ type: 'abort' });
         expect(processesWith(sleep)).toEqual([]);
       }
+      report(`aborts at random moments (sandbox ${mode})`, isLong ? 500 : 20);
     },
     isLong ? 600_000 : 60_000,
   );

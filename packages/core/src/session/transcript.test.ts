@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { bundleChild } from '../../../../testing/bundle.js';
+import { report } from '../../../../testing/long-run.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { readTranscript } from './read-transcript.js';
 import type { SessionRecord } from './record.js';
@@ -75,6 +76,7 @@ test('a process killed in the middle loses at most the record it was writing', {
     expect(messages.length).toBeGreaterThanOrEqual(confirmed);
     expect(messages.map(({ parts }) => parts[0]?.text?.split(' ')[1])).toEqual(messages.map((_, n) => String(n)));
     expect(lost).toBeLessThanOrEqual(1);
+    report('kills while a transcript is written', 1);
   }
 });
 

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { report } from '../../../../testing/long-run.js';
 import { editJsonc } from './edit-jsonc.js';
 import { type JsonValue, parseJsonc, valueOf } from './parse-jsonc.js';
 
@@ -80,6 +81,7 @@ test('whatever the file, an edit sets what it should and nothing else', () => {
     ),
     { numRuns: process.env['LATHE_LONG'] ? 50_000 : 2_000 },
   );
+  report('random settings files edited', process.env['LATHE_LONG'] ? 50_000 : 2_000);
 });
 
 /** JSON with remarks everywhere and, if wanted, a comma after every last member. */

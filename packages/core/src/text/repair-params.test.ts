@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { report } from '../../../../testing/long-run.js';
 import { describeMismatch, type JsonSchema } from './json-schema.js';
 import { repairParams } from './repair-params.js';
 
@@ -169,5 +170,6 @@ test('repair is pure and idempotent, keeps what fits, and pollutes nothing', () 
     }),
     { numRuns: process.env['LATHE_LONG'] ? 50_000 : 3_000 },
   );
+  report('random parameters repaired', process.env['LATHE_LONG'] ? 50_000 : 3_000);
   expect(Object.getOwnPropertyNames(Object.prototype).join()).toBe(prototype);
 }, 180_000);

@@ -21,6 +21,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { bundleChild } from '../../../../testing/bundle.js';
+import { report } from '../../../../testing/long-run.js';
 import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { killPoints, runWithFault } from '../../../../testing/thread-fault.js';
@@ -215,6 +216,7 @@ describe.skipIf(!canTrace)('killed at any system call, the file is old or new', 
     const expected = await expectedOf(kind);
     const points = killPoints(await callsOf(kind));
     const killed = await aFewAtATime(points, (point) => kill(kind, point, expected));
+    report('kills of a write at a system call', killed.filter(Boolean).length);
     expect(killed.filter(Boolean).length).toBeGreaterThan(points.length * 0.9);
   });
 });
@@ -258,6 +260,7 @@ describe.skipIf(!canTrace)('a system call that fails is a typed error, and the o
       .filter((point) => calls.includes(point.split(':')[0] ?? ''));
     const faults = points.map((point, index) => point.replace('ERRNO', errors[index % errors.length] ?? 'EIO'));
     const outcomes = await aFewAtATime(faults, async (fault) => ({ fault, ...(await fail(fault)) }));
+    report('failing system calls in a write', outcomes.length);
     // A failure changed nothing, unless it says that it did: when only the directory could not be flushed.
     const offences = outcomes.filter(({ answer, status }) => {
       if (answer?.status === 'written') return status !== 'new';

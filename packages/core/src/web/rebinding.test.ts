@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { bundleChild } from '../../../../testing/bundle.js';
+import { report } from '../../../../testing/long-run.js';
 import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 
@@ -38,6 +39,7 @@ test.skipIf(!hasProgram('ip') || flags === undefined)(
     expect(naive).toContain('PRIVATE-CANARY');
     expect(Object.keys(counts).sort()).toEqual(['PUBLIC', 'permission_denied']);
     expect(counts['PUBLIC'] + counts['permission_denied']).toBe(tries);
+    report('requests to names that answer differently each time', tries);
     expect(single).toEqual({
       public: 'PUBLIC',
       metadata: 'permission_denied',

@@ -1,0 +1,164 @@
+// npm run test:long: the full suites of which npm test runs a sample. Says how to use it with --help.
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { setup } from './setup.mjs';
+
+const root = join(import.meta.dirname, '..');
+const recordFile = join(root, 'docs', 'long-run.json');
+
+/** What runs together, and the minutes it may take. Files are below packages/. */
+const suites = {
+  'kill-points': { files: ['core/src/tools/edit.fault.test.ts', 'core/src/session/transcript.test.ts'], minutes: 90 },
+  races: { files: ['core/src/files/open-file.test.ts', 'core/src/files/file-lock.test.ts'], minutes: 15 },
+  bytes: { files: ['core/src/files/splice.test.ts', 'core/src/files/read-text.test.ts'], minutes: 20 },
+  fuzz: {
+    files: [
+      'core/src/text/repair-params.test.ts',
+      'core/src/settings/edit-jsonc.test.ts',
+      'core/src/agent/conversation.test.ts',
+      'core/src/agent/compaction.test.ts',
+      'cli/src/tui',
+    ],
+    minutes: 20,
+  },
+  streams: {
+    files: [
+      'core/src/models/mutated-streams.test.ts',
+      'core/src/models/remote-model.test.ts',
+      'cli/src/headless/headless.test.ts',
+    ],
+    minutes: 30,
+  },
+  commands: { files: ['core/src/process/differential.test.ts'], minutes: 180 },
+  aborts: { files: ['core/src/process/process-tree.test.ts', 'core/src/process/run-command.test.ts'], minutes: 30 },
+  trees: {
+    files: [
+      'core/src/files/search.differential.test.ts',
+      'core/src/files/ignore-rules.test.ts',
+      'core/src/tools/grep.test.ts',
+      'core/src/tools/ls.test.ts',
+      'core/src/tools/read-many-files.test.ts',
+    ],
+    minutes: 30,
+  },
+  rebinding: { files: ['core/src/web/rebinding.test.ts'], minutes: 10 },
+  chaos: {
+    files: [
+      'core/src/mcp/bad-servers.test.ts',
+      'core/src/lathe/subagents.test.ts',
+      'core/src/lathe/injection.test.ts',
+      'core/src/scheduler/scheduler.property.test.ts',
+      'core/src/agent/long-session.test.ts',
+    ],
+    minutes: 20,
+  },
+  soak: { files: ['core/src/lathe/soak.test.ts'], minutes: 20 + soakMinutes() },
+};
+
+const help = `npm run test:long -- [options]
+
+  --only NAME[,NAME]   some of: ${Object.keys(suites).join(', ')}
+  --list               the suites, their files and the minutes each may take
+  --record             keep the counts in docs/long-run.json, which docs/safety.md is made from
+
+LATHE_SEED repeats a run, LATHE_SOAK_MINUTES (60) sets the length of the soak.`;
+
+const { values: options } = parseArgs({
+  options: {
+    only: { type: 'string', default: Object.keys(suites).join(',') },
+    list: { type: 'boolean', default: false },
+    record: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+const names = options.only.split(',');
+const unknown = names.find((name) => !(name in suites));
+if (options.help || unknown !== undefined) {
+  console.log(unknown === undefined ? help : `there is no suite ${unknown}\n\n${help}`);
+  process.exit(unknown === undefined ? 0 : 2);
+}
+if (options.list) {
+  for (const name of names) console.log(`${name} (${suites[name].minutes} min)\n  ${suites[name].files.join('\n  ')}`);
+  process.exit();
+}
+
+setup();
+const seed = process.env.LATHE_SEED ?? String(Date.now() % 1_000_000_000);
+const scratch = mkdtempSync(join(tmpdir(), 'lathe-long-'));
+const results = [];
+for (const name of names) {
+  console.log(`\n── ${name} (LATHE_SEED=${seed}, at most ${suites[name].minutes} min)`);
+  const summary = join(scratch, `${name}.jsonl`);
+  const begin = performance.now();
+  const status = await run(name, summary);
+  const counts = countsIn(summary);
+  results.push({ name, status, minutes: (performance.now() - begin) / 60_000, counts });
+}
+rmSync(scratch, { recursive: true, force: true });
+
+console.log('\n── summary');
+for (const { name, status, minutes, counts } of results) {
+  console.log(`${status.padEnd(9)} ${name.padEnd(12)} ${minutes.toFixed(1)} min`);
+  for (const { suite, count, ...facts } of counts)
+    console.log(`          ${count.toLocaleString('en')} ${suite}${describe(facts)}`);
+}
+if (options.record) record();
+process.exitCode = results.every(({ status }) => status === 'passed') ? 0 : 1;
+
+function run(name, summary) {
+  const { files, minutes } = suites[name];
+  const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
+  const paths = files.map((file) => join('packages', file));
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [vitest, 'run', `--testTimeout=${minutes * 60_000}`, ...paths], {
+      cwd: root,
+      stdio: 'inherit',
+      env: { ...process.env, LATHE_LONG: '1', LATHE_SEED: seed, LATHE_LONG_SUMMARY: summary },
+      // A group of its own, which ends as a whole.
+      detached: true,
+    });
+    let status;
+    const timer = setTimeout(() => {
+      status = 'timed out';
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    }, minutes * 60_000);
+    child.on('exit', (code) => {
+      clearTimeout(timer);
+      resolve(status ?? (code === 0 ? 'passed' : 'failed'));
+    });
+  });
+}
+
+/** Keeps what other suites counted in earlier runs. */
+function record() {
+  const kept = existsSync(recordFile) ? JSON.parse(readFileSync(recordFile, 'utf8')) : {};
+  const date = new Date().toISOString().slice(0, 10);
+  for (const { status, counts } of results)
+    if (status === 'passed')
+      for (const { suite, ...rest } of counts) kept[suite] = { ...rest, seed: Number(seed), date };
+  const sorted = Object.fromEntries(Object.entries(kept).sort(([a], [b]) => (a < b ? -1 : 1)));
+  writeFileSync(recordFile, `${JSON.stringify(sorted, null, 2)}\n`);
+}
+
+/** What the tests reported, one entry for each thing counted. */
+function countsIn(file) {
+  if (!existsSync(file)) return [];
+  const sums = new Map();
+  for (const line of readFileSync(file, 'utf8').trim().split('\n')) {
+    const one = JSON.parse(line);
+    sums.set(one.suite, { ...one, count: one.count + (sums.get(one.suite)?.count ?? 0) });
+  }
+  return [...sums.values()];
+}
+
+function describe(facts) {
+  const entries = Object.entries(facts).map(([key, value]) => `${key} ${value}`);
+  return entries.length > 0 ? ` (${entries.join(', ')})` : '';
+}
+
+function soakMinutes() {
+  return Number(process.env.LATHE_SOAK_MINUTES ?? 60);
+}
