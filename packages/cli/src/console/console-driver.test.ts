@@ -25,14 +25,6 @@ async function open(files: Record<string, string> = {}) {
   return { cwd, driver: new ConsoleDriver(lathe) };
 }
 
-test('names of tools and parameters are completed from their schemas', async () => {
-  const { driver } = await open();
-  expect(driver.complete('list_')).toEqual(['list_directory ']);
-  expect(driver.complete('read_file ')).toContain('read_file absolute_path=');
-  expect(driver.complete('read_file absolute_path=/x li')).toEqual(['read_file absolute_path=/x limit=']);
-  expect(driver.complete('nothing ')).toEqual([]);
-});
-
 test('a call goes through the same steps and shows what a model would get', async () => {
   const { cwd, driver } = await open({ 'a.txt': 'hello' });
   const events = [];

@@ -1,6 +1,8 @@
-import type { AgentEvent, JsonSchema, Lathe } from '@lathe/core';
+import type { AgentEvent, Lathe } from '@lathe/core';
+import type { Completion } from '../completion/completion.js';
 import { callEvents, typedByPerson } from '../tui/call-events.js';
 import type { Driver } from '../tui/driver.js';
+import { completeCall } from './complete-call.js';
 
 /** Input without a model: `tool {"json": "parameters"}`, `tool key=value …`, `!command`. The same steps, the same questions. */
 export class ConsoleDriver implements Driver {
@@ -29,17 +31,16 @@ export class ConsoleDriver implements Driver {
       yield { type: 'message-add', message: { role: 'model', parts: fenced(outcome.llmContent) } };
   }
 
-  complete(input: string): string[] {
-    const [name, rest] = splitOnce(input);
-    const tools = this.#lathe.registry.getAllTools();
-    if (rest === undefined) return tools.map((tool) => `${tool.name} `).filter((each) => each.startsWith(input));
-    const tool = tools.find((each) => each.name === name);
-    if (!tool || rest.startsWith('{')) return [];
-    const last = /\S*$/.exec(rest)?.[0] ?? '';
-    const head = input.slice(0, input.length - last.length);
-    return parametersOf(tool.parameterSchema)
-      .filter((parameter) => parameter.startsWith(last) && !rest.includes(`${parameter}=`))
-      .map((parameter) => `${head}${parameter}=`);
+  async *prompt(): AsyncGenerator<AgentEvent> {
+    yield {
+      type: 'notice',
+      level: 'warning',
+      message: 'That needs a model, and this is the console; start lathe again to choose one.',
+    };
+  }
+
+  complete(text: string, cursor: number): Completion | undefined {
+    return completeCall(text.slice(0, cursor), this.#lathe.registry.getAllTools());
   }
 
   async *compact(): AsyncGenerator<AgentEvent> {
@@ -80,11 +81,6 @@ function valueOf(text: string): unknown {
   } catch {
     return text;
   }
-}
-
-function parametersOf(schema: JsonSchema): string[] {
-  const properties: unknown = 'properties' in schema ? schema.properties : undefined;
-  return typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
 }
 
 /** Some tools show a person less than they tell a model; in the console the person is the one who asked. */

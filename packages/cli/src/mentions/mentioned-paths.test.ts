@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Workspace } from '@lathe/core';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
-import { mentionedPaths } from './mentioned-paths.js';
+import { mentionedPaths, mentionOf } from './mentioned-paths.js';
 
 test.each([
   ['explain @a.txt please', ['a.txt']],
@@ -13,6 +13,10 @@ test.each([
   ['@', []],
   ['a file with a blank: @my\\ file.txt', ['my file.txt']],
   ['(@a.txt)', []],
+  ['in quotes: @"my file.txt", and @"src/".', ['my file.txt', 'src/**']],
+  ['not closed: @"my file.txt', ['my file.txt']],
+  ['not closed: @"my file.txt\nand more', []],
+  ['nonsense: @"\\q"', []],
 ])('%j mentions %j', async (text, expected) => {
   const root = tempDirectory({ 'a.txt': '', 'src/b.ts': '', 'my file.txt': '' });
   expect(await mentionedPaths(text, await Workspace.open(root))).toEqual(expected);
@@ -23,4 +27,21 @@ test('absolute paths are mentioned as they are; whether they may be read is for 
   expect(await mentionedPaths(`@${join(root, 'a.txt')}`, await Workspace.open(tempDirectory()))).toEqual([
     join(root, 'a.txt'),
   ]);
+});
+
+test.each([
+  'a.txt',
+  'my file.txt',
+  'pages/[id].tsx',
+  'a"b\\c',
+  'ends.',
+  'odd\\x1Bname',
+  'zero\u200bwidth\u{e0041}',
+  'src/',
+])('what %j is mentioned as is read back as the same path', async (path) => {
+  const shown = path.replace(/\/$/, '/b.ts');
+  const root = tempDirectory({ [shown.replace('\\x1B', '\u001b')]: '' });
+  const expected = path.endsWith('/') ? `${path}**` : path;
+  expect(await mentionedPaths(`see ${mentionOf(path)}, please`, await Workspace.open(root))).toEqual([expected]);
+  expect(mentionOf(path)).not.toMatch(/[\u200b\u{e0041}]/u);
 });

@@ -1,19 +1,46 @@
 import { stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
-import type { Workspace } from '@lathe/core';
+import { hasHiddenText, osPath, type Workspace } from '@lathe/core';
 
-/** `@` at the beginning of a word, up to a blank or a bracket; `\ ` is a blank in the name. */
-const mention = /(?:^|(?<=\s))@((?:\\.|[^\s\\,;!?()[\]{}])+)/g;
+/**
+ * `@` at the beginning of a word, up to a blank or a bracket; `\ ` is a blank in the name. Or a name in quotes, written
+ * as JSON writes it; at the end of the text the last quote may be missing.
+ */
+const mention = /(?:^|(?<=\s))@(?:("(?:[^"\\\n]|\\.)+(?:"|$))|((?:\\.|[^\s\\,;!?()[\]{}"])+))/g;
 
 /** The files and folders that a text mentions as `@path` and that exist, each once, as the file tools want them. */
 export async function mentionedPaths(text: string, workspace: Workspace): Promise<string[]> {
   const found: string[] = [];
-  for (const [, spelled = ''] of text.matchAll(mention)) {
-    const path = spelled.replace(/\\(.)/g, '$1').replace(/\.+$/, '');
+  for (const [, quoted, plain = ''] of text.matchAll(mention)) {
+    const path = quoted === undefined ? plain.replace(/\\(.)/g, '$1').replace(/\.+$/, '') : unquote(quoted);
+    if (path === undefined) continue;
     const absolute = isAbsolute(path) ? path : join(workspace.root, path);
-    const info = await stat(absolute).catch(() => undefined);
+    const info = await stat(osPath(absolute)).catch(() => undefined);
     if (info?.isFile()) found.push(path);
     if (info?.isDirectory()) found.push(join(path, '**'));
   }
   return [...new Set(found)];
+}
+
+/** How a path is written so that it is read back as it is: in quotes when anything in it could be misread. */
+export function mentionOf(path: string): string {
+  const isPlain = /^[^\s\\,;!?()[\]{}"]+$/.test(path) && !path.endsWith('.') && !hasHiddenText(path);
+  if (isPlain) return `@${path}`;
+  const quoted = Array.from(JSON.stringify(path), (character) =>
+    hasHiddenText(character) ? escape(character) : character,
+  );
+  return `@${quoted.join('')}`;
+}
+
+function escape(character: string): string {
+  const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
+}
+
+function unquote(text: string): string | undefined {
+  try {
+    return String(JSON.parse(text.endsWith('"') ? text : `${text}"`));
+  } catch {
+    return undefined;
+  }
 }

@@ -1,4 +1,4 @@
-import type { Lathe } from '@lathe/core';
+import type { AgentEvent, Lathe } from '@lathe/core';
 import type { Io } from '../io.js';
 import type { Style } from '../render/style.js';
 import type { Driver } from '../tui/driver.js';
@@ -9,6 +9,9 @@ export interface SlashContext {
   driver: Driver;
   io: Io;
   style: Style;
+  /** Every command there is. */
+  commands: readonly SlashCommand[];
+  /** Esc was pressed. */
   signal: AbortSignal;
   /** Puts text into the scrollback. */
   say: (text: string) => void;
@@ -16,9 +19,32 @@ export interface SlashContext {
   quit: () => void;
 }
 
-export interface SlashCommand {
+interface Described {
   name: string;
   /** One line for /help. */
   summary: string;
-  run(argument: string, context: SlashContext): void | Promise<void>;
+  /** Where it comes from, when it is not one of ours. */
+  origin?: string;
+  /** What could be given to it. */
+  arguments?: (context: { lathe: Lathe }) => readonly string[];
+}
+
+/** Either says something, or does work that is shown as an agent's. */
+export type SlashCommand = Described &
+  (
+    | { run: (argument: string, context: SlashContext) => void | Promise<void> }
+    | { stream: (argument: string, context: SlashContext) => AsyncIterable<AgentEvent> }
+  );
+
+/** `/name argument`, taken apart. */
+export function splitCommand(input: string): { name: string; argument: string } {
+  const [, name = '', argument = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(input) ?? [];
+  return { name, argument: argument.trim() };
+}
+
+const aliases: Readonly<Record<string, string>> = { exit: 'quit', '?': 'help', q: 'quit', resume: 'sessions' };
+
+export function findCommand(commands: readonly SlashCommand[], name: string): SlashCommand | undefined {
+  const wanted = Object.hasOwn(aliases, name) ? aliases[name] : name;
+  return commands.find((known) => known.name === wanted);
 }

@@ -5,7 +5,7 @@ import type { SlashCommand, SlashContext } from './slash-command.js';
 
 /** In the order /help shows them. */
 export const slashCommands: readonly SlashCommand[] = [
-  { name: 'help', summary: 'what you can type', run: (_, { say, style }) => say(help(style.accent)) },
+  { name: 'help', summary: 'what you can type', run: (_, context) => help(context) },
   { name: 'tools', summary: 'the tools and where they come from', run: (_, context) => showTools(context) },
   { name: 'mcp', summary: 'MCP servers and their tools', run: (_, context) => showServers(context) },
   { name: 'approval-mode', summary: 'show the mode, or set it: plan, default, auto-edit, yolo', run: setMode },
@@ -15,29 +15,30 @@ export const slashCommands: readonly SlashCommand[] = [
   { name: 'memory', summary: 'the context files', run: (_, context) => showMemory(context) },
   { name: 'model', summary: 'the model in use', run: (_, { say, driver }) => say(driver.name) },
   { name: 'context', summary: 'the workspace and its settings', run: (_, context) => showContext(context) },
+  {
+    name: 'compact',
+    summary: 'shorten the conversation to its summary',
+    stream: (_, { driver, signal }) => driver.compact(signal),
+  },
   { name: 'doctor', summary: 'what works here and what does not', run: (_, context) => diagnose(context) },
   { name: 'clear', summary: 'forget the conversation', run: (_, context) => clear(context) },
   { name: 'quit', summary: 'leave (also Ctrl+C twice)', run: (_, { quit }) => quit() },
 ];
 
-/** The command that `/name argument` asks for. */
-export function findSlashCommand(input: string): { command: SlashCommand | undefined; name: string; argument: string } {
-  const [, name = '', argument = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(input) ?? [];
-  const aliases: Record<string, string> = { exit: 'quit', '?': 'help', q: 'quit' };
-  const wanted = Object.hasOwn(aliases, name) ? aliases[name] : name;
-  return { command: slashCommands.find((known) => known.name === wanted), name, argument: argument.trim() };
-}
-
-function help(accent: (text: string) => string): string {
-  const width = Math.max(...slashCommands.map(({ name }) => name.length)) + 2;
-  const commands = slashCommands.map(({ name, summary }) => `  ${accent(`/${name}`.padEnd(width))}${summary}`);
+function help({ commands, say, style }: SlashContext): void {
+  const width = Math.max(...commands.map(({ name }) => name.length)) + 3;
+  const lines = commands.map(({ name, summary, origin }) => {
+    const from = origin === undefined ? '' : style.dim(` (${visibleText(origin)})`);
+    return `  ${style.accent(visibleText(`/${name}`).padEnd(width))}${visibleText(summary)}${from}`;
+  });
   const keys = [
-    'Enter sends · Alt+Enter or Ctrl+J begins a new line · up and down recall earlier input · Tab completes',
-    'Shift+Tab changes the approval mode · Esc cancels · Ctrl+C twice leaves',
+    'Enter sends · Alt+Enter or Ctrl+J begins a new line · Tab completes',
+    'up and down recall earlier input · Ctrl+R searches it · a blank in front keeps input out of it',
+    'Shift+Tab changes the approval mode · Esc cancels · Ctrl+C twice or Ctrl+D leaves',
     'Ctrl+O shows more of what runs, or all of the last result that was cut',
     '@path brings a file along · !command runs a command',
   ];
-  return [...commands, '', ...keys.map((line) => `  ${line}`)].join('\n');
+  say([...lines, '', ...keys.map((line) => `  ${line}`)].join('\n'));
 }
 
 function showTools({ lathe, say, style }: SlashContext): void {

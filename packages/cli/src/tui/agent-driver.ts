@@ -1,13 +1,22 @@
-import type { Agent, AgentEvent, Lathe, PartUnion, Session } from '@lathe/core';
+import {
+  Agent,
+  type AgentEvent,
+  chooseModel,
+  type Lathe,
+  openSession,
+  type PartUnion,
+  type Session,
+  textOf,
+} from '@lathe/core';
 import { mentionedPaths } from '../mentions/mentioned-paths.js';
 import { callEvents, typedByPerson } from './call-events.js';
-import type { Driver } from './driver.js';
+import type { Conversation, Driver } from './driver.js';
 
 /** Input for a model: `@path` brings files along, `!command` runs without the model. */
 export class AgentDriver implements Driver {
   readonly placeholder = 'Ask for anything. @file brings a file along, !command runs one, / lists commands.';
   readonly #lathe: Lathe;
-  readonly #agent: Agent | Session;
+  #agent: Agent | Session;
 
   constructor(lathe: Lathe, agent: Agent | Session) {
     this.#lathe = lathe;
@@ -30,6 +39,10 @@ export class AgentDriver implements Driver {
     yield* this.#agent.prompt(parts, signal);
   }
 
+  prompt(content: PartUnion[], signal: AbortSignal): AsyncIterable<AgentEvent> {
+    return this.#agent.prompt(content, signal);
+  }
+
   compact(signal: AbortSignal): AsyncIterable<AgentEvent> {
     return this.#agent.compact(signal);
   }
@@ -38,8 +51,33 @@ export class AgentDriver implements Driver {
     this.#agent.clear();
   }
 
-  complete(): string[] {
-    return [];
+  complete(): undefined {
+    return undefined;
+  }
+
+  get conversation(): Conversation {
+    const agent = this.#agent instanceof Agent ? this.#agent : this.#agent.agent;
+    return {
+      ...(!(this.#agent instanceof Agent) && { id: this.#agent.id }),
+      messages: agent.history.length,
+      contextTokens: agent.contextTokens,
+      contextWindow: agent.model.contextWindow,
+      resume: (id) => this.#resume(id),
+      useModel: async (name, signal) => {
+        const { settings, loaded } = this.#lathe;
+        const choice = await chooseModel({ name, settings: settings.model, env: loaded.env }, signal);
+        if (choice.status === 'none') throw new Error(choice.setup.problem);
+        agent.model = choice.model;
+        return choice.notes;
+      },
+    };
+  }
+
+  async #resume(id: string): Promise<string[]> {
+    const session = await openSession(this.#lathe, { model: this.#agent.model, resume: { id } });
+    if (!(this.#agent instanceof Agent)) await this.#agent.close();
+    this.#agent = session;
+    return [...session.notes, ...whereWeWere(session)];
   }
 
   async *#read(paths: readonly string[], signal: AbortSignal): AsyncGenerator<AgentEvent, PartUnion[]> {
@@ -49,4 +87,15 @@ export class AgentDriver implements Driver {
     const { llmContent } = outcome;
     return ['\n\nContent of the files mentioned above:\n', ...(Array.isArray(llmContent) ? llmContent : [llmContent])];
   }
+}
+
+const maxRecalled = 600;
+
+/** The end of a conversation that is gone on with, for the person to remember it by. */
+export function whereWeWere({ agent }: Session): string[] {
+  const answer = agent.history.findLast(({ role }) => role === 'model');
+  if (!answer) return [];
+  const text = textOf(answer.parts.filter(({ thought }) => !thought)).trim();
+  const end = text.length > maxRecalled ? `…${text.slice(-maxRecalled)}` : text;
+  return [`Going on after ${agent.history.length} messages; the last one was:`, end];
 }

@@ -1,14 +1,17 @@
 import type { Lathe } from '@lathe/core';
 import { Box, Static, Text } from 'ink';
-import { useEffect, useMemo } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
+import type { Completer } from '../completion/completer.js';
 import type { Io } from '../io.js';
 import type { Style } from '../render/style.js';
 import type { ViewContext } from '../render/view-context.js';
-import { slashCommands } from '../slash/slash-commands.js';
+import type { SlashCommand } from '../slash/slash-command.js';
 import type { ApprovalQueue } from './approval-queue.js';
 import { Confirmation } from './confirmation-view.js';
 import type { Driver } from './driver.js';
+import type { InputHistory } from './input-history.js';
 import { statusLine } from './live-part.js';
+import { Prompt } from './prompt.js';
 import { PromptInput } from './prompt-input.js';
 import { useTerminalSize } from './terminal-size.js';
 import { useHeight } from './use-height.js';
@@ -27,15 +30,20 @@ export interface AppProps {
   /** For a screen reader. */
   isSpoken: boolean;
   greeting: string;
+  history: InputHistory;
+  completer: Completer;
+  /** Every slash command there is now. */
+  commands: () => readonly SlashCommand[];
   initialPrompt?: string;
   /** Lets the person rewrite a text; `undefined` when they did not. */
   editText: (text: string, name: string) => Promise<string | undefined>;
 }
 
 export function App(props: AppProps) {
-  const { driver, queue, io, style, sandbox, markdown, isSpoken, greeting, initialPrompt, editText } = props;
+  const { driver, queue, io, style, sandbox, markdown, isSpoken, greeting, initialPrompt, editText, completer } = props;
   const { columns, rows } = useTerminalSize(io.terminal);
-  const { screen, mode, inputs, say, add, enter, isAsked, question } = useSession(props);
+  const { screen, mode, say, add, world, isAsked, question } = useSession(props);
+  const prompt = useRef(new Prompt(completer)).current;
   const context = useMemo<ViewContext>(
     () => ({ style, width: Math.max(10, columns - 1), markdown, isSpoken }),
     [style, columns, markdown, isSpoken],
@@ -45,7 +53,7 @@ export function App(props: AppProps) {
 
   useEffect(() => {
     say(greeting);
-    if (initialPrompt !== undefined) enter(initialPrompt);
+    if (initialPrompt !== undefined) world.onSubmit({ shown: initialPrompt, text: initialPrompt });
     // Once, when the screen first appears.
   }, []);
 
@@ -69,23 +77,17 @@ export function App(props: AppProps) {
           />
         ) : (
           <PromptInput
+            prompt={prompt}
+            completer={completer}
+            world={world}
             style={style}
             placeholder={screen.isBusy ? '' : driver.placeholder}
-            history={inputs}
-            isActive={!isAsked}
-            complete={(text) => complete(text, driver)}
-            onSubmit={enter}
           />
         )}
         {isSpoken ? null : <Text>{statusLine(screen, { model: driver.name, mode, sandbox }, context)}</Text>}
       </Box>
     </>
   );
-}
-
-function complete(text: string, driver: Driver): string[] {
-  if (!text.startsWith('/')) return driver.complete(text);
-  return slashCommands.map(({ name }) => `/${name}`).filter((name) => name.startsWith(text) && name !== text);
 }
 
 function modifier(question: NonNullable<ApprovalQueue['current']>, editText: AppProps['editText']) {

@@ -1,4 +1,5 @@
-import type { AgentEvent } from '@lathe/core';
+import type { AgentEvent, PartUnion } from '@lathe/core';
+import type { Completion } from '../completion/completion.js';
 
 /** What a person's input is handed to: an agent with a model, or the console without one. */
 export interface Driver {
@@ -7,10 +8,27 @@ export interface Driver {
   readonly placeholder: string;
   /** Does what the input says. The stream ends when it is done or aborted; it throws only bugs. */
   submit(input: string, signal: AbortSignal): AsyncIterable<AgentEvent>;
-  /** Whole inputs that `input` could become. */
-  complete(input: string): string[];
+  /** Gives a model these words as they are. */
+  prompt(content: PartUnion[], signal: AbortSignal): AsyncIterable<AgentEvent>;
+  /** What the text before the cursor could become. */
+  complete(text: string, cursor: number): Completion | undefined;
   /** Forgets the conversation. */
   clear(): void;
   /** Shortens the conversation. */
   compact(signal: AbortSignal): AsyncIterable<AgentEvent>;
+  /** The agent and its conversation, when there is one. */
+  readonly conversation?: Conversation | undefined;
+}
+
+/** What can be said and done about a conversation with a model. */
+export interface Conversation {
+  /** Missing when it is not written down. */
+  readonly id?: string;
+  readonly messages: number;
+  readonly contextTokens: number;
+  readonly contextWindow: number;
+  /** Goes on with another session; returns what a person should know about it. */
+  resume(id: string): Promise<string[]>;
+  /** Goes on with another model. Throws a sentence when there is none of that name. */
+  useModel(name: string, signal: AbortSignal): Promise<string[]>;
 }

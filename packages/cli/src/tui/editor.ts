@@ -1,3 +1,5 @@
+import { markAtEnd, markAtStart } from './pastes.js';
+
 /** The text being typed and where the cursor is. */
 export interface EditorState {
   text: string;
@@ -55,14 +57,18 @@ export const isOnLastLine = ({ text, cursor }: EditorState): boolean => !text.sl
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** Emoji and accents are one step, however many code units they have. */
+/** Emoji and accents are one step, however many code units they have, and so is the mark of a paste. */
 function before(text: string, cursor: number): number {
+  const mark = text[cursor - 1] === ']' ? markAtEnd.exec(text.slice(0, cursor)) : null;
+  if (mark) return mark.index;
   const from = Math.max(0, cursor - 64);
   const segments = [...segmenter.segment(text.slice(from, cursor))];
   return cursor - (segments.at(-1)?.segment.length ?? 0);
 }
 
 function after(text: string, cursor: number): number {
+  const mark = text[cursor] === '[' ? markAtStart.exec(text.slice(cursor)) : null;
+  if (mark) return cursor + mark[0].length;
   const [next] = segmenter.segment(text.slice(cursor, cursor + 64));
   return cursor + (next?.segment.length ?? 0);
 }

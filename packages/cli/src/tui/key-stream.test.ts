@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { KeySplitter, pasteMark } from './key-stream.js';
+import { KeySplitter, pastedText, pasteMark } from './key-stream.js';
 
 const split = (...chunks: string[]) => {
   const splitter = new KeySplitter();
@@ -20,6 +20,11 @@ test.each([
     ['x', `${pasteMark}yy`, 'z'],
   ],
   [['\u0003\u0003'], ['\u0003', '\u0003']],
+  [
+    ['a\u001b[20', '0~b\u001b[201~c'],
+    ['a', `${pasteMark}b`, 'c'],
+  ],
+  [['x\u007f'], ['x', '\b']],
 ])('%j', (chunks, keys) => {
   expect(split(...chunks)).toEqual(keys);
 });
@@ -30,7 +35,7 @@ test('however a paste arrives in pieces, it is one piece and no key', () => {
       fc.string({ unit: 'grapheme', maxLength: 60 }),
       fc.array(fc.nat(80), { maxLength: 6 }),
       (text, cuts) => {
-        const pasted = text.replaceAll('\u001b', '');
+        const pasted = text.replaceAll('\u001b', '').replace(/[\uE000\uE001]/g, '');
         const sent = `\u001b[200~${pasted}\u001b[201~`;
         // The opening marker always arrives whole: terminals write it with the first of the text.
         const places = [...new Set([0, ...cuts.map((cut) => 6 + (cut % (sent.length - 5))), sent.length])].sort(
@@ -41,4 +46,12 @@ test('however a paste arrives in pieces, it is one piece and no key', () => {
       },
     ),
   );
+});
+
+test('SF06 a paste with key sequences in it is still one piece, and its text is whole', () => {
+  const [paste, ...keys] = split('\u001b[200~a\u001b\ry\u001b[A\u001b[201~');
+  expect(keys).toEqual([]);
+  expect(paste).not.toContain('\u001b');
+  expect(pastedText(paste ?? '')).toBe('a\u001b\ny\u001b[A');
+  expect(pastedText('y')).toBeUndefined();
 });

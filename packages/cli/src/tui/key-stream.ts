@@ -2,6 +2,13 @@ import { PassThrough } from 'node:stream';
 
 /** Stands before pasted text, so that a paste is never taken for a key. A private character no keyboard types. */
 export const pasteMark = '\uE000';
+/** Stands for an escape character in pasted text, which would otherwise be taken for the beginning of a key. */
+const escapeMark = '\uE001';
+
+/** The text of a paste; `undefined` for a key. */
+export function pastedText(input: string): string | undefined {
+  return input.startsWith(pasteMark) ? input.slice(1).replaceAll(escapeMark, '\u001b') : undefined;
+}
 
 export const enablePaste = '\u001b[?2004h';
 export const disablePaste = '\u001b[?2004l';
@@ -24,37 +31,38 @@ export class KeySplitter {
     while (text !== '') {
       const marker = this.#pasted === undefined ? pasteStart : pasteEnd;
       const at = text.indexOf(marker);
-      const part = at === -1 ? text : text.slice(0, at);
+      const whole = at === -1 ? text.length - beginningOf(marker, text) : at;
+      const part = text.slice(0, whole);
       if (this.#pasted === undefined) keys.push(...keysOf(part));
       else this.#pasted += part;
-      if (at === -1) break;
+      if (at === -1) {
+        this.#rest = text.slice(whole);
+        break;
+      }
       text = text.slice(at + marker.length);
       if (this.#pasted === undefined) this.#pasted = '';
       else {
-        keys.push(pasteMark + this.#pasted.replaceAll('\r\n', '\n').replaceAll('\r', '\n'));
+        keys.push(pasteMark + this.#pasted.replace(/\r\n?/g, '\n').replaceAll('\u001b', escapeMark));
         this.#pasted = undefined;
       }
     }
-    if (this.#pasted !== undefined) this.#holdBack();
     return keys;
-  }
-
-  /** The end marker may arrive in two pieces. */
-  #holdBack(): void {
-    const pasted = this.#pasted ?? '';
-    for (let length = pasteEnd.length - 1; length > 0; length--) {
-      if (!pasted.endsWith(pasteEnd.slice(0, length))) continue;
-      this.#rest = pasted.slice(-length);
-      this.#pasted = pasted.slice(0, -length);
-      return;
-    }
   }
 }
 
-/** Control characters stand alone; everything else stays together. */
+/** How much of a marker the text ends with: it may arrive in pieces. The first two characters alone may be a key. */
+function beginningOf(marker: string, text: string): number {
+  const least = marker === pasteStart ? 3 : 1;
+  for (let length = marker.length - 1; length >= least; length--)
+    if (text.endsWith(marker.slice(0, length))) return length;
+  return 0;
+}
+
+/** Control characters stand alone; everything else stays together. Backspace is one byte, whatever the terminal sends. */
 function keysOf(text: string): string[] {
+  const keys = text.replaceAll('\u007f', '\b');
   // oxlint-disable-next-line no-control-regex -- control characters are what this is about
-  return text.match(/[\u0000-\u001a\u001c-\u001f\u007f]|[^\u0000-\u001a\u001c-\u001f\u007f]+/g) ?? [];
+  return keys.match(/[\u0000-\u001a\u001c-\u001f]|[^\u0000-\u001a\u001c-\u001f]+/g) ?? [];
 }
 
 /** A terminal's input for ink: one chunk per key. */

@@ -1,23 +1,13 @@
-import {
-  type Approver,
-  chooseModel,
-  type Lathe,
-  type Model,
-  openAgent,
-  openSession,
-  type Session,
-  textOf,
-  visibleText,
-} from '@lathe/core';
+import { type Approver, chooseModel, type Lathe, type Model, openAgent, openSession, visibleText } from '@lathe/core';
 import { type Flags, resumeOf } from '../args.js';
 import { ConsoleDriver } from '../console/console-driver.js';
 import type { Io } from '../io.js';
 import { openLathe } from '../open-lathe.js';
 import type { Style } from '../render/style.js';
-import { AgentDriver } from './agent-driver.js';
+import { AgentDriver, whereWeWere } from './agent-driver.js';
 import type { Driver } from './driver.js';
 
-export interface Conversation {
+export interface OpenedConversation {
   lathe: Lathe;
   driver: Driver;
   /** What the scrollback begins with. */
@@ -35,7 +25,7 @@ export interface ConversationOptions {
 }
 
 /** An agent when there is a model, else the console. */
-export async function openConversation(options: ConversationOptions): Promise<Conversation> {
+export async function openConversation(options: ConversationOptions): Promise<OpenedConversation> {
   const { flags, io, style, approver, signal } = options;
   const lathe = await openLathe(flags, io, { approver });
   const place = style.dim(visibleText(lathe.workspace.root));
@@ -68,15 +58,4 @@ export async function openConversation(options: ConversationOptions): Promise<Co
     'Until then this is the console: you call the tools yourself. /tools lists them, /help helps.',
   ];
   return { lathe: own, driver: new ConsoleDriver(own), greeting: lines.join('\n') };
-}
-
-const maxRecalled = 600;
-
-/** The end of a conversation that is gone on with, for the person to remember it by. */
-function whereWeWere({ agent }: Session): string[] {
-  const answer = agent.history.findLast(({ role }) => role === 'model');
-  if (!answer) return [];
-  const text = textOf(answer.parts.filter(({ thought }) => !thought)).trim();
-  const end = text.length > maxRecalled ? `…${text.slice(-maxRecalled)}` : text;
-  return [`Going on after ${agent.history.length} messages; the last one was:`, end];
 }

@@ -1,17 +1,21 @@
 import type { Model } from '@lathe/core';
-import { render } from 'ink';
 import type { Flags } from '../args.js';
+import { openCompleter } from '../completion/open-completer.js';
 import { exitCodes } from '../exit-codes.js';
 import type { Io } from '../io.js';
 import { type Style, styleFor } from '../render/style.js';
 import type { ViewContext } from '../render/view-context.js';
+import { slashCommands } from '../slash/slash-commands.js';
 import { askForTrust } from '../trust-question.js';
 import { App } from './app.js';
 import { ApprovalQueue } from './approval-queue.js';
 import { editorCommand, editText } from './edit-text.js';
-import { disablePaste, enablePaste, KeyStream } from './key-stream.js';
+import { InputHistory } from './input-history.js';
+import { KeyStream } from './key-stream.js';
 import { openConversation } from './open-conversation.js';
-import { endlessTerminal } from './terminal-size.js';
+import { show } from './show.js';
+
+const builtIn = () => slashCommands;
 
 /** The interactive program: an agent when there is a model (a given one, or the one that is found), else the console. */
 export async function startInteractive(
@@ -30,9 +34,10 @@ export async function startInteractive(
   const editor = editorCommand(io.env, lathe.settings.general.preferredEditor);
   const isSpoken = lathe.settings.ui.accessibility.screenReader;
   const prompt = operands.join(' ');
+  const history = await InputHistory.open(lathe.home, lathe.workspace.root);
+  const completer = openCompleter({ lathe, driver, commands: builtIn, signal });
   const keys = new KeyStream(io.stdin);
-  io.terminal.write(enablePaste);
-  const app = render(
+  const app = (
     <App
       lathe={lathe}
       driver={driver}
@@ -43,6 +48,9 @@ export async function startInteractive(
       markdown={lazyMarkdown(style)}
       isSpoken={isSpoken}
       greeting={greeting}
+      history={history}
+      completer={completer}
+      commands={builtIn}
       {...(prompt !== '' && { initialPrompt: prompt })}
       editText={async (text, name) => {
         keys.release();
@@ -52,24 +60,12 @@ export async function startInteractive(
           keys.resumeKeys();
         }
       }}
-    />,
-    {
-      exitOnCtrlC: false,
-      stdin: asTerminal(keys),
-      stdout: endlessTerminal(io.terminal),
-      isScreenReaderEnabled: isSpoken,
-      maxFps: 60,
-    },
+    />
   );
-  const leave = () => app.unmount();
-  signal.addEventListener('abort', leave, { once: true });
   try {
-    await app.waitUntilExit();
+    await show(app, { terminal: io.terminal, keys, isSpoken, signal });
   } finally {
-    signal.removeEventListener('abort', leave);
-    io.terminal.write(disablePaste);
-    keys.release();
-    await lathe.close();
+    await Promise.all([lathe.close(), history.close()]);
   }
   return exitCodes.success;
 }
@@ -83,10 +79,4 @@ function lazyMarkdown(style: Style): ViewContext['markdown'] {
   };
   void load();
   return (text, width) => renderText?.(text, width) ?? text;
-}
-
-/** Ink asks for a terminal's stream and uses no more of it than this. */
-function asTerminal(keys: KeyStream): NodeJS.ReadStream {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
-  return keys as unknown as NodeJS.ReadStream;
 }

@@ -73,7 +73,7 @@ test('a paste of ten thousand lines in twenty columns is kept, and the program g
   await shows('this is the console');
   resize(20);
   type(`\u001b[200~${'line\n'.repeat(10_000)}\u001b[201~`);
-  await shows('(10001 lines)');
+  await shows('[paste #1 10,000');
   resize(100);
   type('\u0003');
   await shows('Ctrl+C again');

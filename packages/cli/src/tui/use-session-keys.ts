@@ -17,7 +17,7 @@ export interface SessionKeys {
   onIdleInterrupt: () => void;
 }
 
-/** Ctrl+C, Esc and Shift+Tab. */
+/** Ctrl+C and Shift+Tab. */
 export function useSessionKeys({ policy, isAsked, cancel, onMode, onIdleInterrupt }: SessionKeys): void {
   const { exit } = useApp();
   const interruptedAt = useRef(Number.NEGATIVE_INFINITY);
@@ -28,9 +28,7 @@ export function useSessionKeys({ policy, isAsked, cancel, onMode, onIdleInterrup
   };
   useInput((input, key) => {
     if (key.ctrl && input === 'c') interrupt();
-    else if (isAsked) return;
-    else if (key.escape) cancel();
-    else if (key.tab && key.shift) {
+    else if (!isAsked && key.tab && key.shift) {
       policy.mode = modes[(modes.indexOf(policy.mode) + 1) % modes.length] ?? 'default';
       onMode();
     }

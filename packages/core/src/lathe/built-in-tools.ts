@@ -56,6 +56,8 @@ export interface BuiltIns {
   changes: FileChanges;
   todos: TodoStore;
   search: SearchSetup;
+  /** What of the workspace the tools that search show. */
+  visibility: Visibility;
   /** New ones of the tools that remember what their caller has seen and planned, for another agent. */
   openOwnTools: () => AnyTool[];
   /** Ends what the tools left running. */
@@ -97,6 +99,7 @@ export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
     todos,
     sandbox: shell.sandbox,
     search: web.search,
+    visibility,
     journal,
     close: async () => {
       await Promise.all([shell.close(), web.close()]);

@@ -5,6 +5,7 @@ import { Subagents } from '../agent/subagents.js';
 import type { FileChanges } from '../files/file-changes.js';
 import type { Journal } from '../files/journal.js';
 import { LatheHome } from '../files/lathe-home.js';
+import { listPaths } from '../files/list-paths.js';
 import { SpillStore } from '../files/spill.js';
 import { Workspace } from '../files/workspace.js';
 import type { ReverseRequests } from '../mcp/reverse-requests.js';
@@ -94,6 +95,8 @@ export interface Lathe {
    * Returns what went wrong, by source.
    */
   discover(signal: AbortSignal, name?: string): Promise<Map<string, unknown>>;
+  /** The files and folders that searches show, some at a time, for a person who types a name. */
+  listPaths: (signal: AbortSignal) => AsyncIterable<string[]>;
   /** Ends whatever is still running. */
   close(): Promise<void>;
 }
@@ -152,6 +155,7 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
     journal: builtIns.journal,
     todos: builtIns.todos,
     discover: sources.discover,
+    listPaths: (signal) => listPaths(workspace, builtIns.visibility, signal),
     close: async () => {
       await Promise.all([builtIns.close(), sources.close()]);
     },

@@ -1,0 +1,17 @@
+import { visibleText } from '@lathe/core';
+import { type Completion, maxCandidates } from './completion.js';
+
+/** Earlier inputs that contain the text, the newest first, each once. */
+export function searchHistory(history: readonly string[], text: string): Completion {
+  const wanted = text.toLowerCase();
+  const found = new Set<string>();
+  for (let index = history.length - 1; index >= 0 && found.size < maxCandidates; index--) {
+    const input = history[index] ?? '';
+    if (input.toLowerCase().includes(wanted)) found.add(input);
+  }
+  const candidates = [...found].map((input) => ({
+    label: visibleText(input).replace(/\s*\n\s*/g, ' ⏎ '),
+    insert: input,
+  }));
+  return { start: 0, candidates, onEnter: 'take' };
+}

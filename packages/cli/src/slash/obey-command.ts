@@ -1,0 +1,24 @@
+import { visibleText } from '@lathe/core';
+import type { Input } from '../tui/prompt.js';
+import type { useAgentStream } from '../tui/use-agent-stream.js';
+import { findCommand, type SlashContext, splitCommand } from './slash-command.js';
+
+/** Does what `/name argument` asks for and shows it. */
+export async function obeyCommand(
+  input: Input,
+  context: SlashContext,
+  { send, follow }: Pick<ReturnType<typeof useAgentStream>, 'send' | 'follow'>,
+): Promise<void> {
+  const { name, argument } = splitCommand(input.text);
+  const command = findCommand(context.commands, name);
+  const warn = (text: string) =>
+    send({ type: 'add', item: { type: 'notice', level: 'warning', text: visibleText(text) } });
+  if (command && 'stream' in command) return follow(input.shown, command.stream(argument, context));
+  send({ type: 'add', item: { type: 'prompt', text: visibleText(input.shown) } });
+  if (!command) return warn(`There is no command /${name}; /help lists them.`);
+  try {
+    return await command.run(argument, context);
+  } catch (error) {
+    return warn(error instanceof Error ? error.message : String(error));
+  }
+}

@@ -1,0 +1,48 @@
+import { render } from 'ink';
+import type { ReactNode } from 'react';
+import { disablePaste, enablePaste, type KeyStream } from './key-stream.js';
+import { endlessTerminal } from './terminal-size.js';
+
+export interface ShowOptions {
+  terminal: NodeJS.WriteStream;
+  keys: KeyStream;
+  /** For a screen reader. */
+  isSpoken: boolean;
+  signal: AbortSignal;
+}
+
+const showCursor = '\u001b[?25h';
+
+/** Shows something until it is left or the signal aborts. The terminal is as it was afterwards, whatever happened. */
+export async function show(app: ReactNode, { terminal, keys, isSpoken, signal }: ShowOptions): Promise<void> {
+  const restore = () => {
+    keys.setRawMode(false);
+    terminal.write(disablePaste + showCursor);
+  };
+  // For an end that nobody foresaw: an error that was not caught, or a second Ctrl+C.
+  process.once('exit', restore);
+  terminal.write(enablePaste);
+  const shown = render(app, {
+    exitOnCtrlC: false,
+    stdin: asTerminal(keys),
+    stdout: endlessTerminal(terminal),
+    isScreenReaderEnabled: isSpoken,
+    maxFps: 60,
+  });
+  const leave = () => shown.unmount();
+  signal.addEventListener('abort', leave, { once: true });
+  try {
+    await shown.waitUntilExit();
+  } finally {
+    signal.removeEventListener('abort', leave);
+    process.off('exit', restore);
+    restore();
+    keys.release();
+  }
+}
+
+/** Ink asks for a terminal's stream and uses no more of it than this. */
+function asTerminal(keys: KeyStream): NodeJS.ReadStream {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
+  return keys as unknown as NodeJS.ReadStream;
+}
