@@ -1,7 +1,7 @@
-import { statSync } from 'node:fs';
 import { Top } from '../text/top.js';
-import { type BytePath, fromBytePath, systemPath } from './byte-path.js';
+import { type BytePath, fromBytePath } from './byte-path.js';
 import { Slice } from './directory-parts.js';
+import { FileTimes } from './file-times.js';
 import { type WalkOptions, walk } from './walk.js';
 
 export interface FoundFile {
@@ -24,36 +24,75 @@ export interface FoundFiles {
   isComplete: boolean;
 }
 
+/** Files whose times are asked for together. */
+const pileSize = 1024;
+
 /** The newest files below a directory, and how many there are in all. Memory is bounded by `limit`, not by the tree. */
 export async function findFiles(options: FindOptions): Promise<FoundFiles> {
-  const newest = new Top<FoundFile>(options.limit, newestFirst);
-  const slice = new Slice(options.signal);
   const end = performance.now() + (options.timeoutMs ?? Number.POSITIVE_INFINITY);
+  const search = new NewestFiles(options);
   let isComplete = true;
-  for await (const { path, files, links } of walk(options)) {
-    for (const names of [files, links]) {
-      for (const [index, name] of names.entries()) {
-        const stat = statOf(path + name);
-        // Otherwise gone since it was listed, or a link that leads nowhere or to a directory.
-        if (stat?.isFile() === true) newest.add({ path: path + name, mtimeMs: stat.mtimeMs });
-        if (index % 64 === 63 && slice.isOver) await slice.pause();
-      }
+  try {
+    for await (const { path, files, links } of walk(options)) {
+      for (const names of [files, links]) for (const name of names) if (search.add(path + name)) await search.sort();
+      isComplete = performance.now() < end;
+      if (!isComplete) break;
     }
-    isComplete = performance.now() < end;
-    if (!isComplete) break;
+    return { ...(await search.result()), isComplete };
+  } finally {
+    await search.close();
   }
-  const files = newest.items().map(({ path, mtimeMs }) => ({ path: fromBytePath(path), mtimeMs }));
-  return { files, total: newest.count, isComplete };
+}
+
+class NewestFiles {
+  readonly #newest: Top<FoundFile>;
+  readonly #slice: Slice;
+  readonly #times = new FileTimes();
+  #elsewhere: Promise<void> | undefined;
+  #pile: BytePath[] = [];
+
+  constructor({ limit, signal }: FindOptions) {
+    this.#newest = new Top(limit, newestFirst);
+    this.#slice = new Slice(signal);
+  }
+
+  /** Returns true when it is time to sort. */
+  add(path: BytePath): boolean {
+    return this.#pile.push(path) >= pileSize;
+  }
+
+  async sort(): Promise<void> {
+    const pile = this.#pile;
+    this.#pile = [];
+    const times = this.#times.startElsewhere(pile);
+    if (times !== undefined) {
+      this.#elsewhere = times.then((found) => pile.forEach((path, index) => this.#keep(path, found[index])));
+      // The failure is met at the end; until then nobody waits for it.
+      this.#elsewhere.catch(() => {});
+      return;
+    }
+    for (const [index, path] of pile.entries()) {
+      this.#keep(path, this.#times.of(path));
+      if (index % 64 === 63 && this.#slice.isOver) await this.#slice.pause();
+    }
+  }
+
+  async result(): Promise<{ files: FoundFile[]; total: number }> {
+    await this.sort();
+    await this.#elsewhere;
+    const files = this.#newest.items().map(({ path, mtimeMs }) => ({ path: fromBytePath(path), mtimeMs }));
+    return { files, total: this.#newest.count };
+  }
+
+  close(): Promise<void> {
+    return this.#times.close();
+  }
+
+  #keep(path: BytePath, mtimeMs: number = Number.NaN): void {
+    if (!Number.isNaN(mtimeMs)) this.#newest.add({ path, mtimeMs });
+  }
 }
 
 function newestFirst(a: FoundFile, b: FoundFile): number {
   return b.mtimeMs - a.mtimeMs || (a.path < b.path ? -1 : 1);
-}
-
-function statOf(path: BytePath) {
-  try {
-    return statSync(systemPath(path), { throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
 }

@@ -14,6 +14,9 @@ export interface RgBatch {
 // Far below the limits of the systems (2 MB on Linux, 1 MB on macOS, 32 KB on Windows).
 const maxBytes = process.platform === 'win32' ? 16 << 10 : 700 << 10;
 
+/** Ripgrep is started for this many paths, or for the last ones. */
+const enoughPaths = 64;
+
 /**
  * Turns walked directories into arguments. A directory of which everything counts is one argument: ripgrep then lists
  * it, in parallel, and skips binary files early. Otherwise its files are named one by one.
@@ -25,13 +28,32 @@ export class RgBatches {
   #paths: string[] = [];
   #only = new Map<BytePath, Set<string>>();
   #current: WalkedDirectory | undefined;
+  #isOpen = true;
+  #onReady = () => {};
 
   constructor({ globIsPassed }: { globIsPassed: boolean }) {
     this.#globIsPassed = globIsPassed;
   }
 
   /** More directories may be added. */
-  isOpen = true;
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** No more will be added. */
+  close(): void {
+    this.#isOpen = false;
+    this.#onReady();
+  }
+
+  /** Resolves as soon as there is enough to take, or all there will be. */
+  async ready(): Promise<void> {
+    if (!this.#isReady) await new Promise<void>((resolve) => (this.#onReady = resolve));
+  }
+
+  get #isReady(): boolean {
+    return !this.#isOpen || this.size >= enoughPaths;
+  }
 
   /** Paths that wait. */
   get size(): number {
@@ -53,6 +75,7 @@ export class RgBatches {
       this.#unnameable.push({ paths: ['/proc/self/fd/3/'], only, descriptor: whole.path });
     } else if (isWhole) this.#paths.push(path);
     else this.#pushFiles(whole, path);
+    if (this.#isReady) this.#onReady();
   }
 
   /** A file that is searched because it was named. */
@@ -67,7 +90,7 @@ export class RgBatches {
     if (odd !== undefined) return odd;
     let [count, bytes] = [0, 0];
     for (const path of this.#paths) {
-      bytes += 3 * path.length + 9;
+      bytes += Buffer.byteLength(path) + 9;
       if (bytes > maxBytes && count > 0) break;
       count++;
     }

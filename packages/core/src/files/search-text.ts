@@ -1,7 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { setTimeout as setTimer } from 'node:timers';
-import { setTimeout } from 'node:timers/promises';
 import { type BytePath, fromBytePath, systemPath } from './byte-path.js';
 import { compileFileGlob, type FileGlob } from './file-glob.js';
 import { lineText } from './line-window.js';
@@ -67,9 +66,6 @@ async function shownLine(line: RgLine): Promise<FoundLine> {
 const countingMs = 10;
 /** Matches of one file beyond the limit that are still counted. */
 const countedPerFile = 10_000;
-/** Ripgrep starts when there is enough to search, or after this long. */
-const enoughPaths = 64;
-const enoughMs = 10;
 
 // What every secret path has in it: asking about each of the others would cost more than the search.
 const suspectDirectory = /\/[._]|^\/(?:etc|proc)\/|keychains/i;
@@ -127,7 +123,7 @@ class Search {
     walking.catch(() => {});
     try {
       do {
-        if (batches.isOpen && batches.size < enoughPaths) await Promise.race([walking, setTimeout(enoughMs)]);
+        await batches.ready();
         if (batches.size > 0) await this.#searchPaths(batches.take());
       } while (batches.isOpen || batches.size > 0);
       await walking;
@@ -156,7 +152,7 @@ class Search {
       for await (const part of walk({ directory, ...visible, ...glob, signal, notes: this.notes }))
         batches.add(this.#withoutSecrets(part));
     } finally {
-      batches.isOpen = false;
+      batches.close();
     }
   }
 

@@ -46,7 +46,7 @@ export async function* walk(options: WalkOptions): AsyncGenerator<WalkedDirector
   const path = directory === '/' ? '/' : `${directory}/`;
   const pending: Pending[] = [{ path, glob: options.glob, above: undefined, levelOf: () => level }];
   const slice = new Slice(signal);
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+  for (let next = takeNext(pending); next !== undefined; next = takeNext(pending)) {
     const mount = mounts.get(next.path.slice(0, -1));
     if (mount !== undefined) {
       notes.add('file systems not entered', next.path, mount);
@@ -57,6 +57,13 @@ export async function* walk(options: WalkOptions): AsyncGenerator<WalkedDirector
       if (slice.isOver) await slice.pause();
     }
   }
+}
+
+/** Broad trees are walked from the top, so that a search with a limit sees a bit of everything; the pile stays small. */
+const maxBreadth = 1000;
+
+function takeNext(pending: Pending[]): Pending | undefined {
+  return pending.length < maxBreadth ? pending.shift() : pending.pop();
 }
 
 /** A directory still to be visited. */
