@@ -125,6 +125,7 @@ class Helper {
  * $1 directory for pipes, $2 series, $3 marks per series. A line on stdin asks for a pipe, or, where there is no /proc,
  * names a process group that begins (+) or ended (-). The helper takes a limit outside the series, so that neither its
  * own sweep nor that of a Lathe around this one ends it too early. A killed group dies in one step, which is what stops a fork bomb.
+ * What Lathe was just starting may come to life after the first sweep, so that only several in a row without a find are the last.
  */
 const script = `
 (ulimit -R "$(($2 * $3))") && echo ulimit || command -v prlimit || echo
@@ -154,6 +155,7 @@ is_ours() {
   done <"/proc/$1/environ"
   return 1
 }
+calm=0
 for round in {1..200}; do
   found=
   for directory in /proc/[0-9]*; do
@@ -165,7 +167,8 @@ for round in {1..200}; do
     found=1
     kill -KILL -- "-$group" "$pid"
   done
-  [ -n "$found" ] || break
-  sleep 0.01
+  [ -z "$found" ] || { calm=0; sleep 0.01; continue; }
+  ((++calm < 5)) || break
+  sleep 0.3
 done
 `;
