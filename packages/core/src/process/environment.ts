@@ -32,9 +32,13 @@ export const unattendedVariables: Readonly<Record<string, string>> = {
   GIT_PAGER: 'cat',
   MANPAGER: 'cat',
   GIT_TERMINAL_PROMPT: '0',
+  // A look at the state of a repository leaves its index alone, and no command of the user's waits for a lock.
+  GIT_OPTIONAL_LOCKS: '0',
   // An editor that accepts what is proposed: `git rebase --continue` goes on, `git commit` without a message says so.
   GIT_EDITOR: ':',
   DEBIAN_FRONTEND: 'noninteractive',
+  // npm would ask the registry for a newer npm, also when it only lists.
+  NPM_CONFIG_UPDATE_NOTIFIER: 'false',
 };
 
 const allowedNames = [
