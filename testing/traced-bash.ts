@@ -21,8 +21,8 @@ export async function runTraced(
 ): Promise<{ programs: string[][]; output: string }> {
   const trace = join(options.scratch, 'trace');
   const driver =
-    'i=0; while IFS= read -r -d "" c; do timeout -k1 10 bash --noprofile --norc -c "$c" "lathe-$i" </dev/null 2>&1; i=$((i+1)); done';
-  const strace = ['-f', '--seccomp-bpf', '-qq', '-o', trace, '-e', 'trace=execve', '-e', 'signal=none', 'bwrap'];
+    'i=0; while IFS= read -r -d "" c; do LATHE_N=$i bash --noprofile --norc -c "$c" "lathe-$i" </dev/null 2>&1; i=$((i+1)); done';
+  const strace = ['-f', '-v', '--seccomp-bpf', '-qq', '-o', trace, '-e', 'trace=execve', '-e', 'signal=none', 'bwrap'];
   const output = await runInSandbox(driver, commands, options, ['strace', ...strace]);
   return { programs: programsByCommand(await readFile(trace, 'utf8'), commands.length), output };
 }
@@ -30,7 +30,7 @@ export async function runTraced(
 /** What `printf '%s\0' @ words` prints for each list of words: the words as bash passes them on. */
 export async function printWords(words: readonly string[], options: TracedBash): Promise<string[][]> {
   const driver =
-    'while IFS= read -r -d "" c; do timeout 10 bash --noprofile --norc -c "$c" 2>/dev/null </dev/null; printf "\\0\\0end\\0"; done';
+    'while IFS= read -r -d "" c; do bash --noprofile --norc -c "$c" 2>/dev/null </dev/null; printf "\\0\\0end\\0"; done';
   const commands = words.map((list) => `printf '%s\\0' @ ${list}`);
   const output = await runInSandbox(driver, commands, options, ['bwrap']);
   return output
@@ -85,16 +85,15 @@ async function runInSandbox(
   return stdout;
 }
 
-/** The driver names each command `lathe-N`; what follows until the next name belongs to it. */
+/** Each command carries its number in the environment, which all it starts inherits, also what outlives it. */
 function programsByCommand(trace: string, count: number): string[][] {
   const programs = Array.from({ length: count }, () => new Set<string>());
-  let current: Set<string> | undefined;
   for (const line of trace.split('\n')) {
     const [, program] = /execve\("([^"]+)"/.exec(line) ?? [];
-    if (program === undefined || / = -1 /.test(line)) continue;
-    const [, index] = /"lathe-(\d+)"/.exec(line) ?? [];
-    if (index === undefined) current?.add(program);
-    else current = programs[Number(index)];
+    const [, index] = /"LATHE_N=(\d+)"/.exec(line) ?? [];
+    // The shell that reads the command has its number as a name too.
+    if (program === undefined || index === undefined || / = -1 |"lathe-\d+"/.test(line)) continue;
+    programs[Number(index)]?.add(program);
   }
   return programs.map((set) => [...set]);
 }

@@ -57,6 +57,7 @@ test('says all it found in plain data', async () => {
   });
 });
 
+// SA02
 test.each([';', '&&', '||', '|', '|&', '&', '\n', '\r\n', ' ;\\\n'])('judges both sides of %j', async (operator) => {
   expect((await analyze(`git log ${operator} touch canary`)).isReadOnly).toBe(false);
   expect(await deny('touch', `git log ${operator} touch canary`)).toBe('yes');
@@ -73,6 +74,7 @@ const substitutions = dangerous.filter(
   ({ group }) => group === 'inside an expansion' || group === 'after a harmless command',
 );
 
+// SA03
 test.each(substitutions.filter(({ command }) => command.includes('touch canary')))(
   'a deny rule sees the command in $command',
   async ({ command }) => {
@@ -80,6 +82,7 @@ test.each(substitutions.filter(({ command }) => command.includes('touch canary')
   },
 );
 
+// SA04
 test.each(['$(echo touch) x', '`echo id`', '$CMD x', '"${a[0]}"', '$@', 'to$x y', '/usr/bin/to?ch x'])(
   'a program only known at run time may be any denied one: %s',
   async (command) => {
@@ -88,6 +91,7 @@ test.each(['$(echo touch) x', '`echo id`', '$CMD x', '"${a[0]}"', '$@', 'to$x y'
   },
 );
 
+// SA05
 test.each([
   ['gi\\\nt lo\\\ng', 'git log'],
   ['git \\\n log', 'git log'],
@@ -100,6 +104,7 @@ test.each([
   expect(first.segments.map(({ words }) => words)).toEqual(second.segments.map(({ words }) => words));
 });
 
+// SA09
 test.each([
   ['echo x > ../o', '../o'],
   ['echo x >> ~/.rc', `${home}/.rc`],
@@ -121,6 +126,7 @@ test.each([
   });
 });
 
+// SA09
 test.each(['echo x {fd}> o', 'echo x > $o', 'echo x > *', 'echo x > a{b,c}', 'echo x >&$fd', 'cat <&$fd'])(
   'a redirection that cannot be followed is a doubt: %s',
   async (command) => {
@@ -128,6 +134,7 @@ test.each(['echo x {fd}> o', 'echo x > $o', 'echo x > *', 'echo x > a{b,c}', 'ec
   },
 );
 
+// SA10
 test.each([
   ['cd .git && echo x > config', ['.git/config']],
   ['cd .git; echo x > config', ['.git/config', 'config']],
@@ -173,6 +180,7 @@ test.each([
   expect((await analyze(command)).isReadOnly).toBe(false);
 });
 
+// SA11
 test.each(['PAGER=./x', 'GIT_SSH_COMMAND=x', 'LD_PRELOAD=x', 'NODE_OPTIONS=x', 'PATH=.', 'LC_ALL=/x', 'A=1 B=2'])(
   'no allow rule holds behind %s, a deny rule does',
   async (assignment) => {
@@ -251,6 +259,7 @@ const wrapped = [
   'alias a="rm x"',
 ];
 
+// SA12
 test.each(wrapped)('deny rm holds for %s, allow of the wrapper grants nothing', async (command) => {
   expect(await deny('rm x', command)).toBe('yes');
   expect(await allow([`${command.split(' ')[0]} *`, command.split(' ')[0] ?? ''], command)).toBe(false);
@@ -298,6 +307,7 @@ const spellings = [
   './link-to-it',
 ];
 
+// SA13
 test.each(spellings)('deny touch holds for %s', async (spelling) => {
   const root = tempDirectory();
   symlinkSync('/usr/bin/touch', join(root, 'link-to-it'));
@@ -326,6 +336,7 @@ test('a bare name found in the workspace is not proven', async () => {
   expect(analysis.segments[0]).toMatchObject({ isReadOnly: false, why: 'ls is a program in the workspace' });
 });
 
+// SA14
 test.each([51, 500, 5000])('one denied command among %i is seen, and the whole is not proven', async (count) => {
   expect(await deny('rm', `${'ls;'.repeat(count)} rm x`)).toBe('yes');
   expect((await analyze('ls;'.repeat(count))).isReadOnly).toBe(false);
@@ -406,7 +417,7 @@ test.each([
   'rg key',
   'rg key .',
   'find . -type f -exec cat {} +',
-  'diff -r . src',
+  'diff -rq . src',
   'find . -type f -print0 | xargs -0 cat',
 ])('a search does not pass by secrets in silence: %s', async (command) => {
   const [plain, secret] = [tempDirectory({ 'src/a': '' }), tempDirectory({ 'src/a': '', '.aws/credentials': '' })];

@@ -11,10 +11,11 @@ import { CommandWalk } from './walk-command.js';
 
 const maxLength = 10_000;
 const hardLength = 200_000;
-const hardBrackets = 300;
+const hardBrackets = 64;
 const maxSegments = 50;
 const maxPaths = 200;
 const maxLooks = 1000;
+const maxPrograms = 64;
 
 /**
  * Understands a command as bash 5 would run it. A command is proven read-only when every simple command in it is a
@@ -107,8 +108,11 @@ async function resolvePrograms({ segments }: Findings, options: AnalysisOptions)
   for (const segment of segments.slice()) {
     const [name = ''] = segment.words;
     const cwds = segment.cwds.length > 0 ? segment.cwds : ['/'];
-    // What is known of a name says little: `/usr/bin/c?rl` may be any program.
-    const aliases = new Set(name.includes(unknownPart) ? [unknownPart] : [basename(name)]);
+    // What is known of a name says little: `/usr/bin/c?rl` may be any program; so may one too many to be looked up.
+    const isTooMany = searches.size > maxPrograms;
+    if (isTooMany) Object.assign(segment, { isReadOnly: false, why: `it runs more than ${maxPrograms} programs` });
+    const isVague = isTooMany || name.includes(unknownPart);
+    const aliases = new Set(isVague ? [unknownPart] : [basename(name)]);
     for (const cwd of aliases.has(unknownPart) ? [] : cwds) {
       const { file, isInWorkspace } = await locate(name, cwd);
       if (file !== undefined) aliases.add(basename(file));

@@ -3,7 +3,13 @@ import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, symlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { generateCommand, generateWords, randomFrom, scratchFiles } from '../../../../testing/command-generator.js';
+import {
+  generateCommand,
+  generateWords,
+  type Random,
+  randomFrom,
+  scratchFiles,
+} from '../../../../testing/command-generator.js';
 import { report } from '../../../../testing/long-run.js';
 import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
@@ -29,42 +35,61 @@ const isUnasked = ({ isReadOnly, reads }: CommandAnalysis, { root }: TracedBash)
 /** The content of a file outside the workspace, to which links inside lead. */
 const secret = 'not-for-the-model';
 
+// SA24
 test.skipIf(!canTrace)(
   'what runs without a question executes only the programs that were predicted, reads only the workspace, and changes no file',
   { timeout: isLong ? 7_200_000 : 60_000 },
   async () => {
     const place = scratchPlace();
     const random = randomFrom(seed);
-    let allowed: { command: string; analysis: CommandAnalysis }[] = [];
     const counts = { generated: 0, run: 0 };
-    while (counts.run < wanted && counts.generated < wanted * 20) {
-      const command = generateCommand(random);
-      counts.generated++;
-      const analysis = await analyze(command, place);
-      if (isUnasked(analysis, place)) allowed.push({ command, analysis });
-      if (allowed.length < Math.min(batchSize, wanted - counts.run)) continue;
-      await checkBatch(allowed, place);
-      counts.run += allowed.length;
-      allowed = [];
+    let tracing = Promise.resolve();
+    while (counts.run < wanted) {
+      const batch = await unaskedCommands(Math.min(batchSize, wanted - counts.run), { random, place, counts });
+      await tracing;
+      // The next batch is analysed while this one runs.
+      tracing = checkBatch(batch, place);
+      tracing.catch(() => undefined);
+      counts.run += batch.length;
     }
-    report('generated shell commands run under a tracer', counts.run, { generated: counts.generated });
-    expect(counts.run, `seed ${seed}`).toBeGreaterThanOrEqual(wanted);
+    await tracing;
+    report('generated shell commands run under a tracer', counts.run, { seed, generated: counts.generated });
+    expect(counts.run, `seed ${seed}`).toBe(wanted);
   },
 );
 
-async function checkBatch(batch: { command: string; analysis: CommandAnalysis }[], place: TracedBash): Promise<void> {
+interface Unasked {
+  command: string;
+  analysis: CommandAnalysis;
+}
+
+/** Generates commands until enough of them would run without a question. */
+async function unaskedCommands(
+  count: number,
+  { random, place, counts }: { random: Random; place: TracedBash; counts: { generated: number } },
+): Promise<Unasked[]> {
+  const found: Unasked[] = [];
+  while (found.length < count) {
+    const commands = Array.from({ length: 50 }, () => generateCommand(random));
+    counts.generated += commands.length;
+    const analysed = await Promise.all(
+      commands.map(async (command) => ({ command, analysis: await analyze(command, place) })),
+    );
+    found.push(...analysed.filter(({ analysis }) => isUnasked(analysis, place)));
+  }
+  return found.slice(0, count);
+}
+
+async function checkBatch(batch: Unasked[], place: TracedBash): Promise<void> {
   const before = snapshot(place.root);
   const { programs: executed, output } = await runTraced(
     batch.map(({ command }) => command),
     place,
   );
+  expect(executed.flat().length, 'programs seen by the tracer').toBeGreaterThan(0);
   const surprises: unknown[] = [];
-  let leftover = new Set<string>();
   for (const [index, { command, analysis }] of batch.entries()) {
-    const own = await predictedPrograms(analysis, place);
-    const predicted = new Set([...own, ...leftover]);
-    // bash does not wait for a process substitution: its program may start during the next command.
-    leftover = /[<>]\(/.test(command) ? own : new Set();
+    const predicted = await predictedPrograms(analysis, place);
     const unexpected = (executed[index] ?? [])
       .flatMap((program) => (existsSync(program) ? [realpathSync(program)] : []))
       .filter((program) => !predicted.has(program));
@@ -102,6 +127,7 @@ async function predictedPrograms({ segments }: CommandAnalysis, { root, path }: 
   return programs;
 }
 
+// SA05 SA06
 test.skipIf(!canTrace)(
   'words are what bash passes on, or known to be unknown',
   { timeout: isLong ? 3_600_000 : 60_000 },

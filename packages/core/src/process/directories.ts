@@ -7,6 +7,9 @@ export interface Outcome {
   failed: readonly string[];
 }
 
+/** No directory of a sane project has a longer path. */
+const maxLength = 1024;
+
 /** Where `cd` leads; `undefined` when only the run can tell. */
 export function directoryAfter(
   args: readonly Argument[],
@@ -17,7 +20,8 @@ export function directoryAfter(
   const isPlain = others.length === 0 && (target?.isKnown ?? true) && !path.startsWith('-') && path !== '';
   // The shell resolves `a/..` by text, other programs by the file system: such a path would mean two places.
   if (!isPlain || /[^/.][^/]*\/+\.\.(\/|$)/.test(path)) return undefined;
-  return { ok: path.startsWith('/') ? [join('/', path)] : cwds.map((cwd) => join(cwd, path)), failed: cwds };
+  const ok = path.startsWith('/') ? [join('/', path)] : cwds.map((cwd) => join(cwd, path));
+  return ok.every((directory) => directory.length <= maxLength) ? { ok, failed: cwds } : undefined;
 }
 
 const movers = new Set(['pushd', 'popd', 'eval', 'source', '.']);

@@ -8,6 +8,7 @@ const planted = Object.fromEntries(
   ),
 );
 
+// SB11
 test('of 200 planted secrets none is handed on, ordinary variables are', () => {
   const ordinary = { PATH: '/usr/bin', HOME: '/home/a', LANG: 'C.UTF-8', LC_ALL: 'C', TERM: 'dumb', TMPDIR: '/tmp' };
   expect(Object.keys(planted)).toHaveLength(200);

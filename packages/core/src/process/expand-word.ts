@@ -9,6 +9,8 @@ export interface Argument {
   isKnown: boolean;
   /** May become several words, or none. */
   isOpen: boolean;
+  /** A pattern: may become several words, each starting with what stands before it. */
+  isGlob?: boolean;
   /** The pattern behind a word that is replaced by file names. */
   pattern?: Pattern;
   /** A file that a search found below this directory, and that is no link. */
@@ -57,7 +59,7 @@ function expandPiece(piece: Exclude<Piece, { type: 'braces' }>, scope: Expansion
     case 'home':
       return known(scope.home);
     case 'glob':
-      return { value: unknownPart, isKnown: false, isOpen: false, pattern: [{ glob: piece.text }] };
+      return { value: unknownPart, isKnown: false, isOpen: false, isGlob: true, pattern: [{ glob: piece.text }] };
     case 'unknown':
       return { value: unknownPart, isKnown: false, isOpen: !piece.isQuoted };
     case 'variable':
@@ -70,7 +72,8 @@ function expandVariable(name: string, isQuoted: boolean, { home, cwds, variables
   if (!bound) return { value: unknownPart, isKnown: false, isOpen: !isQuoted };
   // Without quotes bash splits the value at blanks and looks for patterns in it.
   if (!isQuoted && (!bound.isKnown || bound.value === '' || /[\s*?[\\]/.test(bound.value))) return open;
-  return bound;
+  // Each turn of a loop over a pattern sees one of its words.
+  return { ...bound, isGlob: false };
 }
 
 function builtIn(name: string, home: string, cwds: readonly string[]): Fragment | undefined {
@@ -87,6 +90,7 @@ function join(fragments: readonly Fragment[], text: string): Argument {
     text,
     isKnown: fragments.every(({ isKnown }) => isKnown),
     isOpen: fragments.some(({ isOpen }) => isOpen),
+    ...(fragments.some(({ isGlob }) => isGlob) && { isGlob: true }),
     // A word with other unknown text has no pattern that could be looked up.
     ...(isPattern && { pattern: fragments.flatMap(({ pattern, value }): Pattern => pattern ?? [value]) }),
   };

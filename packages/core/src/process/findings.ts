@@ -17,6 +17,8 @@ export class Findings {
   readonly hosts = new Set<string>();
   readonly doubts = new Set<string>();
   usesNetwork = false;
+  /** What was read inside wrappers, in words and characters. */
+  work = 0;
 
   doubt(sentence: string): void {
     this.doubts.add(sentence);

@@ -1,3 +1,4 @@
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
@@ -29,9 +30,21 @@ test.each([
   '[core]\n\tworktree = /',
   '[remote "origin"]\n\tpromisor = true',
   '[format]\n\tpretty = %G?',
+  '[format]\n\tpretty = %"G"?',
+  '[format]\n\tpretty = %\\\nG?',
+  '[core]\n\tfsmonitor = false/evil',
+  '[core]\n\tfsmonitor = 0/../evil',
+  '[core]\n\tfsmonitor = false";./evil"',
+  '[core]\n\tfsmonitor = false\\\n;./evil',
+  '[core] hooksPath = evil-hooks',
+  '[core] hooksPath = none\n\thooksPath = "evil-hooks"',
   '[status]\n\tsubmoduleSummary = true',
 ])('a configuration that can make git run something is: %j', async (section) => {
-  const root = tempDirectory({ '.git/config': `${plain}${section}\n`, 'src/a': '' });
+  const root = tempDirectory({
+    '.git/config': `${plain}${section}\n`,
+    'src/a': '',
+    'evil-hooks/post-index-change': '',
+  });
   expect(await repositoryDoubt(join(root, 'src'))).toEqual(expect.any(String));
   const options = { cwd: root, workspaceRoots: [root], home: '/', path: '/usr/bin' };
   expect((await analyzeCommand('git status', options)).isReadOnly).toBe(false);
@@ -75,4 +88,23 @@ test('a hook that git runs while it only looks is a reason, wherever hooks are k
 
 test('a configuration too large to read is a reason', async () => {
   expect(await repositoryDoubt(tempDirectory({ '.git/config': '#'.repeat(300_000) }))).toContain('cannot be read');
+});
+
+test('a repository that lies elsewhere is a reason unless it knows this work tree', async () => {
+  const root = tempDirectory({
+    'private/.git/config': plain,
+    'private/.git/worktrees/a/commondir': '../..\n',
+    'file/.git': 'gitdir: ../private/.git\n',
+    'tree/.git': 'gitdir: ../private/.git/worktrees/a\n',
+    'shared/.git/config': plain,
+    'shared/.git/commondir': '../../private/.git\n',
+    'borrowed/.git/config': plain,
+    'borrowed/.git/objects/info/alternates': '../../../private/.git/objects\n',
+    'link/a': '',
+  });
+  symlinkSync(join(root, 'private/.git'), join(root, 'link/.git'));
+  for (const name of ['file', 'tree', 'shared', 'borrowed', 'link'])
+    expect(await repositoryDoubt(join(root, name)), name).toContain('lies elsewhere');
+  writeFileSync(join(root, 'private/.git/worktrees/a/gitdir'), `${join(root, 'tree/.git')}\n`);
+  expect(await repositoryDoubt(join(root, 'tree'))).toBeUndefined();
 });

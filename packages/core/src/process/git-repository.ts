@@ -1,5 +1,6 @@
-import { access, constants, readFile, stat } from 'node:fs/promises';
+import { access, constants, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { isWithin } from '../files/workspace.js';
 
 /**
  * Why even a git command that only shows could run a program in this directory; `undefined` when it could not. The
@@ -30,7 +31,9 @@ async function looksLikeGitDirectory(directory: string): Promise<boolean> {
 
 /** Keys that make git run a program, look elsewhere, or fetch, while it only shows something. */
 const runningKeys =
-  /(?:^|[\s\]])(fsmonitor(?!\s*=\s*(?:false|0)\b)|external|command|textconv|clean|smudge|process|program|showsignature|path|worktree|promisor|partialclone|submodulesummary)\s*(?:=|#|;|$)|%G/im;
+  /(?:^|[\s\]])(fsmonitor(?![ \t]*=[ \t]*(?:false|0)[ \t]*$)|external|command|textconv|clean|smudge|process|program|showsignature|path|worktree|promisor|partialclone|submodulesummary)\s*(?:=|#|;|$)/im;
+/** In a format. Quotes and line breaks may stand anywhere in a value. */
+const runsSignatureCheck = (text: string) => /%G|signature/i.test(text.replace(/\\\r?\n|["\\]/g, ''));
 
 async function configurationDoubt(gitDirectory: string, workTree: string): Promise<string | undefined> {
   try {
@@ -38,19 +41,37 @@ async function configurationDoubt(gitDirectory: string, workTree: string): Promi
     const files = [join(common, 'config'), join(gitDirectory, 'config.worktree')];
     const text = (await Promise.all(files.map((file) => readText(file, 262_144)))).join('\n');
     const hit = runningKeys.exec(text);
-    if (hit) return `the repository's configuration (${hit[1] ?? 'format'}) can make git run a program`;
-    const hooks = resolve(
-      workTree,
-      /^\s*hookspath\s*=\s*"?([^"\n]*)/im.exec(text)?.[1]?.trim() ?? join(common, 'hooks'),
-    );
-    if (await exists(join(hooks, 'post-index-change')))
-      return 'the repository has a hook that git runs when it looks at files';
+    if (hit || runsSignatureCheck(text))
+      return `the repository's configuration (${hit?.[1] ?? 'format'}) can make git run a program`;
+    for (const hooks of [join(common, 'hooks'), ...hookPaths(text).map((path) => resolve(workTree, path))]) {
+      if (await exists(join(hooks, 'post-index-change')))
+        return 'the repository has a hook that git runs when it looks at files';
+    }
+    if (await isForeign(gitDirectory, workTree)) return 'the repository is, or shares, one that lies elsewhere';
     return (await hasSubmodules(gitDirectory))
       ? 'the repository has submodules with a configuration of their own'
       : undefined;
   } catch {
     return "the repository's configuration cannot be read";
   }
+}
+
+function hookPaths(text: string): string[] {
+  return [...text.matchAll(/(?:^|[\s\]])hookspath\s*=([^\n#;]*)/gim)].map(([, path = '']) =>
+    path.replaceAll('"', '').trim(),
+  );
+}
+
+/**
+ * Whether git would show the content of another repository, which the user may not want seen: one that a `.git` file or
+ * link leads to without knowing of this work tree, or one whose objects are borrowed.
+ */
+async function isForeign(gitDirectory: string, workTree: string): Promise<boolean> {
+  const [real, tree] = await Promise.all([realpath(gitDirectory), realpath(workTree)]);
+  if (await exists(join(real, 'objects', 'info', 'alternates'))) return true;
+  if (isWithin(tree, real)) return exists(join(real, 'commondir'));
+  const back = (await readText(join(real, 'gitdir'), 4096)).trim();
+  return back === '' || (await realpath(resolve(real, back))) !== join(tree, '.git');
 }
 
 /** Entries of the index with the mode of a submodule (octal 160000), found by their bytes. */

@@ -47,7 +47,8 @@ function pathsAmong({ operands, flags }: SortedArguments, kind: Operands): Argum
     case 'tree':
       return operands.length > 0 ? operands : [here];
     case 'pattern': {
-      const paths = has('-e', '-f', '--regexp', '--file', '--files') ? operands : operands.slice(1);
+      const isAllPaths = has('-e', '-f', '--regexp', '--file', '--files') || operands[0]?.isGlob;
+      const paths = isAllPaths ? operands : operands.slice(1);
       return paths.length > 0 ? paths.filter(isNotStdin) : [here];
     }
     case 'filter':
@@ -61,7 +62,8 @@ function pathsAmong({ operands, flags }: SortedArguments, kind: Operands): Argum
 const isNotStdin = ({ value }: Argument) => value !== '-';
 
 export const refuseMoreThan = (count: number, why: string) => ({
-  refuse: ({ operands }: SortedArguments) => (operands.length > count ? why : undefined),
+  refuse: ({ operands }: SortedArguments) =>
+    operands.length > count || operands.some(({ isGlob }) => isGlob) ? why : undefined,
 });
 
 /** A program that runs code, unless its only argument is one of these. */

@@ -97,7 +97,7 @@ function addFlags(taken: Taken, sorted: SortedArguments, rest: Argument[]): stri
   const flag = taken.names.at(-1) ?? '';
   const value = taken.attached ?? rest.shift();
   if (value === undefined) return `${flag} lacks its value`;
-  if (value.isOpen) return `${value.text} could become a flag`;
+  if (value.isOpen || (value.isGlob && !taken.attached)) return `${value.text} could become a flag`;
   sorted.values.push({ flag, value });
   if (taken.last === 'path') sorted.paths.push(value);
   return undefined;

@@ -3,6 +3,9 @@ import { type Effects, flagList, sortArguments } from './read-arguments.js';
 
 const flags = flagList('-F: -v: --field-separator= --assign= --version +');
 
+/** Longer ones are not read: what reads them takes more than linear time on hostile text. */
+const maxProgram = 2_000;
+
 /** Without -f and extensions; programs that can neither run a command nor open a file by name. */
 export function judgeAwk(args: readonly Argument[]): Effects {
   const sorted = sortArguments(args, flags);
@@ -10,7 +13,7 @@ export function judgeAwk(args: readonly Argument[]): Effects {
   const [program, ...files] = sorted.operands;
   const reads = files.filter(({ value }) => value !== '-' && !/^[A-Za-z_]\w*=/.test(value));
   if (program === undefined) return {};
-  if (program.isKnown && isPlainProgram(program.value)) return { reads };
+  if (program.isKnown && program.value.length <= maxProgram && isPlainProgram(program.value)) return { reads };
   return { why: 'its program may do more than print', reads };
 }
 

@@ -1,3 +1,4 @@
+import { unknownPart } from './command-analysis.js';
 import type { Argument } from './expand-word.js';
 import type { Effects } from './read-arguments.js';
 
@@ -44,9 +45,9 @@ export function judgeTest(args: readonly Argument[]): Effects {
   return isFileTest ? { reads: parts.filter(({ value }) => !fileTests.has(value) && !otherTests.has(value)) } : {};
 }
 
-function isOddPart({ value, isOpen }: Argument): boolean {
+function isOddPart({ value, isOpen, isGlob }: Argument): boolean {
   const isOperator = fileTests.has(value) || otherTests.has(value) || /^-\d+$/.test(value);
-  return isOpen || (/^-./.test(value) && !isOperator);
+  return isOpen || (value.startsWith(unknownPart) && isGlob === true) || (/^-./.test(value) && !isOperator);
 }
 
 /** `test a`, `test -n a` and `test a = b` mean the same whatever the text is; in longer ones it could be an operator. */

@@ -26,12 +26,14 @@ export function splitFind(args: readonly Argument[]): { roots: Argument[]; expre
   return { roots: at === 0 ? [here] : args.slice(0, at), expression: args.slice(at) };
 }
 
+/** `-name -*` may become any part of an expression. */
+const isFlagPattern = (value: string) => value.startsWith('-') && value.includes(unknownPart);
 const isOption = ({ value }: Argument) => value === '-P' || value === '-H';
 
 /** Without -delete, -fprint and its like, which write, -exec and its like, judged by their command, and -L. */
 export function judgeFind(args: readonly Argument[]): Effects {
   const { roots, expression } = splitFind(args.slice(args.findIndex((argument) => !isOption(argument))));
-  const vague = args.find(({ value, isOpen }) => isOpen || value.startsWith(unknownPart));
+  const vague = args.find(({ value, isOpen }) => isOpen || value.startsWith(unknownPart) || isFlagPattern(value));
   if (vague) return { why: `${vague.text} could become part of the expression`, reads: roots };
   const reads = [...roots];
   for (let index = 0; index < expression.length; index++) {

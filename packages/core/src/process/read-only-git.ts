@@ -5,6 +5,9 @@ import type { Judge, SortedArguments } from './read-arguments.js';
 /** Flags before the subcommand. Without -c and its like, which set any configuration, programs to run included. */
 const globalFlags = new Set(['--no-pager', '-P', '--no-optional-locks', '--literal-pathspecs', '--no-replace-objects']);
 
+/** Flags whose value may make git run a signature check. */
+const namesFormat = /^--(format|pretty|sort)$/;
+
 /** git with the subcommands and flags that only show. */
 export const judgeGit: Judge = (args) => {
   const directories: Argument[] = [];
@@ -19,9 +22,13 @@ export const judgeGit: Judge = (args) => {
   }
   const rest = withoutLastDefault(args.slice(at));
   if (directories.length > 1) return { why: 'it changes the directory more than once' };
+  if (directories[0]?.isGlob) return { why: `${directories[0].text} may mean more than one directory` };
   const repositories = directories.length > 0 ? directories : [here];
-  if (rest.some(({ value }) => value.includes('%G'))) return { why: 'the format %G runs a signature check' };
-  const vague = rest.find(({ value, isKnown }) => value.startsWith('-') && !isKnown);
+  if (rest.some(({ value }) => /%G|signature/.test(value))) return { why: 'a format may run a signature check' };
+  const vague = rest.find(
+    ({ value, isKnown }, index) =>
+      !isKnown && (value.startsWith('-') || namesFormat.test(rest[index - 1]?.value ?? '')),
+  );
   if (vague) return { why: `${vague.text} is only known when it runs` };
   const effects = judgeSubcommand(rest);
   return { ...effects, reads: [...repositories, ...(effects.reads ?? [])], repositories };

@@ -1,5 +1,5 @@
 import { program, refuseMoreThan } from './program-spec.js';
-import type { Judge } from './read-arguments.js';
+import type { Judge, SortedArguments } from './read-arguments.js';
 import { judgeAwk } from './read-only-awk.js';
 import { judgePrintf, judgeTest } from './read-only-builtins.js';
 import { judgeFind } from './read-only-find.js';
@@ -17,6 +17,12 @@ export function readOnlyJudge(name: string): Judge | undefined {
 
 const free = { isFree: true };
 const info = '--help --version';
+
+/** Programs of binutils read more flags, such as one that loads a plugin, from the file behind an @. */
+const noArgumentFile = {
+  refuse: ({ operands }: SortedArguments) =>
+    operands.some(({ value }) => value.startsWith('@')) ? 'the file behind an @ holds more flags' : undefined,
+};
 
 const fileReaders: Record<string, Judge> = {
   cat: program(
@@ -71,6 +77,14 @@ const fileReaders: Record<string, Judge> = {
       `--strip-trailing-cr --text --minimal --speed-large-files --exclude= --exclude-from=@ --label= --color=? ` +
       `--show-c-function --show-function-line= --expand-tabs --ed --normal --left-column --tabsize= ${info}`,
     'paths',
+    {
+      // It follows links inside; whether two files differ is no secret, how they differ may be.
+      refuse: ({ flags }) =>
+        ['-r', '--recursive'].some((flag) => flags.has(flag)) &&
+        !['-q', '--brief', '--no-dereference'].some((flag) => flags.has(flag))
+          ? 'it follows links inside the directories'
+          : undefined,
+    },
   ),
   // The second operand of uniq and xxd is a file they write.
   uniq: program(
@@ -98,7 +112,11 @@ const fileReaders: Record<string, Judge> = {
     free,
   ),
   hexdump: program('-bcCdovx -e: -n: -s:', 'paths'),
-  strings: program(`-afwo -# -n: -t: -e: --all --print-file-name --bytes= --radix= --encoding= ${info}`, 'paths'),
+  strings: program(
+    `-afwo -# -n: -t: -e: --all --print-file-name --bytes= --radix= --encoding= ${info}`,
+    'paths',
+    noArgumentFile,
+  ),
   file: program(
     `-bhiLkNprsv0 -F: --brief --dereference --no-dereference --mime --mime-type --mime-encoding --extension ${info}`,
     'paths',
@@ -119,16 +137,26 @@ const fileReaders: Record<string, Judge> = {
   md5sum: program(`-btz --binary --text --tag --zero ${info}`, 'paths'),
   cksum: program(`-z -a: -l: --algorithm= --untagged --raw ${info}`, 'paths'),
   base64: program(`-di -w: --decode --ignore-garbage --wrap= ${info}`, 'paths', free),
-  nm: program('-aABCDglnoprSuvV --demangle --dynamic --extern-only --defined-only --undefined-only', 'paths'),
-  readelf: program('-aAdehlnrsSuVW --all --file-header --sections --symbols --dynamic --wide', 'paths'),
+  nm: program(
+    '-aABCDglnoprSuvV --demangle --dynamic --extern-only --defined-only --undefined-only',
+    'paths',
+    noArgumentFile,
+  ),
+  readelf: program('-aAdehlnrsSuVW --all --file-header --sections --symbols --dynamic --wide', 'paths', noArgumentFile),
   // Without -f, -L and modules, which read other files.
   jq: program(
     `-acCenrsSMjR --arg= --argjson= --compact-output --null-input --raw-output --raw-input --slurp --sort-keys ` +
       `--exit-status --tab --indent= --color-output --monochrome-output --join-output --stream --seq --unbuffered ${info}`,
     'filter',
     {
-      refuse: ({ operands }) =>
-        operands.some(({ value, isKnown, pattern }) => (!isKnown && !pattern) || /\b(import|include)\b/.test(value))
+      // After --arg and its value the filter is one of the later operands.
+      refuse: ({ operands, flags }) =>
+        operands.some(
+          ({ value, isKnown, pattern, isGlob }, index) =>
+            (!isKnown && !pattern) ||
+            (isGlob && (index === 0 || flags.has('--arg') || flags.has('--argjson'))) ||
+            /\b(import|include)\b/.test(value),
+        )
           ? 'its filter could read other files'
           : undefined,
     },
@@ -203,7 +231,7 @@ const system: Record<string, Judge> = {
       // The letter e without a dash shows the environment of every process.
       refuse: ({ operands, values }) =>
         operands.every(({ value }) => /^[a-df-zA-Z]+$|^[\d,]+$/.test(value)) &&
-        values.every(({ value }) => !/env/.test(value.value))
+        values.every(({ value }) => value.isKnown && !/env/.test(value.value))
           ? undefined
           : 'it could show the environment of other programs',
     },

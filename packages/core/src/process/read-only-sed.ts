@@ -6,6 +6,9 @@ const flags = flagList(
     '--posix --sandbox --help --version',
 );
 
+/** Longer ones are not read: what reads them takes more than linear time on hostile text. */
+const maxScript = 2_000;
+
 /** Without -i, which writes, and -f; scripts only of commands that neither run, read nor write files. */
 export function judgeSed(args: readonly Argument[]): Effects {
   const sorted = sortArguments(args, flags);
@@ -14,7 +17,7 @@ export function judgeSed(args: readonly Argument[]): Effects {
   const [scripts, files] =
     given.length > 0 ? [given, sorted.operands] : [sorted.operands.slice(0, 1), sorted.operands.slice(1)];
   const reads = files.filter(({ value }) => value !== '-');
-  const isPlain = scripts.every(({ value, isKnown }) => isKnown && isPlainScript(value));
+  const isPlain = scripts.every(({ value, isKnown }) => isKnown && value.length <= maxScript && isPlainScript(value));
   return isPlain || sorted.flags.has('--sandbox') ? { reads } : { why: 'its script may do more than print', reads };
 }
 

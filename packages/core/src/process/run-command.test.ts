@@ -24,6 +24,7 @@ function commands(options: { shell?: string } = {}) {
   return { run, text, cwd, runner, env };
 }
 
+// RS15
 test('stdout and stderr come in the order in which they were written', async () => {
   const { text } = commands();
   const lines = Array.from({ length: 50 }, (_, index) => `echo ${index} >&${1 + (index % 2)}`).join('; ');
@@ -37,6 +38,7 @@ test('a program may open its streams by name', async () => {
   );
 });
 
+// SB12
 test('a command sees no descriptor but 0, 1 and 2', async () => {
   const { text } = commands();
   // The fourth one is the directory that ls itself has open.
@@ -44,6 +46,7 @@ test('a command sees no descriptor but 0, 1 and 2', async () => {
   expect(await text('readlink /proc/self/fd/3 || echo none')).toBe('none');
 });
 
+// SB15 RS11
 test.each(['read -r line; echo "status $?"', 'cat; echo "status $?"', 'head -1; echo "status $?"'])(
   'reading stdin ends at once: %s',
   async (command) => {
@@ -52,6 +55,7 @@ test.each(['read -r line; echo "status $?"', 'cat; echo "status $?"', 'head -1; 
   },
 );
 
+// SB16
 test('there is no terminal to read from or to write to', async () => {
   const { text } = commands();
   expect(await text('(echo x > /dev/tty) 2>&1 || echo refused')).toMatch(/refused$/);
@@ -75,6 +79,7 @@ test.skipIf(!hasProgram('script'))(
   },
 );
 
+// SA07
 test('no start-up file of any shell is read, whatever the user prefers', async () => {
   const home = tempDirectory({
     '.bashrc': 'echo startup',
@@ -106,6 +111,7 @@ test('line numbers and quotations in messages are those of the command', async (
   expect(await text('true\nno-such-program')).toBe('/bin/bash: line 2: no-such-program: command not found');
 });
 
+// RS06
 test.each([
   ['exit 0', { type: 'exit', code: 0 }],
   ['exit 126', { type: 'exit', code: 126 }],
@@ -118,6 +124,7 @@ test.each([
   expect((await run(command)).ending).toEqual(ending);
 });
 
+// RS01 RS08
 test.each([
   ['a stopped command', 'kill -STOP $$'],
   ['a command that closed its output', 'exec >&- 2>&-; sleep 30'],
@@ -129,6 +136,7 @@ test.each([
   expect(survivors).toEqual([]);
 });
 
+// RS03
 test('a background child that holds the output does not hold the result', async () => {
   const { run } = commands();
   const sleep = uniqueSleep();
@@ -145,6 +153,7 @@ test('what a helper prints right after the main process is not lost', async () =
   expect(await text('echo through > >(sleep 0.1; cat)')).toBe('through');
 });
 
+// RS07
 test('a directory that is gone, a shell that is missing and arguments too long are typed errors', async () => {
   const { run, cwd } = commands();
   const gone = join(cwd, 'gone');
@@ -169,12 +178,14 @@ test('a home that cannot be written is a typed error with a way out', async () =
   });
 });
 
+// RS13
 test('nothing persists from one command to the next', async () => {
   const { text, cwd } = commands();
   await text('cd /; export MADE_UP=1; alias ls=false');
   expect(await text('pwd; echo "${MADE_UP-unset}"')).toBe(`${cwd}\nunset`);
 });
 
+// RS04 SB14
 test('output without end is bounded in memory and on disk', async () => {
   const { run } = commands();
   const { output } = await run('head -c 80000000 /dev/zero | tr "\\0" x');
@@ -184,6 +195,7 @@ test('output without end is bounded in memory and on disk', async () => {
   expect(output.text().length).toBeLessThan(30_000);
 });
 
+// RS12
 test('many commands, at once and one after another, leave no descriptor and no process', async () => {
   const { run, text } = commands();
   await Promise.all(Array.from({ length: 8 }, () => run('true')));
@@ -202,6 +214,7 @@ test('the sh of a system without bash runs commands too', async () => {
   expect(processesWith(sleep)).toEqual([]);
 });
 
+// SB18
 test('a canary in the command line stays text', async () => {
   const { text, cwd } = commands();
   await text('echo "$(printf %s "; touch canary")"');

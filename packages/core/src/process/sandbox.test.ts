@@ -113,6 +113,7 @@ describe.skipIf(!hasProgram('bwrap'))('bubblewrap', () => {
     'bash -c "exec 9> OUT/canary"',
   ];
 
+  // SB01
   test(`${writes.length} ways to write outside, and none works`, async () => {
     const out = outsideDirectory();
     writeFileSync(join(out, 'existing'), 'abc');
@@ -142,6 +143,7 @@ describe.skipIf(!hasProgram('bwrap'))('bubblewrap', () => {
     'nsenter -t 1 -n true',
   ];
 
+  // SB02
   test(`${connections.length} ways to the network, and none works`, async () => {
     const { port, count } = await listening();
     const { run } = sandboxed();
@@ -165,6 +167,7 @@ describe.skipIf(!hasProgram('bwrap'))('bubblewrap', () => {
     expect((await run(`node -e "${script.replaceAll('`', '\\`').replaceAll('$', '\\$')}"`)).text).toBe('hi');
   });
 
+  // SB02
   test('sockets of other programs cannot be reached', async () => {
     const path = join(outsideDirectory(), 'control.sock');
     const { count } = await listening(path);
@@ -175,6 +178,7 @@ describe.skipIf(!hasProgram('bwrap'))('bubblewrap', () => {
     expect(count()).toBe(0);
   });
 
+  // SB10
   test('no privileges inside, and a system call filter', async () => {
     const { run } = sandboxed();
     const { text } = await run('grep -E "^(CapEff|CapBnd|NoNewPrivs|Seccomp):" /proc/self/status | tr -d "\\t "');
@@ -197,6 +201,7 @@ describe.skipIf(!hasProgram('bwrap'))('bubblewrap', () => {
     expect((await run(command)).ending).not.toEqual({ type: 'exit', code: 0 });
   });
 
+  // SB12
   test('only descriptors 0 to 2, and no process but its own', async () => {
     const { run } = sandboxed();
     expect((await run('ls /proc/self/fd')).text).toBe('0\n1\n2\n3');
@@ -239,6 +244,7 @@ describe.skipIf(!hasProgram('bwrap'))('bubblewrap', () => {
     'mkdir new && mv -T new .lathe',
   ];
 
+  // SB06
   test('settings that do not exist yet cannot be planted', async () => {
     const { run, root } = sandboxed();
     expect((await run(attempts(plants))).text).toBe('');
@@ -261,6 +267,7 @@ describe.skipIf(!hasProgram('bwrap'))('bubblewrap', () => {
     'echo x > .github/workflows/ci.yml',
   ];
 
+  // SB07
   test('protected files that exist do not change', async () => {
     const files = { '.vscode/tasks.json': 'abc', '.npmrc': 'abc', '.envrc': 'abc', '.github/workflows/ci.yml': 'abc' };
     const { run, root } = sandboxed({ files });
@@ -286,6 +293,7 @@ describe.skipIf(!hasProgram('bwrap'))('bubblewrap', () => {
     expect((await run(commit)).text).toBe('first');
   });
 
+  // SB08
   test('a link in the workspace leads to no write outside', async () => {
     const out = outsideDirectory();
     const { run, root } = sandboxed();
@@ -311,6 +319,7 @@ describe.skipIf(!hasProgram('bwrap'))('bubblewrap', () => {
   });
 });
 
+// SB04
 test('a program that is missing, or fails, is said, and stops commands only when the sandbox is required', async () => {
   const latheHome = new LatheHome(tempDirectory());
   const options = { roots: [], latheHome, userHome: '/', platform: 'aix' } as const;

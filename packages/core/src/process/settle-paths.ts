@@ -24,13 +24,20 @@ export async function settlePath({ cwd, path, pattern }: PathUse, budget: Budget
 
 /** Resolves `..` as the kernel does: a link before it is followed first. */
 async function climb(path: string): Promise<string> {
-  let at = '/';
+  const at: string[] = [];
   for (const component of path.split('/')) {
     if (component === '' || component === '.') continue;
+    if (component !== '..') {
+      at.push(component);
+      continue;
+    }
     // A missing directory cannot be climbed out of either: the command fails on it.
-    at = component === '..' ? join(await realpath(at).catch(() => at), '..') : join(at, component);
+    const below = `/${at.join('/')}`;
+    const real = await realpath(below).catch(() => below);
+    at.splice(0, at.length, ...real.split('/').filter((name) => name !== ''));
+    at.pop();
   }
-  return at;
+  return `/${at.join('/')}`;
 }
 
 type Component = string | RegExp;

@@ -24,6 +24,7 @@ test('the corpus has at least 300 commands of each kind, each once', () => {
   expect(all.filter((command, index) => all.indexOf(command) !== index)).toEqual([]);
 });
 
+// SA06 SA08 SA18 SA19 SA20
 test('no dangerous command runs without a question', async () => {
   expect(await unasked(dangerous)).toEqual([]);
 });

@@ -60,3 +60,41 @@ export type Piece =
   | { type: 'variable'; name: string; isQuoted: boolean }
   /** Known only at run time. `effect` says what expanding it could do besides. */
   | { type: 'unknown'; isQuoted: boolean; effect?: string };
+
+/** The number of simple commands in a node, substitutions included. */
+export function commandsIn(node: ShellNode): number {
+  const known = counts.get(node);
+  if (known !== undefined) return known;
+  const count = countCommands(node);
+  counts.set(node, count);
+  return count;
+}
+
+/** Loops inside loops ask for the same nodes again. */
+const counts = new WeakMap<ShellNode, number>();
+
+const sum = <T>(items: readonly T[], count: (item: T) => number) =>
+  items.reduce((total, item) => total + count(item), 0);
+const commandsInWord = ({ scripts }: ShellWord) => sum(scripts, ({ body }) => commandsIn(body));
+
+function countCommands(node: ShellNode): number {
+  switch (node.type) {
+    case 'command':
+      return (
+        1 +
+        sum(node.words, commandsInWord) +
+        sum(node.assignments, ({ words }) => sum(words, commandsInWord)) +
+        sum(node.redirections, ({ target }) => commandsInWord(target))
+      );
+    case 'list':
+      return sum(node.steps, (step) => commandsIn(step.node));
+    case 'pipeline':
+      return sum(node.nodes, commandsIn);
+    case 'block':
+      return (
+        sum(node.bodies, commandsIn) +
+        sum(node.words, commandsInWord) +
+        sum(node.redirections, ({ target }) => commandsInWord(target))
+      );
+  }
+}

@@ -11,6 +11,7 @@ function workspaceWithShim(): string {
   return workspace;
 }
 
+// SB05
 test('a shim in the workspace is never taken, even when it comes first in PATH', () => {
   const workspace = workspaceWithShim();
   const options = { outside: [workspace], path: `${workspace}/bin:.:bin:/usr/bin` };

@@ -144,6 +144,8 @@ function unwrapPlain(args: readonly Argument[], { flags, skip = 0, isTransparent
   if (typeof sorted === 'string') return { ...opaque, commands: tailsOf(args) };
   const scripts = sorted.values.filter(({ flag }) => flag === '-c').map(({ value }) => value.value);
   const words = sorted.operands.slice(skip);
+  // A pattern before the command may bring along words that are taken for it.
+  if (sorted.operands.slice(0, skip).some(({ isGlob }) => isGlob)) return { ...opaque, commands: tailsOf(args) };
   return { commands: words.length > 0 ? [words] : [], scripts, isTransparent: isTransparent && words.length > 0 };
 }
 
@@ -250,6 +252,6 @@ function unwrapFind(args: readonly Argument[]): Unwrapped | undefined {
 export function foundBelow(roots: readonly Argument[]): Argument {
   const [root] = roots;
   const isPlain = root !== undefined && roots.length === 1 && root.isKnown && !root.value.startsWith('-');
-  const unknown: Argument = { value: unknownPart, text: '{}', isKnown: false, isOpen: false };
+  const unknown: Argument = { value: unknownPart, text: '{}', isKnown: false, isOpen: false, isGlob: true };
   return isPlain ? { ...unknown, value: `${root.value}/${unknownPart}`, below: root } : unknown;
 }

@@ -7,8 +7,9 @@ import { type Judgement, judgeCommand } from './judge-command.js';
 import { parseCommand } from './parse-command.js';
 import { findsOnlyFiles, splitFind } from './read-only-find.js';
 import type { Assignment, ParsedCommand, Redirection, ShellNode, ShellWord, SimpleCommand } from './shell-syntax.js';
+import { commandsIn } from './shell-syntax.js';
 import { isHarmlessSetting, isPlainVariable } from './shell-variables.js';
-import { foundBelow } from './unwrap.js';
+import { foundBelow, type Unwrapped } from './unwrap.js';
 
 /** What holds at one point of the command. */
 interface Scope extends ExpansionScope {
@@ -24,6 +25,12 @@ const hardDepth = 100;
 const maxUnrolled = 20;
 /** Beyond these, loops are not followed turn by turn: the command is not proven anyway. */
 const manySegments = 100;
+
+/** How many words and characters may be read again inside wrappers: each level repeats what the one above it has read. */
+export const maxInnerWork = 20_000;
+
+const workOf = ({ commands, scripts }: Unwrapped) =>
+  commands.reduce((sum, words) => sum + words.length * 4, 0) + scripts.reduce((sum, text) => sum + text.length, 0);
 
 /** Follows a command in the order bash would, keeping track of its directory and of loop variables. */
 export class CommandWalk {
@@ -155,7 +162,8 @@ export class CommandWalk {
     if (!isPlainVariable(name)) this.findings.doubt(`It sets ${name}, which other programs may heed.`);
     if (scope.variables.has(name)) this.findings.doubt(`It sets ${name} inside the loop over it.`);
     const values = words.flatMap((word) => expandWord(word, scope));
-    const isShort = values.length <= maxUnrolled && this.findings.segments.length < manySegments;
+    const size = bodies.reduce((sum, body) => sum + commandsIn(body), 0);
+    const isShort = values.length <= maxUnrolled && this.findings.segments.length + values.length * size < manySegments;
     const isExact = isShort && values.every(({ isOpen }) => !isOpen);
     const unknown: Argument = { value: unknownPart, text: `$${name}`, isKnown: false, isOpen: true };
     let after: Outcome = { ok: scope.cwds, failed: scope.cwds };
@@ -227,7 +235,8 @@ export class CommandWalk {
     const { home, cwds, variables } = scope;
     const below: Scope = { home, cwds, variables, depth: scope.depth + 1, isHidden: true };
     if (below.depth > maxDepth + 1) this.findings.doubt('It is nested too deeply to be proven.');
-    if (below.depth > hardDepth || this.findings.segments.length > manySegments * 3) {
+    this.findings.work += workOf(inner);
+    if (below.depth > hardDepth || this.findings.work > maxInnerWork) {
       this.findings.unseen(text, 'It is nested too deeply to be understood.');
       return 'it is nested too deeply';
     }
