@@ -1,5 +1,5 @@
 // npm run test:long: the full suites of which npm test runs a sample. Says how to use it with --help.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -62,7 +62,7 @@ const help = `npm run test:long -- [options]
 
   --only NAME[,NAME]   some of: ${Object.keys(suites).join(', ')}
   --list               the suites, their files and the minutes each may take
-  --record             keep the counts in docs/long-run.json, which docs/safety.md is made from
+  --record             keep the counts in docs/long-run.json, and make docs/safety.md anew
 
 LATHE_SEED repeats a run, LATHE_SOAK_MINUTES (60) sets the length of the soak.`;
 
@@ -141,6 +141,7 @@ function record() {
       for (const { suite, ...rest } of counts) kept[suite] = { ...rest, seed: Number(seed), date };
   const sorted = Object.fromEntries(Object.entries(kept).sort(([a], [b]) => (a < b ? -1 : 1)));
   writeFileSync(recordFile, `${JSON.stringify(sorted, null, 2)}\n`);
+  spawnSync(process.execPath, [join(root, 'scripts', 'safety-table.mjs')], { stdio: 'inherit' });
 }
 
 /** What the tests reported, one entry for each thing counted. */

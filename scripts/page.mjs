@@ -1,0 +1,20 @@
+// Pages in docs/ that are made from the sources: written anew, or with --check compared with what is there.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const root = join(import.meta.dirname, '..');
+
+export const source = (path) => readFileSync(join(root, path), 'utf8');
+
+export function table(head, rows) {
+  const line = (cells) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map((cells) => line(cells))].join('\n');
+}
+
+export function writePage(name, text, command) {
+  const path = join(root, 'docs', name);
+  if (!process.argv.includes('--check')) return writeFileSync(path, text);
+  if (readFileSync(path, 'utf8') === text) return;
+  console.error(`docs/${name} is out of date: run ${command}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,366 @@
+// Writes docs/safety.md: every promise with the tests that prove it and the counts of the last long run.
+// Fails when a test that is named here does not exist.
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { root, source, table, writePage } from './page.mjs';
+
+/** Tests as `file: the beginning of a title`, files below packages/ and without `.test.ts`. */
+const promises = [
+  {
+    promise: 'Bytes outside an edit never change',
+    how: 'Text is found in normalised form and spliced into the original bytes; encoding, byte order mark, mixed line endings and damaged bytes survive. A relaxed match must be unique and is named in the result.',
+    tests: [
+      'core/src/files/splice: bytes outside an edit never change',
+      'core/src/files/splice: a byte sequence across two characters is no match',
+      'core/src/tools/write-file: damaged bytes of lines that are repeated',
+    ],
+    runs: ['edits of random files in which every byte outside the edit was compared'],
+  },
+  {
+    promise: 'A write is old or new, never torn, and a reported success survives power loss',
+    how: 'Temporary file in the same directory, fsync, rename, fsync of the directory. Processes are killed at every system call of a write, and every system call is made to fail.',
+    tests: [
+      'core/src/tools/edit.fault: killed at any system call, the file is old or new',
+      'core/src/tools/edit.fault: a system call that fails is a typed error, and the old file is intact',
+      'core/src/files/durable-write: a full device and one without inodes keep the old file',
+    ],
+    runs: ['kills of a write at a system call', 'failing system calls in a write'],
+  },
+  {
+    promise: 'Freshness is judged by content, and no update is lost',
+    how: 'What is replaced must have been seen as it is now; time stamps decide nothing. Changes of one file take turns, also between processes.',
+    tests: [
+      'core/src/tools/write-file: freshness is judged by content',
+      'core/src/tools/edit.fault: 200 parallel edits of one file from four processes are all made',
+      'core/src/files/durable-write: a file replaced by another program since it was opened is not overwritten',
+    ],
+    runs: [],
+  },
+  {
+    promise: 'Every change can be undone',
+    how: 'A private, bounded journal keeps what was there before. Undo skips, and names, what somebody else changed since.',
+    tests: [
+      'core/src/files/journal: a whole turn is undone, file by file, back to where it began',
+      'core/src/files/journal: a file that somebody else changed or removed is skipped',
+      'core/src/files/journal: a damaged entry or a lost content is no obstacle',
+    ],
+    runs: [],
+  },
+  {
+    promise: 'One policy for every caller; doubt asks, and with nobody there it denies',
+    how: 'Deny over ask over allow, over every part of a compound command, by a real shell parser. Generated commands that would run unasked are executed under a tracer and compared with what was predicted.',
+    tests: [
+      'core/src/policy/policy: deny beats ask beats allow in any order and any mode',
+      'core/src/process/shell-corpus: no dangerous command runs without a question',
+      'core/src/process/differential: what runs without a question executes only the programs that were predicted',
+      "core/src/lathe/open-hooks: the person's own hooks hold for every caller",
+    ],
+    runs: ['generated shell commands run under a tracer'],
+  },
+  {
+    promise: 'A command runs contained, and nothing survives it',
+    how: 'A sandbox of the operating system where there is one; after abort, timeout, exit or the death of Lathe itself no process is left, however it hides.',
+    tests: [
+      'core/src/process/process-tree: aborts at random moments leave nothing',
+      'core/src/process/process-tree: nothing is left when Lathe itself dies',
+      'core/src/process/sandbox: settings that do not exist yet cannot be planted',
+      'core/src/process/sandbox: no privileges inside, and a system call filter',
+    ],
+    runs: ['aborts at random moments (sandbox off)', 'aborts at random moments (sandbox required)'],
+  },
+  {
+    promise: 'Everything is bounded',
+    how: 'Any file, any output, any server, any model: limits are in [limits.md](limits.md). An agent at work for an hour holds no more memory, descriptors or processes than after the first minutes.',
+    tests: [
+      'core/src/lathe/soak: work leaves no descriptor and no process behind',
+      'core/src/lathe/soak: hours of work: memory, descriptors and processes stay flat',
+      'core/src/mcp/bad-servers: every fault stays the problem of the server that has it',
+      'core/src/models/mutated-streams: %s: damaged streams crash nothing and make no call that was not meant',
+    ],
+    runs: [
+      'soak',
+      'damaged model streams (openai)',
+      'damaged model streams (ollama)',
+      'damaged model streams (anthropic)',
+      'damaged model streams (gemini)',
+    ],
+  },
+  {
+    promise: 'Nothing in an untrusted folder runs before its user agrees',
+    how: 'Settings of a folder may tighten at any time; commands, servers and hooks of it count only when it is trusted, and agreement is bound to exactly what was shown.',
+    tests: [
+      'core/src/lathe/open-hooks: hooks of a folder run only when it is trusted and a person agreed to exactly them',
+      'core/src/policy/folder-trust: ',
+    ],
+    runs: [],
+  },
+  {
+    promise: 'The web leads to nothing private',
+    how: 'Every address a name resolves to is checked, the checked one is connected to, and every redirect is judged again.',
+    tests: [
+      'core/src/web/rebinding: a name that answers differently each time gives nothing private',
+      'core/src/web/url-check: ',
+    ],
+    runs: ['requests to names that answer differently each time'],
+  },
+  {
+    promise: 'Small',
+    how: 'What every model is told about the tools is pinned and counted; figures beside other agents are in [bench/RESULTS.md](../bench/RESULTS.md).',
+    tests: ['core/src/tools/wire: declarations stay small'],
+    runs: [],
+  },
+];
+
+/** Kinds of attack and fault, and where their tests are. */
+const areas = [
+  [
+    'SA',
+    'commands that look harmless: chaining, substitution, wrappers, flags that execute, redirections',
+    [
+      'core/src/process/analyze-command',
+      'core/src/process/shell-corpus',
+      'core/src/process/differential',
+      'core/src/process/command-rule',
+      'core/src/process/git-repository',
+      'core/src/process/resolve-program',
+      'core/src/policy/policy',
+    ],
+  ],
+  [
+    'SB',
+    'leaving the sandbox, poisoned environments, processes that hide',
+    [
+      'core/src/process/sandbox',
+      'core/src/process/seatbelt',
+      'core/src/process/environment',
+      'core/src/process/trusted-path',
+      'core/src/process/process-tree',
+    ],
+  ],
+  [
+    'SC',
+    'paths that lead elsewhere: links, races, odd names, devices',
+    [
+      'core/src/files/workspace',
+      'core/src/files/open-file',
+      'core/src/files/path-target',
+      'core/src/files/file-name',
+      'core/src/files/file-kind',
+    ],
+  ],
+  ['SD', 'files that other programs execute or obey', ['core/src/files/protected-paths']],
+  [
+    'SE',
+    'folders that bring settings, commands or hooks',
+    [
+      'core/src/policy/folder-trust',
+      'core/src/policy/consent',
+      'core/src/lathe/open-hooks',
+      'core/src/settings/load-settings',
+      'core/src/settings/settings-file',
+    ],
+  ],
+  [
+    'SF',
+    'text that deceives a person at the terminal',
+    ['core/src/text/terminal-text', 'core/src/text/visible-text', 'cli/src/console', 'cli/src/tui'],
+  ],
+  [
+    'SG',
+    'MCP servers that change, lie or impersonate',
+    [
+      'core/src/mcp/mcp-client',
+      'core/src/mcp/oauth',
+      'core/src/mcp/tool-names',
+      'core/src/mcp/web-servers',
+      'core/src/mcp/server-definition',
+    ],
+  ],
+  ['SH', 'tools that a command declares', ['core/src/discovery/discovery-source', 'core/src/text/split-arguments']],
+  [
+    'SI',
+    'private addresses, rebinding, redirects, bombs',
+    [
+      'core/src/web/guarded-fetch',
+      'core/src/web/guarded-http',
+      'core/src/web/rebinding',
+      'core/src/web/url-check',
+      'core/src/tools/web-fetch',
+    ],
+  ],
+  [
+    'SJ',
+    'patterns, trees and encodings that exhaust',
+    [
+      'core/src/text/glob',
+      'core/src/tools/grep',
+      'core/src/tools/glob',
+      'core/src/files/walk',
+      'core/src/files/text-encoding',
+    ],
+  ],
+  [
+    'SK',
+    'instructions hidden in what a model reads; subagents, plans, memory',
+    [
+      'core/src/lathe/injection',
+      'core/src/lathe/subagents',
+      'core/src/tools/memoryTool',
+      'core/src/tools/exitPlanMode',
+      'core/src/agent/context-files',
+    ],
+  ],
+  [
+    'SL',
+    'secrets in logs, sessions, environments and errors',
+    ['core/src/text/redact', 'core/src/lathe/audit-log', 'core/src/session/record'],
+  ],
+  [
+    'RW',
+    'crashes, errors and races while writing',
+    [
+      'core/src/tools/edit.fault',
+      'core/src/tools/edit',
+      'core/src/tools/write-file',
+      'core/src/files/durable-write',
+      'core/src/files/file-lock',
+      'core/src/files/journal',
+      'core/src/files/splice',
+    ],
+  ],
+  [
+    'RR',
+    'huge, odd and changing files while reading',
+    [
+      'core/src/tools/read-file',
+      'core/src/tools/read-many-files',
+      'core/src/files/read-text',
+      'core/src/files/line-index',
+      'core/src/files/pdf-text',
+      'core/src/files/notebook',
+    ],
+  ],
+  [
+    'RL',
+    'searching large and strange trees',
+    [
+      'core/src/files/search.differential',
+      'core/src/files/ignore-rules',
+      'core/src/files/walk',
+      'core/src/tools/ls',
+      'core/src/tools/grep',
+    ],
+  ],
+  [
+    'RS',
+    'output, signals, timeouts and background commands',
+    [
+      'core/src/process/run-command',
+      'core/src/process/captured-output',
+      'core/src/process/output-ring',
+      'core/src/process/session-order',
+      'core/src/tools/shell',
+    ],
+  ],
+  [
+    'RM',
+    'MCP servers that crash, hang, flood or speak nonsense',
+    ['core/src/mcp/bad-servers', 'core/src/mcp/mcp-client'],
+  ],
+  [
+    'RX',
+    'models that send damaged, doubled or unfinished calls',
+    [
+      'core/src/models/mutated-streams',
+      'core/src/text/repair-params',
+      'core/src/text/parse-arguments',
+      'core/src/agent/conversation',
+      'core/src/scheduler',
+    ],
+  ],
+  [
+    'RN',
+    'networks that break, stall and refuse on the way to a model',
+    ['core/src/models/remote-model', 'core/src/models/retry', 'core/src/models/http', 'cli/src/headless/headless'],
+  ],
+  [
+    'RP',
+    'state that a crash or a stranger damaged',
+    [
+      'core/src/session/transcript',
+      'core/src/session/session-store',
+      'core/src/settings/edit-jsonc',
+      'core/src/settings/save-setting',
+    ],
+  ],
+  [
+    'RC',
+    'long and large: hours, thousands of turns, fifty subagents',
+    ['core/src/lathe/soak', 'core/src/agent/long-session', 'core/src/agent/compaction'],
+  ],
+];
+
+const runs = JSON.parse(source('docs/long-run.json'));
+
+writePage(
+  'safety.md',
+  `# Safety: promises and their proof
+
+Made by \`node scripts/safety-table.mjs\` from the tests themselves: a test that is named here exists, or this page is not made.
+\`npm test\` runs all of them, with a sample of the long ones; \`npm run test:long\` runs those in full. Every random test prints
+its seed; \`LATHE_SEED\` repeats it. What is not promised is in [SECURITY.md](../SECURITY.md).
+
+## Promises
+
+${promises.map(section).join('\n\n')}
+
+## Attacks and faults
+
+${table(['', 'Kind', 'Tests'], areas.map(areaRow))}
+`,
+  'node scripts/safety-table.mjs',
+);
+
+function section({ promise, how, tests, runs: names }) {
+  const proofs = tests.map((test) => `- ${link(test)}`);
+  const counts = names.map((name) => `- Last long run: ${countOf(name)}`);
+  return [`### ${promise}`, '', how, '', ...proofs, ...counts].join('\n');
+}
+
+function link(test) {
+  const [file, title = ''] = test.split(/: (.*)/s);
+  const path = `packages/${file}.test.ts`;
+  if (!source(path).includes(title)) throw new Error(`${path} has no test "${title}"`);
+  return `[${title === '' ? file.split('/').at(-1) : title.replace(/^%s: /, '')}](../${path})`;
+}
+
+function countOf(name) {
+  const run = runs[name];
+  if (!run) return `${name}: not recorded yet (\`npm run test:long -- --record\`)`;
+  const { count, date, seed, ...facts } = run;
+  const more = Object.entries(facts).map(([key, value]) => `, ${key} ${value}`);
+  const what = name === 'soak' ? 'tool calls in one process (soak)' : name;
+  return `**${count.toLocaleString('en')}** ${what}, 0 failures${more.join('')} (${date}, seed ${seed})`;
+}
+
+function areaRow([id, text, files]) {
+  const paths = files.flatMap((file) => pathsOf(file));
+  return [id, text, paths.map((path) => `[${nameOf(path)}](../${path})`).join(', ')];
+}
+
+/** The test file of this name, or all of a folder. */
+function pathsOf(file) {
+  const folder = join('packages', file);
+  if (!statSync(join(root, folder), { throwIfNoEntry: false })?.isDirectory()) return [`${folder}.test.ts`];
+  return readdirSync(join(root, folder))
+    .filter((name) => /\.test\.tsx?$/.test(name))
+    .sort()
+    .map((name) => `${folder}/${name}`);
+}
+
+function nameOf(path) {
+  return path
+    .split('/')
+    .at(-1)
+    .replace(/\.test\.tsx?$/, '');
+}
