@@ -1,6 +1,6 @@
 // Writes docs/safety.md: every promise with the tests that prove it and the counts of the last long run.
 // Fails when a test that is named here does not exist.
-import { readdirSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, source, table, writePage } from './page.mjs';
 
@@ -344,18 +344,17 @@ function countOf(name) {
 }
 
 function areaRow([id, text, files]) {
-  const paths = files.flatMap((file) => pathsOf(file));
+  const paths = files.map((file) => pathOf(file));
   return [id, text, paths.map((path) => `[${nameOf(path)}](../${path})`).join(', ')];
 }
 
-/** The test file of this name, or all of a folder. */
-function pathsOf(file) {
-  const folder = join('packages', file);
-  if (!statSync(join(root, folder), { throwIfNoEntry: false })?.isDirectory()) return [`${folder}.test.ts`];
-  return readdirSync(join(root, folder))
-    .filter((name) => /\.test\.tsx?$/.test(name))
-    .sort()
-    .map((name) => `${folder}/${name}`);
+/** The test file of this name, or a folder. */
+function pathOf(file) {
+  const folder = `packages/${file}`;
+  if (statSync(join(root, folder), { throwIfNoEntry: false })?.isDirectory()) return folder;
+  const path = `${folder}.test.ts`;
+  if (!existsSync(join(root, path))) throw new Error(`there is no ${path}`);
+  return path;
 }
 
 function nameOf(path) {

@@ -125,8 +125,15 @@ function run(name, summary) {
       status = 'timed out';
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
     }, minutes * 60_000);
+    // Whoever ends this run ends the suite with it.
+    const end = () => {
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+      process.exit(130);
+    };
+    process.once('SIGINT', end).once('SIGTERM', end);
     child.on('exit', (code) => {
       clearTimeout(timer);
+      process.off('SIGINT', end).off('SIGTERM', end);
       resolve(status ?? (code === 0 ? 'passed' : 'failed'));
     });
   });
