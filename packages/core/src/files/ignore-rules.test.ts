@@ -97,6 +97,7 @@ test('.git is always hidden, and so is what is in it', () => {
   expect(rules.ignoredBy(join(root, '.git/HEAD'), file)).toBe('git');
 });
 
+// RL08
 describe('a hostile ignore file', () => {
   const problemsIn = (root: string) => {
     const problems: string[] = [];

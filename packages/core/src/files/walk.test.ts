@@ -27,6 +27,7 @@ test('a walk yields every file once, links left alone', async () => {
   expect(await walked(root)).toEqual(['a/b/c', 'a/d', 'e']);
 });
 
+// RL04
 test('a directory that is gone, or becomes a file, is noted', async () => {
   const root = tempDirectory({ file: '' });
   const notes = new WalkNotes();
@@ -49,6 +50,7 @@ test('the event loop runs while a large tree is walked', async () => {
 });
 
 describe.skipIf(process.platform !== 'linux')('mounts', () => {
+  // RL10, SJ05
   test('of the kernel and of the network below a directory are not entered', async () => {
     expect((await mountsToSkip('/')).get('/proc')).toBe('proc');
   });

@@ -34,6 +34,7 @@ describe('a glob', () => {
     expect(compileGlob(pattern).matches(path)).toBe(expected);
   });
 
+  // RL11
   test('ignores case only when told to', () => {
     expect(compileGlob('*.TS').matches('a.ts')).toBe(false);
     expect(compileGlob('SRC/*.TS', { ignoreCase: true }).matches('src/A.ts')).toBe(true);
@@ -47,6 +48,7 @@ describe('a glob', () => {
   });
 });
 
+// SJ03
 describe('hostile patterns', () => {
   test.each(['{a,b}'.repeat(30), `${'{a,'.repeat(3000)}${'}'.repeat(3000)}`, 'x'.repeat(100_000)])(
     'too large a pattern is refused, not expanded (%#)',

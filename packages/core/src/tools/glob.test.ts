@@ -114,6 +114,7 @@ test('ignored directories are not entered, negated rules keep files', async () =
   ]);
 });
 
+// RL01, SJ05
 test('links to files are found, links to directories are not followed, cycles end', async () => {
   const root = tempDirectory({ 'a/file': '' });
   symlinkSync('..', join(root, 'a/up'));
@@ -146,6 +147,7 @@ test('without a path all directories of the workspace are searched, each file on
   );
 });
 
+// RL05
 describe('refusals', () => {
   test.each([
     ['', 'empty'],
@@ -174,6 +176,7 @@ describe('refusals', () => {
   });
 });
 
+// RL03
 test.skipIf(process.platform !== 'linux' || !hasProgram('python3'))(
   'a tree deeper than paths may be long is searched as far as it can be',
   async () => {

@@ -159,6 +159,7 @@ describe('odd content', () => {
     ]);
   });
 
+  // RL06
   test('one hit in a line of many megabytes is found and shown', async () => {
     const root = tempDirectory({
       'one.json': `${'{"k":"v"},'.repeat(2_000_000)}needle${'{"k":"v"},'.repeat(100_000)}`,
@@ -167,6 +168,7 @@ describe('odd content', () => {
       expect((await grep(root, { pattern: 'needle', path }))[2]).toMatch(/^1: ….{100}needle.{214}…$/);
   });
 
+  // RL06
   test('UTF-16 is read, binary files are left out, CRLF does not show', async () => {
     const root = tempDirectory({
       'utf16.txt': Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('häy\nneedle é\n', 'utf16le')]),
@@ -225,12 +227,14 @@ describe('odd content', () => {
     expect((await grep(root, { pattern: 'hit' })).slice(1)).toEqual(['a/file', '1: hit']);
   });
 
+  // RL09
   test('a pattern that matches nothing wide matches every line, within the limit', async () => {
     const root = tempDirectory({ a: 'x\n'.repeat(500) });
     for (const pattern of ['^', 'x*', '.', '$']) expect(await grep(root, { pattern, limit: 5 })).toHaveLength(8);
   });
 });
 
+// RL05, RL07
 describe('errors', () => {
   test.each([
     ['(', /not a valid regular expression.*unclosed group/s],
@@ -292,6 +296,7 @@ describe('errors', () => {
 });
 
 describe('safety', () => {
+  // SJ04
   test.each(['--pre=touch', '-f/etc/passwd', '-', '--', '-e', '--files', '--help', '-uuu'])(
     'the pattern %s is text',
     async (pattern) => {
@@ -373,6 +378,7 @@ describe('safety', () => {
   const catastrophic = atoms.flatMap((atom) => forms.map((form) => form.replaceAll('X', atom)));
   const tried = catastrophic.filter((_, index) => process.env['LATHE_LONG'] === '1' || index % 7 === 0);
 
+  // SJ01
   test.each(tried)(
     'the catastrophic pattern %s ends, found or not, and the event loop runs meanwhile',
     async (pattern) => {
@@ -414,6 +420,7 @@ describe.skipIf(process.platform !== 'linux')('ending early', () => {
     return new Ripgrep(() => Promise.resolve(program));
   };
 
+  // RL10
   test('a timeout returns what was found, says that it is incomplete, and leaves no process', async () => {
     const root = tempDirectory({ a: 'hit' });
     const lines = await grep(root, { pattern: 'hit' }, { ripgrep: await slow(root), searchMs: 300 });

@@ -126,6 +126,7 @@ test('what may not be read is absent from the list and from the counts', async (
   expect(llmContent).toBe(`1 entry in ${root}:\nopen.txt (0)`);
 });
 
+// RL08
 test('a hostile ignore file is noted, the list comes all the same', async () => {
   const root = tempDirectory({ '.git/HEAD': '', '.gitignore/x': '', a: '' });
   expect((await list(root)).llmContent).toBe(
@@ -138,6 +139,7 @@ test('a directory that is ignored is listed when it is named', async () => {
   expect((await list(root, { path: join(root, 'build') })).llmContent).toBe(`1 entry in ${root}/build:\na (0)`);
 });
 
+// RL02, SJ07
 test('a large directory is cut, counted, and says what to do next', { timeout: 120_000 }, async () => {
   const root = tempDirectory();
   const count = process.env['LATHE_LONG'] === '1' ? 100_000 : 6000;
@@ -154,6 +156,7 @@ test('an aborted call ends with the reason', async () => {
   await expect((await toolIn(root)).execute({ path: root }, AbortSignal.abort('enough'))).rejects.toBe('enough');
 });
 
+// RL04
 test.skipIf(process.getuid?.() === 0)('a directory that may not be read is a typed error', async () => {
   const root = tempDirectory({ 'closed/x': '' });
   chmodSync(join(root, 'closed'), 0);
