@@ -28,7 +28,8 @@ export async function measure(one, options) {
   }
 }
 
-function start(one, name, { place, scratch, timeoutMs }) {
+function start(one, name, { place, scratch, timeoutMs: usual }) {
+  const timeoutMs = one.timeoutMs ?? usual;
   mkdirSync(scratch, { recursive: true });
   const own = mkdtempSync(join(scratch, 'run-'));
   const task = { file: one.file, name: one.name, contestant: name, place: { ...place, scratch: own } };

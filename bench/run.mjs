@@ -1,4 +1,5 @@
 // npm run bench: us, the peers and the raw limit side by side. Says how to use it with --help.
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -54,6 +55,7 @@ if (options.list) {
 mkdirSync(place.corpora, { recursive: true });
 const hasPeers = !isQuick && !options['no-peers'];
 if (hasPeers) installPeers(place.peers);
+if (!isQuick) installOwn();
 const corpora = makeCorpora(place.corpora, [...new Set(chosen.flatMap(({ corpora: needed = [] }) => needed))], {
   isQuick,
 });
@@ -88,6 +90,13 @@ console.log(`\n${chosen.length} cases, ${failures.length} goals missed`);
 for (const failure of failures) console.log(`  ${failure}`);
 // A full run reports; only a quick one, with its generous limits, is a guard.
 process.exitCode = isQuick && failures.length > 0 ? 1 : 0;
+
+/** What the benchmarks themselves need: a tokenizer. */
+function installOwn() {
+  if (existsSync(join(import.meta.dirname, 'node_modules'))) return;
+  const args = ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  spawnSync('npm', args, { cwd: import.meta.dirname, stdio: 'inherit' });
+}
 
 async function allCases() {
   const folder = join(import.meta.dirname, 'cases');
