@@ -21,7 +21,7 @@ const help = `npm run bench -- [options]
   --list          the names of the cases
 
 Peers and corpora are kept in $LATHE_BENCH_DIR (bench/.work when not set; some 8 GB).
-Results go to bench/RESULTS.md and bench/results.svg; cases that were not run keep their last figures.`;
+With peers, results go to bench/RESULTS.md and bench/results.svg; cases that were not run keep their last figures.`;
 
 const { values: options } = parseArgs({
   options: {
@@ -81,7 +81,8 @@ for (const one of chosen) {
 }
 rmSync(scratch, { recursive: true, force: true });
 
-if (!isQuick) {
+// Only a run beside the peers makes the page.
+if (hasPeers) {
   const all = saved();
   writeReport(join(import.meta.dirname, 'RESULTS.md'), all);
   writeChart(join(import.meta.dirname, 'results.svg'), all);

@@ -105,7 +105,7 @@ const promises = [
   },
   {
     promise: 'Small',
-    how: 'What every model is told about the tools is pinned and counted; figures beside other agents are in [bench/RESULTS.md](../bench/RESULTS.md).',
+    how: 'What every model is told about the tools is pinned and counted; `npm run bench` measures it [beside other agents](../bench/README.md).',
     tests: ['core/src/tools/wire: declarations stay small'],
     runs: [],
   },
