@@ -7,6 +7,8 @@ import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { analyzeCommand } from './analyze-command.js';
 import { type CommandAnalysis, unknownPart } from './command-analysis.js';
 import { matchCommandRule } from './command-rule.js';
+import { parseCommand } from './parse-command.js';
+import { CommandWalk, maxInnerWork } from './walk-command.js';
 
 const home = '/home/somebody';
 const path = '/usr/local/bin:/usr/bin:/bin';
@@ -548,4 +550,27 @@ test.each([
   const { user, system } = process.cpuUsage(before);
   // Processor time, and a bound far above it: it only tells linear from worse.
   expect((user + system) / 1000).toBeLessThan(1500);
+});
+
+/** Commands of 10,000 characters that repeat, nest or unroll as much as they can. */
+const swelling: [string, string][] = [
+  ['eval', `${'eval '.repeat(2_000)}ls`],
+  ['env', `${'env '.repeat(2_500)}ls`],
+  ['sudo with unknown flags', `${'sudo -Z a '.repeat(1_000)}rm x`],
+  ['xargs with unknown flags', `${'xargs --zz a '.repeat(770)}rm`],
+  ['searches', `${'find . -exec '.repeat(760)}ls \\;`],
+  [
+    'quoted scripts',
+    Array.from({ length: 6 }).reduce<string>((text) => `sh -c ${JSON.stringify(text)}`, 'ls; '.repeat(1_000)),
+  ],
+  ['loops', `${'for a in 1 2 3 4 5 6 7 8 9; do '.repeat(8)}${'ls $a; '.repeat(1_350)}${'done; '.repeat(8)}`],
+];
+
+// SA14
+test.each(swelling)('what is read of %s does not grow beyond the text by more than a fixed amount', (_, command) => {
+  const options = { cwd: '/w', workspaceRoots: ['/w'], home, path };
+  const { work, segments, doubts } = new CommandWalk(options).run(parseCommand(command));
+  expect(work).toBeLessThanOrEqual(maxInnerWork + 8 * 10_000 * 2);
+  expect(segments.length).toBeLessThanOrEqual(3 * command.length);
+  expect(doubts.size).toBeGreaterThan(0);
 });

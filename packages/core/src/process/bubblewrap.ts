@@ -63,7 +63,9 @@ export function planBubblewrap(options: BubblewrapOptions): BubblewrapPlan {
       '/tmp',
       // A mask around the workspace comes before it, every other one after it.
       ...masks.filter(containsRoot).flatMap(mask),
-      ...(isWithin('/tmp', options.cwd) ? readOnly(options.cwd) : []),
+      ...(isWithin('/tmp', options.cwd) && !roots.some((root) => isWithin(root, options.cwd))
+        ? readOnly(options.cwd)
+        : []),
       ...roots.filter((root) => root !== '/').flatMap((root) => ['--bind', root, root]),
       ...masks.filter((path) => !containsRoot(path)).flatMap(mask),
       ...protectedNames.arguments,
@@ -147,7 +149,7 @@ function protectNames({ roots, empty, placeholders }: BubblewrapOptions): Omit<B
     placeholders.has(path) || lstatSync(path, { throwIfNoEntry: false }) === undefined;
   const present = roots.flatMap(protectedIn).filter((path) => !isMissing(path));
   const reserved = roots
-    .filter(isWritable)
+    .filter((root) => can(root, constants.W_OK))
     .flatMap((root) => reservedNames.map((name) => join(root, name)))
     .filter(isMissing);
   return {
@@ -181,10 +183,10 @@ function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-/** Every mount costs time, so what holds nothing is left as it is: read-only. */
+/** Every mount costs time, so what holds nothing, or cannot be read anyway, is left as it is: read-only. */
 function hasContent(path: string): boolean {
   const info = statSync(path, { throwIfNoEntry: false });
-  if (!info?.isDirectory()) return info !== undefined;
+  if (!info?.isDirectory()) return info !== undefined && can(path, constants.R_OK);
   try {
     return readdirSync(path).length > 0;
   } catch {
@@ -192,9 +194,9 @@ function hasContent(path: string): boolean {
   }
 }
 
-function isWritable(path: string): boolean {
+function can(path: string, access: number): boolean {
   try {
-    accessSync(path, constants.W_OK);
+    accessSync(path, access);
     return true;
   } catch {
     return false;

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { processesWith, uniqueSleep } from '../../../../testing/processes.js';
 import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
@@ -220,3 +220,18 @@ test('a canary in the command line stays text', async () => {
   await text('echo "$(printf %s "; touch canary")"');
   expect(existsSync(join(cwd, 'canary'))).toBe(false);
 });
+
+// RS16
+test.each([86_400_000, -86_400_000])(
+  'a clock that jumps by %i ms ends no command early and none late',
+  async (jump) => {
+    const { run } = commands();
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const patient = run('sleep 0.3; echo done');
+    const hasty = run('sleep 30', { timeoutMs: 300 });
+    vi.setSystemTime(Date.now() + jump);
+    expect((await patient).ending).toEqual({ type: 'exit', code: 0 });
+    expect((await hasty).ending).toEqual({ type: 'timeout', ms: 300 });
+  },
+);

@@ -142,6 +142,14 @@ test('there are at least forty kinds of mistakes in the table', () => {
   expect(badFiles.length).toBeGreaterThanOrEqual(40);
 });
 
+// SB03
+test.each(['[]', 'null', '[""]', '""', '"yes"', '{}', '1'])(
+  'the network of the sandbox stays closed with %s',
+  (value) => {
+    expect(load(`{"tools": {"sandbox": {"network": ${value}}}}`).settings.tools.sandbox.network).toBe(false);
+  },
+);
+
 test('a wrong value of something that protects counts as the strict one', () => {
   expect(load('{"tools": {"sandbox": "docker"}}').settings.tools.sandbox.mode).toBe('required');
   expect(load('{"tools": {"core": "read_file"}}').settings.tools.core).toEqual([]);

@@ -1,9 +1,10 @@
-import { existsSync, mkdtempSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { textOf } from '../content.js';
+import { ToolError } from '../errors.js';
 import { LatheHome } from '../files/lathe-home.js';
 import { Workspace } from '../files/workspace.js';
 import { analyzeCommand } from '../process/analyze-command.js';
@@ -271,3 +272,14 @@ test.skipIf(!hasProgram('bwrap'))('one right leads to the next, and they add up'
     expect.stringContaining('network access and your keys and stored credentials.'),
   ]);
 });
+
+// SB09
+test.each(['loop', 'loop/a', 'a'.repeat(300), `${'a/'.repeat(2_500)}a`])(
+  'a path that cannot be resolved is refused: %.20s',
+  async (path) => {
+    const { tool, root } = await shellTool({ analyze: analyzeCommand });
+    symlinkSync('loop', join(root, 'loop'));
+    await expect(tool.shouldConfirmExecute({ command: `cat ${path}` })).rejects.toThrow(ToolError);
+    expect(await tool.shouldConfirmExecute({ command: 'cat a.txt' })).toBe(false);
+  },
+);
