@@ -62,6 +62,7 @@ const handshakes = {
   'no-capabilities': initialized({ capabilities: {} }),
   'wrong-types': initialized({ serverInfo: 7 }),
   'null-result': null,
+  library: initialized({ capabilities: { tools: {}, prompts: {}, resources: {} } }),
   'modern-only': ({ id }) => send({ id, error: { code: -32601, message: 'no such method' } }),
   'handshake-error': ({ id }) => send({ id, error: { code: -32000, message: 'not today' } }),
   drip: ({ id }) => {
@@ -211,10 +212,27 @@ const modern = {
   'tools/call': { resultType: 'complete', ...text('ok') },
 };
 
+/** What a server with prompts and resources answers beside its tools. */
+const library = {
+  'prompts/list': {
+    prompts: [{ name: 'review', description: 'Reviews.', arguments: [{ name: 'what', required: true }] }],
+  },
+  'prompts/get': ({ arguments: { what } }) => ({
+    messages: [{ role: 'user', content: { type: 'text', text: `Review ${what} now` } }],
+  }),
+  'resources/list': { resources: [{ name: 'Notes', uri: 'notes://today' }] },
+  'resources/read': ({ uri }) => ({ contents: [{ uri, text: `text of ${uri}` }] }),
+};
+
 function receive(line) {
   const message = JSON.parse(line);
   if (fault === 'modern-only' && Object.hasOwn(modern, message.method ?? '')) {
     send({ id: message.id, result: modern[message.method] });
+    return;
+  }
+  if (fault === 'library' && Object.hasOwn(library, message.method ?? '')) {
+    const prepared = library[message.method];
+    send({ id: message.id, result: typeof prepared === 'function' ? prepared(message.params) : prepared });
     return;
   }
   if (message.method === 'initialize') answer(message, handshakes, initialized());

@@ -23,7 +23,7 @@ export async function listPages<T>(fetchPage: (cursor?: string) => Promise<Page<
   let chars = 0;
   for (let page = 0; page < maxPages; page++) {
     const { items: more, nextCursor } = await fetchPage(cursor);
-    chars += JSON.stringify(more).length;
+    chars += textIn(more);
     items.push(...more.slice(0, maxItems - items.length));
     if (nextCursor === undefined || nextCursor === '') return { items };
     const problem = chars > maxChars ? 'it is too long' : problemOf(nextCursor, seen, items.length);
@@ -38,4 +38,19 @@ function problemOf(cursor: string, seen: ReadonlySet<string>, count: number): st
   if (count >= maxItems) return `more than ${maxItems} entries`;
   if (cursor.length > maxCursorChars) return 'the cursor is too long';
   return seen.has(cursor) ? 'the same cursor came twice' : undefined;
+}
+
+/** Characters in all texts and names of a value; counted, since writing it out would double a large one. */
+function textIn(value: unknown): number {
+  let count = 0;
+  for (const waiting = [value]; waiting.length > 0; ) {
+    const next = waiting.pop();
+    if (typeof next === 'string') count += next.length;
+    if (typeof next !== 'object' || next === null) continue;
+    for (const [key, child] of Object.entries(next)) {
+      count += key.length;
+      waiting.push(child);
+    }
+  }
+  return count;
 }

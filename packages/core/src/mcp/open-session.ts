@@ -17,6 +17,7 @@ import { answerServer, capabilitiesFor, type ReverseRequests } from './reverse-r
 import type { Endpoint } from './server-definition.js';
 import { StdioTransport } from './stdio-transport.js';
 import { strictMessages } from './strict-messages.js';
+import { takeTurn } from './take-turn.js';
 
 /** A connection to a server, with the handshake done. */
 export interface Session {
@@ -135,6 +136,7 @@ function attemptsFor(options: SessionOptions): Attempt[] {
     const { argv, cwd, env: own } = endpoint;
     const start = async () => {
       const wrap = await options.sandbox?.(cwd);
+      await takeTurn();
       return runner.startProgram({ argv, cwd, env: { ...env, ...own }, ...(wrap && { wrap }) });
     };
     const transport = () => new StdioTransport(start);

@@ -1,13 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import { deserializeMessage, serializeMessage } from '@modelcontextprotocol/client';
+import { serializeMessage } from '@modelcontextprotocol/client';
 import type { ContainedProgram, ProgramExit } from '../process/contained-program.js';
 import { OutputRing } from '../process/output-ring.js';
 import { plainText } from '../text/terminal-text.js';
 
 const maxFrameBytes = 16 * 1024 * 1024;
 /** A server that says more than this in one window has to wait for the next; what nobody asked for is dropped. */
-const maxMessagesPerWindow = 100;
+const maxMessagesPerWindow = 50;
 const windowMs = 50;
 /** How long a server gets to end by itself once its input is closed. */
 const goodbyeMs = 300;
@@ -93,30 +93,35 @@ export class StdioTransport implements Transport {
   }
 
   #receive(chunk: Buffer): void {
-    let rest = chunk;
-    for (let end = rest.indexOf(10); end !== -1; end = rest.indexOf(10)) {
-      this.#deliver(Buffer.concat([...this.#pending, rest.subarray(0, end)]).toString('utf8'));
-      this.#pending = [];
-      this.#pendingBytes = 0;
-      rest = rest.subarray(end + 1);
+    let start = 0;
+    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
+      const isWhole = this.#pendingBytes === 0;
+      const line = isWhole ? chunk.toString('utf8', start, end) : this.#completed(chunk.subarray(start, end));
+      this.#deliver(line);
+      start = end + 1;
     }
-    if (rest.length === 0) return;
-    this.#pending.push(rest);
-    this.#pendingBytes += rest.length;
+    if (start === chunk.length) return;
+    this.#pending.push(chunk.subarray(start));
+    this.#pendingBytes += chunk.length - start;
     if (this.#pendingBytes <= maxFrameBytes) return;
     this.#pending = [];
     this.onerror?.(new Error(`the server sent a line of more than ${maxFrameBytes} bytes and was disconnected`));
     void this.close();
   }
 
+  #completed(end: Buffer): string {
+    const line = Buffer.concat([...this.#pending, end]).toString('utf8');
+    this.#pending = [];
+    this.#pendingBytes = 0;
+    return line;
+  }
+
   #deliver(line: string): void {
     if (line.trim() === '' || this.#closing !== undefined) return;
     if (!this.#spend() && !line.includes('"id"')) return;
-    try {
-      this.onmessage?.(deserializeMessage(line));
-    } catch {
-      this.#noise++;
-    }
+    const message = readMessage(line);
+    if (message === undefined) this.#noise++;
+    else if (isWanted(message)) this.onmessage?.(message);
   }
 
   /** False when the window's share is used up. */
@@ -133,4 +138,25 @@ export class StdioTransport implements Transport {
     this.#budget = maxMessagesPerWindow;
     this.#program?.stdout.resume();
   }
+}
+
+/** A message as far as a transport has to know one; the client looks closer. */
+function readMessage(line: string): JSONRPCMessage | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isMessage(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isMessage(value: unknown): value is JSONRPCMessage {
+  return typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0';
+}
+
+const useful = /^notifications\/(?:progress|cancelled|tasks|elicitation|subscriptions|.*list_changed)/;
+
+/** The client remembers what it has looked at for a while, so that a flood of log lines would fill the memory. */
+function isWanted(message: JSONRPCMessage): boolean {
+  return !('method' in message) || 'id' in message || useful.test(message.method);
 }

@@ -100,7 +100,8 @@ function metaProblem(schema: SchemaNode): string | null {
     const problem = describeMismatch(metaSchemas['draft-07'], schema) ?? `it does not follow ${name}`;
     return `The schema is not valid: ${problem.replaceAll('the parameters', 'the schema')}`;
   };
-  if (dialect === undefined) return problemUnder('2020-12') && problemUnder('draft-07');
+  // The older one first: it takes a tenth of the time to compile and accepts nearly every schema there is.
+  if (dialect === undefined) return problemUnder('draft-07') && problemUnder('2020-12');
   if (typeof dialect === 'string' && dialects['draft-07'].test(dialect)) return problemUnder('draft-07');
   if (typeof dialect === 'string' && dialects['2020-12'].test(dialect)) return problemUnder('2020-12');
   return `"$schema" must name draft-07 or 2020-12, got ${show(dialect)}`;
