@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Approver, type CallEvent, createLathe, type Lathe, noOneThere } from '@lathe/core';
+import { type Approver, type CallEvent, createLathe, type Lathe, noOneThere, type ReverseRequests } from '@lathe/core';
 import type { Flags } from './args.js';
 import type { Io } from './io.js';
 
@@ -8,6 +8,8 @@ export interface OpenOptions {
   onEvent?: (event: CallEvent) => void;
   caller?: 'model' | 'person';
   openPage?: (url: URL) => Promise<void>;
+  /** Asks the person what an MCP server wants to know; without it servers can ask nothing. */
+  elicit?: NonNullable<ReverseRequests['elicit']>;
 }
 
 /** The library, set up from the command line; what is wrong with the settings goes to stderr. */
@@ -22,6 +24,7 @@ export async function openLathe(flags: Flags, io: Io, options: OpenOptions = {})
     ...(flags.trust && { isTrusted: true }),
     ...(options.caller && { caller: options.caller }),
     ...(options.openPage && { openPage: options.openPage }),
+    ...(options.elicit && { handlers: { elicit: options.elicit } }),
     flags: {
       ...(flags.approvalMode && { 'tools.approvalMode': flags.approvalMode }),
       ...(flags.allowedTools.length > 0 && { 'tools.allowed': flags.allowedTools }),

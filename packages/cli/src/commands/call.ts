@@ -2,6 +2,7 @@ import { type CallOutcome, textOf, visibleText } from '@lathe/core';
 import { UsageError } from '../args.js';
 import type { Command } from '../commands.js';
 import { terminalApprover } from '../console/terminal-approver.js';
+import { terminalElicitor } from '../console/terminal-elicitor.js';
 import { exitCodes } from '../exit-codes.js';
 import type { Io } from '../io.js';
 import { openLathe } from '../open-lathe.js';
@@ -17,8 +18,8 @@ export const command: Command = {
     if (extra.length > 0) throw new UsageError(`call takes one JSON object, not also ${JSON.stringify(extra[0])}`);
     const args = parse(given === '-' ? await readAll(io.stdin) : (given ?? '{}'));
     await askForTrust(flags, io, signal);
-    const approver = io.isInteractive ? { approver: terminalApprover(io) } : {};
-    const lathe = await openLathe(flags, io, { caller: 'person', ...approver });
+    const person = io.isInteractive ? { approver: terminalApprover(io), elicit: terminalElicitor(io) } : {};
+    const lathe = await openLathe(flags, io, { caller: 'person', ...person });
     try {
       for (const [source, error] of await lathe.discover(signal, name)) io.err(`lathe: ${describe(source, error)}`);
       const [outcome] = await lathe.run([{ id: 'call-1', name, args }], signal);

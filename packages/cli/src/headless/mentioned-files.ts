@@ -1,9 +1,16 @@
 import { type Lathe, type PartUnion, toParts, visibleText } from '@lathe/core';
 import type { Io } from '../io.js';
 
-/** The files that the prompt names as `@path`, read under the same rules as any call. */
-export async function mentionedFiles(prompt: string, lathe: Lathe, io: Io, signal: AbortSignal): Promise<PartUnion[]> {
+/** What the prompt names: files as `@path`, read under the same rules as any call, and resources as `@server:uri`. */
+export async function mentioned(prompt: string, lathe: Lathe, io: Io, signal: AbortSignal): Promise<PartUnion[]> {
   if (!prompt.includes('@')) return [];
+  const { mentionedResources } = await import('../mentions/mentioned-resources.js');
+  const { parts, problems } = await mentionedResources(prompt, lathe, signal);
+  for (const problem of problems) io.err(`lathe: ${visibleText(problem)}`);
+  return [...(await mentionedFiles(prompt, lathe, io, signal)), ...parts];
+}
+
+async function mentionedFiles(prompt: string, lathe: Lathe, io: Io, signal: AbortSignal): Promise<PartUnion[]> {
   const { mentionedPaths } = await import('../mentions/mentioned-paths.js');
   const paths = await mentionedPaths(prompt, lathe.workspace);
   if (paths.length === 0) return [];

@@ -13,7 +13,7 @@ import { exitCodes } from '../exit-codes.js';
 import type { Io } from '../io.js';
 import { openLathe } from '../open-lathe.js';
 import { JsonOutput } from './json-output.js';
-import { mentionedFiles } from './mentioned-files.js';
+import { mentioned } from './mentioned-files.js';
 import { openModel, openSideModel } from './open-model.js';
 import type { Beginning, Denial, Outcome, Output } from './output.js';
 import { readPrompt } from './read-prompt.js';
@@ -90,7 +90,7 @@ async function work(task: Task, signal: AbortSignal): Promise<Finished> {
   output.begin(beginning(lathe, session, io));
   const denials: Denial[] = [];
   const follow = (parts: PartListUnion) => followPrompt(session, parts, { output, denials, io }, signal);
-  const files = await mentionedFiles(prompt, lathe, io, signal);
+  const files = await mentioned(prompt, lathe, io, signal);
   const first = await follow([prompt, ...files, ...(typed ? [`\n\n${typed.instruction}`] : [])]);
   const outcome = typed && first.reason === 'done' ? await checked(first, typed, follow) : first;
   return { ...outcome, denials, wasAsked: asked.count > 0 };

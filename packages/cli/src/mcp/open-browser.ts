@@ -2,9 +2,14 @@ import { spawn } from 'node:child_process';
 import { trustedPath } from '@lathe/core';
 import type { Io } from '../io.js';
 
-/** Shows the address and, where there is one, opens the person's browser: an argument of a program, never shell text. */
+/** Shows the address of a page to log in on and opens it. */
 export async function openBrowser(url: URL, io: Io): Promise<void> {
   io.err(`Log in on this page:\n  ${url.href}`);
+  startBrowser(url, io);
+}
+
+/** Opens the person's browser where there is one: the address is an argument of a program, never shell text. */
+export function startBrowser(url: URL, io: Io): void {
   const name = process.platform === 'darwin' ? 'open' : 'xdg-open';
   const program = trustedPath(name, { outside: [io.cwd], path: io.env['PATH'] ?? '' });
   const hasScreen = process.platform === 'darwin' || io.env['DISPLAY'] || io.env['WAYLAND_DISPLAY'];

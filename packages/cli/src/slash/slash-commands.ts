@@ -1,6 +1,7 @@
 import { visibleText } from '@lathe/core';
 import { approvalModes } from '../args.js';
 import { checks } from '../doctor/checks.js';
+import { showServers } from './mcp-commands.js';
 import type { SlashCommand, SlashContext } from './slash-command.js';
 
 /** In the order /help shows them. */
@@ -36,7 +37,7 @@ function help({ commands, say, style }: SlashContext): void {
     'up and down recall earlier input · Ctrl+R searches it · a blank in front keeps input out of it',
     'Shift+Tab changes the approval mode · Esc cancels · Ctrl+C twice or Ctrl+D leaves',
     'Ctrl+O shows more of what runs, or all of the last result that was cut',
-    '@path brings a file along · !command runs a command',
+    '@path brings a file along, @server:uri a resource of an MCP server · !command runs a command',
   ];
   say([...lines, '', ...keys.map((line) => `  ${line}`)].join('\n'));
 }
@@ -47,20 +48,6 @@ function showTools({ lathe, say, style }: SlashContext): void {
     return `  ${style.bold(tool.name)}${origin}  ${visibleText(tool.description.split('\n')[0] ?? '')}`;
   });
   say(lines.join('\n'));
-}
-
-function showServers({ lathe, say }: SlashContext): void {
-  const names = Object.keys(lathe.settings.mcpServers);
-  if (names.length === 0) return say('No MCP servers. Add one with: lathe mcp add <name> -- <command>');
-  const tools = lathe.registry.entries();
-  say(
-    names
-      .map((name) => {
-        const count = tools.filter(({ source }) => source.includes(name)).length;
-        return visibleText(`  ${name}: ${count} tools`);
-      })
-      .join('\n'),
-  );
 }
 
 function setMode(argument: string, { lathe, say }: SlashContext): void {

@@ -9,6 +9,7 @@ import {
   textOf,
 } from '@lathe/core';
 import { mentionedPaths } from '../mentions/mentioned-paths.js';
+import { mentionedResources } from '../mentions/mentioned-resources.js';
 import { callEvents, typedByPerson } from './call-events.js';
 import type { Conversation, Driver } from './driver.js';
 
@@ -36,6 +37,9 @@ export class AgentDriver implements Driver {
     const paths = await mentionedPaths(input, this.#lathe.workspace);
     const parts: PartUnion[] = [input];
     if (paths.length > 0) parts.push(...(yield* this.#read(paths, signal)));
+    const resources = await mentionedResources(input, this.#lathe, signal);
+    for (const message of resources.problems) yield { type: 'notice', level: 'warning', message };
+    parts.push(...resources.parts);
     yield* this.#agent.prompt(parts, signal);
   }
 

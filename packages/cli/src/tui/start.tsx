@@ -5,6 +5,7 @@ import { exitCodes } from '../exit-codes.js';
 import type { Io } from '../io.js';
 import { type Style, styleFor } from '../render/style.js';
 import type { ViewContext } from '../render/view-context.js';
+import { PromptCommands } from '../slash/mcp-commands.js';
 import { slashCommands } from '../slash/slash-commands.js';
 import { askForTrust } from '../trust-question.js';
 import { App } from './app.js';
@@ -14,8 +15,6 @@ import { InputHistory } from './input-history.js';
 import { KeyStream } from './key-stream.js';
 import { openConversation } from './open-conversation.js';
 import { show } from './show.js';
-
-const builtIn = () => slashCommands;
 
 /** The interactive program: an agent when there is a model (a given one, or the one that is found), else the console. */
 export async function startInteractive(
@@ -29,13 +28,14 @@ export async function startInteractive(
   const queue = new ApprovalQueue();
   const style = styleFor(io.env);
   const { lathe, driver, greeting } = await openConversation({ flags, io, style, approver: queue, signal, model });
-  void lathe.discover(signal);
+  const prompts = new PromptCommands(lathe, signal);
+  const commands = () => [...slashCommands, ...prompts.commands];
   const sandbox = (await lathe.sandbox.status()).text;
   const editor = editorCommand(io.env, lathe.settings.general.preferredEditor);
   const isSpoken = lathe.settings.ui.accessibility.screenReader;
   const prompt = operands.join(' ');
   const history = await InputHistory.open(lathe.home, lathe.workspace.root);
-  const completer = openCompleter({ lathe, driver, commands: builtIn, signal });
+  const completer = openCompleter({ lathe, driver, commands, signal });
   const keys = new KeyStream(io.stdin);
   const app = (
     <App
@@ -50,7 +50,7 @@ export async function startInteractive(
       greeting={greeting}
       history={history}
       completer={completer}
-      commands={builtIn}
+      commands={commands}
       {...(prompt !== '' && { initialPrompt: prompt })}
       editText={async (text, name) => {
         keys.release();
@@ -63,7 +63,10 @@ export async function startInteractive(
     />
   );
   try {
-    await show(app, { terminal: io.terminal, keys, isSpoken, signal });
+    const shown = show(app, { terminal: io.terminal, keys, isSpoken, signal });
+    // Behind the first frame: a hundred servers take their time to start.
+    void lathe.discover(signal);
+    await shown;
   } finally {
     await Promise.all([lathe.close(), history.close()]);
   }

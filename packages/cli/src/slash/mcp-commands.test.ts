@@ -1,0 +1,67 @@
+import { join } from 'node:path';
+import { createLathe } from '@lathe/core';
+import { expect, onTestFinished, test } from 'vitest';
+import { badMcpServer } from '../../../../testing/bad-mcp-servers.js';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { mentionedResources } from '../mentions/mentioned-resources.js';
+import { PromptCommands, readArguments, showServers } from './mcp-commands.js';
+
+const { signal } = new AbortController();
+
+async function open(servers: Record<string, string>) {
+  const home = tempDirectory();
+  const lathe = await createLathe({
+    cwd: tempDirectory(),
+    env: { PATH: process.env['PATH'] },
+    home,
+    latheHome: join(home, '.lathe'),
+    flags: {
+      mcpServers: Object.fromEntries(
+        Object.entries(servers).map(([name, fault]) => [
+          name,
+          { command: process.execPath, args: [badMcpServer, fault] },
+        ]),
+      ),
+    },
+  });
+  onTestFinished(() => lathe.close());
+  return lathe;
+}
+
+test('prompts of a server become commands once the server is there', async () => {
+  const lathe = await open({ notes: 'library' });
+  const prompts = new PromptCommands(lathe, signal);
+  expect(prompts.commands).toEqual([]);
+  await lathe.discover(signal);
+  await expect.poll(() => prompts.commands).toMatchObject([{ name: 'notes:review', summary: 'Reviews.' }]);
+});
+
+test('a resource that a text mentions is brought along; one that cannot be read is told', async () => {
+  const lathe = await open({ notes: 'library', broken: 'exit-at-start' });
+  const text = 'Look at @notes:notes://today, mail me@notes:x and see @other:thing and @broken:a.';
+  const { parts, problems } = await mentionedResources(text, lathe, signal);
+  expect(parts).toEqual([
+    '\n\nContent of the resource notes://today of the MCP server notes:\n',
+    { text: 'text of notes://today' },
+  ]);
+  expect(problems).toEqual([expect.stringContaining('@broken:a was not read')]);
+});
+
+test('/mcp tells the state of each server, its tools, and why it has none', async () => {
+  const lathe = await open({ notes: 'library', broken: 'exit-at-start' });
+  await lathe.discover(signal);
+  const said: string[] = [];
+  showServers({ lathe, say: (text) => said.push(text) });
+  expect(said.join('\n')).toMatch(/notes: library 1, protocol 2025-11-25, \d+ ms\n {4}1 tools: notes__echo/);
+  expect(said.join('\n')).toMatch(/broken: failed: .*code 3/);
+});
+
+test.each([
+  ['', {}],
+  ['a=1 b="2 3"', { a: '1', b: '2 3' }],
+  ['one two three', { a: 'one', b: 'two three' }],
+  ['c=d', { a: 'c=d' }],
+])('%j gives the parameters %j', (text, expected) => {
+  const parameters = ['a', 'b'].map((name) => ({ name, isRequired: false }));
+  expect(readArguments(text, parameters)).toEqual(expected);
+});

@@ -1,0 +1,106 @@
+import { type AgentEvent, type Lathe, type McpSource, type ServerPrompt, visibleText } from '@lathe/core';
+import type { SlashCommand, SlashContext } from './slash-command.js';
+
+/** The prompts of the servers as `/server:prompt`, as far as the servers have told theirs. */
+export class PromptCommands {
+  readonly #lathe: Lathe;
+  readonly #signal: AbortSignal;
+  readonly #found = new Map<McpSource, SlashCommand[]>();
+
+  constructor(lathe: Lathe, signal: AbortSignal) {
+    this.#lathe = lathe;
+    this.#signal = signal;
+    lathe.registry.onChange(() => void this.#ask());
+  }
+
+  get commands(): SlashCommand[] {
+    return [...this.#found.values()].flat();
+  }
+
+  /** Asks each server once, when it is there. */
+  async #ask(): Promise<void> {
+    const ready = this.#lathe.sources.servers.filter(({ client }) => client.state.status === 'ready');
+    const unasked = ready.filter((source) => !this.#found.has(source));
+    for (const source of unasked) this.#found.set(source, []);
+    await Promise.all(
+      unasked.map(async (source) => {
+        const prompts = await source.prompts(this.#signal).catch(() => []);
+        this.#found.set(
+          source,
+          prompts.map((prompt) => promptCommand(source, prompt)),
+        );
+      }),
+    );
+  }
+}
+
+function promptCommand(source: McpSource, { name, title, description, parameters }: ServerPrompt): SlashCommand {
+  const server = source.client.serverName;
+  async function* stream(argument: string, { driver, signal }: SlashContext): AsyncGenerator<AgentEvent> {
+    const args = readArguments(argument, parameters);
+    const missing = parameters.filter((each) => each.isRequired && args[each.name] === undefined);
+    if (missing.length > 0) {
+      const names = missing.map((each) => visibleText(each.name)).join(', ');
+      yield { type: 'notice', level: 'warning', message: `/${server}:${name} also needs ${names}.` };
+      return;
+    }
+    yield* driver.prompt(await source.getPrompt(name, args, signal), signal);
+  }
+  return {
+    name: `${server}:${name}`.replace(/\s+/g, '_'),
+    summary: (description || title).split('\n')[0] ?? '',
+    origin: source.label,
+    arguments: () => parameters.map((each) => `${each.name}=`),
+    stream,
+  };
+}
+
+/** `name=value` pairs, or values in the order of the parameters; the last one takes all that is left. */
+export function readArguments(text: string, parameters: ServerPrompt['parameters']): Record<string, string> {
+  const names = new Set(parameters.map(({ name }) => name));
+  const pairs = [...text.matchAll(/([^\s=]+)=(?:"([^"]*)"|(\S+))/g)].filter(([, name = '']) => names.has(name));
+  if (pairs.length > 0)
+    return Object.fromEntries(pairs.map(([, name = '', quoted, plain = '']) => [name, quoted ?? plain]));
+  const words = text.split(/\s+/).filter((word) => word !== '');
+  const last = parameters.length - 1;
+  const values = parameters.map(({ name }, index) => [name, index < last ? words[index] : words.slice(last).join(' ')]);
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined && value !== ''));
+}
+
+/** `/mcp`: every server with its state, its tools, and what to do about a failure. */
+export function showServers({ lathe, say }: Pick<SlashContext, 'lathe' | 'say'>): void {
+  const { servers, unusable } = lathe.sources;
+  if (servers.length + unusable.length === 0)
+    return say('No MCP servers. Add one with: lathe mcp add <name> -- <command>');
+  const entries = lathe.registry.entries();
+  const lines = servers.flatMap((source) => {
+    const tools = entries.filter((entry) => entry.source === source.label).map(({ tool }) => tool.name);
+    const left = source.rejections().map(({ name, reason }) => `    left out: ${name} (${reason})`);
+    return [
+      `  ${source.client.serverName}: ${stateOf(source)}`,
+      ...(tools.length > 0 ? [`    ${tools.length} tools: ${tools.join(', ')}`] : []),
+      ...left,
+    ];
+  });
+  return say(
+    [...lines, ...unusable.map(({ name, problem }) => `  ${name}: cannot be used: ${problem}`)]
+      .map((line) => visibleText(line))
+      .join('\n'),
+  );
+}
+
+function stateOf({ client: { state, serverName } }: McpSource): string {
+  switch (state.status) {
+    case 'ready':
+      return `${state.server}, protocol ${state.protocolVersion}, ${state.latencyMs} ms`;
+    case 'failed': {
+      const wantsLogin = /unauthori[sz]ed|\b401\b|log ?in/i.test(state.reason);
+      return `failed: ${state.reason}${wantsLogin ? `\n    lathe mcp auth ${serverName}    logs in` : ''}`;
+    }
+    case 'idle':
+      return 'not started';
+    case 'connecting':
+    case 'closed':
+      return state.status;
+  }
+}
