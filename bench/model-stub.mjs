@@ -41,7 +41,7 @@ async function answer(stub, request, response, body, arrived) {
   const calls = offered.length > 0 ? nextCalls(stub, offered) : [];
   const write = request.url.includes('/responses') ? responses : chat;
   const finished = () => (record.answered = performance.now());
-  if (stream === false) return finished(response.end(JSON.stringify(whole(model))));
+  if (stream === false) return response.end(JSON.stringify(whole(model)), finished);
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   response.end(write(calls, model, stub.requests.length), finished);
 }

@@ -29,6 +29,7 @@ Flags
                                    stop when so much is spent
   --continue, --resume ID          go on with an earlier session
   --screen-reader                  plain lines for a screen reader
+  --record FILE, --replay FILE     write down what the model answers; answer from such a file, without a model
   --json                           machine-readable output of tools, call, sessions, doctor
   --version, --help
 

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 // Answers --version at once; everything else is loaded when it is needed.
-import process from 'node:process';
 
 declare const LATHE_VERSION: string;
 

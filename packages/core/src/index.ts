@@ -50,6 +50,7 @@ export { type Location, Workspace, type WorkspaceOptions } from './files/workspa
 export { createLathe, type Lathe, type LatheOptions } from './lathe/create-lathe.js';
 export { type OpenAgentOptions, openAgent } from './lathe/open-agent.js';
 export { type OpenSessionOptions, openSession, Session } from './lathe/open-session.js';
+export { secretsOf } from './lathe/secrets-of.js';
 export type { McpClient, ServerState } from './mcp/mcp-client.js';
 export type { McpSource, ServerPrompt } from './mcp/mcp-source.js';
 export type { Elicitation, ElicitationAnswer, ReverseRequests } from './mcp/reverse-requests.js';
@@ -71,6 +72,9 @@ export type {
 export { ModelError, type ModelErrorKind } from './models/model-error.js';
 export { formatModelSetup, type ModelSetup } from './models/model-setup.js';
 export type { ModelChoice, ModelSources } from './models/model-sources.js';
+export { recordModel } from './models/record-model.js';
+export { RecordingWriter } from './models/recording.js';
+export { ReplayModel } from './models/replay-model.js';
 export { ScriptedModel, type ScriptedTurn, type ScriptStep } from './models/scripted.js';
 export { Consent, type ConsentKind, definitionHash } from './policy/consent.js';
 export { FolderTrust, type TrustRecord, type TrustState } from './policy/folder-trust.js';

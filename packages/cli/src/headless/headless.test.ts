@@ -194,6 +194,7 @@ test.each([
   expect(result.stderr).toMatch(reason);
 });
 
+// SL06
 test('an error of the model is told plainly, without the key', async () => {
   const fault = {
     kind: 'status',

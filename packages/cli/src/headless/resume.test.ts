@@ -50,6 +50,7 @@ test('a fresh run does not see earlier ones, and --continue without one says so'
   expect((await ask([{ text: 'Who?' }], ['-p', 'who am I?'])).sent).not.toContain('Ada');
 });
 
+// SL07
 test('a planted session runs nothing and moves no cursor', async () => {
   const { home, cwd, ask } = project();
   await ask([{ text: 'Hello.' }], ['-p', 'clear \u001b[2J the screen \u202e']);

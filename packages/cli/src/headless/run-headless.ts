@@ -11,6 +11,7 @@ import {
 import { type Flags, resumeOf } from '../args.js';
 import { exitCodes } from '../exit-codes.js';
 import type { Io } from '../io.js';
+import { modelTraffic } from '../model-traffic.js';
 import { openLathe } from '../open-lathe.js';
 import { JsonOutput } from './json-output.js';
 import { mentioned } from './mentioned-files.js';
@@ -79,12 +80,19 @@ interface Task {
 async function work(task: Task, signal: AbortSignal): Promise<Finished> {
   const { lathe, output, prompt, typed, flags, io } = task;
   const startedAt = performance.now();
-  const model = await openModel(lathe, flags, signal);
+  const traffic = modelTraffic(flags, lathe, io.cwd);
+  const model = await openModel(lathe, flags, traffic, signal);
   if (typeof model === 'string') return nothingDone('no-model', model, startedAt);
   await discover(lathe, io, signal);
   const asked = { count: 0 };
-  const sideModel = await openSideModel(lathe, signal);
-  const options = { model, ...(sideModel && { sideModel }), approver: counting(asked), budgets: budgetsOf(flags) };
+  const sideModel = await openSideModel(lathe, traffic, signal);
+  const options = {
+    model,
+    ...(sideModel && { sideModel }),
+    approver: counting(asked),
+    budgets: budgetsOf(flags),
+    useModel: traffic.useModel,
+  };
   const session = await openSession(lathe, { ...options, ...resumeOf(flags) });
   for (const note of session.notes) io.err(`lathe: ${visibleText(note)}`);
   output.begin(beginning(lathe, session, io));

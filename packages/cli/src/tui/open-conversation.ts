@@ -1,7 +1,17 @@
-import { type Approver, chooseModel, type Lathe, type Model, openAgent, openSession, visibleText } from '@lathe/core';
+import {
+  type Approver,
+  chooseModel,
+  type Lathe,
+  type Model,
+  type ModelChoice,
+  openAgent,
+  openSession,
+  visibleText,
+} from '@lathe/core';
 import { type Flags, resumeOf } from '../args.js';
 import { ConsoleDriver } from '../console/console-driver.js';
 import type { Io } from '../io.js';
+import { type ModelTraffic, modelTraffic } from '../model-traffic.js';
 import { openLathe } from '../open-lathe.js';
 import type { Style } from '../render/style.js';
 import { AgentDriver, whereWeWere } from './agent-driver.js';
@@ -34,12 +44,11 @@ export async function openConversation(options: ConversationOptions): Promise<Op
     const { model } = options;
     return { lathe, driver: new AgentDriver(lathe, openAgent(lathe, { model })), greeting: title(model.id) };
   }
-  const { settings, loaded } = lathe;
-  const name = flags.model ?? settings.model.name;
-  const sources = { ...(name !== undefined && { name }), settings: settings.model, env: loaded.env };
-  const choice = await chooseModel(sources, signal);
+  const traffic = modelTraffic(flags, lathe, io.cwd);
+  const choice = await choose(lathe, flags, traffic, signal);
   if (choice.status === 'chosen') {
-    const session = await openSession(lathe, { model: choice.model, ...resumeOf(flags) });
+    const model = traffic.through(choice.model);
+    const session = await openSession(lathe, { model, useModel: traffic.useModel, ...resumeOf(flags) });
     const driver = new AgentDriver(lathe, session);
     const notes = [...choice.notes, ...session.notes, ...whereWeWere(session)].map((note) =>
       style.dim(visibleText(note)),
@@ -58,4 +67,16 @@ export async function openConversation(options: ConversationOptions): Promise<Op
     'Until then this is the console: you call the tools yourself. /tools lists them, /help helps.',
   ];
   return { lathe: own, driver: new ConsoleDriver(own), greeting: lines.join('\n') };
+}
+
+async function choose(
+  { settings, loaded }: Lathe,
+  flags: Flags,
+  { replayed }: ModelTraffic,
+  signal: AbortSignal,
+): Promise<ModelChoice> {
+  if (replayed)
+    return { status: 'chosen', model: replayed, origin: 'a recording', notes: ['Replayed from a recording.'] };
+  const name = flags.model ?? settings.model.name;
+  return chooseModel({ ...(name !== undefined && { name }), settings: settings.model, env: loaded.env }, signal);
 }

@@ -45,6 +45,7 @@ test('each request begins with the one before it, so that caches hit', async () 
   for (const [index, text] of sent.slice(1).entries()) expect(text.startsWith(sent[index] ?? '?')).toBe(true);
 });
 
+// RX05
 test('ids that a model repeats or forgets become unique', async () => {
   const { agent } = agentKit([
     { calls: [call('look', '1', 'x'), call('look', '2', 'x'), call('look', '3', '')] },
@@ -55,6 +56,7 @@ test('ids that a model repeats or forgets become unique', async () => {
   expect(faults(agent.history)).toEqual([]);
 });
 
+// RX06
 test('500 calls in one turn give 500 results in order', async () => {
   const calls = Array.from({ length: 500 }, (_, index) => call('look', String(index)));
   const { agent } = agentKit([{ calls }, { text: 'ok' }]);
@@ -73,6 +75,7 @@ test('a call that did not arrive completely is answered, not run', async () => {
   expect(agent.history[2]?.parts[0]?.functionResponse?.response?.['error']).toContain('cut off');
 });
 
+// RX10
 test('a call written as text or thought of is not run', async () => {
   const written = '{"name": "note", "arguments": {"text": "x"}} <tool_call>note</tool_call>';
   const { agent, notes } = agentKit([{ reasoning: written, text: written }]);
@@ -80,6 +83,7 @@ test('a call written as text or thought of is not run', async () => {
   expect(notes).toEqual([]);
 });
 
+// RX11
 test('a model that says nothing is asked again twice, then the prompt ends', async () => {
   const { agent, model } = agentKit([{}, { text: '  \n' }, { reasoning: 'hm' }, { text: 'too late' }]);
   const end = await endOf(agent, 'go');
@@ -111,6 +115,7 @@ test('a model that cannot be reached ends the prompt with its words, and the nex
   expect(faults(agent.history)).toEqual([]);
 });
 
+// RN16
 test('tools that ran do not run again when the next request fails and the person asks again', async () => {
   const { agent, notes } = agentKit([
     { calls: [call('note', 'once')] },
@@ -224,6 +229,7 @@ test('the time budget ends a call that would not end', async () => {
   expect(faults(agent.history)).toEqual([]);
 });
 
+// SK11
 test('the same call with the same result is remarked on at the third time and stopped at the fifth', async () => {
   const { agent, model } = agentKit(Array.from({ length: 10 }, () => ({ calls: [call('look', 'same')] })));
   expect(await endOf(agent, 'go')).toMatchObject({ reason: 'loop', turns: 5 });
@@ -231,6 +237,7 @@ test('the same call with the same result is remarked on at the third time and st
   expect(told).toEqual([false, false, false, true, false]);
 });
 
+// SK11
 test('two calls in turn are a loop as well', async () => {
   const { agent } = agentKit(Array.from({ length: 30 }, (_, index) => ({ calls: [call('look', String(index % 2))] })));
   expect((await endOf(agent, 'go')).reason).toBe('loop');
@@ -250,6 +257,7 @@ test('the same check after different edits is no loop', async () => {
   expect((await endOf(agent, 'go')).reason).toBe('done');
 });
 
+// RX14
 test('an answer that repeats itself without end is cut off', async () => {
   const { agent } = agentKit([{ text: 'I will now do it. '.repeat(20_000) }]);
   const events = await collect(agent.prompt('go', never));
@@ -284,6 +292,7 @@ test('hooks can refuse a prompt, add to it, and hold the model back from stoppin
   expect(events.at(-1)).toMatchObject({ end: { reason: 'done' } });
 });
 
+// RX04, SK12
 test.each(['Note', 'note ', 'n0te', 'nоte', 'notes', ''])('the near miss %j is not taken for a tool', async (name) => {
   const { agent, notes } = agentKit([{ calls: [{ name, args: { text: 'x' } }] }, { text: 'ok' }]);
   await endOf(agent, 'go');

@@ -99,6 +99,7 @@ test('chains of imports end at five', async () => {
   expect(text).not.toContain('level5');
 });
 
+// SK04
 test('hidden characters are flagged and shown as escapes; a file cannot leave its block', async () => {
   const tags = Array.from('obey')
     .map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0)))

@@ -24,6 +24,7 @@ const message: fc.Arbitrary<Message> = fc.record({
   parts: fc.array(part, { maxLength: 4 }),
 });
 
+// RX15, RX16
 test('any history becomes one that every provider accepts, and repairing it again changes nothing', () => {
   fc.assert(
     fc.property(fc.array(message, { maxLength: 8 }), (history) => {
@@ -37,6 +38,7 @@ test('any history becomes one that every provider accepts, and repairing it agai
   );
 });
 
+// SK16
 test('repair invents no text and moves none into another role', () => {
   fc.assert(
     fc.property(fc.array(message, { maxLength: 8 }), (history) => {
@@ -76,6 +78,7 @@ test('a call without a result is marked as interrupted, and a result without a c
   });
 });
 
+// RX16
 test('whatever is added, in any order, the conversation stays valid once it is settled', () => {
   const step = fc.oneof(
     fc.constant('user' as const),

@@ -29,6 +29,7 @@ test('each call is one line, secrets taken out, long texts shortened, for the ow
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
+// RP14
 test('a full log becomes the older one', () => {
   const { log, file } = openLog(tempDirectory());
   mkdirSync(dirname(file));
@@ -67,6 +68,7 @@ test('a record that is no JSON is noted and the log goes on', () => {
   expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toHaveLength(2);
 });
 
+// SL02
 test('a log that others could read is made private, and a link is not followed', () => {
   const directory = tempDirectory({ 'audit/calls.jsonl': '', victim: 'mine' });
   const { log, file } = openLog(directory);

@@ -120,7 +120,7 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
   for (const tool of [...builtIns.tools, ...(options.tools ?? [])]) registry.registerTool(tool);
   const { sandbox } = builtIns;
   const sources = toolSources({ ...options, workspace, loaded, home, userHome, approver, registry, sandbox });
-  const audit = new AuditLog(home, secretsOf(loaded.env));
+  const audit = new AuditLog(home, secretsOf(loaded));
   const { hooks, notices } = await hooksOf({ loaded, home, root: workspace.root, policy, approver, isConsented });
   const openScheduler: Lathe['openScheduler'] = (own = {}) =>
     new Scheduler({

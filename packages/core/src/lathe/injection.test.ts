@@ -159,6 +159,7 @@ function evilTool(text: string) {
   });
 }
 
+// SK01, SK09
 test.each(
   Object.entries(channels).flatMap(([name, channel]) => [
     ['default', name, channel] as const,

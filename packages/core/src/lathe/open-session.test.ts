@@ -64,6 +64,7 @@ test('without an earlier session there is a new one, and a note', async () => {
   expect(session.notes).toEqual(['There is no earlier session here; this is a new one.']);
 });
 
+// RP11
 test('a call that was pending at a crash is marked as interrupted and not run again', async () => {
   const here = place();
   const write = { id: 'w1', name: 'write_file', args: { file_path: join(here.root, 'x.txt'), content: 'x' } };
@@ -114,6 +115,7 @@ test('a shortened or cleared history is what a later session goes on with', asyn
   expect((await readTranscript(transcriptIn(here))).messages).toEqual([]);
 });
 
+// SL01
 test('200 planted secrets are nowhere in what is written', async () => {
   const here = place();
   const secrets = Array.from({ length: 200 }, (_, n) =>
@@ -148,6 +150,7 @@ test.skipIf(process.getuid?.() === 0 || process.platform === 'win32')(
   },
 );
 
+// RP05
 test('a session that cannot be stored goes on with one warning', async () => {
   const here = place();
   const { session, lathe } = await open(here, [{ text: 'one' }, { text: 'two' }]);
@@ -158,6 +161,7 @@ test('a session that cannot be stored goes on with one warning', async () => {
   expect(session.agent.history).toHaveLength(4);
 });
 
+// RX16
 test('however a transcript is damaged, every call in it has exactly one result after loading', async () => {
   const here = place();
   const calls = [read(here.root, 'c1'), read(here.root, 'c2')];

@@ -24,7 +24,7 @@ export async function openSession(lathe: Lathe, options: OpenSessionOptions): Pr
   const problems: string[] = [];
   const transcriptOptions = {
     model: options.model.id,
-    secrets: secretsOf(lathe.loaded.env),
+    secrets: secretsOf(lathe.loaded),
     onProblem: (message: string) => problems.push(message),
   };
   const { id, transcript } = resumed

@@ -121,6 +121,7 @@ test('the person is asked for a subagent as for anybody, and told who asks', asy
   expect(readFileSync(join(root, 'x.txt'), 'utf8')).toBe('new');
 });
 
+// SK05, SK06
 test.each([
   ['nobody is there', {}],
   ['a rule denies it', { 'tools.approvalMode': 'yolo', 'permissions.deny': ['write_file'] }],
@@ -154,6 +155,7 @@ test.each([
   expect(lathe.policy.mode).toBe(before);
 });
 
+// SK05
 test('subagents go as deep as the settings say', async () => {
   let declared: (string | undefined)[][] = [];
   const model = cast({

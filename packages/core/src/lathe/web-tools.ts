@@ -29,7 +29,7 @@ export function webTools({ policy, settings, env, spill }: WebToolsOptions): Web
   const shared = { proxy: { proxy, env }, timeoutMs };
   const http = new GuardedHttp({ ...shared, isOpen: (host, port) => policy.opensHost(host, port) });
   const search = openEngines(settings.webSearch, env, shared);
-  const secrets = secretsOf(env);
+  const secrets = secretsOf({ env, settings });
   const answerer = pageAnswerer(settings, env);
   const tools: AnyTool[] = [
     new WebFetchTool({

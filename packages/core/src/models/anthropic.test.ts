@@ -91,6 +91,7 @@ test.each([
   expect(read([end(stop_reason)]).at(-1)).toMatchObject({ reason });
 });
 
+// RX13
 test('unknown events, blocks and deltas are passed over, an error is thrown', () => {
   expect(
     read([{ type: 'ping' }, { type: 'new' }, start(0, { type: 'new' }), delta(0, { type: 'new' }), end('end_turn')]),

@@ -32,6 +32,7 @@ const failure = (promise: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
+// RN11
 test('a kept connection that the server drops just as it is used is replaced without a word', async () => {
   const requests: number[] = [];
   const server = createTcpServer((socket) => {
@@ -50,6 +51,7 @@ test('a kept connection that the server drops just as it is used is replaced wit
   expect(requests).toHaveLength(2);
 });
 
+// RN09
 test('an answer shorter than its length is an error', async () => {
   const host = await listen(
     createTcpServer((socket) =>
@@ -66,6 +68,7 @@ test('bytes that are no HTTP are an error, and so is TLS with a server that has 
   expect(await failure(send(`https://${host}/`))).toMatchObject({ kind: 'tls' });
 });
 
+// RN10
 test('a certificate that nobody vouches for is refused, whatever the request', async () => {
   const received: string[] = [];
   const server = createSecureServer(selfSigned, (request, response) => {
@@ -78,6 +81,7 @@ test('a certificate that nobody vouches for is refused, whatever the request', a
   expect(received).toEqual([]);
 });
 
+// RN10
 test('a handshake cut in the middle is an error', async () => {
   const host = await listen(
     createTcpServer((socket) => socket.on('error', () => {}).on('data', () => socket.destroy())),
@@ -85,6 +89,7 @@ test('a handshake cut in the middle is an error', async () => {
   expect(await failure(send(`https://${host}/`))).toBeInstanceOf(ModelError);
 });
 
+// RN01
 test('a name that does not exist is told plainly', async () => {
   const error = await failure(send('http://does-not-exist.invalid/'));
   expect(String(error)).toMatch(/could not be resolved/);
@@ -109,6 +114,7 @@ test('a proxy carries the request in a tunnel', async () => {
   expect(seen).toEqual([new URL(target.url).host, `Basic ${Buffer.from('me:pw').toString('base64')}`]);
 });
 
+// RN10
 test('a proxy that wants a password says so', async () => {
   const proxy = createServer();
   proxy.on('connect', (_request, socket) => void socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n'));

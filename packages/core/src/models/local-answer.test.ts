@@ -71,6 +71,7 @@ test.each([
   expect(shown(events, 'text-delta')).toBe(text);
 });
 
+// RX10
 test('a call in thoughts only is not run', () => {
   const events = answer('<think><tool_call>{"name":"ls","arguments":{}}</tool_call></think>done');
   expect(calls(events)).toEqual([]);

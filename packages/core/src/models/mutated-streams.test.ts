@@ -88,6 +88,7 @@ const anywhere: Mutation[] = [
   },
 ];
 
+// RX17
 test.each([
   ['openai', openai, openaiEvents],
   ['ollama', openai, openaiEvents],

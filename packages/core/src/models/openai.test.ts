@@ -70,6 +70,7 @@ test.each([
   expect(calls(events)).toEqual([read('a', 'x')]);
 });
 
+// RX12
 test.each([
   [
     'index 0 for all',
@@ -98,6 +99,7 @@ test.each([
   expect(calls(assemble(deltas))).toEqual([read('a', 'x'), read('b', 'y')]);
 });
 
+// RX05
 test('duplicate, missing and reused ids become unique', () => {
   const history: Message[] = [{ role: 'model', parts: [{ functionCall: { id: 'old', name: 'ls', args: {} } }] }];
   const deltas = [
@@ -111,6 +113,7 @@ test('duplicate, missing and reused ids become unique', () => {
   expect(ids[0]).toBe('same');
 });
 
+// RX01, RX03
 test.each([
   ['truncated', '{"path":"x'],
   ['single quotes', "{'path':'x'}"],
@@ -146,6 +149,7 @@ test.each([
   expect(problems(events)).toHaveLength(1);
 });
 
+// RX02
 test('of an answer cut by its limit only calls before the last are delivered', () => {
   const deltas = [
     piece({ index: 0, id: 'a', name: 'ls', args: '{}' }),
@@ -156,6 +160,7 @@ test('of an answer cut by its limit only calls before the last are delivered', (
   expect(problems(events)[0]).toMatch(/cut off/);
 });
 
+// RX08
 test('odd characters in arguments stay as they are', () => {
   const args = { path: '\u0000\ufeff\u001b[31m\ud800', __proto__x: 1 };
   expect(calls(assemble([piece({ index: 0, id: 'a', name: 'ls', args: JSON.stringify(args) })]))[0]?.args).toEqual(
@@ -163,6 +168,7 @@ test('odd characters in arguments stay as they are', () => {
   );
 });
 
+// RX09
 test('a __proto__ key does not reach any prototype', () => {
   const [call] = calls(assemble([piece({ index: 0, id: 'a', name: 'ls', args: '{"__proto__":{"polluted":true}}' })]));
   expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
@@ -196,6 +202,7 @@ test('signed reasoning goes back to OpenRouter as it came', () => {
   });
 });
 
+// RX13
 test('chunks of unknown kinds, odd usage and missing choices are passed over', () => {
   const answer = new Answer(request, 'openai');
   const chunks = [
@@ -214,6 +221,7 @@ test('chunks of unknown kinds, odd usage and missing choices are passed over', (
   ]);
 });
 
+// RX11
 test('the reason follows what there is, not what was claimed', () => {
   expect(assemble([piece({ index: 0, id: 'a', name: 'ls', args: '{}' })], 'stop').at(-1)).toMatchObject({
     reason: 'calls',

@@ -18,6 +18,7 @@ test('a call without a result gets one that says so', () => {
   ).toEqual(['Error: The call was interrupted; it has no result.']);
 });
 
+// RX15
 test('a result without its call, an empty message and a second result are left out', () => {
   const turns = pairHistory([
     result('x'),

@@ -127,6 +127,7 @@ test.each(formats)('$provider: the same history of another provider goes without
   expect(sent).toContain('bad_name_');
 });
 
+// RX02
 test.each(formats)('$provider: an answer cut by its limit inside a call never yields that call', async (format) => {
   const { events } = await askServer(
     [{ calls: [{ name: 'write_file', args: { path: 'x', content: 'half' } }], finish: 'length' }],
@@ -139,6 +140,7 @@ test.each(formats)('$provider: an answer cut by its limit inside a call never yi
   expect(finishOf(events)?.reason).toBe('length');
 });
 
+// RX18
 test.each(formats)('$provider: a refusal ends the turn cleanly and runs nothing', async (format) => {
   const { events, server } = await askServer(
     [{ text: 'I cannot', finish: 'filter', calls: [{ name: 'read_file' }] }],
@@ -171,6 +173,7 @@ test.each(formats)(
   },
 );
 
+// RN02
 test.each(formats)('$provider: an answer that ends too early at any byte is asked for again', async (format) => {
   const turn = { calls: [{ id: 'a', name: 'write_file', args: { path: 'x' } }] };
   const length = Buffer.byteLength((await askServer([turn], format)).server.bodies[0] ?? '');
@@ -180,6 +183,7 @@ test.each(formats)('$provider: an answer that ends too early at any byte is aske
   }
 });
 
+// RN03
 test.each(formats)('$provider: silence is noticed and retried', async (format) => {
   const { events } = await askServer(
     [{ text: 'half of it', fault: { kind: 'stall', afterBytes: 250 } }, { text: 'whole' }],
@@ -213,6 +217,7 @@ const failure = async (script: ServerScript, options: Partial<RemoteModelOptions
   return error as ModelError;
 };
 
+// RN06
 test.each([
   [401, '{"error":{"message":"Incorrect API key provided: secret-key-1"}}', 'auth', /TEST_KEY.*\[redacted\]/],
   [403, '{"error":{"message":"no access"}}', 'auth', /does not let this key use m1/],
@@ -232,6 +237,7 @@ test.each([
   expect(server.requests).toHaveLength(1);
 });
 
+// RN05
 test.each([408, 429, 500, 502, 503, 504, 529])('status %i is retried', async (status) => {
   const { events } = await askServer([{ fault: { kind: 'status', status } }, { text: 'ok' }], formats[0]);
   expect(events.map(({ type }) => type)).toEqual(['retry', 'text-delta', 'finish']);
@@ -244,6 +250,7 @@ test('retries are bounded and the last error is told', async () => {
   expect(error.message).toMatch(/Bad Gateway.*Gave up after 4 attempts/);
 });
 
+// RN07
 test.each([
   ['a web page with status 200', { headers: { 'content-type': 'text/html' }, body: '<title>Login</title>' }, /Login/],
   ['text that is no event', { body: 'hello\n\n' }, /empty answer/],
@@ -262,6 +269,7 @@ test('an error inside a stream is classified like a status', async () => {
   expect(await failure([{ fault: { kind: 'raw', body } }])).toMatchObject({ kind: 'auth' });
 });
 
+// RN09
 test('a compressed answer is read, and a truncated one retried', async () => {
   const { events } = await askServer(
     [
@@ -299,6 +307,7 @@ test('an empty answer is asked for once more, then handed on', async () => {
   expect(finishOf(events)).toMatchObject({ reason: 'stop' });
 });
 
+// RN14
 test('an abort while waiting to retry takes effect at once', async () => {
   const server = await modelServer([{ fault: { kind: 'status', status: 429, headers: { 'retry-after': '3600' } } }]);
   const controller = new AbortController();
@@ -313,6 +322,7 @@ test('an abort while waiting to retry takes effect at once', async () => {
   await expect(run()).rejects.toThrow(/abort/i);
 });
 
+// RN01
 test('nobody listening is told plainly', async () => {
   const server = await modelServer([]);
   await server.close();
@@ -323,6 +333,7 @@ test('nobody listening is told plainly', async () => {
   expect((error as Error).message).toMatch(/is the server running/);
 });
 
+// RN15
 test('an answer without end is stopped by its size', async () => {
   const error = await failure([{ text: 'x'.repeat(100_000) }], {
     limits: { maxBytes: 50_000 },

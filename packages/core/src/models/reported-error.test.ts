@@ -3,6 +3,7 @@ import { explainStatus, reportedError, retryAfter } from './reported-error.js';
 
 const now = Date.parse('2026-01-01T00:00:00Z');
 
+// RN04
 test.each([
   ['seconds', { 'retry-after': '7' }, 7_000],
   ['a fraction', { 'retry-after': '0.5' }, 500],
@@ -30,6 +31,7 @@ const endpoint = {
   supports: { images: false, tools: true, pdf: false },
 };
 
+// SL06
 test('the words of a server lose keys, control characters and excess', () => {
   const { message } = explainStatus(
     400,

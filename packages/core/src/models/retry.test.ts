@@ -37,6 +37,7 @@ async function run(errors: Error[], policy: Partial<RetryPolicy> = {}) {
 
 const busy = (retryAfterMs?: number) => new ModelError('overloaded', 'busy', { retryAfterMs });
 
+// RN05
 test('delays grow, are bounded, and a flapping server is outlived', async () => {
   const { delays, events, failure } = await run([busy(), busy(), busy(), busy()]);
   expect(failure).toBeUndefined();
@@ -45,6 +46,7 @@ test('delays grow, are bounded, and a flapping server is outlived', async () => 
   expect(events.at(-1)).toBe(finish);
 });
 
+// RN04
 test('a wish of the server is honoured, and within the cap only', async () => {
   const { delays } = await run([busy(30), busy(1e12)], { maxRetryAfterMs: 40 });
   expect(delays[0]).toBeGreaterThanOrEqual(30);

@@ -10,6 +10,7 @@ async function parse(...chunks: (string | Uint8Array)[]) {
   return events;
 }
 
+// RN08
 test.each([
   ['LF', '\n'],
   ['CRLF', '\r\n'],
@@ -37,6 +38,7 @@ test('an event without data is none', async () => {
   expect(await parse('event: ping\n\n: hi\n\n\n\ndata\n\n')).toEqual([{ event: '', data: '' }]);
 });
 
+// RN08
 test('an event that does not end is refused', async () => {
   await expect(parse('data: ', ...Array<string>(17).fill('x'.repeat(1024 * 1024)))).rejects.toThrow('16 MB');
 });

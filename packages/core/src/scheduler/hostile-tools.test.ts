@@ -95,6 +95,7 @@ test('a call keeps the id it came with, whatever ids are made up for others', as
   expect(new Set(ids).size).toBe(3);
 });
 
+// SK13
 test('parameters that change after they were shown do not change what runs, nor what is recorded', async () => {
   const tool = new AskingTool();
   const records: AuditRecord[] = [];
@@ -111,6 +112,7 @@ test('parameters that change after they were shown do not change what runs, nor 
   expect(records[0]?.executed).toEqual({ list: ['shown'] });
 });
 
+// SK13
 test('a tool cannot change its parameters between the question and the run', async () => {
   class Shifty extends AskingTool {
     override async execute(params: Record<string, unknown>) {

@@ -74,6 +74,7 @@ test('a call goes through all nine steps', async () => {
   ).toEqual(['validating: echo', 'scheduled: Echo hi', 'executing: Echo hi', 'call-end']);
 });
 
+// RX03, RX04
 test.each([
   ['an unknown tool', { name: 'ecko', args: {} }, 'tool_not_registered', /no tool named "ecko".*echo/],
   ['a missing name', { args: {} }, 'tool_not_registered', /no tool named ""/],

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { Part } from '../content.js';
 import type { Message } from '../models/model.js';
-import { redact } from '../text/redact.js';
+import { redactedJson } from '../text/redact.js';
 
 /** One line of a transcript. */
 export type SessionRecord =
@@ -28,19 +28,8 @@ export interface Line {
 
 /** A line as it is stored, without its end. Secrets are taken out here, the only way into a transcript. */
 export function encodeLine({ writer, number, record }: Line, secrets: readonly string[]): string {
-  const text = JSON.stringify(record, (key, value: unknown) => {
-    if (typeof value !== 'string' || isOpaque(key, value)) return value;
-    return secretKeys.test(key) ? '[redacted]' : redact(value, secrets);
-  });
+  const text = redactedJson(record, secrets);
   return `{"writer":"${writer}","number":${number},"sum":"${checksum(writer, number, text)}","record":${text}}`;
-}
-
-/** Fields whose value is a secret whatever it looks like. */
-const secretKeys = /^(?:authorization|cookie|set-cookie|x-api-key|x-goog-api-key|api[-_]?key|password)$/i;
-
-/** Proofs that a provider wants back unchanged, and the bytes of pictures, which are long and say nothing. */
-function isOpaque(key: string, value: string): boolean {
-  return key === 'thoughtSignature' || (key === 'data' && value.length > 10_000 && /^[A-Za-z0-9+/]+=*$/.test(value));
 }
 
 /** The line, or `undefined` when it is damaged or not one we know how to read. */

@@ -73,6 +73,7 @@ test('an id that fits two sessions is refused', async () => {
   expect((await store.load('aaaa1')).messages).toHaveLength(1);
 });
 
+// SL08
 test('paths that look alike have sessions of their own', async () => {
   const { home } = await setup();
   const base = tempDirectory();
@@ -87,6 +88,7 @@ test('paths that look alike have sessions of their own', async () => {
   }
 });
 
+// RP10
 test('a session of another or a deleted directory goes on here, and says so', async () => {
   const { home, root, store } = await setup();
   const { id } = remember(store, 'x', 1);
@@ -98,6 +100,7 @@ test('a session of another or a deleted directory goes on here, and says so', as
   renameSync(`${root}-moved`, root);
 });
 
+// RP03
 test('a session of a newer Lathe is read as far as it is understood', async () => {
   const { store } = await setup();
   const { transcript, id } = store.create(options);

@@ -1,3 +1,4 @@
+// RP02
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -41,6 +42,7 @@ const resume = (writer: string, number: number): SessionRecord => ({
   time: '',
 });
 
+// RP01
 test('whatever byte a write ends at, all records before it are there, and the next writer goes on cleanly', async () => {
   const path = join(tempDirectory(), 's.jsonl');
   write(path, [say('one'), say('two'), say('thr\u00e9e')]);
@@ -59,6 +61,7 @@ test('whatever byte a write ends at, all records before it are there, and the ne
   }
 });
 
+// RP01
 test('a process killed in the middle loses at most the record it was writing', { timeout: 60_000 }, async () => {
   const child = await bundleChild('append-records');
   const directory = tempDirectory();
@@ -80,6 +83,7 @@ test('a process killed in the middle loses at most the record it was writing', {
   }
 });
 
+// RP08
 test('two processes that append to one file lose and mix nothing', { timeout: 60_000 }, async () => {
   const child = await bundleChild('append-records');
   const path = join(tempDirectory(), 's.jsonl');
@@ -154,6 +158,7 @@ test('a shortened history replaces what was before', async () => {
   expect(await texts(path)).toEqual(['summary', 'three']);
 });
 
+// RP04
 test('reading is bounded: the end counts', async () => {
   const path = join(tempDirectory(), 's.jsonl');
   write(
@@ -172,6 +177,7 @@ test('reading is bounded: the end counts', async () => {
   expect([whole.messages.length, whole.isCut]).toEqual([1000, false]);
 });
 
+// RP04
 test('a huge line is passed over without being kept', async () => {
   const path = join(tempDirectory(), 's.jsonl');
   write(path, [say('one')]);
@@ -183,6 +189,7 @@ test('a huge line is passed over without being kept', async () => {
   expect([stored.messages.map(({ parts }) => parts[0]?.text), stored.lost]).toEqual([['one', 'two'], 1]);
 });
 
+// SL02
 test('files and folders are private, also when they were not', async () => {
   const directory = join(tempDirectory(), 'open');
   mkdirSync(directory, { mode: 0o777 });
@@ -204,6 +211,7 @@ test.skipIf(process.platform === 'win32')('what others could have written is not
   await expect(readTranscript(path)).rejects.toThrow('other users');
 });
 
+// RP05, RP06
 test('where nothing can be written work goes on, with one complaint, and what waited is written when it can be', async () => {
   const directory = tempDirectory();
   // A file where the folder should be.

@@ -13,6 +13,22 @@ export function redact(text: string, secrets: Iterable<string | undefined> = [])
   return result;
 }
 
+/** A value as JSON on one line, secrets taken out of its strings. What is left can be parsed again. */
+export function redactedJson(value: unknown, secrets: readonly string[]): string {
+  return JSON.stringify(value, (key, each: unknown) => {
+    if (typeof each !== 'string' || isOpaque(key, each)) return each;
+    return secretKeys.test(key) ? replacement : redact(each, secrets);
+  });
+}
+
+/** Fields whose value is a secret whatever it looks like. */
+const secretKeys = /^(?:authorization|cookie|set-cookie|x-api-key|x-goog-api-key|api[-_]?key|password)$/i;
+
+/** Proofs that a provider wants back unchanged, and the bytes of pictures, which are long and say nothing. */
+function isOpaque(key: string, value: string): boolean {
+  return key === 'thoughtSignature' || (key === 'data' && value.length > 10_000 && /^[A-Za-z0-9+/]+=*$/.test(value));
+}
+
 const replacement = '[redacted]';
 
 /** Every quantifier is bounded or followed by something it cannot match, so hostile text costs linear time. */

@@ -1,0 +1,113 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { buildProgram, modelVariables, runProgram } from '../../../../testing/lathe-program.js';
+import { modelServer } from '../../../../testing/model-server.js';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+
+beforeAll(buildProgram, 300_000);
+
+test.each(['openai', 'anthropic', 'gemini'] as const)(
+  'what was recorded over %s is replayed without a key or a server, and says when it departs',
+  async (format) => {
+    const cwd = tempDirectory({ 'a.txt': 'alpha\n' });
+    const read = { name: 'read_file', args: { absolute_path: join(cwd, 'a.txt') } };
+    const server = await modelServer([{ reasoning: 'hm', text: 'I look.', calls: [read] }, { text: 'It is alpha.' }]);
+    const env = modelVariables(format, server.url);
+    const recorded = await runProgram(['-p', 'what is it?', '--record', 'traffic.jsonl'], { cwd, env });
+    expect(recorded).toEqual({ code: 0, stdout: 'It is alpha.\n', stderr: '' });
+    await server.close();
+    const replay = (prompt: string) => runProgram(['-p', prompt, '--replay', 'traffic.jsonl'], { cwd });
+    expect(await replay('what is it?')).toEqual(recorded);
+    const other = await replay('who is it?');
+    expect(other).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('departs from the recording at request 1'),
+    });
+  },
+);
+
+test('a subagent is recorded and replayed with its parent', async () => {
+  const cwd = tempDirectory({ 'a.txt': 'alpha\n' });
+  const task = { name: 'task', args: { description: 'look', prompt: 'Look.', subagent_type: 'general-purpose' } };
+  const server = await modelServer([
+    { calls: [task] },
+    { calls: [{ name: 'read_file', args: { absolute_path: join(cwd, 'a.txt') } }] },
+    { text: 'alpha' },
+    { text: 'It says alpha.' },
+  ]);
+  const env = modelVariables('openai', server.url);
+  const recorded = await runProgram(['-p', 'go', '--record', 'traffic.jsonl'], { cwd, env });
+  expect(recorded).toMatchObject({ code: 0, stdout: 'It says alpha.\n' });
+  expect(await runProgram(['-p', 'go', '--replay', 'traffic.jsonl'], { cwd })).toEqual(recorded);
+});
+
+test.each([
+  [['--replay', 'missing.jsonl'], /missing\.jsonl/],
+  [['--replay', 'a.txt'], /not a recording/],
+  [['--record', 'a.txt'], /no recording/],
+  [['--record', 'x', '--replay', 'y'], /contradict/],
+])('%j is wrong usage', async (flags, message) => {
+  const cwd = tempDirectory({ 'a.txt': 'alpha\n' });
+  const env = modelVariables('openai', 'http://127.0.0.1:9');
+  expect(await runProgram(['-p', 'go', ...flags], { cwd, env })).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(message),
+  });
+});
+
+/** Everything a file in a directory contains. */
+function everythingIn(directory: string): string {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
+    .join('\n');
+}
+
+test('SL01, SL06: 200 planted secrets through a whole session reach none of the files we write', async () => {
+  const home = tempDirectory();
+  const value = (kind: string, index: number) => `${kind}Zq${index}x${(index * 7919).toString(36)}Kp9vLw3`;
+  const kinds = { env: 40, header: 40, mcpEnv: 40, mcpHeader: 40, url: 40 };
+  const secrets = Object.entries(kinds).flatMap(([kind, count]) =>
+    Array.from({ length: count }, (_, index) => ({ kind, index, secret: value(kind, index) })),
+  );
+  const of = (kind: string) => secrets.filter((each) => each.kind === kind);
+  const variables = Object.fromEntries(of('env').map(({ index, secret }) => [`SERVICE_${index}_TOKEN`, secret]));
+  const map = (kind: string) => Object.fromEntries(of(kind).map(({ index, secret }) => [`X-Plain-${index}`, secret]));
+  mkdirSync(join(home, '.lathe'));
+  const server = { httpUrl: 'http://127.0.0.1:9/mcp', headers: map('mcpHeader') };
+  const local = { command: 'false', env: map('mcpEnv') };
+  const settings = { model: { headers: map('header') }, mcpServers: { far: server, near: local } };
+  writeFileSync(join(home, '.lathe/settings.json'), JSON.stringify(settings));
+  const told = secrets.map(({ kind, secret }) => (kind === 'url' ? `https://me:${secret}@host/` : secret));
+  const cwd = tempDirectory({ 'all.txt': told.join('\n') });
+  const echoed = of('header')
+    .map(({ secret }) => secret)
+    .join(' ');
+  const model = await modelServer([
+    { text: told.join(' '), calls: [{ name: 'read_file', args: { absolute_path: join(cwd, 'all.txt') } }] },
+    { calls: [{ name: 'run_shell_command', args: { command: `echo ${told.slice(0, 50).join(' ')}` } }] },
+    {
+      fault: {
+        kind: 'status',
+        status: 400,
+        body: JSON.stringify({
+          error: {
+            message: `${modelVariables('openai', '')['OPENAI_API_KEY']} ${echoed}`,
+          },
+        }),
+      },
+    },
+  ]);
+  const env = { ...modelVariables('openai', model.url), ...variables };
+  const args = ['-p', `use ${told.join(' ')}`, '--record', join(home, 'traffic.jsonl')];
+  const { code, stderr } = await runProgram(args, { cwd, home, env });
+  expect(code).toBe(1);
+  writeFileSync(join(home, '.lathe/settings.json'), '');
+  const written = everythingIn(home);
+  expect(written).toContain('[redacted]');
+  expect(secrets.filter(({ secret }) => written.includes(secret))).toEqual([]);
+  // What a server echoes of what we sent it as proof of who we are is not shown either.
+  expect(of('header').filter(({ secret }) => stderr.includes(secret))).toEqual([]);
+  expect(stderr).not.toContain(env['OPENAI_API_KEY']);
+});

@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { textOf } from '../content.js';
+import { redactedJson } from '../text/redact.js';
+import { isObject, parseJson } from './json.js';
+import type { FinishReason, Message, Model, ModelRequest, Usage } from './model.js';
+import type { ModelErrorKind } from './model-error.js';
+
+/** What a model answered to one request, or how it failed. */
+export interface Exchange {
+  /** Stands for the conversation up to this request; the same conversation has the same one again. */
+  conversation: string;
+  /** What was new in it, for people and for saying where a replay departs. */
+  asked: readonly Message[];
+  answer?: { message: Message; reason: FinishReason; usage: Usage; problems: Record<string, string> };
+  error?: { kind: ModelErrorKind; message: string };
+}
+
+export type RecordedModelInfo = Pick<Model, 'id' | 'provider' | 'contextWindow' | 'supports'>;
+
+const version = 1;
+const maxBytes = 512 * 1024 * 1024;
+
+/** A file of model traffic being written: JSON lines, first the model, then one line per request. Secrets never get in. */
+export class RecordingWriter {
+  readonly #path: string;
+  readonly #secrets: readonly string[];
+  #hasBegun = false;
+
+  /** An earlier recording is replaced; any other file is left alone. */
+  constructor(path: string, secrets: readonly string[]) {
+    if (existsSync(path) && statSync(path).size > 0 && !isRecording(readHead(path)))
+      throw new Error(`${path} exists and is no recording; give --record another name`);
+    this.#path = path;
+    this.#secrets = secrets;
+  }
+
+  write(model: RecordedModelInfo, request: ModelRequest, outcome: Pick<Exchange, 'answer' | 'error'>): void {
+    const { id, provider, contextWindow, supports } = model;
+    const asked = request.history.slice(request.history.findLastIndex(({ role }) => role === 'model') + 1);
+    if (!this.#hasBegun) {
+      const header = { recording: version, model: { id, provider, contextWindow, supports } };
+      writeFileSync(this.#path, `${redactedJson(header, this.#secrets)}\n`, { mode: 0o600 });
+    }
+    this.#hasBegun = true;
+    const exchange: Exchange = { conversation: conversationKey(request, this.#secrets), asked, ...outcome };
+    appendFileSync(this.#path, `${redactedJson(exchange, this.#secrets)}\n`);
+  }
+}
+
+/** Throws when the file is not there or not a whole recording. */
+export function readRecording(path: string): { model: RecordedModelInfo; exchanges: Exchange[] } {
+  if (statSync(path).size > maxBytes) throw new Error(`${path} is larger than any recording`);
+  const [head = '', ...lines] = readFileSync(path, 'utf8').split('\n');
+  const header = parseJson(head);
+  if (!isRecording(head) || !isObject(header) || !isModel(header['model']))
+    throw new Error(`${path} is not a recording of version ${version}`);
+  const exchanges = lines.flatMap((line, index): Exchange[] => {
+    if (line === '') return [];
+    const value = parseJson(line);
+    if (isExchange(value)) return [value];
+    throw new Error(`${path}:${index + 2} is damaged`);
+  });
+  return { model: header['model'], exchanges };
+}
+
+/**
+ * What the person and the model said, and whether each call succeeded. Not what a call returned: times, paths and the
+ * like differ from run to run, and the answers would still make sense.
+ */
+export function conversationKey({ history }: ModelRequest, secrets: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const message of history) hash.update(`${redactedJson(comparable(message), secrets)}\n`);
+  return hash.digest('hex').slice(0, 32);
+}
+
+export function comparable({ role, parts }: Message): unknown {
+  if (role === 'user') return { role, text: textOf(parts) };
+  return parts.flatMap(({ functionCall, functionResponse }) => [
+    ...(functionCall ? [{ call: functionCall.name, args: functionCall.args }] : []),
+    ...(functionResponse
+      ? [{ result: functionResponse.name, isError: functionResponse.response?.['error'] !== undefined }]
+      : []),
+  ]);
+}
+
+function readHead(path: string): string {
+  return statSync(path).size > maxBytes ? '' : (readFileSync(path, 'utf8').split('\n', 1)[0] ?? '');
+}
+
+function isRecording(head: string): boolean {
+  const header = parseJson(head);
+  return isObject(header) && header['recording'] === version;
+}
+
+function isModel(value: unknown): value is RecordedModelInfo {
+  if (!isObject(value)) return false;
+  const { id, provider, contextWindow, supports } = value;
+  return (
+    typeof id === 'string' && typeof provider === 'string' && typeof contextWindow === 'number' && isObject(supports)
+  );
+}
+
+function isExchange(value: unknown): value is Exchange {
+  if (!isObject(value) || typeof value['conversation'] !== 'string' || !Array.isArray(value['asked'])) return false;
+  const { answer, error } = value;
+  if (isObject(error)) return typeof error['message'] === 'string';
+  return isObject(answer) && isObject(answer['message']) && Array.isArray(answer['message']['parts']);
+}
