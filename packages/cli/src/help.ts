@@ -9,7 +9,7 @@ const general = `lathe: a coding agent for the terminal, with any model
   lathe -p "…"                     one task, then exit (also with the prompt on stdin)
   lathe tools [--json]             the tools a model can call
   lathe call <tool> [json|-]       one tool call through validation, policy and execution; no model needed
-  lathe demo [--yes]               see it work on a scratch project, with a scripted model
+  lathe demo [--yes]               see it work on a scratch project, with a scripted model (--record FILE: as an SVG)
   lathe sessions [--json]          earlier sessions in this directory
   lathe undo [n]                   take back the last n changes of files made here (--list shows them)
   lathe mcp add|list|remove|test|auth   MCP servers, whose tools a model can call

@@ -1,5 +1,13 @@
 import { join } from 'node:path';
-import { type Approver, type CallEvent, createLathe, type Lathe, noOneThere, type ReverseRequests } from '@lathe/core';
+import {
+  type Approver,
+  type CallEvent,
+  createLathe,
+  type Lathe,
+  noOneThere,
+  type ReverseRequests,
+  visibleText,
+} from '@lathe/core';
 import type { Flags } from './args.js';
 import type { Io } from './io.js';
 
@@ -33,7 +41,7 @@ export async function openLathe(flags: Flags, io: Io, options: OpenOptions = {})
       ...(flags.model !== undefined && { 'model.name': flags.model }),
     },
   });
-  for (const problem of lathe.problems) io.err(`lathe: ${problem}`);
+  for (const problem of lathe.problems) io.err(visibleText(`lathe: ${problem}`));
   return lathe;
 }
 

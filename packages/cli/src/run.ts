@@ -6,6 +6,7 @@ import { type Invocation, parseInvocation, UsageError } from './args.js';
 import { commandNames, findCommand } from './commands.js';
 import { exitCodes } from './exit-codes.js';
 import { helpText } from './help.js';
+import { inertOutput } from './inert-output.js';
 import type { Io } from './io.js';
 
 /** Parses the command line, runs the command and returns the exit code. */
@@ -33,7 +34,7 @@ export async function run(args: readonly string[], version: string): Promise<num
   }
 }
 
-const line = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`);
+const line = (text: string): string => inertOutput(text.endsWith('\n') ? text : `${text}\n`);
 const out = (text: string): void => void process.stdout.write(line(text));
 const flush = async (): Promise<void> => {
   if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain');

@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { type ApprovalRequest, openAgent, ScriptedModel, visibleText } from '@lathe/core';
 import type { Flags } from '../args.js';
 import type { Command } from '../commands.js';
@@ -10,13 +11,17 @@ import type { Io } from '../io.js';
 import { openLathe } from '../open-lathe.js';
 import { styleFor } from '../render/style.js';
 
-/** `lathe demo`: the whole flow on a scratch project with a scripted model. `--yes` answers every question with yes. */
+/** `lathe demo`: the whole flow on a scratch project with a scripted model. `--yes` answers every question with yes; `--record FILE` makes a picture of it. */
 export const command: Command = {
   async run({ flags }, io, signal) {
     const root = await makeDemoProject();
     const here: Io = { ...io, cwd: root };
     io.err(`A scratch project in ${root}, a scripted model, real tools.`);
     try {
+      if (flags.record !== undefined) {
+        const { recordDemo } = await import('../demo/record-demo.js');
+        return await recordDemo(root, resolve(io.cwd, flags.record), flags, here, signal);
+      }
       return io.isInteractive && !flags.yes
         ? await watch(root, flags, here, signal)
         : await runUnattended(root, flags, here, signal);

@@ -1,4 +1,4 @@
-import { createLathe } from '@lathe/core';
+import { createLathe, visibleText } from '@lathe/core';
 import type { Command } from '../commands.js';
 import { checks, type Finding } from '../doctor/checks.js';
 import { exitCodes } from '../exit-codes.js';
@@ -26,8 +26,8 @@ export const command: Command = {
     if (flags.json) io.out(JSON.stringify(findings, null, 2));
     else
       for (const { state, title, detail, hint } of findings) {
-        io.out(`${marks[state]}  ${title}: ${detail}`);
-        if (hint !== undefined) io.out(`        ${hint}`);
+        io.out(visibleText(`${marks[state]}  ${title}: ${detail}`));
+        if (hint !== undefined) io.out(visibleText(`        ${hint}`));
       }
     return findings.some(({ state }) => state === 'bad') ? exitCodes.failure : exitCodes.success;
   },

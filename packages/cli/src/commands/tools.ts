@@ -23,7 +23,7 @@ export const command: Command = {
     } else {
       const width = Math.max(...entries.map(({ tool }) => tool.name.length), 0);
       for (const { tool, source } of entries)
-        io.out(`${tool.name.padEnd(width)}  ${source}  ${firstSentence(tool.description)}`);
+        io.out(visibleText(`${tool.name.padEnd(width)}  ${source}  ${firstSentence(tool.description)}`));
     }
     await lathe.close();
     return exitCodes.success;

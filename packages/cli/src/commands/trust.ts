@@ -14,7 +14,7 @@ export const command: Command = {
     if (flags.list) {
       const entries = await trust.list();
       if (entries.length === 0) io.out('No folder is trusted. `lathe trust [dir]` trusts one.');
-      for (const { path, state } of entries) io.out(`${state.padEnd(9)}  ${path}`);
+      for (const { path, state } of entries) io.out(visibleText(`${state.padEnd(9)}  ${path}`));
       return exitCodes.success;
     }
     const folder = resolve(io.cwd, operands[0] ?? '.');

@@ -2,7 +2,7 @@ import type { ApprovalRequest, Decision } from '@lathe/core';
 import { visibleText } from '@lathe/core';
 import { Box, Text, useInput } from 'ink';
 import { useMemo, useRef, useState } from 'react';
-import { wrapLines } from '../render/lines.js';
+import { oneLine, wrapLines } from '../render/lines.js';
 import type { ViewContext } from '../render/view-context.js';
 import { type Option, optionsOf } from './confirmation-options.js';
 import { type ConfirmationText, confirmationText } from './confirmation-text.js';
@@ -42,10 +42,10 @@ export function Confirmation({ request, waiting, context, rows, answer, modify }
     ...text.title,
     ...text.body.slice(from, to),
     ...(to - from < text.body.length
-      ? [style.dim(`lines ${from + 1} to ${to} of ${text.body.length}, PageDown and PageUp`)]
+      ? [style.dim(oneLine(`${from + 1}–${to} of ${text.body.length} lines, PageDown and PageUp`, inside.width))]
       : []),
     ...text.warnings,
-    ...(waiting > 1 ? [style.dim(`${waiting - 1} more to answer after this one`)] : []),
+    ...(waiting > 1 ? [style.dim(oneLine(`${waiting - 1} more to answer after this one`, inside.width))] : []),
     ...(written === undefined
       ? options.flatMap((option, index) => optionLines(option, index === choice, inside))
       : wrapLines(`No, because: ${visibleText(written)}█  ${style.dim('(Enter sends, Esc goes back)')}`, inside.width)),

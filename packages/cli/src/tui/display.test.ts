@@ -1,0 +1,187 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { buildProgram, modelVariables } from '../../../../testing/lathe-program.js';
+import { modelServer } from '../../../../testing/model-server.js';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { isRestored, type TerminalOptions, terminal, think } from '../../../../testing/terminal.js';
+import { foreignControls } from '../../../../testing/terminal-sequences.js';
+
+beforeAll(buildProgram, 300_000);
+
+const shell = (command: string) => ({ name: 'run_shell_command', args: { command, description: 'a command' } });
+const idle = 'Ask for anything.';
+const wipes = /\u001b\[[23]J|\u001bc|\u001b\[\?1049h/;
+
+type Turns = Parameters<typeof modelServer>[0];
+
+/** The program with a model that says and does this. */
+async function withModel(
+  turns: Turns | ((cwd: string) => Turns),
+  args: string[],
+  options: Partial<TerminalOptions> = {},
+) {
+  const cwd = tempDirectory({});
+  const server = await modelServer(typeof turns === 'function' ? turns(cwd) : turns);
+  return {
+    cwd,
+    server,
+    ...terminal(args, { ...options, cwd, env: { ...modelVariables('openai', server.url), ...options.env } }),
+  };
+}
+
+async function leave({ type, exited, raw }: ReturnType<typeof terminal>): Promise<void> {
+  type('\u0003\u0003');
+  expect(await exited()).toBe(0);
+  expect(isRestored(raw())).toBe(true);
+}
+
+test('a long task on a small screen: the scrollback keeps all of it, nothing is wiped, only our own sequences are sent', async () => {
+  const paragraphs = Array.from({ length: 30 }, (_, index) => `Paragraph ${index} of **the answer**.`).join('\n\n');
+  const list = 'for i in $(seq 300); do echo "row $i"; done';
+  const at = await withModel(
+    [
+      {
+        text: `${paragraphs}\n\n\`\`\`js\n${'let x = 1;\n'.repeat(60)}\`\`\`\n`,
+        calls: [shell(list), shell('echo two')],
+      },
+      { text: 'The **end**.' },
+    ],
+    ['--approval-mode', 'yolo', 'go'],
+    { columns: 40, rows: 12, env: { NO_COLOR: '' } },
+  );
+  await at.shows('The end.');
+  await at.shows('Ask for');
+  for (let index = 0; index < 30; index++) expect(at.text()).toContain(`Paragraph ${index} of the answer.`);
+  expect(at.text()).toContain('row 300');
+  expect(at.text()).not.toContain('row 100\n');
+  // Two results were cut; the first of them is all of the rows.
+  at.type('\u000f');
+  await at.shows('row 100');
+  at.resize(20, 10);
+  at.resize(100, 40);
+  expect(wipes.test(at.raw())).toBe(false);
+  expect(foreignControls(at.raw(), { mayDraw: true })).toEqual([]);
+  await leave(at);
+}, 90_000);
+
+test('SF07: an exec question shows its exact rule; several wait in order; no with a message reaches the model', async () => {
+  const at = await withModel(
+    [{ calls: [shell('touch one'), shell('touch two'), shell('touch three')] }, { text: 'Understood.' }],
+    ['go'],
+  );
+  await at.shows('$ touch one');
+  expect(at.text()).toContain('always in this session: run_shell_command(touch *)');
+  expect(at.text()).toContain('❯ n  No (Esc)');
+  await think();
+  at.type('y');
+  await at.shows('$ touch two');
+  await think();
+  at.type('m');
+  await at.shows('No, because:');
+  at.type('two is taken\r');
+  await at.shows('$ touch three');
+  await think();
+  at.type('\r');
+  await at.shows('Understood.');
+  expect(JSON.stringify(at.server.requests[1]?.body)).toContain('two is taken');
+  await at.shows(idle);
+  await leave(at);
+}, 90_000);
+
+test('always in this session is not asked again', async () => {
+  const at = await withModel(
+    [{ calls: [shell('touch one')] }, { calls: [shell('touch one')] }, { text: 'Twice.' }],
+    ['go'],
+  );
+  await at.shows('$ touch one');
+  await think();
+  at.type('s');
+  await at.shows('Twice.');
+  await at.shows(idle);
+  await leave(at);
+}, 90_000);
+
+test('a plan is shown as such, and approving it leaves plan mode', async () => {
+  const plan = '## Plan\n\n1. Read **all** of it\n2. Change it';
+  const at = await withModel(
+    [{ calls: [{ name: 'exit_plan_mode', args: { plan } }] }, { text: 'I begin.' }],
+    ['--approval-mode', 'plan', 'go'],
+  );
+  await at.shows('1. Read all of it');
+  expect(at.text()).toContain('plan mode');
+  await think();
+  at.type('1');
+  await at.shows('I begin.');
+  await at.shows(idle);
+  expect(at.text().slice(at.text().lastIndexOf('I begin.'))).not.toContain('plan mode');
+  await leave(at);
+}, 90_000);
+
+test('an info question shows the address; a todo list and a subagent are shown as such', async () => {
+  const todos = [
+    { id: '1', content: 'Look', status: 'completed' },
+    { id: '2', content: 'Mend', status: 'in_progress' },
+  ];
+  const task = { description: 'look', prompt: 'look', subagent_type: 'general-purpose' };
+  const at = await withModel(
+    [
+      { calls: [{ name: 'todo_write', args: { todos } }] },
+      { calls: [{ name: 'task', args: task }] },
+      { text: 'I looked.' },
+      { calls: [{ name: 'web_fetch', args: { url: 'https://example.invalid/page', prompt: 'what is it' } }] },
+      { text: 'No.' },
+    ],
+    ['go'],
+  );
+  await at.shows('https://example.invalid/page');
+  expect(at.text()).toMatch(/☑ Look\n +▶ Mend/);
+  await at.shows('general-purpose completed, 0 calls');
+  await think();
+  at.type('n');
+  await at.shows('No.');
+  await at.shows(idle);
+  await leave(at);
+}, 90_000);
+
+test('SF08, SF09: in twenty columns an edit can be read to its end, and always is not offered', async () => {
+  const content = `${Array.from({ length: 40 }, (_, index) => `line ${index}`).join('\n')}\tend  \n`;
+  const at = await withModel(
+    (cwd) => [{ calls: [{ name: 'write_file', args: { file_path: join(cwd, 'x.txt'), content } }] }, { text: 'Fine.' }],
+    ['go'],
+    { columns: 20, rows: 24 },
+  );
+  await at.shows('new file');
+  await think();
+  for (let page = 0; page < 60 && !at.text().includes('end··'); page++) {
+    at.type('\u001b[6~');
+    await new Promise((resolve) => setTimeout(resolve, 30));
+  }
+  await at.shows('end··');
+  expect(at.text()).toContain('line 39→');
+  // The frame was never taller than the screen: what is redrawn leaves nothing behind.
+  expect(at.text().match(/Confirm/g)).toHaveLength(1);
+  expect(at.text().match(/\+-{10,}\+/g)).toHaveLength(2);
+  expect(at.text()).not.toContain('always');
+  expect(wipes.test(at.raw())).toBe(false);
+  at.type('y');
+  await at.shows('Fine.');
+  expect(readFileSync(join(at.cwd, 'x.txt'), 'utf8')).toBe(content);
+  await leave(at);
+}, 90_000);
+
+test('for a screen reader: plain lines, no frames, no spinner, no signs', async () => {
+  const at = await withModel(
+    [{ text: 'I look.', calls: [shell('touch hello')] }, { text: 'All **done**.' }],
+    ['--screen-reader', 'go'],
+  );
+  await at.shows('$ touch hello');
+  await think();
+  at.type('y');
+  await at.shows('All done.');
+  expect(at.text()).toContain('done: run_shell_command');
+  expect(at.text()).not.toMatch(/[╭│╰⠋✓●]|\+--/);
+  at.type('typed');
+  await at.shows('typed');
+  await leave(at);
+}, 90_000);

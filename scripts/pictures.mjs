@@ -1,0 +1,95 @@
+// Makes docs/pictures from the real program in a real terminal. Run after a build: node scripts/pictures.mjs
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { spawn } from '@lydell/node-pty';
+import xterm from '@xterm/headless';
+import { build } from 'esbuild';
+
+const root = join(import.meta.dirname, '..');
+const program = join(root, 'packages/cli/dist/main.js');
+const pictures = join(root, 'docs/pictures');
+const size = { columns: 96, rows: 32 };
+const home = mkdtempSync(join(tmpdir(), 'lathe-pictures-'));
+const project = join(home, 'project');
+mkdirSync(join(project, 'src'), { recursive: true });
+writeFileSync(join(project, 'notes.md'), '# Notes\n');
+const env = { PATH: process.env.PATH, HOME: home, TERM: 'xterm-256color' };
+
+const outfile = join(home, 'screen-picture.mjs');
+await build({
+  entryPoints: [join(root, 'packages/cli/src/demo/screen-picture.ts')],
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  outfile,
+});
+const { screenPicture } = await import(pathToFileURL(outfile).href);
+mkdirSync(pictures, { recursive: true });
+
+await demo();
+await consoleScreen();
+await film();
+
+/** The questions, and the whole task. */
+async function demo() {
+  const at = open(['demo']);
+  await at.shows('Confirm Edit');
+  at.picture('edit', 'A change, before it is made');
+  at.type('y');
+  await at.shows('node --test');
+  at.picture('command', 'A command, before it runs');
+  at.type('y');
+  await at.shows('can be taken back');
+  await at.shows('Ask for anything');
+  at.picture('task', 'A task, from the question to the answer');
+  at.type('/quit\r');
+  await at.ended;
+}
+
+async function consoleScreen() {
+  const at = open([]);
+  await at.shows('console');
+  if (!at.text().includes('this is the console')) at.type('\u001b');
+  await at.shows('this is the console');
+  at.type(`list_directory path=${project}\r`);
+  await at.shows('notes.md');
+  at.type('read_file ');
+  await pause(500);
+  at.picture('console', 'The console: tools without a model');
+  at.type('\u0003\u0003');
+  await at.ended;
+}
+
+async function film() {
+  const at = open(['demo', '--record', join(pictures, 'demo.svg')]);
+  await at.ended;
+}
+
+function open(args) {
+  const screen = new xterm.Terminal({ cols: size.columns, rows: size.rows, scrollback: 1000, allowProposedApi: true });
+  const child = spawn(process.execPath, [program, ...args], { cols: size.columns, rows: size.rows, cwd: project, env });
+  child.onData((data) => screen.write(data));
+  const ended = new Promise((resolve) => child.onExit(resolve));
+  const text = () =>
+    Array.from({ length: screen.buffer.active.length }, (_, row) =>
+      screen.buffer.active.getLine(row)?.translateToString(true),
+    ).join('\n');
+  return {
+    text,
+    ended,
+    type: (keys) => child.write(keys),
+    shows: async (wanted) => {
+      for (let tries = 0; tries < 300 && !text().includes(wanted); tries++) await pause(100);
+      if (!text().includes(wanted)) throw new Error(`not on the screen: ${wanted}\n${text()}`);
+      // A question does not listen at once.
+      await pause(500);
+    },
+    picture: (name, title) => writeFileSync(join(pictures, `${name}.svg`), screenPicture(screen, size, title)),
+  };
+}
+
+function pause(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
