@@ -32,8 +32,8 @@ export async function recordDemo(
   const here: Io = {
     ...io,
     env: { ...env, TERM: 'xterm-256color' },
-    stdin: asStream<NodeJS.ReadStream>(keyboard),
-    terminal: asStream<NodeJS.WriteStream>(new Screen(terminal)),
+    stdin: asInput(keyboard),
+    terminal: asOutput(new Screen(terminal)),
   };
   const film = new Film(size);
   const end = new AbortController();
@@ -107,8 +107,13 @@ class Keyboard extends PassThrough {
   }
 }
 
-/** The program uses no more of a terminal's stream than these have. */
-function asStream<T>(stream: Writable): T {
+/** The program uses no more of a terminal's streams than these have. */
+function asInput(stream: Keyboard): NodeJS.ReadStream {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
-  return stream as unknown as T;
+  return stream as unknown as NodeJS.ReadStream;
+}
+
+function asOutput(stream: Screen): NodeJS.WriteStream {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
+  return stream as unknown as NodeJS.WriteStream;
 }

@@ -11,6 +11,7 @@ beforeAll(buildProgram, 300_000);
 
 const shell = (command: string) => ({ name: 'run_shell_command', args: { command, description: 'a command' } });
 const idle = 'Ask for anything.';
+// oxlint-disable-next-line no-control-regex -- control characters are what this is about
 const wipes = /\u001b\[[23]J|\u001bc|\u001b\[\?1049h/;
 
 type Turns = Parameters<typeof modelServer>[0];
@@ -101,6 +102,7 @@ test('always in this session is not asked again', async () => {
   await think();
   at.type('s');
   await at.shows('Twice.');
+  expect(at.text().match(/✓ run_shell_command touch one/g)).toHaveLength(2);
   await at.shows(idle);
   await leave(at);
 }, 90_000);
