@@ -20,7 +20,9 @@ export const command: Command = {
     try {
       if (flags.record !== undefined) {
         const { recordDemo } = await import('../demo/record-demo.js');
-        return await recordDemo(root, resolve(io.cwd, flags.record), flags, here, signal);
+        // Elsewhere the flag means the model's answers; here it is the picture.
+        const { record, ...others } = flags;
+        return await recordDemo(root, resolve(io.cwd, record), others, here, signal);
       }
       return io.isInteractive && !flags.yes
         ? await watch(root, flags, here, signal)
