@@ -444,6 +444,26 @@ test('a tool that finished although it was told to stop is reported as finished'
   expect(outcomes.map(({ status }) => status)).toEqual(['success', 'cancelled']);
 });
 
+test('what a stopped tool hands over is kept, and the call is cancelled', async () => {
+  const controller = new AbortController();
+  const tool = defineTool({
+    ...spec('listens'),
+    execute: async () => {
+      controller.abort();
+      return {
+        llmContent: 'half',
+        returnDisplay: '',
+        error: { type: 'execution_failed' as const, message: 'stopped' },
+      };
+    },
+  });
+  const { scheduler } = schedulerOf([tool]);
+  const outcomes = await scheduler.run([{ name: 'listens' }], controller.signal);
+  expect(outcomes.map(({ status, llmContent }) => ({ status, llmContent }))).toEqual([
+    { status: 'cancelled', llmContent: 'half' },
+  ]);
+});
+
 test('an aborted signal runs nothing', async () => {
   const { scheduler } = schedulerOf([echo], { approver: yes });
   const outcomes = await scheduler.run([{ name: 'echo', args: { text: 'x' } }], AbortSignal.abort());

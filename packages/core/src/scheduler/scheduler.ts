@@ -124,7 +124,9 @@ export class Scheduler {
     );
     const fitting = noteRepairs(await fit(llmContent, ready, this.#options.spill), repairs);
     const content = await this.#hearHooks(ready, { llmContent: fitting, ...(error && { error }) }, signal);
-    call.finish({ status: error ? 'error' : 'success', llmContent: content, returnDisplay, ...(error && { error }) });
+    // A tool may hand over what it had when it was stopped; that is no failure of its own.
+    const status = !error ? 'success' : signal.aborted ? 'cancelled' : 'error';
+    call.finish({ status, llmContent: content, returnDisplay, ...(error && { error }) });
   }
 
   /** What ran has run, so an abort while hooks look at its result does not make it a cancelled call. */
