@@ -66,7 +66,7 @@ export function pictureFrame({ columns, rows }: PictureSize, title: string, body
   ].join('\n');
 }
 
-/** One screen, standing still. */
+/** One screen, standing still; for scripts/pictures.mjs. @public */
 export function screenPicture(terminal: Terminal, size: PictureSize, title: string): string {
   const lines = screenLines(terminal, size);
   const rows = Math.max(8, lines.length);
