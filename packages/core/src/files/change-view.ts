@@ -140,13 +140,11 @@ export async function snippetOf({ text, splices }: TextChange, pace: Pace): Prom
   const end = Math.min(linesDown(text, near.at(-1)?.end ?? first?.end ?? 0, snippetContext), start + maxSnippetBytes);
   const moved = near.map((splice) => ({ ...splice, start: splice.start - start, end: splice.end - start }));
   const bytes = Buffer.concat(applySplices(text.bytes.subarray(start, Math.max(end, near.at(-1)?.end ?? end)), moved));
-  const lines = splitKeepingBreaks(text.codec.decode(bytes.subarray(0, maxSnippetBytes)));
+  const shown = text.codec.decode(bytes.subarray(0, maxSnippetBytes));
   const firstLine = await lineNumberAt(text, start, pace);
-  return {
-    firstLine,
-    lastLine: firstLine + Math.max(0, lines.length - 1),
-    text: lines.join(''),
-  };
+  // As everywhere else, a line ends with a line feed.
+  const lines = shown.replace(/\n$/, '').split('\n').length;
+  return { firstLine, lastLine: firstLine + lines - 1, text: shown };
 }
 
 /** How many lines the text has after the change. */

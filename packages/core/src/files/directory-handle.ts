@@ -14,12 +14,12 @@ export class DirectoryHandle {
   readonly path: string;
   readonly #handle: FileHandle;
   /** Directories made on the way, outermost first. */
-  readonly #created: string[];
+  readonly created: readonly string[];
 
-  private constructor(path: string, handle: FileHandle, created: string[]) {
+  private constructor(path: string, handle: FileHandle, created: readonly string[]) {
     this.path = path;
     this.#handle = handle;
-    this.#created = created;
+    this.created = created;
   }
 
   /** Opens `realPath`, which must lead to itself without any link, and creates it with its parents when missing. */
@@ -40,7 +40,11 @@ export class DirectoryHandle {
     }
   }
 
-  static async #openVerified(path: string | Buffer, realPath: string, created: string[]): Promise<DirectoryHandle> {
+  static async #openVerified(
+    path: string | Buffer,
+    realPath: string,
+    created: readonly string[],
+  ): Promise<DirectoryHandle> {
     const handle = await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     const directory = new DirectoryHandle(realPath, handle, created);
     try {
@@ -62,7 +66,7 @@ export class DirectoryHandle {
     );
     if (made) await this.sync();
     const path = join(this.path, name);
-    return DirectoryHandle.#openVerified(this.entry(name), path, made ? [...this.#created, path] : this.#created);
+    return DirectoryHandle.#openVerified(this.entry(name), path, made ? [...this.created, path] : this.created);
   }
 
   /** The path to use for `name`: it stays right when the directory is moved or its parents are swapped. */
@@ -92,14 +96,18 @@ export class DirectoryHandle {
 
   /** Takes back the directories made for a write that failed, as far as they are empty. */
   async removeCreated(): Promise<void> {
-    for (const path of this.#created.toReversed())
-      if (!(await rmdir(osPath(path)).then(alwaysTrue, alwaysFalse))) return;
+    await removeEmpty(this.created);
   }
 
   /** Nothing is written through the handle, so a failing close says nothing about what was done. */
   async close(): Promise<void> {
     await this.#handle.close().catch(() => {});
   }
+}
+
+/** Removes these directories, given outermost first, as far as they are empty. */
+export async function removeEmpty(directories: readonly string[]): Promise<void> {
+  for (const path of directories.toReversed()) if (!(await rmdir(osPath(path)).then(alwaysTrue, alwaysFalse))) return;
 }
 
 const alwaysTrue = () => true;

@@ -69,6 +69,7 @@ test('a new file gets the mode that the umask leaves, and its parents are create
   expect(lstatSync(join(root, 'x/y/z.txt')).nlink).toBe(1);
 });
 
+// RW11
 test.each([0o755, 0o600, 0o640, 0o4755, 0o2664])('mode %o is kept', async (mode) => {
   const root = tempDirectory({ f: 'old' });
   chmodSync(join(root, 'f'), mode);
@@ -83,6 +84,7 @@ test('the time of the last change is that of the write', async () => {
   expect(statSync(join(root, 'f')).mtimeMs).toBeGreaterThan(Date.now() - 3_600_000);
 });
 
+// RW11
 test.skipIf(process.getuid?.() !== 0)('owner and group are kept', async () => {
   const root = tempDirectory({ f: 'old' });
   chownSync(join(root, 'f'), 65_534, 1234);
@@ -109,6 +111,7 @@ test.skipIf(!works('setfattr', ['-n', 'user.a', '-v', 'b']) || !works('setfacl',
   },
 );
 
+// RW13
 test('a hard-linked file is replaced under its name and the other name keeps the old content', async () => {
   const root = tempDirectory({ f: 'old' });
   linkSync(join(root, 'f'), join(root, 'other'));
@@ -130,6 +133,7 @@ test('a read-only file is refused even for a user who could replace it', async (
   expect(readFileSync(join(root, 'f'), 'utf8')).toBe('old');
 });
 
+// RW24
 test('a file replaced by another program since it was opened is not overwritten', async () => {
   const root = tempDirectory({ f: 'old', theirs: 'theirs' });
   const beforeCommit = async () => renameSync(join(root, 'theirs'), join(root, 'f'));
@@ -150,6 +154,7 @@ test('a file that somebody else created meanwhile is not overwritten', async () 
   expect(temps(root)).toEqual([]);
 });
 
+// RW30
 test.skipIf(process.platform !== 'linux')('a parent swapped for a link after the check diverts nothing', async () => {
   const root = tempDirectory({ 'inside/f': 'old', 'outside/f': 'canary' });
   const beforeCommit = async () => {
@@ -204,12 +209,14 @@ test('the temporary file is private, random and never follows a planted link', a
   expect(mode & 0o111).toBe(0);
 });
 
+// RW29
 test('a temporary file that a crash left is hidden from search', () => {
   const root = tempDirectory({ [`${tempPrefix}${'0'.repeat(32)}`]: 'half' });
   const rules = new IgnoreRules([root]);
   expect(rules.ignoredBy(join(root, `${tempPrefix}${'0'.repeat(32)}`), { isDirectory: false })).toBe('agent');
 });
 
+// RW32
 test('an abort before the commit keeps the old file', async () => {
   const root = tempDirectory({ f: 'old' });
   const controller = new AbortController();
@@ -227,6 +234,7 @@ test('directories made for a write that failed are taken back', async () => {
   expect(readdirSync(root)).toEqual([]);
 });
 
+// RW26
 test.each([
   ['a parent that is a file', 'f/x', 'file_write_failure'],
   ['a name of 256 bytes', 'n'.repeat(256), 'file_write_failure'],
@@ -237,6 +245,7 @@ test.each([
   expect(readdirSync(root)).toEqual(['f']);
 });
 
+// RW28
 test.skipIf(!works('chattr', ['+i'], ['-i']))(
   'an immutable file is an error and leaves no temporary file',
   async () => {
@@ -251,6 +260,7 @@ test.skipIf(!works('chattr', ['+i'], ['-i']))(
   },
 );
 
+// RW04 RW05
 test.skipIf(!canMount())('a full device and one without inodes keep the old file', async () => {
   const root = tempDirectory();
   for (const option of ['size=64k', 'nr_inodes=3']) {

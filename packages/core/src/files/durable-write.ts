@@ -2,8 +2,9 @@ import type { BigIntStats } from 'node:fs';
 import { access, constants, type FileHandle, link, lstat, open, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ToolError } from '../errors.js';
+import { allDone } from './all-done.js';
 import { DirectoryHandle } from './directory-handle.js';
-import { chunkSize, chunksOf } from './file-content.js';
+import { startsWith, writeAll } from './file-content.js';
 import { osPath } from './file-name.js';
 import { codeOf } from './fs-error.js';
 import { keepAttributes } from './keep-attributes.js';
@@ -29,7 +30,7 @@ export interface DurableWrite {
   token: string;
   signal: AbortSignal;
   /** Work done beside the writing that must have succeeded before the new content takes the name. */
-  alongside?: () => Promise<void>;
+  alongside?: (madeDirectories: readonly string[]) => Promise<void>;
   /** The last word before the new content takes the name. Throws to keep the old file. */
   beforeCommit?: () => Promise<void>;
 }
@@ -85,7 +86,7 @@ async function writeInto(directory: DirectoryHandle, write: DurableWrite): Promi
   const temp = directory.entry(tempPrefix + write.token);
   const handle = await open(temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
   try {
-    await fillAndClose(handle, write);
+    await fillAndClose(handle, write, directory.created);
     write.signal.throwIfAborted();
     await write.beforeCommit?.();
     await directory.verify();
@@ -97,22 +98,29 @@ async function writeInto(directory: DirectoryHandle, write: DurableWrite): Promi
   await confirm(directory, write.path);
 }
 
-async function fillAndClose(handle: FileHandle, write: DurableWrite): Promise<void> {
+async function fillAndClose(
+  handle: FileHandle,
+  write: DurableWrite,
+  madeDirectories: readonly string[],
+): Promise<void> {
   try {
-    const work = [writeAll(handle, write.pieces, write.signal)];
-    if (write.original !== null) work.push(keepAttributes(write.original, handle));
-    else work.push(handle.chmod(0o666 & ~process.umask()));
-    if (write.alongside) work.push(write.alongside());
-    const failed = (await Promise.allSettled(work)).find((outcome) => outcome.status === 'rejected');
-    if (failed) throw failed.reason;
-    await handle.sync();
-    await verifyAll(handle, write.pieces);
+    await allDone([fill(handle, write), write.alongside?.(madeDirectories)]);
+    // A success that was not looked at is a guess.
+    if (!(await startsWith(handle, write.pieces)))
+      throw new ToolError('file_write_failure', 'The device returned other bytes than were written');
   } catch (error) {
     await handle.close().catch(() => {});
     throw error;
   }
   // Some file systems report a lost write only here, so it must happen before the commit.
   await handle.close();
+}
+
+async function fill(handle: FileHandle, { pieces, original, signal }: DurableWrite): Promise<void> {
+  const mode = 0o666 & ~process.umask();
+  const attributes = original === null ? handle.chmod(mode) : keepAttributes(original, handle);
+  await allDone([writeAll(handle, pieces, signal), attributes]);
+  await handle.sync();
 }
 
 async function commit(
@@ -158,33 +166,5 @@ async function confirm(directory: DirectoryHandle, path: string): Promise<void> 
     const code = codeOf(cause) ?? 'unknown error';
     const message = `${path} has its new content, but the disk did not confirm it (${code}): it may not survive a power loss`;
     throw new ToolError('file_write_failure', message, { cause });
-  }
-}
-
-async function writeAll(handle: FileHandle, pieces: readonly Uint8Array[], signal: AbortSignal): Promise<void> {
-  let position = 0;
-  for (const chunk of chunksOf(pieces)) {
-    signal.throwIfAborted();
-    for (let done = 0; done < chunk.length; ) {
-      const { bytesWritten } = await handle.write(chunk, done, chunk.length - done, position + done);
-      if (bytesWritten === 0) throw new ToolError('file_write_failure', 'The device accepts no more bytes');
-      done += bytesWritten;
-    }
-    position += chunk.length;
-  }
-}
-
-/** Reads back what was written: a success that was not looked at is a guess. */
-async function verifyAll(handle: FileHandle, pieces: readonly Uint8Array[]): Promise<void> {
-  const buffer = Buffer.allocUnsafe(chunkSize);
-  let position = 0;
-  for (const chunk of chunksOf(pieces)) {
-    for (let done = 0; done < chunk.length; ) {
-      const { bytesRead } = await handle.read(buffer, 0, chunk.length - done, position + done);
-      const isSame = bytesRead > 0 && buffer.compare(chunk, done, done + bytesRead, 0, bytesRead) === 0;
-      if (!isSame) throw new ToolError('file_write_failure', 'The device returned other bytes than were written');
-      done += bytesRead;
-    }
-    position += chunk.length;
   }
 }

@@ -90,9 +90,11 @@ export class FileChanges {
         original: file,
         token,
         signal,
-        alongside: async () => {
+        alongside: async (madeDirectories) => {
           after = await hashOf(pieces);
-          id = await journal.record({ tool, path, before: current?.hash ?? null, after }, current?.bytes ?? null);
+          const change = { tool, path, before: current?.hash ?? null, after };
+          const made = madeDirectories.length > 0 && { madeDirectories };
+          id = await journal.record({ ...change, ...made }, current?.bytes ?? null);
         },
         beforeCommit: async () => {
           if (file && current) await assertUnchanged(file, current, signal);

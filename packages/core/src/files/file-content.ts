@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
 import { setImmediate as turn } from 'node:timers/promises';
 import { ToolError } from '../errors.js';
 import type { OpenFile } from './open-file.js';
@@ -24,6 +25,35 @@ export async function readContent({ handle, path, stat }: OpenFile, signal: Abor
   if (length === buffer.length)
     throw new ToolError('file_changed_since_read', `${path} is growing while it is read; try again`);
   return buffer.subarray(0, length);
+}
+
+/** Whether the file begins with exactly these bytes. */
+export async function startsWith(handle: Pick<FileHandle, 'read'>, pieces: readonly Uint8Array[]): Promise<boolean> {
+  const buffer = Buffer.allocUnsafe(chunkSize);
+  let position = 0;
+  for (const chunk of chunksOf(pieces)) {
+    for (let done = 0; done < chunk.length; ) {
+      const { bytesRead } = await handle.read(buffer, 0, chunk.length - done, position + done);
+      if (bytesRead === 0 || buffer.compare(chunk, done, done + bytesRead, 0, bytesRead) !== 0) return false;
+      done += bytesRead;
+    }
+    position += chunk.length;
+  }
+  return true;
+}
+
+/** Writes all of these bytes, however few the device takes at a time. */
+export async function writeAll(handle: FileHandle, pieces: readonly Uint8Array[], signal?: AbortSignal): Promise<void> {
+  let position = 0;
+  for (const chunk of chunksOf(pieces)) {
+    signal?.throwIfAborted();
+    for (let done = 0; done < chunk.length; ) {
+      const { bytesWritten } = await handle.write(chunk, done, chunk.length - done, position + done);
+      if (bytesWritten === 0) throw new ToolError('file_write_failure', 'The device accepts no more bytes');
+      done += bytesWritten;
+    }
+    position += chunk.length;
+  }
 }
 
 /** Enough for the speed of large transfers, little enough to let other work through in between. */

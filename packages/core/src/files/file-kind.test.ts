@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { fileKindOf } from './file-kind.js';
 
+// RR07
 test.each([
   ['image/png', '89504e470d0a1a0a'],
   ['image/jpeg', 'ffd8ffe0'],

@@ -12,6 +12,7 @@ import { LatheHome } from './lathe-home.js';
 
 const signal = new AbortController().signal;
 
+// RW23
 test('two holders of one file take turns, also through different lock objects', async () => {
   const home = new LatheHome(tempDirectory());
   const log: string[] = [];
@@ -66,6 +67,7 @@ test('waiting ends in time although garbage is collected meanwhile', async () =>
   });
 });
 
+// RW29
 test('the lock of a dead process is taken over and its temporary file swept, whatever file is locked next', async () => {
   const root = tempDirectory();
   const home = new LatheHome(join(root, 'home'));

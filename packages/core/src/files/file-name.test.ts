@@ -8,6 +8,7 @@ import { canonicalSpelling, osPath, shownPath } from './file-name.js';
 
 const bytesOf = (path: string) => Buffer.from(osPath(path));
 
+// RR13
 test.each([
   ['plain.txt', 'plain.txt'],
   ['with space and "quotes" and \'', 'with space and "quotes" and \''],
@@ -46,6 +47,7 @@ test('names near an escape survive too', () => {
   );
 });
 
+// RR14
 test.skipIf(process.platform !== 'linux')('files with such names are found by the listed form', async () => {
   const root = tempDirectory();
   const names = [Buffer.from([0x66, 0xff, 0xfe]), Buffer.from('a\nb'), Buffer.from('x\\x41'), Buffer.from('end ')];

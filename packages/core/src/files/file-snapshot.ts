@@ -1,5 +1,5 @@
 import { ToolError } from '../errors.js';
-import { hashOf, readContent } from './file-content.js';
+import { hashOf, readContent, startsWith } from './file-content.js';
 import { codeOf } from './fs-error.js';
 import { type OpenFile, withOpenFile } from './open-file.js';
 
@@ -44,8 +44,9 @@ export async function assertUnchanged(file: OpenFile, snapshot: Snapshot, signal
   const { size, mtimeNs, ctimeNs } = file.stat;
   const isSettled = Date.now() - Number(now.ctimeMs) > coarseMs;
   if (isSettled && now.size === size && now.mtimeNs === mtimeNs && now.ctimeNs === ctimeNs) return;
-  const bytes = await readContent({ ...file, stat: now }, signal);
-  if (!bytes.equals(snapshot.bytes)) throw changedSince(file.path);
+  signal.throwIfAborted();
+  const isSame = Number(now.size) === snapshot.bytes.length && (await startsWith(file.handle, [snapshot.bytes]));
+  if (!isSame) throw changedSince(file.path);
 }
 
 export function changedSince(path: string): ToolError {

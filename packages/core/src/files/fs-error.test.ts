@@ -4,6 +4,7 @@ import { readFailure } from './fs-error.js';
 
 const failure = (code: string) => Object.assign(new Error(code), { code });
 
+// RR11 RR12
 test.each([
   ['ENOENT', 'file_not_found'],
   ['ENOTDIR', 'file_not_found'],

@@ -51,6 +51,26 @@ test('a whole turn is undone, file by file, back to where it began', async () =>
   expect((await journal.list()).map(({ turn }) => turn)).toEqual(['one']);
 });
 
+test('undoing a new file also removes the directories made for it, unless something else is in them', async () => {
+  const { root, write, undo } = setUp({ 'a/kept': '' });
+  await write('a/b/c/new', 'n');
+  expect(await undo({ count: 1 })).toEqual(['removed']);
+  expect(readdirSync(root, { recursive: true })).toEqual(['a', 'a/kept']);
+  await write('a/b/c/new', 'n');
+  writeFileSync(join(root, 'a/b/theirs'), '');
+  expect(await undo({ count: 1 })).toEqual(['removed']);
+  expect(readdirSync(join(root, 'a/b'))).toEqual(['theirs']);
+});
+
+test('an old content that was damaged meanwhile is not brought back', async () => {
+  const { home, write, undo, read } = setUp({ f: 'a' });
+  await write('f', 'b');
+  for (const name of readdirSync(home.file('journal', 'blobs')))
+    writeFileSync(home.file('journal', 'blobs', name), 'damaged');
+  expect(await undo({ count: 1 })).toEqual(['skipped: its old content is no longer kept']);
+  expect(read('f')).toBe('b');
+});
+
 test('a file that somebody else changed or removed is skipped', async () => {
   const { root, write, read, undo } = setUp({ f: 'a', g: 'a' });
   await write('f', 'b');

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { link, open, readdir, readFile, rename, stat, unlink, utimes } from 'node:fs/promises';
+import { open, readdir, readFile, rename, stat, unlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolError } from '../errors.js';
+import { allDone } from './all-done.js';
+import { hashOf, writeAll } from './file-content.js';
 import { codeOf } from './fs-error.js';
 import type { LatheHome } from './lathe-home.js';
 import { toWriteError } from './write-errors.js';
@@ -19,6 +21,8 @@ export interface Change {
   /** Hashes of the content before and after; `null` for a file that was not there. */
   before: string | null;
   after: string;
+  /** Directories that were made for a new file, outermost first. */
+  madeDirectories?: readonly string[];
 }
 
 export interface JournalLimits {
@@ -48,7 +52,7 @@ export class Journal {
 
   /** Writes down a change that is about to happen. `content` is what the file contains now. */
   async record(
-    change: Pick<Change, 'tool' | 'path' | 'before' | 'after'>,
+    change: Pick<Change, 'tool' | 'path' | 'before' | 'after' | 'madeDirectories'>,
     content: Uint8Array | null,
   ): Promise<string> {
     try {
@@ -62,12 +66,12 @@ export class Journal {
       ].join('.');
       const time = new Date().toISOString();
       const entry = Buffer.from(JSON.stringify({ id, turn: this.#turn, time, ...change }));
-      const work = [createDurably(directory, id, entry)];
-      if (change.before !== null && content !== null) work.push(this.#keep(change.before, content));
-      const failed = (await Promise.allSettled(work)).find((outcome) => outcome.status === 'rejected');
-      if (failed) {
+      const kept = change.before !== null && content !== null ? this.#keep(change.before, content) : undefined;
+      try {
+        await allDone([createDurably(directory, id, entry), kept]);
+      } catch (error) {
         await this.forget(id);
-        throw failed.reason;
+        throw error;
       }
       await this.#prune(entries);
       return id;
@@ -98,7 +102,8 @@ export class Journal {
 
   /** The content that had this hash; `undefined` when it is not kept any more. */
   async contentOf(hash: string): Promise<Buffer | undefined> {
-    return readFile(this.#home.file('journal', 'blobs', hash)).catch(() => undefined);
+    const content = await readFile(this.#home.file('journal', 'blobs', hash)).catch(() => undefined);
+    return content && (await hashOf([content])) === hash ? content : undefined;
   }
 
   async #keep(hash: string, content: Uint8Array): Promise<void> {
@@ -170,8 +175,12 @@ function isChange(value: unknown): value is Change {
   if (typeof value !== 'object' || value === null) return false;
   const fields = new Map(Object.entries(value));
   const isText = (name: string) => typeof fields.get(name) === 'string';
+  const made: unknown = fields.get('madeDirectories') ?? [];
   return (
-    ['id', 'turn', 'time', 'tool', 'path', 'after'].every(isText) && (isText('before') || fields.get('before') === null)
+    ['id', 'turn', 'time', 'tool', 'path', 'after'].every(isText) &&
+    (isText('before') || fields.get('before') === null) &&
+    Array.isArray(made) &&
+    made.every((path) => typeof path === 'string')
   );
 }
 
@@ -181,18 +190,15 @@ async function createDurably(directory: string, name: string, content: Uint8Arra
   try {
     const handle = await open(temp, 'wx', 0o600);
     try {
-      await handle.writeFile(content);
+      await writeAll(handle, [content]);
       await handle.sync();
     } finally {
       await handle.close();
     }
-    await link(temp, join(directory, name)).catch((error: unknown) => {
-      if (codeOf(error) === 'EPERM' || codeOf(error) === 'ENOTSUP') return rename(temp, join(directory, name));
-      if (codeOf(error) !== 'EEXIST') throw error;
-      return undefined;
-    });
-  } finally {
+    await rename(temp, join(directory, name));
+  } catch (error) {
     await unlink(temp).catch(() => {});
+    throw error;
   }
   const folder = await open(directory, 'r');
   try {

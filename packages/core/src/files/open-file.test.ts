@@ -89,6 +89,7 @@ test('a link in the place of a judged file is not followed', async () => {
   await expect(contentOf(join(root, 'link'))).rejects.toMatchObject({ type: 'read_content_failure' });
 });
 
+// RR01
 test('a named pipe, a socket and a directory are refused without being opened', async () => {
   const root = tempDirectory();
   execFileSync('mkfifo', [join(root, 'pipe')]);
@@ -107,11 +108,13 @@ test('a named pipe, a socket and a directory are refused without being opened', 
 
 const special = ['/dev/zero', '/dev/urandom', '/dev/tty', '/proc/kcore', '/proc/self/mem', '/proc/kmsg'];
 
+// RR02 RR03
 test.each(special.filter((path) => existsSync(path)))('%s is refused', async (path) => {
   const { path: real } = await (await Workspace.open(tempDirectory())).locate(path);
   await expect(contentOf(real)).rejects.toMatchObject({ type: 'target_not_regular_file' });
 });
 
+// RR02
 test.skipIf(process.platform !== 'linux').each(['/dev/stdin', '/dev/fd/0', '/proc/self/fd/1'])(
   '%s is refused, whatever it is',
   async (path) => {
@@ -120,6 +123,7 @@ test.skipIf(process.platform !== 'linux').each(['/dev/stdin', '/dev/fd/0', '/pro
   },
 );
 
+// RR06
 test('a file that an editor keeps replacing is read whole, old or new', async () => {
   const root = tempDirectory({ 'f.txt': 'old' });
   const path = join(root, 'f.txt');
@@ -148,6 +152,7 @@ test('what is open is closed again, also after an error', async () => {
   await expect(readFile(`/proc/self/fd/${descriptor}`, 'utf8')).rejects.toMatchObject({ code: 'ENOENT' });
 });
 
+// RR17
 test.skipIf(!hasProgram('prlimit'))('when descriptors run out, opening waits for its turn', async () => {
   const root = tempDirectory({ 'f.txt': 'content' });
   const program = join(root, 'program.mjs');

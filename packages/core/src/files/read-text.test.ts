@@ -55,6 +55,7 @@ test('reading on from where the last part ended gives the whole text', { timeout
   );
 });
 
+// RR04
 test('the first lines of a sparse terabyte, and the line before the hole', async () => {
   const path = fileWith('first\nsecond\nthird\n');
   truncateSync(path, 2 ** 40);
@@ -64,6 +65,7 @@ test('the first lines of a sparse terabyte, and the line before the hole', async
   expect(hole).toMatchObject({ text: '[binary data, not shown]… [line cut after 100 characters]\n', isCut: true });
 });
 
+// RR05
 test('ten million lines and a line of a hundred megabytes in flat memory, with a free event loop', {
   timeout: 120_000,
 }, async () => {
@@ -93,6 +95,7 @@ test('ten million lines and a line of a hundred megabytes in flat memory, with a
   expect(turns).toBeGreaterThan(100);
 });
 
+// RR10
 test.each([
   ['a surrogate pair', `${'x'.repeat(99)}👍yyy`, 'x'.repeat(99)],
   ['an escape sequence', `${'x'.repeat(96)}\u001B[31myyy`, 'x'.repeat(96)],
@@ -110,6 +113,7 @@ test('a line that does not fit is left for the next read rather than cut', async
   expect(await sliceOf(path, { maxChars: 100, offset: 1 })).toMatchObject({ text: `${'b'.repeat(60)}\n`, next: 2 });
 });
 
+// RR10
 test('half of a surrogate pair in UTF-16 reaches nobody', async () => {
   const path = fileWith(Buffer.from('\uFEFFa\uD800b\n', 'utf16le'));
   expect((await sliceOf(path)).text).toBe('a\uFFFDb\n');
@@ -120,6 +124,7 @@ test('a line of binary data in a text is named, not shown', async () => {
   expect((await sliceOf(path, { offset: 1999 })).text).toBe('text\n[binary data, not shown]\nend\n');
 });
 
+// RR06
 test('a file that grows or shrinks while it is read gives what was there', async () => {
   const path = fileWith('one\ntwo\n');
   const grown = await withReadableFile(path, async (file) => {
@@ -134,6 +139,7 @@ test('a file that grows or shrinks while it is read gives what was there', async
   expect(shrunk).toMatchObject({ slice: { text: 'one\n', total: 1 } });
 });
 
+// RR03
 test.skipIf(process.platform !== 'linux')('files of the kernel without a size are read', async () => {
   const slice = await sliceOf('/proc/cpuinfo');
   expect(slice.text).toMatch(/processor/);

@@ -26,6 +26,7 @@ async function edited(file: string, oldText: string, newText: string, name = 'ut
   return { content, relaxed: found.relaxed, count: found.matches.length };
 }
 
+// RW14 RW15 RW20
 describe('a text that is there as given', () => {
   test.each([
     ['one word', 'a b c', 'b', 'X', 'a X c'],
@@ -65,6 +66,7 @@ describe('a text that is there as given', () => {
   });
 });
 
+// RW19 RW21
 describe('a text that is there in another spelling', () => {
   test.each([
     ['typographic quotes', 'say(“hi”, 1)', 'say("hi", 1)', 'say("hi", 2)', 'say(“hi”, 2)', ['typographic characters']],
@@ -189,6 +191,7 @@ const file = style.chain(({ encoding, gaps }) => {
   });
 });
 
+// RW14 RW15 RW16 RW17
 test(`bytes outside an edit never change (${isLong ? '10,000' : '1,000'} random files and edits)`, async () => {
   let edits = 0;
   const property = fc.asyncProperty(file, async ({ encoding, rows, from, count, newLines }) => {

@@ -1,3 +1,4 @@
+import { removeEmpty } from './directory-handle.js';
 import { removeDurably, writeDurably } from './durable-write.js';
 import type { FileLocks } from './file-lock.js';
 import { assertUnchanged, type Snapshot, snapshotOf, withFileIfAny } from './file-snapshot.js';
@@ -32,6 +33,7 @@ export async function undoChange(
       const beforeCommit = () => assertUnchanged(file, current, signal);
       if (content === null) {
         await removeDurably({ path, original: file, beforeCommit });
+        await removeEmpty(change.madeDirectories ?? []);
         return { change, status: 'removed' };
       }
       await writeDurably({ path, pieces: [content], original: file, token, signal, beforeCommit });

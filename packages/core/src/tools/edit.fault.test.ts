@@ -199,7 +199,7 @@ async function aFewAtATime<T, R>(items: readonly T[], run: (item: T) => Promise<
   return results;
 }
 
-describe.skipIf(!canTrace)('killed at any system call, the file is old or new', () => {
+describe.skipIf(!canTrace)('RW01 killed at any system call, the file is old or new', () => {
   const named = Object.entries(kinds);
 
   test.skipIf(isLong)('a point for each of many kinds of file', { timeout: 300_000 }, async () => {
@@ -221,6 +221,7 @@ describe.skipIf(!canTrace)('killed at any system call, the file is old or new', 
   });
 });
 
+// RW06 RW07 RW09: errno injection; RW33: what a network drive answers (ESTALE, a lie about what was written)
 describe.skipIf(!canTrace)('a system call that fails is a typed error, and the old file is intact', () => {
   const named = [
     ['pwrite64', 'ENOSPC', 'no_space_left'],
@@ -270,6 +271,7 @@ describe.skipIf(!canTrace)('a system call that fails is a typed error, and the o
     expect(offences).toEqual([]);
   });
 
+  // RW10
   test('a device that takes no bytes', async () => {
     const { status, answer } = await fail('pwrite64:retval=0:when=1');
     expect([status, answer?.type]).toEqual(['old', 'file_write_failure']);
@@ -298,6 +300,34 @@ describe.skipIf(!canTrace)('a system call that fails is a typed error, and the o
   }
 });
 
+// RW02 RW03: what a disk holds after a power cut is what was flushed before it.
+describe.skipIf(!canTrace)('the content is flushed before it takes the name, and the name before success', () => {
+  test.each(['small', 'new file'])('%s', async (name) => {
+    const { directory, task } = place(kinds[name] ?? plain('needle'));
+    try {
+      const record = join(directory, 'record');
+      await runWithFault(script, [JSON.stringify(task)], { record });
+      const calls = readFileSync(record, 'utf8').split('\n');
+      const opened = calls.findIndex((call) => /^openat.*\.lathe-tmp-.*O_CREAT/.test(call));
+      const named = calls.findIndex((call) => /^(?:rename|link)\(.*\.lathe-tmp-/.test(call));
+      const temp = /= (\d+)$/.exec(calls[opened] ?? '')?.[1];
+      const folder = /\/proc\/self\/fd\/(\d+)\//.exec(calls[named] ?? '')?.[1];
+      const before = calls.slice(opened, named);
+      const written = before.findLastIndex((call) => call.startsWith(`pwrite64(${temp},`));
+      const flushed = before.findLastIndex((call) => call.startsWith(`fsync(${temp})`) && call.endsWith('= 0'));
+      expect([written > 0, flushed > written]).toEqual([true, true]);
+      const journal = before.filter((call) => /^rename\(.*journal/.test(call));
+      expect(journal).toHaveLength(name === 'small' ? 2 : 1);
+      expect(calls.slice(named).filter((call) => call.startsWith('fsync('))).toEqual([
+        expect.stringMatching(new RegExp(`^fsync\\(${folder}\\) += 0$`)),
+      ]);
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+});
+
+// RW24
 test.skipIf(!canTrace)(
   'a save by an editor at the very moment of the rename is reported and can be brought back',
   { timeout: 60_000 },
@@ -331,6 +361,7 @@ async function runPlain(
   return (await runWithFault(script, [JSON.stringify(task)], uid === undefined ? {} : { uid })).answer;
 }
 
+// RW23
 test('200 parallel edits of one file from four processes are all made', { timeout: 120_000 }, async () => {
   const root = tempDirectory({ f: Array.from({ length: 200 }, (_, index) => `<${index}>\n`).join('') });
   const home = tempDirectory();
@@ -350,6 +381,7 @@ test('200 parallel edits of one file from four processes are all made', { timeou
   expect(readdirSync(join(home, 'locks'))).toEqual([]);
 });
 
+// RW08 RW11
 describe.skipIf(!isRoot)('without privileges', () => {
   const setUp = (mode: number, fileMode: number) => {
     const root = tempDirectory({ 'd/f': 'old' });
@@ -392,6 +424,7 @@ describe.skipIf(!isRoot)('without privileges', () => {
   });
 });
 
+// RW30
 test.skipIf(process.platform !== 'linux')(
   'directories swapped for links while edits run let nothing out',
   { timeout: 120_000 },

@@ -94,6 +94,11 @@ describe('a successful edit', () => {
     expect(read('g')).toBe('c\r\nd\r\nc\nd\n');
   });
 
+  test('counts lines by their line feeds, as read_file does', async () => {
+    const { edit } = await setUp({ f: 'a\r\nb\nc\rd\r\n' });
+    expect((await edit('f', 'b', 'X')).llmContent).toContain('Showing lines 1-3 of 3:');
+  });
+
   test('names what it overlooked', async () => {
     const { edit, read } = await setUp({ f: 'if (x)  \n  say(“hi”)\n' });
     const result = await edit('f', 'if (x)\n  say("hi")', 'if (x)\n  say("ho")');
@@ -101,6 +106,7 @@ describe('a successful edit', () => {
     expect(result.llmContent).toContain('found apart from trailing whitespace and typographic characters');
   });
 
+  // RW16 RW17
   test('keeps encodings, marks and damaged bytes elsewhere', async () => {
     const utf16 = Buffer.from('\uFEFFGrüße\r\nWelt\r\n', 'utf16le');
     const chinese = '你好，世界。这是一个测试文件，用来检查编码是否保留。\n'.repeat(5);
@@ -119,6 +125,7 @@ describe('a successful edit', () => {
     expect(readFileSync(path('bom'), 'utf8')).toBe('\uFEFFa\r\nc\r\n');
   });
 
+  // RW12
   test('writes through a symbolic link and leaves it a link', async () => {
     const { edit, path, read } = await setUp({ target: 'old' });
     symlinkSync('target', path('link'));
@@ -126,6 +133,7 @@ describe('a successful edit', () => {
     expect([read('target'), lstatSync(path('link')).isSymbolicLink()]).toEqual(['new', true]);
   });
 
+  // RW13
   test('says that other names of the file keep the old content', async () => {
     const { edit, path, read } = await setUp({ f: 'old' });
     linkSync(path('f'), path('g'));
@@ -134,6 +142,7 @@ describe('a successful edit', () => {
     expect(result.llmContent).toContain('another name (a hard link), which keeps the old content');
   });
 
+  // RW31
   test('does not depend on the clock', async () => {
     const { edit, path, read } = await setUp({ f: 'old' });
     utimesSync(path('f'), new Date('2036-01-01'), new Date('2036-01-01'));
@@ -144,6 +153,7 @@ describe('a successful edit', () => {
   });
 });
 
+// RW18 RW19 RW21 RW26
 describe('an edit that is refused leaves the file as it was', () => {
   const text = 'foo x\nfoo\n';
   test.each([
@@ -194,6 +204,7 @@ describe('an edit that is refused leaves the file as it was', () => {
     );
   });
 
+  // RW27
   test.each(['fifo', 'socket', 'device'])('a %s', async (kind) => {
     const { tool, path } = await setUp();
     const target = kind === 'device' ? '/dev/full' : path('special');
@@ -204,6 +215,7 @@ describe('an edit that is refused leaves the file as it was', () => {
     await expect(tool.shouldConfirmExecute(params, signal)).rejects.toMatchObject({ type: 'target_not_regular_file' });
   });
 
+  // RW25
   test('a file of a terabyte is refused at once', async () => {
     const { edit, path } = await setUp({ f: '' });
     truncateSync(path('f'), 2 ** 40);
@@ -211,6 +223,7 @@ describe('an edit that is refused leaves the file as it was', () => {
     expect(statSync(path('f')).size).toBe(2 ** 40);
   });
 
+  // RW11
   test('a read-only file', async () => {
     const { edit, path, read } = await setUp({ f: 'old' });
     chmodSync(path('f'), 0o444);
@@ -270,6 +283,7 @@ describe('the confirmation', () => {
     await expect(tool.shouldConfirmExecute(call('f', 'x', 'y'), signal)).rejects.toBeInstanceOf(ToolError);
   });
 
+  // RW22
   test('binds what was shown: a file changed since is not written', async () => {
     const { tool, call, path, read } = await setUp({ f: 'a\nb\n' });
     const params = call('f', 'a', 'x');

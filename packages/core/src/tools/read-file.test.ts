@@ -68,6 +68,7 @@ test('a line longer than the budget is cut and marked', async () => {
   expect(result.returnDisplay).toMatch(/\(truncated\)$/);
 });
 
+// RR08
 test('an empty file is empty, not an error', async () => {
   const { read } = await reader({ 'a.txt': '', 'bom.txt': '\uFEFF', 'newline.txt': '\n' });
   expect((await read('a.txt')).llmContent).toBe('');
@@ -174,6 +175,7 @@ test.each([
   expect(tool.validateToolParams({ absolute_path: path })).toMatch(expected);
 });
 
+// RR09
 test.each([
   ['offset', -1],
   ['offset', 1.5],
@@ -188,6 +190,7 @@ test.each([
   expect(tool.validateToolParams({ absolute_path: '/a', [field]: value })).toContain(field);
 });
 
+// RR07
 test('binary files are explained, not shown', async () => {
   const { read, root } = await reader({});
   writeFileSync(join(root, 'a.bin'), Buffer.from([0, 1, 2, 3, 255, 254]));
@@ -212,6 +215,7 @@ test('an image, a sound and a PDF come as what they are by their bytes, not by t
   expect((await read('c')).llmContent).toMatchObject({ inlineData: { mimeType: 'application/pdf' } });
 });
 
+// RR15
 test.each([
   ['50,000 x 50,000 pixels in its header', png(50_000, 50_000), /50000 x 50000 pixels are too many/],
   ['no pixels', png(0, 0), /its header is damaged/],
@@ -279,6 +283,7 @@ test('a secret is read only after a person was asked, and no rule is offered for
   expect((await tool.execute(params, signal)).llmContent).toBe('key');
 });
 
+// RR13 RR14
 test.skipIf(process.platform !== 'linux')('odd names are read by the form in which they are listed', async () => {
   const { read, root } = await reader({});
   writeFileSync(Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0x66, 0xff, 0x0a])]), 'odd');
@@ -302,6 +307,7 @@ test('an aborted call reads nothing', async () => {
   });
 });
 
+// RR11
 test.skipIf(process.geteuid?.() !== 0)('what the operating system denies is denied in words', async () => {
   const { read, root } = await reader({ 'a.txt': 'x', 'closed/b.txt': 'x' });
   execFileSync('chmod', ['755', root]);

@@ -93,6 +93,7 @@ test('what permission rules hide is not there', async () => {
   expect(JSON.stringify(await read({ paths: ['*.txt'] }))).not.toContain('b.txt');
 });
 
+// RR16
 test('one bad file does not fail the rest', async () => {
   const { read, root, names } = await reader({ 'a.txt': 'a', 'b.bin': Buffer.from([0, 1, 2]) });
   execFileSync('mkfifo', [join(root, 'pipe')]);
@@ -136,6 +137,7 @@ test('the length is shared: small files whole, large ones in part, the last not 
 
 const many = process.env['LATHE_LONG'] === '1' ? 10_050 : 1500;
 
+// RR16
 test('many files, some of them unreadable: capped, in order, and soon aborted', { timeout: 120_000 }, async () => {
   const { read, root, names, tool } = await reader({}, { maxChars: many * 5 });
   mkdirSync(join(root, 'many'));

@@ -48,6 +48,7 @@ test('a file that was read is overwritten, and what was written counts as read',
   expect(read('f')).toBe('');
 });
 
+// RW22 RW31
 describe('freshness is judged by content', () => {
   test('a file that was never read, or changed since, is not overwritten', async () => {
     const { write, read, see, path } = await setUp({ f: 'a' });
@@ -83,6 +84,7 @@ describe('freshness is judged by content', () => {
   });
 });
 
+// RW34
 test('the same content is not written again', async () => {
   const { write, see, path } = await setUp({ f: 'a\n' });
   see('f');
@@ -92,6 +94,7 @@ test('the same content is not written again', async () => {
   expect(statSync(path('f'), { bigint: true })).toEqual(before);
 });
 
+// RW14 RW15 RW16 RW17
 describe('what the file is stays', () => {
   test.each([
     ['CRLF', 'a\r\nb\r\n', 'a\nX\nc\n', 'a\r\nX\r\nc\r\n'],
