@@ -98,7 +98,7 @@ function lines(size) {
   return text;
 }
 
-async function replaceFile(path, text) {
+function replaceFile(path, text) {
   const temp = `${path}.new`;
   const fd = openSync(temp, 'w');
   writeSync(fd, text);

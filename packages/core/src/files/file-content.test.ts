@@ -13,10 +13,9 @@ test('a device that takes and gives a few bytes at a time gets and returns them 
       { write: (bytes, offset, length, position) => file.write(bytes, offset, Math.min(length, 7), position) },
       pieces,
     );
-    const slow: Pick<typeof file, 'read'> = {
-      read: (buffer: Buffer, offset: number, length: number, position: number) =>
-        file.read(buffer, offset, Math.min(length, 5), position),
-    } as typeof file;
+    const slow: Parameters<typeof startsWith>[0] = {
+      read: (buffer, offset, length, position) => file.read(buffer, offset, Math.min(length, 5), position),
+    };
     expect(await file.readFile()).toEqual(Buffer.concat(pieces));
     expect(await startsWith(slow, pieces)).toBe(true);
     expect(await startsWith(slow, [...pieces, Buffer.from('more')])).toBe(false);

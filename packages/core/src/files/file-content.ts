@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { FileHandle } from 'node:fs/promises';
 import { setImmediate as turn } from 'node:timers/promises';
 import { ToolError } from '../errors.js';
 import type { OpenFile } from './open-file.js';
@@ -27,8 +26,16 @@ export async function readContent({ handle, path, stat }: OpenFile, signal: Abor
   return buffer.subarray(0, length);
 }
 
+interface ByteSource {
+  read(buffer: Buffer, offset: number, length: number, position: number): Promise<{ bytesRead: number }>;
+}
+
+interface ByteSink {
+  write(bytes: Uint8Array, offset: number, length: number, position: number): Promise<{ bytesWritten: number }>;
+}
+
 /** Whether the file begins with exactly these bytes. */
-export async function startsWith(handle: Pick<FileHandle, 'read'>, pieces: readonly Uint8Array[]): Promise<boolean> {
+export async function startsWith(handle: ByteSource, pieces: readonly Uint8Array[]): Promise<boolean> {
   const buffer = Buffer.allocUnsafe(chunkSize);
   let position = 0;
   for (const chunk of chunksOf(pieces)) {
@@ -43,7 +50,7 @@ export async function startsWith(handle: Pick<FileHandle, 'read'>, pieces: reado
 }
 
 /** Writes all of these bytes, however few the device takes at a time. */
-export async function writeAll(handle: FileHandle, pieces: readonly Uint8Array[], signal?: AbortSignal): Promise<void> {
+export async function writeAll(handle: ByteSink, pieces: readonly Uint8Array[], signal?: AbortSignal): Promise<void> {
   let position = 0;
   for (const chunk of chunksOf(pieces)) {
     signal?.throwIfAborted();
