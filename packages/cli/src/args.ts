@@ -71,6 +71,9 @@ const options = {
   'max-minutes': { type: 'string' },
 } satisfies ParseArgsConfig['options'];
 
+/** Every flag, as it is typed, for the completion of a shell. */
+export const flagNames: readonly string[] = Object.keys(options).map((name) => `--${name}`);
+
 /** Commands that parse the rest of the line themselves. */
 const ownFlags = new Set(['mcp', 'serve']);
 

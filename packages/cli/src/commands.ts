@@ -10,12 +10,14 @@ export interface Command {
 const loaders: Record<string, () => Promise<{ command: Command }>> = {
   tools: () => import('./commands/tools.js'),
   call: () => import('./commands/call.js'),
+  console: () => import('./commands/console.js'),
   sessions: () => import('./commands/sessions.js'),
   undo: () => import('./commands/undo.js'),
   mcp: () => import('./commands/mcp.js'),
   demo: () => import('./commands/demo.js'),
   serve: () => import('./commands/serve.js'),
   trust: () => import('./commands/trust.js'),
+  completion: () => import('./commands/completion.js'),
   doctor: () => import('./commands/doctor.js'),
 };
 

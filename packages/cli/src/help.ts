@@ -9,12 +9,14 @@ const general = `lathe: a coding agent for the terminal, with any model
   lathe -p "…"                     one task, then exit (also with the prompt on stdin)
   lathe tools [--json]             the tools a model can call
   lathe call <tool> [json|-]       one tool call through validation, policy and execution; no model needed
+  lathe console                    call the tools yourself, with completion and the same questions
   lathe demo [--yes]               see it work on a scratch project, with a scripted model (--record FILE: as an SVG)
   lathe sessions [--json]          earlier sessions in this directory
   lathe undo [n]                   take back the last n changes of files made here (--list shows them)
   lathe mcp add|list|remove|test|auth   MCP servers, whose tools a model can call
   lathe serve                      the tools for another program, as an MCP server (stdio, or --http)
   lathe trust [dir]                trust a folder's settings, commands and servers (--list, --remove)
+  lathe completion SHELL           completion for bash, zsh or fish: source <(lathe completion bash)
   lathe doctor [--json]            what works here, what does not, and what to do about it
 
 Flags

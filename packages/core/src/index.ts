@@ -59,6 +59,7 @@ export { type ServeStdioOptions, serveStdio } from './mcp/server/serve-stdio.js'
 export type { ServerDefinition, UnusableServer } from './mcp/server-definition.js';
 export { chooseModel } from './models/choose-model.js';
 export { estimateMessageTokens, estimateRequestTokens, estimateTokens } from './models/estimate-tokens.js';
+export { type FoundModel, findModels } from './models/find-models.js';
 export type {
   FinishReason,
   Message,
@@ -75,6 +76,7 @@ export type { ModelChoice, ModelSources } from './models/model-sources.js';
 export { recordModel } from './models/record-model.js';
 export { RecordingWriter } from './models/recording.js';
 export { ReplayModel } from './models/replay-model.js';
+export { type Provider, providers } from './models/providers.js';
 export { ScriptedModel, type ScriptedTurn, type ScriptStep } from './models/scripted.js';
 export { Consent, type ConsentKind, definitionHash } from './policy/consent.js';
 export { FolderTrust, type TrustRecord, type TrustState } from './policy/folder-trust.js';

@@ -1,4 +1,4 @@
-import { visibleText } from '@lathe/core';
+import { SessionStore, visibleText } from '@lathe/core';
 import { approvalModes } from '../args.js';
 import { checks } from '../doctor/checks.js';
 import { showServers } from './mcp-commands.js';
@@ -9,13 +9,24 @@ export const slashCommands: readonly SlashCommand[] = [
   { name: 'help', summary: 'what you can type', run: (_, context) => help(context) },
   { name: 'tools', summary: 'the tools and where they come from', run: (_, context) => showTools(context) },
   { name: 'mcp', summary: 'MCP servers and their tools', run: (_, context) => showServers(context) },
-  { name: 'approval-mode', summary: 'show the mode, or set it: plan, default, auto-edit, yolo', run: setMode },
+  {
+    name: 'approval-mode',
+    summary: 'show the mode, or set it: plan, default, auto-edit, yolo',
+    run: setMode,
+    arguments: () => approvalModes,
+  },
   { name: 'permissions', summary: 'the rules in force', run: (_, context) => showRules(context) },
   { name: 'undo', summary: 'take back the last change of a file, or the last n', run: undo },
   { name: 'todos', summary: 'the todo list', run: (_, context) => showTodos(context) },
   { name: 'memory', summary: 'the context files', run: (_, context) => showMemory(context) },
-  { name: 'model', summary: 'the model in use', run: (_, { say, driver }) => say(driver.name) },
-  { name: 'context', summary: 'the workspace and its settings', run: (_, context) => showContext(context) },
+  { name: 'agents', summary: 'the subagents a model can start', run: (_, context) => showAgents(context) },
+  { name: 'model', summary: 'the model in use, or use another', run: useModel },
+  {
+    name: 'context',
+    summary: 'the conversation, the workspace and its trust',
+    run: (_, context) => showContext(context),
+  },
+  { name: 'sessions', summary: 'earlier conversations here, or go on with one', run: sessions },
   {
     name: 'compact',
     summary: 'shorten the conversation to its summary',
@@ -63,7 +74,7 @@ function showRules({ lathe, say }: SlashContext): void {
 }
 
 function listed(title: string, rules: readonly string[]): string {
-  return `  ${title}: ${rules.length > 0 ? visibleText(rules.join(', ')) : 'nothing'}`;
+  return `  ${title}: ${rules.length > 0 ? rules.map((rule) => `\n    ${visibleText(rule)}`).join('') : 'nothing'}`;
 }
 
 async function undo(argument: string, { lathe, say, signal }: SlashContext): Promise<void> {
@@ -93,14 +104,51 @@ function showMemory({ lathe, say }: SlashContext): void {
   );
 }
 
-function showContext({ lathe, say }: SlashContext): void {
+function showContext({ lathe, driver, say }: SlashContext): void {
   const { workspace, loaded, policy } = lathe;
-  say(
-    [
-      `  Directories: ${workspace.roots.join(', ')}`,
-      `  Trusted: ${loaded.isTrusted ? 'yes' : 'no'}`,
-      `  Mode: ${policy.mode}`,
-    ].join('\n'),
+  const talk = driver.conversation;
+  const share = talk ? Math.round((100 * talk.contextTokens) / talk.contextWindow) : 0;
+  const lines = [
+    ...(talk
+      ? [`Conversation: ${talk.messages} messages, ${talk.contextTokens} of ${talk.contextWindow} tokens (${share} %)`]
+      : []),
+    ...(talk?.id === undefined ? [] : [`Session: ${talk.id}`]),
+    `Directories: ${workspace.roots.join(', ')}`,
+    `Trusted: ${loaded.isTrusted ? 'yes' : 'no, its settings can only tighten the rules (lathe trust)'}`,
+    `Mode: ${policy.mode}`,
+  ];
+  say(lines.map((line) => visibleText(`  ${line}`)).join('\n'));
+}
+
+function showAgents({ lathe, say, style }: SlashContext): void {
+  const lines = lathe.subagents.definitions.map(
+    ({ name, description }) => `  ${style.bold(visibleText(name))}  ${visibleText(description.split('\n')[0] ?? '')}`,
+  );
+  say([...lines, '  More: Markdown files in .lathe/agents, here or in your home directory.'].join('\n'));
+}
+
+async function useModel(name: string, { driver, say, signal }: SlashContext): Promise<void> {
+  const talk = driver.conversation;
+  if (!talk || name === '') return say(`  ${visibleText(driver.name)}${talk ? '   (/model NAME uses another)' : ''}`);
+  const notes = await talk.useModel(name, signal);
+  return say([`Model: ${driver.name}`, ...notes].map((line) => visibleText(`  ${line}`)).join('\n'));
+}
+
+async function sessions(id: string, { lathe, driver, say }: SlashContext): Promise<void> {
+  const talk = driver.conversation;
+  if (id !== '') {
+    if (!talk) return say('  That needs a model, and this is the console.');
+    return say((await talk.resume(id)).map((line) => visibleText(`  ${line}`)).join('\n'));
+  }
+  const store = await SessionStore.open(lathe.home, lathe.workspace.root);
+  const list = (await store.list(20)).map(
+    (each) =>
+      `  ${each.id.slice(0, 8)}  ${each.updated.slice(0, 16).replace('T', ' ')}  ${each.title.split('\n')[0]?.slice(0, 80)}`,
+  );
+  return say(
+    list.length === 0
+      ? '  No sessions here yet.'
+      : visibleText([...list, '  /sessions ID goes on with one.'].join('\n')),
   );
 }
 

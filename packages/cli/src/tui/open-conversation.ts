@@ -10,6 +10,7 @@ import {
 } from '@lathe/core';
 import { type Flags, resumeOf } from '../args.js';
 import { ConsoleDriver } from '../console/console-driver.js';
+import { firstRun } from '../first-run/first-run.js';
 import type { Io } from '../io.js';
 import { type ModelTraffic, modelTraffic } from '../model-traffic.js';
 import { openLathe } from '../open-lathe.js';
@@ -31,42 +32,56 @@ export interface ConversationOptions {
   approver: Approver;
   signal: AbortSignal;
   /** Instead of the one that the settings and the machine offer. */
-  model?: Model | undefined;
+  model?: Model | 'console' | undefined;
 }
 
-/** An agent when there is a model, else the console. */
-export async function openConversation(options: ConversationOptions): Promise<OpenedConversation> {
-  const { flags, io, style, approver, signal } = options;
-  const lathe = await openLathe(flags, io, { approver });
-  const place = style.dim(visibleText(lathe.workspace.root));
-  const title = (name: string) => `${style.bold('lathe')} ${name} ${place}`;
+/** An agent when there is a model, else the console; a person who has neither chosen is asked. */
+export async function openConversation(options: ConversationOptions): Promise<OpenedConversation | 'demo' | 'leave'> {
+  if (options.model === 'console') return openConsole(options);
+  const lathe = await openLathe(options.flags, options.io, { approver: options.approver });
   if (options.model) {
-    const { model } = options;
-    return { lathe, driver: new AgentDriver(lathe, openAgent(lathe, { model })), greeting: title(model.id) };
+    const agent = openAgent(lathe, { model: options.model });
+    return { lathe, driver: new AgentDriver(lathe, agent), greeting: greeting(options.model.id, lathe, options.style) };
   }
+  const answer = await firstRun(lathe, options.flags, options);
+  if (answer === 'nothing to ask') return openModel(lathe, options);
+  await lathe.close();
+  if (answer === 'console') return openConsole(options);
+  return answer === 'saved' ? openConversation(options) : answer;
+}
+
+async function openModel(lathe: Lathe, options: ConversationOptions): Promise<OpenedConversation> {
+  const { flags, io, style, signal } = options;
   const traffic = modelTraffic(flags, lathe, io.cwd);
   const choice = await choose(lathe, flags, traffic, signal);
   if (choice.status === 'chosen') {
     const model = traffic.through(choice.model);
     const session = await openSession(lathe, { model, useModel: traffic.useModel, ...resumeOf(flags) });
-    const driver = new AgentDriver(lathe, session);
-    const notes = [...choice.notes, ...session.notes, ...whereWeWere(session)].map((note) =>
-      style.dim(visibleText(note)),
-    );
-    return { lathe, driver, greeting: [title(choice.model.id), ...notes].join('\n') };
+    const notes = [...choice.notes, ...session.notes, ...whereWeWere(session)];
+    const lines = [greeting(choice.model.id, lathe, style), ...notes.map((note) => style.dim(visibleText(note)))];
+    return { lathe, driver: new AgentDriver(lathe, session), greeting: lines.join('\n') };
   }
-  // In the console the person is the caller, so the tools are set up for a person.
   await lathe.close();
-  const own = await openLathe(flags, io, { approver, caller: 'person' });
+  const ways = choice.setup.ways.map((way) => `  ${way.title}: ${style.accent(way.commands.join('; '))}`);
+  return openConsole(options, [visibleText(choice.setup.problem), ...ways, '']);
+}
+
+/** In the console the person is the caller, so the tools are set up for a person. */
+async function openConsole(
+  { flags, io, approver, style }: ConversationOptions,
+  problem: readonly string[] = [],
+): Promise<OpenedConversation> {
+  const lathe = await openLathe(flags, io, { approver, caller: 'person' });
   const lines = [
-    title(''),
-    '',
-    visibleText(choice.setup.problem),
-    ...choice.setup.ways.map((way) => `  ${way.title}: ${style.accent(way.commands.join('; '))}`),
-    '',
-    'Until then this is the console: you call the tools yourself. /tools lists them, /help helps.',
+    greeting('', lathe, style),
+    ...problem,
+    'This is the console: you call the tools yourself. /tools lists them, /help helps.',
   ];
-  return { lathe: own, driver: new ConsoleDriver(own), greeting: lines.join('\n') };
+  return { lathe, driver: new ConsoleDriver(lathe), greeting: lines.join('\n') };
+}
+
+function greeting(name: string, { workspace }: Lathe, style: Style): string {
+  return `${style.bold('lathe')} ${name === '' ? '' : `${visibleText(name)} `}${style.dim(visibleText(workspace.root))}`;
 }
 
 async function choose(

@@ -1,5 +1,6 @@
 import type { Model } from '@lathe/core';
 import type { Flags } from '../args.js';
+import { findCommand } from '../commands.js';
 import { openCompleter } from '../completion/open-completer.js';
 import { exitCodes } from '../exit-codes.js';
 import type { Io } from '../io.js';
@@ -22,12 +23,15 @@ export async function startInteractive(
   flags: Flags,
   io: Io,
   signal: AbortSignal,
-  model?: Model,
+  model?: Model | 'console',
 ): Promise<number> {
   await askForTrust(flags, io, signal);
   const queue = new ApprovalQueue();
   const style = styleFor(io.env);
-  const { lathe, driver, greeting } = await openConversation({ flags, io, style, approver: queue, signal, model });
+  const opened = await openConversation({ flags, io, style, approver: queue, signal, model });
+  if (opened === 'leave') return exitCodes.success;
+  if (opened === 'demo') return (await findCommand('demo')).run({ command: 'demo', operands: [], flags }, io, signal);
+  const { lathe, driver, greeting } = opened;
   const prompts = new PromptCommands(lathe, signal);
   const commands = () => [...slashCommands, ...prompts.commands];
   const sandbox = (await lathe.sandbox.status()).text;

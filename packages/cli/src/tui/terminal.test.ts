@@ -11,10 +11,10 @@ beforeAll(buildProgram, 300_000);
 /** Shown when the prompt takes keys. */
 const idle = 'Ask for anything.';
 
-test('without a model the console calls tools, asks, undoes and leaves the terminal as it was', async () => {
+test('the console calls tools, asks, undoes and leaves the terminal as it was', async () => {
   const cwd = tempDirectory({ 'a.txt': 'one\n' });
-  const { type, shows, exited, raw } = terminal([], { cwd });
-  await shows('this is the console');
+  const { type, shows, exited, raw } = terminal(['console'], { cwd });
+  await shows('This is the console');
   type('list_dir\t');
   await shows('list_directory ');
   type(`path=${cwd}\r`);
@@ -69,8 +69,8 @@ test('a task with a model: a change is shown, changed in an editor, and told to 
 }, 90_000);
 
 test('a paste of ten thousand lines in twenty columns is kept, and the program goes on', async () => {
-  const { type, shows, resize, exited, text } = terminal([], { cwd: tempDirectory({}) });
-  await shows('this is the console');
+  const { type, shows, resize, exited, text } = terminal(['console'], { cwd: tempDirectory({}) });
+  await shows('This is the console');
   resize(20);
   type(`\u001b[200~${'line\n'.repeat(10_000)}\u001b[201~`);
   await shows('[paste #1 10,000');
@@ -84,8 +84,8 @@ test('a paste of ten thousand lines in twenty columns is kept, and the program g
 
 test('neither what was typed before a question nor a paste answers it', async () => {
   const cwd = tempDirectory({});
-  const { type, shows, exited } = terminal([], { cwd });
-  await shows('this is the console');
+  const { type, shows, exited } = terminal(['console'], { cwd });
+  await shows('This is the console');
   type(`write_file file_path=${join(cwd, 'x.txt')} content=new\ryyy`);
   await shows('Yes, once');
   await think();

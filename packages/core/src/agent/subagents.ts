@@ -75,6 +75,11 @@ export class Subagents implements TaskRunner {
     });
   }
 
+  /** The kinds there are, for people. */
+  get definitions(): readonly SubagentDefinition[] {
+    return [...this.#definitions.values()];
+  }
+
   #names(): string {
     return [...this.#definitions.keys()].join(', ');
   }

@@ -48,7 +48,10 @@ function notesOn({ server, name, contextWindow, supports }: LocalModel): string[
 }
 
 /** OLLAMA_HOST as Ollama understands it, as long as it stays on this machine. */
-function addressesOf({ localAddresses, env }: ModelSources): Partial<Record<LocalServerName, string>> {
+export function addressesOf({
+  localAddresses,
+  env,
+}: Pick<ModelSources, 'localAddresses' | 'env'>): Partial<Record<LocalServerName, string>> {
   const host = env['OLLAMA_HOST'];
   if (!host || localAddresses?.ollama) return localAddresses ?? {};
   const full = host.includes('://') ? host : `http://${host}`;

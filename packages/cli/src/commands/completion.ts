@@ -1,0 +1,53 @@
+import { approvalModes, flagNames, outputFormats, UsageError } from '../args.js';
+import { type Command, commandNames } from '../commands.js';
+import { exitCodes } from '../exit-codes.js';
+
+const words = [...commandNames].join(' ');
+const flags = flagNames.join(' ');
+const modes = approvalModes.join(' ');
+const formats = outputFormats.join(' ');
+
+/** Tools and sessions are asked of the program itself when they are needed; their names are the first words of its lines. */
+const bash = `_lathe() {
+  local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} list
+  case $before in
+    --approval-mode) list='${modes}' ;;
+    --output-format|-o) list='${formats}' ;;
+    --cwd) COMPREPLY=($(compgen -d -- "$word")); return ;;
+    --resume|-r) list=$(lathe sessions 2>/dev/null | cut -d' ' -f1) ;;
+    call) list=$(lathe tools 2>/dev/null | cut -d' ' -f1 | grep -E '^[A-Za-z_][A-Za-z0-9_-]*$') ;;
+    mcp) list='add list remove test auth' ;;
+    completion) list='bash zsh fish' ;;
+    *) case $word in -*) list='${flags}' ;; *) if [ "$COMP_CWORD" -eq 1 ]; then list='${words}'; fi ;; esac ;;
+  esac
+  COMPREPLY=($(compgen -W "$list" -- "$word"))
+}
+complete -o default -F _lathe lathe`;
+
+/** Zsh understands the functions of bash. */
+const zsh = `autoload -U +X bashcompinit && bashcompinit
+${bash}`;
+
+const fish = `complete -c lathe -n __fish_use_subcommand -f -a '${words}'
+complete -c lathe -n '__fish_seen_subcommand_from call' -f -a "(lathe tools 2>/dev/null | string split -f1 ' ')"
+complete -c lathe -n '__fish_seen_subcommand_from mcp' -f -a 'add list remove test auth'
+complete -c lathe -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'
+complete -c lathe -l approval-mode -x -a '${modes}'
+complete -c lathe -l output-format -s o -x -a '${formats}'
+complete -c lathe -l resume -s r -x -a "(lathe sessions 2>/dev/null | string split -f1 ' ')"
+${flagNames
+  .filter((flag) => !['--approval-mode', '--output-format', '--resume'].includes(flag))
+  .map((flag) => `complete -c lathe -l ${flag.slice(2)}`)
+  .join('\n')}`;
+
+const scripts: Readonly<Record<string, string>> = { bash, zsh, fish };
+
+/** `lathe completion bash`: what a shell needs to complete our command line. */
+export const command: Command = {
+  async run({ operands: [shell = ''] }, io) {
+    const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined;
+    if (script === undefined) throw new UsageError('lathe completion is for one of bash, zsh, fish');
+    io.out(script);
+    return exitCodes.success;
+  },
+};

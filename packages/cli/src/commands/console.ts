@@ -1,0 +1,11 @@
+import { UsageError } from '../args.js';
+import type { Command } from '../commands.js';
+
+/** `lathe console`: the tools without a model, also where one is configured. */
+export const command: Command = {
+  async run({ flags }, io, signal) {
+    if (!io.isInteractive) throw new UsageError('the console needs a terminal; elsewhere use lathe call');
+    const { startInteractive } = await import('../tui/start.js');
+    return startInteractive([], flags, io, signal, 'console');
+  },
+};

@@ -1,0 +1,69 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { buildProgram } from '../../../../testing/lathe-program.js';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { isRestored, terminal } from '../../../../testing/terminal.js';
+
+beforeAll(buildProgram, 300_000);
+
+test('with nothing configured a choice is offered, and the console works', async () => {
+  const cwd = tempDirectory({ 'a.txt': 'one\n' });
+  const { type, shows, text, exited, raw } = terminal([], { cwd });
+  await shows('call the tools yourself, without a model');
+  type(/(\d) {2}Console/.exec(text())?.[1] ?? '');
+  await shows('This is the console');
+  type(`read_file absolute_path=${join(cwd, 'a.txt')}\r`);
+  await shows('one');
+  type('\u0004');
+  expect(await exited()).toBe(0);
+  expect(isRestored(raw())).toBe(true);
+}, 60_000);
+
+test('among several keys one is chosen with the arrows and kept, beside whatever the settings hold', async () => {
+  const home = tempDirectory({ '.lathe/settings.json': '{\n  // mine\n  "tools": { "approvalMode": "plan" }\n}\n' });
+  const env = { HOME: home, OPENAI_API_KEY: 'key-one', ANTHROPIC_API_KEY: 'key-two', ANTHROPIC_MODEL: 'claude-x' };
+  const first = terminal([], { cwd: tempDirectory(), env });
+  await first.shows('ANTHROPIC_API_KEY is set');
+  expect(first.text()).toContain('OPENAI_API_KEY is set');
+  first.type('\u001b[B\r');
+  await first.shows('claude-x · plan mode');
+  const saved = readFileSync(join(home, '.lathe', 'settings.json'), 'utf8');
+  expect(saved).toContain('// mine');
+  expect(saved).toContain('"name": "anthropic/claude-x"');
+  expect(saved).not.toContain('key-');
+  first.type('\u0004');
+  expect(await first.exited()).toBe(0);
+
+  const second = terminal([], { cwd: tempDirectory(), env });
+  await second.shows('claude-x · plan mode');
+  second.type('/quit\r');
+  expect(await second.exited()).toBe(0);
+}, 60_000);
+
+test('a key that is entered is not shown and kept in a private file; Esc leaves without a trace', async () => {
+  const home = tempDirectory();
+  const env = { HOME: home };
+  const left = terminal([], { cwd: tempDirectory(), env });
+  await left.shows('Enter a key');
+  left.type('\u001b');
+  expect(await left.exited()).toBe(0);
+  expect(isRestored(left.raw())).toBe(true);
+
+  const { type, shows, text, raw, exited } = terminal([], { cwd: tempDirectory(), env });
+  await shows('Enter a key');
+  type(/(\d) {2}Enter a key/.exec(text())?.[1] ?? '');
+  await shows('Whose key?');
+  type('1');
+  await shows('which only you can read');
+  type('\u001b[200~sk-secret-of-mine\n\u001b[201~');
+  await shows('•••');
+  type('\r');
+  await shows('gpt-5 · default mode');
+  const path = join(home, '.lathe', 'settings.json');
+  expect(readFileSync(path, 'utf8')).toContain('"apiKey": "sk-secret-of-mine"');
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect(raw()).not.toContain('sk-secret');
+  type('\u0004');
+  expect(await exited()).toBe(0);
+}, 60_000);

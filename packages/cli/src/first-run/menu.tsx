@@ -1,0 +1,113 @@
+import { Box, Text, useApp, useInput } from 'ink';
+import { useEffect } from 'react';
+import type { Style } from '../render/style.js';
+import { pastedText } from '../tui/key-stream.js';
+import { type ShowOptions, show } from '../tui/show.js';
+import { useLatest } from '../tui/use-latest.js';
+
+/** One line of a menu. Its text is inert. */
+export interface Choice<T> {
+  label: string;
+  detail?: string;
+  value: T;
+}
+
+type Place = ShowOptions & { style: Style };
+
+/** Asks a person to choose with the arrow keys or a digit; `undefined` when they leave. */
+export async function choose<T>(title: string, choices: readonly Choice<T>[], place: Place): Promise<T | undefined> {
+  let chosen: T | undefined;
+  const onDone = (index: number | undefined) => {
+    chosen = index === undefined ? undefined : choices[index]?.value;
+  };
+  await show(<Menu title={title} choices={choices} style={place.style} onDone={onDone} />, place);
+  return chosen;
+}
+
+/** Asks for a line that nobody may read over one's shoulder; `undefined` when they leave. */
+export async function askSecret(title: string, place: Place): Promise<string | undefined> {
+  let secret: string | undefined;
+  const onDone = (text: string | undefined) => {
+    secret = text;
+  };
+  await show(<SecretInput title={title} style={place.style} onDone={onDone} />, place);
+  return secret;
+}
+
+interface MenuProps {
+  title: string;
+  choices: readonly Choice<unknown>[];
+  style: Style;
+  onDone: (index: number | undefined) => void;
+}
+
+function Menu({ title, choices, style, onDone }: MenuProps) {
+  const selected = useLatest(0);
+  const done = useDone(onDone);
+  useInput((input, key) => {
+    const digit = Number(input);
+    if (key.escape || (key.ctrl && (input === 'c' || input === 'd'))) done.finish(undefined);
+    else if (key.upArrow) selected.set((selected.get() + choices.length - 1) % choices.length);
+    else if (key.downArrow) selected.set((selected.get() + 1) % choices.length);
+    else if (key.return) done.finish(selected.get());
+    else if (digit >= 1 && digit <= choices.length) done.finish(digit - 1);
+  });
+  if (done.isDone) return null;
+  const width = Math.max(...choices.map(({ label }) => label.length)) + 2;
+  return (
+    <Box flexDirection="column">
+      <Text>{title}</Text>
+      {choices.map(({ label, detail = '' }, index) => {
+        const isSelected = index === selected.get();
+        const shown = `${index + 1}  ${detail === '' ? label : label.padEnd(width)}`;
+        return (
+          <Text key={label} wrap="truncate-end">
+            {isSelected ? style.accent(`❯ ${shown}`) : `  ${shown}`}
+            {style.dim(detail)}
+          </Text>
+        );
+      })}
+      <Text>{style.dim('Arrow keys and Enter choose, Esc leaves.')}</Text>
+    </Box>
+  );
+}
+
+interface SecretInputProps {
+  title: string;
+  style: Style;
+  onDone: (text: string | undefined) => void;
+}
+
+function SecretInput({ title, style, onDone }: SecretInputProps) {
+  const text = useLatest('');
+  const done = useDone(onDone);
+  useInput((input, key) => {
+    if (key.escape || (key.ctrl && input === 'c')) done.finish(undefined);
+    else if (key.return) done.finish(text.get().trim() || undefined);
+    else if (key.backspace || key.delete) text.set(text.get().slice(0, -1));
+    else if (!key.ctrl && !key.meta && !key.tab) text.set(text.get() + (pastedText(input) ?? input));
+  });
+  if (done.isDone) return null;
+  return (
+    <Box flexDirection="column">
+      <Text>{title}</Text>
+      <Text>{`${style.accent('❯')} ${'•'.repeat(Math.min(60, text.get().length))}█`}</Text>
+      <Text>{style.dim('Enter saves, Esc leaves.')}</Text>
+    </Box>
+  );
+}
+
+/** Takes the answer, wipes what was shown, and ends. */
+function useDone<T>(onDone: (value: T) => void): { isDone: boolean; finish: (value: T) => void } {
+  const { exit } = useApp();
+  const isDone = useLatest(false);
+  useEffect(() => {
+    if (isDone.get()) exit();
+  });
+  const finish = (value: T) => {
+    if (isDone.get()) return;
+    onDone(value);
+    isDone.set(true);
+  };
+  return { isDone: isDone.get(), finish };
+}
