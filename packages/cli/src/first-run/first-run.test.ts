@@ -55,7 +55,7 @@ test('a key that is entered is not shown and kept in a private file; Esc leaves 
   type(/(\d) {2}Enter a key/.exec(text())?.[1] ?? '');
   await shows('Whose key?');
   type('1');
-  await shows('which only you can read');
+  await shows('Enter saves');
   type('\u001b[200~sk-secret-of-mine\n\u001b[201~');
   await shows('•••');
   type('\r');
