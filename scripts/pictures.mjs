@@ -49,10 +49,8 @@ async function demo() {
 }
 
 async function consoleScreen() {
-  const at = open([]);
-  await at.shows('console');
-  if (!at.text().includes('this is the console')) at.type('\u001b');
-  await at.shows('this is the console');
+  const at = open(['console']);
+  await at.shows('This is the console');
   at.type(`list_directory path=${project}\r`);
   await at.shows('notes.md');
   at.type('read_file ');
