@@ -40,6 +40,7 @@ writeFileSync(
 
 const lathe = { entities: [{ name: 'Lathe', entityType: 'tool system', observations: ['turns things'] }] };
 /** Tool, parameters, what the answer holds. */
+/** @type {[string, object, string][]} */
 const calls = [
   ['everything__echo', { message: 'hello' }, 'hello'],
   ['everything__get-sum', { a: 19, b: 23 }, '42'],
