@@ -3,6 +3,7 @@ import type { SlashCommand } from '../slash/slash-command.js';
 import type { Driver } from '../tui/driver.js';
 import { completeCommands } from './complete-commands.js';
 import { completePaths } from './complete-paths.js';
+import { mentionsLike, resourceMentions } from './complete-resources.js';
 import { Completer } from './completer.js';
 import { PathIndex } from './path-index.js';
 
@@ -13,13 +14,19 @@ export interface CompleterOptions {
   signal: AbortSignal;
 }
 
-/** Completes commands and what they take, files, and what the driver knows. */
+/** Completes commands and what they take, files, resources, and what the driver knows. */
 export function openCompleter({ lathe, driver, commands, signal }: CompleterOptions): Completer {
   const completer = new Completer();
   const index = new PathIndex((stop) => lathe.listPaths(stop), { onChange: () => completer.again(), signal });
+  const resources = resourceMentions(lathe, signal);
+  lathe.registry.onChange(() => completer.again());
+  resources.onChange(() => completer.again());
   completer.use([
     completeCommands(commands, lathe),
-    completePaths(() => index.paths),
+    completePaths(
+      () => index.paths,
+      (query) => mentionsLike(resources.items, query),
+    ),
     (text, cursor) => driver.complete(text, cursor),
   ]);
   return completer;

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { badMcpServer } from '../../../../testing/bad-mcp-servers.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { mentionedResources } from '../mentions/mentioned-resources.js';
-import { PromptCommands, readArguments, showServers } from './mcp-commands.js';
+import { promptCommands, readArguments, showServers } from './mcp-commands.js';
 
 const { signal } = new AbortController();
 
@@ -30,10 +30,10 @@ async function open(servers: Record<string, string>) {
 
 test('prompts of a server become commands once the server is there', async () => {
   const lathe = await open({ notes: 'library' });
-  const prompts = new PromptCommands(lathe, signal);
-  expect(prompts.commands).toEqual([]);
+  const prompts = promptCommands(lathe, signal);
+  expect(prompts.items).toEqual([]);
   await lathe.discover(signal);
-  await expect.poll(() => prompts.commands).toMatchObject([{ name: 'notes:review', summary: 'Reviews.' }]);
+  await expect.poll(() => prompts.items).toMatchObject([{ name: 'notes:review', summary: 'Reviews.' }]);
 });
 
 test('a resource that a text mentions is brought along; one that cannot be read is told', async () => {

@@ -1,37 +1,12 @@
 import { type AgentEvent, type Lathe, type McpSource, type ServerPrompt, visibleText } from '@lathe/core';
+import { ServerLists } from '../mcp/server-lists.js';
 import type { SlashCommand, SlashContext } from './slash-command.js';
 
-/** The prompts of the servers as `/server:prompt`, as far as the servers have told theirs. */
-export class PromptCommands {
-  readonly #lathe: Lathe;
-  readonly #signal: AbortSignal;
-  readonly #found = new Map<McpSource, SlashCommand[]>();
-
-  constructor(lathe: Lathe, signal: AbortSignal) {
-    this.#lathe = lathe;
-    this.#signal = signal;
-    lathe.registry.onChange(() => void this.#ask());
-  }
-
-  get commands(): SlashCommand[] {
-    return [...this.#found.values()].flat();
-  }
-
-  /** Asks each server once, when it is there. */
-  async #ask(): Promise<void> {
-    const ready = this.#lathe.sources.servers.filter(({ client }) => client.state.status === 'ready');
-    const unasked = ready.filter((source) => !this.#found.has(source));
-    for (const source of unasked) this.#found.set(source, []);
-    await Promise.all(
-      unasked.map(async (source) => {
-        const prompts = await source.prompts(this.#signal).catch(() => []);
-        this.#found.set(
-          source,
-          prompts.map((prompt) => promptCommand(source, prompt)),
-        );
-      }),
-    );
-  }
+/** The prompts of the servers as `/server:prompt`. */
+export function promptCommands(lathe: Lathe, signal: AbortSignal): ServerLists<SlashCommand> {
+  return new ServerLists(lathe, 'prompts', async (source) =>
+    (await source.prompts(signal)).map((prompt) => promptCommand(source, prompt)),
+  );
 }
 
 function promptCommand(source: McpSource, { name, title, description, parameters }: ServerPrompt): SlashCommand {

@@ -6,13 +6,14 @@ import type { Io } from '../io.js';
 import type { Style } from '../render/style.js';
 import type { ViewContext } from '../render/view-context.js';
 import type { SlashCommand } from '../slash/slash-command.js';
-import type { ApprovalQueue } from './approval-queue.js';
 import { Confirmation } from './confirmation-view.js';
 import type { Driver } from './driver.js';
+import { FieldView } from './field-view.js';
 import type { InputHistory } from './input-history.js';
 import { statusLine } from './live-part.js';
 import { Prompt } from './prompt.js';
 import { PromptInput } from './prompt-input.js';
+import type { QuestionQueue, Waiting } from './question-queue.js';
 import { useTerminalSize } from './terminal-size.js';
 import { useHeight } from './use-height.js';
 import { useOpenCards } from './use-open-cards.js';
@@ -22,7 +23,7 @@ import { Item, LivePart } from './views.js';
 export interface AppProps {
   lathe: Lathe;
   driver: Driver;
-  queue: ApprovalQueue;
+  queue: QuestionQueue;
   io: Io;
   style: Style;
   sandbox: string;
@@ -66,15 +67,7 @@ export function App(props: AppProps) {
       )}
       <Box flexDirection="column" ref={below}>
         {question ? (
-          <Confirmation
-            key={question.request.callId + question.request.description}
-            request={question.request}
-            waiting={queue.length}
-            context={context}
-            rows={rows - 2}
-            answer={question.answer}
-            modify={modifier(question, editText)}
-          />
+          <Question question={question} waiting={queue.length} context={context} rows={rows - 2} editText={editText} />
         ) : (
           <PromptInput
             prompt={prompt}
@@ -90,7 +83,33 @@ export function App(props: AppProps) {
   );
 }
 
-function modifier(question: NonNullable<ApprovalQueue['current']>, editText: AppProps['editText']) {
+interface QuestionProps {
+  question: Waiting;
+  waiting: number;
+  context: ViewContext;
+  rows: number;
+  editText: AppProps['editText'];
+}
+
+/** Each question is a view of its own, so that nothing of one is left when the next one comes. */
+function Question({ question, waiting, context, rows, editText }: QuestionProps) {
+  if (question.type === 'field')
+    return <FieldView key={question.id} waiting={question} context={context} rows={rows} />;
+  return (
+    <Confirmation
+      key={question.id}
+      request={question.request}
+      mayExplain={question.type === 'approval'}
+      waiting={waiting}
+      context={context}
+      rows={rows}
+      answer={question.answer}
+      modify={modifier(question, editText)}
+    />
+  );
+}
+
+function modifier(question: Exclude<Waiting, { type: 'field' }>, editText: AppProps['editText']) {
   const { confirmation } = question.request;
   if (confirmation.type !== 'edit' || confirmation.newContent === undefined) return undefined;
   const { newContent, fileName } = confirmation;

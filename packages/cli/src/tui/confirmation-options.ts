@@ -1,4 +1,5 @@
-import { type ApprovalRequest, type Decision, type GrantScope, visibleText } from '@lathe/core';
+import { type Decision, type GrantScope, visibleText } from '@lathe/core';
+import type { Proposal } from './question-queue.js';
 
 /** One way to answer a question. */
 export interface Option {
@@ -8,14 +9,14 @@ export interface Option {
 }
 
 export interface OptionsInput {
-  request: ApprovalRequest;
+  request: Proposal;
   answer: (decision: Decision) => void;
   /** Opens the proposed text in an editor; the answer follows. Missing when there is none to open. */
   modify?: (() => void) | undefined;
   /** Everything is in sight, so that it can be answered for once and for all. */
   mayAlways: boolean;
-  /** Lets the person say why not. */
-  explain: () => void;
+  /** Lets the person say why not, where anybody hears it. */
+  explain: (() => void) | undefined;
 }
 
 /** The answers to a question. The last one, which is chosen at first, says no. */
@@ -40,7 +41,7 @@ export function optionsOf({ request, answer, modify, mayAlways, explain }: Optio
     ...yes,
     ...(mayAlways && rules.length > 0 ? grants : []),
     ...(modify ? [{ key: 'e', label: 'Change it in an editor', decide: modify }] : []),
-    { key: 'm', label: 'No, and say why', decide: explain },
+    ...(explain ? [{ key: 'm', label: 'No, and say why', decide: explain }] : []),
     { key: 'n', label: 'No (Esc)', decide: () => answer({ outcome: 'deny' }) },
   ];
 }

@@ -1,7 +1,8 @@
-import { type ApprovalRequest, type Confirmation, hasHiddenText, visibleText } from '@lathe/core';
+import { type Confirmation, hasHiddenText, visibleText } from '@lathe/core';
 import { renderDiff } from '../render/diff.js';
 import { hasGaps, inert, markGaps, wrapLines } from '../render/lines.js';
 import type { ViewContext } from '../render/view-context.js';
+import type { Proposal } from './question-queue.js';
 
 /** A question as lines for the screen, and whether a person can see all of it there. */
 export interface ConfirmationText {
@@ -12,7 +13,7 @@ export interface ConfirmationText {
   isPlain: boolean;
 }
 
-export function confirmationText({ confirmation, reason }: ApprovalRequest, context: ViewContext): ConfirmationText {
+export function confirmationText({ confirmation, reason }: Proposal, context: ViewContext): ConfirmationText {
   const { style, width } = context;
   const raw = rawBody(confirmation);
   const isGapped = hasGaps(raw);

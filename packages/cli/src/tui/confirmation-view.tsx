@@ -1,4 +1,4 @@
-import type { ApprovalRequest, Decision } from '@lathe/core';
+import type { Decision } from '@lathe/core';
 import { visibleText } from '@lathe/core';
 import { Box, Text, useInput } from 'ink';
 import { useMemo, useRef, useState } from 'react';
@@ -7,6 +7,7 @@ import type { ViewContext } from '../render/view-context.js';
 import { type Option, optionsOf } from './confirmation-options.js';
 import { type ConfirmationText, confirmationText } from './confirmation-text.js';
 import { pasteMark } from './key-stream.js';
+import type { Proposal } from './question-queue.js';
 import { useLatest } from './use-latest.js';
 
 /** Keys pressed this soon after a question appears were meant for something else. */
@@ -15,7 +16,9 @@ const deafMs = 350;
 type Key = Parameters<Parameters<typeof useInput>[0]>[1];
 
 export interface ConfirmationProps {
-  request: ApprovalRequest;
+  request: Proposal;
+  /** Whoever asks hears why not. */
+  mayExplain: boolean;
   waiting: number;
   context: ViewContext;
   /** Lines there is room for. */
@@ -26,12 +29,13 @@ export interface ConfirmationProps {
 }
 
 /** A question with its own input: nothing typed before it appeared can answer it, and Enter alone says no. */
-export function Confirmation({ request, waiting, context, rows, answer, modify }: ConfirmationProps) {
+export function Confirmation(props: ConfirmationProps) {
+  const { request, mayExplain, waiting, context, rows, answer, modify } = props;
   const message = useLatest<string | undefined>(undefined);
   const inside = { ...context, width: Math.max(8, context.width - (context.isSpoken ? 0 : 4)) };
   const text = useMemo(() => confirmationText(request, inside), [request, inside.width]);
   const optionsFor = (mayAlways: boolean) =>
-    optionsOf({ request, answer, modify, mayAlways, explain: () => message.set('') });
+    optionsOf({ request, answer, modify, mayAlways, explain: mayExplain ? () => message.set('') : undefined });
   const { options, room } = layoutOf(text, optionsFor, inside, rows);
   const { choice, from } = useChoice({ options, room, length: text.body.length, message, answer });
 

@@ -251,11 +251,6 @@ test('SF05: a question without a warning shows the command exactly as it runs', 
     fc.property(fc.oneof(hostile, fc.string()), (command) => {
       const { body, isPlain, warnings } = confirmationText(
         {
-          callId: '1',
-          tool: 't',
-          displayName: 't',
-          description: 'd',
-          args: {},
           reason: 'r',
           confirmation: { type: 'exec', title: 't', command, rootCommand: 'x', directory: '/d' },
         },

@@ -1,5 +1,4 @@
 import {
-  type Approver,
   chooseModel,
   type Lathe,
   type Model,
@@ -17,6 +16,8 @@ import { openLathe } from '../open-lathe.js';
 import type { Style } from '../render/style.js';
 import { AgentDriver, whereWeWere } from './agent-driver.js';
 import type { Driver } from './driver.js';
+import type { QuestionQueue } from './question-queue.js';
+import { queueElicitor } from './queue-elicitor.js';
 
 export interface OpenedConversation {
   lathe: Lathe;
@@ -29,7 +30,8 @@ export interface ConversationOptions {
   flags: Flags;
   io: Io;
   style: Style;
-  approver: Approver;
+  /** Where questions to the person go. */
+  queue: QuestionQueue;
   signal: AbortSignal;
   /** Instead of the one that the settings and the machine offer. */
   model?: Model | 'console' | undefined;
@@ -38,7 +40,7 @@ export interface ConversationOptions {
 /** An agent when there is a model, else the console; a person who has neither chosen is asked. */
 export async function openConversation(options: ConversationOptions): Promise<OpenedConversation | 'demo' | 'leave'> {
   if (options.model === 'console') return openConsole(options);
-  const lathe = await openLathe(options.flags, options.io, { approver: options.approver });
+  const lathe = await openLathe(options.flags, options.io, askedThrough(options));
   if (options.model) {
     const agent = openAgent(lathe, { model: options.model });
     return { lathe, driver: new AgentDriver(lathe, agent), greeting: greeting(options.model.id, lathe, options.style) };
@@ -67,17 +69,20 @@ async function openModel(lathe: Lathe, options: ConversationOptions): Promise<Op
 }
 
 /** In the console the person is the caller, so the tools are set up for a person. */
-async function openConsole(
-  { flags, io, approver, style }: ConversationOptions,
-  problem: readonly string[] = [],
-): Promise<OpenedConversation> {
-  const lathe = await openLathe(flags, io, { approver, caller: 'person' });
+async function openConsole(options: ConversationOptions, problem: readonly string[] = []): Promise<OpenedConversation> {
+  const { flags, io, style } = options;
+  const lathe = await openLathe(flags, io, { ...askedThrough(options), caller: 'person' });
   const lines = [
     greeting('', lathe, style),
     ...problem,
     'This is the console: you call the tools yourself. /tools lists them, /help helps.',
   ];
   return { lathe, driver: new ConsoleDriver(lathe), greeting: lines.join('\n') };
+}
+
+/** How the person is asked about calls, and what servers want to know. */
+function askedThrough({ queue, io }: ConversationOptions) {
+  return { approver: queue, elicit: queueElicitor(queue, io) };
 }
 
 function greeting(name: string, { workspace }: Lathe, style: Style): string {

@@ -6,15 +6,15 @@ import { exitCodes } from '../exit-codes.js';
 import type { Io } from '../io.js';
 import { type Style, styleFor } from '../render/style.js';
 import type { ViewContext } from '../render/view-context.js';
-import { PromptCommands } from '../slash/mcp-commands.js';
+import { promptCommands } from '../slash/mcp-commands.js';
 import { slashCommands } from '../slash/slash-commands.js';
 import { askForTrust } from '../trust-question.js';
 import { App } from './app.js';
-import { ApprovalQueue } from './approval-queue.js';
 import { editorCommand, editText } from './edit-text.js';
 import { InputHistory } from './input-history.js';
 import { KeyStream } from './key-stream.js';
 import { openConversation } from './open-conversation.js';
+import { QuestionQueue } from './question-queue.js';
 import { show } from './show.js';
 
 /** The interactive program: an agent when there is a model (a given one, or the one that is found), else the console. */
@@ -26,20 +26,21 @@ export async function startInteractive(
   model?: Model | 'console',
 ): Promise<number> {
   await askForTrust(flags, io, signal);
-  const queue = new ApprovalQueue();
+  const queue = new QuestionQueue();
   const style = styleFor(io.env);
-  const opened = await openConversation({ flags, io, style, approver: queue, signal, model });
+  const opened = await openConversation({ flags, io, style, queue, signal, model });
   if (opened === 'leave') return exitCodes.success;
   if (opened === 'demo') return (await findCommand('demo')).run({ command: 'demo', operands: [], flags }, io, signal);
   const { lathe, driver, greeting } = opened;
-  const prompts = new PromptCommands(lathe, signal);
-  const commands = () => [...slashCommands, ...prompts.commands];
+  const prompts = promptCommands(lathe, signal);
+  const commands = () => [...slashCommands, ...prompts.items];
   const sandbox = (await lathe.sandbox.status()).text;
   const editor = editorCommand(io.env, lathe.settings.general.preferredEditor);
   const isSpoken = lathe.settings.ui.accessibility.screenReader;
   const prompt = operands.join(' ');
   const history = await InputHistory.open(lathe.home, lathe.workspace.root);
   const completer = openCompleter({ lathe, driver, commands, signal });
+  prompts.onChange(() => completer.again());
   const keys = new KeyStream(io.stdin);
   const app = (
     <App

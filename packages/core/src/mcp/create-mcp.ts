@@ -40,7 +40,6 @@ export function createMcp(options: McpOptions): McpSource[] {
     const definition = options.openPage ? { ...configured, startTimeoutMs: loginMs } : configured;
     const { root, gate, runner, env, roots, handlers = {} } = options;
     const consent = serverConsent(definition, root);
-    const refresh = () => void republish(source, options.onTools);
     const client = new McpClient(definition, {
       roots,
       runner,
@@ -49,7 +48,10 @@ export function createMcp(options: McpOptions): McpSource[] {
       ...authorizationFor(definition, options),
       ...(options.sandbox && { sandbox: options.sandbox }),
       ...(gate && definition.isProjects && { consent: (signal: AbortSignal) => gate.pass(consent, signal) }),
-      onToolsChanged: refresh,
+      onListChanged: (list) => {
+        if (list === 'tools') void republish(source, options.onTools);
+        else source.listChanged(list);
+      },
     });
     const source = new McpSource(client, options);
     return source;
@@ -64,17 +66,20 @@ function authorizationFor(definition: ServerDefinition, { tokens, openPage }: Mc
   return { authorization: new ServerAuthorization(options) };
 }
 
-/** A server that announces changes without end is asked once, and again when it has answered. */
-const refreshing = new WeakSet<McpSource>();
+/** Who is being asked, and whether the answer is out of date already. */
+const asked = new WeakMap<McpSource, boolean>();
 
+/** A server that announces changes without end is asked once, and once more when it has answered. */
 async function republish(source: McpSource, onTools: McpOptions['onTools']): Promise<void> {
-  if (refreshing.has(source)) return;
-  refreshing.add(source);
+  const isBusy = asked.has(source);
+  asked.set(source, isBusy);
+  if (isBusy) return;
   try {
     onTools(source.label, await source.discover(AbortSignal.timeout(source.client.definition.startTimeoutMs)));
   } catch {
     // The state of the client says what happened; the tools it had stay until it answers again.
-  } finally {
-    refreshing.delete(source);
   }
+  const isStale = asked.get(source);
+  asked.delete(source);
+  if (isStale) await republish(source, onTools);
 }

@@ -13,14 +13,17 @@ export type ServerState =
   | { status: 'ready'; protocolVersion: string; server: string; latencyMs: number }
   | { status: 'failed'; reason: string };
 
+/** What a server can have more or less of. */
+export type ServerList = 'tools' | 'prompts' | 'resources';
+
 export type McpClientOptions = Pick<
   SessionOptions,
   'roots' | 'runner' | 'env' | 'authorization' | 'handlers' | 'era' | 'sandbox'
 > & {
   /** Asks before a server of the project's starts; throws when it must not. */
   consent?: (signal: AbortSignal) => Promise<void>;
-  /** The server said that its tools are others now. */
-  onToolsChanged?: () => void;
+  /** The server said that one of its lists is another now. */
+  onListChanged?: (list: ServerList) => void;
 };
 
 const maxRestarts = 5;
@@ -160,7 +163,7 @@ export class McpClient implements McpConnection {
   }
 
   async #connect(signal: AbortSignal): Promise<Session> {
-    const { consent, onToolsChanged, ...options } = this.#options;
+    const { consent, onListChanged, ...options } = this.#options;
     const { endpoint, name, startTimeoutMs } = this.definition;
     this.state = { status: 'connecting' };
     try {
@@ -168,12 +171,16 @@ export class McpClient implements McpConnection {
       // The SDK is loaded when the first server is needed, not when Lathe starts.
       const { openSession } = await import('./open-session.js');
       const startedAt = performance.now();
-      const changed = { autoRefresh: false, debounceMs: 300, onChanged: () => onToolsChanged?.() };
+      const changed = (list: ServerList) => ({
+        autoRefresh: false,
+        debounceMs: 300,
+        onChanged: () => onListChanged?.(list),
+      });
       const session = await openSession({
         ...options,
         server: name,
         endpoint,
-        listChanged: { tools: changed },
+        listChanged: { tools: changed('tools'), prompts: changed('prompts'), resources: changed('resources') },
         onClose: (lost) => this.#lost(lost),
         signal,
         timeoutMs: startTimeoutMs,
@@ -202,13 +209,9 @@ export class McpClient implements McpConnection {
     if (this.#restarts >= maxRestarts) return;
     const pause = firstPauseMs * 2 ** this.#restarts++;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => onceMore(this.#options.onToolsChanged), pause);
+    this.#timer = setTimeout(() => this.#options.onListChanged?.('tools'), pause);
     this.#timer.unref();
   }
-}
-
-function onceMore(refresh: (() => void) | undefined): void {
-  refresh?.();
 }
 
 function describeServer({ client }: Session): string {

@@ -1,12 +1,15 @@
 import type { Part } from '../content.js';
 import type { DefinitionPins } from '../policy/definition-pins.js';
 import { cleanDescription } from '../text/clean-definition.js';
+import { hasHiddenText } from '../text/visible-text.js';
 import { DiscoveredMCPTool } from '../tools/mcp-tool.js';
 import type { Rejection, ToolSource } from '../tools/tool-registry.js';
 import { contentToParts, resourceToParts } from './content-to-parts.js';
 import type { ServerTools } from './list-tools.js';
-import type { McpClient } from './mcp-client.js';
+import type { McpClient, ServerList } from './mcp-client.js';
 import { toolName } from './tool-names.js';
+
+const maxUriChars = 1_000;
 
 /** A prompt of a server, as a person can call it. */
 export interface ServerPrompt {
@@ -16,6 +19,12 @@ export interface ServerPrompt {
   parameters: { name: string; isRequired: boolean }[];
 }
 
+/** Something of a server that a person can mention. */
+export interface ServerResource {
+  uri: string;
+  title: string;
+}
+
 /** What one server offers: its tools to the model, its prompts and resources to the person. */
 export class McpSource implements ToolSource {
   readonly label: string;
@@ -23,6 +32,7 @@ export class McpSource implements ToolSource {
   readonly #pins: DefinitionPins;
   /** Servers of different projects may share a name and be different servers. */
   readonly #owner: string;
+  readonly #listeners = new Set<(list: ServerList) => void>();
   #rejections: ServerTools['rejections'] = [];
 
   constructor(client: McpClient, { pins, root }: { pins: DefinitionPins; root: string }) {
@@ -49,6 +59,24 @@ export class McpSource implements ToolSource {
   /** What a prompt that mentions `@server:uri` is given. */
   async readResource(uri: string, signal: AbortSignal): Promise<Part[]> {
     return resourceToParts(await this.client.resource(uri, signal));
+  }
+
+  /** Calls back when the server has other prompts or resources than before. */
+  onListChanged(listener: (list: ServerList) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  listChanged(list: ServerList): void {
+    for (const listener of this.#listeners) listener(list);
+  }
+
+  /** The server's resources, those whose addresses a person can see and type. */
+  async resources(signal: AbortSignal): Promise<ServerResource[]> {
+    const resources = await this.client.resources(signal);
+    return resources
+      .filter(({ uri }) => uri.length <= maxUriChars && !/\s/.test(uri) && !hasHiddenText(uri))
+      .map(({ uri, name, title }) => ({ uri, title: cleanDescription(title ?? name, 100) }));
   }
 
   /** The server's prompts, for slash commands. */

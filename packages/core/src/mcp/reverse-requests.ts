@@ -18,9 +18,11 @@ export type ElicitationAnswer =
   | { action: 'accept'; content?: Record<string, string | number | boolean | string[]> }
   | { action: 'decline' | 'cancel' };
 
+type Elicit = (request: Elicitation, signal: AbortSignal) => Promise<ElicitationAnswer>;
+
 /** The front end's half of what servers may ask for. What is left out is not offered to any server. */
 export interface ReverseRequests {
-  elicit?: (request: Elicitation, signal: AbortSignal) => Promise<ElicitationAnswer>;
+  elicit?: Elicit;
   /** Lets a server use the person's model. Off unless given; whoever gives it asks the person and keeps a budget. */
   sample?: (
     server: string,
@@ -45,7 +47,8 @@ export function answerServer(
   client.setRequestHandler('roots/list', async () => ({
     roots: roots.map((root) => ({ uri: pathToFileURL(root).href })),
   }));
-  const { elicit, sample } = handlers;
+  const { sample } = handlers;
+  const elicit = handlers.elicit && patient(handlers.elicit);
   if (elicit)
     client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) => {
       const message = cleanDescription(params.message);
@@ -61,6 +64,29 @@ export function answerServer(
     );
 }
 
+/**
+ * One question of a server at a time, and a pause that doubles whenever the person wants no more: a server that asks
+ * without end must not take the screen from them.
+ */
+function patient(elicit: Elicit): Elicit {
+  let isAsking = false;
+  let cancelled = 0;
+  let deafUntil = 0;
+  return async (request, signal) => {
+    if (isAsking || performance.now() < deafUntil) return { action: 'cancel' };
+    isAsking = true;
+    try {
+      const answer = await elicit(request, signal);
+      cancelled = answer.action === 'cancel' ? cancelled + 1 : 0;
+      deafUntil = cancelled === 0 ? 0 : performance.now() + firstPauseMs * 2 ** cancelled;
+      return answer;
+    } finally {
+      isAsking = false;
+    }
+  };
+}
+
+const firstPauseMs = 500;
 const decline = { action: 'decline' } as const;
 
 function webAddress(text: string): boolean {

@@ -13,6 +13,11 @@ export interface Field {
   read: (text: string) => { value: FieldValue } | { problem: string };
 }
 
+/** More than a person would answer. */
+const maxFields = 30;
+const maxChoices = 100;
+const maxTextChars = 300;
+
 type Shape = Readonly<Record<string, unknown>>;
 
 /** The fields of the form a server asks for; `undefined` when it asks for something that is no form. */
@@ -20,7 +25,9 @@ export function fieldsOf(schema: Shape): Field[] | undefined {
   const { properties, required } = schema;
   if (!isShape(properties)) return undefined;
   const needed: readonly unknown[] = Array.isArray(required) ? required : [];
-  const fields = Object.entries(properties).map(([name, shape]) =>
+  const entries = Object.entries(properties);
+  if (entries.length > maxFields) return undefined;
+  const fields = entries.map(([name, shape]) =>
     isShape(shape) ? fieldOf(name, shape, needed.includes(name)) : undefined,
   );
   return fields.every((field) => field !== undefined) ? fields : undefined;
@@ -30,7 +37,7 @@ function fieldOf(name: string, shape: Shape, isRequired: boolean): Field | undef
   const { title, description, default: fallback } = shape;
   const read = readerFor(shape);
   if (!read) return undefined;
-  const about = [text(title) ?? name, text(description), read.hint, isRequired ? undefined : 'may be left empty'];
+  const about = [text(title) ?? text(name), text(description), read.hint, isRequired ? undefined : 'may be left empty'];
   return {
     name,
     label: about
@@ -50,7 +57,7 @@ interface Reader {
 
 function readerFor(shape: Shape): Reader | undefined {
   const choices = choicesOf(shape);
-  if (choices) return chooser(choices);
+  if (choices) return choices.length > maxChoices ? undefined : chooser(choices);
   switch (shape['type']) {
     case 'string':
       return { value: (typed) => ({ value: typed }) };
@@ -92,7 +99,7 @@ function choicesOf({ enum: values, oneOf, anyOf, enumNames }: Shape): Choice[] |
   if (Array.isArray(values))
     return values.map((value: unknown, index) => ({
       value: String(value),
-      title: text(titles[index]) ?? String(value),
+      title: text(titles[index]) ?? text(String(value)) ?? '',
     }));
   const titled = Array.isArray(oneOf) ? oneOf : anyOf;
   if (!Array.isArray(titled)) return undefined;
@@ -112,7 +119,7 @@ function chooser(choices: readonly Choice[]): Reader {
 }
 
 function severalOf(choices: readonly Choice[] | undefined): Reader | undefined {
-  if (!choices) return undefined;
+  if (!choices || choices.length > maxChoices) return undefined;
   return {
     hint: `${listed(choices)}; several with commas`,
     value: (typed) => {
@@ -141,5 +148,6 @@ function isFieldValue(value: unknown): value is FieldValue {
 }
 
 function text(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
+  if (typeof value !== 'string' || value === '') return undefined;
+  return value.length > maxTextChars ? `${value.slice(0, maxTextChars)}…` : value;
 }

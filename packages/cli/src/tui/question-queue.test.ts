@@ -1,8 +1,9 @@
 import type { ApprovalRequest } from '@lathe/core';
 import { expect, test } from 'vitest';
+import { fieldsOf } from '../mcp/elicitation-form.js';
 import { styleFor } from '../render/style.js';
-import { ApprovalQueue } from './approval-queue.js';
 import { confirmationText } from './confirmation-text.js';
+import { QuestionQueue } from './question-queue.js';
 
 const never = new AbortController().signal;
 const request = (callId: string, command = 'ls'): ApprovalRequest => ({
@@ -15,26 +16,44 @@ const request = (callId: string, command = 'ls'): ApprovalRequest => ({
   reason: 'no rule allows it',
 });
 
+function shown({ current }: QuestionQueue) {
+  if (!current || current.type === 'field') throw new Error('no question to say yes to');
+  return current;
+}
+
 test('questions are shown in order and each answer goes to its own', async () => {
-  const queue = new ApprovalQueue();
-  const [a, b] = [queue.decide(request('a'), never), queue.decide(request('b'), never)];
-  const first = queue.current;
-  first?.answer({ outcome: 'once' });
+  const queue = new QuestionQueue();
+  const last = request('b');
+  const [a, b] = [queue.decide(request('a'), never), queue.decide(last, never)];
+  const first = shown(queue);
+  first.answer({ outcome: 'once' });
   // A late second answer to the same question must not reach the next one.
-  first?.answer({ outcome: 'always', scope: 'user' });
-  expect([queue.current?.request.callId, queue.length]).toEqual(['b', 1]);
-  queue.current?.answer({ outcome: 'deny', message: 'no' });
+  first.answer({ outcome: 'always', scope: 'user' });
+  expect(shown(queue).request).toBe(last);
+  expect(queue.length).toBe(1);
+  shown(queue).answer({ outcome: 'deny', message: 'no' });
   expect([await a, await b]).toEqual([{ outcome: 'once' }, { outcome: 'deny', message: 'no' }]);
 });
 
 test('an aborted question leaves the queue', async () => {
-  const queue = new ApprovalQueue();
+  const queue = new QuestionQueue();
   const controller = new AbortController();
   const answer = queue.decide(request('a'), controller.signal);
   controller.abort(new Error('stop'));
   await expect(answer).rejects.toThrow('stop');
   expect(queue.current).toBeUndefined();
   await expect(queue.decide(request('b'), controller.signal)).rejects.toThrow('stop');
+});
+
+test('a field that nobody wants to fill in rejects', async () => {
+  const queue = new QuestionQueue();
+  const [field] = fieldsOf({ properties: { x: { type: 'string' } } }) ?? [];
+  if (!field) throw new Error('no form');
+  const filling = queue.askField({ server: 's', message: '', field, step: '1 of 1' }, never);
+  if (queue.current?.type !== 'field') throw new Error('no field is asked for');
+  queue.current.cancel();
+  await expect(filling).rejects.toThrow('does not want');
+  expect(queue.length).toBe(0);
 });
 
 const context = { style: styleFor({ NO_COLOR: '1' }), width: 80, markdown: (text: string) => text, isSpoken: false };
