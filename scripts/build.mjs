@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { directImports } from './direct-imports.mjs';
 
 const root = join(import.meta.dirname, '..');
 const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
@@ -23,7 +24,6 @@ await build({
   format: 'esm',
   target: 'node20',
   minify: true,
-  keepNames: true,
   legalComments: 'none',
   define: {
     LATHE_VERSION: JSON.stringify(version),
@@ -35,6 +35,7 @@ await build({
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
   },
+  plugins: [directImports(join(root, 'packages/core/dist/index.js'))],
   logLevel: 'warning',
 });
 chmodSync(join(outdir, 'main.js'), 0o755);

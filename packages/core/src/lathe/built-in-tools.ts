@@ -12,7 +12,6 @@ import type { SpillStore } from '../files/spill.js';
 import type { Visibility } from '../files/visibility.js';
 import type { Workspace } from '../files/workspace.js';
 import type { Policy } from '../policy/policy.js';
-import { analyzeCommand } from '../process/analyze-command.js';
 import { BackgroundCommands } from '../process/background.js';
 import { childEnvironment, unattendedVariables } from '../process/environment.js';
 import { sanitizePath } from '../process/resolve-program.js';
@@ -181,7 +180,8 @@ async function shellTool({ workspace, settings, home, userHome, env }: BuiltInOp
     runner,
     sandbox,
     background,
-    analyze: analyzeCommand,
+    // A grammar of bash takes longer to load than everything that stands before the first request.
+    analyze: async (command, where) => (await import('../process/analyze-command.js')).analyzeCommand(command, where),
     env: childEnvironment(env, { set: { ...unattendedVariables, ...(path !== '' && { PATH: path }) } }),
     defaultTimeoutMs: settings.tools.shell.defaultTimeoutMs,
     hasNetwork: network,

@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
 import { type AnalysisOptions, type CommandAnalysis, type Segment, unknownPart } from './command-analysis.js';
-import { proposeRules } from './command-rule.js';
 import type { Findings, PlacedSegment } from './findings.js';
 import { repositoryDoubt } from './git-repository.js';
 import { parseCommand } from './parse-command.js';
+import { proposeRules } from './propose-rules.js';
 import { resolveProgram } from './resolve-program.js';
 import { secretBelow } from './secret-trees.js';
 import { type PathUse, settlePath } from './settle-paths.js';

@@ -1,5 +1,4 @@
-import { type Segment, unknownPart } from './command-analysis.js';
-import { readOnlyJudge } from './read-only-programs.js';
+import { unknownPart } from './command-analysis.js';
 
 /** Whether a rule holds for a command: `maybe` when that depends on something only the run can tell. */
 export type RuleMatch = 'yes' | 'maybe' | 'no';
@@ -95,89 +94,4 @@ function closure(pattern: readonly PatternWord[], places: readonly number[]): nu
   const all = [...places];
   for (const at of all) if (pattern[at]?.type === 'any' && !all.includes(at + 1)) all.push(at + 1);
   return all;
-}
-
-/**
- * The narrowest readable rules that would allow these segments; none when one of them should be asked for every time:
- * interpreters, wrappers, deletions, or anything not fully known.
- */
-export function proposeRules(segments: readonly Segment[]): string[] {
-  const rules = segments.map((segment) => (segment.hidden ? undefined : proposeRule(segment.words)));
-  return rules.every((rule) => rule !== undefined) ? [...new Set(rules)] : [];
-}
-
-/** Words that make up the name of an action; one where a program is not listed. */
-const nameLengths: Record<string, number | undefined> = {
-  git: 2,
-  'git remote': 3,
-  'git stash': 3,
-  'git worktree': 3,
-  'git submodule': 3,
-  npm: 2,
-  'npm run': 3,
-  'npm pkg': 3,
-  yarn: 2,
-  'yarn run': 3,
-  pnpm: 2,
-  'pnpm run': 3,
-  bun: 2,
-  'bun run': 3,
-  cargo: 2,
-  go: 2,
-  'go mod': 3,
-  dotnet: 2,
-  mvn: 2,
-  gradle: 2,
-  make: 2,
-  just: 2,
-  cmake: 2,
-  bazel: 2,
-  pip: 2,
-  pip3: 2,
-  uv: 2,
-  'uv pip': 3,
-  poetry: 2,
-  gem: 2,
-  bundle: 2,
-  composer: 2,
-  rails: 2,
-  rake: 2,
-  mix: 2,
-  docker: 2,
-  'docker compose': 3,
-  podman: 2,
-  kubectl: 2,
-  helm: 2,
-  terraform: 2,
-  gh: 3,
-  systemctl: 2,
-  brew: 2,
-  apt: 2,
-  'apt-get': 2,
-};
-
-/** Asked for every time: what these do depends on their arguments entirely. */
-const neverAlways = new Set(
-  (
-    'sh bash dash zsh ksh fish ash python python2 python3 node deno ruby perl php lua tclsh osascript pwsh irb ghci R Rscript java awk gawk mawk sed ' +
-    'env timeout nice nohup xargs sudo doas su command exec eval builtin find parallel ssh busybox toybox setsid stdbuf ' +
-    'watch strace flock npx pnpx bunx uvx rm rmdir shred unlink dd mkfs mv cp ln chmod chown chgrp install tee truncate rsync ' +
-    'scp curl wget nc ncat socat kill pkill killall crontab at reboot shutdown tar unzip ' +
-    'vi vim nvim emacs nano less more man screen tmux expect gdb script'
-  ).split(' '),
-);
-const neverTogether =
-  /^(git (config|filter-branch|push|diff|log|show|grep|blame|status|rev-parse|ls-files|-c|-C|bisect|rebase)|docker (run|exec)|podman (run|exec)|(npm|pnpm|yarn|bun) (exec|dlx|x|config|set)|kubectl (exec|delete|run)|go (run|generate)|cargo run|uv run|poetry run|bundle exec)\b/;
-
-function proposeRule(words: readonly string[]): string | undefined {
-  const [name = ''] = words;
-  if (!/^[\w.+-]+$/.test(name) || neverAlways.has(name)) return undefined;
-  // Its harmless uses need no rule; those that ask differ only in their flags.
-  if (readOnlyJudge(name) && !Object.hasOwn(nameLengths, name)) return undefined;
-  const length =
-    nameLengths[words.slice(0, 2).join(' ')] ?? (Object.hasOwn(nameLengths, name) ? nameLengths[name] : undefined) ?? 1;
-  const prefix = words.slice(0, length);
-  const isPlain = prefix.length === length && prefix.slice(1).every((word) => /^\w[\w:@/.-]*$/.test(word));
-  if (!isPlain || neverTogether.test(prefix.join(' '))) return undefined;
-  return `${prefix.join(' ')} *`;
 }

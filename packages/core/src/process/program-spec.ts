@@ -1,5 +1,5 @@
 import type { Argument } from './expand-word.js';
-import { flagList, type Judge, type SortedArguments, sortArguments } from './read-arguments.js';
+import { type FlagList, flagList, type Judge, type SortedArguments, sortArguments } from './read-arguments.js';
 
 /** What the operands of a program are. */
 type Operands =
@@ -24,8 +24,10 @@ interface Extras {
 
 /** A program that is harmless with the flags listed, and only with them. */
 export function program(flags: string, operands: Operands, { isFree = false, refuse }: Extras = {}): Judge {
-  const list = flagList(flags);
+  let list: FlagList | undefined;
   return (args) => {
+    // Most programs never come up, so their flags are read when they do.
+    list ??= flagList(flags);
     const sorted = sortArguments(args, list, { isFree });
     if (typeof sorted === 'string') return { why: sorted };
     const isEmpty = operands !== 'none' || sorted.operands.length === 0;
