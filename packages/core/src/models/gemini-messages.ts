@@ -1,6 +1,7 @@
 import type { Part } from '../content.js';
 import type { ModelRequest } from './model.js';
 import { callsOf, isCall, type PairedCall, pairHistory, responseMedia, type Turn } from './paired-history.js';
+import { turnMessages } from './turn-messages.js';
 import { canSee, type Endpoint, omitted, withSchemaInstruction } from './wire-format.js';
 
 export function geminiBody(request: ModelRequest, endpoint: Endpoint): object {
@@ -10,7 +11,9 @@ export function geminiBody(request: ModelRequest, endpoint: Endpoint): object {
   const system = hasSchema ? request.system : withSchemaInstruction(request);
   return {
     ...(system === '' ? {} : { systemInstruction: { parts: [{ text: system }] } }),
-    contents: pairHistory(request.history).flatMap((turn) => contentsOf(turn, endpoint)),
+    contents: pairHistory(request.history).flatMap((turn) =>
+      turnMessages(turn, { endpoint }, () => contentsOf(turn, endpoint)),
+    ),
     ...(tools.length > 0 ? { tools: [{ functionDeclarations: tools }] } : {}),
     generationConfig: {
       ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),

@@ -11,6 +11,7 @@ import {
   type Turn,
 } from './paired-history.js';
 import { assistantText, resultText, withTextTools } from './text-tools.js';
+import { turnMessages } from './turn-messages.js';
 import { canSee, type Endpoint, omitted } from './wire-format.js';
 
 export function openaiBody(request: ModelRequest, endpoint: Endpoint): object {
@@ -45,13 +46,25 @@ function messagesOf(request: ModelRequest, endpoint: Endpoint): object[] {
   const lastUser = turns.findLastIndex(({ role }) => role === 'user');
   const isText = request.tools.length > 0 && !endpoint.supports.tools;
   const system = isText ? withTextTools(request) : request.system;
+  const variantOf = (index: number): Variant => {
+    if (isText) return 'text';
+    return index > lastUser ? 'current' : 'past';
+  };
   const messages: object[] = system === '' ? [] : [{ role: 'system', content: system }];
   for (const [index, turn] of turns.entries()) {
-    if (turn.role === 'user') messages.push({ role: 'user', content: contentOf(turn.parts, endpoint) });
-    else if (isText) messages.push(...textMessages(turn, endpoint));
-    else messages.push(assistantMessage(turn, endpoint, index > lastUser), ...resultMessages(callsOf(turn), endpoint));
+    const variant = variantOf(index);
+    messages.push(...turnMessages(turn, { endpoint, variant }, () => messagesOfTurn(turn, endpoint, variant)));
   }
   return messages;
+}
+
+/** How the model's part of a turn is written: calls as text, or with the reasoning that belongs to the current prompt. */
+type Variant = 'text' | 'current' | 'past';
+
+function messagesOfTurn(turn: Turn, endpoint: Endpoint, variant: Variant): object[] {
+  if (turn.role === 'user') return [{ role: 'user', content: contentOf(turn.parts, endpoint) }];
+  if (variant === 'text') return textMessages(turn, endpoint);
+  return [assistantMessage(turn, endpoint, variant === 'current'), ...resultMessages(callsOf(turn), endpoint)];
 }
 
 function textMessages(turn: ModelTurn, endpoint: Endpoint): object[] {

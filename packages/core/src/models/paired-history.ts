@@ -24,13 +24,26 @@ export function pairHistory(history: readonly Message[]): Turn[] {
   const turns: Turn[] = [];
   for (const [index, message] of history.entries()) {
     if (message.role === 'tool') continue;
-    const turn = message.role === 'user' ? userTurn(message) : modelTurn(message, resultsAfter(history, index));
+    const turn = turnOf(message, toolMessagesAfter(history, index));
     const last = turns.at(-1);
     if (!turn) continue;
-    if (turn.role === 'user' && last?.role === 'user') last.parts.push(...turn.parts);
+    if (turn.role === 'user' && last?.role === 'user')
+      turns.splice(-1, 1, { role: 'user', parts: [...last.parts, ...turn.parts] });
     else turns.push(turn);
   }
   return turns;
+}
+
+/** Messages do not change once they are in a history, so each is paired once. */
+const paired = new WeakMap<Message, { results: readonly Message[]; turn: Turn | undefined }>();
+
+function turnOf(message: Message, results: readonly Message[]): Turn | undefined {
+  const known = paired.get(message);
+  if (known?.results.length === results.length && results.every((each, index) => each === known.results[index]))
+    return known.turn;
+  const turn = message.role === 'user' ? userTurn(message) : modelTurn(message, results.flatMap(responsesIn));
+  paired.set(message, { results, turn });
+  return turn;
 }
 
 export function isCall(item: Part | PairedCall): item is PairedCall {
@@ -68,13 +81,18 @@ function modelTurn({ parts, provider }: Message, results: FunctionResponse[]): T
 
 const interrupted: FunctionResponse = { response: { error: 'The call was interrupted; it has no result.' } };
 
-/** The results in the tool messages that follow a model message, up to the next one of another role. */
-function resultsAfter(history: readonly Message[], index: number): FunctionResponse[] {
-  const results: FunctionResponse[] = [];
-  for (let next = index + 1; history[next]?.role === 'tool'; next++) {
-    for (const { functionResponse } of history[next]?.parts ?? []) if (functionResponse) results.push(functionResponse);
+/** The tool messages that follow a model message, up to the next one of another role. */
+function toolMessagesAfter(history: readonly Message[], index: number): Message[] {
+  const found: Message[] = [];
+  for (let next = index + 1; ; next++) {
+    const message = history[next];
+    if (message?.role !== 'tool') return found;
+    found.push(message);
   }
-  return results;
+}
+
+function responsesIn({ parts }: Message): FunctionResponse[] {
+  return parts.flatMap(({ functionResponse }) => functionResponse ?? []);
 }
 
 /** Providers refuse a whole conversation for one odd name that a model once made up. */

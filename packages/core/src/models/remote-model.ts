@@ -7,6 +7,7 @@ import { ModelError } from './model-error.js';
 import { explainStatus } from './reported-error.js';
 import { defaultRetryPolicy, type RetryPolicy, withRetries } from './retry.js';
 import { readEvents } from './sse.js';
+import { bodyText } from './turn-messages.js';
 import type { Endpoint, WireFormat } from './wire-format.js';
 
 export interface RemoteModelOptions extends Endpoint {
@@ -39,7 +40,7 @@ export class RemoteModel implements Model {
   }
 
   stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    const body = serialize(this.#wire.body(request, this.#options));
+    const body = bodyText(this.#wire.body(request, this.#options));
     const policy = { ...defaultRetryPolicy, ...this.#options.retry };
     return withRetries(() => this.#ask(request, body, signal), policy, signal);
   }
@@ -112,13 +113,4 @@ function* readWholeJson(text: string, endpoint: Endpoint): Generator<Chunk> {
   const value = parseJson(text);
   if (value === undefined) throw explainStatus(200, {}, text, endpoint);
   for (const item of isObject(value) ? [value] : asList(value)) if (isObject(item)) yield item;
-}
-
-/** Half a character, once in the history, would make a provider refuse every later request. */
-function serialize(body: object): string {
-  const text = JSON.stringify(body);
-  if (!text.includes('\\ud')) return text;
-  return JSON.stringify(body, (_key, value: unknown) =>
-    typeof value === 'string' ? value.replace(/\p{Surrogate}/gu, '\ufffd') : value,
-  );
 }
