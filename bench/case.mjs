@@ -37,7 +37,7 @@ import { join } from 'node:path';
  * @property {(output: string, place: Place) => boolean} [verify] whether an answer is right; wrong ones are marked
  * @property {string} [unit] of `count`
  * @property {Goal[]} goals
- * @property {number} [timeoutMs] of one run, getting ready included; 25 s when left out
+ * @property {number} [timeoutMs] of one run; 15 s when left out
  * @property {number} [rounds] how often at most; 7 when left out
  * @property {{ of: string, size: number }} [growth] one point of a curve: cost over size
  * @property {boolean} [isQuick] part of quick runs

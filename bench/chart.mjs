@@ -11,6 +11,7 @@ const colours = {
   'gemini-cli': '#c2410c',
   'qwen-core': '#7e22ce',
   'qwen-cli': '#7e22ce',
+  'qwen-code': '#7e22ce',
   codex: '#b59f00',
   claude: '#db2777',
   opencode: '#0e7490',
@@ -87,7 +88,7 @@ function legend() {
   return Object.entries(colours)
     .map(
       ([who, colour], index) =>
-        `<circle cx="${20 + index * 95}" cy="18" r="5" fill="${colour}"/><text x="${29 + index * 95}" y="22" font-size="11">${who}</text>`,
+        `<circle cx="${20 + index * 88}" cy="18" r="5" fill="${colour}"/><text x="${29 + index * 88}" y="22" font-size="11">${who}</text>`,
     )
     .join('');
 }

@@ -7,8 +7,9 @@ const latheProgram = join(import.meta.dirname, '..', 'packages', 'cli', 'dist', 
 
 /**
  * @typedef {object} Cli
- * @property {(place: import('./case.mjs').Place, url: string) => { command: string, args: string[], env: Record<string, string> }} open
- *   writes its settings into a home of its own
+ * @property {(place: import('./case.mjs').Place, url: string, servers?: Record<string, { command: string, args: string[] }>) =>
+ *   { command: string, args: string[], env: Record<string, string> }} open
+ *   writes its settings, with these MCP servers, into a home of its own
  * @property {(prompt: string) => string[]} ask the arguments of a headless run in which everything is allowed
  * @property {(path: string, offered: string[]) => { name: string, args: object }} read the call that reads a file
  */
@@ -16,7 +17,7 @@ const latheProgram = join(import.meta.dirname, '..', 'packages', 'cli', 'dist', 
 /** @type {Record<string, Cli>} */
 export const clis = {
   codex: {
-    open(place, url) {
+    open(place, url, servers = {}) {
       const command = program(place, 'codex', '@openai/codex', 'codex');
       const toml = `model = "stub"
 model_provider = "stub"
@@ -32,7 +33,11 @@ enabled = false
 apps = false
 plugins = false
 `;
-      save(place, '.codex/config.toml', toml);
+      const tables = Object.entries(servers).map(
+        ([name, { command: file, args }]) =>
+          `[mcp_servers.${name}]\ncommand = ${JSON.stringify(file)}\nargs = ${JSON.stringify(args)}\n`,
+      );
+      save(place, '.codex/config.toml', toml + tables.join(''));
       return { ...onNode(place, command), env: environment(place, { STUB_KEY: 'stub' }) };
     },
     ask: (prompt) => ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', prompt],
@@ -73,11 +78,12 @@ plugins = false
     read: (path) => ({ name: 'read', args: { path } }),
   },
   'gemini-cli': {
-    open(place, url) {
+    open(place, url, servers = {}) {
       const command = program(place, 'gemini-cli', '@google/gemini-cli', 'gemini');
       save(place, '.gemini/settings.json', {
         general: { disableAutoUpdate: true, enableAutoUpdate: false },
         privacy: { usageStatisticsEnabled: false },
+        mcpServers: servers,
         telemetry: { enabled: false },
         security: { auth: { selectedType: 'gemini-api-key' }, folderTrust: { enabled: false } },
       });
@@ -92,12 +98,13 @@ plugins = false
     read: (path) => ({ name: 'read_file', args: { file_path: path } }),
   },
   'qwen-cli': {
-    open(place, url) {
+    open(place, url, servers = {}) {
       const command = program(place, 'qwen-cli', '@qwen-code/qwen-code', 'qwen');
       save(place, '.qwen/settings.json', {
         $version: 4,
         general: { disableAutoUpdate: true, enableAutoUpdate: false },
         privacy: { usageStatisticsEnabled: false },
+        mcpServers: servers,
         telemetry: { enabled: false },
         security: { auth: { selectedType: 'openai' }, folderTrust: { enabled: false } },
       });
@@ -139,7 +146,8 @@ plugins = false
 
 /** Our own, on the same terms. */
 export const lathe = {
-  open(place, url) {
+  open(place, url, servers = {}) {
+    save(place, '.lathe/settings.json', { mcpServers: servers });
     const env = environment(place, { OPENAI_API_KEY: 'stub', OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: 'stub' });
     return { command: process.execPath, args: [latheProgram], env };
   },

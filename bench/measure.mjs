@@ -3,15 +3,18 @@ import { fork } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A contestant that has run for so long in all is not run again. */
-const patienceMs = 8_000;
+/** A contestant that has run for so long in all is not run again, nor is anybody once all rounds after the first have. */
+const patience = { contestantMs: 4_000, caseMs: 15_000 };
+
+/** Loading a library and getting it ready may take so long. */
+const readyMs = 180_000;
 
 /**
  * @param {import('./case.mjs').Case & { file: string }} one
  * @param {{ place: object, scratch: string, rounds: number, timeoutMs: number, isIncluded: (contestant: string) => boolean }} options
  * @returns {Promise<Record<string, Result>>}
  * @typedef {{ missing: string } | { rounds: number, output: number, isRight: boolean, error?: string,
- *   time: number, memory: number, stall: number, count?: number, times: number[] }} Result medians; memory and stall the largest
+ *   time: number, memory: number, stall: number, count?: number, times: number[] }} Result medians; memory the largest
  */
 export async function measure(one, options) {
   const names = Object.keys(one.contestants).filter(options.isIncluded);
@@ -19,9 +22,11 @@ export async function measure(one, options) {
   try {
     // The first round warms caches and compilers; it counts only for whoever is too slow for a second one.
     for (const runner of runners) await runner.run();
+    const end = performance.now() + patience.caseMs;
     const rounds = Math.min(options.rounds, one.rounds ?? 7);
     for (let round = 0; round < rounds; round++)
-      for (const runner of runners) if (runner.spent() < patienceMs) await runner.run();
+      for (const runner of runners)
+        if (runner.spent() < patience.contestantMs && performance.now() < end) await runner.run();
     return Object.fromEntries(runners.map((runner) => [runner.name, summary(one, runner, options.place)]));
   } finally {
     await Promise.all(runners.map((runner) => runner.stop()));
@@ -29,7 +34,8 @@ export async function measure(one, options) {
 }
 
 function start(one, name, { place, scratch, timeoutMs: usual }) {
-  const timeoutMs = one.timeoutMs ?? usual;
+  // The limit runs first, and reads from the disk what the others find in memory.
+  const timeoutMs = name === 'raw' ? 90_000 : (one.timeoutMs ?? usual);
   mkdirSync(scratch, { recursive: true });
   const own = mkdtempSync(join(scratch, 'run-'));
   const task = { file: one.file, name: one.name, contestant: name, place: { ...place, scratch: own } };
@@ -53,20 +59,20 @@ function start(one, name, { place, scratch, timeoutMs: usual }) {
     missing ??= `ended with ${signal ?? code}`;
     answer({ missing });
   });
-  const next = (send) =>
+  const next = (send, limitMs) =>
     new Promise((resolve) => {
       if (missing) return resolve({ missing });
       const timer = setTimeout(() => {
-        missing = `over ${timeoutMs / 1000} s`;
+        missing = `over ${limitMs / 1000} s`;
         kill(child);
-      }, timeoutMs);
+      }, limitMs);
       answer = (message) => {
         clearTimeout(timer);
         resolve(message);
       };
       if (send) child.send('run');
     });
-  const ready = next(false);
+  const ready = next(false, readyMs);
   return {
     name,
     samples,
@@ -75,8 +81,9 @@ function start(one, name, { place, scratch, timeoutMs: usual }) {
     async run() {
       await ready;
       const begin = performance.now();
-      const { sample } = await next(true);
-      spent += performance.now() - begin;
+      const { sample } = await next(true, timeoutMs);
+      // What the first run found cold says nothing about the next.
+      if (samples.length > 0) spent += performance.now() - begin;
       if (sample) samples.push(sample);
     },
     async stop() {
@@ -107,7 +114,7 @@ function summary(one, { name, samples, why }, place) {
     time: median(all('time')),
     // Memory that the first run took is not taken again.
     memory: Math.max(...samples.map(({ memory }) => memory)),
-    stall: Math.max(...all('stall')),
+    stall: median(all('stall')),
     output: output.length,
     isRight: name === 'raw' || (one.verify?.(output, place) ?? true),
     ...(all('count').length > 0 && { count: median(all('count')) }),

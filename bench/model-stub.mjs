@@ -1,6 +1,14 @@
-// A model on loopback for benchmarks: Chat Completions and Responses, answering at once. It follows a plan of tool calls
-// and notes when each request of the conversation came and when its answer was out.
+// A model on loopback for benchmarks, in the wire formats of all the programs that are measured, answering at once.
+// It follows a plan of tool calls and notes when each request of the conversation came and when its answer was out.
 import { createServer } from 'node:http';
+
+/** Requests by path: each format writes an answer as a stream, and "ok" as a whole. */
+const formats = [
+  [/\/chat\/completions$/, { stream: chat, whole: wholeChat }],
+  [/\/responses$/, { stream: responses, whole: wholeChat }],
+  [/\/messages$/, { stream: messages, whole: wholeMessage }],
+  [/:(stream)?generateContent$/i, { stream: contents, whole: wholeContent }],
+];
 
 /** `plan`: `{ turns, width, call(index, offered) }` is `turns` answers with `width` calls each, then "ok". */
 export async function modelStub() {
@@ -26,12 +34,16 @@ export async function modelStub() {
 }
 
 async function answer(stub, request, response, body, arrived) {
-  if (request.method !== 'POST' || !/\/(chat\/completions|responses)$/.test(request.url.split('?')[0])) {
+  const path = request.url.split('?')[0];
+  const format = formats.find(([pattern]) => request.method === 'POST' && pattern.test(path))?.[1];
+  if (!format) {
     response.writeHead(200, { 'content-type': 'application/json' });
     return response.end(JSON.stringify({ object: 'list', data: [{ id: 'stub', object: 'model' }] }));
   }
-  const { tools = [], stream, model } = JSON.parse(body);
-  const offered = tools.map((tool) => tool.function?.name ?? tool.name ?? tool.type);
+  const { tools = [], stream = /:stream/i.test(path), model } = JSON.parse(body);
+  const offered = tools
+    .flatMap((tool) => tool.functionDeclarations ?? [tool])
+    .map((tool) => tool.function?.name ?? tool.name ?? tool.type);
   const record = { arrived, body, tools: offered.length };
   // Helper requests (titles, summaries) carry no tools and are no part of the conversation.
   if (offered.length > 0 && stub.requests.push(record) === 1) {
@@ -39,11 +51,10 @@ async function answer(stub, request, response, body, arrived) {
     if (stub.holdMs > 0) await new Promise((resolve) => setTimeout(resolve, stub.holdMs));
   }
   const calls = offered.length > 0 ? nextCalls(stub, offered) : [];
-  const write = request.url.includes('/responses') ? responses : chat;
   const finished = () => (record.answered = performance.now());
-  if (stream === false) return response.end(JSON.stringify(whole(model)), finished);
-  response.writeHead(200, { 'content-type': 'text/event-stream' });
-  response.end(write(calls, model, stub.requests.length), finished);
+  response.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json' });
+  if (!stream) return response.end(JSON.stringify(format.whole(model)), finished);
+  response.end(format.stream(calls, model, stub.requests.length), finished);
 }
 
 function nextCalls(stub, offered) {
@@ -80,16 +91,20 @@ function chat(calls, model, count) {
   ].join('');
 }
 
-const whole = (model) => ({
-  id: 'c',
-  object: 'chat.completion',
-  created: 1,
-  model,
-  choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'ok' } }],
-});
+function wholeChat(model) {
+  const message = { role: 'assistant', content: 'ok' };
+  return {
+    id: 'c',
+    object: 'chat.completion',
+    created: 1,
+    model,
+    choices: [{ index: 0, finish_reason: 'stop', message }],
+  };
+}
+
+const event = (type, fields) => `event: ${type}\n${data({ type, ...fields })}`;
 
 function responses(calls, model, count) {
-  const event = (type, fields) => `event: ${type}\n${data({ type, ...fields })}`;
   const response = { id: `r${count}`, object: 'response', created_at: 1, model, status: 'in_progress', output: [] };
   const output = calls.map(({ name, args }, index) => ({
     type: 'function_call',
@@ -112,4 +127,38 @@ function responses(calls, model, count) {
     ]),
     event('response.completed', { response: { ...response, status: 'completed', output, usage } }),
   ].join('');
+}
+
+function wholeMessage(model, content = [{ type: 'text', text: 'ok' }], stop_reason = 'end_turn') {
+  const usage = { input_tokens: 1000, output_tokens: 10 };
+  return { id: 'm', type: 'message', role: 'assistant', model, content, stop_reason, stop_sequence: null, usage };
+}
+
+function messages(calls, model, count) {
+  const blocks = calls.map(({ name, args }, index) => ({
+    start: { type: 'tool_use', id: `toolu_${count}_${index}`, name, input: {} },
+    delta: { type: 'input_json_delta', partial_json: JSON.stringify(args) },
+  }));
+  if (calls.length === 0) blocks.push({ start: { type: 'text', text: '' }, delta: { type: 'text_delta', text: 'ok' } });
+  const stop_reason = calls.length > 0 ? 'tool_use' : 'end_turn';
+  return [
+    event('message_start', { message: wholeMessage(model, [], null) }),
+    ...blocks.flatMap(({ start, delta }, index) => [
+      event('content_block_start', { index, content_block: start }),
+      event('content_block_delta', { index, delta }),
+      event('content_block_stop', { index }),
+    ]),
+    event('message_delta', { delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: 10 } }),
+    event('message_stop', {}),
+  ].join('');
+}
+
+function wholeContent(_model, parts = [{ text: 'ok' }]) {
+  const usageMetadata = { promptTokenCount: 1000, candidatesTokenCount: 10, totalTokenCount: 1010 };
+  return { candidates: [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP' }], usageMetadata };
+}
+
+function contents(calls, model, count) {
+  const parts = calls.map(({ name, args }, index) => ({ functionCall: { id: `g${count}_${index}`, name, args } }));
+  return data(wholeContent(model, calls.length > 0 ? parts : undefined));
 }

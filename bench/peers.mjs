@@ -2,7 +2,6 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { rgPath } from '@vscode/ripgrep';
 
 export const peers = {
   'gemini-core': ['@google/gemini-cli-core', '0.61.0'],
@@ -18,7 +17,7 @@ export const peers = {
 };
 
 /** Installs what is missing, and says what cannot be installed. Peers run their install scripts: some need them. */
-export function installPeers(directory, names = Object.keys(peers)) {
+export async function installPeers(directory, names = Object.keys(peers)) {
   for (const name of names) {
     if (installedVersion(directory, name) !== undefined) continue;
     const [pack, version] = peers[name];
@@ -35,7 +34,7 @@ export function installPeers(directory, names = Object.keys(peers)) {
     // A script that cannot download something stands in the way of a package that works without it.
     if (!install() && !install('--ignore-scripts')) console.error(`bench: ${name} cannot be installed`);
   }
-  lendRipgrep(directory);
+  await lendRipgrep(directory);
 }
 
 /** The version of a peer that is there. */
@@ -45,10 +44,12 @@ export function installedVersion(directory, name) {
 }
 
 /** One peer downloads ripgrep on its own when installed; where it could not, it gets ours, so that it can search. */
-function lendRipgrep(directory) {
+async function lendRipgrep(directory) {
   const folder = join(directory, 'qwen-core', 'node_modules', '@lvce-editor', 'ripgrep');
   const program = join(folder, 'bin', 'rg');
   if (!existsSync(folder) || existsSync(program)) return;
+  // Not there before the setup of a fresh checkout.
+  const { rgPath } = await import('@vscode/ripgrep');
   mkdirSync(dirname(program), { recursive: true });
   copyFileSync(rgPath, program);
   chmodSync(program, 0o755);

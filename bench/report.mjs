@@ -20,7 +20,7 @@ export function writeReport(path, { about, cases }) {
   const sections = [...groups].map(([name, list]) => section(name, list));
   const text = `# Results
 
-Measured by \`npm run bench\` on ${about.date}: Node ${about.node}, ${about.machine}.
+Measured by \`npm run bench\` on ${about.date}: Node ${about.node}, ${about.machine}; load average ${span(all.map(({ load }) => load))}.
 Peers: ${Object.entries(about.versions ?? {})
     .map(([name, version]) => `${name} ${version}`)
     .join(', ')}.
@@ -108,6 +108,10 @@ function behindSection(all) {
     return ahead.length + missed.length > 0 ? [`- **${name}**: ${[...ahead, ...missed].join('; ')}`] : [];
   });
   return `## Where we are not ahead\n\n${rows.length > 0 ? rows.join('\n') : 'Nowhere.'}\n`;
+}
+
+function span(numbers) {
+  return `${round(Math.min(...numbers))} to ${round(Math.max(...numbers))}`;
 }
 
 function groupBy(list, key) {

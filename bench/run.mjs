@@ -1,7 +1,7 @@
 // npm run bench: us, the peers and the raw limit side by side. Says how to use it with --help.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
+import { cpus, loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { setup } from '../scripts/setup.mjs';
@@ -19,9 +19,10 @@ const help = `npm run bench -- [options]
   --rounds N      at most so many rounds each
   --no-peers      only ourselves and the raw limit
   --list          the names of the cases
+  --report        measures nothing: writes the pages anew from the results that were kept
 
 Peers and corpora are kept in $LATHE_BENCH_DIR (bench/.work when not set; some 8 GB).
-With peers, results go to bench/RESULTS.md and bench/results.svg; cases that were not run keep their last figures.`;
+With peers, results go to bench/RESULTS.md and bench/results.svg after every case; the others keep their last figures.`;
 
 const { values: options } = parseArgs({
   options: {
@@ -30,6 +31,7 @@ const { values: options } = parseArgs({
     rounds: { type: 'string', default: '20' },
     'no-peers': { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
+    report: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
@@ -46,22 +48,22 @@ const place = {
   peers: join(directory, 'peers'),
   isQuick,
 };
-const chosen = (await allCases()).filter(isChosen);
-if (options.list) {
-  for (const { group, name } of chosen) console.log(`${group}: ${name}`);
-  process.exit();
-}
+const file = join(directory, isQuick ? 'results-quick.json' : 'results.json');
+const cases = await allCases();
+const chosen = cases.filter(isChosen);
+if (options.list) for (const { group, name } of chosen) console.log(`${group}: ${name}`);
+if (options.report) writePages();
+if (options.list || options.report) process.exit();
 
 mkdirSync(place.corpora, { recursive: true });
 const hasPeers = !isQuick && !options['no-peers'];
-if (hasPeers) installPeers(place.peers);
+if (hasPeers) await installPeers(place.peers);
 if (!isQuick) installOwn();
 const corpora = makeCorpora(place.corpora, [...new Set(chosen.flatMap(({ corpora: needed = [] }) => needed))], {
   isQuick,
 });
 const scratch = join(directory, `scratch-${process.pid}`);
 const failures = [];
-const file = join(directory, isQuick ? 'results-quick.json' : 'results.json');
 
 for (const one of chosen) {
   if (one.corpora?.some((name) => !corpora.has(name))) continue;
@@ -70,7 +72,7 @@ for (const one of chosen) {
     place,
     scratch,
     rounds: Number(options.rounds),
-    timeoutMs: 25_000,
+    timeoutMs: 15_000,
     isIncluded: (name) => hasPeers || /^(raw|lathe)/.test(name),
   });
   for (const [name, result] of Object.entries(results)) console.log(line(name, result, results.raw));
@@ -78,15 +80,11 @@ for (const one of chosen) {
   for (const verdict of verdicts) console.log(`  ${verdict.isMet ? 'met   ' : 'MISSED'} ${verdict.text}`);
   failures.push(...verdicts.filter(({ isMet }) => !isMet).map(({ text }) => `${one.group}: ${one.name}: ${text}`));
   keep(one, results, verdicts);
+  // Only a run beside the peers makes the pages.
+  if (hasPeers) writePages();
 }
 rmSync(scratch, { recursive: true, force: true });
 
-// Only a run beside the peers makes the page.
-if (hasPeers) {
-  const all = saved();
-  writeReport(join(import.meta.dirname, 'RESULTS.md'), all);
-  writeChart(join(import.meta.dirname, 'results.svg'), all);
-}
 console.log(`\n${chosen.length} cases, ${failures.length} goals missed`);
 for (const failure of failures) console.log(`  ${failure}`);
 // A full run reports; only a quick one, with its generous limits, is a guard.
@@ -106,8 +104,8 @@ async function allCases() {
       .filter((name) => name.endsWith('.mjs'))
       .map(async (name) => {
         const path = join(folder, name);
-        const { cases } = await import(path);
-        return cases.map((one) => ({ ...one, file: path }));
+        const loaded = await import(path);
+        return loaded.cases.map((one) => ({ ...one, file: path }));
       }),
   );
   return lists.flat();
@@ -123,6 +121,15 @@ function saved() {
   return JSON.parse(readFileSync(file, 'utf8'));
 }
 
+/** RESULTS.md and its chart from all that was kept, in the order of the cases. */
+function writePages() {
+  const { about, cases: kept } = saved();
+  const keys = cases.map(({ group, name }) => `${group}: ${name}`).filter((key) => key in kept);
+  const all = { about, cases: Object.fromEntries(keys.map((key) => [key, kept[key]])) };
+  writeReport(join(import.meta.dirname, 'RESULTS.md'), all);
+  writeChart(join(import.meta.dirname, 'results.svg'), all);
+}
+
 function keep(one, results, verdicts) {
   const all = saved();
   const versions = Object.keys(peers).map((name) => [name, installedVersion(place.peers, name)]);
@@ -133,6 +140,6 @@ function keep(one, results, verdicts) {
     machine: `${cpus().length} cores, ${cpus()[0]?.model ?? 'unknown'}, ${process.platform}`,
     versions: Object.fromEntries(versions.filter(([, version]) => version)),
   };
-  all.cases[`${group}: ${name}`] = { group, name, note, growth, unit, results, verdicts };
+  all.cases[`${group}: ${name}`] = { group, name, note, growth, unit, results, verdicts, load: loadavg()[0] };
   writeFileSync(file, JSON.stringify(all, null, 1));
 }

@@ -75,7 +75,7 @@ ${table(['Setting', 'Default', 'Limits'], settingRows())}
 
 ${sections.join('\n\n')}
 `,
-  'node scripts/limits-table.mjs',
+  { command: 'node scripts/limits-table.mjs' },
 );
 
 function settingRows() {

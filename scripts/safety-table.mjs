@@ -3,6 +3,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, source, table, writePage } from './page.mjs';
+import { areas } from './safety-areas.mjs';
+import { labelledTests } from './safety-labels.mjs';
 
 /** Tests as `file: the beginning of a title`, files below packages/ and without `.test.ts`. */
 const promises = [
@@ -111,195 +113,6 @@ const promises = [
   },
 ];
 
-/** Kinds of attack and fault, and where their tests are. */
-const areas = [
-  [
-    'SA',
-    'commands that look harmless: chaining, substitution, wrappers, flags that execute, redirections',
-    [
-      'core/src/process/analyze-command',
-      'core/src/process/shell-corpus',
-      'core/src/process/differential',
-      'core/src/process/command-rule',
-      'core/src/process/git-repository',
-      'core/src/process/resolve-program',
-      'core/src/policy/policy',
-    ],
-  ],
-  [
-    'SB',
-    'leaving the sandbox, poisoned environments, processes that hide',
-    [
-      'core/src/process/sandbox',
-      'core/src/process/seatbelt',
-      'core/src/process/environment',
-      'core/src/process/trusted-path',
-      'core/src/process/process-tree',
-    ],
-  ],
-  [
-    'SC',
-    'paths that lead elsewhere: links, races, odd names, devices',
-    [
-      'core/src/files/workspace',
-      'core/src/files/open-file',
-      'core/src/files/path-target',
-      'core/src/files/file-name',
-      'core/src/files/file-kind',
-    ],
-  ],
-  ['SD', 'files that other programs execute or obey', ['core/src/files/protected-paths']],
-  [
-    'SE',
-    'folders that bring settings, commands or hooks',
-    [
-      'core/src/policy/folder-trust',
-      'core/src/policy/consent',
-      'core/src/lathe/open-hooks',
-      'core/src/settings/load-settings',
-      'core/src/settings/settings-file',
-    ],
-  ],
-  [
-    'SF',
-    'text that deceives a person at the terminal',
-    ['core/src/text/terminal-text', 'core/src/text/visible-text', 'cli/src/console', 'cli/src/tui'],
-  ],
-  [
-    'SG',
-    'MCP servers that change, lie or impersonate',
-    [
-      'core/src/mcp/mcp-client',
-      'core/src/mcp/oauth',
-      'core/src/mcp/tool-names',
-      'core/src/mcp/web-servers',
-      'core/src/mcp/server-definition',
-    ],
-  ],
-  ['SH', 'tools that a command declares', ['core/src/discovery/discovery-source', 'core/src/text/split-arguments']],
-  [
-    'SI',
-    'private addresses, rebinding, redirects, bombs',
-    [
-      'core/src/web/guarded-fetch',
-      'core/src/web/guarded-http',
-      'core/src/web/rebinding',
-      'core/src/web/url-check',
-      'core/src/tools/web-fetch',
-    ],
-  ],
-  [
-    'SJ',
-    'patterns, trees and encodings that exhaust',
-    [
-      'core/src/text/glob',
-      'core/src/tools/grep',
-      'core/src/tools/glob',
-      'core/src/files/walk',
-      'core/src/files/text-encoding',
-    ],
-  ],
-  [
-    'SK',
-    'instructions hidden in what a model reads; subagents, plans, memory',
-    [
-      'core/src/lathe/injection',
-      'core/src/lathe/subagents',
-      'core/src/tools/memoryTool',
-      'core/src/tools/exitPlanMode',
-      'core/src/agent/context-files',
-    ],
-  ],
-  [
-    'SL',
-    'secrets in logs, sessions, environments and errors',
-    ['core/src/text/redact', 'core/src/lathe/audit-log', 'core/src/session/record'],
-  ],
-  [
-    'RW',
-    'crashes, errors and races while writing',
-    [
-      'core/src/tools/edit.fault',
-      'core/src/tools/edit',
-      'core/src/tools/write-file',
-      'core/src/files/durable-write',
-      'core/src/files/file-lock',
-      'core/src/files/journal',
-      'core/src/files/splice',
-    ],
-  ],
-  [
-    'RR',
-    'huge, odd and changing files while reading',
-    [
-      'core/src/tools/read-file',
-      'core/src/tools/read-many-files',
-      'core/src/files/read-text',
-      'core/src/files/line-index',
-      'core/src/files/pdf-text',
-      'core/src/files/notebook',
-    ],
-  ],
-  [
-    'RL',
-    'searching large and strange trees',
-    [
-      'core/src/files/search.differential',
-      'core/src/files/ignore-rules',
-      'core/src/files/walk',
-      'core/src/tools/ls',
-      'core/src/tools/grep',
-    ],
-  ],
-  [
-    'RS',
-    'output, signals, timeouts and background commands',
-    [
-      'core/src/process/run-command',
-      'core/src/process/captured-output',
-      'core/src/process/output-ring',
-      'core/src/process/session-order',
-      'core/src/tools/shell',
-    ],
-  ],
-  [
-    'RM',
-    'MCP servers that crash, hang, flood or speak nonsense',
-    ['core/src/mcp/bad-servers', 'core/src/mcp/mcp-client'],
-  ],
-  [
-    'RX',
-    'models that send damaged, doubled or unfinished calls',
-    [
-      'core/src/models/mutated-streams',
-      'core/src/text/repair-params',
-      'core/src/text/parse-arguments',
-      'core/src/agent/conversation',
-      'core/src/scheduler',
-    ],
-  ],
-  [
-    'RN',
-    'networks that break, stall and refuse on the way to a model',
-    ['core/src/models/remote-model', 'core/src/models/retry', 'core/src/models/http', 'cli/src/headless/headless'],
-  ],
-  [
-    'RP',
-    'state that a crash or a stranger damaged',
-    [
-      'core/src/session/transcript',
-      'core/src/session/session-store',
-      'core/src/settings/edit-jsonc',
-      'core/src/settings/save-setting',
-    ],
-  ],
-  [
-    'RC',
-    'long and large: hours, thousands of turns, fifty subagents',
-    ['core/src/lathe/soak', 'core/src/agent/long-session', 'core/src/agent/compaction'],
-  ],
-];
-
 const runs = JSON.parse(source('docs/long-run.json'));
 
 writePage(
@@ -317,8 +130,15 @@ ${promises.map(section).join('\n\n')}
 ## Attacks and faults
 
 ${table(['', 'Kind', 'Tests'], areas.map(areaRow))}
+
+## Single checks
+
+Numbered within their kind; the label stands in the title of the test or above it.
+
+${table(['', 'Test', 'File'], labelledTests().map(labelRow))}
 `,
-  'node scripts/safety-table.mjs',
+  // A new test may carry a label before this page names it.
+  { command: 'node scripts/safety-table.mjs', mayLack: true },
 );
 
 function section({ promise, how, tests, runs: names }) {
@@ -346,6 +166,12 @@ function countOf(name) {
 function areaRow([id, text, files]) {
   const paths = files.map((file) => pathOf(file));
   return [id, text, paths.map((path) => `[${nameOf(path)}](../${path})`).join(', ')];
+}
+
+function labelRow({ label, title, path }) {
+  if (!areas.some(([id]) => label.startsWith(id))) throw new Error(`${path}: ${label} is of no kind`);
+  const plain = title.replace(/[|<>*_`[\]]/g, String.raw`\$&`);
+  return [label, plain, `[${nameOf(path)}](../${path})`];
 }
 
 /** The test file of this name, or a folder. */

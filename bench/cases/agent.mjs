@@ -5,18 +5,20 @@ import { group, NotThere } from '../case.mjs';
 import { clis, lathe } from '../clis.mjs';
 import { modelStub } from '../model-stub.mjs';
 
-/** The programs that speak a wire format of the stub. */
-const programs = { lathe, codex: clis.codex, pi: clis.pi, 'qwen-cli': clis['qwen-cli'], opencode: clis.opencode };
+const everybody = { lathe, ...clis };
+const { codex, 'gemini-cli': gemini, 'qwen-cli': qwen } = clis;
+const mcpServer = { command: process.execPath, args: [join(import.meta.dirname, '..', 'mcp-stub.mjs')] };
+const mcpServers = Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`server${n}`, mcpServer]));
 const files = 100;
 
 /** Every program on one prompt against a model that answers at once; `look` makes a sample of what the model saw. */
-function agentCase({ plan, look, holdMs = 0, ...rest }) {
+function agentCase({ plan, look, holdMs = 0, programs = everybody, servers, ...rest }) {
   const contestant = (cli) => async (place) => {
     const stub = await modelStub();
     const project = join(place.scratch, 'project');
     mkdirSync(project);
     for (let n = 0; n < files; n++) writeFileSync(join(project, `f${n}.txt`), `file ${n}\nhello world\n`);
-    const { command, args, env } = cli.open(place, stub.url);
+    const { command, args, env } = cli.open(place, stub.url, servers);
     const call = (index, offered) => cli.read(join(project, `f${index % files}.txt`), offered);
     return {
       run: async () => {
@@ -65,6 +67,17 @@ export const cases = group('agent', [
     plan: { turns: 1, width: 50 },
     look: ({ requests }) => ({ time: gapsOf(requests)[0] }),
     goals: [than('pi', 0.6)],
+    rounds: 3,
+  }),
+  agentCase({
+    name: 'from the start to the first request, with ten MCP servers of 20 tools',
+    note: 'right is a request that offers the tools, or a way to find them',
+    programs: { lathe, codex, 'gemini-cli': gemini, 'qwen-cli': qwen },
+    servers: mcpServers,
+    plan: { turns: 0, width: 1 },
+    look: ({ started, requests }) => ({ time: requests[0].arrived - started }),
+    verify: (output) => /server9|tool_search/.test(output),
+    goals: [than('codex', 1), than('qwen-cli', 0.5)],
     rounds: 3,
   }),
   agentCase({

@@ -35,7 +35,6 @@ export const cases = group('install', [
     contestants: installed((folder) => megabytes(join(folder, 'node_modules'))),
     goals: [{ metric: 'count', limit: 40 }],
     rounds: 1,
-    timeoutMs: 180_000,
   },
   {
     name: 'packages',
@@ -43,7 +42,6 @@ export const cases = group('install', [
     contestants: installed(packages),
     goals: [{ metric: 'count', limit: 60 }],
     rounds: 1,
-    timeoutMs: 180_000,
   },
 ]);
 

@@ -38,7 +38,7 @@ export const cases = group('search', [
     corpora: ['linux'],
     pattern: 'zzqq_rare',
     where: linux,
-    goals: [raw(1.08, 4), notBlocked],
+    goals: [raw(1.08, 6), notBlocked],
     isQuick: true,
   }),
   grep({
@@ -71,7 +71,7 @@ export const cases = group('search', [
     corpora: ['flat'],
     pattern: 'zzqq_rare',
     where: flat,
-    goals: [raw(1.2, 4), notBlocked],
+    goals: [raw(1.2, 6), notBlocked],
     isQuick: true,
   }),
   toolCase({
@@ -81,7 +81,7 @@ export const cases = group('search', [
     raw: (place) => rg(['-e', '"k1000":'], join(big(place), 'oneline-200m.txt')),
     call: (tools, place) => tools.grep('"k1000":', big(place), 'oneline-200m.txt'),
     verify: (output) => output.includes('k1000') && output.length < 100_000,
-    goals: [raw(3, 8), { metric: 'memory', limit: 64, guard: 96 }, notBlocked],
+    goals: [raw(3, 12), { metric: 'memory', limit: 64, guard: 96 }, notBlocked],
     isQuick: true,
   }),
   glob({
@@ -90,7 +90,7 @@ export const cases = group('search', [
     corpora: ['linux'],
     pattern: '**/*',
     where: linux,
-    goals: [raw(1.8, 6), { metric: 'memory', limit: 80, guard: 120 }, notBlocked],
+    goals: [raw(1.8, 8), { metric: 'memory', limit: 80, guard: 120 }, notBlocked],
     isQuick: true,
   }),
   glob({
@@ -109,7 +109,7 @@ export const cases = group('search', [
     pattern: '*.txt',
     where: flat,
     verify: (output) => output.includes('.txt'),
-    goals: [raw(4, 12), notBlocked],
+    goals: [raw(4, 16), notBlocked],
     isQuick: true,
   }),
   toolCase({

@@ -27,7 +27,7 @@ export const cases = group('shell', [
     name: 'run echo hi',
     command: 'echo hi',
     verify: (output) => output.includes('hi'),
-    goals: [raw(1.3, 4), { metric: 'time', who: 'lathe, sandboxed', than: 'raw', limit: 3 }],
+    goals: [raw(1.3, 6), { metric: 'time', who: 'lathe, sandboxed', than: 'raw', limit: 3 }],
     rounds: 40,
     isQuick: true,
   }),

@@ -3,6 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { hasProgram } from '../../../../testing/programs.js';
+import { randomBelow, usualSeed } from '../../../../testing/random.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { userExcludes } from './git-excludes.js';
 import { IgnoreRules } from './ignore-rules.js';
@@ -146,11 +147,7 @@ test.skipIf(!hasProgram('git'))(
   'every verdict is the one of git, on odd rules and odd names',
   { timeout: 120_000 },
   () => {
-    let seed = 1;
-    const random = (below: number) => {
-      seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
-      return Math.floor((seed / 2 ** 32) * below);
-    };
+    const random = randomBelow(usualSeed);
     const pick = (from: readonly string[]) => from[random(from.length)] ?? '';
     const rounds = process.env['LATHE_LONG'] === '1' ? 500 : 40;
     for (let round = 0; round < rounds; round++) {
@@ -177,7 +174,9 @@ test.skipIf(!hasProgram('git'))(
       const expected = listed.split('\0').filter((path) => paths.includes(path));
       const rules = new IgnoreRules([root]);
       const shown = paths.filter((path) => rules.ignoredBy(join(root, path), file) === undefined);
-      expect(shown.toSorted(), `round ${round}: ${JSON.stringify(texts)}`).toEqual(expected.toSorted());
+      expect(shown.toSorted(), `LATHE_SEED=${usualSeed}, round ${round}: ${JSON.stringify(texts)}`).toEqual(
+        expected.toSorted(),
+      );
     }
   },
 );

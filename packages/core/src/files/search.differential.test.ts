@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { report } from '../../../../testing/long-run.js';
 import { hasProgram } from '../../../../testing/programs.js';
+import { randomBelow, usualSeed } from '../../../../testing/random.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { toBytePath } from './byte-path.js';
 import { findFiles } from './find-files.js';
@@ -53,17 +54,9 @@ const contents = [
   'needle\r\n',
 ];
 
-function generator(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
-
 /** A repository in a state that `seed` decides; returns its root and, for messages, its ignore files. */
 function plant(seed: number): { root: string; ignoreFiles: Record<string, string> } {
-  const random = generator(seed);
+  const random = randomBelow(seed);
   const pick = (from: readonly string[]) => from[random(from.length)] ?? '';
   const root = tempDirectory();
   execFileSync('git', ['init', '-q', root]);
@@ -109,9 +102,9 @@ test.skipIf(!hasProgram('git') || !hasProgram('find'))(
   { timeout: 300_000 },
   async () => {
     const { rgPath } = await import('@vscode/ripgrep');
-    for (let seed = 1; seed <= trees; seed++) {
-      const { root, ignoreFiles } = plant(seed);
-      const context = `tree ${seed}: ${JSON.stringify(ignoreFiles)}`;
+    for (let tree = 0; tree < trees; tree++) {
+      const { root, ignoreFiles } = plant(usualSeed + tree);
+      const context = `LATHE_SEED=${usualSeed}, tree ${tree}: ${JSON.stringify(ignoreFiles)}`;
 
       const visible = listedByGit(root);
       expect(await found(root), context).toEqual(visible.map((name) => shown(root, name)).toSorted());

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { report } from '../../../../testing/long-run.js';
 import { modelServer } from '../../../../testing/model-server.js';
 import { anthropicEvents, geminiEvents, openaiEvents } from '../../../../testing/model-wire.js';
+import { randomBelow, usualSeed } from '../../../../testing/random.js';
 import { anthropic } from './anthropic.js';
 import { gemini } from './gemini.js';
 import type { ModelRequest, ReceivedCall } from './model.js';
@@ -23,15 +24,6 @@ const request: ModelRequest = {
   history: [{ role: 'user', parts: [{ text: 'go' }] }],
   tools: [{ name: 'write_file' }],
 };
-
-/** A small generator of numbers, so that a failing stream can be found again by its seed. */
-function random(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
 
 type Mutation = (events: string[], pick: (below: number) => number) => Buffer;
 
@@ -95,11 +87,11 @@ test.each([
   ['anthropic', anthropic, anthropicEvents],
   ['gemini', gemini, geminiEvents],
 ] as const)('%s: damaged streams crash nothing and make no call that was not meant', async (provider, wire, encode) => {
-  let seed = 0;
+  let stream = 0;
   let mutation: Mutation = (whole) => Buffer.from(whole.join(''));
   const events = encode(turn, 'm', 1);
   const server = await modelServer([
-    () => ({ fault: { kind: 'raw', body: mutation([...events], random(seed * 7919 + 13)) } }),
+    () => ({ fault: { kind: 'raw', body: mutation([...events], randomBelow(usualSeed + stream)) } }),
   ]);
   const model = new RemoteModel(wire, {
     provider,
@@ -112,15 +104,16 @@ test.each([
   });
   const all = [...structural, ...anywhere];
   let delivered = 0;
-  for (seed = 0; seed < count / 4; seed++) {
-    mutation = all[seed % all.length] ?? mutation;
+  for (stream = 0; stream < count / 4; stream++) {
+    mutation = all[stream % all.length] ?? mutation;
     const calls = await callsOf(model);
     delivered += calls.length;
     for (const call of calls) {
       const isMeant = turn.calls.some(
         ({ name, args }) => name === call.name && JSON.stringify(args) === JSON.stringify(call.args),
       );
-      if (structural.includes(mutation) && !isMeant) expect.fail(`seed ${seed} made ${JSON.stringify(call)}`);
+      if (structural.includes(mutation) && !isMeant)
+        expect.fail(`LATHE_SEED=${usualSeed}, stream ${stream} made ${JSON.stringify(call)}`);
       expect(typeof call.args === 'object' && call.name !== '').toBe(true);
     }
   }
