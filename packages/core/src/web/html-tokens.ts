@@ -1,20 +1,18 @@
-/** Longer than any tag that an author wrote. */
-const maxTagLength = 64 * 1024;
+import { decodeEntities } from './html-entities.js';
 
-/** Behind the `>` that ends the tag at `start`; one in a quoted value does not. `undefined` when there is none. */
-export function endOfTag(html: string, start: number): number | undefined {
-  const limit = Math.min(html.length, start + maxTagLength);
+/** Behind the `>` that ends the tag at `start`; one in a quoted value does not. A tag without end takes all the rest. */
+export function endOfTag(html: string, start: number): number {
   let last = 0;
-  for (let at = start + 1; at < limit; at++) {
+  for (let at = start + 1; at < html.length; at++) {
     const code = html.charCodeAt(at);
     if (code === greaterThan) return at + 1;
     if ((code === doubleQuote || code === singleQuote) && last === equalsSign) {
       at = html.indexOf(code === doubleQuote ? '"' : "'", at + 1);
-      if (at === -1 || at >= limit) return undefined;
+      if (at === -1) return html.length;
       last = code;
     } else if (code > space) last = code;
   }
-  return undefined;
+  return html.length;
 }
 
 // Numbers, because every character of every tag is compared with them.
@@ -46,15 +44,3 @@ export function attributesOf(tag: string): Attributes {
 }
 
 const attribute = /\s([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/g;
-
-/** The entities that stand in addresses and titles. */
-export function decodeEntities(text: string): string {
-  if (!text.includes('&')) return text;
-  return text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(amp|lt|gt|quot|apos|nbsp));?/gi, (all, decimal, hex, name) => {
-    if (name !== undefined) return named[String(name).toLowerCase()] ?? all;
-    const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal);
-    return code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : '\ufffd';
-  });
-}
-
-const named: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0' };

@@ -6,7 +6,8 @@ import { pdfTextOf } from '../files/pdf-text.js';
 import { detectEncoding } from '../files/text-encoding.js';
 import { charsetOf, decodeText } from './charset.js';
 import type { Body } from './decode-body.js';
-import { htmlToMarkdown, type ReadablePage } from './html-to-markdown.js';
+import { htmlToMarkdown } from './html-to-markdown.js';
+import type { ReadablePage } from './readable-html.js';
 
 /** A page in the form that a model reads. */
 export interface WebPage {

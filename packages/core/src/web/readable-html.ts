@@ -1,23 +1,25 @@
 import type { Pace } from '../files/pace.js';
-import { type Attributes, after, attributesOf, decodeEntities, endOfElement, endOfTag } from './html-tokens.js';
+import { decodeEntities } from './html-entities.js';
+import { type Attributes, after, attributesOf, endOfElement, endOfTag } from './html-tokens.js';
+import { MarkdownWriter, type WrittenElement } from './markdown-writer.js';
 import { isChrome, isHidden, isScopeRoot, type PageScope } from './page-scope.js';
 
-/** The part of a page that is read, as HTML in pieces between which a converter can rest. */
-export interface ReadableHtml {
+export interface ReadablePage {
   title: string;
-  pieces: string[];
+  markdown: string;
   /** Pieces of text that are in the page but not on the screen; they are left out. */
   hiddenTexts: number;
 }
 
 /**
- * Leaves out of a page what surrounds its content, what is hidden in it, scripts and comments, and makes its links
- * absolute. Takes time in proportion to the length of the page, whatever is in it; nothing is run or loaded.
+ * Reads one part of a page as Markdown. Leaves out what surrounds the content, what is hidden in it, scripts and
+ * comments, and makes links absolute. Takes time in proportion to the length of the page, whatever is in it; nothing is
+ * run or loaded.
  */
-export async function readableHtml(html: string, base: URL, scope: PageScope, pace: Pace): Promise<ReadableHtml> {
+export async function readableHtml(html: string, base: URL, scope: PageScope, pace: Pace): Promise<ReadablePage> {
   const reader = new Reader(html, base, scope);
   while (reader.step()) if (pace.isTired) await pace.rest();
-  return reader;
+  return { title: reader.title, markdown: reader.markdown(), hiddenTexts: reader.hiddenTexts };
 }
 
 /** What is known about an element from itself and from what it stands in. */
@@ -31,20 +33,21 @@ interface OpenElement {
   isLeftOut: boolean;
 }
 
-const pieceLength = 16 * 1024;
+const stepLength = 16 * 1024;
 
-class Reader implements ReadableHtml {
+class Reader {
   title = '';
-  readonly pieces: string[] = [];
   hiddenTexts = 0;
+  readonly #writer = new MarkdownWriter();
   readonly #html: string;
   readonly #scope: PageScope;
   readonly #outermost: OpenElement;
   readonly #open: OpenElement[] = [];
   readonly #counts = new Map<string, number>();
   #base: URL;
-  #piece = '';
   #at = 0;
+  /** Where the next `<` stands, which is looked for once. */
+  #sign = -1;
 
   constructor(html: string, base: URL, scope: PageScope) {
     this.#html = html;
@@ -53,57 +56,56 @@ class Reader implements ReadableHtml {
     this.#outermost = { ...outermost, isInside: scope === 'body' };
   }
 
-  /** Works through about one piece; false at the end of the page. */
+  /** Works through a small part; false at the end of the page. */
   step(): boolean {
-    const stop = this.#at + pieceLength;
+    const html = this.#html;
+    const stop = Math.min(html.length, this.#at + stepLength);
     while (this.#at < stop) {
-      const next = this.#html.indexOf('<', this.#at);
-      this.#passText(next === -1 ? this.#html.length : next);
-      if (next === -1) {
-        this.#cut();
-        return false;
-      }
-      this.#at = this.#passMarkup(next);
+      if (this.#sign < this.#at) this.#sign = html.indexOf('<', this.#at);
+      if (this.#sign === -1) this.#sign = html.length;
+      if (this.#sign > this.#at) this.#passText(this.#sign);
+      else this.#at = this.#passMarkup(this.#at);
     }
-    return true;
+    return this.#at < html.length;
+  }
+
+  markdown(): string {
+    return this.#writer.finish();
   }
 
   get #top(): OpenElement {
     return this.#open.at(-1) ?? this.#outermost;
   }
 
+  /** Long text is passed in parts, which break no entity and no character. */
   #passText(end: number): void {
-    const { isInside, isHidden: isUnseen, isLeftOut } = this.#top;
-    if (isUnseen && isInside && /\p{L}{3}/u.test(this.#html.slice(this.#at, Math.min(end, this.#at + 1000))))
-      this.hiddenTexts++;
-    if (isInside && !isLeftOut) this.#writeText(end);
-    this.#at = end;
-  }
-
-  /** Long text is cut at a space, with a tag that means nothing at the end. */
-  #writeText(end: number): void {
-    while (end - this.#at > pieceLength) {
-      const space = this.#html.lastIndexOf(' ', this.#at + pieceLength);
-      const cut = space > this.#at ? space + 1 : this.#at + pieceLength;
-      this.#piece += `${this.#html.slice(this.#at, cut)}<wbr>`;
-      this.#cut();
-      this.#at = cut;
+    let to = end;
+    if (end - this.#at > stepLength) {
+      to = this.#at + stepLength;
+      const ampersand = this.#html.slice(to - longestEntity, to).lastIndexOf('&');
+      if (ampersand !== -1) to += ampersand - longestEntity;
+      else if (/[\udc00-\udfff]/.test(this.#html.charAt(to))) to--;
     }
-    this.#piece += this.#html.slice(this.#at, end);
+    const { isInside, isHidden: isUnseen, isLeftOut } = this.#top;
+    const text = this.#html.slice(this.#at, to);
+    if (isUnseen && isInside && /\p{L}{3}/u.test(text.slice(0, 1000))) this.hiddenTexts++;
+    if (isInside && !isLeftOut) this.#writer.text(decodeEntities(text));
+    this.#at = to;
   }
 
   /** Reads what begins with the sign at `at`; returns where it ends. */
   #passMarkup(at: number): number {
     const html = this.#html;
     if (html.startsWith('<!--', at)) return after(html, '-->', at + 4);
+    signs.lastIndex = at;
+    const [text] = signs.exec(html) ?? [];
+    if (text !== undefined) {
+      if (this.#isRead(this.#top)) this.#writer.text(text);
+      return at + text.length;
+    }
     tagName.lastIndex = at;
     const [, slash = '', written = ''] = tagName.exec(html) ?? [];
-    const end = written !== '' || /[!?/]/.test(html[at + 1] ?? '') ? endOfTag(html, at) : undefined;
-    // A sign that opens nothing is text; as an entity it cannot be taken for more by anybody.
-    if (end === undefined) {
-      this.#write('&lt;');
-      return at + 1;
-    }
+    const end = endOfTag(html, at);
     const name = written.toLowerCase();
     if (slash !== '') this.#close(name);
     else if (name === 'title' && this.#top.name !== 'svg') return this.#readTitle(end);
@@ -121,10 +123,10 @@ class Reader implements ReadableHtml {
 
   #enter(name: string, tag: string): void {
     while (endsBefore(this.#top.name, name)) this.#pop();
-    const attributes = tag.length > name.length + 3 ? attributesOf(tag) : noAttributes;
+    const attributes = tag.length > name.length + 3 ? attributesOf(tag.slice(0, maxAttributes)) : noAttributes;
     if (name === 'base') this.#rebase(attributes['href']);
     const element = this.#judge(name, attributes);
-    if (element.isInside && !element.isLeftOut) this.#write(this.#rewritten(name, tag, attributes));
+    if (this.#isRead(element)) this.#writer.open(this.#written(name, attributes));
     if (voidElements.has(name)) return;
     this.#open.push(element);
     this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
@@ -147,59 +149,61 @@ class Reader implements ReadableHtml {
   /** An end tag of something that is not open means nothing. */
   #close(name: string): void {
     if (!this.#counts.get(name)) return;
-    for (;;) {
-      const element = this.#pop();
-      if (element?.name !== name) continue;
-      if (element.isInside && !element.isLeftOut) this.#write(`</${name}>`);
-      return;
-    }
+    while (this.#pop() !== name);
   }
 
-  #pop(): OpenElement | undefined {
+  #pop(): string | undefined {
     const element = this.#open.pop();
-    if (element) this.#counts.set(element.name, (this.#counts.get(element.name) ?? 1) - 1);
-    return element;
+    if (!element) return undefined;
+    const { name } = element;
+    this.#counts.set(name, (this.#counts.get(name) ?? 1) - 1);
+    if (this.#isRead(element)) this.#writer.close(name);
+    return name;
+  }
+
+  #isRead({ isInside, isLeftOut }: OpenElement): boolean {
+    return isInside && !isLeftOut;
   }
 
   #rebase(href: string | undefined): void {
     if (href !== undefined && URL.canParse(href, this.#base.href)) this.#base = new URL(href, this.#base);
   }
 
-  /** Only what the converter looks at, and addresses in full. What runs or carries data is no address to go to. */
-  #rewritten(name: string, tag: string, attributes: Attributes): string {
-    if (name === 'a') return `<a${this.#address('href', attributes['href'])}>`;
-    if (name === 'img')
-      return `<img${this.#address('src', attributes['src'])} alt="${quoted(attributes['alt'] ?? '')}">`;
-    const language = /(?:^|\s)lang(?:uage)?-([\w+#.-]{1,30})/.exec(attributes['class'] ?? '')?.[1];
-    if (name === 'code' || name === 'pre')
-      return language === undefined ? `<${name}>` : `<${name} class="language-${language}">`;
-    return keptAttributes.has(name) ? tag : `<${name}>`;
+  #written(name: string, attributes: Attributes): WrittenElement {
+    switch (name) {
+      case 'a':
+        return { name, ...this.#address(attributes['href']) };
+      case 'img':
+        return { name, ...this.#address(attributes['src']), alt: attributes['alt'] ?? '' };
+      case 'code':
+      case 'pre':
+        return { name, language: languageOf(attributes['class']) };
+      case 'td':
+      case 'th':
+        return { name, align: alignOf(attributes) };
+      case 'ol':
+        return { name, start: startOf(attributes['start']) };
+      default:
+        return { name };
+    }
   }
 
-  #address(name: string, value: string | undefined): string {
-    if (value === undefined || !URL.canParse(value, this.#base.href)) return '';
+  /** Addresses in full. What runs or carries data is no address to go to. */
+  #address(value: string | undefined): { address?: string } {
+    if (!value || !URL.canParse(value, this.#base.href)) return {};
     const url = new URL(value, this.#base);
-    return /^(?:https?|mailto|ftp):$/.test(url.protocol) ? ` ${name}="${quoted(url.href)}"` : '';
-  }
-
-  #write(markup: string): void {
-    const { isInside, isLeftOut } = this.#top;
-    if (markup === '&lt;' && (!isInside || isLeftOut)) return;
-    this.#piece += markup;
-    if (this.#piece.length < pieceLength) return;
-    // Signs without end would else grow into one text that is looked at again and again.
-    if (markup === '&lt;') this.#piece += '<wbr>';
-    this.#cut();
-  }
-
-  #cut(): void {
-    if (this.#piece !== '') this.pieces.push(this.#piece);
-    this.#piece = '';
+    if (!/^(?:https?|mailto|ftp):$/.test(url.protocol)) return {};
+    return { address: url.href.replace(/[()]/g, (sign) => (sign === '(' ? '%28' : '%29')) };
   }
 }
 
+/** Signs that open nothing are text. */
+const signs = /<{1,4096}(?![a-z!?/])/iy;
 const tagName = /<(\/?)([a-z][a-z0-9:-]{0,30})/iy;
 
+/** More than any author writes in a tag by hand; what programs write there is data. */
+const maxAttributes = 64 * 1024;
+const longestEntity = 40;
 const noAttributes: Attributes = {};
 const outermost: OpenElement = { name: '', isInside: false, isContent: false, isHidden: false, isLeftOut: false };
 
@@ -207,8 +211,6 @@ const setOf = (names: string) => new Set(names.split(' '));
 /** What browsers read without looking for tags in it, and nobody sees. */
 const rawText = setOf('script style iframe noembed noframes xmp textarea');
 const voidElements = setOf('area base br col embed hr img input link meta param source track wbr');
-/** Elements whose attributes mean something in Markdown. */
-const keptAttributes = setOf('td th ol li col colgroup');
 const cells = setOf('td th');
 const terms = setOf('dt dd');
 const blocks = setOf(
@@ -221,9 +223,17 @@ function endsBefore(open: string, next: string): boolean {
   if (open === 'li') return next === 'li';
   if (terms.has(open)) return terms.has(next);
   if (cells.has(open)) return cells.has(next) || next === 'tr';
-  return open === 'tr' && next === 'tr';
+  return (open === 'tr' || open === 'a') && next === open;
 }
 
-function quoted(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+function languageOf(classes = ''): string {
+  return /(?:^|\s)lang(?:uage)?-([\w+#.-]{1,30})/.exec(classes)?.[1] ?? '';
+}
+
+function alignOf({ align = '', style = '' }: Attributes): string {
+  return (/text-align\s*:\s*(right|center)/i.exec(style)?.[1] ?? align).toLowerCase();
+}
+
+function startOf(start = '1'): number {
+  return /^\d{1,9}$/.test(start) ? Number(start) : 1;
 }

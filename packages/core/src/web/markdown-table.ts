@@ -1,0 +1,61 @@
+import type { MarkdownLines } from './markdown-lines.js';
+
+/** The rows of a table, written as each one ends. A table that only arranges a page is unfolded into what it holds. */
+export class TableRows {
+  /** False when the table was unfolded: its cells are blocks like others. */
+  isOpen = true;
+  #cells: string[] = [];
+  #aligns: string[] = [];
+  #rows = 0;
+  #isInCell = false;
+
+  openCell(align: string, lines: MarkdownLines): void {
+    this.endCell(lines);
+    if (this.#cells.length >= maxColumns) this.endRow(lines);
+    lines.openCell();
+    this.#isInCell = true;
+    if (this.#rows === 0) this.#aligns.push(align);
+  }
+
+  endCell(lines: MarkdownLines): void {
+    if (!this.#isInCell) return;
+    this.#isInCell = false;
+    this.#cells.push(lines.takeCell());
+  }
+
+  endRow(lines: MarkdownLines): void {
+    if (!this.isOpen) return;
+    this.endCell(lines);
+    const cells = this.#cells;
+    this.#cells = [];
+    if (cells.every((cell) => cell === '')) {
+      if (this.#rows === 0) this.#aligns = [];
+      return;
+    }
+    lines.block(this.#rows === 0 ? 2 : 1);
+    lines.row(cells);
+    if (this.#rows++ > 0) return;
+    lines.block(1);
+    lines.row(cells.map((_, column) => separator(this.#aligns[column] ?? '')));
+  }
+
+  /** Headings, code or tables in a cell: this is no table of facts. */
+  unfold(lines: MarkdownLines): void {
+    if (!this.isOpen || !this.#isInCell) return;
+    this.endCell(lines);
+    this.isOpen = false;
+    for (const cell of this.#cells) {
+      lines.block(2);
+      if (cell !== '') lines.raw(cell.replaceAll('<br>', ' '));
+    }
+    this.#cells = [];
+  }
+}
+
+/** A wider row goes on in the next one. */
+const maxColumns = 500;
+
+function separator(align: string): string {
+  if (align === 'right') return '---:';
+  return align === 'center' ? ':---:' : '---';
+}

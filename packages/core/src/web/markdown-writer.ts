@@ -1,0 +1,213 @@
+import { link, MarkdownLines } from './markdown-lines.js';
+import { TableRows } from './markdown-table.js';
+
+/** What the writer wants to know about an element. */
+export interface WrittenElement {
+  name: string;
+  /** Absolute; empty when there is nowhere to go. */
+  address?: string;
+  alt?: string;
+  language?: string;
+  start?: number;
+  align?: string;
+}
+
+/**
+ * Writes a page as Markdown while it is read: elements open and close in proper nesting, text comes in between. What an
+ * element needs is written with the first text in it, so that empty ones leave no trace, and emphasis, a link or code
+ * ends where a block does. Every call takes time in proportion to its text.
+ */
+export class MarkdownWriter {
+  readonly #lines = new MarkdownLines();
+  readonly #lists: { next: number | undefined; isBegun: boolean }[] = [];
+  readonly #tables: TableRows[] = [];
+  #pre: { text: string; language: string } | undefined;
+  #preDepth = 0;
+  #code: string | undefined;
+  #codeDepth = 0;
+
+  open(element: WrittenElement): void {
+    const { name } = element;
+    if (this.#pre) return this.#openInPre(element);
+    const mark = marks.get(name);
+    if (mark) return this.#openMark(mark);
+    if (name === 'a') return this.#openMark([link, `](${element.address ?? ''})`]);
+    if (codeNames.has(name)) return this.#openCode();
+    if (name === 'br') return this.#break();
+    if (name === 'img') return this.#image(element);
+    if (blocks.has(name)) this.#openBlock(element);
+  }
+
+  close(name: string): void {
+    if (this.#pre) return this.#closeInPre(name);
+    const mark = name === 'a' ? link : marks.get(name)?.[0];
+    if (mark !== undefined) return this.#closeMark(mark);
+    if (codeNames.has(name)) return this.#closeCode();
+    if (blocks.has(name)) this.#closeBlock(name);
+  }
+
+  /** Text with its entities decoded. */
+  text(text: string): void {
+    if (this.#pre) this.#pre.text += text;
+    else if (this.#code !== undefined) this.#code += text.replace(/\s+/g, ' ');
+    else this.#lines.text(text);
+  }
+
+  /** The Markdown so far; call it once, at the end. */
+  finish(): string {
+    if (this.#pre) this.#endPre();
+    this.#endCode();
+    while (this.#tables.length > 0) this.#closeTable();
+    return this.#lines.finish();
+  }
+
+  #openBlock(element: WrittenElement): void {
+    const { name } = element;
+    this.#endCode();
+    const heading = /^h([1-6])$/.exec(name)?.[1];
+    if (heading !== undefined || name === 'pre' || name === 'table') this.#tables.at(-1)?.unfold(this.#lines);
+    if (name === 'table') this.#tables.push(new TableRows());
+    if (tableNames.has(name)) return this.#openInTable(element);
+    if (name === 'li') return this.#openItem();
+    const isList = name === 'ul' || name === 'ol';
+    this.#lines.block(isList && this.#lists.length > 0 ? 1 : 2);
+    if (isList) this.#lists.push({ next: name === 'ol' ? (element.start ?? 1) : undefined, isBegun: false });
+    else if (name === 'blockquote') this.#lines.openContainer('> ', '> ');
+    else if (heading !== undefined) this.#lines.lead('#'.repeat(Number(heading)));
+    else if (name === 'hr') this.#lines.raw('---');
+    else if (name === 'pre') {
+      this.#pre = { text: '', language: element.language ?? '' };
+      this.#preDepth = 1;
+    }
+    if (name === 'hr') this.#lines.block(2);
+  }
+
+  #closeBlock(name: string): void {
+    this.#endCode();
+    if (name === 'table') return this.#closeTable();
+    if (name === 'tr' || name === 'td' || name === 'th') {
+      const table = this.#tables.at(-1);
+      if (name !== 'tr') table?.endCell(this.#lines);
+      if (name === 'tr') table?.endRow(this.#lines);
+      if (!table?.isOpen) this.#lines.block(2);
+      return;
+    }
+    const isList = name === 'ul' || name === 'ol';
+    if (isList) this.#lists.pop();
+    this.#lines.block(name === 'li' || (isList && this.#lists.length > 0) ? 1 : 2);
+    if (name === 'li' || name === 'blockquote') this.#lines.closeContainer();
+  }
+
+  #openItem(): void {
+    const list = this.#lists.at(-1);
+    this.#lines.block(1, { exactly: list?.isBegun ?? false });
+    if (list) list.isBegun = true;
+    const marker = list?.next === undefined ? '- ' : `${list.next++}. `;
+    this.#lines.openContainer(marker, ' '.repeat(marker.length));
+  }
+
+  #openInTable({ name, align = '' }: WrittenElement): void {
+    const table = this.#tables.at(-1);
+    if (!table?.isOpen || name === 'table' || name === 'caption') return this.#lines.block(2);
+    if (name === 'tr') return table.endRow(this.#lines);
+    table.openCell(align, this.#lines);
+  }
+
+  #closeTable(): void {
+    this.#tables.pop()?.endRow(this.#lines);
+    this.#lines.block(2);
+  }
+
+  #image({ address = '', alt = '' }: WrittenElement): void {
+    const shown = alt.replace(/\s+/g, ' ').replace(/[[\]]/g, '\\$&').trim();
+    if (shown === '' && address === '') return;
+    this.#endCode();
+    this.#lines.raw(address === '' ? shown : `![${shown}](${address})`);
+  }
+
+  /** Inside code signs would be read as code. */
+  #openMark(mark: readonly [string, string]): void {
+    if (this.#code === undefined) this.#lines.openMark(mark);
+  }
+
+  #closeMark(mark: string): void {
+    if (this.#code === undefined) this.#lines.closeMark(mark);
+  }
+
+  #openCode(): void {
+    this.#codeDepth++;
+    this.#code ??= '';
+  }
+
+  #closeCode(): void {
+    if (--this.#codeDepth <= 0) this.#endCode();
+  }
+
+  /** Code in a line, between more backticks than stand in it. */
+  #endCode(): void {
+    const code = this.#code?.trim();
+    this.#code = undefined;
+    this.#codeDepth = 0;
+    if (code === undefined || code === '') return;
+    const fence = fenceAround(code, '`');
+    const pad = code.startsWith('`') || code.endsWith('`') ? ' ' : '';
+    this.#lines.raw(`${fence}${pad}${code}${pad}${fence}`);
+  }
+
+  #break(): void {
+    this.#endCode();
+    this.#lines.break();
+  }
+
+  #openInPre({ name, language }: WrittenElement): void {
+    if (!this.#pre) return;
+    if (name === 'pre') this.#preDepth++;
+    if (name === 'br') this.#pre.text += '\n';
+    else if (blocks.has(name)) this.#endPreLine();
+    if (name === 'code') this.#pre.language ||= language ?? '';
+  }
+
+  #closeInPre(name: string): void {
+    if (name === 'pre' && --this.#preDepth === 0) this.#endPre();
+    else if (blocks.has(name)) this.#endPreLine();
+  }
+
+  #endPreLine(): void {
+    if (this.#pre && this.#pre.text !== '' && !this.#pre.text.endsWith('\n')) this.#pre.text += '\n';
+  }
+
+  #endPre(): void {
+    const { text = '', language = '' } = this.#pre ?? {};
+    this.#pre = undefined;
+    const code = text
+      .replace(/^\r?\n/, '')
+      .trimEnd()
+      .replaceAll('\r\n', '\n');
+    if (code.trim() === '') return;
+    const fence = fenceAround(code, '```');
+    this.#lines.verbatim(`${fence}${language}\n${code}\n${fence}`);
+    this.#lines.block(2);
+  }
+}
+
+const setOf = (names: string) => new Set(names.split(' '));
+/** The signs that stand before and behind the text of an element. */
+const marks = new Map<string, readonly [before: string, behind: string]>([
+  ...['b', 'strong', 'mark'].map((name) => [name, ['**', '**']] as const),
+  ...['i', 'em'].map((name) => [name, ['*', '*']] as const),
+  ...['del', 's', 'strike'].map((name) => [name, ['~~', '~~']] as const),
+  ['q', ['"', '"']],
+  ['sup', ['<sup>', '</sup>']],
+  ['sub', ['<sub>', '</sub>']],
+]);
+const codeNames = setOf('code kbd samp tt');
+const tableNames = setOf('table caption tr td th');
+const blocks = setOf(
+  'p div section article main header footer aside nav ul ol li dl dt dd table caption tr td th pre blockquote figure figcaption form fieldset legend h1 h2 h3 h4 h5 h6 hr details summary address center hgroup html body search',
+);
+
+function fenceAround(code: string, least: string): string {
+  let fence = least;
+  while (code.includes(fence)) fence += fence;
+  return fence;
+}
