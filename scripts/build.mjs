@@ -14,7 +14,19 @@ if (status !== 0) process.exit(1);
 const { version } = JSON.parse(readFileSync(join(root, 'packages/cli/package.json'), 'utf8'));
 const outdir = join(root, 'packages/cli/dist');
 for (const stale of ['chunks', 'main.js']) rmSync(join(outdir, stale), { recursive: true, force: true });
+/** `import text from './x?raw'` is the text of the file, as in Vite. */
+const rawFiles = {
+  name: 'raw',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /\?raw$/ }, ({ path, resolveDir }) => ({
+      path: join(resolveDir, path.replace(/\?raw$/, '')),
+      namespace: 'raw',
+    }));
+    onLoad({ filter: /./, namespace: 'raw' }, ({ path }) => ({ contents: readFileSync(path, 'utf8'), loader: 'text' }));
+  },
+};
 await build({
+  plugins: [rawFiles],
   entryPoints: [join(root, 'packages/cli/src/main.ts')],
   outdir,
   chunkNames: 'chunks/[name]-[hash]',

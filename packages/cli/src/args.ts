@@ -37,6 +37,7 @@ export interface Flags {
   jsonSchema?: string;
   record?: string;
   replay?: string;
+  out?: string;
   includePartialMessages: boolean;
   maxTurns?: number;
   maxTokens?: number;
@@ -65,6 +66,7 @@ const options = {
   'json-schema': { type: 'string' },
   record: { type: 'string' },
   replay: { type: 'string' },
+  out: { type: 'string' },
   'include-partial-messages': { type: 'boolean' },
   'max-turns': { type: 'string' },
   'max-tokens': { type: 'string' },
@@ -108,6 +110,7 @@ function flagsOf(values: ReturnType<typeof parse>['values']): Flags {
     ...optional('jsonSchema', values['json-schema']),
     ...optional('record', values.record),
     ...optional('replay', values.replay),
+    ...optional('out', values.out),
     includePartialMessages: values['include-partial-messages'] ?? false,
     ...optional('maxTurns', count('--max-turns', values['max-turns'])),
     ...optional('maxTokens', count('--max-tokens', values['max-tokens'])),

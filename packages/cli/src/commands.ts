@@ -12,6 +12,7 @@ const loaders: Record<string, () => Promise<{ command: Command }>> = {
   call: () => import('./commands/call.js'),
   console: () => import('./commands/console.js'),
   sessions: () => import('./commands/sessions.js'),
+  view: () => import('./commands/view.js'),
   undo: () => import('./commands/undo.js'),
   mcp: () => import('./commands/mcp.js'),
   demo: () => import('./commands/demo.js'),

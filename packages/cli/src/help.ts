@@ -12,6 +12,7 @@ const general = `lathe: a coding agent for the terminal, with any model
   lathe console                    call the tools yourself, with completion and the same questions
   lathe demo [--yes]               see it work on a scratch project, with a scripted model (--record FILE: as an SVG)
   lathe sessions [--json]          earlier sessions in this directory
+  lathe view [id] [--out FILE]     a session as a page for the browser: timeline, outputs, diffs, tokens
   lathe undo [n]                   take back the last n changes of files made here (--list shows them)
   lathe mcp add|list|remove|test|auth   MCP servers, whose tools a model can call
   lathe serve                      the tools for another program, as an MCP server (stdio, or --http)

@@ -103,6 +103,7 @@ export type {
   CallStatus,
 } from './scheduler/call.js';
 export { Scheduler, type SchedulerOptions } from './scheduler/scheduler.js';
+export type { CallRecord, TurnRecord } from './session/record.js';
 export { type ResumedSession, SessionStore, type SessionSummary } from './session/session-store.js';
 export type { SettingKey, Settings } from './settings/keys.js';
 export { type LoadedSettings, loadSettings, type SettingsSources } from './settings/load-settings.js';

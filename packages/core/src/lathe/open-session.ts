@@ -3,6 +3,7 @@ import type { AgentEvent } from '../agent/agent-event.js';
 import { type PartListUnion, textOf, toParts } from '../content.js';
 import type { Message, Model } from '../models/model.js';
 import { type ResumedSession, SessionStore } from '../session/session-store.js';
+import { StepWatcher } from '../session/step-watcher.js';
 import type { Transcript } from '../session/transcript.js';
 import type { Lathe } from './create-lathe.js';
 import { type OpenAgentOptions, openAgent } from './open-agent.js';
@@ -93,8 +94,11 @@ export class Session {
   }
 
   async *#recorded(events: AsyncGenerator<AgentEvent>): AsyncGenerator<AgentEvent> {
+    const watcher = new StepWatcher();
     try {
       for await (const event of events) {
+        const step = watcher.see(event);
+        if (step) this.#parts.transcript.append(step);
         if (event.type === 'message-add') this.#write(event.message);
         if (event.type === 'compaction-end') this.#rewrite(event.compaction.history);
         if (event.type === 'prompt-end') await this.#settle();

@@ -1,13 +1,17 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Message } from '../models/model.js';
-import { decodeLine, type Line, type SessionRecord } from './record.js';
+import { type CallRecord, decodeLine, type Line, type SessionRecord, type TurnRecord } from './record.js';
 import { maxLineBytes } from './transcript.js';
 
 /** What a transcript tells. */
 export interface StoredSession {
   header: Extract<SessionRecord, { type: 'session' }> | undefined;
   messages: Message[];
+  /** What each answer of the model took, as far as it is known. */
+  turns: ReadonlyMap<Message, TurnRecord>;
+  /** What became of each call, by its id. */
+  calls: ReadonlyMap<string, CallRecord>;
   /** The last record, which a resumed session goes on from. */
   last: Pick<Line, 'writer' | 'number'> | undefined;
   /** Records that could not be read, or are missing between others. */
@@ -109,6 +113,8 @@ class Reader {
   readonly #keptBytes: number;
   readonly #branches = new Map<string, Branch>();
   #current: Branch = { entries: [], bytes: 0, number: 0 };
+  readonly #turns = new Map<Message, TurnRecord>();
+  readonly #calls = new Map<string, CallRecord>();
   #header: StoredSession['header'];
   #last: StoredSession['last'];
   #damaged = 0;
@@ -140,6 +146,8 @@ class Reader {
     return {
       header: this.#header,
       messages: this.#current.entries.map(({ message }) => message),
+      turns: this.#turns,
+      calls: this.#calls,
       last: this.#last,
       lost: Math.max(this.#damaged, this.#missing),
       isCut: this.#isCut,
@@ -174,6 +182,14 @@ class Reader {
       case 'history':
         branch.entries = record.messages.map((message) => ({ message, bytes: bytes / record.messages.length, number }));
         branch.bytes = bytes;
+        return;
+      case 'turn': {
+        const answer = branch.entries.at(-1)?.message;
+        if (answer?.role === 'model') this.#turns.set(answer, record);
+        return;
+      }
+      case 'call':
+        this.#calls.set(record.callId, record);
         return;
       case 'resume':
       case 'prompt':

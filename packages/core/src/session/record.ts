@@ -13,7 +13,34 @@ export type SessionRecord =
   | { type: 'prompt'; text: string }
   | { type: 'message'; message: Message }
   /** From here on the history is this one: it was shortened, or begun anew. */
-  | { type: 'history'; messages: readonly Message[] };
+  | { type: 'history'; messages: readonly Message[] }
+  /** What a request to the model took. No part of the history, like `call`: both are for people who look back. */
+  | TurnRecord
+  | CallRecord;
+
+export interface TurnRecord {
+  type: 'turn';
+  /** Of its beginning, ISO 8601. */
+  time: string;
+  durationMs: number;
+  inputTokens: number;
+  outputTokens: number;
+}
+
+export interface CallRecord {
+  type: 'call';
+  callId: string;
+  time: string;
+  durationMs: number;
+  status: string;
+  description: string;
+  decision: CallDecision;
+  /** A unified diff, when a file was changed. */
+  diff: string;
+}
+
+/** `allowed` by a rule or mode, or because nothing needs approval; `approved` or `refused` by somebody who was asked. */
+export type CallDecision = 'allowed' | 'approved' | 'refused';
 
 export const schemaVersion = 1;
 
@@ -84,10 +111,31 @@ function readRecord(value: unknown): SessionRecord | undefined {
       const list: unknown[] = Array.isArray(value['messages']) ? value['messages'] : [];
       return { type: 'history', messages: list.flatMap((each) => readMessage(each) ?? []) };
     }
+    case 'turn':
+      return {
+        type: 'turn',
+        time: text('time'),
+        durationMs: number('durationMs'),
+        inputTokens: number('inputTokens'),
+        outputTokens: number('outputTokens'),
+      };
+    case 'call':
+      return {
+        type: 'call',
+        callId: text('callId'),
+        time: text('time'),
+        durationMs: number('durationMs'),
+        status: text('status'),
+        description: text('description'),
+        decision: decisions.find((each) => each === value['decision']) ?? 'allowed',
+        diff: text('diff'),
+      };
     default:
       return undefined;
   }
 }
+
+const decisions = ['allowed', 'approved', 'refused'] as const;
 
 function readMessage(value: unknown): Message | undefined {
   if (!isObject(value) || !Array.isArray(value['parts'])) return undefined;

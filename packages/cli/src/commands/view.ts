@@ -1,0 +1,37 @@
+import { writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { LatheHome, type ResumedSession, SessionStore } from '@lathe/core';
+import { UsageError } from '../args.js';
+import type { Command } from '../commands.js';
+import { exitCodes } from '../exit-codes.js';
+import { latheHome } from '../open-lathe.js';
+
+/** `lathe view [id]`: a session as one page for a browser, without a model and without the network. */
+export const command: Command = {
+  async run({ operands, flags }, io) {
+    const [id, ...extra] = operands;
+    if (extra.length > 0) throw new UsageError('view takes the id of one session, or none for the latest');
+    const home = new LatheHome(latheHome(io));
+    const store = await SessionStore.open(home, io.cwd);
+    const session = await find(store, id);
+    if (!session) {
+      io.err('There is no session in this directory yet.');
+      return exitCodes.failure;
+    }
+    const [{ pageDataOf }, { pageOf }] = await Promise.all([import('../view/page-data.js'), import('../view/page.js')]);
+    if (flags.out === undefined) await home.directory('views');
+    const path = flags.out === undefined ? home.file('views', `${session.id}.html`) : resolve(io.cwd, flags.out);
+    // Like the session itself, for the eyes of this person only.
+    await writeFile(path, pageOf(pageDataOf(session)), { mode: 0o600 });
+    io.out(pathToFileURL(path).href);
+    return exitCodes.success;
+  },
+};
+
+async function find(store: SessionStore, id: string | undefined): Promise<ResumedSession | undefined> {
+  if (id === undefined) return store.latest();
+  return store.load(id).catch((error: unknown) => {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  });
+}

@@ -1,0 +1,157 @@
+import { type Part, type ResumedSession, textOf, visibleText } from '@lathe/core';
+
+/** A session as the page shows it: plain data, in which nothing is left that could hide. */
+export interface PageData {
+  id: string;
+  directory: string;
+  model: string;
+  notes: string[];
+  rows: PageRow[];
+}
+
+export interface PageRow {
+  kind: 'prompt' | 'answer' | 'call';
+  title: string;
+  status: string;
+  /** ISO 8601; empty when it was not written down. */
+  time: string;
+  durationMs: number;
+  /** On a clock that stops while nothing happens. */
+  beginMs: number;
+  /** Label and value of the figures of this row. */
+  facts: [string, string][];
+  sections: PageSection[];
+}
+
+export interface PageSection {
+  label: string;
+  type: 'text' | 'diff' | 'image';
+  text: string;
+}
+
+const maxText = 100_000;
+const maxTitle = 200;
+const maxImage = 4_000_000;
+
+export function pageDataOf({ id, header, messages, turns, calls, notes }: ResumedSession): PageData {
+  const answers = new Map(
+    messages.flatMap(({ parts }) =>
+      parts.flatMap(({ functionResponse: answer }) => (answer?.id ? [[answer.id, answer]] : [])),
+    ),
+  );
+  const rows = messages.flatMap((message): PageRow[] => {
+    if (message.role === 'tool') return [];
+    const text = section(
+      message.role === 'user' ? 'Prompt' : 'Answer',
+      textOf(message.parts.filter(({ thought }) => !thought)),
+    );
+    const thought = section('Thoughts', textOf(message.parts.filter((part) => part.thought)));
+    const own = { title: titleOf(text.text), sections: [...filled([thought, text]), ...imagesOf(message.parts)] };
+    if (message.role === 'user') return [{ ...blank, kind: 'prompt', ...own }];
+    const turn = turns.get(message);
+    const asked = message.parts.flatMap(({ functionCall }) => functionCall ?? []);
+    const facts: [string, string][] = turn
+      ? [
+          ['Tokens in', String(turn.inputTokens)],
+          ['Tokens out', String(turn.outputTokens)],
+        ]
+      : [];
+    const title = own.title === '' ? `asks for ${asked.length} ${asked.length === 1 ? 'call' : 'calls'}` : own.title;
+    const answer: PageRow = { ...blank, kind: 'answer', ...own, title, facts, ...timesOf(turn) };
+    return [answer, ...asked.map((call) => callRow(call, calls.get(call.id ?? ''), answers.get(call.id ?? '')))];
+  });
+  placeOnClock(rows);
+  const { cwd = '', model = '' } = header ?? {};
+  return { id, directory: visibleText(cwd), model: visibleText(model), notes: notes.map(visibleText), rows };
+}
+
+const blank: PageRow = {
+  kind: 'prompt',
+  title: '',
+  status: '',
+  time: '',
+  durationMs: 0,
+  beginMs: 0,
+  facts: [],
+  sections: [],
+};
+
+type FunctionCall = NonNullable<Part['functionCall']>;
+type FunctionResponse = NonNullable<Part['functionResponse']>;
+type CallRecord = ResumedSession['calls'] extends ReadonlyMap<string, infer V> ? V : never;
+
+function callRow(call: FunctionCall, record: CallRecord | undefined, answer: FunctionResponse | undefined): PageRow {
+  const { output, error } = answer?.response ?? {};
+  const name = visibleText(call.name ?? '?');
+  const title = titleOf(`${name} ${record?.description ?? ''}`);
+  const sections = [
+    section('Parameters', asText(call.args)),
+    { ...section('Change', record?.diff ?? ''), type: 'diff' as const },
+    section(error === undefined ? 'Output' : 'Error', asText(error ?? output ?? answer?.response)),
+  ];
+  const status = record?.status ?? (answer ? (error === undefined ? 'success' : 'error') : 'interrupted');
+  const facts: [string, string][] = [
+    ['Status', status],
+    ...(record ? [['Decision', record.decision] as [string, string]] : []),
+  ];
+  return {
+    ...blank,
+    kind: 'call',
+    title,
+    status,
+    facts,
+    sections: [...filled(sections), ...imagesOf(answer?.parts ?? [])],
+    ...timesOf(record),
+  };
+}
+
+function timesOf(step: { time: string; durationMs: number } | undefined): { time: string; durationMs: number } {
+  const isKnown = step !== undefined && Number.isFinite(Date.parse(step.time)) && step.durationMs >= 0;
+  return isKnown
+    ? { time: new Date(step.time).toISOString(), durationMs: step.durationMs }
+    : { time: '', durationMs: 0 };
+}
+
+/** Waiting for a person between two prompts would make everything else too small to see. */
+function placeOnClock(rows: PageRow[]): void {
+  const timed = rows.filter(({ time }) => time !== '').sort((a, b) => Date.parse(a.time) - Date.parse(b.time));
+  let [idle, end] = [0, 0];
+  for (const row of timed) {
+    const begin = Date.parse(row.time);
+    if (begin > end) idle += begin - end;
+    row.beginMs = begin - idle;
+    end = Math.max(end, begin + row.durationMs);
+  }
+  let last = 0;
+  for (const row of rows) {
+    if (row.time === '') row.beginMs = last;
+    last = row.beginMs + row.durationMs;
+  }
+}
+
+function section(label: string, text: string): PageSection {
+  const cut = text.length > maxText ? `${text.slice(0, maxText)}\n… ${text.length - maxText} more characters` : text;
+  return { label, type: 'text', text: visibleText(cut) };
+}
+
+function filled(sections: readonly PageSection[]): PageSection[] {
+  return sections.filter(({ text }) => text.trim() !== '');
+}
+
+function imagesOf(parts: readonly Part[]): PageSection[] {
+  return parts.flatMap(({ inlineData }): PageSection[] => {
+    const { mimeType = '', data = '' } = inlineData ?? {};
+    const isShown =
+      /^image\/(?:png|jpeg|gif|webp)$/.test(mimeType) && data.length <= maxImage && /^[A-Za-z0-9+/]+=*$/.test(data);
+    return isShown ? [{ label: 'Image', type: 'image', text: `data:${mimeType};base64,${data}` }] : [];
+  });
+}
+
+function titleOf(text: string): string {
+  const line = text.trim().split('\n', 1)[0] ?? '';
+  return visibleText(line.slice(0, maxTitle));
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value, null, 2);
+}

@@ -1,0 +1,23 @@
+import { createHash } from 'node:crypto';
+import script from './page.client.js?raw';
+import style from './page.css?raw';
+import template from './page.html?raw';
+import type { PageData } from './page-data.js';
+
+/** One page that needs nothing else: the browser is told to load nothing and to run this script only. */
+export function pageOf(data: PageData): string {
+  const policy = `default-src 'none'; img-src data:; style-src '${hashOf(style)}'; script-src '${hashOf(script)}'; base-uri 'none'; form-action 'none'`;
+  // Inside a script element only this sign could end it.
+  const json = JSON.stringify(data).replaceAll('<', '\\u003c');
+  const pieces: Record<string, string> = {
+    policy: `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
+    style: `<style>${style}</style>`,
+    data: `<script type="application/json" id="data">${json}</script>`,
+    script: `<script>${script}</script>`,
+  };
+  return template.replace(/<!-- (\w+) -->/g, (all, name: string) => pieces[name] ?? all);
+}
+
+function hashOf(text: string): string {
+  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
+}

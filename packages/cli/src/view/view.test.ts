@@ -1,0 +1,187 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { LatheHome, SessionStore } from '@lathe/core';
+import type { BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildProgram, runProgram } from '../../../../testing/lathe-program.js';
+import { hasProgram } from '../../../../testing/programs.js';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+
+const hostile = '</script><script>document.title="owned"</script><img src=x onerror=alert(1)> \u202egnp.exe\u0000';
+const diff = '--- a.ts\n+++ a.ts\n@@ -1 +1 @@\n-const a = 1;\n+const a = 2;\n';
+
+/** A session of so many turns, each with a prompt, an answer and one call; returns the home it is in. */
+async function sessionWith(turns: number): Promise<{ home: string; id: string }> {
+  const home = tempDirectory();
+  const store = await SessionStore.open(new LatheHome(join(home, '.lathe')), home);
+  const { id, transcript } = store.create({ model: 'some-model', secrets: [], onProblem: () => {} });
+  const begin = Date.parse('2026-01-02T03:04:05Z');
+  const at = (ms: number) => new Date(begin + ms).toISOString();
+  for (let turn = 0; turn < turns; turn++) {
+    const callId = `call-${turn}`;
+    const isRefused = turn % 7 === 3;
+    const name = ['read_file', 'edit', 'run_shell_command'][turn % 3] ?? '';
+    if (turn % 10 === 0)
+      transcript.append({ type: 'message', message: { role: 'user', parts: [{ text: `Make part ${turn} faster` }] } });
+    const text = turn === 1 ? hostile : `I look at part ${turn}.`;
+    const functionCall = { id: callId, name, args: { path: `src/part-${turn}.ts` } };
+    transcript.append({ type: 'message', message: { role: 'model', parts: [{ text }, { functionCall }] } });
+    const spent = { inputTokens: 1200 + turn, outputTokens: 80 };
+    transcript.append({ type: 'turn', time: at(turn * 1500), durationMs: 900, ...spent });
+    transcript.append({
+      type: 'call',
+      callId,
+      time: at(turn * 1500 + 900),
+      durationMs: 100 + ((turn * 37) % 500),
+      status: isRefused ? 'cancelled' : 'success',
+      description: `src/part-${turn}.ts`,
+      decision: isRefused ? 'refused' : 'approved',
+      diff: name === 'edit' ? diff : '',
+    });
+    const response = isRefused ? { error: 'The user said no.' } : { output: `needle-${turn}` };
+    const functionResponse = { id: callId, name, response };
+    transcript.append({ type: 'message', message: { role: 'tool', parts: [{ functionResponse }] } });
+  }
+  await transcript.close();
+  return { home, id };
+}
+
+async function view(home: string, ...args: string[]): Promise<string> {
+  const { stdout, stderr, code } = await runProgram(['view', ...args], { home, cwd: home });
+  expect([code, stderr]).toEqual([0, '']);
+  return fileURLToPath(stdout.trim());
+}
+
+beforeAll(() => buildProgram(), 120_000);
+
+test('the latest session becomes one page that loads nothing, for this person only', async () => {
+  const { home, id } = await sessionWith(20);
+  const path = await view(home);
+  expect(path).toBe(join(home, '.lathe', 'views', `${id}.html`));
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  const html = readFileSync(path, 'utf8');
+  expect(html).toContain("default-src 'none'");
+  expect(html.match(/<script/g)).toHaveLength(2);
+  expect(html).not.toMatch(/https?:\/\/|[\u202e\u0000]/);
+  expect(await view(home, id.slice(0, 8), '--out', 'page.html')).toBe(join(home, 'page.html'));
+});
+
+test('a session that is not there is said so', async () => {
+  const home = tempDirectory();
+  expect(await runProgram(['view'], { home, cwd: home })).toMatchObject({ code: 1 });
+  expect(await runProgram(['view', 'abcdef12'], { home, cwd: home })).toMatchObject({ code: 2 });
+});
+
+const hasBrowser = hasProgram('chromium');
+let context: BrowserContext | undefined;
+const profile = mkdtempSync(join(tmpdir(), 'lathe-browser-'));
+
+beforeAll(async () => {
+  if (!hasBrowser) return;
+  const { chromium } = await import('playwright-core');
+  context = await chromium.launchPersistentContext(profile, {
+    executablePath: '/usr/bin/chromium',
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+    viewport: { width: 1360, height: 800 },
+    colorScheme: process.env['LATHE_SHOT_DARK'] ? 'dark' : 'light',
+  });
+}, 120_000);
+
+afterAll(async () => {
+  await context?.close();
+  rmSync(profile, { recursive: true, force: true });
+});
+
+async function openPage(turns: number): Promise<{ page: Page; asked: string[] }> {
+  if (!context) throw new Error('no browser');
+  const { home } = await sessionWith(turns);
+  const path = await view(home);
+  const page = await context.newPage();
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  page.on('pageerror', (error) => asked.push(error.message));
+  page.on('console', (message) => asked.push(message.text()));
+  await page.goto(`file://${path}`);
+  return { page, asked: asked.filter((each) => !each.startsWith('file://') || !each.endsWith('.html')) };
+}
+
+const chosen = (page: Page) => page.locator('[aria-selected=true] .name').textContent();
+
+test.skipIf(!hasBrowser)(
+  'keys walk through the timeline, and hostile text stays text',
+  async () => {
+    const { page, asked } = await openPage(20);
+    expect(await chosen(page)).toBe('Make part 0 faster');
+    await page.keyboard.press('j');
+    await page.keyboard.press('ArrowDown');
+    expect(await chosen(page)).toBe('read_file src/part-0.ts');
+    await page.keyboard.press('k');
+    expect(await chosen(page)).toBe('I look at part 0.');
+    for (const key of ['j', 'j']) await page.keyboard.press(key);
+    expect(await page.locator('#details pre').textContent()).toBe(
+      '</script><script>document.title="owned"</script><img src=x onerror=alert(1)> \\u{202e}gnp.exe\\x00',
+    );
+    await page.keyboard.press('j');
+    expect(await page.locator('#details .added').textContent()).toBe('+const a = 2;');
+    expect(await page.locator('#details .facts').textContent()).toContain('Decision: approved');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('details');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('?');
+    expect(await page.locator('#help').isVisible()).toBe(true);
+    await page.keyboard.press('Escape');
+    expect(await page.title()).toBe('Make part 0 faster · Lathe');
+    expect(asked).toEqual([]);
+    if (process.env['LATHE_SHOT']) await page.screenshot({ path: process.env['LATHE_SHOT'] });
+  },
+  60_000,
+);
+
+test.skipIf(!hasBrowser)(
+  'five thousand calls are searched and walked through',
+  async () => {
+    const { page, asked } = await openPage(5000);
+    expect(await page.locator('.row').count()).toBe(10_500);
+    await page.keyboard.press('/');
+    await page.keyboard.type('needle-4321');
+    await page.locator('#found', { hasText: '1 of 10500' }).waitFor();
+    expect(await chosen(page)).toBe('edit src/part-4321.ts');
+    await page.keyboard.press('Escape');
+    await page.locator('#search').fill('');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('End');
+    expect(await chosen(page)).toMatch(/part-4999/);
+    for (let press = 0; press < 50; press++) await page.keyboard.press('k');
+    expect(await page.locator('[aria-selected=true]').isVisible()).toBe(true);
+    expect(asked).toEqual([]);
+  },
+  60_000,
+);
+
+test.skipIf(!hasBrowser)(
+  'a checker of accessibility finds nothing, in light and dark',
+  async () => {
+    const { page } = await openPage(30);
+    const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      // Evaluated by the debugger, which the policy of the page does not bind.
+      const violations = await page.evaluate(
+        `${source}; axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes[0].html))`,
+      );
+      expect(violations).toEqual([]);
+    }
+  },
+  60_000,
+);

@@ -1,0 +1,57 @@
+import type { AgentEvent } from '../agent/agent-event.js';
+import type { CallOutcome } from '../scheduler/call.js';
+import type { CallRecord, TurnRecord } from './record.js';
+
+const maxDiff = 100_000;
+
+/** Looks on while an agent works, and tells what should be kept of it for people who look back. */
+export class StepWatcher {
+  readonly #calls = new Map<string, { begin: number; description: string; wasAsked: boolean; hasRun: boolean }>();
+  #turnBegin = Date.now();
+
+  see(event: AgentEvent): TurnRecord | CallRecord | undefined {
+    switch (event.type) {
+      case 'turn-start':
+        this.#turnBegin = Date.now();
+        return undefined;
+      case 'usage': {
+        const { inputTokens, outputTokens } = event.usage.request;
+        return { type: 'turn', ...since(this.#turnBegin), inputTokens, outputTokens };
+      }
+      case 'call-update': {
+        const { callId, status, description } = event;
+        const known = this.#calls.get(callId) ?? { begin: Date.now(), description, wasAsked: false, hasRun: false };
+        known.wasAsked ||= status === 'awaiting_approval';
+        known.hasRun ||= status === 'executing';
+        this.#calls.set(callId, known);
+        return undefined;
+      }
+      case 'call-end':
+        return this.#ended(event.outcome);
+      default:
+        return undefined;
+    }
+  }
+
+  #ended({ callId, status, returnDisplay, error }: CallOutcome): CallRecord {
+    const { begin, description, wasAsked, hasRun } = this.#calls.get(callId) ?? unseen;
+    this.#calls.delete(callId);
+    const isRefused = !hasRun && (wasAsked || error?.type === 'permission_denied');
+    const diff = typeof returnDisplay === 'object' && returnDisplay.type === 'file_diff' ? returnDisplay.fileDiff : '';
+    return {
+      type: 'call',
+      callId,
+      ...since(begin ?? Date.now()),
+      status,
+      description,
+      decision: isRefused ? 'refused' : wasAsked ? 'approved' : 'allowed',
+      diff: diff.slice(0, maxDiff),
+    };
+  }
+}
+
+const unseen = { begin: undefined, description: '', wasAsked: false, hasRun: false };
+
+function since(begin: number): { time: string; durationMs: number } {
+  return { time: new Date(begin).toISOString(), durationMs: Math.max(0, Date.now() - begin) };
+}
