@@ -9,8 +9,11 @@ export interface PageData {
   rows: PageRow[];
 }
 
+/** What a row is about; calls by what they do. */
+export type RowKind = 'prompt' | 'answer' | 'read' | 'change' | 'command' | 'web' | 'other';
+
 export interface PageRow {
-  kind: 'prompt' | 'answer' | 'call';
+  kind: RowKind;
   title: string;
   status: string;
   /** ISO 8601; empty when it was not written down. */
@@ -83,20 +86,22 @@ type CallRecord = ResumedSession['calls'] extends ReadonlyMap<string, infer V> ?
 function callRow(call: FunctionCall, record: CallRecord | undefined, answer: FunctionResponse | undefined): PageRow {
   const { output, error } = answer?.response ?? {};
   const name = visibleText(call.name ?? '?');
-  const title = titleOf(`${name} ${record?.description ?? ''}`);
-  const sections = [
-    section('Parameters', asText(call.args)),
-    { ...section('Change', record?.diff ?? ''), type: 'diff' as const },
-    section(error === undefined ? 'Output' : 'Error', asText(error ?? output ?? answer?.response)),
-  ];
-  const status = record?.status ?? (answer ? (error === undefined ? 'success' : 'error') : 'interrupted');
+  const description = record?.description ?? '';
+  const title = titleOf(description === name ? name : `${name} ${description}`);
+  const parameters = section('Parameters', listed(call.args ?? {}));
+  const change = { ...section('Change', record?.diff ?? ''), type: 'diff' as const };
+  const result = section(error === undefined ? 'Output' : 'Error', asText(error ?? output ?? answer?.response));
+  // A diff says what the parameters of a change say, and better.
+  const sections = change.text === '' ? [parameters, result] : [change, result, parameters];
+  const told = record?.status ?? (answer ? (error === undefined ? 'success' : 'error') : 'interrupted');
+  const status = record?.decision === 'refused' ? 'refused' : told;
   const facts: [string, string][] = [
     ['Status', status],
     ...(record ? [['Decision', record.decision] as [string, string]] : []),
   ];
   return {
     ...blank,
-    kind: 'call',
+    kind: kinds.get(name) ?? 'other',
     title,
     status,
     facts,
@@ -104,6 +109,13 @@ function callRow(call: FunctionCall, record: CallRecord | undefined, answer: Fun
     ...timesOf(record),
   };
 }
+
+const kinds = new Map<string, RowKind>([
+  ...['read_file', 'read_many_files', 'list_directory', 'glob', 'grep_search'].map((name) => [name, 'read'] as const),
+  ...['edit', 'write_file', 'save_memory'].map((name) => [name, 'change'] as const),
+  ...['web_fetch', 'web_search'].map((name) => [name, 'web'] as const),
+  ['run_shell_command', 'command'],
+]);
 
 function timesOf(step: { time: string; durationMs: number } | undefined): { time: string; durationMs: number } {
   const isKnown = step !== undefined && Number.isFinite(Date.parse(step.time)) && step.durationMs >= 0;
@@ -150,6 +162,15 @@ function imagesOf(parts: readonly Part[]): PageSection[] {
 function titleOf(text: string): string {
   const line = text.trim().split('\n', 1)[0] ?? '';
   return visibleText(line.slice(0, maxTitle));
+}
+
+/** A line per parameter; text of several lines stands below its name. */
+function listed(parameters: Record<string, unknown>): string {
+  const lines = Object.entries(parameters).map(([name, value]) => {
+    const text = asText(value);
+    return text.includes('\n') ? `${name}:\n${text.replace(/^/gm, '  ')}` : `${name}: ${text}`;
+  });
+  return lines.join('\n');
 }
 
 function asText(value: unknown): string {

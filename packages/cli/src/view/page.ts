@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
 import script from './page.client.js?raw';
-import style from './page.css?raw';
+import general from './page.css?raw';
 import template from './page.html?raw';
 import type { PageData } from './page-data.js';
+import timeline from './page-timeline.css?raw';
+
+const style = timeline + general;
 
 /** One page that needs nothing else: the browser is told to load nothing and to run this script only. */
 export function pageOf(data: PageData): string {

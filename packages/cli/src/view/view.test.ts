@@ -6,9 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { LatheHome, SessionStore } from '@lathe/core';
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { buildProgram, runProgram } from '../../../../testing/lathe-program.js';
+import { buildProgram, modelVariables, runProgram } from '../../../../testing/lathe-program.js';
+import { modelServer } from '../../../../testing/model-server.js';
 import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
+import type { PageData } from './page-data.js';
 
 const hostile = '</script><script>document.title="owned"</script><img src=x onerror=alert(1)> \u202egnp.exe\u0000';
 const diff = '--- a.ts\n+++ a.ts\n@@ -1 +1 @@\n-const a = 1;\n+const a = 2;\n';
@@ -69,6 +71,32 @@ test('the latest session becomes one page that loads nothing, for this person on
   expect(await view(home, id.slice(0, 8), '--out', 'page.html')).toBe(join(home, 'page.html'));
 });
 
+test('what the program did, changed and decided is in the page', async () => {
+  const cwd = tempDirectory({ 'a.txt': 'alpha\n' });
+  const file_path = join(cwd, 'a.txt');
+  const server = await modelServer([
+    { reasoning: 'hm', calls: [{ name: 'edit', args: { file_path, old_string: 'alpha', new_string: 'beta' } }] },
+    { text: 'Done.' },
+  ]);
+  const env = modelVariables('openai', server.url);
+  const run = await runProgram(['-p', 'change it', '--approval-mode', 'auto-edit'], { cwd, home: cwd, env });
+  await server.close();
+  expect(run).toEqual({ code: 0, stdout: 'Done.\n', stderr: '' });
+  const { stdout } = await runProgram(['view'], { cwd, home: cwd });
+  const html = readFileSync(fileURLToPath(stdout.trim()), 'utf8');
+  const { rows } = JSON.parse(/id="data">(.*?)<\/script>/s.exec(html)?.[1] ?? '') as PageData;
+  expect(rows.map(({ kind, title, status }) => [kind, title, status])).toEqual([
+    ['prompt', 'change it', ''],
+    ['answer', 'asks for 1 call', ''],
+    ['change', 'edit a.txt: alpha => beta', 'success'],
+    ['answer', 'Done.', ''],
+  ]);
+  expect(rows[1]?.sections).toEqual([{ label: 'Thoughts', type: 'text', text: 'hm' }]);
+  expect(rows[2]?.facts).toContainEqual(['Decision', 'allowed']);
+  expect(rows[2]?.sections[0]).toMatchObject({ type: 'diff', text: expect.stringContaining('-alpha\n+beta') });
+  expect(rows.slice(1).every(({ time }) => time !== '')).toBe(true);
+});
+
 test('a session that is not there is said so', async () => {
   const home = tempDirectory();
   expect(await runProgram(['view'], { home, cwd: home })).toMatchObject({ code: 1 });
@@ -94,7 +122,6 @@ beforeAll(async () => {
       '--disable-sync',
     ],
     viewport: { width: 1360, height: 800 },
-    colorScheme: process.env['LATHE_SHOT_DARK'] ? 'dark' : 'light',
   });
 }, 120_000);
 
@@ -134,7 +161,11 @@ test.skipIf(!hasBrowser)(
     );
     await page.keyboard.press('j');
     expect(await page.locator('#details .added').textContent()).toBe('+const a = 2;');
-    expect(await page.locator('#details .facts').textContent()).toContain('Decision: approved');
+    expect(await page.locator('#details .facts').innerText()).toMatch(/Decision\s+approved/);
+    await page.keyboard.press('e');
+    expect(await chosen(page)).toBe('refused read_file src/part-3.ts');
+    await page.keyboard.press('n');
+    expect(await chosen(page)).toBe('Make part 10 faster');
     await page.keyboard.press('Enter');
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('details');
     await page.keyboard.press('Escape');
@@ -143,7 +174,6 @@ test.skipIf(!hasBrowser)(
     await page.keyboard.press('Escape');
     expect(await page.title()).toBe('Make part 0 faster · Lathe');
     expect(asked).toEqual([]);
-    if (process.env['LATHE_SHOT']) await page.screenshot({ path: process.env['LATHE_SHOT'] });
   },
   60_000,
 );
@@ -152,11 +182,12 @@ test.skipIf(!hasBrowser)(
   'five thousand calls are searched and walked through',
   async () => {
     const { page, asked } = await openPage(5000);
-    expect(await page.locator('.row').count()).toBe(10_500);
+    expect(await page.locator('[aria-setsize="10500"]').count()).toBeLessThan(100);
     await page.keyboard.press('/');
     await page.keyboard.type('needle-4321');
     await page.locator('#found', { hasText: '1 of 10500' }).waitFor();
     expect(await chosen(page)).toBe('edit src/part-4321.ts');
+    expect(await page.evaluate(() => CSS.highlights.get('found')?.size)).toBe(1);
     await page.keyboard.press('Escape');
     await page.locator('#search').fill('');
     await page.keyboard.press('Escape');

@@ -3,11 +3,11 @@ import type { AgentEvent } from '../agent/agent-event.js';
 import { type PartListUnion, textOf, toParts } from '../content.js';
 import type { Message, Model } from '../models/model.js';
 import { type ResumedSession, SessionStore } from '../session/session-store.js';
-import { StepWatcher } from '../session/step-watcher.js';
 import type { Transcript } from '../session/transcript.js';
 import type { Lathe } from './create-lathe.js';
 import { type OpenAgentOptions, openAgent } from './open-agent.js';
 import { secretsOf } from './secrets-of.js';
+import { StepWatcher } from './step-watcher.js';
 
 export interface OpenSessionOptions extends Omit<OpenAgentOptions, 'history'> {
   /** Go on with the session used last here, or with the one of this id. */

@@ -81,7 +81,7 @@ test.each([
   ['<a href="/a_(b)">[c]</a>', '[\\[c\\]](https://example.com/a_%28b%29)'],
   ['<h1>a<p>b', '# a\n\nb'],
   ['<h2>a<br>b</h2>c', '## a b\n\nc'],
-  ['<p># a<p>1. b<p>- c<p>a - b', '\\# a\n\n\\1. b\n\n\\- c\n\na - b'],
+  ['<p># a<p>1. b<p>- c<p>a - b', '\\# a\n\n1\\. b\n\n\\- c\n\na - b'],
   ['<ul><li>a<ol start=3><li>b<li><p>c</p><p>d</p></ol><li>e</ul>f', '- a\n  3. b\n  4. c\n\n     d\n- e\n\nf'],
   ['<blockquote><p>a<p>b<ul><li>c</ul></blockquote>d', '> a\n>\n> b\n>\n> - c\n\nd'],
   ['<li><pre>a\n  b</pre>', '- ```\n  a\n    b\n  ```'],

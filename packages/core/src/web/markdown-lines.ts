@@ -27,7 +27,9 @@ export class MarkdownLines {
   readonly #containers: Container[] = [];
   readonly #marks: Mark[] = [];
   #tooDeep = 0;
-  #chunk = '';
+  /** What becomes the next chunk: joined early, so that the end of a large page takes no long breath. */
+  #pieces: string[] = [];
+  #length = 0;
   /** Text of a table's cell, which is no line of its own. */
   #cell: string | undefined;
   /** New lines that are due before the next text. */
@@ -136,7 +138,7 @@ export class MarkdownLines {
 
   finish(): string {
     this.#endMarks();
-    this.#chunks.push(this.#chunk);
+    this.#endChunk();
     return this.#chunks.join('');
   }
 
@@ -184,7 +186,7 @@ export class MarkdownLines {
   #escaped(words: string, isAtStart: boolean): string {
     if (this.#cell !== undefined) return words.replaceAll('|', '\\|');
     if (this.#marks.some(({ before, isDone }) => before === link && !isDone)) return words.replace(/[[\]]/g, '\\$&');
-    return isAtStart ? words.replace(blockSign, '\\$&') : words;
+    return isAtStart ? words.replace(numberSign, '$&\\').replace(blockSign, '\\$&') : words;
   }
 
   /** Ends emphasis before a block ends; it goes on with the next text. */
@@ -202,10 +204,15 @@ export class MarkdownLines {
       this.#cell += text;
       return;
     }
-    this.#chunk += text;
-    if (this.#chunk.length < chunkLength) return;
-    this.#chunks.push(this.#chunk);
-    this.#chunk = '';
+    this.#pieces.push(text);
+    this.#length += text.length;
+    if (this.#length >= chunkLength) this.#endChunk();
+  }
+
+  #endChunk(): void {
+    this.#chunks.push(this.#pieces.join(''));
+    this.#pieces = [];
+    this.#length = 0;
   }
 }
 
@@ -213,4 +220,6 @@ const spaces = /[\s\u00a0]+/g;
 /** Characters that no reader sees. */
 const unseen = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e0fff}]/gu;
 /** What begins a heading, a list, a quote, a rule or code when it begins a line. */
-const blockSign = /^(?:#{1,6}(?=\s|$)|[-+*](?=\s|$)|>|`{3,}|~{3,}|-{3,}$|={3,}$|\d{1,9}(?=[.)]\s))/;
+const blockSign = /^(?:#{1,6}(?=\s|$)|[-+*](?=\s|$)|>|`{3,}|~{3,}|-{3,}$|={3,}$)/;
+/** Before a number nothing can be escaped, behind it the sign that makes a list of it. */
+const numberSign = /^\d{1,9}(?=[.)]\s)/;

@@ -49,7 +49,8 @@ export class MarkdownWriter {
   /** Text with its entities decoded. */
   text(text: string): void {
     if (this.#pre) this.#pre.text += text;
-    else if (this.#code !== undefined) this.#code += text.replace(/\s+/g, ' ');
+    // Joined at once: what `replace` returns is put together later, for all of a long text in one breath.
+    else if (this.#code !== undefined) this.#code += text.split(/\s+/).join(' ');
     else this.#lines.text(text);
   }
 

@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../agent/agent-event.js';
 import type { CallOutcome } from '../scheduler/call.js';
-import type { CallRecord, TurnRecord } from './record.js';
+import type { CallRecord, TurnRecord } from '../session/record.js';
 
 const maxDiff = 100_000;
 
@@ -21,6 +21,7 @@ export class StepWatcher {
       case 'call-update': {
         const { callId, status, description } = event;
         const known = this.#calls.get(callId) ?? { begin: Date.now(), description, wasAsked: false, hasRun: false };
+        known.description = description;
         known.wasAsked ||= status === 'awaiting_approval';
         known.hasRun ||= status === 'executing';
         this.#calls.set(callId, known);
