@@ -84,30 +84,39 @@ type FunctionResponse = NonNullable<Part['functionResponse']>;
 type CallRecord = ResumedSession['calls'] extends ReadonlyMap<string, infer V> ? V : never;
 
 function callRow(call: FunctionCall, record: CallRecord | undefined, answer: FunctionResponse | undefined): PageRow {
-  const { output, error } = answer?.response ?? {};
   const name = visibleText(call.name ?? '?');
   const description = record?.description ?? '';
-  const title = titleOf(description === name ? name : `${name} ${description}`);
-  const parameters = section('Parameters', listed(call.args ?? {}));
-  const change = { ...section('Change', record?.diff ?? ''), type: 'diff' as const };
-  const result = section(error === undefined ? 'Output' : 'Error', asText(error ?? output ?? answer?.response));
-  // A diff says what the parameters of a change say, and better.
-  const sections = change.text === '' ? [parameters, result] : [change, result, parameters];
-  const told = record?.status ?? (answer ? (error === undefined ? 'success' : 'error') : 'interrupted');
-  const status = record?.decision === 'refused' ? 'refused' : told;
-  const facts: [string, string][] = [
-    ['Status', status],
-    ...(record ? [['Decision', record.decision] as [string, string]] : []),
-  ];
+  const status = statusOf(record, answer);
+  const facts: [string, string][] = [['Status', status]];
+  if (record) facts.push(['Decision', record.decision]);
   return {
     ...blank,
     kind: kinds.get(name) ?? 'other',
-    title,
+    title: titleOf(description === name ? name : `${name} ${description}`),
     status,
     facts,
-    sections: [...filled(sections), ...imagesOf(answer?.parts ?? [])],
+    sections: [...filled(sectionsOf(call, record, answer)), ...imagesOf(answer?.parts ?? [])],
     ...timesOf(record),
   };
+}
+
+function statusOf(record: CallRecord | undefined, answer: FunctionResponse | undefined): string {
+  if (record) return record.decision === 'refused' ? 'refused' : record.status;
+  if (!answer) return 'interrupted';
+  return answer.response?.['error'] === undefined ? 'success' : 'error';
+}
+
+function sectionsOf(
+  call: FunctionCall,
+  record: CallRecord | undefined,
+  answer: FunctionResponse | undefined,
+): PageSection[] {
+  const { output, error } = answer?.response ?? {};
+  const parameters = section('Parameters', listed(call.args ?? {}));
+  const result = section(error === undefined ? 'Output' : 'Error', asText(error ?? output ?? answer?.response));
+  if (!record?.diff) return [parameters, result];
+  // A diff says what the parameters of a change say, and better.
+  return [{ ...section('Change', record.diff), type: 'diff' }, result, parameters];
 }
 
 const kinds = new Map<string, RowKind>([

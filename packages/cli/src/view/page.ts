@@ -16,7 +16,7 @@ export function pageOf(data: PageData): string {
     policy: `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
     style: `<style>${style}</style>`,
     data: `<script type="application/json" id="data">${json}</script>`,
-    script: `<script>${script}</script>`,
+    script: `<script type="module">${script}</script>`,
   };
   return template.replace(/<!-- (\w+) -->/g, (all, name: string) => pieces[name] ?? all);
 }

@@ -1,9 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { LatheHome, SessionStore } from '@lathe/core';
+import axe from 'axe-core';
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildProgram, modelVariables, runProgram } from '../../../../testing/lathe-program.js';
@@ -67,7 +67,7 @@ test('the latest session becomes one page that loads nothing, for this person on
   const html = readFileSync(path, 'utf8');
   expect(html).toContain("default-src 'none'");
   expect(html.match(/<script/g)).toHaveLength(2);
-  expect(html).not.toMatch(/https?:\/\/|[\u202e\u0000]/);
+  expect(['http:', 'https:', '\u202e', '\u0000'].filter((each) => html.includes(each))).toEqual([]);
   expect(await view(home, id.slice(0, 8), '--out', 'page.html')).toBe(join(home, 'page.html'));
 });
 
@@ -204,12 +204,11 @@ test.skipIf(!hasBrowser)(
   'a checker of accessibility finds nothing, in light and dark',
   async () => {
     const { page } = await openPage(30);
-    const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       // Evaluated by the debugger, which the policy of the page does not bind.
       const violations = await page.evaluate(
-        `${source}; axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes[0].html))`,
+        `${axe.source}; axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes[0].html))`,
       );
       expect(violations).toEqual([]);
     }

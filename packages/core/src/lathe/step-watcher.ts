@@ -10,28 +10,20 @@ export class StepWatcher {
   #turnBegin = Date.now();
 
   see(event: AgentEvent): TurnRecord | CallRecord | undefined {
-    switch (event.type) {
-      case 'turn-start':
-        this.#turnBegin = Date.now();
-        return undefined;
-      case 'usage': {
-        const { inputTokens, outputTokens } = event.usage.request;
-        return { type: 'turn', ...since(this.#turnBegin), inputTokens, outputTokens };
-      }
-      case 'call-update': {
-        const { callId, status, description } = event;
-        const known = this.#calls.get(callId) ?? { begin: Date.now(), description, wasAsked: false, hasRun: false };
-        known.description = description;
-        known.wasAsked ||= status === 'awaiting_approval';
-        known.hasRun ||= status === 'executing';
-        this.#calls.set(callId, known);
-        return undefined;
-      }
-      case 'call-end':
-        return this.#ended(event.outcome);
-      default:
-        return undefined;
-    }
+    if (event.type === 'turn-start') this.#turnBegin = Date.now();
+    if (event.type === 'call-update') this.#updated(event);
+    if (event.type === 'call-end') return this.#ended(event.outcome);
+    if (event.type !== 'usage') return undefined;
+    const { inputTokens, outputTokens } = event.usage.request;
+    return { type: 'turn', ...since(this.#turnBegin), inputTokens, outputTokens };
+  }
+
+  #updated({ callId, status, description }: Extract<AgentEvent, { type: 'call-update' }>): void {
+    const known = this.#calls.get(callId) ?? { begin: Date.now(), description, wasAsked: false, hasRun: false };
+    known.description = description;
+    known.wasAsked ||= status === 'awaiting_approval';
+    known.hasRun ||= status === 'executing';
+    this.#calls.set(callId, known);
   }
 
   #ended({ callId, status, returnDisplay, error }: CallOutcome): CallRecord {

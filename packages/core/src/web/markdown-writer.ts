@@ -65,38 +65,48 @@ export class MarkdownWriter {
   #openBlock(element: WrittenElement): void {
     const { name } = element;
     this.#endCode();
-    const heading = /^h([1-6])$/.exec(name)?.[1];
-    if (heading !== undefined || name === 'pre' || name === 'table') this.#tables.at(-1)?.unfold(this.#lines);
+    if (unfolding.has(name)) this.#tables.at(-1)?.unfold(this.#lines);
     if (name === 'table') this.#tables.push(new TableRows());
     if (tableNames.has(name)) return this.#openInTable(element);
     if (name === 'li') return this.#openItem();
-    const isList = name === 'ul' || name === 'ol';
-    this.#lines.block(isList && this.#lists.length > 0 ? 1 : 2);
-    if (isList) this.#lists.push({ next: name === 'ol' ? (element.start ?? 1) : undefined, isBegun: false });
-    else if (name === 'blockquote') this.#lines.openContainer('> ', '> ');
-    else if (heading !== undefined) this.#lines.lead('#'.repeat(Number(heading)));
-    else if (name === 'hr') this.#lines.raw('---');
-    else if (name === 'pre') {
-      this.#pre = { text: '', language: element.language ?? '' };
-      this.#preDepth = 1;
-    }
-    if (name === 'hr') this.#lines.block(2);
+    if (name === 'ul' || name === 'ol') return this.#openList(element);
+    this.#lines.block(2);
+    if (name === 'blockquote') this.#lines.openContainer('> ', '> ');
+    else if (headings.has(name)) this.#lines.lead('#'.repeat(Number(name.charAt(1))));
+    else if (name === 'hr') this.#rule();
+    else if (name === 'pre') this.#openPre(element);
+  }
+
+  #openPre({ language = '' }: WrittenElement): void {
+    this.#pre = { text: '', language };
+    this.#preDepth = 1;
+  }
+
+  #rule(): void {
+    this.#lines.raw('---');
+    this.#lines.block(2);
+  }
+
+  #openList({ name, start = 1 }: WrittenElement): void {
+    this.#lines.block(this.#lists.length > 0 ? 1 : 2);
+    this.#lists.push({ next: name === 'ol' ? start : undefined, isBegun: false });
   }
 
   #closeBlock(name: string): void {
     this.#endCode();
     if (name === 'table') return this.#closeTable();
-    if (name === 'tr' || name === 'td' || name === 'th') {
-      const table = this.#tables.at(-1);
-      if (name !== 'tr') table?.endCell(this.#lines);
-      if (name === 'tr') table?.endRow(this.#lines);
-      if (!table?.isOpen) this.#lines.block(2);
-      return;
-    }
+    if (name === 'tr' || name === 'td' || name === 'th') return this.#closeInTable(name);
     const isList = name === 'ul' || name === 'ol';
     if (isList) this.#lists.pop();
     this.#lines.block(name === 'li' || (isList && this.#lists.length > 0) ? 1 : 2);
     if (name === 'li' || name === 'blockquote') this.#lines.closeContainer();
+  }
+
+  #closeInTable(name: string): void {
+    const table = this.#tables.at(-1);
+    if (name === 'tr') table?.endRow(this.#lines);
+    else table?.endCell(this.#lines);
+    if (!table?.isOpen) this.#lines.block(2);
   }
 
   #openItem(): void {
@@ -202,6 +212,9 @@ const marks = new Map<string, readonly [before: string, behind: string]>([
   ['sub', ['<sub>', '</sub>']],
 ]);
 const codeNames = setOf('code kbd samp tt');
+const headings = setOf('h1 h2 h3 h4 h5 h6');
+/** What no table of facts has in a cell. */
+const unfolding = new Set([...headings, 'pre', 'table']);
 const tableNames = setOf('table caption tr td th');
 const blocks = setOf(
   'p div section article main header footer aside nav ul ol li dl dt dd table caption tr td th pre blockquote figure figcaption form fieldset legend h1 h2 h3 h4 h5 h6 hr details summary address center hgroup html body search',
