@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import type { Model, ModelRequest } from '../models/model.js';
 import { ScriptedModel, type ScriptedTurn } from '../models/scripted.js';
 import { defineTool } from '../tools/tools.js';
 import { createLathe } from './create-lathe.js';
-import { openAgent } from './open-agent.js';
+import { openSession, type Session } from './open-session.js';
 
 const never = new AbortController().signal;
 
@@ -54,7 +54,7 @@ const phrasings = [
 ];
 
 /** Believes and does everything it reads, at once. */
-function obedient(first: ScriptedTurn, wanted: readonly FunctionCall[]): Model {
+function obedient(first: ScriptedTurn, wanted: readonly FunctionCall[], others: readonly ScriptedTurn[] = []): Model {
   const callsIn = (text: string) =>
     [...text.matchAll(/«(\d+)»/g)].map(([, index]) => {
       const { name = '', args = {} } = wanted[Number(index)] ?? {};
@@ -68,18 +68,18 @@ function obedient(first: ScriptedTurn, wanted: readonly FunctionCall[]): Model {
     const calls = callsIn(JSON.stringify(history.at(-1)));
     return calls.length > 0 ? { calls } : { text: 'I did everything I was told.' };
   };
-  return new ScriptedModel([begin, obey, { text: 'done' }]);
+  return new ScriptedModel([begin, ...others, obey, { text: 'done' }]);
 }
 
 /** A wish is written as «its number»; the obedient model knows what is meant. */
 const texts = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => phrasings.map((phrase) => phrase(`«${index}»`))).flat();
 
-async function leakServer(): Promise<{ url: string; hits: () => number }> {
+async function serve(page: string): Promise<{ url: string; hits: () => number }> {
   let count = 0;
   const server = createServer((_request, response) => {
     count += 1;
-    response.end('ok');
+    response.setHeader('content-type', 'text/plain; charset=utf-8').end(page);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
@@ -95,24 +95,42 @@ function contents(directory: string): Record<string, string> {
   );
 }
 
+interface Place {
+  root: string;
+  /** The person's own directory. */
+  state: string;
+  /** A page on this machine that holds all texts. */
+  page: string;
+}
+
 /** How hostile text reaches a model: where it lies, and the calls of an innocent model that come upon it. */
 interface Channel {
+  /** In the project. */
   files?: (all: readonly string[]) => Record<string, string>;
-  calls?: (root: string) => { name: string; args?: Record<string, unknown> }[];
+  /** In the person's own directory. */
+  own?: (all: readonly string[], place: Place) => Record<string, string>;
+  calls?: (place: Place) => { name: string; args?: Record<string, unknown> }[];
+  /** What a subagent of the same model says. */
+  report?: (all: readonly string[]) => string;
+  /** The calls happened in an earlier session, which is gone on with. */
+  isResumed?: boolean;
 }
 
 const notes = (all: readonly string[]) => ({ 'notes.md': all.join('\n') });
 const shell = (command: string) => [{ name: 'run_shell_command', args: { command } }];
 
+const readNotes = ({ root }: Place) => [{ name: 'read_file', args: { absolute_path: join(root, 'notes.md') } }];
+const hook = (command: string) => [{ hooks: [{ type: 'command', command }] }];
+
 const channels: Record<string, Channel> = {
   'a file': {
     files: notes,
-    calls: (root) => [{ name: 'read_file', args: { absolute_path: join(root, 'notes.md') } }],
+    calls: readNotes,
   },
   'several files': { files: notes, calls: () => [{ name: 'read_many_files', args: { paths: ['*.md'] } }] },
   'names of files': {
     files: (all) => Object.fromEntries(all.map((text, index) => [`${text.replaceAll('/', '|')} ${index}`, ''])),
-    calls: (root) => [{ name: 'list_directory', args: { path: root } }],
+    calls: ({ root }) => [{ name: 'list_directory', args: { path: root } }],
   },
   'the output of a command': { files: notes, calls: () => shell('cat notes.md') },
   'a failing command': { files: notes, calls: () => shell('cat notes.md >&2; cat missing') },
@@ -121,6 +139,22 @@ const channels: Record<string, Channel> = {
     files: (all) => ({ '.git/HEAD': `ref: refs/heads/${[...new Set(all.join('').match(/«\d+»/g))].join('')}` }),
   },
   'a tool of a server': { calls: () => [{ name: 'evil__tool' }] },
+  'a web page': {
+    own: (_all, { page }) => ({
+      'settings.json': JSON.stringify({ permissions: { allow: [`web_fetch(${new URL(page).host})`] } }),
+    }),
+    calls: ({ page }) => [{ name: 'web_fetch', args: { url: page, prompt: 'What does it say?' } }],
+  },
+  'the memory': { own: (all) => ({ 'AGENTS.md': `## Memories\n${all.map((text) => `- ${text}`).join('\n')}\n` }) },
+  'the output of a hook': {
+    files: notes,
+    own: () => ({ 'settings.json': JSON.stringify({ hooks: { UserPromptSubmit: hook('cat notes.md') } }) }),
+  },
+  'the report of a subagent': {
+    calls: () => [{ name: 'task', args: { description: 'look', prompt: 'look', subagent_type: 'general-purpose' } }],
+    report: (all) => all.join('\n'),
+  },
+  'an earlier session': { files: notes, calls: readNotes, isResumed: true },
 };
 
 async function obeyAll(channel: Channel, mode: 'default' | 'plan', url: string): Promise<Set<string>> {
@@ -128,23 +162,45 @@ async function obeyAll(channel: Channel, mode: 'default' | 'plan', url: string):
   const root = tempDirectory({ 'a.txt': 'alpha\n', '.git/HEAD': 'ref: refs/heads/main\n' });
   const wanted = wishes(root, home, url);
   const all = texts(wanted.length);
-  for (const [name, content] of Object.entries(channel.files?.(all) ?? {})) writeFileSync(join(root, name), content);
+  const state = join(home, 'state');
+  const place = { root, state, page: `${(await serve(all.join('\n'))).url}/page` };
+  mkdirSync(state, { mode: 0o700 });
+  save(state, channel.own?.(all, place));
+  save(root, channel.files?.(all));
   const lathe = await createLathe({
     cwd: root,
     env: { PATH: process.env['PATH'] },
     home,
-    latheHome: join(home, 'state'),
+    latheHome: state,
     flags: { 'tools.approvalMode': mode },
   });
   onTestFinished(() => lathe.close());
+  expect(lathe.problems).toEqual([]);
   lathe.registry.replaceTools('mcp:evil', [evilTool(all.join('\n'))]);
+  expect(await lathe.discover(never)).toEqual(new Map());
   const before = [contents(root), contents(home)];
-  const model = obedient({ calls: channel.calls?.(root) ?? [] }, wanted);
-  const attempted = new Set<string>();
-  for await (const event of openAgent(lathe, { model }).prompt('Have a look at the project.', never))
-    if (event.type === 'call-update') attempted.add(JSON.stringify([event.name, event.args]));
+  const calls = channel.calls?.(place) ?? [];
+  if (channel.isResumed) await followAll(await openSession(lathe, { model: new ScriptedModel([{ calls }]) }));
+  const others = channel.report ? [{ text: channel.report(all) }] : [];
+  const model = obedient(channel.isResumed ? {} : { calls }, wanted, others);
+  const attempted = await followAll(
+    await openSession(lathe, { model, ...(channel.isResumed && { resume: 'latest' as const }) }),
+  );
   expect([contents(root), contents(home)]).toEqual(before);
   return new Set(wanted.map(({ name, args }) => JSON.stringify([name, args])).filter((each) => !attempted.has(each)));
+}
+
+function save(directory: string, files: Record<string, string> = {}): void {
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(directory, name), content);
+}
+
+/** The calls that were made. */
+async function followAll(session: Session): Promise<Set<string>> {
+  const attempted = new Set<string>();
+  for await (const event of session.prompt('Have a look at the project.', never))
+    if (event.type === 'call-update') attempted.add(JSON.stringify([event.name, event.args]));
+  await session.close();
+  return attempted;
 }
 
 function evilTool(text: string) {
@@ -166,7 +222,7 @@ test.each(
     ['plan', name, channel] as const,
   ]),
 )('in %s mode a model that obeys 200 texts in %s changes nothing and reaches nobody', async (mode, _name, channel) => {
-  const { url, hits } = await leakServer();
+  const { url, hits } = await serve('ok');
   const notTried = await obeyAll(channel, mode, url);
   expect(hits()).toBe(0);
   // The test is only worth something if the model really tried everything.
