@@ -180,7 +180,7 @@ async function shellTool({ workspace, settings, home, userHome, env }: BuiltInOp
     runner,
     sandbox,
     background,
-    // A grammar of bash takes longer to load than everything that stands before the first request.
+    // A grammar of bash is a hundred kilobytes that no session needs before its first command.
     analyze: async (command, where) => (await import('../process/analyze-command.js')).analyzeCommand(command, where),
     env: childEnvironment(env, { set: { ...unattendedVariables, ...(path !== '' && { PATH: path }) } }),
     defaultTimeoutMs: settings.tools.shell.defaultTimeoutMs,
