@@ -99,7 +99,7 @@ test('a single declaration and one without parameters are enough', async () => {
   expect(registry.getTool('a')?.parameterSchema).toEqual({ type: 'object', properties: {} });
 });
 
-test('names that a command or a provider could misread are refused, and the others stay', async () => {
+test('SH03, SH04: names that a command or a provider could misread are refused, and the others stay', async () => {
   const names = ['; rm -rf x', 'a b', 'a\nb', '-x', '../x', 'naïve', 'a__b', '', 'x'.repeat(65), 'run_it;', '$(id)'];
   const { registry } = await discovered(print([...names, 'fine'].map((name) => ({ name, parameters: schema }))));
   expect(registry.getAllTools().map((tool) => tool.name)).toEqual(['fine']);
@@ -147,7 +147,7 @@ test.each([
     'printed more than',
   ],
   ['its own death', 'process.kill(process.pid, "SIGKILL")', 'was killed by SIGKILL'],
-])('%s instead of declarations is one clear error', async (_title, list, message) => {
+])('SH02: %s instead of declarations is one clear error', async (_title, list, message) => {
   const { failure, registry } = await discovered(list);
   expect(String(failure)).toContain(message);
   expect(registry.getAllTools()).toEqual([]);
@@ -166,7 +166,7 @@ test('stderr is shown and is no failure by itself', async () => {
   expect(outcome).toMatchObject({ status: 'success', llmContent: 'done\n\n[stderr]\ncareful' });
 });
 
-test('a failure has five labelled lines', async () => {
+test('SH05: a failure has five labelled lines', async () => {
   const { scheduler } = await discovered(one(), 'console.error("broken"); process.exit(2)');
   const [outcome] = await scheduler.run([{ id: '1', name: 'build', args: { n: 3 } }], never);
   expect(outcome).toMatchObject({
@@ -204,7 +204,7 @@ test('an abort ends the tool and all that it started', async () => {
   expect(isAlive(Number(pid))).toBe(false);
 });
 
-test('every call asks unless a rule answers, and deny rules for commands bind too', async () => {
+test('SH04: every call asks unless a rule answers, and deny rules for commands bind too', async () => {
   const { source } = project({ list: one() });
   for (const [policy, status] of [
     [policyOf(), 'error'],
@@ -220,7 +220,7 @@ test('every call asks unless a rule answers, and deny rules for commands bind to
   }
 });
 
-test('a definition that changed after it ran asks again, whatever the rules say', async () => {
+test('SH06: a definition that changed after it ran asks again, whatever the rules say', async () => {
   const home = tempDirectory();
   const first = project({ list: one(), home });
   const policy = policyOf({ allow: ['build'], mode: 'yolo' });
@@ -246,7 +246,7 @@ test('a definition that changed after it ran asks again, whatever the rules say'
   expect((await run(first.source))?.status).toBe('success');
 });
 
-test('nothing of the project runs before a person agreed to exactly these commands', async () => {
+test('SH01: nothing of the project runs before a person agreed to exactly these commands', async () => {
   const homePath = tempDirectory();
   const consent = new Consent(new LatheHome(homePath));
   const list = `import { writeFileSync } from 'node:fs'; writeFileSync('ran', ''); ${one()}`;

@@ -22,7 +22,8 @@ const faults = Object.entries(badServers);
 /** Sixty processes and three lines of ten megabytes and more at once. */
 const maxAddedMegabytes = 128;
 
-// The rows of R-M: each server has a fault of its own, and one beside them has none.
+// RM01 to RM12 and RM15, SG16 (ids), SG17 (schemas), SG19 (cursors): each server has a fault of its own, and one beside
+// them has none.
 test('every fault stays the problem of the server that has it', { timeout: 180_000 }, async () => {
   expect(faults.length).toBeGreaterThanOrEqual(40);
   const { outcomes, late, mostWorked, addedMegabytes, survivors } = await runFaultyServers(badServers);
@@ -35,7 +36,7 @@ test('every fault stays the problem of the server that has it', { timeout: 180_0
   expect(addedMegabytes).toBeLessThan(maxAddedMegabytes);
 });
 
-test('names never shadow, collide or reach the prototype', { timeout: 60_000 }, async () => {
+test('SG03, SG05: names never shadow, collide or reach the prototype', { timeout: 60_000 }, async () => {
   const { registry } = world(
     ['shadowing', 'prototype-names', 'strange-names', 'listed-twice'].map((fault) => badServer(fault)),
   );
@@ -58,7 +59,9 @@ test('names never shadow, collide or reach the prototype', { timeout: 60_000 }, 
   ]);
 });
 
-test('half of a hundred servers broken hold up neither the others nor anybody else', { timeout: 120_000 }, async () => {
+test('RM16: half of a hundred servers broken hold up neither the others nor anybody else', {
+  timeout: 120_000,
+}, async () => {
   const count = process.env['LATHE_LONG'] === '1' ? 100 : 20;
   const broken = ['exit-at-start', 'never-answers', 'half-frame', 'closes-stdout', 'drip'];
   const servers = Array.from({ length: count }, (_, index) => {

@@ -24,7 +24,7 @@ test.each([
   'https://[::1]/authorize',
   'https://[::ffff:10.0.0.1]/',
   'calculator:x',
-])('no page is opened at %s', async (address) => {
+])('SG11: no page is opened at %s', async (address) => {
   const opened: URL[] = [];
   const provider = authorization(undefined, async (url) => void opened.push(url));
   await provider.listen();
@@ -38,7 +38,7 @@ test('a server on this machine may lead to another address on it', async () => {
   await expect(checkAddress(new URL('file:///x'), new URL('http://127.0.0.1:3000/mcp'))).rejects.toThrow('refused');
 });
 
-test('tokens are private, and belong to one server and one issuer', async () => {
+test('SG12: tokens are private, and belong to one server and one issuer', async () => {
   const home = tempDirectory();
   const issuer = 'https://auth.example.com';
   const tokens = { access_token: 'a', token_type: 'Bearer', refresh_token: 'r' };
@@ -51,7 +51,7 @@ test('tokens are private, and belong to one server and one issuer', async () => 
   expect(await other.tokens()).toBeUndefined();
 });
 
-test('tokens that another process renewed meanwhile are not thrown away with the refused ones', async () => {
+test('RM17: tokens that another process renewed meanwhile are not thrown away with the refused ones', async () => {
   const home = tempDirectory();
   const issuer = 'https://auth.example.com';
   const token = (name: string) => ({ access_token: name, token_type: 'Bearer', refresh_token: `refresh-${name}` });
@@ -65,7 +65,7 @@ test('tokens that another process renewed meanwhile are not thrown away with the
   expect(await mine.tokens({ issuer })).toBeUndefined();
 });
 
-test('only a visit with the right state counts', async () => {
+test('SG11: only a visit with the right state counts', async () => {
   const callback = await openCallbackServer();
   const visit = callback.visit('right', AbortSignal.timeout(20_000));
   expect((await fetch(`${callback.url}?state=wrong&code=evil`)).status).toBe(404);

@@ -195,8 +195,9 @@ function isAuth(error: SdkError): boolean {
 
 function epitaphOf(transport: Transport): string {
   if (!(transport instanceof StdioTransport)) return '';
-  const { exit, lastWords, noise } = transport;
+  const { exit, lastWords, noise, problem } = transport;
   const ending = exit?.type === 'exit' ? `exited with code ${exit.code}` : exit && `was killed by ${exit.signal}`;
+  if (problem !== '') return problem;
   return [
     ending && `The server ${ending}.`,
     lastWords && `It said: ${lastWords.slice(-600)}`,

@@ -21,7 +21,7 @@ function definitions(
   return { ...serverDefinitions(loaded, { root, home, reserved: new Set(['read_file']) }), home, root };
 }
 
-test('every way to reach a server is understood', () => {
+test('SG20: every way to reach a server is understood', () => {
   const { servers, root } = definitions({
     user: {
       mcpServers: {

@@ -5,7 +5,8 @@ import type { ContainedProgram, ProgramExit } from '../process/contained-program
 import { OutputRing } from '../process/output-ring.js';
 import { plainText } from '../text/terminal-text.js';
 
-const maxFrameBytes = 16 * 1024 * 1024;
+/** More than any model takes in one answer, pictures included. */
+const maxFrameMegabytes = 16;
 /** A server that says more than this in one window has to wait for the next; what nobody asked for is dropped. */
 const maxMessagesPerWindow = 50;
 const windowMs = 50;
@@ -29,6 +30,7 @@ export class StdioTransport implements Transport {
   #pendingBytes = 0;
   #noise = 0;
   #budget = maxMessagesPerWindow;
+  #problem = '';
   #exit: ProgramExit | undefined;
 
   constructor(start: () => Promise<ContainedProgram>) {
@@ -43,6 +45,11 @@ export class StdioTransport implements Transport {
   /** Lines that were no messages. */
   get noise(): number {
     return this.#noise;
+  }
+
+  /** Why we no longer listen to it; empty when that is not our doing. */
+  get problem(): string {
+    return this.#problem;
   }
 
   /** How the server ended, once it has. */
@@ -93,6 +100,7 @@ export class StdioTransport implements Transport {
   }
 
   #receive(chunk: Buffer): void {
+    if (this.#closing !== undefined) return;
     let start = 0;
     for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
       const isWhole = this.#pendingBytes === 0;
@@ -103,9 +111,9 @@ export class StdioTransport implements Transport {
     if (start === chunk.length) return;
     this.#pending.push(chunk.subarray(start));
     this.#pendingBytes += chunk.length - start;
-    if (this.#pendingBytes <= maxFrameBytes) return;
+    if (this.#pendingBytes <= maxFrameMegabytes * 1024 ** 2) return;
     this.#pending = [];
-    this.onerror?.(new Error(`the server sent a line of more than ${maxFrameBytes} bytes and was disconnected`));
+    this.#problem = `It sent a message of more than ${maxFrameMegabytes} MB and was disconnected.`;
     void this.close();
   }
 
@@ -117,7 +125,7 @@ export class StdioTransport implements Transport {
   }
 
   #deliver(line: string): void {
-    if (line.trim() === '' || this.#closing !== undefined) return;
+    if (line.trim() === '') return;
     if (!this.#spend() && !line.includes('"id"')) return;
     const message = readMessage(line);
     if (message === undefined) this.#noise++;

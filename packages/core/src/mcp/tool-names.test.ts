@@ -11,7 +11,7 @@ test.each([
   expect(toolName(aliasOf(server), tool)).toBe(name);
 });
 
-test('names that look alike when joined stay apart', () => {
+test('SG04: names that look alike when joined stay apart', () => {
   const pairs = [
     ['a', 'b__c'],
     ['a__b', 'c'],

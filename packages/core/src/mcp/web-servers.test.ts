@@ -68,7 +68,7 @@ test.each<[string, Handler]>([
     'twenty megabytes',
     (_, response) => response.writeHead(200, { 'content-type': 'application/json' }).end(`"${'x'.repeat(20e6)}"`),
   ],
-])('%s is one clear error', async (_title, handler) => {
+])('RM13: %s is one clear error', async (_title, handler) => {
   const { failure, registry } = await connectTo(handler);
   expect(failure).toBeInstanceOf(Error);
   expect(registry.getAllTools()).toEqual([]);
