@@ -11,12 +11,20 @@ export interface TerminalOptions {
   env?: Record<string, string>;
   columns?: number;
   rows?: number;
+  /** Lets a shell start it, which says in the end how the terminal was left; see `isCooked`. */
+  isStartedByShell?: boolean;
 }
 
+/** Starts what it is given, tells its process id, and shows the modes of the terminal afterwards. */
+const shell = 'sh -c \'echo "started as $$"; exec "$@"\' sh "$@"; code=$?; stty -a; exit $code';
+
 /** The real program in a real pseudo-terminal, with a terminal emulator that keeps its screen. */
-export function terminal(args: string[], { cwd, env, columns = 100, rows = 40 }: TerminalOptions) {
+export function terminal(args: string[], options: TerminalOptions) {
+  const { cwd, env, columns = 100, rows = 40, isStartedByShell = false } = options;
   const screen = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true, scrollback: 5000 });
-  const child = spawn(process.execPath, [program, ...args], {
+  const command = [process.execPath, program, ...args];
+  const [file = '', ...rest] = isStartedByShell ? ['sh', '-c', shell, 'sh', ...command] : command;
+  const child = spawn(file, rest, {
     cols: columns,
     rows,
     cwd,
@@ -61,7 +69,13 @@ export function terminal(args: string[], { cwd, env, columns = 100, rows = 40 }:
       await expect.poll(() => exitCode !== undefined, { timeout: 25_000, interval: 30 }).toBe(true);
       return exitCode;
     },
-    pid: child.pid,
+    /** Of the program itself, as soon as it shows something. */
+    pid: () => (isStartedByShell ? Number(/started as (\d+)/.exec(raw)?.[1]) : child.pid),
+    /** As when a window is closed or a connection is lost. */
+    hangUp: () => {
+      // Not in its types, but the only way to close our side.
+      if ('destroy' in child && typeof child.destroy === 'function') child.destroy();
+    },
   };
 }
 
@@ -69,6 +83,11 @@ export function terminal(args: string[], { cwd, env, columns = 100, rows = 40 }:
 export function isRestored(raw: string): boolean {
   const isOff = (mode: string) => raw.lastIndexOf(`\u001b[?${mode}l`) >= raw.lastIndexOf(`\u001b[?${mode}h`);
   return isOff('2004') && raw.lastIndexOf('\u001b[?25h') >= raw.lastIndexOf('\u001b[?25l');
+}
+
+/** The terminal handles lines and echoes again; only with `isStartedByShell`. */
+export function isCooked(text: string): boolean {
+  return /(?<=\s)icanon\b/.test(text) && /(?<=\s)echo\b/.test(text) && /(?<=\s)isig\b/.test(text);
 }
 
 /** Longer than a question is deaf to keys. */

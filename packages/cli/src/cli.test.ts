@@ -172,7 +172,7 @@ test('wrong settings are named on stderr and the program goes on with the strict
   expect(stderr).toMatch(/settings\.json[\s\S]*approvalMode/);
 });
 
-test('a reader that goes away is no error', async () => {
+test('RA06 a reader that goes away is no error', async () => {
   const home = tempDirectory();
   mkdirSync(join(home, 'x'));
   const child = spawn('sh', ['-c', `"${process.execPath}" "${program}" tools --json | head -c 1`], {

@@ -10,6 +10,7 @@ export type {
 export type {
   AgentOptions,
   CallRunner,
+  ContextFile,
   ContextSource,
   ContextText,
   DeclaredTools,
@@ -17,7 +18,9 @@ export type {
   PromptHooks,
 } from './agent/agent-options.js';
 export type { Budgets, Price } from './agent/budget.js';
+export { type CommandFile, type CommandPlaces, loadCommands } from './agent/command-files.js';
 export { type HookEvent, Hooks } from './agent/hooks.js';
+export { type PromptPiece, withArguments } from './agent/prompt-pieces.js';
 export { repairHistory } from './agent/repair-history.js';
 export type { SubagentDefinition } from './agent/subagent-definition.js';
 export { Subagents } from './agent/subagents.js';
@@ -48,7 +51,7 @@ export type { UndoOutcome } from './files/undo.js';
 export type { Visibility } from './files/visibility.js';
 export { type Location, Workspace, type WorkspaceOptions } from './files/workspace.js';
 export { createLathe, type Lathe, type LatheOptions } from './lathe/create-lathe.js';
-export { type OpenAgentOptions, openAgent } from './lathe/open-agent.js';
+export { type OpenAgentOptions, openAgent, openContextFiles } from './lathe/open-agent.js';
 export { type OpenSessionOptions, openSession, Session } from './lathe/open-session.js';
 export { secretsOf } from './lathe/secrets-of.js';
 export type { McpClient, ServerState } from './mcp/mcp-client.js';

@@ -144,7 +144,7 @@ test('partial messages add up to the answer', async () => {
   ]);
 });
 
-test('the prompt may come from stdin, alone or with words', async () => {
+test('RA07 the prompt may come from stdin, alone or with words', async () => {
   const piped = await ask([{ text: 'ok' }], [], { input: 'from the pipe' });
   expect(piped.stdout).toBe('ok\n');
   expect(JSON.stringify(piped.server.requests[0]?.body)).toContain('from the pipe');
@@ -258,7 +258,7 @@ test.skipIf(!canSeeProcesses).each(['SIGINT', 'SIGTERM'] as const)(
   },
 );
 
-test('a reader that closes early or reads slowly breaks nothing', async () => {
+test('RA06 a reader that closes early or reads slowly breaks nothing', async () => {
   const text = Array.from({ length: 5_000 }, (_, index) => `word${index}`).join(' ');
   const early = await ask([{ text }], ['-p', 'go', '-o', 'stream-json'], {
     onStart: (child) => child.stdout?.once('data', () => child.stdout?.destroy()),

@@ -2,6 +2,7 @@ import { SessionStore, visibleText } from '@lathe/core';
 import { approvalModes } from '../args.js';
 import { checks } from '../doctor/checks.js';
 import { showServers } from './mcp-commands.js';
+import { showMemory } from './memory-command.js';
 import type { SlashCommand, SlashContext } from './slash-command.js';
 
 /** In the order /help shows them. */
@@ -18,7 +19,7 @@ export const slashCommands: readonly SlashCommand[] = [
   { name: 'permissions', summary: 'the rules in force', run: (_, context) => showRules(context) },
   { name: 'undo', summary: 'take back the last change of a file, or the last n', run: undo },
   { name: 'todos', summary: 'the todo list', run: (_, context) => showTodos(context) },
-  { name: 'memory', summary: 'the context files', run: (_, context) => showMemory(context) },
+  { name: 'memory', summary: 'the context files and what is loaded of them', run: (_, context) => showMemory(context) },
   { name: 'agents', summary: 'the subagents a model can start', run: (_, context) => showAgents(context) },
   { name: 'model', summary: 'the model in use, or use another', run: useModel },
   {
@@ -95,12 +96,6 @@ function showTodos({ lathe, say }: SlashContext): void {
     todos.length === 0
       ? 'No todos.'
       : todos.map(({ content, status }) => visibleText(`  [${status}] ${content}`)).join('\n'),
-  );
-}
-
-function showMemory({ lathe, say }: SlashContext): void {
-  say(
-    `  Context files: ${lathe.settings.context.fileName.join(', ')} in ${lathe.workspace.root}, above it, and in ${lathe.home.path}`,
   );
 }
 

@@ -66,6 +66,7 @@ export class AgentDriver implements Driver {
       messages: agent.history.length,
       contextTokens: agent.contextTokens,
       contextWindow: agent.model.contextWindow,
+      contextFiles: agent.contextFiles,
       resume: (id) => this.#resume(id),
       useModel: async (name, signal) => {
         const { settings, loaded } = this.#lathe;

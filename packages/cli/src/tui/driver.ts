@@ -1,4 +1,4 @@
-import type { AgentEvent, PartUnion } from '@lathe/core';
+import type { AgentEvent, ContextFile, PartUnion } from '@lathe/core';
 import type { Completion } from '../completion/completion.js';
 
 /** What a person's input is handed to: an agent with a model, or the console without one. */
@@ -27,6 +27,8 @@ export interface Conversation {
   readonly messages: number;
   readonly contextTokens: number;
   readonly contextWindow: number;
+  /** What the model was told besides. */
+  readonly contextFiles: readonly ContextFile[];
   /** Goes on with another session; returns what a person should know about it. */
   resume(id: string): Promise<string[]>;
   /** Goes on with another model. Throws a sentence when there is none of that name. */

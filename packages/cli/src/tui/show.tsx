@@ -12,6 +12,7 @@ export interface ShowOptions {
 }
 
 const showCursor = '\u001b[?25h';
+const hideCursor = '\u001b[?25l';
 
 /** Shows something until it is left or the signal aborts. The terminal is as it was afterwards, whatever happened. */
 export async function show(app: ReactNode, { terminal, keys, isSpoken, signal }: ShowOptions): Promise<void> {
@@ -19,6 +20,18 @@ export async function show(app: ReactNode, { terminal, keys, isSpoken, signal }:
     keys.setRawMode(false);
     terminal.write(disablePaste + showCursor);
   };
+  const suspend = () => {
+    restore();
+    process.kill(process.pid, 'SIGSTOP');
+  };
+  const resume = () => {
+    // Whoever had the terminal meanwhile has set its mode, so ours counts only when it is set anew.
+    keys.setRawMode(false).setRawMode(true);
+    terminal.write(enablePaste + (isSpoken ? '' : hideCursor));
+    // Draws everything once more.
+    terminal.emit('resize');
+  };
+  process.on('SIGTSTP', suspend).on('SIGCONT', resume);
   // For an end that nobody foresaw: an error that was not caught, or a second Ctrl+C.
   process.once('exit', restore);
   terminal.write(enablePaste);
@@ -35,7 +48,7 @@ export async function show(app: ReactNode, { terminal, keys, isSpoken, signal }:
     await shown.waitUntilExit();
   } finally {
     signal.removeEventListener('abort', leave);
-    process.off('exit', restore);
+    process.off('exit', restore).off('SIGTSTP', suspend).off('SIGCONT', resume);
     restore();
     keys.release();
   }

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { buildProgram } from '../../../../testing/lathe-program.js';
+import { buildProgram, modelVariables } from '../../../../testing/lathe-program.js';
 import { modelServer } from '../../../../testing/model-server.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { isRestored, terminal, think } from '../../../../testing/terminal.js';
@@ -141,4 +141,33 @@ test('a conversation that was left is gone on with, and a subagent’s question 
   await second.shows(idle);
   second.type('/quit\r');
   expect(await second.exited()).toBe(0);
+}, 90_000);
+
+test('SC11: a command of the person’s own is offered with its origin and asked about; /memory tells what the model was given', async () => {
+  const cwd = tempDirectory({ 'AGENTS.md': 'Be brief.' });
+  const home = tempDirectory({
+    '.qwen/commands/team/sum.md': '---\ndescription: sums up\n---\nSum up {{args}}: !{echo made > made}',
+    '.qwen/commands/help.md': 'Not help.',
+  });
+  const server = await modelServer([{ text: 'Summed.' }]);
+  const at = terminal([], { cwd, env: { HOME: home, ...modelVariables('openai', server.url) } });
+  await at.shows('there is a command /help already');
+  await at.shows(idle);
+  at.type('/sum');
+  await at.shows('sums up (yours)');
+  at.type('\tthe week\r');
+  await at.shows('echo made > made');
+  await at.shows('Yes, once');
+  expect(existsSync(join(cwd, 'made'))).toBe(false);
+  await think();
+  at.type('y');
+  await at.shows('Summed.');
+  expect(readFileSync(join(cwd, 'made'), 'utf8')).toBe('made\n');
+  expect(JSON.stringify(server.requests[0]?.body)).toContain('Sum up the week: ');
+  await at.shows(idle);
+  at.type('/memory\r');
+  await at.shows('Loaded in this conversation:');
+  await at.shows('AGENTS.md (this project, not trusted, 9 characters)');
+  at.type('/quit\r');
+  expect(await at.exited()).toBe(0);
 }, 90_000);

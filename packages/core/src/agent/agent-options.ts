@@ -41,6 +41,16 @@ export interface ContextSource {
   opening(): Promise<ContextText>;
   /** What belongs to the folders that a call has just touched, each of them once. */
   touched(args: unknown): Promise<ContextText>;
+  /** What has been given to the model, for people. */
+  readonly loaded: readonly ContextFile[];
+}
+
+/** A context file as the model was given it. */
+export interface ContextFile {
+  path: string;
+  owner: 'person' | 'project';
+  /** With what it imports. */
+  characters: number;
 }
 
 export interface ContextText {

@@ -151,7 +151,7 @@ const hangTool = defineTool({
   },
 });
 
-test('an abort while calls run gives every call one result', async () => {
+test('RA01 an abort while calls run gives every call one result', async () => {
   const calls = [call('look', '1'), { name: 'hang', args: {} }, call('look', '2')];
   const { agent } = agentKit([{ calls }, { text: 'ok' }], { extraTools: [hangTool] });
   const controller = new AbortController();

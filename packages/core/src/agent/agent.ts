@@ -1,7 +1,7 @@
 import { type PartListUnion, toParts } from '../content.js';
 import type { Message, Model, Usage } from '../models/model.js';
 import type { AgentEvent } from './agent-event.js';
-import type { AgentOptions } from './agent-options.js';
+import type { AgentOptions, ContextFile } from './agent-options.js';
 import { AgentState } from './agent-state.js';
 import type { Budgets } from './budget.js';
 import { PromptRun } from './prompt-run.js';
@@ -35,6 +35,11 @@ export class Agent {
   /** Tokens that the next request will start from. */
   get contextTokens(): number {
     return this.#state.contextTokens();
+  }
+
+  /** The context files that the model was given. */
+  get contextFiles(): readonly ContextFile[] {
+    return this.#state.options.context?.loaded ?? [];
   }
 
   /** What may still be spent on tokens. */

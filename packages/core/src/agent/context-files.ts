@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { isWithin, type Workspace } from '../files/workspace.js';
 import { visibleText } from '../text/visible-text.js';
-import type { ContextSource, ContextText } from './agent-options.js';
+import type { ContextFile, ContextSource, ContextText } from './agent-options.js';
 import { type ContextReader, openReader } from './context-reader.js';
 
 export interface ContextFilesOptions {
@@ -24,21 +24,26 @@ export class ContextFiles implements ContextSource {
   readonly #options: ContextFilesOptions;
   readonly #projectRoot: string;
   readonly #visited = new Set<string>();
-  #readers: Promise<{ personal: ContextReader; project: ContextReader }> | undefined;
+  #loaded: ContextFile[] = [];
+  #readers: Promise<Record<ContextFile['owner'], ContextReader>> | undefined;
 
   constructor(options: ContextFilesOptions) {
     this.#options = options;
     this.#projectRoot = projectRootOf(options.workspace.root, options.userHome);
   }
 
+  get loaded(): readonly ContextFile[] {
+    return this.#loaded;
+  }
+
   async opening(): Promise<ContextText> {
     const { personalFolders, workspace } = this.#options;
+    this.#loaded = [];
     this.#visited.clear();
     this.#readers = undefined;
-    const { personal, project } = await this.#open();
     const notices: Notice[] = [];
-    const own = await this.#load(personal, personalFolders, notices);
-    const shared = await this.#load(project, foldersBetween(this.#projectRoot, workspace.root), notices);
+    const own = await this.#load('person', personalFolders, notices);
+    const shared = await this.#load('project', foldersBetween(this.#projectRoot, workspace.root), notices);
     const blocks = [
       ...(own.length > 0 ? ["The person's own instructions:", ...own] : []),
       ...(shared.length > 0 ? [this.#introduction(), ...shared] : []),
@@ -57,19 +62,23 @@ export class ContextFiles implements ContextSource {
     const fresh = folders.filter((folder) => !this.#visited.has(folder));
     if (fresh.length === 0) return nothing;
     const notices: Notice[] = [];
-    const blocks = await this.#load((await this.#open()).project, fresh, notices);
+    const blocks = await this.#load('project', fresh, notices);
     return { text: blocks.length > 0 ? [this.#introduction(), ...blocks].join('\n') : '', notices };
   }
 
-  async #load(reader: ContextReader, folders: readonly string[], notices: Notice[]): Promise<string[]> {
+  async #load(owner: ContextFile['owner'], folders: readonly string[], notices: Notice[]): Promise<string[]> {
+    const reader = (await this.#open())[owner];
     const blocks: string[] = [];
     for (const folder of folders) {
       if (this.#visited.has(folder)) continue;
       this.#visited.add(folder);
       for (const name of this.#options.names) {
-        const file = await reader.read(join(folder, name));
-        notices.push(...file.notices);
-        if (file.text.trim() !== '') blocks.push(block(this.#shown(join(folder, name)), file.text));
+        const path = join(folder, name);
+        const { text, notices: more } = await reader.read(path);
+        notices.push(...more);
+        if (text.trim() === '') continue;
+        blocks.push(block(this.#shown(path), text));
+        this.#loaded.push({ path, owner, characters: text.length });
       }
     }
     return blocks;
@@ -80,7 +89,7 @@ export class ContextFiles implements ContextSource {
     this.#readers ??= Promise.all([
       openReader([userHome, ...personalFolders.filter((folder) => existsSync(folder))], userHome),
       openReader([this.#projectRoot], userHome),
-    ]).then(([personal, project]) => ({ personal, project }));
+    ]).then(([person, project]) => ({ person, project }));
     return this.#readers;
   }
 

@@ -42,7 +42,7 @@ export function openAgent(lathe: Lathe, options: OpenAgentOptions): Agent {
     budgets: smallerBudgets(sessionBudgets(settings), options.budgets ?? {}),
     depth: 0,
     registry: lathe.registry,
-    context: withSessionStart(contextFiles(lathe), hooks),
+    context: withSessionStart(openContextFiles(lathe), hooks),
     remark: 'Look around, then present your plan with exit_plan_mode.',
     ...(hooks && { hooks }),
   });
@@ -127,7 +127,7 @@ async function openSubagent(
       mayDelegate: depth < settings.agents.maxDepth,
       own: lathe.openOwnTools(),
     }),
-    context: contextFiles(lathe),
+    context: openContextFiles(lathe),
     remark: 'Report what you find.',
     ...(hooks && { hooks: subagentHooks(hooks) }),
   });
@@ -165,7 +165,8 @@ function subagentHooks(hooks: Hooks): PromptHooks {
   };
 }
 
-function contextFiles({ workspace, settings, home, userHome, loaded }: Lathe): ContextFiles {
+/** The context files of the person and the project, as an agent reads them. */
+export function openContextFiles({ workspace, settings, home, userHome, loaded }: Lathe): ContextSource {
   return new ContextFiles({
     names: settings.context.fileName,
     workspace,
@@ -176,9 +177,12 @@ function contextFiles({ workspace, settings, home, userHome, loaded }: Lathe): C
 }
 
 /** What SessionStart hooks say comes before the files. */
-function withSessionStart(files: ContextFiles, hooks: Hooks | undefined): ContextSource {
+function withSessionStart(files: ContextSource, hooks: Hooks | undefined): ContextSource {
   if (!hooks) return files;
   return {
+    get loaded() {
+      return files.loaded;
+    },
     touched: (args) => files.touched(args),
     async opening(): Promise<ContextText> {
       const { context, notices } = await hooks.sessionStart('startup', new AbortController().signal);

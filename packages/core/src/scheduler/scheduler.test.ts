@@ -406,7 +406,7 @@ test('a tool that hangs in its confirmation is ended too', async () => {
   expect(outcome?.error?.type).toBe('execution_timeout');
 });
 
-test('abort while a person is being asked cancels this call and those behind it', async () => {
+test('RA01 abort while a person is being asked cancels this call and those behind it', async () => {
   const notebook = new Notebook();
   const controller = new AbortController();
   const approver = {
@@ -494,7 +494,7 @@ test('batches run one after the other', async () => {
   expect(notebook.lines).toEqual(['a', 'b', 'c']);
 });
 
-test('ten thousand calls on one signal leave no listener and warn about none', async () => {
+test('RA10 ten thousand calls on one signal leave no listener and warn about none', async () => {
   const warnings: Error[] = [];
   const onWarning = (warning: Error) => warnings.push(warning);
   process.on('warning', onWarning);

@@ -1,0 +1,114 @@
+import { join } from 'node:path';
+import { type AgentEvent, type Approver, createLathe, type PartUnion } from '@lathe/core';
+import { expect, onTestFinished, test } from 'vitest';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+import type { Driver } from '../tui/driver.js';
+import { customCommands } from './custom-commands.js';
+import { findCommand, type SlashContext } from './slash-command.js';
+
+const { signal } = new AbortController();
+
+/** Commands of a trusted project, a person who always says no, and a model that only listens. */
+async function open(files: Record<string, string>, hasModel = true) {
+  const asked: string[] = [];
+  const approver: Approver = {
+    async decide({ confirmation }) {
+      asked.push(confirmation.type === 'exec' ? confirmation.command : confirmation.type);
+      return { outcome: 'deny' };
+    },
+  };
+  const home = tempDirectory({ '.qwen/commands/own.md': 'My own.' });
+  const cwd = tempDirectory(
+    Object.fromEntries(
+      Object.entries(files).map(([name, text]) => [name.includes('/') ? name : `.lathe/commands/${name}.md`, text]),
+    ),
+  );
+  const env = { PATH: process.env['PATH'] };
+  const lathe = await createLathe({ cwd, env, home, latheHome: join(home, '.lathe'), isTrusted: true, approver });
+  onTestFinished(() => lathe.close());
+  const sent: PartUnion[][] = [];
+  async function* prompt(content: PartUnion[]): AsyncGenerator<AgentEvent> {
+    sent.push(content);
+    yield { type: 'message-add', message: { role: 'model', parts: [{ text: 'Heard.' }] } };
+  }
+  const talk = { contextFiles: [], messages: 0, contextTokens: 0, contextWindow: 1 };
+  const conversation = { ...talk, resume: async () => [], useModel: async () => [] };
+  const driver: Driver = {
+    name: 'listens',
+    placeholder: '',
+    submit: prompt.bind(undefined, []),
+    compact: prompt.bind(undefined, []),
+    prompt,
+    complete: () => undefined,
+    clear: () => undefined,
+    ...(hasModel && { conversation }),
+  };
+  const { commands, problems } = await customCommands(lathe);
+  const run = async (name: string, argument = '') => {
+    const command = findCommand(commands, name);
+    if (!command || !('stream' in command)) throw new Error(`There is no /${name}`);
+    // A command that streams uses no more of it.
+    const context = { lathe, driver, signal } as SlashContext;
+    const notices: string[] = [];
+    for await (const event of command.stream(argument, context))
+      if (event.type === 'notice') notices.push(event.message);
+    return { notices, asked, sent: sent.map((content) => textOf(content)) };
+  };
+  return { commands, problems, run, cwd };
+}
+
+function textOf(content: readonly PartUnion[]): string {
+  return content.map((part) => (typeof part === 'string' ? part : (part.text ?? ''))).join('');
+}
+
+test('a command is its file’s prompt, with the arguments in their place', async () => {
+  const { commands, run } = await open({ explain: '---\ndescription: explains\n---\nExplain {{args}} to me.' });
+  expect(commands.map(({ name, summary, origin }) => [name, summary, origin])).toEqual([
+    ['own', 'My own.', 'yours'],
+    ['explain', 'explains', 'this project'],
+  ]);
+  expect(await run('explain', 'a $& !{id}')).toEqual({ notices: [], asked: [], sent: ['Explain a $& !{id} to me.'] });
+});
+
+test.each(['help', 'quit', 'q', 'exit', 'resume'])('no file can be /%s', async (name) => {
+  const { commands, problems } = await open({ [name]: 'Mine.' });
+  expect(findCommand(commands, name)).toBeUndefined();
+  expect(problems).toEqual([expect.stringContaining(`there is a command /${name} already`)]);
+});
+
+test('what a command and a file bring in is given to the model and not looked through again', async () => {
+  const { run } = await open({
+    look: 'Say: !{echo {{args}}} File: @{notes/a.txt}',
+    'notes/a.txt': 'note !{id} {{args}}',
+  });
+  const { sent, notices } = await run('look', "it's !{id}");
+  expect(notices).toEqual([]);
+  expect(sent).toEqual([expect.stringMatching(/^Say: [^]*it's !\{id\}[^]* File: [^]*note !\{id\} \{\{args\}\}/)]);
+});
+
+test('SC11: a command in a file is asked about as any other, and after a no the model hears nothing', async () => {
+  const { run } = await open({ deploy: 'Look: !{touch made}' });
+  const { asked, sent, notices } = await run('deploy');
+  expect({ asked, sent }).toEqual({ asked: ['touch made'], sent: [] });
+  expect(notices).toEqual([expect.stringContaining('Nothing was sent')]);
+});
+
+test.each(['/etc/passwd', '../../../../../../etc/passwd', '.ssh/id_rsa', '{{args}}'])(
+  'SC11: @{%s} in a file is asked about as any path outside and any secret, and after a no the model hears nothing',
+  async (path) => {
+    const { run } = await open({ steal: `Look: @{${path}}`, '.ssh/id_rsa': 'secret' });
+    const { asked, sent } = await run('steal', '/etc/hosts');
+    expect(asked).toHaveLength(1);
+    expect(sent).toEqual([]);
+  },
+);
+
+test('the model is told of a file that is not there', async () => {
+  const { run } = await open({ look: 'Look: @{missing.txt}' });
+  expect((await run('look')).sent).toEqual([expect.stringContaining('missing.txt: no such file')]);
+});
+
+test('without a model nothing is run', async () => {
+  const { run } = await open({ look: '!{touch made}' }, false);
+  expect(await run('look')).toEqual({ notices: [], asked: [], sent: [''] });
+});
