@@ -185,4 +185,9 @@ export const areas = [
     'long and large: hours, thousands of turns, fifty subagents',
     ['core/src/lathe/soak', 'core/src/agent/long-session', 'core/src/agent/compaction'],
   ],
+  [
+    'RA',
+    'aborts, signals, terminals that close, change or are left by a crash',
+    ['cli/src/tui/terminal-end', 'core/src/agent/agent', 'core/src/scheduler/scheduler', 'cli/src/headless/headless'],
+  ],
 ];

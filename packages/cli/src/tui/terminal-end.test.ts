@@ -21,9 +21,9 @@ async function withModel(script: ServerScript, args: string[], options: Partial<
   return { server, place, ...terminal(args, place) };
 }
 
-describe('the terminal is as it was', () => {
+describe('an end and a pause', () => {
   test.each(['SIGTERM', 'SIGHUP'] as const)(
-    'RA03 after %s, and the exit code says so',
+    'RA03 the terminal is as it was after %s, and the exit code says so',
     async (name) => {
       const at = await withModel([{ text: 'Hello.' }], [], { isStartedByShell: true });
       await at.shows(idle);
@@ -36,7 +36,7 @@ describe('the terminal is as it was', () => {
   );
 
   test.each(['component', 'exception', 'rejection'])(
-    'RA08 RA09 after a bug (%s), which is told',
+    'RA08 RA09 the terminal is as it was after a bug (%s), which is told',
     async (kind) => {
       const env = { NODE_OPTIONS: `--import=${crash}`, LATHE_TEST_CRASH: kind };
       const at = await withModel([{ text: 'Hello.' }], [], { isStartedByShell: true, env });
@@ -52,7 +52,7 @@ describe('the terminal is as it was', () => {
     60_000,
   );
 
-  test('RA04 while the program is stopped, and the screen is back when it goes on', async () => {
+  test('RA04 the terminal is as it was while the program is stopped, and the screen is back when it goes on', async () => {
     const at = await withModel([{ text: 'Hello you.' }], [], { isStartedByShell: true });
     await at.shows(idle);
     process.kill(at.pid(), 'SIGTSTP');
