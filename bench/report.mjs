@@ -20,7 +20,7 @@ export function writeReport(path, { about, cases }) {
   const sections = [...groups].map(([name, list]) => section(name, list));
   const text = `# Results
 
-Measured by \`npm run bench\` on ${about.date}: Node ${about.node}, ${about.machine}; load average ${span(all.map(({ load }) => load))}.
+Measured by \`npm run bench\` on ${about.date}: Node ${about.node}, ${about.machine}; load average ${span(all.map(({ load }) => load))}.${busy(about, all)}
 Peers: ${Object.entries(about.versions ?? {})
     .map(([name, version]) => `${name} ${version}`)
     .join(', ')}.
@@ -64,9 +64,14 @@ function cell(result, raw, unit) {
   if (raw !== result && result.memory >= 1) parts.push(`+${round(result.memory)} MB`);
   if (result.stall > 50) parts.push(`stall ${milliseconds(result.stall)}`);
   if (result.output > 200_000) parts.push(`output ${round(result.output / 1e6)} MB`);
-  if (result.error) parts.push(`_${result.error.replaceAll('|', '\\|').slice(0, 60)}_`);
+  if (result.error) parts.push(`_${withoutFolders(result.error).replaceAll('|', '\\|').slice(0, 60)}_`);
   else if (!result.isRight) parts.push('_wrong_');
   return parts.join('<br>');
+}
+
+/** Where a machine keeps its files is nobody's business. */
+function withoutFolders(text) {
+  return text.replaceAll(/(?:\/[\w.-]+)+\/(?=[\w.-]+)/g, '');
 }
 
 /** How cost grows with size: the exponent between the smallest and the largest (1 is linear, 0 does not grow). */
@@ -108,6 +113,11 @@ function behindSection(all) {
     return ahead.length + missed.length > 0 ? [`- **${name}**: ${[...ahead, ...missed].join('; ')}`] : [];
   });
   return `## Where we are not ahead\n\n${rows.length > 0 ? rows.join('\n') : 'Nowhere.'}\n`;
+}
+
+function busy({ cores }, all) {
+  if (all.every(({ load }) => load <= cores)) return '';
+  return ' The machine had other work at the same time: times and stalls are longer than on a quiet one, for everybody.';
 }
 
 function span(numbers) {

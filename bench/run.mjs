@@ -132,11 +132,13 @@ function writePages() {
 
 function keep(one, results, verdicts) {
   const all = saved();
-  const versions = Object.keys(peers).map((name) => [name, installedVersion(place.peers, name)]);
+  const named = Object.keys(peers).filter((peer) => !peer.startsWith('node'));
+  const versions = named.map((name) => [name, installedVersion(place.peers, name)]);
   const { group, name, note, growth, unit } = one;
   all.about = {
     date: new Date().toISOString().slice(0, 10),
     node: process.version,
+    cores: cpus().length,
     machine: `${cpus().length} cores, ${cpus()[0]?.model ?? 'unknown'}, ${process.platform}`,
     versions: Object.fromEntries(versions.filter(([, version]) => version)),
   };

@@ -107,7 +107,7 @@ const promises = [
   },
   {
     promise: 'Small',
-    how: 'What every model is told about the tools is pinned and counted; `npm run bench` measures it [beside other agents](../bench/README.md).',
+    how: 'What every model is told about the tools is pinned and counted; `npm run bench` measures it [beside other agents](../bench/RESULTS.md).',
     tests: ['core/src/tools/wire: declarations stay small'],
     runs: [],
   },
