@@ -26,7 +26,6 @@ const rawFiles = {
   },
 };
 await build({
-  plugins: [rawFiles],
   entryPoints: [join(root, 'packages/cli/src/main.ts')],
   outdir,
   chunkNames: 'chunks/[name]-[hash]',
@@ -47,7 +46,7 @@ await build({
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
   },
-  plugins: [directImports(join(root, 'packages/core/dist/index.js'))],
+  plugins: [rawFiles, directImports(join(root, 'packages/core/dist/index.js'))],
   logLevel: 'warning',
 });
 chmodSync(join(outdir, 'main.js'), 0o755);
