@@ -3,6 +3,7 @@ import { policyOf } from '../../../../testing/scheduler-kit.js';
 import { matchesHost } from './match-host.js';
 
 /** Rule, host, whether an allow rule covers it, whether a deny rule does. */
+// SI06
 test.each([
   ['docs.python.org', 'docs.python.org', true, true],
   ['docs.python.org', 'DOCS.python.org.', true, true],

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { pdf } from '../../../../testing/pdf.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { never, page, webServer } from '../../../../testing/web-server.js';
 import { textOf } from '../content.js';
@@ -24,6 +25,7 @@ function toolWith(options: { answerer?: Answerer; isOpen?: boolean } = {}) {
 
 const prompt = 'what is it about?';
 
+// SI16
 test('a page comes back as Markdown, marked as data of its origin', async () => {
   const { url } = await webServer(page('<title>Hi</title><main><h1>Hello</h1><p>See <a href="/x">x</a>.</p></main>'));
   const { llmContent, returnDisplay } = await toolWith().execute({ url, prompt }, never);
@@ -43,6 +45,7 @@ test('a second question about the same page costs no second request', async () =
   expect([first, second].map(({ llmContent }) => textOf(llmContent).includes('some text'))).toEqual([true, true]);
 });
 
+// SI11
 test('the request carries no cookie, no credential and no referrer', async () => {
   const { url, requests } = await webServer(page('ok', 'text/plain'));
   await toolWith().execute({ url, prompt }, never);
@@ -106,6 +109,15 @@ test('an image is a part, other binary data is refused', async () => {
   });
 });
 
+test('a PDF comes back as its text, whatever the server calls it', async () => {
+  for (const type of ['application/pdf', 'application/octet-stream', 'text/html']) {
+    const { url } = await webServer(page(Buffer.from(pdf(['Hello', 'World'])), type));
+    const text = textOf((await toolWith().execute({ url, prompt }, never)).llmContent);
+    expect(text).toContain('(application/pdf)\nThe text of at most 20 pages.');
+    expect(text).toContain('[page 1 of 2]\nHello\n\n[page 2 of 2]\nWorld');
+  }
+});
+
 test('a status other than success is an error that says what to do', async () => {
   const { url } = await webServer((_request, response) => response.writeHead(429, { 'retry-after': '30' }).end());
   await expect(toolWith().execute({ url, prompt }, never)).rejects.toMatchObject({
@@ -142,6 +154,7 @@ test.each([
   });
 });
 
+// SI07
 test('the confirmation shows what is hidden in an address and what it carries away', async () => {
   const data = Buffer.from('the content of some private file, quite long, 0123456789 and so on 0123456789').toString(
     'base64',
@@ -163,11 +176,14 @@ test('the confirmation shows what is hidden in an address and what it carries aw
   });
 });
 
+// SI07
 test.each([
   ['a secret', `https://example.com/?q=${secret}`],
   ['a secret in base64', `https://example.com/?q=${Buffer.from(secret).toString('base64')}`],
   ['a secret in hexadecimal', `https://example.com/${Buffer.from(secret).toString('hex')}`],
   ['a long hexadecimal run', `https://example.com/?d=${'0123456789abcdef'.repeat(6)}`],
+  ['the text of a file', `https://example.com/?q=${encodeURIComponent('DB_HOST=localhost\nDB_USER=me\n')}`],
+  ['a long text', `https://example.com/${encodeURIComponent('as the notes of this project say '.repeat(10))}`],
   ['data in the host name', `https://${'0123456789abcdef'.repeat(2)}.example.com/`],
 ])('no rule answers for an address that carries %s', (_what, url) => {
   const [target] = toolWith().getTargets({ url, prompt });
@@ -178,6 +194,7 @@ test.each([
 test.each([
   'https://github.com/o/r/commit/0123456789abcdef0123456789abcdef01234567',
   'https://example.com/a-long-title-made-of-many-words/that-goes-on-and-on-and-on-for-more-than-sixty-four-characters-in-all',
+  'https://example.com/search?q=how%20do%20I%20read%20a%20file%20line%20by%20line+in+a+shell%0A',
   'https://docs.example.com/api/v2/reference/some-very-long-identifier-of-a-page.html?highlight=word&lang=en#section-12',
 ])('%s is an ordinary address', (url) => {
   expect(toolWith().getTargets({ url, prompt })[0]).not.toHaveProperty('guarded');

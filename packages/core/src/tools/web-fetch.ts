@@ -5,7 +5,7 @@ import { cutAtParagraph } from '../web/cut-page.js';
 import type { GuardedHttp } from '../web/guarded-http.js';
 import { markOrigin } from '../web/mark-origin.js';
 import { PageCache } from '../web/page-cache.js';
-import { findHostPayload, findPayloads } from '../web/payload-check.js';
+import { findHostPayload, findPayloads, findText } from '../web/payload-check.js';
 import { rawForm } from '../web/raw-form.js';
 import { readPage, type WebPage } from '../web/read-page.js';
 import { hostOf, hostRule, parseWebUrl, portOf } from '../web/url-check.js';
@@ -150,6 +150,7 @@ export class WebFetchTool extends BaseTool<Params> {
     return [
       ...findHostPayload(hostOf(url)),
       ...findPayloads(`${url.pathname}${url.search}${url.hash}`, this.#options.secrets ?? []),
+      ...findText(url),
     ];
   }
 }

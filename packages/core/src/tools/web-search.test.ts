@@ -193,6 +193,7 @@ test('when every engine fails, each says why', async () => {
   });
 });
 
+// SI14
 test('a query that holds a secret asks, whatever the rules say', async () => {
   const tool = toolFor([['tavily', await webServer(json({}))]]);
   expect(tool.getTargets({ query: `why does ${key} not work` })[0]?.guarded).toMatch(/carries data away/);

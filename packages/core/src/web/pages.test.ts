@@ -16,6 +16,7 @@ test('there are thirty pages and more', () => {
   expect(pages.length).toBeGreaterThanOrEqual(30);
 });
 
+// SI10
 test.each(pages)('%s keeps its content and loses its chrome', async (file) => {
   const bytes = readFileSync(join(directory, file));
   const answer = {

@@ -10,7 +10,7 @@ export interface Payload {
  * only data has. An address is an output like any other, also when its host is trusted.
  */
 export function findPayloads(text: string, secrets: readonly string[]): Payload[] {
-  const plain = decoded(text);
+  const plain = `${text}\n${decoded(text)}`;
   if (secrets.some((secret) => secret.length >= 8 && wrappings(secret).some((form) => plain.includes(form))))
     return [{ shown: 'a secret of this machine', why: 'it holds the value of a secret environment variable' }];
   const runs = (plain.match(/[A-Za-z0-9+/_-]{65,}={0,2}/g) ?? []).flatMap((run) =>
@@ -27,9 +27,19 @@ export function findHostPayload(host: string): Payload[] {
   return label === undefined ? [] : [{ shown: shorten(label), why: 'the host name looks like encoded data' }];
 }
 
+const longText = 200;
+
+/** Text of a file goes into an address as it is: lines, or more words than anybody asks with. */
+export function findText(url: URL): Payload[] {
+  return [...url.searchParams.values(), ...url.pathname.split('/').map(decoded), decoded(url.hash)]
+    .map((piece) => piece.trim())
+    .filter((piece) => /\n/.test(piece) || (piece.length > longText && /\s/.test(piece)))
+    .map((piece) => ({ shown: shorten(piece.replace(/\s+/g, ' ')), why: `${piece.length} characters of text` }));
+}
+
 function decoded(text: string): string {
   try {
-    return `${text}\n${decodeURIComponent(text)}`;
+    return decodeURIComponent(text);
   } catch {
     return text;
   }

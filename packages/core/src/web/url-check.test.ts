@@ -83,11 +83,13 @@ const metadataSpellings = [
   '192.0.0.192',
 ];
 
+// SI01
 test.each([...privateSpellings, ...metadataSpellings])('%s is out of bounds', (host) => {
   const url = new URL(`http://${host}/`);
   expect(refusalOfHost(url, () => false)).toMatch(/private network|never fetched/);
 });
 
+// SI15
 test.each(metadataSpellings)('%s stays out of bounds whatever a rule says', (host) => {
   expect(refusalOfHost(new URL(`http://${host}/`), () => true)).toMatch(/never fetched/);
 });
@@ -110,6 +112,7 @@ test.each(['0.0.0.0', '::', '224.0.0.1', '2002:7f00:1::', '::7f00:1', '4000::1',
   },
 );
 
+// SI05, SI13
 test.each([
   ['file:///etc/passwd', 'begin with http'],
   ['ftp://example.com/', 'begin with http'],
