@@ -25,7 +25,7 @@ function firstKey(HOME) {
   const begin = performance.now();
   const env = { PATH: process.env.PATH, TERM: 'xterm-256color', HOME };
   const child = spawn(process.execPath, [program, 'console'], { cols: 100, rows: 40, cwd: HOME, env });
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     let [shown, time] = ['', 0];
     child.onData((data) => {
       if (!shown.includes('is the console') && (shown + data).includes('is the console')) child.write(typed);
@@ -35,7 +35,7 @@ function firstKey(HOME) {
       // It ends its servers, then itself.
       child.kill('SIGTERM');
     });
-    child.onExit(() => resolve(time));
+    child.onExit(() => (time > 0 ? resolve(time) : reject(new Error('the program ended before it showed the key'))));
   });
 }
 
