@@ -1,10 +1,19 @@
-import { childEnvironment, unattendedVariables } from '../../packages/core/dist/index.js';
+import { analyzeCommand, childEnvironment, unattendedVariables } from '../../packages/core/dist/index.js';
 import { drained, group, toolCase } from '../case.mjs';
 
 const env = childEnvironment(process.env, { set: unattendedVariables });
 const bash = (command) => drained('/bin/bash', ['-c', command], { env });
 const root = ({ scratch }) => scratch;
 const raw = (limit, guard) => ({ metric: 'time', than: 'raw', limit, guard });
+
+/** The least that bubblewrap can be asked for: namespaces, a read-only system, a writable directory, its own /dev, /proc and /tmp. */
+const inBubblewrap = (line) => async (place) => {
+  const namespaces = ['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-net', '--die-with-parent'];
+  const mounts = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp'];
+  const writable = ['--bind', root(place), root(place)];
+  const args = [...namespaces, ...mounts, ...writable, '--', '/bin/bash', '-c', line];
+  return { run: () => drained('bwrap', args, { env }) };
+};
 
 /** A command, also in our sandbox. */
 function shellCase({ command: line, ...rest }) {
@@ -17,12 +26,53 @@ function shellCase({ command: line, ...rest }) {
     root,
     raw: () => bash(line),
     call: (tools) => tools.shell(line),
-    contestants: { 'lathe, sandboxed': inSandbox },
+    contestants: { 'raw, in bubblewrap': inBubblewrap(line), 'lathe, sandboxed': inSandbox },
     ...rest,
   });
 }
 
+/** Fills 10,000 characters with pieces. */
+const filled = (piece, { head = '', between = '; ', tail = '' } = {}) => {
+  const pieces = [piece(0)];
+  let length = head.length + pieces[0].length + tail.length;
+  for (let next = piece(1); length + between.length + next.length <= 10_000; next = piece(pieces.length)) {
+    pieces.push(next);
+    length += between.length + next.length;
+  }
+  return head + pieces.join(between) + tail;
+};
+
+/** What is dear to understand, each in its own way. */
+const shapes = {
+  'here-documents': filled((i) => `cat <<E${i}\nline $HOME $(ls)\nE${i}`, { between: '\n' }),
+  wrappers: filled(() => 'env A=1 nice -n 5 timeout 5', { between: ' ', tail: ' ls' }),
+  'flags of sudo': filled(() => '-u root -E', { head: 'sudo ', between: ' ', tail: ' ls' }),
+  'a pipeline': filled((i) => `grep -n x${i} file${i}.txt`, { between: ' | ' }),
+  substitutions: filled(() => '`ls a` $(ls b)', { head: 'echo ', between: ' ' }),
+  'nested substitutions': filled(() => 'x', { head: 'echo $('.repeat(60), between: ' ', tail: ')'.repeat(60) }),
+  assignments: filled((i) => `A${i}="$A${i}x$B"`),
+  'one word': filled(() => `a"b"'c'$d`, { head: 'echo ', between: '' }),
+  'one path': filled(() => 'x/..', { head: 'cat ', between: '/' }),
+  redirections: filled((i) => `>f${i}`, { head: 'ls ', between: ' ' }),
+  'many programs': filled((i) => `prog${i} a`),
+  functions: filled((i) => `f${i}() { ls; }; f${i}`),
+};
+
+const analysisCase = ([shape, command]) => ({
+  name: `understand 10,000 characters, ${shape}`,
+  contestants: {
+    lathe: async ({ scratch }) => {
+      const options = { cwd: scratch, workspaceRoots: [scratch], home: env.HOME ?? '/', path: env.PATH };
+      return { run: async () => JSON.stringify(await analyzeCommand(command, options)) };
+    },
+  },
+  goals: [{ metric: 'time', limit: 20, guard: 200 }],
+  rounds: 20,
+  isQuick: true,
+});
+
 export const cases = group('shell', [
+  ...Object.entries(shapes).map(analysisCase),
   shellCase({
     name: 'run echo hi',
     command: 'echo hi',

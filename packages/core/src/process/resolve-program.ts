@@ -1,6 +1,7 @@
 import { access, constants, realpath, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { isWithin } from '../files/workspace.js';
+import { executableAt } from './trusted-path.js';
 
 /**
  * The PATH a shell may search: absolute directories outside the workspace only. What is judged and what runs must use
@@ -31,23 +32,26 @@ export async function resolveProgram(
   name: string,
   { cwd, path, workspaceRoots }: { cwd: string; path: string; workspaceRoots: readonly string[] },
 ): Promise<ProgramLocation> {
-  const candidates = name.includes('/')
+  // A spelled path may lie on a disk that never answers; the directories of `PATH` are the user's own, and quick to ask.
+  const isSpelled = name.includes('/');
+  const candidates = isSpelled
     ? [isAbsolute(name) ? name : join(cwd, name)]
     : path.split(delimiter).map((directory) => join(directory, name));
   for (const candidate of candidates) {
-    if (!(await isExecutable(candidate))) continue;
-    const file = await realpath(candidate);
+    const file = isSpelled ? await patientlyAt(candidate) : executableAt(candidate);
+    if (file === undefined) continue;
     const isInWorkspace = workspaceRoots.some((root) => isWithin(root, file) || isWithin(root, candidate));
     return { file, isInWorkspace };
   }
   return { isInWorkspace: false };
 }
 
-async function isExecutable(file: string): Promise<boolean> {
+async function patientlyAt(path: string): Promise<string | undefined> {
   try {
-    await access(file, constants.X_OK);
-    return (await stat(file)).isFile();
+    await access(path, constants.X_OK);
+    const real = await realpath(path);
+    return (await stat(real)).isFile() ? real : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }

@@ -25,16 +25,20 @@ export async function settlePath({ cwd, path, pattern }: PathUse, budget: Budget
 /** Resolves `..` as the kernel does: a link before it is followed first. */
 async function climb(path: string): Promise<string> {
   const at: string[] = [];
+  let mayHoldLinks = false;
   for (const component of path.split('/')) {
     if (component === '' || component === '.') continue;
     if (component !== '..') {
       at.push(component);
+      mayHoldLinks = true;
       continue;
     }
+    const real = mayHoldLinks ? await realpath(`/${at.join('/')}`).catch(() => undefined) : undefined;
+    if (real !== undefined) {
+      at.splice(0, at.length, ...real.split('/').filter((name) => name !== ''));
+      mayHoldLinks = false;
+    }
     // A missing directory cannot be climbed out of either: the command fails on it.
-    const below = `/${at.join('/')}`;
-    const real = await realpath(below).catch(() => below);
-    at.splice(0, at.length, ...real.split('/').filter((name) => name !== ''));
     at.pop();
   }
   return `/${at.join('/')}`;

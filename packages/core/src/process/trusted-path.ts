@@ -30,11 +30,13 @@ const systemDirectories = [
   '/run/current-system/sw/bin',
 ];
 
-function executableAt(path: string): string | undefined {
+/** The file behind a path, every link resolved, when it can be executed. */
+export function executableAt(path: string): string | undefined {
   try {
+    // Most directories of `PATH` do not have the program, and an exception is dear.
+    if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return undefined;
     accessSync(path, constants.X_OK);
-    const real = realpathSync(path);
-    return statSync(real).isFile() ? real : undefined;
+    return realpathSync.native(path);
   } catch {
     return undefined;
   }
