@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type CallMark, isAlive } from './call-mark.js';
 
@@ -47,17 +48,16 @@ export class ProcessTree {
     return this.processes();
   }
 
-  /** True when all of them took the hint, also those that were started in the meantime. */
+  /** True when all of them took the hint. Only those asked are watched: a look at all processes of the machine is dear. */
   async #endPolitely(): Promise<boolean> {
-    const asked = new Set<number>();
+    const asked = this.processes();
+    if (asked.length > maxPoliteProcesses) return false;
+    for (const pid of asked) send(pid, 'SIGTERM');
+    // A stopped process hears nothing before it goes on.
+    for (const pid of asked) send(pid, 'SIGCONT');
     const deadline = performance.now() + politeMs;
-    while (performance.now() < deadline) {
-      const pids = this.processes();
-      if (pids.length === 0 || pids.length > maxPoliteProcesses) break;
-      for (const pid of pids.filter((candidate) => !asked.has(candidate))) send(pid, 'SIGTERM');
-      for (const pid of pids) asked.add(pid);
-      await wait(pollMs);
-    }
+    const awaited = asked.filter(hearsTerm);
+    while (performance.now() < deadline && awaited.some(isRunning)) await wait(pollMs);
     return this.isGone();
   }
 
@@ -68,6 +68,21 @@ export class ProcessTree {
     for (const group of new Set(pids.map(groupOf))) if (group > 1) send(-group, 'SIGKILL');
     for (const pid of pids) send(pid, 'SIGKILL');
   }
+}
+
+/** A process that ignores the polite signal is not waited for. */
+function hearsTerm(pid: number): boolean {
+  if (!hasProc) return true;
+  try {
+    const ignored = readFileSync(`/proc/${pid}/status`, 'latin1').match(/^SigIgn:\s+([0-9a-f]+)/m)?.[1] ?? '0';
+    return ((BigInt(`0x${ignored}`) >> BigInt(constants.signals.SIGTERM - 1)) & 1n) === 0n;
+  } catch {
+    return false;
+  }
+}
+
+function isRunning(pid: number): boolean {
+  return hasProc ? isAlive(pid) : canSignal(-pid);
 }
 
 function groupOf(pid: number): number {
