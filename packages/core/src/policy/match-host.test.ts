@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { policyOf } from '../../../../testing/scheduler-kit.js';
 import { matchesHost } from './match-host.js';
 
+// SB20
 /** Rule, host, whether an allow rule covers it, whether a deny rule does. */
 // SI06
 test.each([

@@ -170,6 +170,7 @@ test.each<[string, JudgedCall]>([
     ).toBe('deny');
 });
 
+// SA16
 test('deny beats ask beats allow in any order and any mode', () => {
   const rules = ['run_shell_command(git *)', 'run_shell_command', 'Bash(git push)'];
   fc.assert(
@@ -202,6 +203,7 @@ test('in yolo mode a list of allowed tools is a limit', () => {
   expect(policy.judge(shell('rm x')).verdict).toBe('deny');
 });
 
+// SA22
 test.each([
   'read_file(!a)',
   'edit({a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b})',
@@ -237,6 +239,7 @@ test('a rule that forbids a place forbids where its links lead; one that permits
   expect(policyOf({ allow: [`read_file(${spec})`] }).judge(judged).verdict).toBe('ask');
 });
 
+// SA22
 test.each(['__proto__', 'toString', 'constructor'])('the rule %s names a tool and nothing else', (text) => {
   const policy = policyOf({ allow: [text] });
   expect(policy.judge(call('other')).verdict).toBe('ask');

@@ -366,6 +366,7 @@ test.each([
   expect(await deny('rm', command)).not.toBe('no');
 });
 
+// SA15
 test.each([
   'git log &&& x',
   'echo "a',
@@ -412,6 +413,18 @@ test('a pattern names the files it matches now', async () => {
   const root = tempDirectory({ '.netrc': '', 'a.txt': '' });
   expect((await analyzeIn(root, 'cat .n*')).reads).toEqual([root, join(root, '.netrc')]);
   expect((await analyzeIn(root, 'for f in ./.[a-z]*; do cat "$f"; done')).reads).toContain(join(root, '.netrc'));
+});
+
+test.each([
+  ['diff a b', true],
+  ['diff -q one two', true],
+  ['diff --no-dereference one two', true],
+  ['diff one two', false],
+  ['diff -u a one', false],
+  ['diff -ru one two', false],
+])('links inside directories that diff compares are not followed unasked: %s', async (command, isReadOnly) => {
+  const root = tempDirectory({ a: '', b: '', 'one/a': '', 'two/a': '' });
+  expect((await analyzeIn(root, command)).isReadOnly).toBe(isReadOnly);
 });
 
 test.each([
@@ -474,6 +487,7 @@ test.each([
   );
 });
 
+// SA17
 test.each([
   ['git checkout main', ['git checkout *']],
   ['npm run build && git commit -m x', ['npm run build *', 'git commit *']],
@@ -512,6 +526,7 @@ test.each([
   expect((await analyze(command)).rules).toEqual(rules);
 });
 
+// SA17
 test('"always" never saves more than what then passes', async () => {
   const command = 'npm run build && git commit -m x';
   const { rules } = await analyze(command);

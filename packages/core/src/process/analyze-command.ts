@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type AnalysisOptions, type CommandAnalysis, type Segment, unknownPart } from './command-analysis.js';
 import type { Findings, PlacedSegment } from './findings.js';
@@ -32,6 +33,7 @@ export async function analyzeCommand(command: string, options: AnalysisOptions):
   await resolvePrograms(findings, options);
   await checkRepositories(findings);
   await checkSearches(findings);
+  await checkFollowed(findings);
   const reads = await settle(findings.reads, doubts);
   const redirections = await settle(findings.redirections, doubts);
   const writes = [...new Set([...(await settle(findings.writes, doubts)), ...redirections])];
@@ -143,6 +145,15 @@ async function checkSearches({ searches, doubts }: Findings): Promise<void> {
   for (const directory of await settle(searches, doubts)) {
     const secret = await secretBelow(directory);
     if (secret !== undefined) doubts.add(`It would search ${secret}, which holds keys or credentials.`);
+  }
+}
+
+/** What a link in a directory leads to is read without being named. */
+async function checkFollowed({ followed, doubts }: Findings): Promise<void> {
+  if (doubts.size > 0) return;
+  for (const path of await settle(followed, doubts)) {
+    const info = await stat(path).catch(() => undefined);
+    if (info?.isDirectory()) doubts.add(`It follows links inside ${path}.`);
   }
 }
 

@@ -8,6 +8,7 @@ function capture(options: Partial<CaptureOptions> = {}): CapturedOutput {
   return new CapturedOutput({ directory, maxBytes: 1_000_000, from: 'overflow', ...options });
 }
 
+// RS05
 test('a character split over chunks is decoded once, an invalid byte becomes one replacement', () => {
   const output = capture();
   for (const byte of Buffer.from('größe 漢字 😀')) output.push(Uint8Array.of(byte));
@@ -59,6 +60,7 @@ test('a disk that fails costs the file, not the command', () => {
   expect(output.path).toBeUndefined();
 });
 
+// RS05
 test('a stream with NUL bytes is binary', () => {
   const output = capture();
   output.push(Uint8Array.of(0x7f, 0x45, 0x4c, 0x46, 0, 0));

@@ -5,6 +5,7 @@ import { checkRuleExamples } from './rule-examples.js';
 
 const split = (command: string) => command.split(' ').map((word) => word.replaceAll('?', unknownPart));
 
+// SA01
 test.each([
   ['git log', 'git log', 'yes'],
   ['git log', 'git log -1', 'yes'],
@@ -46,6 +47,7 @@ test('quotes in a rule hold a word together', () => {
   expect(matchCommandRule("echo '*'", ['echo', '*'])).toBe('yes');
 });
 
+// SA22
 test.each(['', '   ', 'git "log', "git 'log", 'git\nlog'])('%j is no rule', (rule) => {
   expect(checkCommandRule(rule)).toEqual(expect.any(String));
 });
@@ -54,6 +56,7 @@ test.each(['git log', 'git *', '*', 'toString', '__proto__', 'a "b c"'])('%j is 
   expect(checkCommandRule(rule)).toBeUndefined();
 });
 
+// SA23
 test('a rule that does not do what its examples say is found out', () => {
   expect(
     checkRuleExamples('git log *', {

@@ -11,6 +11,8 @@ export class Findings {
   readonly reads: PathUse[] = [];
   /** The part of `reads` whose content is searched. */
   readonly searches: PathUse[] = [];
+  /** The part of `reads` that may be no directories. */
+  readonly followed: PathUse[] = [];
   readonly writes: PathUse[] = [];
   readonly redirections: PathUse[] = [];
   readonly repositories: PathUse[] = [];

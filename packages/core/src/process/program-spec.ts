@@ -20,10 +20,16 @@ interface Extras {
   isFree?: boolean;
   /** What is wrong with arguments whose flags are all known. */
   refuse?: (args: SortedArguments) => string | undefined;
+  /** Whether it shows where links lead that lie in a directory among its operands. */
+  followsLinks?: (args: SortedArguments) => boolean;
 }
 
 /** A program that is harmless with the flags listed, and only with them. */
-export function program(flags: string, operands: Operands, { isFree = false, refuse }: Extras = {}): Judge {
+export function program(
+  flags: string,
+  operands: Operands,
+  { isFree = false, refuse, followsLinks }: Extras = {},
+): Judge {
   let list: FlagList | undefined;
   return (args) => {
     // Most programs never come up, so their flags are read when they do.
@@ -34,7 +40,8 @@ export function program(flags: string, operands: Operands, { isFree = false, ref
     const why = refuse?.(sorted) ?? (isEmpty ? undefined : 'an operand could make it do more than print');
     const paths = pathsAmong(sorted, operands);
     const searches = operands === 'pattern' || sorted.flags.has('-r') ? paths : [];
-    return { ...(why !== undefined && { why }), reads: [...sorted.paths, ...paths], searches };
+    const followed = followsLinks?.(sorted) ? paths : [];
+    return { ...(why !== undefined && { why }), reads: [...sorted.paths, ...paths], searches, followed };
   };
 }
 

@@ -8,6 +8,8 @@ export interface Effects {
   reads?: Argument[];
   /** Those of `reads` whose content is searched, and if they are directories all that lies below. */
   searches?: Argument[];
+  /** Those of `reads` that must be no directories: links inside would be followed, wherever they lead. */
+  followed?: Argument[];
   writes?: Argument[];
   usesNetwork?: boolean;
   /** Directories in which git starts to look for a repository, whose configuration can name programs to run. */

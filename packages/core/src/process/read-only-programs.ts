@@ -25,6 +25,11 @@ const noArgumentFile = {
     operands.some(({ value }) => value.startsWith('@')) ? 'the file behind an @ holds more flags' : undefined,
 };
 
+/** Whether two files differ is no secret, how they differ may be. */
+function diffFollows({ flags }: SortedArguments): boolean {
+  return !['-q', '--brief', '--no-dereference'].some((flag) => flags.has(flag));
+}
+
 const fileReaders: Record<string, Judge> = {
   cat: program(
     `-AbeEnstTuv --show-all --number-nonblank --show-ends --number --squeeze-blank --show-tabs ${info}`,
@@ -79,12 +84,11 @@ const fileReaders: Record<string, Judge> = {
       `--show-c-function --show-function-line= --expand-tabs --ed --normal --left-column --tabsize= ${info}`,
     'paths',
     {
-      // It follows links inside; whether two files differ is no secret, how they differ may be.
-      refuse: ({ flags }) =>
-        ['-r', '--recursive'].some((flag) => flags.has(flag)) &&
-        !['-q', '--brief', '--no-dereference'].some((flag) => flags.has(flag))
+      refuse: (args) =>
+        ['-r', '--recursive'].some((flag) => args.flags.has(flag)) && diffFollows(args)
           ? 'it follows links inside the directories'
           : undefined,
+      followsLinks: diffFollows,
     },
   ),
   // The second operand of uniq and xxd is a file they write.

@@ -158,6 +158,7 @@ test('a wrong value of something that protects counts as the strict one', () => 
   expect(load('{"permissions": {"deny": "web_fetch"}}').settings.permissions.deny).toEqual(['web_fetch']);
 });
 
+// SA22
 test('a bad rule does not take the good ones with it', () => {
   const { settings, problems } = load(
     '{"permissions": {"deny": ["a", "", 7, "b(", "toString", "__proto__", "c(d *)"]}}',
@@ -171,6 +172,7 @@ test('a server that is wrong anywhere is left out whole, the others stay', () =>
   expect(settings.mcpServers).toEqual({ b: { command: 'y' } });
 });
 
+// SA22
 test('keys written twice are reported; rules of both count, and the stricter mode', () => {
   const text = `{
     "permissions": { "deny": ["a"], "deny": ["b"] },

@@ -296,7 +296,7 @@ describe('errors', () => {
 });
 
 describe('safety', () => {
-  // SJ04
+  // SJ04 SB19
   test.each(['--pre=touch', '-f/etc/passwd', '-', '--', '-e', '--files', '--help', '-uuu'])(
     'the pattern %s is text',
     async (pattern) => {

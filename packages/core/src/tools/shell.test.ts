@@ -114,16 +114,22 @@ test('cancelling before the start and during the run give different texts', asyn
   expect((await running).llmContent).toBe('Command was cancelled while it ran. Output until then:\nbegun');
 });
 
+// RS17
 test.each(['', '  ', '# only a comment', 'echo \0'])('%j is refused before it runs', async (command) => {
   const { tool } = await shellTool();
   expect(tool.validateToolParams({ command })).toMatch(/^command /);
 });
 
-test('switches that a model might invent are refused', async () => {
-  const { tool } = await shellTool();
-  expect(tool.validateToolParams({ command: 'ls', disableSandbox: true })).toMatch(/disableSandbox/);
-});
+// SA21
+test.each(['disableSandbox', 'is_safe', 'trusted', 'sandbox', 'approved'])(
+  'the switch %s, which a model might invent, is refused',
+  async (name) => {
+    const { tool } = await shellTool();
+    expect(tool.validateToolParams({ command: 'ls', [name]: true })).toContain(name);
+  },
+);
 
+// RS17
 test('a very long command is refused with the way out', async () => {
   const { tool } = await shellTool();
   expect(tool.validateToolParams({ command: `echo ${'x'.repeat(1_000_000)}` })).toMatch(/script file/);
@@ -141,6 +147,7 @@ test('output beyond the limit keeps head and tail and names a private file with 
   expect(readFileSync(path, 'utf8').split('\n')).toHaveLength(100_003);
 });
 
+// SA17
 test('an unproven command asks, showing the rule that always would save', async () => {
   const { tool, root } = await shellTool();
   expect(await tool.shouldConfirmExecute({ command: 'make all' })).toEqual({
@@ -153,6 +160,7 @@ test('an unproven command asks, showing the rule that always would save', async 
   });
 });
 
+// SA21
 test('a directory that leads outside the workspace asks, however it is spelled', async () => {
   const isReadOnly = (command: string): CommandAnalysis => ({ ...unproven(command), segments: [], isReadOnly: true });
   const { tool, root } = await shellTool({ analyze: isReadOnly });

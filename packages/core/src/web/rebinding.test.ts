@@ -24,7 +24,7 @@ ip -6 addr add 2001:db8::5/64 dev far nodad
 mount --bind "$1" /etc/resolv.conf
 exec "$2" "$3" "$4"`;
 
-// SI02, SI03
+// SI02, SI03, SB20
 test.skipIf(!hasProgram('ip') || flags === undefined)(
   `a name that answers differently each time gives nothing private in ${tries} tries`,
   async () => {
