@@ -30,6 +30,7 @@ const hostile: Record<string, string> = {
   'tables in tables': repeat('<table><tr><td>x'),
   'links in links': repeat('<a href=/x>y'),
   'one large listing': `<pre>${repeat('x <b>y</b>\n')}`,
+  'listings in listings': repeat('<pre>x'),
   'one large heading': `<h1>${repeat('x <b>y</b>\n')}`,
   'one wide row': `<table><tr>${repeat('<td>x')}`,
   'lines in code': `<code>${repeat('`\n')}`,

@@ -21,7 +21,8 @@ export class MarkdownWriter {
   readonly #lines = new MarkdownLines();
   readonly #lists: { next: number | undefined; isBegun: boolean }[] = [];
   readonly #tables: TableRows[] = [];
-  #pre: { text: string; language: string } | undefined;
+  /** Whether a line ended is kept apart: looking at the end of a text that grows would copy it each time. */
+  #pre: { text: string; language: string; isLineEnded: boolean } | undefined;
   #preDepth = 0;
   #code: string | undefined;
   #codeDepth = 0;
@@ -48,7 +49,7 @@ export class MarkdownWriter {
 
   /** Text with its entities decoded. */
   text(text: string): void {
-    if (this.#pre) this.#pre.text += text;
+    if (this.#pre) this.#addToPre(text);
     // Joined at once: what `replace` returns is put together later, for all of a long text in one breath.
     else if (this.#code !== undefined) this.#code += text.split(/\s+/).join(' ');
     else this.#lines.text(text);
@@ -78,7 +79,7 @@ export class MarkdownWriter {
   }
 
   #openPre({ language = '' }: WrittenElement): void {
-    this.#pre = { text: '', language };
+    this.#pre = { text: '', language, isLineEnded: true };
     this.#preDepth = 1;
   }
 
@@ -173,7 +174,7 @@ export class MarkdownWriter {
   #openInPre({ name, language }: WrittenElement): void {
     if (!this.#pre) return;
     if (name === 'pre') this.#preDepth++;
-    if (name === 'br') this.#pre.text += '\n';
+    if (name === 'br') this.#addToPre('\n');
     else if (blocks.has(name)) this.#endPreLine();
     if (name === 'code') this.#pre.language ||= language ?? '';
   }
@@ -183,8 +184,14 @@ export class MarkdownWriter {
     else if (blocks.has(name)) this.#endPreLine();
   }
 
+  #addToPre(text: string): void {
+    if (!this.#pre || text === '') return;
+    this.#pre.text += text;
+    this.#pre.isLineEnded = text.endsWith('\n');
+  }
+
   #endPreLine(): void {
-    if (this.#pre && this.#pre.text !== '' && !this.#pre.text.endsWith('\n')) this.#pre.text += '\n';
+    if (!this.#pre?.isLineEnded) this.#addToPre('\n');
   }
 
   #endPre(): void {
