@@ -62,7 +62,7 @@ test('whatever byte a write ends at, all records before it are there, and the ne
 });
 
 // RP01
-test('a process killed in the middle loses at most the record it was writing', { timeout: 60_000 }, async () => {
+test('a process killed in the middle loses at most the record it was writing', { timeout: 600_000 }, async () => {
   const child = await bundleChild('append-records');
   const directory = tempDirectory();
   for (let round = 0; round < (process.env['LATHE_LONG'] ? 50 : 6); round++) {

@@ -36,7 +36,7 @@ test('what the model sees of the tool stays the same', async () => {
 });
 
 // Beyond some thousands a second thread helps.
-test.each([1200, 12_000])('the newest of %i matches come first', async (count) => {
+test.each([1200, 12_000])('the newest of %i matches come first', { timeout: 120_000 }, async (count) => {
   const root = tempDirectory();
   for (let index = 0; index < count; index++) {
     mkdirSync(join(root, `d${index % 40}`), { recursive: true });
