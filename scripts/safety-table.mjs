@@ -160,7 +160,7 @@ function countOf(name) {
   const { count, date, seed, ...facts } = run;
   const more = Object.entries(facts).map(([key, value]) => `, ${key} ${value}`);
   const what = name === 'soak' ? 'tool calls in one process (soak)' : name;
-  return `**${count.toLocaleString('en')}** ${what}, 0 failures${more.join('')} (${date}, seed ${seed})`;
+  return `**${count.toLocaleString('en')}** ${what}, 0 failures${more.join('')} (${date}${seed === undefined ? '' : `, seed ${seed}`})`;
 }
 
 function areaRow([id, text, files]) {

@@ -25,6 +25,8 @@ const maxPrograms = 64;
 export async function analyzeCommand(command: string, options: AnalysisOptions): Promise<CommandAnalysis> {
   if (command.length > hardLength) return refused(command, 'It is too long to be understood.');
   if (openBrackets(command) > hardBrackets) return refused(command, 'It is nested too deeply to be understood.');
+  // To bash it goes on with the word of a `<(…)`; to the grammar it begins a comment, in which nothing is judged.
+  if (command.includes(')#')) return refused(command, 'It has a # right after a bracket.');
   const findings = understand(command, options);
   if (!findings) return refused(command, 'It could not be understood.');
   const { doubts } = findings;
