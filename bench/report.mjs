@@ -1,6 +1,7 @@
 // RESULTS.md from the kept results, and the lines of a run.
 import { writeFileSync } from 'node:fs';
 import { round } from './judge.mjs';
+import { reasons } from './reasons.mjs';
 
 /** One contestant in the terminal. */
 export function line(name, result, raw) {
@@ -110,7 +111,9 @@ function behindSection(all) {
       return lathe[key] > result[key] * 1.05 ? [`${peer} by ${round(lathe[key] / result[key])} ×`] : [];
     });
     const missed = verdicts.filter(({ isMet }) => !isMet).map(({ text }) => text);
-    return ahead.length + missed.length > 0 ? [`- **${name}**: ${[...ahead, ...missed].join('; ')}`] : [];
+    return ahead.length + missed.length > 0
+      ? [`- **${name}**: ${[...ahead, ...missed].join('; ')}. ${reasons[name] ?? ''}`.trimEnd()]
+      : [];
   });
   return `## Where we are not ahead\n\n${rows.length > 0 ? rows.join('\n') : 'Nowhere.'}\n`;
 }

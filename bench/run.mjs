@@ -14,7 +14,7 @@ import { line, writeReport } from './report.mjs';
 
 const help = `npm run bench -- [options]
 
-  --quick         small corpora, no peers, generous limits, under five minutes; fails when a limit is exceeded
+  --quick         small corpora, no peers, generous limits, under five minutes; fails when a limit is exceeded thrice
   --only REGEX    cases whose "group: name" matches
   --rounds N      at most so many rounds each
   --no-peers      only ourselves and the raw limit
@@ -68,15 +68,8 @@ const failures = [];
 for (const one of chosen) {
   if (one.corpora?.some((name) => !corpora.has(name))) continue;
   console.log(`\n${one.group}: ${one.name}`);
-  const results = await measure(one, {
-    place,
-    scratch,
-    rounds: Number(options.rounds),
-    timeoutMs: 15_000,
-    isIncluded: (name) => hasPeers || /^(raw|lathe)/.test(name),
-  });
+  const { results, verdicts } = await measured(one);
   for (const [name, result] of Object.entries(results)) console.log(line(name, result, results.raw));
-  const verdicts = judge(one, results, { isQuick });
   for (const verdict of verdicts) console.log(`  ${verdict.isMet ? 'met   ' : 'MISSED'} ${verdict.text}`);
   failures.push(...verdicts.filter(({ isMet }) => !isMet).map(({ text }) => `${one.group}: ${one.name}: ${text}`));
   keep(one, results, verdicts);
@@ -89,6 +82,21 @@ console.log(`\n${chosen.length} cases, ${failures.length} goals missed`);
 for (const failure of failures) console.log(`  ${failure}`);
 // A full run reports; only a quick one, with its generous limits, is a guard.
 process.exitCode = isQuick && failures.length > 0 ? 1 : 0;
+
+/** A guard must not fail because the machine was busy: what a quick run misses is measured twice more. */
+async function measured(one) {
+  for (let attempts = isQuick ? 3 : 1; ; attempts--) {
+    const results = await measure(one, {
+      place,
+      scratch,
+      rounds: Number(options.rounds),
+      timeoutMs: 15_000,
+      isIncluded: (name) => hasPeers || /^(raw|lathe)/.test(name),
+    });
+    const verdicts = judge(one, results, { isQuick });
+    if (attempts === 1 || verdicts.every(({ isMet }) => isMet)) return { results, verdicts };
+  }
+}
 
 /** What the benchmarks themselves need: a tokenizer. */
 function installOwn() {
