@@ -74,11 +74,11 @@ async function readAt({ fd, stat }: ReadableFile, position: number, maxChars: nu
   const read = (length: number) => readFully(fd, Buffer.allocUnsafe(length), position, length);
   const bytes = await read(Math.min(maxChars + 1, size - position));
   const isEnough = position + bytes.length === size || (isAscii(bytes) && !bytes.includes(0));
-  return isEnough ? bytes : read(Math.min((maxChars + 1) * maxBytesPerChar, size - position));
+  return isEnough ? bytes : read(Math.min((maxChars + 1) * bytesPerCharAtMost, size - position));
 }
 
 // GB18030 and UTF-32 use up to four bytes for a UTF-16 unit.
-const maxBytesPerChar = 4;
+const bytesPerCharAtMost = 4;
 
 interface Body {
   bytes: Buffer;
