@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { rgPath } from '@vscode/ripgrep';
 import { peerPackage } from '../case.mjs';
+import { textOf, unattended } from './gemini-family.mjs';
 
 export async function open({ root, scratch, corpora, ...place }) {
   const dist = join(peerPackage(place, 'gemini-core', '@google/gemini-cli-core'), 'dist');
@@ -11,16 +12,7 @@ export async function open({ root, scratch, corpora, ...place }) {
   const gemini = await load('index.js');
   const { ReadManyFilesTool } = await load('src/tools/read-many-files.js');
   const config = new gemini.Config({
-    sessionId: 'bench',
-    targetDir: root,
-    cwd: root,
-    debugMode: false,
-    model: 'gemini-2.5-pro',
-    interactive: false,
-    trustedFolder: true,
-    approvalMode: 'yolo',
-    telemetry: { enabled: false },
-    usageStatisticsEnabled: false,
+    ...unattended(root, 'gemini-2.5-pro'),
     useRipgrep: true,
     folderTrust: false,
     disableLLMCorrection: true,
@@ -36,9 +28,7 @@ export async function open({ root, scratch, corpora, ...place }) {
   const run = async (Tool, params) => {
     if (!built.has(Tool)) built.set(Tool, new Tool(config, bus));
     const invocation = built.get(Tool).build(params);
-    const { llmContent, error } = await invocation.execute({ abortSignal: new AbortController().signal });
-    if (error) throw new Error(error.message);
-    return textOf(llmContent);
+    return textOf(await invocation.execute({ abortSignal: new AbortController().signal }));
   };
   return {
     grep: (pattern, path, glob) => run(gemini.RipGrepTool, { pattern, dir_path: path, include_pattern: glob }),
@@ -52,12 +42,4 @@ export async function open({ root, scratch, corpora, ...place }) {
     write: (path, content) => run(gemini.WriteFileTool, { file_path: path, content }),
     shell: (command) => run(gemini.ShellTool, { command }),
   };
-}
-
-function textOf(content) {
-  if (typeof content === 'string') return content;
-  return [content]
-    .flat()
-    .map((part) => (typeof part === 'string' ? part : (part?.text ?? '')))
-    .join('');
 }

@@ -3,31 +3,17 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { NotThere, peerPackage } from '../case.mjs';
+import { textOf, unattended } from './gemini-family.mjs';
 
 export async function open({ root, scratch, ...place }) {
   process.env.HOME = scratch;
   const copy = copyWithExports(peerPackage(place, 'qwen-cli', '@qwen-code/qwen-code'));
   const { Config, EditTool, WriteFileTool } = await import(pathToFileURL(copy).href);
-  const config = new Config({
-    sessionId: 'bench',
-    targetDir: root,
-    cwd: root,
-    debugMode: false,
-    model: 'qwen3-coder',
-    interactive: false,
-    trustedFolder: true,
-    approvalMode: 'yolo',
-    telemetry: { enabled: false },
-    usageStatisticsEnabled: false,
-  });
+  const config = new Config(unattended(root, 'qwen3-coder'));
   // As when the file was read before.
   config.getFileReadCacheDisabled = () => true;
   const tools = { edit: new EditTool(config), write: new WriteFileTool(config) };
-  const run = async (tool, params) => {
-    const { llmContent, error } = await tool.build(params).execute(new AbortController().signal);
-    if (error) throw new Error(error.message);
-    return String(llmContent);
-  };
+  const run = async (tool, params) => textOf(await tool.build(params).execute(new AbortController().signal));
   return {
     edit: (path, old_string, new_string, hits = 0) =>
       run(tools.edit, { file_path: path, old_string, new_string, replace_all: hits > 0 }),

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { rgPath } from '@vscode/ripgrep';
 import { peerPackage } from '../case.mjs';
+import { textOf, unattended } from './gemini-family.mjs';
 
 export async function open({ root, scratch, corpora, ...place }) {
   const dist = join(peerPackage(place, 'qwen-core', '@qwen-code/qwen-code-core'), 'dist');
@@ -12,28 +13,14 @@ export async function open({ root, scratch, corpora, ...place }) {
   const { ReadManyFilesTool } = await load('src/tools/read-many-files.js');
   const { RipGrepTool } = await load('src/tools/ripGrep.js');
   const config = new qwen.Config({
-    sessionId: 'bench',
-    targetDir: root,
-    cwd: root,
-    debugMode: false,
-    model: 'qwen3-coder',
-    interactive: false,
-    trustedFolder: true,
-    approvalMode: 'yolo',
-    telemetry: { enabled: false },
-    usageStatisticsEnabled: false,
+    ...unattended(root, 'qwen3-coder'),
     useRipgrep: true,
     includeDirectories: [dirname(scratch), corpora],
   });
   const built = new Map();
   const run = async (Tool, params) => {
     if (!built.has(Tool)) built.set(Tool, new Tool(config));
-    const { llmContent, error } = await built.get(Tool).build(params).execute(new AbortController().signal);
-    if (error) throw new Error(error.message);
-    return [llmContent]
-      .flat()
-      .map((part) => (typeof part === 'string' ? part : (part?.text ?? '')))
-      .join('');
+    return textOf(await built.get(Tool).build(params).execute(new AbortController().signal));
   };
   return {
     grep: (pattern, path, include) => run(RipGrepTool, { pattern, path, ...(include && { include }) }),
