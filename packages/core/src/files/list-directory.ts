@@ -1,4 +1,4 @@
-import { type Dirent, lstatSync, readlinkSync, statSync } from 'node:fs';
+import { type Dirent, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { compileGlob } from '../text/glob.js';
 import { Top } from '../text/top.js';
 import { type BytePath, fromBytePath, systemPath } from './byte-path.js';
@@ -46,7 +46,7 @@ export async function listDirectory({
   for (const part of directoryParts(directory)) {
     for (const found of part.entries) {
       const entry = entryOf(prefix, found);
-      if (visibility.canRead?.(fromBytePath(prefix + entry.name)) === false) continue;
+      if (visibility.canRead && !mayShow(prefix + entry.name, entry, visibility.canRead)) continue;
       const isExcluded = patterns.some((pattern) => pattern.matches(fromBytePath(entry.name)));
       const reason = isExcluded ? 'pattern' : hider(entry, level, visibility);
       if (reason === undefined) entries.add(entry);
@@ -72,6 +72,19 @@ function entryOf(prefix: BytePath, found: Dirent): Entry {
     isLink,
     isDirectory: isLink ? leadsToDirectory(prefix + found.name) : found.isDirectory(),
   };
+}
+
+/** A link is as little to be seen as what it leads to, because its target is shown. */
+function mayShow(path: BytePath, { isLink }: Entry, canRead: (path: string) => boolean): boolean {
+  return canRead(fromBytePath(path)) && (!isLink || canRead(fromBytePath(realPath(path))));
+}
+
+function realPath(path: BytePath): BytePath {
+  try {
+    return realpathSync.native(systemPath(path), { encoding: 'latin1' });
+  } catch {
+    return path;
+  }
 }
 
 function leadsToDirectory(path: BytePath): boolean {

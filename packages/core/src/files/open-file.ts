@@ -147,7 +147,7 @@ const procFileSystem = 0x9fa0;
 const endlessNames = new Set(['kcore', 'kmsg', 'mem', 'kpagecount', 'kpageflags', 'pagemap', 'event', 'trace_pipe']);
 
 /** Files of the kernel that call themselves regular but are memory, or wait for events. */
-async function refuseEndless(path: string): Promise<void> {
+export async function refuseEndless(path: string): Promise<void> {
   if (!endlessNames.has(basename(path)) || !/^\/(?:proc|sys)\//.test(path)) return;
   const { type } = await statfs(path);
   if (type === procFileSystem || path.startsWith('/sys/'))

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { ToolError } from '../errors.js';
 import { systemPath, toBytePath } from './byte-path.js';
 import { codeOf } from './fs-error.js';
+import { refuseEndless } from './open-file.js';
 import { isWithin } from './workspace.js';
 
 /** What a search path leads to; a typed error when it leads nowhere or to something that cannot be searched. */
@@ -9,8 +10,12 @@ export async function searchPlace(path: string): Promise<'file' | 'directory'> {
   try {
     const found = await stat(systemPath(toBytePath(path)));
     if (found.isDirectory()) return 'directory';
-    if (found.isFile()) return 'file';
+    if (found.isFile()) {
+      await refuseEndless(path);
+      return 'file';
+    }
   } catch (error) {
+    if (error instanceof ToolError) throw error;
     const reason =
       codeOf(error) === 'ENOENT' ? 'does not exist' : `cannot be searched (${codeOf(error) ?? String(error)})`;
     throw new ToolError('search_path_not_found', `${path} ${reason}.`, { cause: error });

@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { dirname, join, posix, relative, sep } from 'node:path';
+import { otherPlaces } from '../files/mounts.js';
 import { isWithin } from '../files/workspace.js';
 import { compileGlob } from '../text/glob.js';
 import type { Reading } from './reading.js';
@@ -41,10 +42,12 @@ export class PathRules {
     return testOf(anchor(spec, this.#bases), 'narrow');
   }
 
-  /** Also as an absolute path whose second slash was forgotten, and also where links on its way lead. */
+  /** Also as an absolute path whose second slash was forgotten, where links on its way lead, and where mounts show it. */
   #widely(spec: string): PathTest {
     const readings = [anchor(spec, this.#bases), ...(/^\/[^/]/.test(spec) ? [anchor(`/${spec}`, this.#bases)] : [])];
-    const tests = [...readings, ...readings.map(followLinks)].map((anchored) => testOf(anchored, 'wide'));
+    const real = readings.map(followLinks);
+    const mounted = real.filter(({ pattern }) => pattern.startsWith('/')).flatMap(followMounts);
+    const tests = [...readings, ...real, ...mounted].map((anchored) => testOf(anchored, 'wide'));
     return (path) => tests.some((test) => test(path));
   }
 }
@@ -84,6 +87,11 @@ function followLinks({ base, pattern }: Anchored): Anchored {
     return { base: real, pattern: isAnchored ? `/${names.slice(count).join('/')}` : pattern };
   }
   return { base, pattern };
+}
+
+/** The same place where a mount shows it. Which part of it a mount shows is not compared: all of that is meant. */
+function followMounts({ base, pattern }: Anchored): Anchored[] {
+  return otherPlaces(base).map(({ path, shows }) => ({ base: path, pattern: shows === 'part' ? '/' : pattern }));
 }
 
 function realPath(path: string): string | undefined {

@@ -67,6 +67,14 @@ export class Policy {
     return this.#forbidden(call) ?? this.#asked(call) ?? this.#permitted(call) ?? ask('no rule allows it');
   }
 
+  /** Why a call is out of the question whatever it would ask: known before the tool looks at what it would touch. */
+  denial(call: Pick<JudgedCall, 'tool' | 'targets'>): Verdict | undefined {
+    const denied = this.#rules.deny.find((rule) => covers(this.#cover(rule, call, 'wide')));
+    if (denied) return deny(`the rule "${denied.text}" denies it`);
+    if (this.#isLimited.core && !this.#coversWhole(this.#rules.core, call)) return deny('tools.core does not list it');
+    return undefined;
+  }
+
   /** Whether a file may be read, so that searches can leave out the others; nothing when no rule denies reading. */
   readFilter(): ((path: string) => boolean) | undefined {
     const specs = this.#rules.deny.filter(forbidsReading).map(({ spec = '' }) => spec);
@@ -104,9 +112,8 @@ export class Policy {
   }
 
   #forbidden(call: JudgedCall): Verdict | undefined {
-    const denied = this.#rules.deny.find((rule) => covers(this.#cover(rule, call, 'wide')));
-    if (denied) return deny(`the rule "${denied.text}" denies it`);
-    if (this.#isLimited.core && !this.#coversWhole(this.#rules.core, call)) return deny('tools.core does not list it');
+    const denial = this.denial(call);
+    if (denial) return denial;
     if (this.mode === 'plan' && !call.isReadOnly && !isPlan(call))
       return deny('plan mode runs only what changes nothing; present the plan with exit_plan_mode first');
     if (this.mode === 'yolo' && this.#isLimited.allowed && !this.#coversWhole(this.#rules.allowed, call))
@@ -151,7 +158,7 @@ export class Policy {
   }
 
   /** A whitelist covers a call when it names the tool, or, for a command, each of its parts. */
-  #coversWhole(rules: readonly Rule[], call: JudgedCall): boolean {
+  #coversWhole(rules: readonly Rule[], call: Pick<JudgedCall, 'tool' | 'targets'>): boolean {
     const commands = call.targets.filter((target) => target.type === 'command' && !target.hidden);
     const covered = new Set<Target>();
     for (const rule of rules) {
@@ -162,7 +169,7 @@ export class Policy {
     return commands.length > 0 && commands.every((target) => covered.has(target));
   }
 
-  #cover(rule: Rule, call: JudgedCall, reading: Reading): Coverage {
+  #cover(rule: Rule, call: Pick<JudgedCall, 'tool' | 'targets'>, reading: Reading): Coverage {
     return coverage(rule, call, reading, this.#paths);
   }
 

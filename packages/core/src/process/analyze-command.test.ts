@@ -415,6 +415,16 @@ test('a pattern names the files it matches now', async () => {
   expect((await analyzeIn(root, 'for f in ./.[a-z]*; do cat "$f"; done')).reads).toContain(join(root, '.netrc'));
 });
 
+test('what a pattern copies or moves is judged under its new name', async () => {
+  const root = tempDirectory({ 'd/.npmrc': '', 'd/a.txt': '', 'e/x': '' });
+  const writes = async (command: string) => (await analyzeIn(root, command)).writes;
+  expect(await writes('cp d/* e/')).toContain(join(root, 'e/a.txt'));
+  expect(await writes('mv d/.n* .')).toContain(join(root, '.npmrc'));
+  expect(await writes(`cp d/.n* ${root}`)).toContain(join(root, '.npmrc'));
+  expect(await writes('cp -t . d/.[a-z]*')).toContain(join(root, '.npmrc'));
+  expect(await writes('cp "$x" e')).toEqual([join(root, 'e')]);
+});
+
 test.each([
   ['diff a b', true],
   ['diff -q one two', true],

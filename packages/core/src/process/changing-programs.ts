@@ -48,7 +48,11 @@ const places: FileUse = (args) => {
   const sources = given.length > 0 ? operands : operands.slice(0, -1);
   const targets = given.length > 0 ? given : operands.slice(-1);
   const inside = targets.flatMap((target) =>
-    sources.map((source) => ({ ...target, value: `${target.value}/${basename(source.value)}` })),
+    sources.map((source) =>
+      source.isKnown
+        ? { ...target, value: `${target.value}/${basename(source.value)}` }
+        : { ...target, ...(source.pattern && { names: source.pattern }) },
+    ),
   );
   return { reads: sources, writes: [...targets, ...inside] };
 };

@@ -13,6 +13,8 @@ export interface Argument {
   isGlob?: boolean;
   /** The pattern behind a word that is replaced by file names. */
   pattern?: Pattern;
+  /** Stands for the files in this directory that have the names this pattern matches elsewhere. */
+  names?: Pattern;
   /** A file that a search found below this directory, and that is no link. */
   below?: Argument;
 }

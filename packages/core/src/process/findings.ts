@@ -34,7 +34,7 @@ export class Findings {
 
   /** The places an operand may mean; a doubt when they are unknown. */
   places(argument: Argument, cwds: readonly string[]): PathUse[] {
-    const { value, isKnown, pattern, text, below } = argument;
+    const { value, isKnown, pattern, names, text, below } = argument;
     if (below) {
       const places = this.places(below, cwds);
       this.searches.push(...places);
@@ -45,9 +45,10 @@ export class Findings {
       this.doubt(`Which file ${text} means is only known when it runs.`);
       return [];
     }
-    if (value.startsWith('/')) return [{ cwd: '/', path: value, ...(pattern && { pattern }) }];
+    const more = { ...(pattern && { pattern }), ...(names && { names }) };
+    if (value.startsWith('/') && !names) return [{ cwd: '/', path: value, ...more }];
     if (cwds.length === 0) this.doubt(`In which directory ${text} lies is only known when it runs.`);
-    return cwds.map((cwd) => ({ cwd, path: value, ...(pattern && { pattern }) }));
+    return cwds.map((cwd) => ({ cwd, path: value, ...more }));
   }
 }
 

@@ -1,5 +1,5 @@
 import { lstat, readdir, realpath } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Pattern } from './expand-word.js';
 
 /** A path as a command spells it, seen from a directory. */
@@ -7,13 +7,23 @@ export interface PathUse {
   cwd: string;
   path: string;
   pattern?: Pattern;
+  /** Not the path itself, but files in it with the names of those that this pattern matches: `cp *.c path`. */
+  names?: Pattern;
 }
 
 /**
  * Absolute paths that say what the kernel will open: `link/..` leads to the parent of the link's target, and a pattern
  * stands for what it matches now, the links on the way, and the directory it is looked up in.
  */
-export async function settlePath({ cwd, path, pattern }: PathUse, budget: Budget): Promise<string[]> {
+export async function settlePath({ names, ...use }: PathUse, budget: Budget): Promise<string[]> {
+  const { cwd, path, pattern } = use;
+  if (names !== undefined) {
+    const sources = await settlePath({ cwd, path: '', pattern: names }, budget);
+    const places = await settlePath(use, budget);
+    budget.looks -= places.length * sources.length;
+    if (budget.looks < 0) return places;
+    return places.flatMap((place) => sources.map((source) => join(place, basename(source))));
+  }
   if (pattern === undefined) return [await climb(path.startsWith('/') ? path : `${cwd}/${path}`)];
   const components = splitPattern(pattern);
   const first = components.findIndex((component) => typeof component !== 'string');

@@ -27,10 +27,12 @@ export async function approve(call: ReadyCall, context: ApprovalContext, signal:
   const { policy, approver, record } = context;
   const { tool, params } = call;
   const { targets, confirmation } = await withDeadline(
-    async (own) => ({
-      targets: await tool.getTargets(params),
-      confirmation: await tool.shouldConfirmExecute(params, own),
-    }),
+    async (own) => {
+      const touched = await tool.getTargets(params);
+      // What is denied is not looked into: why a tool could not do it tells what is there.
+      const denial = policy.denial({ tool: tool.name, targets: touched });
+      return { targets: touched, confirmation: !denial && (await tool.shouldConfirmExecute(params, own)) };
+    },
     { name: tool.name, ms: tool.timeoutMs, graceMs: 0 },
     signal,
   );

@@ -22,7 +22,7 @@ import { FileChanges } from '../files/file-changes.js';
 import { FileLocks } from '../files/file-lock.js';
 import { Journal } from '../files/journal.js';
 import { LatheHome } from '../files/lathe-home.js';
-import { SeenFiles } from '../files/seen-files.js';
+import { contentHash, SeenFiles } from '../files/seen-files.js';
 import { Workspace } from '../files/workspace.js';
 import { EditTool } from './edit.js';
 
@@ -31,7 +31,8 @@ const signal = new AbortController().signal;
 async function setUp(files: Record<string, string | Uint8Array> = {}) {
   const root = tempDirectory(files);
   const home = new LatheHome(tempDirectory());
-  const changes = new FileChanges({ locks: new FileLocks(home), journal: new Journal(home), seen: new SeenFiles() });
+  const seen = new SeenFiles();
+  const changes = new FileChanges({ locks: new FileLocks(home), journal: new Journal(home), seen });
   const tool = new EditTool(await Workspace.open(root), changes);
   const path = (name: string) => join(root, name);
   const call = (name: string, old_string: string, new_string: string, more = {}) => ({
@@ -43,7 +44,7 @@ async function setUp(files: Record<string, string | Uint8Array> = {}) {
   const edit = (name: string, oldText: string, newText: string, more = {}) =>
     tool.execute(call(name, oldText, newText, more), signal);
   const read = (name: string) => readFileSync(path(name), 'utf8');
-  return { root, tool, changes, path, call, edit, read };
+  return { root, tool, seen, changes, path, call, edit, read };
 }
 
 describe('a successful edit', () => {
@@ -247,6 +248,7 @@ describe('the confirmation', () => {
     const params = call('src/f', '  a', 'a');
     expect(await tool.getTargets(params)).toEqual([
       { type: 'path', access: 'write', path: path('src/f'), asks: true, isInside: true },
+      { type: 'path', access: 'read', path: path('src/f'), asks: false, hidden: true },
     ]);
     expect(await tool.shouldConfirmExecute(params, signal)).toEqual({
       type: 'edit',
@@ -261,8 +263,9 @@ describe('the confirmation', () => {
   });
 
   test('warns of guarded, outside, linked and hard-linked targets', async () => {
-    const { tool, call, path, root } = await setUp({ '.git/config': 'a', f: 'a', g: 'b' });
+    const { tool, seen, call, path, root } = await setUp({ '.git/config': 'a', f: 'a', g: 'b' });
     const outside = join(tempDirectory({ f: 'a' }), 'f');
+    seen.record(outside, contentHash(Buffer.from('a')));
     symlinkSync('f', path('link'));
     linkSync(path('g'), path('h'));
     const guarded = await tool.shouldConfirmExecute(call('.git/config', 'a', 'b'), signal);

@@ -1,4 +1,5 @@
 import { isAbsolute } from 'node:path';
+import { ToolError } from '../errors.js';
 import { confirmChange, displayChange, hardLinkNote, textsOf } from '../files/change-report.js';
 import { type TextChange, viewChange } from '../files/change-view.js';
 import type { FileChanges } from '../files/file-changes.js';
@@ -66,12 +67,16 @@ export abstract class FileChangeTool<P extends { file_path: string }, C extends 
   }
 
   override async getTargets(params: P): Promise<Target[]> {
-    return [pathTarget(await this.#paths.judge(params, params.file_path), 'write')];
+    const location = await this.#paths.judge(params, params.file_path);
+    // Whoever changes a file learns what was in it, so a rule against reading it holds as well.
+    const read: Target = { type: 'path', access: 'read', path: location.path, asks: false, hidden: true };
+    return [pathTarget(location, 'write'), read];
   }
 
   override async shouldConfirmExecute(params: P, signal: AbortSignal): Promise<Confirmation> {
     const location = await this.#paths.judge(params, params.file_path);
     const current = await this.changes.read(location.path, signal);
+    if (current !== null && pathTarget(location, 'read').asks) this.#refuseUnread(current);
     const pace = new Pace(signal);
     const change = await this.plan(current, params, location.path, pace);
     const texts = textsOf(change);
@@ -107,6 +112,13 @@ export abstract class FileChangeTool<P extends { file_path: string }, C extends 
       },
     });
     return result;
+  }
+
+  /** Why an edit fails, and whether it does, tells what is in a file, and this one nobody may read unasked. */
+  #refuseUnread(current: Snapshot): void {
+    if (['all', 'part'].includes(this.changes.knowledgeOf(current))) return;
+    const message = `${current.path} cannot be read without approval. Read it first, then change it.`;
+    throw new ToolError('edit_requires_prior_read', message);
   }
 
   async #resultOf(planned: PlannedChange<P, C>): Promise<ToolResult> {

@@ -262,6 +262,15 @@ test.skipIf(!hasProgram('bwrap'))(
   },
 );
 
+test('a copy onto a file that exists is judged as that file', async () => {
+  const { tool, root } = await shellTool({ analyze: analyzeCommand, root: tempDirectory({ a: '', b: '' }) });
+  const paths = (await tool.getTargets({ command: 'cp a b' })).flatMap((target) =>
+    target.type === 'path' && target.access === 'write' ? target.path : [],
+  );
+  expect(new Set(paths)).toEqual(new Set([join(root, 'b')]));
+  expect(await tool.shouldConfirmExecute({ command: 'cat a/x/y' })).toBe(false);
+});
+
 test('secrets of the environment do not reach a command', async () => {
   const env = childEnvironment({ ...process.env, OPENAI_API_KEY: 'planted', SSH_AUTH_SOCK: '/planted' });
   const { run } = await shellTool({ env });

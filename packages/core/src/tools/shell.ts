@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { XStatic } from 'typebox/schema';
 import { ToolError } from '../errors.js';
-import type { Workspace } from '../files/workspace.js';
+import type { Location, Workspace } from '../files/workspace.js';
 import type { BackgroundCommands } from '../process/background.js';
 import type { AnalysisOptions, CommandAnalysis } from '../process/command-analysis.js';
 import { lackedRight, refuseBrokenSandbox, reportOn } from '../process/command-report.js';
@@ -196,16 +196,15 @@ export class ShellTool extends BaseTool<ShellParams> {
   }
 
   async #targetsOf(analysis: CommandAnalysis): Promise<Target[]> {
-    const { workspace } = this.#options;
     const commands = analysis.segments.map(({ words, isReadOnly, hidden }): Target => {
       return { type: 'command', words, asks: !isReadOnly, ...(hidden && { hidden }) };
     });
     const reads = analysis.reads.map(async (read): Promise<Target> => {
-      const { path, inside, readable, secret } = await workspace.locate(read);
+      const { path, inside, readable, secret } = await this.#locate(read);
       return { type: 'path', access: 'read', path, asks: !inside && !readable, ...(secret && { guarded: secret }) };
     });
     const writes = analysis.writes.map(async (write): Promise<Target> => {
-      const { path, inside, guarded } = await workspace.locate(write);
+      const { path, inside, guarded } = await this.#locate(write);
       const asks = !inside || analysis.redirections.includes(write);
       return { type: 'path', access: 'write', path, asks, isInside: inside, ...(guarded && { guarded }) };
     });
@@ -213,6 +212,16 @@ export class ShellTool extends BaseTool<ShellParams> {
     const targets = [...commands, ...(await Promise.all([...reads, ...writes])), ...hosts];
     const isSilent = !analysis.isReadOnly && !targets.some(({ asks }) => asks);
     return isSilent ? [...targets, unnamed(analysis.rootCommand)] : targets;
+  }
+
+  /** Below a file there is nothing, so that `b/a`, a guess for `cp a b`, is judged as `b`. */
+  async #locate(path: string): Promise<Location> {
+    try {
+      return await this.#options.workspace.locate(path);
+    } catch (error) {
+      if (!(error instanceof ToolError) || error.type !== 'file_not_found') throw error;
+      return this.#locate(dirname(path));
+    }
   }
 
   /** What the sandbox refused before is granted for one run, after it was asked for. */

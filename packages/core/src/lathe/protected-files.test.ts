@@ -1,0 +1,147 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { isLong } from '../../../../testing/long-run.js';
+import { hasProgram } from '../../../../testing/programs.js';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { executedNames } from '../files/protected-names.js';
+import type { CallRequest } from '../scheduler/call.js';
+import { createLathe } from './create-lathe.js';
+
+const never = new AbortController().signal;
+
+/** A project whose person allows as much as can be allowed, and is not there. */
+async function setUp(mode: string, files: Record<string, string> = {}) {
+  const base = tempDirectory({
+    'home/.lathe/settings.json': JSON.stringify({
+      permissions: { allow: ['run_shell_command', 'edit', 'write_file', 'read_file'] },
+      tools: { sandbox: 'off' },
+    }),
+    'app/x': 'planted\n',
+    'app/d/hooks/pre-commit': 'planted\n',
+    ...files,
+  });
+  const cwd = join(base, 'app');
+  const env = { PATH: process.env['PATH'] ?? '', HOME: join(base, 'home') };
+  const lathe = await createLathe({ cwd, home: join(base, 'home'), env, flags: { 'tools.approvalMode': mode } });
+  onTestFinished(() => lathe.close());
+  return { cwd, lathe };
+}
+
+const shell = (command: string): CallRequest => ({ name: 'run_shell_command', args: { command } });
+
+/** Ways to bring bytes to a path. */
+const ways: Record<string, (path: string) => CallRequest> = {
+  write_file: (path) => ({ name: 'write_file', args: { file_path: path, content: 'planted' } }),
+  edit: (path) => ({ name: 'edit', args: { file_path: path, old_string: '', new_string: 'planted' } }),
+  'a redirection': (path) => shell(`echo planted > ${quote(path)}`),
+  cp: (path) => shell(`cp x ${quote(path)}`),
+  'cp into its folder': (path) => shell(`cp d/hooks/${quote(basename(path))} ${quote(`${dirname(path)}/`)}`),
+  mv: (path) => shell(`mv x ${quote(path)}`),
+  tee: (path) => shell(`echo planted | tee ${quote(path)}`),
+  'sed -i': (path) => shell(`sed -i s/a/b/ ${quote(path)}`),
+  'ln -s': (path) => shell(`ln -sf x ${quote(path)}`),
+  'a subshell': (path) => shell(`(cd ${quote(dirname(path))} && echo planted > ${quote(basename(path))})`),
+};
+const quote = (text: string) => `'${text}'`;
+
+/** All of them in the long run, otherwise some for each path, in turn. */
+function waysTo(index: number): [string, (typeof ways)[string]][] {
+  const all = Object.entries(ways);
+  return isLong ? all : [0, 3, 7].flatMap((step) => all.slice((index + step) % all.length).slice(0, 1));
+}
+
+const modes = ['plan', 'default', 'auto-edit', 'yolo'];
+
+/** One path for each protected name, and one below it; those of the system as they are. */
+function protectedPaths(cwd: string): { inside: string[]; system: string[] } {
+  const plain = executedNames.map((name) => name.replaceAll('*', 'x'));
+  const inside = plain.filter((name) => !name.startsWith('/')).map((name) => join(cwd, name));
+  return {
+    inside: inside.flatMap((path) => [path, join(path, 'x')]),
+    system: plain.filter((name) => name.startsWith('/')),
+  };
+}
+
+// SD01, SD06
+test.each(modes)(
+  'in %s mode no protected path is written without a person, whatever the rules allow',
+  { timeout: 300_000 },
+  async (mode) => {
+    const { cwd, lathe } = await setUp(mode);
+    const { inside } = protectedPaths(cwd);
+    expect(inside.length).toBeGreaterThanOrEqual(60);
+    const before = readdirSync(cwd, { recursive: true });
+    const calls = inside.flatMap((path, index) =>
+      waysTo(index).map(([way, call]) => ({ way, path, call: call(path) })),
+    );
+    const outcomes = await lathe.run(
+      calls.map(({ call }) => call),
+      never,
+    );
+    const ran = calls.filter((_, index) => outcomes[index]?.error?.type !== 'execution_denied');
+    expect(ran.map(({ way, path }) => `${way} ${path}`)).toEqual([]);
+    expect(readdirSync(cwd, { recursive: true })).toEqual(before);
+  },
+);
+
+// SD01
+test.each(modes)('in %s mode the same holds for those of the system, by what the policy says', async (mode) => {
+  const { cwd, lathe } = await setUp(mode);
+  const verdicts: string[] = [];
+  for (const path of protectedPaths(cwd).system)
+    for (const [way, call] of Object.entries(ways)) {
+      const { name = '', args } = call(path);
+      const tool = lathe.registry.getTool(name);
+      const targets = (await tool?.getTargets(args as never)) ?? [];
+      const confirmation = { type: 'info' as const, title: '', prompt: '' };
+      const { verdict } = lathe.policy.judge({ tool: name, isReadOnly: false, targets, confirmation });
+      if (verdict === 'allow') verdicts.push(`${way} ${path}`);
+    }
+  expect(verdicts).toEqual([]);
+});
+
+/** What stands between a folder full of planted files and a repository that executes them. */
+const handoffs: [string, string][] = [
+  ['a folder moved into place', 'mv d .git'],
+  ['a folder copied into place', 'cp -r d .git'],
+  ['a folder moved into place by its contents', 'mkdir .git && mv d/* .git/'],
+  ['a link into place', 'ln -s d .git'],
+  ['hooks copied', 'cp d/hooks/pre-commit .git/hooks/'],
+  ['hooks copied with -t', 'cp -t .git/hooks d/hooks/pre-commit'],
+  ['hooks installed', 'install -m 755 d/hooks/pre-commit .git/hooks/pre-commit'],
+  ['hooks synced', 'rsync -a d/ .git/'],
+  ['another place for hooks', 'git config core.hooksPath d/hooks'],
+  ['another place for hooks, in one call', 'git -c core.hooksPath=d/hooks commit -m x'],
+  ['an alias that runs a program', "git config alias.st '!sh x'"],
+  ['a template', 'git init --template=d'],
+  ['a template for a clone', 'git clone --template=d . ../y'],
+  ['an archive unpacked', 'tar -xf x.tar -C .git'],
+  ['an archive unpacked here', 'unzip x.zip -d .git/hooks'],
+  ['a patch', 'patch .git/config < x'],
+  ['a download', 'curl -o .git/hooks/pre-commit http://127.0.0.1:9/x'],
+];
+
+// SD05
+test.skipIf(!hasProgram('git')).each(handoffs)('%s does not run without a question', async (_, command) => {
+  for (const mode of ['default', 'auto-edit']) {
+    const base = tempDirectory({
+      'app/d/hooks/pre-commit': 'x',
+      'home/.lathe/settings.json': '{"tools":{"sandbox":"off"}}',
+    });
+    const env = { PATH: process.env['PATH'] ?? '', HOME: join(base, 'home') };
+    const lathe = await createLathe({ cwd: join(base, 'app'), env, flags: { 'tools.approvalMode': mode } });
+    onTestFinished(() => lathe.close());
+    const [outcome] = await lathe.run([shell(command)], never);
+    expect(outcome?.error?.type).toBe('execution_denied');
+    expect(readdirSync(join(base, 'app'))).toEqual(['d']);
+  }
+});
+
+// SD05
+test.each(handoffs.slice(0, 8))('%s is asked about even in yolo mode', async (_, command) => {
+  const { cwd, lathe } = await setUp('yolo');
+  const [outcome] = await lathe.run([shell(command)], never);
+  expect(outcome?.error?.type).toBe('execution_denied');
+  expect(existsSync(join(cwd, '.git'))).toBe(false);
+});
