@@ -37,7 +37,7 @@ export const fixed = {
     ['core/src/files/similar-files.ts', 'maxCompared', 'Names compared to suggest the one that was meant'],
     ['core/src/files/workspace.ts', 'maxPathLength', 'Characters of a path'],
     ['core/src/files/workspace.ts', 'maxLinks', 'Links followed in a path'],
-    ['core/src/files/small-file.ts', 'maxBytes', 'Bytes of an ignore file'],
+    ['core/src/files/small-file.ts', 'maxSmallFile', 'Bytes of an ignore file'],
     ['core/src/files/open-file.ts', 'maxWaits', 'Tries to open a file while too many are open'],
   ],
   'Changing files': [
@@ -85,6 +85,18 @@ export const fixed = {
     ['core/src/tools/ls.ts', 'maxEntries', 'Entries that `list_directory` names'],
     ['core/src/text/glob.ts', 'maxLength', 'Characters of a glob'],
     ['core/src/text/glob.ts', 'maxAlternatives', 'Alternatives that it may expand to'],
+    [
+      'core/src/files/skipped-entries.ts',
+      'maxLine',
+      'Bytes of one line of what ripgrep says it leaves out; longer, and Lathe walks the tree itself',
+    ],
+    ['core/src/files/skipped-entries.ts', 'maxErrors', 'Bytes kept of its errors beside them'],
+    [
+      'core/src/files/tree-search.ts',
+      'maxLeft',
+      'Entries that ripgrep leaves out against our rules; more, and Lathe walks the tree itself',
+    ],
+    ['core/src/files/visible-paths.ts', 'maxLevels', 'Directories whose ignore rules a search remembers'],
     ['core/src/files/walk.ts', 'maxBreadth', 'Directories that wait before a walk goes deep instead of broad'],
   ],
   Commands: [

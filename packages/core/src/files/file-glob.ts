@@ -15,7 +15,9 @@ export function compileFileGlob(glob: string): FileGlob {
   if (isNegated) return { start: without(start), flags: undefined };
   const alternatives = expandBraces(body);
   const isPlain = alternatives.length <= 50 && alternatives.every((name) => /^(?:[\w.?-]|\*(?!\*))+$/.test(name));
-  return { start, flags: isPlain ? alternatives.map((name) => `--glob=${name}`) : undefined };
+  // A type of files: unlike `--glob`, it takes nothing back that an ignore file hides.
+  const flags = [...alternatives.map((name) => `--type-add=wanted:${name}`), '--type=wanted'];
+  return { start, flags: isPlain ? flags : undefined };
 }
 
 function without(excluded: GlobState): GlobState {

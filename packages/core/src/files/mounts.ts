@@ -14,13 +14,16 @@ const remote = /^(?:fuse(?:\..*|blk)?|nfs4?|cifs|smb3?|smbfs|9p|afs|ceph|gluster
  * kernel's table, because asking the mount itself is what may hang.
  */
 export async function mountsToSkip(directory: BytePath): Promise<Map<BytePath, string>> {
+  const mounts = await mountsBelow(directory);
+  return new Map([...mounts].filter(([, kind]) => special.test(kind) || remote.test(kind)));
+}
+
+/** All mount points below `directory`, with their kind. */
+export async function mountsBelow(directory: BytePath): Promise<Map<BytePath, string>> {
   const table = await readFile(tablePath, 'utf8').catch(() => '');
   const prefix = directory === '/' ? '/' : `${directory}/`;
-  const mounts = parseMounts(table).map((mount) => ({ ...mount, point: toBytePath(mount.point) }));
-  const skipped = mounts.filter(
-    ({ point, kind }) => point.startsWith(prefix) && (special.test(kind) || remote.test(kind)),
-  );
-  return new Map(skipped.map(({ point, kind }) => [point, kind]));
+  const mounts = parseMounts(table).map(({ point, kind }) => [toBytePath(point), kind] as const);
+  return new Map(mounts.filter(([point]) => point.startsWith(prefix)));
 }
 
 /** A place at which a mount shows all, or only a part, of what lies somewhere else. */

@@ -117,7 +117,7 @@ export class RgBatches {
 }
 
 /** Arguments of a process are text; `undefined` for bytes that are not. */
-function argumentFor(path: BytePath): string | undefined {
+export function argumentFor(path: BytePath): string | undefined {
   if (!/[\x80-\xff]/.test(path)) return path;
   const bytes = Buffer.from(path, 'latin1');
   return isUtf8(bytes) ? bytes.toString('utf8') : undefined;

@@ -5,6 +5,8 @@ export interface RgLine {
   path: BytePath;
   /** From 1. */
   number: number;
+  /** A match, or context of one. */
+  isMatch: boolean;
   /** Where the first match starts, in bytes from 1; 0 for context. */
   column: number;
   /** Where the line starts in the text, in bytes. */
@@ -90,7 +92,7 @@ export class RgOutput {
     const path = this.#withoutMessages(data.toString('latin1', start, pathEnd));
     const [number = 0, second = 0, third] = fields;
     const [column, offset] = third === undefined ? [0, second] : [second, third];
-    this.#onLine({ path, number, column, offset, text: data.subarray(at, textEnd) });
+    this.#onLine({ path, number, isMatch: third !== undefined, column, offset, text: data.subarray(at, textEnd) });
     return textEnd + 1;
   }
 

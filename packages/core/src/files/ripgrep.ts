@@ -5,7 +5,10 @@ import { setTimeout } from 'node:timers/promises';
 export interface RipgrepRun {
   /** Aborting it kills the process. */
   signal: AbortSignal;
-  onOutput: (chunk: Buffer) => void;
+  /** Without it, output is thrown away. */
+  onOutput?: (chunk: Buffer) => void;
+  /** Given what the process writes to standard error, instead of `stderr` at the end. */
+  onLog?: (chunk: Buffer) => void;
   /** An open directory that the process sees as descriptor 3. */
   directory?: number | undefined;
 }
@@ -32,24 +35,25 @@ export class Ripgrep {
   }
 
   /** Rejects with the signal's reason when aborted, and with the system's error when the program cannot be started. */
-  async run(args: readonly string[], { signal, onOutput, directory }: RipgrepRun): Promise<RipgrepEnd> {
+  async run(args: readonly string[], { signal, onOutput, onLog, directory }: RipgrepRun): Promise<RipgrepEnd> {
     const program = await this.#program();
     signal.throwIfAborted();
     const child = spawn(program, ['--no-config', ...args], {
       // A directory that surely exists; all paths in the arguments are absolute.
       cwd: dirname(program),
       env: process.platform === 'win32' ? { SystemRoot: process.env['SystemRoot'] } : {},
-      stdio: ['ignore', 'pipe', 'pipe', directory ?? 'ignore'],
+      stdio: ['ignore', onOutput === undefined ? 'ignore' : 'pipe', 'pipe', directory ?? 'ignore'],
       windowsHide: true,
       signal,
       killSignal: 'SIGKILL',
     });
     let stderr = '';
     child.stdout?.on('data', (chunk: Buffer) => {
-      if (!signal.aborted) onOutput(chunk);
+      if (!signal.aborted) onOutput?.(chunk);
     });
     child.stderr?.on('data', (chunk: Buffer) => {
-      if (stderr.length < maxStderr) stderr += chunk.toString('utf8');
+      if (onLog !== undefined) onLog(chunk);
+      else if (stderr.length < maxStderr) stderr += chunk.toString('utf8');
     });
     const exited = new Promise((resolve) => child.on('exit', resolve));
     try {

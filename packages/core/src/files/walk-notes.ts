@@ -14,6 +14,10 @@ export class WalkNotes {
       });
   }
 
+  has(kind: string): boolean {
+    return this.#notes.has(kind);
+  }
+
   /** One line per kind. */
   lines(): string[] {
     return [...this.#notes].map(([kind, { count, first }]) =>

@@ -1,0 +1,47 @@
+import type { BytePath } from './byte-path.js';
+import type { FileGlob } from './file-glob.js';
+import type { FoundLines } from './found-lines.js';
+import { outputFlags } from './rg-output.js';
+import type { Ripgrep } from './ripgrep.js';
+import type { Visibility } from './visibility.js';
+
+export interface TextSearch extends Visibility {
+  /** In ripgrep's dialect. */
+  pattern: string;
+  /** `smart`: letters match in any case unless the pattern has a capital one. */
+  letters: 'smart' | 'exact' | 'any';
+  /** Lines shown before and after each match. */
+  context: number;
+  /** A real path, and what it leads to. */
+  path: BytePath;
+  kind: 'file' | 'directory';
+  /** Which files to search, seen from `path`; a pattern without a slash holds at any depth. */
+  glob?: string | undefined;
+  /** Matching lines returned. */
+  limit: number;
+  timeoutMs: number;
+  signal: AbortSignal;
+}
+
+/** A search under way. */
+export interface SearchJob {
+  ripgrep: Ripgrep;
+  options: TextSearch;
+  glob: FileGlob | undefined;
+  /** The place is one of secrets, and was named. */
+  isSecretPlace: boolean;
+  /** Aborted by the caller, by time, and when enough is found. */
+  signal: AbortSignal;
+  found: FoundLines;
+}
+
+/** How ripgrep is to search and print, whatever it searches. */
+export function searchFlags({ options: { context, letters }, found, glob }: SearchJob): string[] {
+  return [
+    ...outputFlags,
+    ...(context > 0 ? [`--context=${context}`] : []),
+    { smart: '--smart-case', exact: '--case-sensitive', any: '--ignore-case' }[letters],
+    `--max-count=${found.maxPerFile}`,
+    ...(glob?.flags ?? []),
+  ];
+}

@@ -1,0 +1,33 @@
+import { type BytePath, fromBytePath } from './byte-path.js';
+import { secretNames } from './protected-names.js';
+import { secrecyOf } from './protected-paths.js';
+
+// What every secret path has in it: asking about each of the others would cost more than the search.
+const suspectDirectory = /\/[._]|^\/(?:etc|proc)\/|keychains/i;
+const suspectName = /^[._]|^(?:login data|key4\.db|logins\.json)$/i;
+
+/** Whether files below a directory (it ends in a slash) may be secret because of the directory. */
+export function isSuspectDirectory(directory: BytePath): boolean {
+  return suspectDirectory.test(directory);
+}
+
+/** Files that hold keys and the like. `directory` ends in a slash. */
+export function isSecretFile(directory: BytePath, name: string): boolean {
+  const isSuspect = suspectName.test(name) || isSuspectDirectory(directory);
+  return isSuspect && secrecyOf(fromBytePath(directory + name)) !== undefined;
+}
+
+/**
+ * Flags of ripgrep that leave out every file `isSecretFile` could mean, and some others: each name that a secret path
+ * begins with, and each name that may be another spelling of one.
+ */
+export const withoutSecretsFlags: readonly string[] = [
+  ...new Set(secretNames.map((path) => path.split('/')[0] ?? '').filter((name) => name.startsWith('.'))),
+  '.*[! -9;-Z_-~]*',
+  '.*[. ]',
+  '_*n*e*t*r*c*',
+  'login data',
+  'key4.db',
+  'logins.json',
+  '*keychains*',
+].map((name) => `--iglob=!${name}`);

@@ -1,0 +1,89 @@
+import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { Ripgrep } from './ripgrep.js';
+import { SkippedEntries } from './skipped-entries.js';
+
+const flags = ['--files', '--debug', '--hidden', '--no-ignore-dot', '--no-ignore-messages', '--glob=!.git'];
+
+async function skippedIn(root: string, extra: readonly string[] = []) {
+  const skipped: string[] = [];
+  const log = new SkippedEntries((path) => skipped.push(path.slice(root.length + 1)));
+  const signal = new AbortController().signal;
+  await new Ripgrep().run([...flags, ...extra, root], { signal, onLog: (chunk) => log.push(chunk) });
+  return { skipped: skipped.toSorted(), isOdd: log.isOdd, errors: log.errors };
+}
+
+// A ripgrep that words its log in another way fails here.
+test.skipIf(process.platform === 'win32')('the log of the installed ripgrep names everything it left out', async () => {
+  const root = tempDirectory({
+    '.git/HEAD': '',
+    '.git/info/exclude': 'excluded\n',
+    '.gitignore': '*.o\nbuild/\n!keep.o\n/a b\n',
+    'a.o': '',
+    'keep.o': '',
+    'a b': '',
+    excluded: '',
+    'build/x': '',
+    'c/.gitignore': '[x-z]*\n',
+    'c/x: Ig': '',
+    'c/é.o': '',
+    'd/.git': '',
+    shown: '',
+  });
+  expect(await skippedIn(root)).toEqual({
+    skipped: ['.git', 'a b', 'a.o', 'build', 'c/x: Ig', 'c/Ã©.o', 'd/.git', 'excluded'],
+    isOdd: false,
+    errors: '',
+  });
+  expect((await skippedIn(root, ['--glob=!shown'])).skipped).toContain('shown');
+});
+
+test.skipIf(process.platform !== 'linux')('a log that may mean something else is odd', async () => {
+  const tree = (name: string | Buffer, rule = '*.o') => {
+    const root = tempDirectory({ '.git/HEAD': '', '.gitignore': rule });
+    writeFileSync(Buffer.concat([Buffer.from(`${root}/`), Buffer.from(name)]), '');
+    return root;
+  };
+  const names = ['new\nline.o', 'a: Ignore(IgnoreMatch(.o', '\uFFFD.o', Buffer.from('\xff.o', 'latin1')];
+  for (const name of names) {
+    const { isOdd, errors } = await skippedIn(tree(name));
+    expect({ name, isUnclear: isOdd || errors !== '' }).toEqual({ name, isUnclear: true });
+  }
+  expect((await skippedIn(tree('x', 'x\n: Ignore(IgnoreMatch('))).isOdd).toBe(false);
+});
+
+// RL08
+test.skipIf(process.platform === 'win32')(
+  'an ignore file that is too large, or none, is odd before it is read',
+  async () => {
+    const root = tempDirectory({ '.git/HEAD': '', 'a/.gitignore': '', b: '' });
+    expect((await skippedIn(root)).isOdd).toBe(false);
+    truncateSync(join(root, 'a/.gitignore'), 2 << 20);
+    expect((await skippedIn(root)).isOdd).toBe(true);
+    const other = tempDirectory({ '.git/HEAD': '' });
+    mkdirSync(join(other, '.gitignore'));
+    expect((await skippedIn(other)).isOdd).toBe(true);
+  },
+);
+
+const verdict = 'rg: DEBUG|ignore::walk|crates/ignore/src/walk.rs:1: ignoring /r/a: Ignore(IgnoreMatch(Hidden))';
+
+test.each([
+  [verdict, { paths: ['/r/a'], isOdd: false, errors: '' }],
+  [verdict.replace('ignoring', 'leaving out'), { paths: [], isOdd: true, errors: '' }],
+  [verdict.replace('Hidden', 'Moon'), { paths: [], isOdd: true, errors: '' }],
+  [verdict.replace('/r/a', 'r/a'), { paths: [], isOdd: true, errors: '' }],
+  [verdict.replace('|ignore::walk|', '|globset|'), { paths: [], isOdd: false, errors: '' }],
+  [verdict.replace('rg: ', ''), { paths: [], isOdd: false, errors: `${verdict.slice(4)}\n` }],
+  ['rg: DEBUG|ignore::gitignore|x.rs:1: opened gitignore file: /r/a', { paths: [], isOdd: true, errors: '' }],
+  ['rg: DEBUG|rg::haystack|x.rs:1: ignoring /r/a', { paths: [], isOdd: true, errors: '' }],
+  ['x'.repeat(100_000), { paths: [], isOdd: true, errors: '' }],
+])('%.80s', (line, expected) => {
+  const paths: string[] = [];
+  const log = new SkippedEntries((path) => paths.push(path));
+  // In pieces, as a pipe may deliver it.
+  for (const piece of `${line}\n`.match(/[^]{1,70000}/g) ?? []) log.push(Buffer.from(piece));
+  expect({ paths, isOdd: log.isOdd, errors: log.errors }).toEqual(expected);
+});

@@ -1,0 +1,64 @@
+import { statSync } from 'node:fs';
+import { type BytePath, systemPath } from './byte-path.js';
+import { maxSmallFile } from './small-file.js';
+
+/**
+ * Reads ripgrep's `--debug` log as it comes: which entries of a tree it left out, and which ignore files it is about to
+ * read. The log is meant for people, so whatever is not in exactly the known form makes it `isOdd`.
+ */
+export class SkippedEntries {
+  /** The log cannot be relied on, or an ignore file is one that should not be read. */
+  isOdd = false;
+  /** What is no part of the log. */
+  errors = '';
+  readonly #onSkipped: (path: BytePath) => void;
+  #rest = '';
+
+  constructor(onSkipped: (path: BytePath) => void) {
+    this.#onSkipped = onSkipped;
+  }
+
+  push(chunk: Buffer): void {
+    const lines = (this.#rest + chunk.toString('latin1')).split('\n');
+    this.#rest = lines.pop() ?? '';
+    if (this.#rest.length > maxLine) this.isOdd = true;
+    for (const line of lines) if (!this.isOdd) this.#read(line);
+  }
+
+  #read(line: string): void {
+    const [, module = '', message = ''] = logLine.exec(line) ?? [];
+    if (module === '') this.#addError(line);
+    else if (module === 'ignore::walk') this.#readVerdict(message);
+    else if (module === 'ignore::gitignore') this.isOdd = !isFit(openedFile.exec(message)?.[1]);
+    else if (module === 'rg::haystack' || module.startsWith('grep_printer')) this.isOdd = !aboutOther.test(message);
+  }
+
+  #readVerdict(message: string): void {
+    const [, path] = verdict.exec(message) ?? [];
+    // Bytes that are no text are shown as U+FFFD: the entry has another name.
+    if (path === undefined || path.includes('\xef\xbf\xbd') || message.split(reason).length > 2) this.isOdd = true;
+    else if (message.startsWith('ignoring')) this.#onSkipped(path);
+  }
+
+  #addError(line: string): void {
+    if (this.errors.length < maxErrors) this.errors += `${line}\n`;
+    else this.isOdd = true;
+  }
+}
+
+const maxLine = 64 << 10;
+const maxErrors = 16 << 10;
+
+const logLine = /^rg: DEBUG\|([\w:]+)\|[^|]*?\.rs:\d+: (.*)$/;
+const reason = /: (?:Ignore|Whitelist)\(IgnoreMatch\(/;
+const verdict =
+  /^(?:ignoring|whitelisting) (\/.*?): (?:Ignore|Whitelist)\(IgnoreMatch\((?:Hidden|Gitignore\(.*\)|Override\(.*\))\)\)$/;
+const openedFile = /^opened gitignore file: (\/.*\/(?:\.gitignore|exclude))$/;
+const aboutOther = /^ignoring \/.*: (?:failed to pass haystack filter: .*|found binary data at offset \d+)$/;
+
+/** Ripgrep reads an ignore file of any size into memory. */
+function isFit(path: BytePath | undefined): boolean {
+  if (path === undefined) return false;
+  const stat = statSync(systemPath(path), { throwIfNoEntry: false });
+  return stat === undefined || (stat.isFile() && stat.size <= maxSmallFile);
+}

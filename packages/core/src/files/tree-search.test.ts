@@ -1,0 +1,220 @@
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { bundleChild } from '../../../../testing/bundle.js';
+import { report } from '../../../../testing/long-run.js';
+import { randomBelow, usualSeed } from '../../../../testing/random.js';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { toBytePath } from './byte-path.js';
+import { IgnoreRules } from './ignore-rules.js';
+import { Ripgrep, type RipgrepRun } from './ripgrep.js';
+import type { TextSearch } from './search-job.js';
+import { searchText } from './search-text.js';
+
+class RecordedRipgrep extends Ripgrep {
+  readonly runs: string[] = [];
+
+  override run(args: readonly string[], run: RipgrepRun) {
+    this.runs.push(args.includes('--files') ? 'list' : args.includes('--max-depth=1') ? 'named' : 'tree');
+    return super.run(args, run);
+  }
+}
+
+async function search(root: string, options: Partial<TextSearch> = {}) {
+  const ripgrep = new RecordedRipgrep();
+  const { files, matches, notes } = await searchText(ripgrep, {
+    pattern: 'needle',
+    letters: 'smart',
+    context: 0,
+    path: toBytePath(root),
+    kind: 'directory',
+    limit: 100_000,
+    timeoutMs: 60_000,
+    rules: new IgnoreRules([root]),
+    signal: new AbortController().signal,
+    ...options,
+  });
+  const found = files.flatMap(({ path, lines }) =>
+    lines.map(({ number, text }) => `${path.slice(root.length + 1)}:${number}:${text.slice(0, 40)}`),
+  );
+  // Which of several comes first depends on the road.
+  const lines = notes.lines().map((line) => line.replace(/: .*( and \d+ more\))$/, '$1'));
+  return { found: found.toSorted(), matches, notes: lines, runs: ripgrep.runs };
+}
+
+const isWindows = process.platform === 'win32';
+
+test.skipIf(isWindows)('a plain tree is one run of ripgrep, hidden files included', async () => {
+  const root = tempDirectory({
+    '.git/HEAD': 'needle',
+    '.gitignore': 'ignored\n# needle\n',
+    ignored: 'needle',
+    '.github/a': 'needle',
+    'src/b': 'needle',
+  });
+  expect(await search(root)).toEqual({
+    found: ['.github/a:1:needle', '.gitignore:2:# needle', 'src/b:1:needle'],
+    matches: 3,
+    notes: [],
+    runs: ['tree'],
+  });
+  expect((await search(root, { glob: 'b' })).runs.toSorted()).toEqual(['list', 'tree']);
+});
+
+test.skipIf(isWindows)('what ripgrep leaves out against our rules is searched afterwards', async () => {
+  // Ripgrep obeys a repository of Jujutsu; git does not.
+  const root = tempDirectory({
+    '.jj/x': '',
+    '.gitignore': 'left*\n',
+    left: 'needle',
+    'left2/x': 'needle',
+    c: 'needle',
+  });
+  expect(await search(root)).toMatchObject({
+    found: ['c:1:needle', 'left2/x:1:needle', 'left:1:needle'],
+    matches: 3,
+    runs: ['tree', 'named'],
+  });
+  expect(await search(root, { glob: 'x' })).toMatchObject({ found: ['left2/x:1:needle'], matches: 1 });
+});
+
+test.skipIf(isWindows)('what ripgrep shows against our rules is not found', async () => {
+  const root = tempDirectory({ 'a/.latheignore': 'x\nsub/\n', 'a/x': 'needle', 'a/sub/y': 'needle', b: 'needle' });
+  expect(await search(root)).toMatchObject({ found: ['b:1:needle'], matches: 1, runs: ['tree'] });
+});
+
+test.each([
+  ['rules of its own', {}, { '.latheignore': 'x' }],
+  ['a filter for reading', { canRead: () => true }, {}],
+  ['rules left aside', { disregard: new Set(['git'] as const) }, {}],
+  ['a glob with a path', { glob: 'a/*' }, { 'a/b': '' }],
+  ['a name that no log can show', {}, { '.git/HEAD': '', '.gitignore': '*.o', 'new\nline.o': '' }],
+])('a tree with %s is walked by us', async (_, options, files) => {
+  const root = tempDirectory({ 'a/c': 'needle', ...files });
+  expect(await search(root, options)).toMatchObject({ found: ['a/c:1:needle'], matches: 1 });
+  expect((await search(root, options)).runs).toContain('named');
+});
+
+test.skipIf(isWindows)('a ripgrep that keeps no log is not relied on', async () => {
+  const { rgPath } = await import('@vscode/ripgrep');
+  const script = `#!/bin/bash\nargs=()\nfor a; do [ "$a" = --debug ] || args+=("$a"); done\nexec ${rgPath} "\${args[@]}"\n`;
+  const program = join(tempDirectory({ rg: script }), 'rg');
+  chmodSync(program, 0o755);
+  const ripgrep = new Ripgrep(() => Promise.resolve(program));
+  const root = tempDirectory({ '.git/HEAD': '', '.jj/x': '', a: 'needle' });
+  const result = await searchText(ripgrep, {
+    pattern: 'needle',
+    letters: 'smart',
+    context: 0,
+    path: toBytePath(root),
+    kind: 'directory',
+    limit: 10,
+    timeoutMs: 60_000,
+    rules: new IgnoreRules([root]),
+    signal: new AbortController().signal,
+  });
+  expect(result.matches).toBe(1);
+});
+
+// biome-ignore format: a table is read at a glance
+const rules = [
+  'a', '/a', 'a/', 'b/', '/b/c', 'a/**', '**/c', '*', '/*', '*/', '!a', '!*/', '!b/c', '!*.txt', '*.txt', '*.log', '!keep*', 'a\\', '[a',
+  '?', '[ab]', '[!a]', '[[:alpha:]]', '{a,b}', '.*', '!.*', 'é*', '**', '***', 'a**', '[]]', '\\', '!', '/', '//a', '[z-a]', '*\\', 'x\\ ',
+];
+// biome-ignore format: a table is read at a glance
+const directories = ['', 'a', 'b', 'b/c', 'b/c/a', 'sub dir', '.hidden', 'é', '.ssh', '.config', '.config/gcloud', 'Library/Keychains'];
+// biome-ignore format: a table is read at a glance
+const names = [
+  'a', 'c', 'x.txt', 'y.log', 'keep.log', '.dot', '__init__.py', '-dash', 'a:1:', '[ab]', '.ignore', 'café', '.eslintrc', 'config',
+  '.netrc', '.Netrc ', '.netrc.', '_netrc', '.net\u200Drc', '_NETRC', '.git-credentials:x', 'Login Data', 'id_rsa', 'ID_RSA.', '.ssh\\id_rsa', 'key4.db',
+  'new\nline', 'x: Ignore(IgnoreMatch(',
+];
+const isSecret = (name: string) => /net|cred|login|key|id_rsa|^\.(?:ssh|config)/i.test(name);
+const isOdd = (name: string) => /\n|Ignore/.test(name);
+const contents = ['needle\n', 'hay\n', 'hay\nNeedle needle\n\nneedle', '', `${'x'.repeat(3000)}needle\n`, 'needle\r\n'];
+
+/** A tree that `seed` decides, with some of everything that ripgrep and we might see in different ways. */
+function plant(seed: number): string {
+  const random = randomBelow(seed);
+  const pick = (from: readonly string[]) => from[random(from.length)] ?? '';
+  const root = tempDirectory();
+  if (random(4) > 0) execFileSync('git', ['init', '-q', root]);
+  const put = (path: string, content: string | Buffer) => {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, content, { flag: 'wx' });
+  };
+  // Plain ones, those with secrets in them, and those that no log can show.
+  const kind = random(3);
+  const isLeftOut = (name: string) => (kind < 1 && isSecret(name)) || (kind < 2 && isOdd(name));
+  for (const directory of directories) {
+    if (random(3) === 0 || isLeftOut(directory)) continue;
+    for (const name of names) {
+      if (random(3) > 0 || directories.includes(join(directory, name)) || isLeftOut(name)) continue;
+      put(join(root, directory, name), pick(contents));
+    }
+    if (random(6) === 0) put(join(root, directory, 'nested/.git/HEAD'), 'needle');
+    if (random(6) === 0) put(join(root, directory, 'nested/x.txt'), 'needle');
+    if (random(3) > 0) continue;
+    const text = Array.from({ length: 1 + random(4) }, () => pick(rules)).join(random(8) === 0 ? '\r\n' : '\n');
+    put(
+      join(root, directory, random(12) === 0 ? '.latheignore' : '.gitignore'),
+      random(8) === 0 ? `\uFEFF${text}` : text,
+    );
+  }
+  if (random(2) === 0) symlinkSync(pick(['a', '..', 'nowhere', '/etc']), join(root, 'pointer'));
+  if (kind === 2 && process.platform === 'linux') writeFileSync(Buffer.from(`${root}/bad\xff.txt`, 'latin1'), 'needle');
+  return root;
+}
+
+const trees = process.env['LATHE_LONG'] === '1' ? 500 : 25;
+
+// SJ05 RL06
+test.skipIf(isWindows)(`on ${trees} random trees both roads find the same`, { timeout: 300_000 }, async () => {
+  let fast = 0;
+  for (let tree = 0; tree < trees; tree++) {
+    const root = plant(usualSeed + tree);
+    for (const glob of [undefined, '*.txt', '{a,x*}']) {
+      const ours = await search(root, { glob });
+      const walked = await search(root, { glob, canRead: () => true });
+      const context = `LATHE_SEED=${usualSeed}, tree ${tree}, ${glob}`;
+      expect({ context, ...ours, runs: [] }).toEqual({ context, ...walked, runs: [] });
+      fast += ours.runs.includes('named') ? 0 : 1;
+    }
+    report('random trees searched the same on both roads', 1);
+  }
+  // Else the roads would not have been compared.
+  expect(fast).toBeGreaterThan(trees / 4);
+});
+
+const run = promisify(execFile);
+const inside = ['-m', '-Urm'].find((flags) => spawnSync('unshare', [flags, 'true']).status === 0);
+
+// RL01 SJ05
+test.skipIf(inside === undefined)('a directory mounted inside itself is searched once', async () => {
+  const { rgPath } = await import('@vscode/ripgrep');
+  const root = tempDirectory({ 'a/x': 'needle', 'a/loop/y': 'needle' });
+  const script =
+    'mount --rbind "$1" "$1/a/loop" && mount --rbind "$1/a" "$1/a/loop/a/loop" && exec "$2" "$3" "$1" "$4"';
+  const child = await bundleChild('search-tree');
+  const args = [String(inside), 'sh', '-c', script, 'sh', root, process.execPath, child, rgPath];
+  const { stdout } = await run('unshare', args, { timeout: 60_000 });
+  expect(JSON.parse(stdout)).toEqual({
+    found: [`${root}/a/x`],
+    notes: [`(directories mounted inside themselves: ${root}/a/loop/)`],
+  });
+});
+
+// RL04
+test.skipIf(process.getuid?.() !== 0)('what another user may not read is noted, the rest searched', async () => {
+  const { rgPath } = await import('@vscode/ripgrep');
+  const root = tempDirectory({ 'a/x': 'needle', 'shut/y': 'needle', closed: 'needle' });
+  const child = await bundleChild('search-tree');
+  for (const path of [root, dirname(child)]) chmodSync(path, 0o755);
+  for (const name of ['shut', 'closed']) chmodSync(join(root, name), 0);
+  const { stdout } = await run(process.execPath, [child, root, rgPath], { uid: 65_534, gid: 65_534, timeout: 60_000 });
+  const { found, notes } = JSON.parse(stdout);
+  expect(found).toEqual([`${root}/a/x`]);
+  expect(notes.join()).toMatch(/Permission denied.* and 1 more/);
+});

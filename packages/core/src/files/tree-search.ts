@@ -1,0 +1,171 @@
+import { existsSync, lstatSync } from 'node:fs';
+import { setTimeout as setTimer } from 'node:timers';
+import { type BytePath, fromBytePath, systemPath } from './byte-path.js';
+import type { IgnoreLevel } from './ignore-rules.js';
+import { mountsBelow } from './mounts.js';
+import { argumentFor } from './rg-batch.js';
+import { RgOutput } from './rg-output.js';
+import { checkEnd } from './ripgrep-error.js';
+import { type SearchJob, searchFlags } from './search-job.js';
+import { isSecretFile, isSuspectDirectory, withoutSecretsFlags } from './secret-files.js';
+import { SkippedEntries } from './skipped-entries.js';
+import { VisiblePaths } from './visible-paths.js';
+import { type WalkedDirectory, walk } from './walk.js';
+import { WalkNotes } from './walk-notes.js';
+import { searchWalked } from './walked-search.js';
+
+/**
+ * Searches a tree at ripgrep's own speed: ripgrep walks it by its idea of git's rules, and says what it leaves out.
+ * Our rules have the last word on both sides. A match counts if they show its file; what was left out and they show is
+ * searched afterwards. Returns false when the answer cannot be relied on, and then `job.found` is of no use.
+ */
+export async function searchTree(job: SearchJob): Promise<boolean> {
+  const tree = await plainTree(job);
+  return tree !== undefined && new TreeSearch(job, tree).run();
+}
+
+interface PlainTree {
+  /** Its path, as ripgrep is given it. */
+  argument: string;
+  level: IgnoreLevel;
+}
+
+/** The tree to search; `undefined` when there is anything special about it. */
+async function plainTree(job: SearchJob): Promise<PlainTree | undefined> {
+  const { path, rules } = job.options;
+  const argument = argumentFor(path);
+  if (argument === undefined || isSpecialSearch(job) || (await mountsBelow(path)).size > 0) return undefined;
+  const { notes } = job.found;
+  const level = rules.in(path, (file, reason) => notes.add(unusedIgnoreFiles, file, reason));
+  const isSpecial = level.ignoredBy !== undefined || level.hasAgentRules || notes.has(unusedIgnoreFiles);
+  return isSpecial ? undefined : { argument, level };
+}
+
+function isSpecialSearch({ options, glob, isSecretPlace }: SearchJob): boolean {
+  const { path, canRead, disregard = new Set() } = options;
+  if (canRead !== undefined || disregard.size > 0 || (glob !== undefined && glob.flags === undefined)) return true;
+  return process.platform === 'win32' || path === '/' || isSecretPlace || isSuspectDirectory(`${path}/`);
+}
+
+const unusedIgnoreFiles = 'ignore files not used';
+/** After this long, somebody looks whether ripgrep waits for a pipe that is called `.gitignore`. */
+const patienceMs = 1000;
+/** More than this left out against our rules is a tree that ripgrep does not understand. */
+const maxLeft = 10_000;
+
+const walkFlags = [
+  '--hidden',
+  '--no-ignore-dot',
+  '--no-ignore-global',
+  '--no-ignore-messages',
+  '--glob=!.git',
+  ...withoutSecretsFlags,
+];
+
+class TreeSearch {
+  readonly #job: SearchJob;
+  readonly #argument: string;
+  readonly #directory: BytePath;
+  readonly #visible: VisiblePaths;
+  readonly #left: { path: BytePath; isDirectory: boolean }[] = [];
+  readonly #log = new SkippedEntries((path) => this.#checkSkipped(path));
+  readonly #stop = new AbortController();
+  readonly #signal: AbortSignal;
+  #gitIsMissing: boolean;
+  #last = { path: '', isVisible: false };
+
+  constructor(job: SearchJob, { argument, level }: PlainTree) {
+    this.#job = job;
+    this.#argument = argument;
+    this.#directory = job.options.path;
+    this.#visible = new VisiblePaths(this.#directory, level);
+    this.#signal = AbortSignal.any([job.signal, this.#stop.signal]);
+    this.#gitIsMissing = existsSync(systemPath(`${this.#directory}/.git`));
+  }
+
+  async run(): Promise<boolean> {
+    const watch = setTimer(() => void this.#lookForTraps().catch(() => {}), patienceMs);
+    // With a glob the log of a search would name every file that does not match, so a second process writes it.
+    const runs = this.#job.glob === undefined ? [this.#search(['--debug'])] : [this.#search([]), this.#list()];
+    try {
+      await Promise.all(runs);
+    } catch {
+      this.#stop.abort();
+      await Promise.allSettled(runs);
+      this.#job.signal.throwIfAborted();
+      return false;
+    } finally {
+      clearTimeout(watch);
+    }
+    // The log names `.git` if it names anything.
+    if (this.#log.isOdd || this.#gitIsMissing) return false;
+    if (this.#left.length > 0) await searchWalked(this.#job, (signal) => this.#walkLeft(signal));
+    return true;
+  }
+
+  async #search(flags: readonly string[]): Promise<void> {
+    const { ripgrep, options, found } = this.#job;
+    const output = new RgOutput(
+      (line) => this.#isVisible(line.path) && found.add(line),
+      (path) => this.#isVisible(path) && found.notes.add('binary files that match', path),
+    );
+    const args = [...flags, ...searchFlags(this.#job), ...walkFlags, '-e', options.pattern, '--', this.#argument];
+    const end = await ripgrep.run(args, {
+      signal: this.#signal,
+      onOutput: (chunk) => output.push(chunk),
+      ...(flags.length > 0 && { onLog: (chunk: Buffer) => this.#readLog(chunk) }),
+    });
+    output.end();
+    checkEnd({ code: end.code, stderr: end.stderr + this.#log.errors }, found.notes);
+  }
+
+  async #list(): Promise<void> {
+    const args = ['--files', '--debug', ...walkFlags, '--', this.#argument];
+    await this.#job.ripgrep.run(args, { signal: this.#signal, onLog: (chunk) => this.#readLog(chunk) });
+  }
+
+  #readLog(chunk: Buffer): void {
+    this.#log.push(chunk);
+    if (this.#log.isOdd || this.#left.length > maxLeft) this.#stop.abort();
+  }
+
+  #isVisible(path: BytePath): boolean {
+    if (path !== this.#last.path) {
+      const slash = path.lastIndexOf('/') + 1;
+      const isSecret = isSecretFile(path.slice(0, slash), path.slice(slash));
+      this.#last = { path, isVisible: !isSecret && this.#visible.has(path, { isDirectory: false }) };
+    }
+    return this.#last.isVisible;
+  }
+
+  #checkSkipped(path: BytePath): void {
+    if (path === `${this.#directory}/.git`) this.#gitIsMissing = false;
+    const isVisibleAs = (isDirectory: boolean) => this.#visible.has(path, { isDirectory });
+    if (!isVisibleAs(false) && !isVisibleAs(true)) return;
+    const stat = lstatSync(systemPath(path), { throwIfNoEntry: false });
+    const isDirectory = stat?.isDirectory() === true;
+    if ((isDirectory || stat?.isFile() === true) && isVisibleAs(isDirectory)) this.#left.push({ path, isDirectory });
+  }
+
+  async *#walkLeft(signal: AbortSignal): AsyncGenerator<WalkedDirectory> {
+    const { options, glob, found } = this.#job;
+    for (const { path, isDirectory } of this.#left) {
+      if (isDirectory) {
+        // A glob that has flags holds at any depth, so it is the same from here as from the top.
+        const inside = glob && { glob: glob.start };
+        yield* walk({ directory: path, rules: options.rules, ...inside, signal, notes: found.notes });
+      } else if (glob === undefined || glob.start.matches(fromBytePath(path.slice(path.lastIndexOf('/') + 1)))) {
+        const slash = path.lastIndexOf('/') + 1;
+        const [directory, name] = [path.slice(0, slash), path.slice(slash)];
+        yield { path: directory, files: [name], links: [], hidden: 1, unmatched: 0, isComplete: true };
+      }
+    }
+  }
+
+  /** Opening a pipe waits for a writer; our own walk does not open what is no file. */
+  async #lookForTraps(): Promise<void> {
+    const notes = new WalkNotes();
+    const visited = walk({ directory: this.#directory, rules: this.#job.options.rules, signal: this.#signal, notes });
+    for await (const { path } of visited) if (path !== '' && notes.has(unusedIgnoreFiles)) this.#stop.abort();
+  }
+}

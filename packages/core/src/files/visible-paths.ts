@@ -1,0 +1,42 @@
+import { existsSync } from 'node:fs';
+import { type BytePath, systemPath } from './byte-path.js';
+import type { IgnoreLevel } from './ignore-rules.js';
+
+const maxLevels = 10_000;
+
+/** Judges single paths below a directory the way a walk from there would. */
+export class VisiblePaths {
+  /** Levels by directory, with a slash at the end; `undefined` for a hidden one. */
+  readonly #levels = new Map<BytePath, IgnoreLevel | undefined>();
+  readonly #top: BytePath;
+  readonly #topLevel: IgnoreLevel;
+
+  constructor(directory: BytePath, level: IgnoreLevel) {
+    this.#top = `${directory}/`;
+    this.#topLevel = level;
+  }
+
+  has(path: BytePath, { isDirectory }: { isDirectory: boolean }): boolean {
+    if (!path.startsWith(this.#top)) return false;
+    const [directory, name] = split(path);
+    const level = this.#levelIn(directory);
+    return level !== undefined && level.judge(name, isDirectory) === undefined;
+  }
+
+  #levelIn(directory: BytePath): IgnoreLevel | undefined {
+    if (directory === this.#top) return this.#topLevel;
+    if (this.#levels.has(directory)) return this.#levels.get(directory);
+    const [parent, name] = split(directory.slice(0, -1));
+    const above = this.#levelIn(parent);
+    const isHidden = above === undefined || above.judge(name, true) !== undefined;
+    const level = isHidden ? undefined : above.enter(name, (file) => existsSync(systemPath(directory + file)));
+    if (this.#levels.size >= maxLevels) this.#levels.clear();
+    this.#levels.set(directory, level);
+    return level;
+  }
+}
+
+function split(path: BytePath): [directory: BytePath, name: string] {
+  const slash = path.lastIndexOf('/') + 1;
+  return [path.slice(0, slash), path.slice(slash)];
+}

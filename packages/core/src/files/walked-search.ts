@@ -1,0 +1,82 @@
+import { closeSync, openSync } from 'node:fs';
+import { devNull } from 'node:os';
+import { type BytePath, systemPath } from './byte-path.js';
+import { type RgBatch, RgBatches } from './rg-batch.js';
+import { type RgLine, RgOutput } from './rg-output.js';
+import { checkEnd } from './ripgrep-error.js';
+import { type SearchJob, searchFlags } from './search-job.js';
+import { isSecretFile } from './secret-files.js';
+import type { WalkedDirectory } from './walk.js';
+
+/** Directories whose files are to be searched. */
+export type Walk = (signal: AbortSignal) => AsyncIterable<WalkedDirectory>;
+
+/** Ripgrep searches what a walk has found so far, while the walk goes on. */
+export async function searchWalked(job: SearchJob, walk: Walk): Promise<void> {
+  const batches = new RgBatches({ globIsPassed: job.glob?.flags !== undefined });
+  const ended = new AbortController();
+  const walking = collect(walk(AbortSignal.any([job.signal, ended.signal])), batches, job);
+  // The failure is met below; until then nobody waits for it.
+  walking.catch(() => {});
+  let hasRun = false;
+  try {
+    do {
+      await batches.ready();
+      if (batches.size === 0) continue;
+      await searchBatch(job, batches.take());
+      hasRun = true;
+    } while (batches.isOpen || batches.size > 0);
+    await walking;
+  } finally {
+    ended.abort();
+  }
+  // A pattern is judged even when there was nothing to search.
+  if (!hasRun) await searchFile(job, devNull);
+}
+
+/** One file, whatever its name. */
+export async function searchFile(job: SearchJob, path: BytePath): Promise<void> {
+  const batches = new RgBatches({ globIsPassed: false });
+  batches.addFile(path);
+  await searchBatch(job, batches.take());
+}
+
+async function collect(parts: AsyncIterable<WalkedDirectory>, batches: RgBatches, job: SearchJob): Promise<void> {
+  try {
+    for await (const part of parts) batches.add(withoutSecrets(part, job));
+  } finally {
+    batches.close();
+  }
+}
+
+/** Files that hold keys and the like are searched only when they, or a directory of theirs, are named. */
+function withoutSecrets(part: WalkedDirectory, { isSecretPlace, found }: SearchJob): WalkedDirectory {
+  if (isSecretPlace) return part;
+  const secrets = new Set(part.files.filter((name) => isSecretFile(part.path, name)));
+  if (secrets.size === 0) return part;
+  for (const name of secrets) found.notes.add('not searched, because they hold secrets', part.path + name);
+  const files = part.files.filter((name) => !secrets.has(name));
+  return { ...part, files, hidden: part.hidden + secrets.size };
+}
+
+const throughDescriptor = /^\/proc\/self\/fd\/3\/?/;
+
+async function searchBatch(job: SearchJob, { paths, only, descriptor }: RgBatch): Promise<void> {
+  const { ripgrep, options, signal, found } = job;
+  const nameOf = (path: BytePath) => (descriptor === undefined ? path : path.replace(throughDescriptor, descriptor));
+  const add = (line: RgLine) => {
+    const path = nameOf(line.path);
+    const slash = path.lastIndexOf('/') + 1;
+    if (only.get(path.slice(0, slash))?.has(path.slice(slash)) !== false) found.add({ ...line, path });
+  };
+  const output = new RgOutput(add, (path) => found.notes.add('binary files that match', nameOf(path)));
+  const flags = ['--no-ignore', '--hidden', '--max-depth=1', ...searchFlags(job)];
+  const opened = descriptor === undefined ? undefined : openSync(systemPath(descriptor), 'r');
+  try {
+    const run = { signal, onOutput: (chunk: Buffer) => output.push(chunk), directory: opened };
+    checkEnd(await ripgrep.run([...flags, '-e', options.pattern, '--', ...paths], run), found.notes);
+    output.end();
+  } finally {
+    if (opened !== undefined) closeSync(opened);
+  }
+}
