@@ -41,6 +41,7 @@ await build({
     'process.env.NODE_ENV': '"production"',
     'process.env.DEV': '"false"',
   },
+  alias: { '@modelcontextprotocol/client/_shims': join(root, 'scripts/no-default-validator.mjs') },
   // Native parts are found by their own packages at run time.
   external: ['@vscode/ripgrep', '@lydell/node-pty', 'react-devtools-core'],
   banner: {

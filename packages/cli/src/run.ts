@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
+import { format } from 'node:util';
 import { type Invocation, parseInvocation, UsageError } from './args.js';
 import { commandNames, findCommand } from './commands.js';
 import { exitCodes } from './exit-codes.js';
@@ -13,6 +14,7 @@ import type { Io } from './io.js';
 export async function run(args: readonly string[], version: string): Promise<number> {
   // A reader that went away (`lathe tools | head -1`) is no error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+  takeConsole();
   try {
     const invocation = parseInvocation(args, commandNames);
     const io: Io = {
@@ -40,6 +42,15 @@ const flush = async (): Promise<void> => {
   if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain');
 };
 const err = (text: string): void => void process.stderr.write(line(text));
+
+/** Libraries talk to the console and quote servers there; stdout and the screen belong to the command. */
+function takeConsole(): void {
+  Object.assign(console, { log: debug, info: debug, warn: debug, error: debug, debug });
+}
+
+function debug(...words: unknown[]): void {
+  if (process.env['LATHE_DEBUG']) err(format(...words));
+}
 
 function directoryOf({ flags }: Invocation): string {
   const path = flags.cwd === undefined ? startDirectory() : resolve(flags.cwd);

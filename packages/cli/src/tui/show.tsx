@@ -37,6 +37,7 @@ export async function show(app: ReactNode, { terminal, keys, isSpoken, signal }:
   terminal.write(enablePaste);
   const shown = render(app, {
     exitOnCtrlC: false,
+    patchConsole: false,
     stdin: asTerminal(keys),
     stdout: endlessTerminal(terminal),
     isScreenReaderEnabled: isSpoken,

@@ -1,30 +1,25 @@
 import type { DefinitionPins } from '../policy/definition-pins.js';
-import type { CommandRunner } from '../process/run-command.js';
 import type { ConsentGate } from '../scheduler/ask-consent.js';
 import type { AnyTool } from '../tools/tools.js';
 import { McpClient } from './mcp-client.js';
 import { McpSource } from './mcp-source.js';
 import { ServerAuthorization } from './oauth.js';
-import type { SessionOptions } from './open-session.js';
+import type { ProgramOptions } from './reach-server.js';
 import type { ReverseRequests } from './reverse-requests.js';
 import { serverConsent } from './server-consent.js';
 import type { ServerDefinition } from './server-definition.js';
 import type { TokenStore } from './token-store.js';
 
-export interface McpOptions {
+export interface McpOptions extends ProgramOptions {
   servers: readonly ServerDefinition[];
   root: string;
   /** The workspace's folders: the roots that servers hear of. */
   roots: readonly string[];
-  runner: Pick<CommandRunner, 'startProgram'>;
-  env: Readonly<Record<string, string>>;
   pins: DefinitionPins;
   /** Asked before a server of the project's starts; left out when the person trusts the folder for this run. */
   gate?: ConsentGate;
   handlers?: ReverseRequests;
   tokens: TokenStore;
-  /** Puts a sandbox around servers that are started here. */
-  sandbox?: SessionOptions['sandbox'];
   /** Brings a person to a page where they log in; without it, servers that want that are refused. */
   openPage?: (url: URL) => Promise<void>;
   /** The tools of a server are others now. */

@@ -6,6 +6,7 @@ import type { ToolResult } from '../tools/tools.js';
 import { listPages } from './list-pages.js';
 import { listTools, type ServerTools } from './list-tools.js';
 import type { Session, SessionOptions } from './open-session.js';
+import { type ProgramOptions, reachServer } from './reach-server.js';
 import type { ServerDefinition } from './server-definition.js';
 
 export type ServerState =
@@ -16,15 +17,13 @@ export type ServerState =
 /** What a server can have more or less of. */
 export type ServerList = 'tools' | 'prompts' | 'resources';
 
-export type McpClientOptions = Pick<
-  SessionOptions,
-  'roots' | 'runner' | 'env' | 'authorization' | 'handlers' | 'era' | 'sandbox'
-> & {
-  /** Asks before a server of the project's starts; throws when it must not. */
-  consent?: (signal: AbortSignal) => Promise<void>;
-  /** The server said that one of its lists is another now. */
-  onListChanged?: (list: ServerList) => void;
-};
+export type McpClientOptions = Pick<SessionOptions, 'roots' | 'authorization' | 'handlers' | 'era'> &
+  ProgramOptions & {
+    /** Asks before a server of the project's starts; throws when it must not. */
+    consent?: (signal: AbortSignal) => Promise<void>;
+    /** The server said that one of its lists is another now. */
+    onListChanged?: (list: ServerList) => void;
+  };
 
 const maxRestarts = 5;
 const firstPauseMs = 1_000;
@@ -163,14 +162,15 @@ export class McpClient implements McpConnection {
   }
 
   async #connect(signal: AbortSignal): Promise<Session> {
-    const { consent, onListChanged, ...options } = this.#options;
-    const { endpoint, name, startTimeoutMs } = this.definition;
+    const { consent, onListChanged, runner, env, sandbox, ...options } = this.#options;
+    const { name, startTimeoutMs } = this.definition;
     this.state = { status: 'connecting' };
     try {
       await consent?.(signal);
-      // The SDK is loaded when the first server is needed, not when Lathe starts.
-      const { openSession } = await import('./open-session.js');
       const startedAt = performance.now();
+      const endpoint = await reachServer(this.definition.endpoint, { runner, env, ...(sandbox && { sandbox }) });
+      // The SDK is loaded when the first server is needed, and while that one starts.
+      const { openSession } = await import('./open-session.js');
       const changed = (list: ServerList) => ({
         autoRefresh: false,
         debounceMs: 300,

@@ -8,16 +8,13 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client';
-import type { ProgramRequest } from '../process/contained-program.js';
-import type { CommandRunner } from '../process/run-command.js';
 import { boundedFetch } from './bounded-fetch.js';
 import type { ServerAuthorization } from './oauth.js';
 import { outputValidator } from './output-validator.js';
+import type { Reachable } from './reach-server.js';
 import { answerServer, capabilitiesFor, type ReverseRequests } from './reverse-requests.js';
-import type { Endpoint } from './server-definition.js';
 import { StdioTransport } from './stdio-transport.js';
 import { strictMessages } from './strict-messages.js';
-import { takeTurn } from './take-turn.js';
 
 /** A connection to a server, with the handshake done. */
 export interface Session {
@@ -30,14 +27,9 @@ export interface Session {
 
 export interface SessionOptions {
   server: string;
-  endpoint: Endpoint;
+  endpoint: Reachable;
   /** The workspace's folders, the only ones a server hears of. */
   roots: readonly string[];
-  runner: Pick<CommandRunner, 'startProgram'>;
-  /** All variables of a server that is started here, without its own. */
-  env: Readonly<Record<string, string>>;
-  /** What puts a sandbox around a server that is started here, when the person wants one. */
-  sandbox?: (cwd: string) => Promise<ProgramRequest['wrap']>;
   authorization?: ServerAuthorization;
   handlers: ReverseRequests;
   /** The protocol's era, when it is known; found out otherwise. */
@@ -131,15 +123,9 @@ function connectOptions(signal: AbortSignal, timeoutMs: number): ConnectOptions 
 }
 
 function attemptsFor(options: SessionOptions): Attempt[] {
-  const { endpoint, runner, env, authorization } = options;
+  const { endpoint, authorization } = options;
   if (endpoint.type === 'stdio') {
-    const { argv, cwd, env: own } = endpoint;
-    const start = async () => {
-      const wrap = await options.sandbox?.(cwd);
-      await takeTurn();
-      return runner.startProgram({ argv, cwd, env: { ...env, ...own }, ...(wrap && { wrap }) });
-    };
-    const transport = () => new StdioTransport(start);
+    const transport = () => new StdioTransport(endpoint.start());
     // Nearly all servers speak the older era, and some die of a question they do not know: the newer one comes second.
     return [
       { transport, negotiation: 'legacy' },

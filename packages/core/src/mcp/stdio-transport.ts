@@ -4,6 +4,7 @@ import { serializeMessage } from '@modelcontextprotocol/client';
 import type { ContainedProgram, ProgramExit } from '../process/contained-program.js';
 import { OutputRing } from '../process/output-ring.js';
 import { plainText } from '../text/terminal-text.js';
+import { UnfinishedLine } from './unfinished-line.js';
 
 /** More than any model takes in one answer, pictures included. */
 const maxFrameMegabytes = 16;
@@ -22,19 +23,20 @@ export class StdioTransport implements Transport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: Transport['onmessage'];
-  readonly #start: () => Promise<ContainedProgram>;
+  readonly #starting: Promise<ContainedProgram>;
   readonly #stderr = new OutputRing(2_000, 8_000);
   #program: ContainedProgram | undefined;
   #closing: Promise<void> | undefined;
-  #pending: Buffer[] = [];
-  #pendingBytes = 0;
+  readonly #unfinished = new UnfinishedLine(maxFrameMegabytes * 1024 ** 2);
   #noise = 0;
   #budget = maxMessagesPerWindow;
   #problem = '';
   #exit: ProgramExit | undefined;
 
-  constructor(start: () => Promise<ContainedProgram>) {
-    this.#start = start;
+  constructor(starting: Promise<ContainedProgram>) {
+    this.#starting = starting;
+    // Told to whoever starts or closes the transport.
+    starting.catch(() => undefined);
   }
 
   /** The end of what the server printed to stderr. */
@@ -58,7 +60,7 @@ export class StdioTransport implements Transport {
   }
 
   async start(): Promise<void> {
-    const program = await this.#start();
+    const program = await this.#starting;
     this.#program = program;
     program.stderr.on('data', (chunk: Buffer) => this.#stderr.push(chunk));
     program.stdout.on('data', (chunk: Buffer) => this.#receive(chunk));
@@ -86,7 +88,7 @@ export class StdioTransport implements Transport {
   }
 
   async #end(): Promise<void> {
-    const program = this.#program;
+    const program = await this.#starting.catch(() => undefined);
     if (program !== undefined) {
       program.stdin.end();
       const pause = new AbortController();
@@ -95,33 +97,28 @@ export class StdioTransport implements Transport {
       await program.end();
       for (const stream of [program.stdin, program.stdout, program.stderr]) stream.destroy();
     }
-    this.#pending = [];
+    this.#unfinished.clear();
     this.onclose?.();
   }
 
   #receive(chunk: Buffer): void {
-    if (this.#closing !== undefined) return;
     let start = 0;
     for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
-      const isWhole = this.#pendingBytes === 0;
-      const line = isWhole ? chunk.toString('utf8', start, end) : this.#completed(chunk.subarray(start, end));
-      this.#deliver(line);
+      if (this.#closing !== undefined) return;
+      if (this.#unfinished.isEmpty) this.#deliver(chunk.toString('utf8', start, end));
+      else if (this.#keep(chunk.subarray(start, end))) this.#deliver(this.#unfinished.take());
       start = end + 1;
     }
-    if (start === chunk.length) return;
-    this.#pending.push(chunk.subarray(start));
-    this.#pendingBytes += chunk.length - start;
-    if (this.#pendingBytes <= maxFrameMegabytes * 1024 ** 2) return;
-    this.#pending = [];
-    this.#problem = `It sent a message of more than ${maxFrameMegabytes} MB and was disconnected.`;
-    void this.close();
+    if (start < chunk.length) this.#keep(chunk.subarray(start));
   }
 
-  #completed(end: Buffer): string {
-    const line = Buffer.concat([...this.#pending, end]).toString('utf8');
-    this.#pending = [];
-    this.#pendingBytes = 0;
-    return line;
+  /** False, and the server is disconnected, when its line is too long. */
+  #keep(bytes: Buffer): boolean {
+    if (this.#closing !== undefined) return false;
+    if (this.#unfinished.append(bytes)) return true;
+    this.#problem = `It sent a message of more than ${maxFrameMegabytes} MB and was disconnected.`;
+    void this.close();
+    return false;
   }
 
   #deliver(line: string): void {

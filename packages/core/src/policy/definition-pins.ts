@@ -27,18 +27,20 @@ export class DefinitionPins {
 
   /** The pin of one tool; `id` names it and where it comes from. */
   pin(id: string, definition: ToolDefinition): DefinitionPin {
-    const now: Pin = { hash: definitionHash(definition), shown: show(definition) };
+    // Not before it is asked for: of all the tools that servers offer, few are ever called.
+    let made: Pin | undefined;
+    const current = () => (made ??= { hash: definitionHash(definition), shown: show(definition) });
     return {
       change: async () => {
         const content = await this.#store.read();
         if (content.status === 'unusable') return `Earlier definitions cannot be read: ${content.reason}.`;
         const before = pinsOf(content.data).get(id);
-        return before === undefined || before.hash === now.hash ? undefined : describe(before, now);
+        return before === undefined || before.hash === current().hash ? undefined : describe(before, current());
       },
       accept: async () => {
         const content = await this.#store.read();
-        if (content.status === 'ok' && pinsOf(content.data).get(id)?.hash === now.hash) return;
-        this.#waiting.set(id, now);
+        if (content.status === 'ok' && pinsOf(content.data).get(id)?.hash === current().hash) return;
+        this.#waiting.set(id, current());
         await this.#save();
       },
     };

@@ -86,7 +86,8 @@ export function isAlive(pid: number): boolean {
 
 function read(path: string): string | undefined {
   try {
-    return readFileSync(path, 'latin1');
+    // For any other encoding Node takes 64 KB for each of these small files, and there may be thousands of them.
+    return readFileSync(path, 'utf8');
   } catch {
     return undefined;
   }

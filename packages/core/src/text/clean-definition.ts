@@ -1,5 +1,5 @@
 import type { JsonSchema } from './json-schema.js';
-import { schemaProblem } from './schema-check.js';
+import { acceptSchema, schemaProblem } from './schema-check.js';
 import { mapSchemas } from './schema-nodes.js';
 import { hasHiddenText, visibleText } from './visible-text.js';
 
@@ -27,7 +27,9 @@ export function cleanSchema(schema: unknown): JsonSchema | string {
   }));
   if (hasHiddenParts(cleaned)) return 'its parameter schema contains invisible characters';
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- schemaProblem accepted it just above
-  return cleaned as JsonSchema;
+  const result = cleaned as JsonSchema;
+  acceptSchema(result);
+  return result;
 }
 
 function cleanField(node: Readonly<Record<string, unknown>>, key: string): Record<string, string> {

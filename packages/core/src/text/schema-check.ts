@@ -1,5 +1,6 @@
 import { show } from './expectation.js';
 import { describeMismatch, metaSchemas } from './json-schema.js';
+import { arePlain } from './plain-schema.js';
 import { safePattern } from './safe-pattern.js';
 import {
   isRecord,
@@ -17,6 +18,14 @@ const maxNodes = 5_000;
 const maxChars = 256 * 1024;
 const tooLarge = `is larger than ${maxChars / 1024} KB`;
 
+/** Schemas that passed already. */
+const accepted = new WeakSet<object>();
+
+/** Spares a schema the check: one that was made from a checked one and differs from it in its texts alone. */
+export function acceptSchema(schema: object): void {
+  accepted.add(schema);
+}
+
 /**
  * Why a schema is refused, or `null`. Asked once, when a tool registers: what passes can be checked in bounded time
  * and says what its author meant, what cannot be checked is refused rather than skipped.
@@ -31,12 +40,15 @@ export function schemaProblem(schema: unknown): string | null {
 
 function firstProblem(schema: unknown): string | null {
   if (!isRecord(schema)) return 'The schema must be an object';
+  if (accepted.has(schema)) return null;
   const size = sizeProblem(schema);
   if (size !== null) return `The schema ${size}`;
   const type = own(schema, 'type');
   if (type !== undefined && type !== 'object') return 'The schema must describe an object: "type" must be "object"';
   const nodes = collectNodes(schema);
-  return metaProblem(schema) ?? referenceProblem(schema, nodes) ?? patternProblem(nodes) ?? loopProblem(schema, nodes);
+  return (
+    metaProblem(schema, nodes) ?? referenceProblem(schema, nodes) ?? patternProblem(nodes) ?? loopProblem(schema, nodes)
+  );
 }
 
 /** Walks level by level without recursion, and stops at the first limit: 10 MB cost no more than 256 KB. */
@@ -92,19 +104,23 @@ const dialects = {
   '2020-12': /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/,
 } as const;
 
-function metaProblem(schema: SchemaNode): string | null {
+function metaProblem(schema: SchemaNode, nodes: ReadonlySet<SchemaNode>): string | null {
   const dialect = own(schema, '$schema');
-  const problemUnder = (name: keyof typeof dialects) => {
-    if (describeMismatch(metaSchemas[name], schema) === null) return null;
-    // The older meta-schema is one plain document and explains best; most mistakes are the same under both.
-    const problem = describeMismatch(metaSchemas['draft-07'], schema) ?? `it does not follow ${name}`;
-    return `The schema is not valid: ${problem.replaceAll('the parameters', 'the schema')}`;
-  };
+  const isOf = (name: keyof typeof dialects) => typeof dialect === 'string' && dialects[name].test(dialect);
+  if (dialect !== undefined && !isOf('draft-07') && !isOf('2020-12'))
+    return `"$schema" must name draft-07 or 2020-12, got ${show(dialect)}`;
+  if (arePlain(nodes)) return null;
+  if (isOf('draft-07')) return problemUnder('draft-07', schema);
+  if (isOf('2020-12')) return problemUnder('2020-12', schema);
   // The older one first: it takes a tenth of the time to compile and accepts nearly every schema there is.
-  if (dialect === undefined) return problemUnder('draft-07') && problemUnder('2020-12');
-  if (typeof dialect === 'string' && dialects['draft-07'].test(dialect)) return problemUnder('draft-07');
-  if (typeof dialect === 'string' && dialects['2020-12'].test(dialect)) return problemUnder('2020-12');
-  return `"$schema" must name draft-07 or 2020-12, got ${show(dialect)}`;
+  return problemUnder('draft-07', schema) && problemUnder('2020-12', schema);
+}
+
+function problemUnder(name: keyof typeof dialects, schema: SchemaNode): string | null {
+  if (describeMismatch(metaSchemas[name], schema) === null) return null;
+  // The older meta-schema is one plain document and explains best; most mistakes are the same under both.
+  const problem = describeMismatch(metaSchemas['draft-07'], schema) ?? `it does not follow ${name}`;
+  return `The schema is not valid: ${problem.replaceAll('the parameters', 'the schema')}`;
 }
 
 function referenceProblem(root: SchemaNode, nodes: ReadonlySet<SchemaNode>): string | null {
