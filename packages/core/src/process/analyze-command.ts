@@ -3,11 +3,11 @@ import { basename } from 'node:path';
 import { type AnalysisOptions, type CommandAnalysis, type Segment, unknownPart } from './command-analysis.js';
 import type { Findings, PlacedSegment } from './findings.js';
 import { repositoryDoubt } from './git-repository.js';
-import { parseCommand } from './parse-command.js';
 import { proposeRules } from './propose-rules.js';
+import { maxReading, ReadingBudget } from './reading-budget.js';
 import { resolveProgram } from './resolve-program.js';
 import { secretBelow } from './secret-trees.js';
-import { type PathUse, settlePath } from './settle-paths.js';
+import { LookBudget, type PathUse, settlePath } from './settle-paths.js';
 import { CommandWalk } from './walk-command.js';
 
 const maxLength = 10_000;
@@ -15,8 +15,8 @@ const hardLength = 200_000;
 const hardBrackets = 64;
 const maxSegments = 50;
 const maxPaths = 200;
-const maxLooks = 1000;
-const maxPrograms = 64;
+const maxPrograms = 32;
+const tooManyParts = 'It has too many parts to be understood.';
 
 /**
  * Understands a command as bash 5 would run it. A command is proven read-only when every simple command in it is a
@@ -27,8 +27,9 @@ export async function analyzeCommand(command: string, options: AnalysisOptions):
   if (openBrackets(command) > hardBrackets) return refused(command, 'It is nested too deeply to be understood.');
   // To bash it goes on with the word of a `<(…)`; to the grammar it begins a comment, in which nothing is judged.
   if (command.includes(')#')) return refused(command, 'It has a # right after a bracket.');
+  if (hasTooManyWords(command)) return refused(command, tooManyParts);
   const findings = understand(command, options);
-  if (!findings) return refused(command, 'It could not be understood.');
+  if (typeof findings === 'string') return refused(command, findings);
   const { doubts } = findings;
   for (const doubt of oddities(command)) doubts.add(doubt);
   if (findings.segments.length > maxSegments) doubts.add(`It has more than ${maxSegments} parts.`);
@@ -61,19 +62,26 @@ export async function analyzeCommand(command: string, options: AnalysisOptions):
 /** How many brackets are open at most, quotes not minded: an estimate that keeps hostile text from the parser. */
 function openBrackets(command: string): number {
   let [open, most] = [0, 0];
-  for (const character of command) {
-    if (character === '(' || character === '{') most = Math.max(most, ++open);
-    if (character === ')' || character === '}') open--;
+  for (const [bracket] of command.matchAll(/[(){}]/g)) {
+    open += bracket === '(' || bracket === '{' ? 1 : -1;
+    most = Math.max(most, open);
   }
   return most;
 }
 
-/** A grammar that fails on some text must not make that text pass. */
-function understand(command: string, options: AnalysisOptions): Findings | undefined {
+/** More words than the budget has room for, seen without the grammar, which takes its time. Lines for a file are no words. */
+function hasTooManyWords(command: string): boolean {
+  if (command.includes('<<')) return false;
+  return command.replace(/'[^']*'|"[^"]*"/g, '').split(/[\s;&|()<>]+/).length > maxReading;
+}
+
+/** What the text tells, or why it is not understood: a grammar that fails on some text must not make that text pass. */
+function understand(command: string, options: AnalysisOptions): Findings | string {
+  const budget = new ReadingBudget();
   try {
-    return new CommandWalk(options).run(parseCommand(command));
+    return new CommandWalk(options, budget).run(command);
   } catch {
-    return undefined;
+    return budget.isSpent ? tooManyParts : 'It could not be understood.';
   }
 }
 
@@ -162,8 +170,8 @@ async function checkFollowed({ followed, doubts }: Findings): Promise<void> {
 async function settle(uses: readonly PathUse[], doubts: Set<string>): Promise<string[]> {
   const distinct = [...new Map(uses.map((use) => [JSON.stringify(use), use])).values()];
   if (distinct.length > maxPaths) doubts.add(`It names more than ${maxPaths} files.`);
-  const budget = { looks: maxLooks };
+  const budget = new LookBudget();
   const paths = await Promise.all(distinct.slice(0, maxPaths).map((use) => settlePath(use, budget)));
-  if (budget.looks < 0) doubts.add('Its patterns match too many files.');
+  if (budget.looks < 0) doubts.add('Its paths and patterns lead to too many files.');
   return [...new Set(paths.flat())];
 }

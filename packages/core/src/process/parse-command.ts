@@ -11,7 +11,8 @@ import {
   type SyntaxNode,
   type TestExpression,
 } from 'unbash';
-import { childrenOf, readParts, readWord as readWordWith } from './parse-word.js';
+import { childrenOf, readParts, readWord, type WordReader } from './parse-word.js';
+import { costs, ReadingBudget } from './reading-budget.js';
 import type {
   Assignment,
   BlockKind,
@@ -23,20 +24,32 @@ import type {
   SimpleCommand,
 } from './shell-syntax.js';
 
-export function parseCommand(source: string): ParsedCommand {
-  return readScript(parse(source), source);
+/** Throws when the budget ends. */
+export function parseCommand(text: string, budget = new ReadingBudget()): ParsedCommand {
+  return readScript(parse(text), sourceOf(text, budget));
 }
 
-function readScript(script: ParsedScript, source: string): ParsedCommand {
+/** A text, and how its words are read. */
+interface Source extends WordReader {
+  text: string;
+}
+
+function sourceOf(text: string, budget: ReadingBudget): Source {
+  const source: Source = { text, budget, readScript: (script) => readScript(script, source) };
+  return source;
+}
+
+function readScript(script: ParsedScript, around: Source): ParsedCommand {
   // Scripts inside escaped backticks carry their own decoded text, which positions refer to.
-  const text = script.source ?? source;
+  const source = script.source === undefined ? around : sourceOf(script.source, around.budget);
+  around.budget.spend(costs.script + (script.end - script.pos) * costs.character);
   return {
-    body: readStatements(script.commands, text),
+    body: readStatements(script.commands, source),
     problems: (script.errors ?? []).map(({ message }) => `bash would not read this command as it stands: ${message}`),
   };
 }
 
-function readStatements(statements: readonly Statement[], source: string): ShellNode {
+function readStatements(statements: readonly Statement[], source: Source): ShellNode {
   const steps = statements.map(({ command, background }) => ({
     operator: ';' as const,
     node: command.type === 'AndOr' ? readAndOr(command.commands, command.operators, source) : readNode(command, source),
@@ -45,7 +58,7 @@ function readStatements(statements: readonly Statement[], source: string): Shell
   return { type: 'list', steps };
 }
 
-function readAndOr(nodes: readonly PipelineNode[], operators: readonly ('&&' | '||')[], source: string): ShellNode {
+function readAndOr(nodes: readonly PipelineNode[], operators: readonly ('&&' | '||')[], source: Source): ShellNode {
   const steps = nodes.map((node, index) => ({
     operator: index === 0 ? (';' as const) : (operators[index - 1] ?? ';'),
     node: readNode(node, source),
@@ -54,7 +67,7 @@ function readAndOr(nodes: readonly PipelineNode[], operators: readonly ('&&' | '
   return { type: 'list', steps };
 }
 
-function readNode(node: PipelineNode, source: string): ShellNode {
+function readNode(node: PipelineNode, source: Source): ShellNode {
   if (node.type === 'Pipeline') return { type: 'pipeline', nodes: node.commands.map((part) => readNode(part, source)) };
   if (node.type === 'Redirected') {
     const inner = readNode(node.command, source);
@@ -67,12 +80,13 @@ function readNode(node: PipelineNode, source: string): ShellNode {
   return readBlock(node, source);
 }
 
-function readSimpleCommand(node: CommandNode & { type: 'Command' }, source: string): SimpleCommand {
+function readSimpleCommand(node: CommandNode & { type: 'Command' }, source: Source): SimpleCommand {
+  source.budget.spend(costs.command);
   // `export A=1` and its like take assignments among their words; what they assign is read as a plain word.
   const words = [...(node.name ? [node.name] : []), ...node.args];
   return {
     type: 'command',
-    text: source.slice(node.pos, node.end),
+    text: source.text.slice(node.pos, node.end),
     assignments: node.prefix
       .filter((part) => part.type === 'Assignment')
       .map((assignment) => readAssignment(assignment, source)),
@@ -81,14 +95,14 @@ function readSimpleCommand(node: CommandNode & { type: 'Command' }, source: stri
   };
 }
 
-function readAssignment(assignment: BashAssignment, source: string): Assignment {
+function readAssignment(assignment: BashAssignment, source: Source): Assignment {
   const isPlain = assignment.value.type === 'Word' && !assignment.append && assignment.index === undefined;
   const values = assignment.value.type === 'Word' ? [assignment.value] : assignment.value.elements;
   const words = [...(assignment.index ? [assignment.index] : []), ...values];
   return { name: assignment.name, isPlain, words: words.map((word) => readWord(word, source)) };
 }
 
-function assignmentAsWord(assignment: BashAssignment, source: string): ShellWord {
+function assignmentAsWord(assignment: BashAssignment, source: Source): ShellWord {
   const { words, isPlain, name } = readAssignment(assignment, source);
   const scripts = words.flatMap((word) => word.scripts);
   const value = words[0]?.pieces ?? [];
@@ -102,7 +116,7 @@ function block(kind: BlockKind, bodies: ShellNode[], extra: Partial<Block> = {})
   return { type: 'block', kind, bodies, words: [], redirections: [], ...extra };
 }
 
-function readBlock(node: Exclude<CommandNode, { type: 'Command' | 'Redirected' }>, source: string): ShellNode {
+function readBlock(node: Exclude<CommandNode, { type: 'Command' | 'Redirected' }>, source: Source): ShellNode {
   if (isControl(node)) return readControl(node, source);
   switch (node.type) {
     case 'Subshell':
@@ -120,14 +134,16 @@ function readBlock(node: Exclude<CommandNode, { type: 'Command' | 'Redirected' }
     case 'Coproc':
     case 'ArithmeticFor':
     case 'ArithmeticCommand':
-      return block('opaque', commandsWithin(node, source), { name: source.slice(node.pos, node.end).slice(0, 40) });
+      return block('opaque', commandsWithin(node, source), {
+        name: source.text.slice(node.pos, node.end).slice(0, 40),
+      });
   }
 }
 
 type Control = Extract<CommandNode, { type: 'If' | 'While' | 'For' | 'Case' }>;
 const isControl = (node: CommandNode): node is Control => ['If', 'While', 'For', 'Case'].includes(node.type);
 
-function readControl(node: Control, source: string): ShellNode {
+function readControl(node: Control, source: Source): ShellNode {
   const list = (body: CompoundList) => readStatements(body.commands, source);
   switch (node.type) {
     case 'If': {
@@ -148,16 +164,16 @@ function readControl(node: Control, source: string): ShellNode {
   }
 }
 
-function readWords(words: readonly BashWord[], source: string): ShellWord[] {
+function readWords(words: readonly BashWord[], source: Source): ShellWord[] {
   return words.map((word) => readWord(word, source));
 }
 
-function bodyOf(body: CommandNode | CompoundList, source: string): ShellNode {
+function bodyOf(body: CommandNode | CompoundList, source: Source): ShellNode {
   return body.type === 'CompoundList' ? readStatements(body.commands, source) : readNode(body, source);
 }
 
 /** Every simple command below a node whose own meaning is not judged. */
-function commandsWithin(node: SyntaxNode, source: string): ShellNode[] {
+function commandsWithin(node: SyntaxNode, source: Source): ShellNode[] {
   const found: ShellNode[] = [];
   const pending = childrenOf(node).toReversed();
   for (let child = pending.pop(); child !== undefined; child = pending.pop()) {
@@ -166,10 +182,6 @@ function commandsWithin(node: SyntaxNode, source: string): ShellNode[] {
     else pending.push(...childrenOf(child).toReversed());
   }
   return found;
-}
-
-function readWord(word: BashWord, source: string): ShellWord {
-  return readWordWith(word, (script) => readScript(script, source));
 }
 
 /** Tests that only compare text or look at a file. Arithmetic tests and `-v` evaluate subscripts, which can run commands. */
@@ -196,7 +208,7 @@ const plainTests = new Set([
   '-ef',
 ]);
 
-function readTest(test: TestExpression, source: string): { isPlain: boolean; words: ShellWord[] } {
+function readTest(test: TestExpression, source: Source): { isPlain: boolean; words: ShellWord[] } {
   switch (test.type) {
     case 'TestUnary':
       return { isPlain: plainTests.has(test.operator), words: [readWord(test.operand, source)] };
@@ -216,7 +228,7 @@ function readTest(test: TestExpression, source: string): { isPlain: boolean; wor
   }
 }
 
-function readRedirection(redirect: BashRedirection, source: string): Redirection {
+function readRedirection(redirect: BashRedirection, source: Source): Redirection {
   const setsVariable = redirect.descriptor?.type === 'FileDescriptorVariable';
   if (redirect.type !== 'HereDoc') {
     const target = redirect.target
@@ -226,7 +238,7 @@ function readRedirection(redirect: BashRedirection, source: string): Redirection
   }
   const parts = redirect.delimiter?.quoted ? [] : (redirect.body.parts ?? []);
   const ending = redirect.closing ? [] : [unknown(true, 'lacks its end')];
-  const { pieces, scripts } = readParts(parts, (script) => readScript(script, source), { isQuoted: true });
+  const { pieces, scripts } = readParts(parts, source, { isQuoted: true });
   return {
     operator: '<<',
     setsVariable,

@@ -1,27 +1,32 @@
 import { forEachChild, type ParsedScript, type SyntaxNode, type Word, type WordPart } from 'unbash';
+import { costs, type ReadingBudget } from './reading-budget.js';
 import type { ParsedCommand, Piece, ShellWord } from './shell-syntax.js';
 
-/** How the caller reads a script found inside a word. */
-export type ScriptReader = (script: ParsedScript) => ParsedCommand;
+export interface WordReader {
+  budget: ReadingBudget;
+  /** Reads a script found inside a word. */
+  readScript(script: ParsedScript): ParsedCommand;
+}
 
 /** A word as bash expands it: exact where the text decides, marked as unknown where only the run can tell. */
-export function readWord(word: Word, readScript: ScriptReader): ShellWord {
+export function readWord(word: Word, reader: WordReader): ShellWord {
   const parts = word.parts ?? [{ type: 'Literal', text: word.text, value: word.value } as const];
   // The command `[` is no pattern.
   if (word.text === '[') return { text: '[', pieces: [{ type: 'text', value: '[' }], scripts: [] };
-  return { text: word.text, ...readParts(parts, readScript, { isQuoted: false }) };
+  return { text: word.text, ...readParts(parts, reader, { isQuoted: false }) };
 }
 
 /** The parts of a word, or of a here-document, which bash expands like the inside of double quotes. */
 export function readParts(
   parts: readonly PartLike[],
-  readScript: ScriptReader,
+  reader: WordReader,
   { isQuoted }: { isQuoted: boolean },
 ): Pick<ShellWord, 'pieces' | 'scripts'> {
+  reader.budget.spend(parts.length * costs.part);
   const pieces = parts.flatMap((part, index) =>
-    readPart(part, { isQuoted, isFirst: index === 0, isLast: index === parts.length - 1 }),
+    readPart(part, { isQuoted, isFirst: index === 0, isLast: index === parts.length - 1 }, reader),
   );
-  return { pieces, scripts: parts.flatMap((part) => scriptsWithin(part, readScript)) };
+  return { pieces, scripts: parts.flatMap((part) => scriptsWithin(part, reader)) };
 }
 
 type PartLike = WordPart | { type: 'Literal'; text: string; value: string };
@@ -31,7 +36,7 @@ interface Place {
   isLast: boolean;
 }
 
-function readPart(part: PartLike, place: Place): Piece[] {
+function readPart(part: PartLike, place: Place, reader: WordReader): Piece[] {
   const { isQuoted } = place;
   if (isExpansion(part)) return [readExpansion(part, isQuoted)];
   switch (part.type) {
@@ -40,8 +45,9 @@ function readPart(part: PartLike, place: Place): Piece[] {
     case 'SingleQuoted':
       return [text(part.value)];
     case 'DoubleQuoted':
+      reader.budget.spend(part.parts.length * costs.part);
       // The empty text keeps `""` a word of its own.
-      return [text(''), ...part.parts.flatMap((child) => readPart(child, { ...place, isQuoted: true }))];
+      return [text(''), ...part.parts.flatMap((child) => readPart(child, { ...place, isQuoted: true }, reader))];
     case 'AnsiCQuoted':
       return [simpleEscapes.test(part.text) && !part.value.includes('\0') ? text(part.value) : unknown(true)];
     case 'LocaleString':
@@ -140,13 +146,13 @@ function readBraces(source: string): Piece {
   return { type: 'braces', choices: source.slice(1, -1).split(',') };
 }
 
-function scriptsWithin(part: PartLike, readScript: ScriptReader): ParsedCommand[] {
+function scriptsWithin(part: PartLike, reader: WordReader): ParsedCommand[] {
   if (!('pos' in part) || leaves.has(part.type)) return [];
   const found: ParsedCommand[] = [];
   // A stack of our own: an expression of a thousand terms is a thousand levels deep.
   const pending: SyntaxNode[] = [part];
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
-    if (node.type === 'Script') found.push(readScript(node));
+    if (node.type === 'Script') found.push(reader.readScript(node));
     else pending.push(...childrenOf(node).toReversed());
   }
   return found;

@@ -1,5 +1,4 @@
 import { matchCommandRule } from './command-rule.js';
-import { parseCommand } from './parse-command.js';
 import { CommandWalk } from './walk-command.js';
 
 /** Commands a rule is meant to hold for, and commands it must not hold for. */
@@ -19,6 +18,6 @@ export function checkRuleExamples(rule: string, { match = [], not_match = [] }: 
 /** Whether a rule alone covers every simple command of a compound. */
 function holdsFor(rule: string, command: string): boolean {
   const place = { cwd: '/', workspaceRoots: [], home: '/', path: '' };
-  const { segments } = new CommandWalk(place).run(parseCommand(command));
+  const { segments } = new CommandWalk(place).run(command);
   return segments.length > 0 && segments.every(({ words }) => matchCommandRule(rule, words) === 'yes');
 }

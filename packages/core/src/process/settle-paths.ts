@@ -15,7 +15,7 @@ export interface PathUse {
  * Absolute paths that say what the kernel will open: `link/..` leads to the parent of the link's target, and a pattern
  * stands for what it matches now, the links on the way, and the directory it is looked up in.
  */
-export async function settlePath({ names, ...use }: PathUse, budget: Budget): Promise<string[]> {
+export async function settlePath({ names, ...use }: PathUse, budget: LookBudget): Promise<string[]> {
   const { cwd, path, pattern } = use;
   if (names !== undefined) {
     const sources = await settlePath({ cwd, path: '', pattern: names }, budget);
@@ -24,16 +24,17 @@ export async function settlePath({ names, ...use }: PathUse, budget: Budget): Pr
     if (budget.looks < 0) return places;
     return places.flatMap((place) => sources.map((source) => join(place, basename(source))));
   }
-  if (pattern === undefined) return [await climb(path.startsWith('/') ? path : `${cwd}/${path}`)];
+  if (pattern === undefined) return [await climb(path.startsWith('/') ? path : `${cwd}/${path}`, budget)];
   const components = splitPattern(pattern);
   const first = components.findIndex((component) => typeof component !== 'string');
   const fixed = components.slice(0, first).join('/');
-  const base = await climb(fixed.startsWith('/') || (fixed === '' && first > 0) ? `${fixed}/` : `${cwd}/${fixed}`);
+  const start = fixed.startsWith('/') || (fixed === '' && first > 0) ? `${fixed}/` : `${cwd}/${fixed}`;
+  const base = await climb(start, budget);
   return [base, ...(await entriesBehind(base, components.slice(first), budget))];
 }
 
-/** Resolves `..` as the kernel does: a link before it is followed first. */
-async function climb(path: string): Promise<string> {
+/** Resolves `..` as the kernel does, while the budget lasts: a link before it is followed first. */
+async function climb(path: string, budget: LookBudget): Promise<string> {
   const at: string[] = [];
   let mayHoldLinks = false;
   for (const component of path.split('/')) {
@@ -43,7 +44,7 @@ async function climb(path: string): Promise<string> {
       mayHoldLinks = true;
       continue;
     }
-    const real = mayHoldLinks ? await realpath(`/${at.join('/')}`).catch(() => undefined) : undefined;
+    const real = mayHoldLinks ? await budget.real(`/${at.join('/')}`) : undefined;
     if (real !== undefined) {
       at.splice(0, at.length, ...real.split('/').filter((name) => name !== ''));
       mayHoldLinks = false;
@@ -80,13 +81,28 @@ function splitPattern(pattern: Pattern): Component[] {
   return components;
 }
 
-/** How many more directory entries may be looked at. */
-export interface Budget {
-  looks: number;
+const maxLooks = 1000;
+
+/** What may still be looked at to settle the paths of one command. */
+export class LookBudget {
+  /** In entries of directories. */
+  looks = maxLooks;
+  private readonly links = new Map<string, Promise<string | undefined>>();
+
+  /** Where a path leads; `undefined` when there is nothing, or the budget is spent. */
+  async real(path: string): Promise<string | undefined> {
+    const known = this.links.get(path);
+    if (known) return known;
+    this.looks -= 20;
+    if (this.looks < 0) return undefined;
+    const found = realpath(path).catch(() => undefined);
+    this.links.set(path, found);
+    return found;
+  }
 }
 
 /** What a pattern matches, and the links it passes through; all it reached when the budget ends. */
-async function entriesBehind(base: string, components: Component[], budget: Budget): Promise<string[]> {
+async function entriesBehind(base: string, components: Component[], budget: LookBudget): Promise<string[]> {
   const links: string[] = [];
   let reached = [base];
   for (const component of components) {

@@ -6,6 +6,7 @@ import { Findings, type PlacedSegment } from './findings.js';
 import { type Judgement, judgeCommand } from './judge-command.js';
 import { parseCommand } from './parse-command.js';
 import { findsOnlyFiles, splitFind } from './read-only-find.js';
+import { ReadingBudget } from './reading-budget.js';
 import type { Assignment, ParsedCommand, Redirection, ShellNode, ShellWord, SimpleCommand } from './shell-syntax.js';
 import { commandsIn } from './shell-syntax.js';
 import { isHarmlessSetting, isPlainVariable } from './shell-variables.js';
@@ -37,14 +38,23 @@ export class CommandWalk {
   private readonly findings = new Findings();
   private readonly functions = new Set<string>();
   private readonly options: AnalysisOptions;
+  private readonly budget: ReadingBudget;
 
-  constructor(options: AnalysisOptions) {
+  constructor(options: AnalysisOptions, budget = new ReadingBudget()) {
     this.options = options;
+    this.budget = budget;
   }
 
-  run(command: ParsedCommand): Findings {
+  /** Throws when the budget ends. */
+  run(command: string): Findings {
     const { cwd, home } = this.options;
-    this.script(command, { home, cwds: [cwd], variables: new Map(), depth: 0, isHidden: false });
+    this.script(parseCommand(command, this.budget), {
+      home,
+      cwds: [cwd],
+      variables: new Map(),
+      depth: 0,
+      isHidden: false,
+    });
     return this.findings;
   }
 
@@ -135,7 +145,7 @@ export class CommandWalk {
   private quotedCommands(words: ShellWord[], scope: Scope): void {
     for (const { value } of words.flatMap((word) => expandWord(word, scope))) {
       if (!/[$]\(|`/.test(value)) continue;
-      this.script(parseCommand(`: ${value.replaceAll(unknownPart, '')}`), { ...scope, isHidden: true });
+      this.script(parseCommand(`: ${value.replaceAll(unknownPart, '')}`, this.budget), { ...scope, isHidden: true });
     }
   }
 
@@ -247,7 +257,7 @@ export class CommandWalk {
           source.replaceAll(unknownPart, '…'),
           'It runs shell text that is only known when it runs.',
         );
-      this.script(parseCommand(source.replaceAll(unknownPart, '$unknown ')), below);
+      this.script(parseCommand(source.replaceAll(unknownPart, '$unknown '), this.budget), below);
     }
     return reasons.find((reason) => reason !== undefined);
   }
