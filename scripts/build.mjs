@@ -39,11 +39,10 @@ await build({
   define: {
     LATHE_VERSION: JSON.stringify(version),
     'process.env.NODE_ENV': '"production"',
-    'process.env.DEV': '"false"',
   },
   alias: { '@modelcontextprotocol/client/_shims': join(root, 'scripts/no-default-validator.mjs') },
   // Native parts are found by their own packages at run time.
-  external: ['@vscode/ripgrep', '@lydell/node-pty', 'react-devtools-core'],
+  external: ['@vscode/ripgrep', '@lydell/node-pty'],
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
   },

@@ -49,8 +49,8 @@ function stringLength(stream: string, at: number): number {
 // oxlint-disable no-control-regex -- control characters are what this is about
 /** Colours and weights, and nothing else of what `CSI … m` can do. */
 const colour = /^\u001b\[(?:0|1|2|3|4|7|22|23|24|27|3[0-79]|4[0-79]|9[0-7]|10[0-7])?(?:;\d{1,3})*m$/;
-/** What the screen itself uses: erase a line, go up, to the first column, to the next line; cursor, paste, one frame at once. */
-const drawing = /^\r$|^\u001b\[(?:[02]?K|\d*[ABEG]|\?(?:25|2004|2026)[hl])$/;
+/** What the screen itself uses: erase a line or all below, go up, to the first column; cursor, paste, one frame at once. */
+const drawing = /^\r$|^\u001b\[(?:2K|J|\d+A|\?(?:25|2004|2026)[hl])$/;
 
 /** Controls that are not ours. Text alone may only have colours; a screen may also draw. */
 export function foreignControls(stream: string, { mayDraw = false } = {}): Sequence[] {

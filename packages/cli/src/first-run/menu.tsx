@@ -1,6 +1,7 @@
-import { Box, Text, useApp, useInput } from 'ink';
 import { useEffect } from 'react';
 import type { Style } from '../render/style.js';
+import { Column, Text } from '../screen/elements.js';
+import { useExit, useInput } from '../screen/screen.js';
 import { pastedText } from '../tui/key-stream.js';
 import { type ShowOptions, show } from '../tui/show.js';
 import { useLatest } from '../tui/use-latest.js';
@@ -55,20 +56,19 @@ function Menu({ title, choices, style, onDone }: MenuProps) {
   if (done.isDone) return null;
   const width = Math.max(...choices.map(({ label }) => label.length)) + 2;
   return (
-    <Box flexDirection="column">
+    <Column>
       <Text>{title}</Text>
       {choices.map(({ label, detail = '' }, index) => {
         const isSelected = index === selected.get();
         const shown = `${index + 1}  ${detail === '' ? label : label.padEnd(width)}`;
         return (
-          <Text key={label} wrap="truncate-end">
-            {isSelected ? style.accent(`❯ ${shown}`) : `  ${shown}`}
-            {style.dim(detail)}
+          <Text key={label} isCut>
+            {(isSelected ? style.accent(`❯ ${shown}`) : `  ${shown}`) + style.dim(detail)}
           </Text>
         );
       })}
       <Text>{style.dim('Arrow keys and Enter choose, Esc leaves.')}</Text>
-    </Box>
+    </Column>
   );
 }
 
@@ -89,17 +89,17 @@ function SecretInput({ title, style, onDone }: SecretInputProps) {
   });
   if (done.isDone) return null;
   return (
-    <Box flexDirection="column">
+    <Column>
       <Text>{title}</Text>
       <Text>{`${style.accent('❯')} ${'•'.repeat(Math.min(60, text.get().length))}█`}</Text>
       <Text>{style.dim('Enter saves, Esc leaves.')}</Text>
-    </Box>
+    </Column>
   );
 }
 
 /** Takes the answer, wipes what was shown, and ends. */
 function useDone<T>(onDone: (value: T) => void): { isDone: boolean; finish: (value: T) => void } {
-  const { exit } = useApp();
+  const exit = useExit();
   const isDone = useLatest(false);
   useEffect(() => {
     if (isDone.get()) exit();

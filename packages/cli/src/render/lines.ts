@@ -1,4 +1,5 @@
 import { visibleText } from '@lathe/core';
+import stringWidth from 'string-width';
 import wrapAnsi from 'wrap-ansi';
 
 /** Longer lines are cut where a card is not open: wrapping a megabyte must not hold up the screen. */
@@ -9,9 +10,47 @@ export function inert(text: string): string {
   return visibleText(text).replaceAll('\t', '    ');
 }
 
+/** Characters that take one column each, which most text consists of; to measure others takes a while. */
+const simple =
+  /^[\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u0400-\u0482\u2010-\u2027\u2030-\u205e\u2190-\u2193\u2500-\u25ab✓✗❯☐☑●○▶⏎]*$/;
+// oxlint-disable-next-line no-control-regex -- our own colours
+const colours = /\u001b\[[\d;]*m/g;
+
+/** How many columns a styled line takes. */
+export function lineWidth(line: string): number {
+  const text = line.replace(colours, '');
+  return simple.test(text) ? text.length : stringWidth(text);
+}
+
 /** Styled text as lines of at most `width` columns. Blanks are kept: what is shown is what there is. */
 export function wrapLines(text: string, width: number): string[] {
+  const lines = text.split('\n');
+  // Colours that go on over the end of a line have to end and begin again there.
+  const isApart = lines.length === 1 || !text.includes('\u001b');
+  if (isApart && lines.every((line) => lineWidth(line) <= width)) return lines;
   return wrapAnsi(text, Math.max(1, width), { hard: true, trim: false }).split('\n');
+}
+
+/** A styled line of at most `width` columns: what does not fit is left out at its end. */
+export function cutLine(line: string, width: number): string {
+  if (lineWidth(line) <= width) return line;
+  const [start = ''] = wrapAnsi(line, Math.max(1, width - 1), { hard: true, trim: false, wordWrap: false }).split('\n');
+  return `${start}…`;
+}
+
+/** The end of a plain line, in at most `width` columns. */
+export function cutStart(line: string, width: number): string {
+  if (lineWidth(line) <= width) return line;
+  const characters = Array.from(new Intl.Segmenter().segment(line), ({ segment }) => segment);
+  let shown = '';
+  for (let next = characters.pop(); next !== undefined && lineWidth(next + shown) < width; next = characters.pop())
+    shown = next + shown;
+  return `…${shown}`;
+}
+
+/** A styled line with blanks behind it, `width` columns in all. */
+export function padLine(line: string, width: number): string {
+  return line + ' '.repeat(Math.max(0, width - lineWidth(line)));
 }
 
 export interface Excerpt {
@@ -36,8 +75,7 @@ export function oneLine(text: string, width: number): string {
     .slice(0, maxLineChars)
     .replaceAll(/\s*\n\s*/g, ' ⏎ ')
     .trim();
-  const cut = (columns: number) => wrapAnsi(flat, Math.max(1, columns), { hard: true, trim: false, wordWrap: false });
-  return cut(width).includes('\n') ? `${cut(width - 1).split('\n')[0] ?? ''}…` : flat;
+  return cutLine(flat, width);
 }
 
 /** Padding must not push anything out of sight: long stretches of blanks are told, not shown. */

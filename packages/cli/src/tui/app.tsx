@@ -1,10 +1,11 @@
 import type { Lathe } from '@lathe/core';
-import { Box, Static, Text } from 'ink';
 import { useEffect, useMemo, useRef } from 'react';
 import type { Completer } from '../completion/completer.js';
 import type { Io } from '../io.js';
+import { renderItem } from '../render/history-item.js';
 import type { Style } from '../render/style.js';
 import type { ViewContext } from '../render/view-context.js';
+import { Column, Past, Text } from '../screen/elements.js';
 import type { SlashCommand } from '../slash/slash-command.js';
 import { Confirmation } from './confirmation-view.js';
 import type { Driver } from './driver.js';
@@ -18,7 +19,7 @@ import { useTerminalSize } from './terminal-size.js';
 import { useHeight } from './use-height.js';
 import { useOpenCards } from './use-open-cards.js';
 import { useSession } from './use-session.js';
-import { Item, LivePart } from './views.js';
+import { LivePart } from './views.js';
 
 export interface AppProps {
   lathe: Lathe;
@@ -50,7 +51,7 @@ export function App(props: AppProps) {
     [style, columns, markdown, isSpoken],
   );
   const { isTall } = useOpenCards(screen, context, add);
-  const [below, belowHeight] = useHeight();
+  const [below, belowHeight] = useHeight(columns);
 
   useEffect(() => {
     say(greeting);
@@ -60,12 +61,12 @@ export function App(props: AppProps) {
 
   return (
     <>
-      <Static items={[...screen.items]}>{(item, index) => <Item key={index} item={item} context={context} />}</Static>
+      <Past items={screen.items} textOf={(item) => renderItem(item, context)} />
       {isAsked ? null : (
         // One line stays free: a screen that is full to the last line scrolls.
         <LivePart screen={screen} context={context} rows={rows - belowHeight - 1} isTall={isTall} />
       )}
-      <Box flexDirection="column" ref={below}>
+      <Column ref={below}>
         {question ? (
           <Question question={question} waiting={queue.length} context={context} rows={rows - 2} editText={editText} />
         ) : (
@@ -74,11 +75,12 @@ export function App(props: AppProps) {
             completer={completer}
             world={world}
             style={style}
+            width={columns}
             placeholder={screen.isBusy ? '' : driver.placeholder}
           />
         )}
         {isSpoken ? null : <Text>{statusLine(screen, { model: driver.name, mode, sandbox }, context)}</Text>}
-      </Box>
+      </Column>
     </>
   );
 }

@@ -1,9 +1,11 @@
 import type { Decision } from '@lathe/core';
 import { visibleText } from '@lathe/core';
-import { Box, Text, useInput } from 'ink';
 import { useMemo, useRef, useState } from 'react';
 import { oneLine, wrapLines } from '../render/lines.js';
 import type { ViewContext } from '../render/view-context.js';
+import { Column, Text } from '../screen/elements.js';
+import type { Key } from '../screen/keys.js';
+import { useInput } from '../screen/screen.js';
 import { type Option, optionsOf } from './confirmation-options.js';
 import { type ConfirmationText, confirmationText } from './confirmation-text.js';
 import { pasteMark } from './key-stream.js';
@@ -12,8 +14,6 @@ import { useLatest } from './use-latest.js';
 
 /** Keys pressed this soon after a question appears were meant for something else. */
 const deafMs = 350;
-
-type Key = Parameters<Parameters<typeof useInput>[0]>[1];
 
 export interface ConfirmationProps {
   request: Proposal;
@@ -56,9 +56,9 @@ export function Confirmation(props: ConfirmationProps) {
   ];
   if (context.isSpoken) return <Text>{lines.join('\n')}</Text>;
   return (
-    <Box flexDirection="column" borderStyle={style.isPlain ? 'classic' : 'round'} paddingX={1}>
+    <Column frame={style.isPlain ? 'plain' : 'round'}>
       <Text>{lines.join('\n')}</Text>
-    </Box>
+    </Column>
   );
 }
 

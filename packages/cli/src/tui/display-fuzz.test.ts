@@ -257,8 +257,8 @@ test('SF05: a question without a warning shows the command exactly as it runs', 
         { ...contextOf(1_000_000), style: styleFor({ NO_COLOR: '1' }) },
       );
       const shown = body.join('\n').slice(2, -'\nin /d'.length);
-      // Wrapping composes accents, which changes nothing that can be seen.
-      if (isPlain) expect(shown.replaceAll('→   ', '\t')).toBe(command.normalize());
+      // Wrapping may compose accents, which changes nothing that can be seen.
+      if (isPlain) expect(shown.replaceAll('→   ', '\t').normalize()).toBe(command.normalize());
       else expect([hasHiddenText(command) || shown !== command, warnings.length]).toEqual([true, 2]);
     }),
     { numRuns: 2000, seed: 22 },

@@ -1,7 +1,8 @@
-import { Box, Text, useInput } from 'ink';
 import { quoted, readField } from '../mcp/elicit.js';
 import { inert, wrapLines } from '../render/lines.js';
 import type { ViewContext } from '../render/view-context.js';
+import { Column, Text } from '../screen/elements.js';
+import { useInput } from '../screen/screen.js';
 import { type EditorState, edit, emptyEditor } from './editor.js';
 import { pastedText } from './key-stream.js';
 import { editOf } from './prompt-keys.js';
@@ -54,9 +55,9 @@ export function FieldView({ waiting: { question, answer, cancel }, context, rows
   const lines = [...above.slice(0, Math.max(2, rows - below.length - 2)), ...below].slice(2 - rows);
   if (context.isSpoken) return <Text>{lines.join('\n')}</Text>;
   return (
-    <Box flexDirection="column" borderStyle={style.isPlain ? 'classic' : 'round'} paddingX={1}>
+    <Column frame={style.isPlain ? 'plain' : 'round'}>
       <Text>{lines.join('\n')}</Text>
-    </Box>
+    </Column>
   );
 }
 

@@ -1,4 +1,4 @@
-import { PassThrough } from 'node:stream';
+import { EventEmitter } from 'node:events';
 
 /** Stands before pasted text, so that a paste is never taken for a key. A private character no keyboard types. */
 export const pasteMark = '\uE000';
@@ -58,24 +58,28 @@ function beginningOf(marker: string, text: string): number {
   return 0;
 }
 
-/** Control characters stand alone; everything else stays together. Backspace is one byte, whatever the terminal sends. */
-function keysOf(text: string): string[] {
-  const keys = text.replaceAll('\u007f', '\b');
+/**
+ * A key is a control character, a sequence that begins with escape, or escape alone; everything else stays together.
+ * Backspace is one byte, whatever the terminal sends.
+ */
+const key =
   // oxlint-disable-next-line no-control-regex -- control characters are what this is about
-  return keys.match(/[\u0000-\u001a\u001c-\u001f]|[^\u0000-\u001a\u001c-\u001f]+/g) ?? [];
+  /\u001b{1,2}(?:\[[\d;:]*[ -/]*[@-~]|O[A-Za-z])|\u001b[^[\u001b]|\u001b\u001b|[\u0000-\u001f]|[^\u0000-\u001f]+/g;
+
+function keysOf(text: string): string[] {
+  return text.replaceAll('\u007f', '\b').match(key) ?? [];
 }
 
-/** A terminal's input for ink: one chunk per key. */
-export class KeyStream extends PassThrough {
-  readonly isTTY = true;
+/** A terminal's input: one `key` event per key. */
+export class KeyStream extends EventEmitter<{ key: [string] }> {
   readonly #terminal: NodeJS.ReadStream;
   readonly #splitter = new KeySplitter();
   readonly #onData = (data: Buffer | string) => {
-    for (const key of this.#splitter.split(String(data))) this.write(key);
+    for (const one of this.#splitter.split(String(data))) this.emit('key', one);
   };
 
   constructor(terminal: NodeJS.ReadStream) {
-    super({ objectMode: true });
+    super();
     this.#terminal = terminal;
     terminal.setEncoding('utf8');
     this.resumeKeys();
@@ -83,16 +87,6 @@ export class KeyStream extends PassThrough {
 
   setRawMode(isRaw: boolean): this {
     this.#terminal.setRawMode(isRaw);
-    return this;
-  }
-
-  ref(): this {
-    this.#terminal.ref();
-    return this;
-  }
-
-  unref(): this {
-    this.#terminal.unref();
     return this;
   }
 

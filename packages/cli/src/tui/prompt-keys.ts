@@ -1,7 +1,5 @@
-import type { useInput } from 'ink';
+import type { Key } from '../screen/keys.js';
 import type { Edit } from './editor.js';
-
-export type Key = Parameters<Parameters<typeof useInput>[0]>[1];
 
 /** What a key does to the text; `undefined` when it is not about the text. */
 export function editOf(input: string, key: Key): Edit | undefined {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { Completer } from '../completion/completer.js';
 import type { CompletionSource } from '../completion/completion.js';
+import type { Key } from '../screen/keys.js';
 import { pasteMark } from './key-stream.js';
 import { type Input, Prompt } from './prompt.js';
-import type { Key } from './prompt-keys.js';
 
 const noKey: Key = {
   upArrow: false,
@@ -22,10 +22,6 @@ const noKey: Key = {
   backspace: false,
   delete: false,
   meta: false,
-  super: false,
-  hyper: false,
-  capsLock: false,
-  numLock: false,
 };
 const keys = {
   enter: { return: true },

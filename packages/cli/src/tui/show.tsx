@@ -1,7 +1,6 @@
-import { render } from 'ink';
 import type { ReactNode } from 'react';
+import { openScreen } from '../screen/screen.js';
 import { disablePaste, enablePaste, type KeyStream } from './key-stream.js';
-import { endlessTerminal } from './terminal-size.js';
 
 export interface ShowOptions {
   terminal: NodeJS.WriteStream;
@@ -24,39 +23,28 @@ export async function show(app: ReactNode, { terminal, keys, isSpoken, signal }:
     restore();
     process.kill(process.pid, 'SIGSTOP');
   };
-  const resume = () => {
+  const begin = () => {
     // Whoever had the terminal meanwhile has set its mode, so ours counts only when it is set anew.
     keys.setRawMode(false).setRawMode(true);
     terminal.write(enablePaste + (isSpoken ? '' : hideCursor));
-    // Draws everything once more.
-    terminal.emit('resize');
+  };
+  const resume = () => {
+    begin();
+    shown.redraw();
   };
   process.on('SIGTSTP', suspend).on('SIGCONT', resume);
   // For an end that nobody foresaw: an error that was not caught, or a second Ctrl+C.
   process.once('exit', restore);
-  terminal.write(enablePaste);
-  const shown = render(app, {
-    exitOnCtrlC: false,
-    patchConsole: false,
-    stdin: asTerminal(keys),
-    stdout: endlessTerminal(terminal),
-    isScreenReaderEnabled: isSpoken,
-    maxFps: 60,
-  });
-  const leave = () => shown.unmount();
+  begin();
+  const shown = openScreen(app, terminal, keys);
+  const leave = () => shown.close();
   signal.addEventListener('abort', leave, { once: true });
   try {
-    await shown.waitUntilExit();
+    await shown.ended;
   } finally {
     signal.removeEventListener('abort', leave);
     process.off('exit', restore).off('SIGTSTP', suspend).off('SIGCONT', resume);
     restore();
     keys.release();
   }
-}
-
-/** Ink asks for a terminal's stream and uses no more of it than this. */
-function asTerminal(keys: KeyStream): NodeJS.ReadStream {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
-  return keys as unknown as NodeJS.ReadStream;
 }

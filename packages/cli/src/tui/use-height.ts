@@ -1,12 +1,12 @@
-import { type DOMElement, measureElement } from 'ink';
 import { type RefObject, useLayoutEffect, useRef, useState } from 'react';
+import { type ColumnNode, linesOf } from '../screen/nodes.js';
 
-/** A box to be measured, and how many lines it took when it was last drawn. */
-export function useHeight(): [RefObject<DOMElement | null>, number] {
-  const box = useRef<DOMElement>(null);
+/** A column to be measured, and how many lines of `width` columns it took when it was last drawn. */
+export function useHeight(width: number): [RefObject<ColumnNode | null>, number] {
+  const column = useRef<ColumnNode>(null);
   const [height, setHeight] = useState(1);
   useLayoutEffect(() => {
-    if (box.current) setHeight(measureElement(box.current).height);
+    if (column.current) setHeight(linesOf(column.current, width).length);
   });
-  return [box, height];
+  return [column, height];
 }

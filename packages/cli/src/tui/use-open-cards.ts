@@ -1,7 +1,7 @@
-import { useInput } from 'ink';
 import { useRef, useState } from 'react';
 import { isCut } from '../render/card.js';
 import type { ViewContext } from '../render/view-context.js';
+import { useInput } from '../screen/screen.js';
 import type { HistoryItem, ScreenState } from './screen-state.js';
 
 /**

@@ -1,6 +1,6 @@
 import type { ApprovalMode, Policy } from '@lathe/core';
-import { useApp, useInput } from 'ink';
 import { useRef } from 'react';
+import { useExit, useInput } from '../screen/screen.js';
 
 /** What Shift+Tab goes through. Yolo has to be asked for by name. */
 const modes: ApprovalMode[] = ['default', 'auto-edit', 'plan'];
@@ -19,7 +19,7 @@ export interface SessionKeys {
 
 /** Ctrl+C and Shift+Tab. */
 export function useSessionKeys({ policy, isAsked, cancel, onMode, onIdleInterrupt }: SessionKeys): void {
-  const { exit } = useApp();
+  const exit = useExit();
   const interruptedAt = useRef(Number.NEGATIVE_INFINITY);
   const interrupt = () => {
     if (performance.now() - interruptedAt.current < leaveMs) exit();

@@ -1,6 +1,6 @@
 import { visibleText } from '@lathe/core';
-import { useApp } from 'ink';
 import { useCallback, useRef, useState, useSyncExternalStore } from 'react';
+import { useExit } from '../screen/screen.js';
 import { obeyCommand } from '../slash/obey-command.js';
 import type { AppProps } from './app.js';
 import type { Input } from './prompt.js';
@@ -13,7 +13,7 @@ export function useSession(
   props: Pick<AppProps, 'lathe' | 'driver' | 'queue' | 'io' | 'style' | 'history' | 'commands'>,
 ) {
   const { lathe, driver, queue, io, style, history, commands } = props;
-  const { exit } = useApp();
+  const exit = useExit();
   const { screen, send, follow } = useAgentStream();
   const [mode, setMode] = useState(lathe.policy.mode);
   const work = useRef<AbortController | undefined>(undefined);
@@ -28,7 +28,7 @@ export function useSession(
 
   const start = async (input: Input): Promise<void> => {
     const { signal } = (work.current = new AbortController());
-    const context = { lathe, driver, io, style, signal, say, clearScreen, commands: commands(), quit: () => exit() };
+    const context = { lathe, driver, io, style, signal, say, clearScreen, commands: commands(), quit: exit };
     if (input.text.startsWith('/')) await obeyCommand(input, context, { send, follow });
     else await follow(input.shown, driver.submit(input.text, signal));
     work.current = undefined;
@@ -69,7 +69,7 @@ export function useSession(
       isBusy: screen.isBusy,
       onSubmit: (input: Input) => void enter(input),
       onEscape: () => void cancel(),
-      onLeave: () => exit(),
+      onLeave: exit,
     },
   };
 }

@@ -1,15 +1,8 @@
-import { Text } from 'ink';
-import { memo } from 'react';
-import { renderItem } from '../render/history-item.js';
 import type { ViewContext } from '../render/view-context.js';
+import { Text } from '../screen/elements.js';
 import { liveLines, spinnerLine } from './live-part.js';
-import type { HistoryItem, ScreenState } from './screen-state.js';
+import type { ScreenState } from './screen-state.js';
 import { useClock } from './use-agent-stream.js';
-
-/** Something of the scrollback: drawn once, never again. */
-export const Item = memo(function Item({ item, context }: { item: HistoryItem; context: ViewContext }) {
-  return <Text>{renderItem(item, context)}</Text>;
-});
 
 export interface LivePartProps {
   screen: ScreenState;
