@@ -26,6 +26,8 @@ import {
   WriteFileTool,
 } from '../../packages/core/dist/index.js';
 
+const never = new AbortController().signal;
+
 /** As when a person calls: what is replaced need not have been read before. */
 class EverythingSeen extends SeenFiles {
   knowledgeOf() {
@@ -59,7 +61,7 @@ export async function open({ root, scratch }, { sandbox: mode = 'off', read: lim
       env,
     }),
   };
-  const run = async (tool, params, signal = new AbortController().signal) => {
+  const run = async (tool, params, signal = never) => {
     const { llmContent } = await tool.execute(params, signal);
     return textOf(toParts(llmContent));
   };

@@ -15,9 +15,12 @@ const maxKept = 1 << 20;
 /** The whole text before and after, when it is small and survives the way through a string. */
 export function textsOf({ text, splices }: TextChange): Texts {
   const { bytes, codec } = text;
-  const pieces = applySplices(bytes, splices);
-  if (bytes.length > maxKept || pieces.reduce((sum, piece) => sum + piece.length, 0) > maxKept) return undefined;
-  const [oldText, newText] = [codec.decode(bytes), codec.decode(Buffer.concat(pieces))];
+  const newSize = splices.reduce(
+    (size, { start, end, bytes: fresh }) => size + fresh.length - (end - start),
+    bytes.length,
+  );
+  if (Math.max(bytes.length, newSize) > maxKept) return undefined;
+  const [oldText, newText] = [codec.decode(bytes), codec.decode(Buffer.concat(applySplices(bytes, splices)))];
   return codec.encode(oldText)?.equals(bytes) ? { oldText, newText } : undefined;
 }
 

@@ -9,7 +9,15 @@ import {
 } from '../text/unified-diff.js';
 import type { Pace } from './pace.js';
 import { applySplices, type Splice } from './splice.js';
-import { breakAfter, breakBefore, lineEnd, lineNumberAt, lineStart, type TextBytes } from './text-bytes.js';
+import {
+  breakAfter,
+  breakBefore,
+  lineEnd,
+  lineFeedsIn,
+  lineNumberAt,
+  lineStart,
+  type TextBytes,
+} from './text-bytes.js';
 
 /** What a change looks like to a person. */
 export interface ChangeView {
@@ -43,8 +51,8 @@ export async function viewChange(change: TextChange, names: DiffNames, pace: Pac
       isCut = true;
       break;
     }
-    const line = (await lineNumberAt(change.text, region.start, pace)) - 1;
-    const { oldLines, newLines, isWhole } = linesOf(change.text, region);
+    const { start, oldLines, newLines, isWhole } = linesOf(change.text, region);
+    const line = (await lineNumberAt(change.text, start, pace)) - 1;
     const offset = { old: line, new: line + shift };
     hunks.push(...hunksOf(oldLines, newLines, await diffLines(oldLines, newLines), offset));
     shift += newLines.length - oldLines.length;
@@ -93,17 +101,39 @@ function linesDown(text: TextBytes, offset: number, count: number): number {
   return end;
 }
 
+/** The lines of a region before and after; of one that is too large, the part where the change begins. */
 function linesOf(text: TextBytes, { start, end, splices }: Region) {
-  const old = text.bytes.subarray(start, end);
-  const moved = splices.map((splice) => ({ ...splice, start: splice.start - start, end: splice.end - start }));
-  const size = old.length + splices.reduce((sum, splice) => sum + splice.bytes.length, 0);
+  const size = end - start + splices.reduce((sum, splice) => sum + splice.bytes.length, 0);
   const isWhole = size <= 2 * maxRegion;
-  const changed = Buffer.concat(applySplices(old, moved), isWhole ? undefined : maxRegion);
+  const from = isWhole ? start : Math.max(start, nearBefore(text, splices[0]?.start ?? start, maxRegion / 2));
+  const old = text.bytes.subarray(from, end);
+  const pieces = applySplices(old, moved(splices, from));
+  const newSize = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  const most = isWhole ? Number.POSITIVE_INFINITY : maxRegion;
+  const decode = (bytes: Buffer, length: number) =>
+    splitKeepingBreaks(cleanCut(text.codec.decode(bytes), { before: from > start, after: length > most }));
   return {
-    oldLines: splitKeepingBreaks(text.codec.decode(isWhole ? old : old.subarray(0, maxRegion))),
-    newLines: splitKeepingBreaks(text.codec.decode(changed)),
+    start: from,
+    oldLines: decode(old.subarray(0, most), old.length),
+    newLines: decode(Buffer.concat(pieces, Math.min(newSize, most)), newSize),
     isWhole,
   };
+}
+
+function moved(splices: readonly Splice[], by: number): Splice[] {
+  return splices.map(({ start, end, bytes }) => ({ start: start - by, end: end - by, bytes }));
+}
+
+/** Some bytes before `offset`, between two code units. */
+function nearBefore({ codec }: TextBytes, offset: number, distance: number): number {
+  const near = Math.max(0, offset - distance);
+  return near - (near % codec.unit);
+}
+
+/** Marks where text was left out, and drops what is left of a character that the cut went through. */
+function cleanCut(text: string, { before, after }: { before: boolean; after: boolean }): string {
+  const head = before ? `…${text.replace(/^[\uFFFD\uDC00-\uDFFF]{1,3}/, '')}` : text;
+  return after ? `${head.replace(/[\uFFFD\uD800-\uDBFF]{1,3}$/, '')}…` : head;
 }
 
 function countsOf(hunks: readonly Hunk[]) {
@@ -131,16 +161,21 @@ export interface Snippet {
 
 const snippetContext = 4;
 const maxSnippetBytes = 16 << 10;
+/** Of very long lines so much is shown on either side. */
+const maxAside = 2 << 10;
 
 /** The first changed place as it is now, with four lines around it. */
 export async function snippetOf({ text, splices }: TextChange, pace: Pace): Promise<Snippet> {
-  const [first] = splices;
-  const start = linesUp(text, lineStart(text, first?.start ?? 0), snippetContext);
-  const near = splices.filter((splice) => splice.end - start < maxSnippetBytes / 2);
-  const end = Math.min(linesDown(text, near.at(-1)?.end ?? first?.end ?? 0, snippetContext), start + maxSnippetBytes);
-  const moved = near.map((splice) => ({ ...splice, start: splice.start - start, end: splice.end - start }));
-  const bytes = Buffer.concat(applySplices(text.bytes.subarray(start, Math.max(end, near.at(-1)?.end ?? end)), moved));
-  const shown = text.codec.decode(bytes.subarray(0, maxSnippetBytes));
+  const first = splices[0]?.start ?? 0;
+  const wholeStart = linesUp(text, lineStart(text, first), snippetContext);
+  const start = Math.max(wholeStart, nearBefore(text, first, maxAside));
+  const near = splices.filter((splice) => splice.start - start < maxSnippetBytes / 2);
+  const last = near.at(-1)?.end ?? first;
+  const wholeEnd = linesDown(text, last, snippetContext);
+  const end = Math.min(wholeEnd, last + maxAside);
+  const bytes = Buffer.concat(applySplices(text.bytes.subarray(start, end), moved(near, start)));
+  const isCut = { before: start > wholeStart, after: end < wholeEnd || bytes.length > maxSnippetBytes };
+  const shown = cleanCut(text.codec.decode(bytes.subarray(0, maxSnippetBytes)), isCut);
   const firstLine = await lineNumberAt(text, start, pace);
   // As everywhere else, a line ends with a line feed.
   const lines = shown.replace(/\n$/, '').split('\n').length;
@@ -157,13 +192,4 @@ export async function totalLines({ text, splices }: TextChange, pace: Pace): Pro
   const last = splices.at(-1);
   const tail = last && last.end === text.bytes.length && last.bytes.length > 0 ? { ...text, bytes: last.bytes } : text;
   return lineFeeds + (breakBefore(tail, tail.bytes.length) > 0 || tail.bytes.length === 0 ? 0 : 1);
-}
-
-function lineFeedsIn(text: TextBytes, bytes: Buffer): number {
-  const { unit } = text.codec;
-  let count = 0;
-  for (let at = bytes.indexOf(0x0a); at !== -1; at = bytes.indexOf(0x0a, at + 1)) {
-    if (unit === 1 || breakAfter({ ...text, bytes }, at - (at % unit)) > 0) count++;
-  }
-  return count;
 }

@@ -1,6 +1,6 @@
 import { ToolError } from '../errors.js';
 import { writeDurably } from './durable-write.js';
-import { hashOf, readContent } from './file-content.js';
+import { chunksOf, hashOf, readContent } from './file-content.js';
 import type { FileLocks } from './file-lock.js';
 import { assertUnchanged, changedSince, type Snapshot, snapshotOf, withFileIfAny } from './file-snapshot.js';
 import type { Change, Journal } from './journal.js';
@@ -79,7 +79,9 @@ export class FileChanges {
     signal: AbortSignal;
     tool: string;
   }): Promise<void> {
-    const { file, current, pieces, token, path, signal, tool } = work;
+    const { file, current, token, path, signal, tool } = work;
+    // Gathered once: they are written, hashed and compared.
+    const pieces = [...chunksOf(work.pieces)];
     const { journal, seen } = this.#parts;
     let [id, after] = ['', ''];
     let isUnderWay = false;

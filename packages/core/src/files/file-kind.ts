@@ -7,10 +7,10 @@ export type FileKind =
   | { type: 'other' };
 
 export function fileKindOf(head: Uint8Array): FileKind {
-  const bytes = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, 512));
-  const signature = signatures.find(([, at, text]) => bytes.subarray(at, at + text.length).toString('latin1') === text);
+  const start = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, 512)).toString('latin1');
+  const signature = signatures.find(([, at, text]) => start.startsWith(text, at));
   if (signature !== undefined) return kindOf(signature[0]);
-  const container = containerType(bytes);
+  const container = containerType(start);
   return container === undefined ? { type: 'other' } : kindOf(container);
 }
 
@@ -58,8 +58,8 @@ const signatures: readonly [type: string, at: number, text: string][] = [
 ];
 
 /** Formats that say what they hold some bytes further in. */
-function containerType(bytes: Buffer): string | undefined {
-  const text = (at: number, length: number) => bytes.toString('latin1', at, at + length);
+function containerType(start: string): string | undefined {
+  const text = (at: number, length: number) => start.slice(at, at + length);
   if (text(0, 4) === 'RIFF') return riffTypes[text(8, 4)];
   if (text(0, 4) === 'FORM' && /^AIF[FC]$/.test(text(8, 4))) return 'audio/aiff';
   if (text(4, 4) === 'ftyp') return brandTypes[text(8, 4)] ?? 'video/mp4';

@@ -75,13 +75,15 @@ async function rarestPart(text: TextBytes, wanted: readonly string[], pace: Pace
 }
 
 function linesAround(text: TextBytes, line: LineSpan, before: number, after: number): FileLine[] | undefined {
+  // From the line upwards, then turned around.
   const spans = [line];
   for (let count = 0; count < before; count++) {
-    const first = spans[0]?.start ?? 0;
+    const first = spans.at(-1)?.start ?? 0;
     const gap = breakBefore(text, first);
     if (gap === 0) return undefined;
-    spans.unshift({ start: lineStart(text, first - gap), end: first - gap });
+    spans.push({ start: lineStart(text, first - gap), end: first - gap });
   }
+  spans.reverse();
   for (let count = 0; count < after; count++) {
     const last = spans.at(-1)?.end ?? 0;
     const gap = breakAfter(text, last);

@@ -62,14 +62,16 @@ async function findBreaks(text: TextBytes, encoded: readonly Buffer[], pace: Pac
 
 /** The match whose line number `anchor` begins at `offset`, if the lines before and after it are there too. */
 function matchAround(text: TextBytes, encoded: readonly Buffer[], anchor: number, offset: number): Match | undefined {
+  // From the anchor upwards, then turned around.
   const lines: LineSpan[] = [{ start: offset, end: offset + (encoded[anchor]?.length ?? 0) }];
   for (const line of encoded.slice(0, anchor).toReversed()) {
-    const first = lines[0]?.start ?? 0;
+    const first = lines.at(-1)?.start ?? 0;
     const gap = breakBefore(text, first);
     const start = first - gap - line.length;
     if (gap === 0 || !startsAt(text.bytes, line, start)) return undefined;
-    lines.unshift({ start, end: first - gap });
+    lines.push({ start, end: first - gap });
   }
+  lines.reverse();
   for (const line of encoded.slice(anchor + 1)) {
     const last = lines.at(-1)?.end ?? 0;
     const gap = breakAfter(text, last);

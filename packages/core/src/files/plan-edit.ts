@@ -6,7 +6,7 @@ import { findText } from './match.js';
 import { describeRegion, nearestRegion } from './nearest-region.js';
 import type { Pace } from './pace.js';
 import { type Splice, spliceFor } from './splice.js';
-import { findOffsets, lineNumberAt, type TextBytes } from './text-bytes.js';
+import { findOffsets, lineNumberAt, startsAt, type TextBytes } from './text-bytes.js';
 import { codecFor } from './text-codec.js';
 import { detectEncoding } from './text-encoding.js';
 import type { Found, Match } from './text-match.js';
@@ -43,11 +43,16 @@ export async function planEdit(current: Snapshot | null, wish: EditWish, pace: P
   for (const match of matches) {
     const splice = spliceFor(text, match, found, wish);
     if (!splice) encodeOrRefuse(text, newText);
-    else if (!text.bytes.subarray(splice.start, splice.end).equals(splice.bytes)) splices.push(splice);
+    else if (!isVain(text, splice)) splices.push(splice);
     if (pace.isTired) await pace.rest();
   }
   if (splices.length === 0) throw noChange(path);
   return { text, splices, relaxed: found.relaxed };
+}
+
+/** Whether the splice puts there what is there. */
+function isVain({ bytes }: TextBytes, splice: Splice): boolean {
+  return splice.end - splice.start === splice.bytes.length && startsAt(bytes, splice.bytes, splice.start);
 }
 
 function noChange(path: string): ToolError {

@@ -24,7 +24,9 @@ export async function planWrite(current: Snapshot | null, content: string, pace:
   const endings = given.includes('\r') ? 'literal' : await endingsOf(text, pace);
   if (endings === 'mixed' && text.bytes.length <= maxAligned)
     return { text, splices: await alignLines(text, mark, given) };
+  if (pace.isTired) await pace.rest();
   const bytes = encodeOrRefuse(text, endings === 'crlf' ? given.replaceAll('\n', '\r\n') : given);
+  if (pace.isTired) await pace.rest();
   return { text, splices: differing(text, mark, bytes) };
 }
 

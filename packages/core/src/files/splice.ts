@@ -33,8 +33,11 @@ export function spliceFor(text: TextBytes, match: Match, found: Found, change: R
   const stale = match.lines.slice(before, match.lines.length - after);
   const fresh = newLines.slice(before, newLines.length - after).map((line) => reindented(line, found));
   if (stale.length === 0 && fresh.length === 0) return encoded(text, { start: span.end, end: span.end }, '');
-  const breaks = breaksOf(text, match);
-  const breakAt = (index: number) => breaks[Math.max(0, Math.min(before + index, breaks.length - 1))] ?? '\n';
+  let breaks: string[] | undefined;
+  const breakAt = (index: number) => {
+    breaks ??= breaksOf(text, match);
+    return breaks[Math.max(0, Math.min(before + index, breaks.length - 1))] ?? '\n';
+  };
   const [head, tail] = [match.lines[before - 1], match.lines[match.lines.length - after]];
   if (fresh.length === 0) return encoded(text, withBreak(spanOf(stale), head, tail), '');
   if (stale.length > 0) {

@@ -1,3 +1,4 @@
+import { newlineOf, skipLines } from './line-index.js';
 import type { Pace } from './pace.js';
 import type { TextEncoding } from './text-encoding.js';
 
@@ -123,25 +124,25 @@ export function lineEnd(text: TextBytes, offset: number): number {
   return bytes.length;
 }
 
-/** Line numbers at some offsets of a buffer, ascending: a report asks for several places. */
-const counted = new WeakMap<Buffer, { offset: number; lines: number }[]>();
-const countedEvery = 1 << 20;
+/** Line feeds before each block of a buffer: a report asks for several places. */
+const counted = new WeakMap<Buffer, number[]>();
+const blockSize = 1 << 16;
 
 /** The 1-based number of the line around `offset`. */
 export async function lineNumberAt(text: TextBytes, offset: number, pace: Pace): Promise<number> {
-  const { bytes, codec } = text;
-  const marks = counted.get(bytes) ?? [{ offset: 0, lines: 0 }];
-  counted.set(bytes, marks);
-  const from = marks.findLast((mark) => mark.offset <= offset) ?? { offset: 0, lines: 0 };
-  let { lines } = from;
-  let next = (marks.at(-1)?.offset ?? 0) + countedEvery;
-  for (let at = bytes.indexOf(lineFeed, from.offset); at !== -1 && at < offset; at = bytes.indexOf(lineFeed, at + 1)) {
-    if (at >= next) {
-      marks.push({ offset: at, lines });
-      next = at + countedEvery;
-    }
-    if (codec.unit === 1 || breakUnit(text, at - (at % codec.unit)) === lineFeed) lines++;
-    if ((lines & 0xfff) === 0 && pace.isTired) await pace.rest();
+  const counts = counted.get(text.bytes) ?? [0];
+  counted.set(text.bytes, counts);
+  const lineFeedsBetween = (start: number, end: number) => lineFeedsIn(text, text.bytes.subarray(start, end));
+  const block = Math.floor(offset / blockSize);
+  while (counts.length <= block) {
+    const end = counts.length * blockSize;
+    counts.push((counts.at(-1) ?? 0) + lineFeedsBetween(end - blockSize, end));
+    if (pace.isTired) await pace.rest();
   }
-  return lines + 1;
+  return (counts[block] ?? 0) + lineFeedsBetween(block * blockSize, offset) + 1;
+}
+
+/** How many line feeds there are in `bytes`, which are spelled like `text`. */
+export function lineFeedsIn({ encoding }: TextBytes, bytes: Buffer): number {
+  return skipLines(bytes, newlineOf(encoding.name), Number.POSITIVE_INFINITY).count;
 }

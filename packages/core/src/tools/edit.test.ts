@@ -100,6 +100,31 @@ describe('a successful edit', () => {
     expect((await edit('f', 'b', 'X')).llmContent).toContain('Showing lines 1-3 of 3:');
   });
 
+  test.each([
+    ['utf8', 'x'],
+    ['utf8', '中'],
+    ['utf16le', '😀'],
+  ] as const)('shows the place of a change in a very long line (%s, %s)', async (encoding, filling) => {
+    const long = `${filling.repeat(200_001)}HERE${filling.repeat(200_001)}\n`;
+    const mark = encoding === 'utf8' ? '' : '\uFEFF';
+    const { edit } = await setUp({ f: Buffer.from(`${mark}a\n${long}z\n`, encoding) });
+    const { llmContent, returnDisplay } = await edit('f', 'HERE', 'THERE');
+    const [, shown] = (llmContent as string).split('\n---\n');
+    expect(llmContent).toContain('Showing lines 2-2 of 3:');
+    expect(shown).toMatch(new RegExp(`^…(?:${filling}){500,2048}THERE(?:${filling}){500,2048}…$`, 'u'));
+    const { fileDiff } = returnDisplay as { fileDiff: string };
+    expect(fileDiff).toMatch(new RegExp(`^-…?(?:${filling})+HERE(?:${filling})+…?$`, 'mu'));
+    expect(fileDiff).toMatch(new RegExp(`^\\+…?(?:${filling})+THERE(?:${filling})+…?$`, 'mu'));
+  });
+
+  test('shows what is there now after a large deletion', async () => {
+    const middle = Array.from({ length: 100_000 }, (_, line) => `line ${line}\n`).join('');
+    const { edit } = await setUp({ f: `a\n${middle}c\n` });
+    const { llmContent, returnDisplay } = await edit('f', middle, '');
+    expect(llmContent).toMatch(/Showing lines 1-2 of 2:\n---\na\nc\n$/);
+    expect(returnDisplay).toMatchObject({ fileDiff: expect.not.stringContaining('U+0000') });
+  });
+
   test('names what it overlooked', async () => {
     const { edit, read } = await setUp({ f: 'if (x)  \n  say(“hi”)\n' });
     const result = await edit('f', 'if (x)\n  say("hi")', 'if (x)\n  say("ho")');

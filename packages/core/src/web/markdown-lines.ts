@@ -58,12 +58,16 @@ export class MarkdownLines {
     this.#put(this.#cell === undefined ? text : text.replaceAll('|', '\\|'));
   }
 
-  /** Markdown that is finished and has lines of its own. */
-  verbatim(markdown: string): void {
+  /** What stands before a line of its own, unless it is the first of an item. */
+  get indent(): string {
+    return this.#containers.map(({ rest }) => rest).join('');
+  }
+
+  /** Markdown that is finished and has lines of its own, indented. */
+  verbatim(pieces: readonly string[]): void {
     this.block(2);
     this.#startText();
-    const indent = this.#containers.map(({ rest }) => rest).join('');
-    this.#put(indent === '' ? markdown : markdown.replaceAll('\n', `\n${indent}`));
+    for (const piece of pieces) this.#put(piece);
   }
 
   /** What follows begins a line, after one new line or two. */

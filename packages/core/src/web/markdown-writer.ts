@@ -1,4 +1,5 @@
 import { link, MarkdownLines } from './markdown-lines.js';
+import { fenceAround, Listing } from './markdown-listing.js';
 import { TableRows } from './markdown-table.js';
 
 /** What the writer wants to know about an element. */
@@ -21,9 +22,7 @@ export class MarkdownWriter {
   readonly #lines = new MarkdownLines();
   readonly #lists: { next: number | undefined; isBegun: boolean }[] = [];
   readonly #tables: TableRows[] = [];
-  /** Whether a line ended is kept apart: looking at the end of a text that grows would copy it each time. */
-  #pre: { text: string; language: string; isLineEnded: boolean } | undefined;
-  #preDepth = 0;
+  #pre: Listing | undefined;
   #code: string | undefined;
   #codeDepth = 0;
 
@@ -49,7 +48,7 @@ export class MarkdownWriter {
 
   /** Text with its entities decoded. */
   text(text: string): void {
-    if (this.#pre) this.#addToPre(text);
+    if (this.#pre) this.#pre.add(text);
     // Joined at once: what `replace` returns is put together later, for all of a long text in one breath.
     else if (this.#code !== undefined) this.#code += text.split(/\s+/).join(' ');
     else this.#lines.text(text);
@@ -75,12 +74,7 @@ export class MarkdownWriter {
     if (name === 'blockquote') this.#lines.openContainer('> ', '> ');
     else if (headings.has(name)) this.#lines.lead('#'.repeat(Number(name.charAt(1))));
     else if (name === 'hr') this.#rule();
-    else if (name === 'pre') this.#openPre(element);
-  }
-
-  #openPre({ language = '' }: WrittenElement): void {
-    this.#pre = { text: '', language, isLineEnded: true };
-    this.#preDepth = 1;
+    else if (name === 'pre') this.#pre = new Listing(element.language ?? '', this.#lines.indent);
   }
 
   #rule(): void {
@@ -161,7 +155,7 @@ export class MarkdownWriter {
     this.#code = undefined;
     this.#codeDepth = 0;
     if (code === undefined || code === '') return;
-    const fence = fenceAround(code, '`');
+    const fence = fenceAround([code], '`');
     const pad = code.startsWith('`') || code.endsWith('`') ? ' ' : '';
     this.#lines.raw(`${fence}${pad}${code}${pad}${fence}`);
   }
@@ -173,37 +167,23 @@ export class MarkdownWriter {
 
   #openInPre({ name, language }: WrittenElement): void {
     if (!this.#pre) return;
-    if (name === 'pre') this.#preDepth++;
-    if (name === 'br') this.#addToPre('\n');
-    else if (blocks.has(name)) this.#endPreLine();
+    if (name === 'pre') this.#pre.depth++;
+    if (name === 'br') this.#pre.add('\n');
+    else if (blocks.has(name)) this.#pre.endLine();
     if (name === 'code') this.#pre.language ||= language ?? '';
   }
 
   #closeInPre(name: string): void {
-    if (name === 'pre' && --this.#preDepth === 0) this.#endPre();
-    else if (blocks.has(name)) this.#endPreLine();
-  }
-
-  #addToPre(text: string): void {
-    if (!this.#pre || text === '') return;
-    this.#pre.text += text;
-    this.#pre.isLineEnded = text.endsWith('\n');
-  }
-
-  #endPreLine(): void {
-    if (!this.#pre?.isLineEnded) this.#addToPre('\n');
+    if (!this.#pre) return;
+    if (name === 'pre' && --this.#pre.depth === 0) this.#endPre();
+    else if (blocks.has(name)) this.#pre.endLine();
   }
 
   #endPre(): void {
-    const { text = '', language = '' } = this.#pre ?? {};
+    const pieces = this.#pre?.finish() ?? [];
     this.#pre = undefined;
-    const code = text
-      .replace(/^\r?\n/, '')
-      .trimEnd()
-      .replaceAll('\r\n', '\n');
-    if (code.trim() === '') return;
-    const fence = fenceAround(code, '```');
-    this.#lines.verbatim(`${fence}${language}\n${code}\n${fence}`);
+    if (pieces.length === 0) return;
+    this.#lines.verbatim(pieces);
     this.#lines.block(2);
   }
 }
@@ -226,9 +206,3 @@ const tableNames = setOf('table caption tr td th');
 const blocks = setOf(
   'p div section article main header footer aside nav ul ol li dl dt dd table caption tr td th pre blockquote figure figcaption form fieldset legend h1 h2 h3 h4 h5 h6 hr details summary address center hgroup html body search',
 );
-
-function fenceAround(code: string, least: string): string {
-  let fence = least;
-  while (code.includes(fence)) fence += fence;
-  return fence;
-}
