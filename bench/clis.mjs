@@ -145,15 +145,33 @@ plugins = false
 };
 
 /** Our own, on the same terms. */
-export const lathe = {
-  open(place, url, servers = {}) {
-    save(place, '.lathe/settings.json', { mcpServers: servers });
-    const env = environment(place, { OPENAI_API_KEY: 'stub', OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: 'stub' });
-    return { command: process.execPath, args: [latheProgram], env };
-  },
-  ask: (prompt) => ['--yolo', '-p', prompt],
-  read: (path) => ({ name: 'read_file', args: { absolute_path: path } }),
+export const lathe = latheOver((url) => ({
+  OPENAI_API_KEY: 'stub',
+  OPENAI_BASE_URL: `${url}/v1`,
+  OPENAI_MODEL: 'stub',
+}));
+
+/** Our own by wire format, each with a model of the same size. */
+export const latheByFormat = {
+  'Chat Completions': lathe,
+  Messages: latheOver((url) => ({
+    ANTHROPIC_API_KEY: 'stub',
+    ANTHROPIC_BASE_URL: `${url}/v1`,
+    ANTHROPIC_MODEL: 'stub',
+  })),
+  Gemini: latheOver((url) => ({ GEMINI_API_KEY: 'stub', GEMINI_BASE_URL: `${url}/v1beta`, GEMINI_MODEL: 'stub' })),
 };
+
+function latheOver(variables) {
+  return {
+    open(place, url, servers = {}) {
+      save(place, '.lathe/settings.json', { mcpServers: servers });
+      return { command: process.execPath, args: [latheProgram], env: environment(place, variables(url)) };
+    },
+    ask: (prompt) => ['--yolo', '-p', prompt],
+    read: (path) => ({ name: 'read_file', args: { absolute_path: path } }),
+  };
+}
 
 function program(place, peer, pack, name) {
   peerPackage(place, peer, pack);

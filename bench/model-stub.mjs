@@ -54,7 +54,10 @@ async function answer(stub, request, response, body, arrived) {
   const finished = () => (record.answered = performance.now());
   response.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json' });
   if (!stream) return response.end(JSON.stringify(format.whole(model)), finished);
-  response.end(format.stream(calls, model, stub.requests.length), finished);
+  response.end(
+    format.stream(calls, model, { count: stub.requests.length, tokens: Math.ceil(body.length / 4) }),
+    finished,
+  );
 }
 
 function nextCalls(stub, offered) {
@@ -66,7 +69,7 @@ function nextCalls(stub, offered) {
 
 const data = (value) => `data: ${JSON.stringify(value)}\n\n`;
 
-function chat(calls, model, count) {
+function chat(calls, model, { count, tokens }) {
   const chunk = (delta, finish_reason = null) =>
     data({
       id: `c${count}`,
@@ -81,7 +84,7 @@ function chat(calls, model, count) {
     type: 'function',
     function: { name, arguments: JSON.stringify(args) },
   }));
-  const usage = { prompt_tokens: 1000, completion_tokens: 10, total_tokens: 1010 };
+  const usage = { prompt_tokens: tokens, completion_tokens: 10, total_tokens: tokens + 10 };
   return [
     chunk({ role: 'assistant', content: '' }),
     ...(calls.length > 0 ? tool_calls.map((call) => chunk({ tool_calls: [call] })) : [chunk({ content: 'ok' })]),
@@ -104,7 +107,7 @@ function wholeChat(model) {
 
 const event = (type, fields) => `event: ${type}\n${data({ type, ...fields })}`;
 
-function responses(calls, model, count) {
+function responses(calls, model, { count, tokens }) {
   const response = { id: `r${count}`, object: 'response', created_at: 1, model, status: 'in_progress', output: [] };
   const output = calls.map(({ name, args }, index) => ({
     type: 'function_call',
@@ -118,7 +121,7 @@ function responses(calls, model, count) {
     const content = [{ type: 'output_text', text: 'ok', annotations: [] }];
     output.push({ type: 'message', id: `m${count}`, role: 'assistant', status: 'completed', content });
   }
-  const usage = { input_tokens: 1000, output_tokens: 10, total_tokens: 1010 };
+  const usage = { input_tokens: tokens, output_tokens: 10, total_tokens: tokens + 10 };
   return [
     event('response.created', { response }),
     ...output.flatMap((item, output_index) => [
@@ -129,12 +132,12 @@ function responses(calls, model, count) {
   ].join('');
 }
 
-function wholeMessage(model, content = [{ type: 'text', text: 'ok' }], stop_reason = 'end_turn') {
-  const usage = { input_tokens: 1000, output_tokens: 10 };
+function wholeMessage(model, tokens = 1000, content = [{ type: 'text', text: 'ok' }], stop_reason = 'end_turn') {
+  const usage = { input_tokens: tokens, output_tokens: 10 };
   return { id: 'm', type: 'message', role: 'assistant', model, content, stop_reason, stop_sequence: null, usage };
 }
 
-function messages(calls, model, count) {
+function messages(calls, model, { count, tokens }) {
   const blocks = calls.map(({ name, args }, index) => ({
     start: { type: 'tool_use', id: `toolu_${count}_${index}`, name, input: {} },
     delta: { type: 'input_json_delta', partial_json: JSON.stringify(args) },
@@ -142,7 +145,7 @@ function messages(calls, model, count) {
   if (calls.length === 0) blocks.push({ start: { type: 'text', text: '' }, delta: { type: 'text_delta', text: 'ok' } });
   const stop_reason = calls.length > 0 ? 'tool_use' : 'end_turn';
   return [
-    event('message_start', { message: wholeMessage(model, [], null) }),
+    event('message_start', { message: wholeMessage(model, tokens, [], null) }),
     ...blocks.flatMap(({ start, delta }, index) => [
       event('content_block_start', { index, content_block: start }),
       event('content_block_delta', { index, delta }),
@@ -153,12 +156,12 @@ function messages(calls, model, count) {
   ].join('');
 }
 
-function wholeContent(_model, parts = [{ text: 'ok' }]) {
-  const usageMetadata = { promptTokenCount: 1000, candidatesTokenCount: 10, totalTokenCount: 1010 };
+function wholeContent(_model, tokens = 1000, parts = [{ text: 'ok' }]) {
+  const usageMetadata = { promptTokenCount: tokens, candidatesTokenCount: 10, totalTokenCount: tokens + 10 };
   return { candidates: [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP' }], usageMetadata };
 }
 
-function contents(calls, model, count) {
+function contents(calls, model, { count, tokens }) {
   const parts = calls.map(({ name, args }, index) => ({ functionCall: { id: `g${count}_${index}`, name, args } }));
-  return data(wholeContent(model, calls.length > 0 ? parts : undefined));
+  return data(wholeContent(model, tokens, calls.length > 0 ? parts : undefined));
 }

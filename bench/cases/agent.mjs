@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { group, NotThere } from '../case.mjs';
-import { clis, lathe } from '../clis.mjs';
+import { clis, lathe, latheByFormat } from '../clis.mjs';
+import { median } from '../measure.mjs';
 import { modelStub } from '../model-stub.mjs';
 
 const everybody = { lathe, ...clis };
@@ -10,27 +11,36 @@ const { codex, 'gemini-cli': gemini, 'qwen-cli': qwen } = clis;
 const mcpServer = { command: process.execPath, args: [join(import.meta.dirname, '..', 'mcp-stub.mjs')] };
 const mcpServers = Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`server${n}`, mcpServer]));
 const files = 100;
+const small = 'hello world\n';
+/** With a page of code in every file, the window of the model is full every few hundred turns. */
+const large = '  const value = compute(first, second, third);\n'.repeat(40);
 
-/** Every program on one prompt against a model that answers at once; `look` makes a sample of what the model saw. */
-function agentCase({ plan, look, holdMs = 0, programs = everybody, servers, ...rest }) {
+/**
+ * Every program on one prompt against a model that answers at once; `look` makes a sample of what the model saw, and of
+ * the memory in use from the first request on, looked at every `memoryMs`.
+ */
+function agentCase({ plan, look, holdMs = 0, memoryMs, programs = everybody, servers, text = small, ...rest }) {
   const contestant = (cli) => async (place) => {
     const stub = await modelStub();
     const project = join(place.scratch, 'project');
     mkdirSync(project);
-    for (let n = 0; n < files; n++) writeFileSync(join(project, `f${n}.txt`), `file ${n}\nhello world\n`);
+    for (let n = 0; n < files; n++) writeFileSync(join(project, `f${n}.txt`), `file ${n}\n${text}`);
     const { command, args, env } = cli.open(place, stub.url, servers);
     const call = (index, offered) => cli.read(join(project, `f${index % files}.txt`), offered);
     return {
       run: async () => {
-        let memory = 0;
+        const memories = [];
+        let timer;
         const started = performance.now();
         const child = spawn(command, [...args, ...cli.ask('go')], { cwd: project, env, stdio: 'ignore' });
-        const measure = () => setTimeout(() => (memory = memoryOf(child.pid)), holdMs / 2);
-        stub.reset({ ...plan, call }, { holdMs, onFirst: holdMs > 0 ? measure : undefined });
+        const sample = () => memories.push({ turn: stub.requests.length, megabytes: memoryOf(child.pid) });
+        const onFirst = () => (timer = setInterval(sample, memoryMs));
+        stub.reset({ ...plan, call }, { holdMs, onFirst: memoryMs && onFirst });
         await new Promise((resolve) => child.on('close', resolve));
+        clearInterval(timer);
         const { requests } = stub;
         if (requests.length < plan.turns + 1) throw new Error(`${requests.length} of ${plan.turns + 1} requests came`);
-        return { memory, stall: 0, output: requests[0].body, ...(await look({ started, requests })) };
+        return { memory: 0, stall: 0, output: requests[0].body, ...(await look({ started, requests, memories })) };
       },
       close: () => stub.close(),
     };
@@ -43,6 +53,39 @@ function agentCase({ plan, look, holdMs = 0, programs = everybody, servers, ...r
   };
 }
 
+/** Whether the last tenth of a long session costs what the first did, and needs no more memory than the first half. */
+function longCase([format, cli]) {
+  const turns = 2000;
+  const tenth = turns / 10;
+  return agentCase({
+    name: `the last 200 of 2,000 turns against the first 200, over ${format}`,
+    note: 'a window of 128,000 tokens, compacted whenever it is full; memory is what the second half adds',
+    unit: '×',
+    programs: { lathe: cli },
+    plan: { turns, width: 1 },
+    text: large,
+    memoryMs: 500,
+    look({ requests, memories }) {
+      const gaps = gapsOf(requests);
+      const most = (isMeant) => Math.max(...memories.filter(isMeant).map(({ megabytes }) => megabytes));
+      return {
+        count: median(gaps.slice(-tenth)) / median(gaps.slice(0, tenth)),
+        memory: Math.max(0, most(({ turn }) => turn > turns - tenth) - most(({ turn }) => turn <= turns / 2)),
+        // It was compacted: the last request is not the largest.
+        output: requests.at(-1).body.length < Math.max(...requests.map(({ body }) => body.length)) ? 'compacted' : '',
+      };
+    },
+    verify: (output) => output === 'compacted',
+    goals: [
+      { metric: 'count', limit: 1.5 },
+      { metric: 'memory', limit: 32 },
+    ],
+    // One run is two thousand samples.
+    rounds: 0,
+    timeoutMs: 120_000,
+  });
+}
+
 const than = (other, limit) => ({ metric: 'time', than: other, limit });
 
 export const cases = group('agent', [
@@ -51,7 +94,11 @@ export const cases = group('agent', [
     note: 'memory is all that the program uses then',
     plan: { turns: 0, width: 1 },
     holdMs: 400,
-    look: ({ started, requests }) => ({ time: requests[0].arrived - started }),
+    memoryMs: 200,
+    look: ({ started, requests, memories }) => ({
+      time: requests[0].arrived - started,
+      memory: memories[0].megabytes,
+    }),
     goals: [than('codex', 1), than('qwen-cli', 0.15), { metric: 'memory', limit: 120, guard: 160 }],
     isQuick: true,
   }),
@@ -88,6 +135,7 @@ export const cases = group('agent', [
     goals: [{ metric: 'count', limit: 3200 }],
     rounds: 1,
   }),
+  ...Object.entries(latheByFormat).map(longCase),
 ]);
 
 /** Between the end of an answer and the arrival of the next request. */

@@ -10,6 +10,7 @@ import {
   responseText,
   type Turn,
 } from './paired-history.js';
+import { turnMessages } from './turn-messages.js';
 import { canSee, type Endpoint, omitted, withSchemaInstruction } from './wire-format.js';
 
 type Block = { type: string; [key: string]: unknown };
@@ -44,30 +45,36 @@ export function anthropicBody(request: ModelRequest, endpoint: Endpoint): object
 
 function messagesOf({ history }: ModelRequest, endpoint: Endpoint): WireMessage[] {
   const messages: WireMessage[] = [];
-  const push = (role: WireMessage['role'], content: Block[]) => {
-    const last = messages.at(-1);
-    if (content.length === 0) return;
-    if (last?.role === role) last.content.push(...content);
-    else messages.push({ role, content });
-  };
-  for (const turn of pairHistory(history)) {
-    if (turn.role === 'user')
-      push(
-        'user',
-        turn.parts.map((part) => blockOf(part, endpoint)),
-      );
-    else {
-      push('assistant', assistantBlocks(turn, endpoint));
-      push(
-        'user',
-        callsOf(turn).map((call) => resultBlock(call, endpoint)),
-      );
+  for (const turn of pairHistory(history))
+    for (const message of turnMessages(turn, { endpoint }, () => messagesOfTurn(turn, endpoint))) {
+      const last = messages.at(-1);
+      // What stands for a turn is kept for the next request, so joined messages are new ones.
+      if (last?.role === message.role) messages.splice(-1, 1, joined(last, message.content));
+      else messages.push(message);
     }
-  }
-  // The message before the newest was the newest last time, so its prefix is in the cache already.
-  for (const { content } of messages.filter(({ role }) => role === 'user').slice(-2))
-    Object.assign(content.at(-1) ?? {}, cached);
-  return messages;
+  return withCacheMarks(messages);
+}
+
+function messagesOfTurn(turn: Turn, endpoint: Endpoint): WireMessage[] {
+  const own: WireMessage =
+    turn.role === 'user'
+      ? { role: 'user', content: turn.parts.map((part) => blockOf(part, endpoint)) }
+      : { role: 'assistant', content: assistantBlocks(turn, endpoint) };
+  const results: WireMessage = { role: 'user', content: callsOf(turn).map((call) => resultBlock(call, endpoint)) };
+  return [own, results].filter(({ content }) => content.length > 0);
+}
+
+function joined({ role, content }: WireMessage, more: Block[]): WireMessage {
+  return { role, content: [...content, ...more] };
+}
+
+/** The message before the newest was the newest last time, so its prefix is in the cache already. */
+function withCacheMarks(messages: WireMessage[]): WireMessage[] {
+  const newest = new Set(messages.filter(({ role }) => role === 'user').slice(-2));
+  return messages.map((message) => {
+    const last = newest.has(message) ? message.content.at(-1) : undefined;
+    return last ? { ...message, content: message.content.with(-1, { ...last, ...cached }) } : message;
+  });
 }
 
 function assistantBlocks(turn: Extract<Turn, { role: 'model' }>, endpoint: Endpoint): Block[] {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { anthropic } from './anthropic.js';
 import { gemini } from './gemini.js';
 import type { Message, ModelRequest } from './model.js';
 import { openai } from './openai.js';
@@ -26,6 +27,7 @@ const requestOf = (history: Message[]): ModelRequest => ({ system: 'Be brief.', 
 test.each([
   ['openai', openai],
   ['gemini', gemini],
+  ['anthropic', anthropic],
 ])('%s: a history that grows is written as if each request were the first', (_name, wire) => {
   const history: Message[] = [];
   for (const message of [user('go'), call('a'), result('a', 'one'), user('more'), user('and more'), call('b')]) {
@@ -54,11 +56,17 @@ test('another endpoint gets the same history in its own way', () => {
   expect(bodyText(openai.body(requestOf([picture]), endpoint))).toContain('AAAA');
 });
 
-test('messages of earlier turns are the same objects in the next request', () => {
-  const history = [user('go'), call('a'), result('a', 'one')];
-  const messagesNow = () => (openai.body(requestOf(history), endpoint) as { messages: object[] }).messages;
+test.each([
+  ['openai', openai, 'messages'],
+  ['gemini', gemini, 'contents'],
+  ['anthropic', anthropic, 'messages'],
+])('%s: messages of earlier turns are the same objects in the next request', (_name, wire, key) => {
+  const history = [user('go')];
+  const messagesNow = () => (wire.body(requestOf(history), endpoint) as Record<string, object[]>)[key] ?? [];
+  // The newest two messages may carry marks of their own.
+  for (const id of ['a', 'b', 'c']) history.push(call(id), result(id, 'output'));
   const before = messagesNow();
-  history.push(call('b'), result('b', 'two'));
+  for (const id of ['d', 'e', 'f']) history.push(call(id), result(id, 'output'));
   const after = messagesNow();
   for (const index of [1, 2, 3]) expect(after[index]).toBe(before[index]);
 });

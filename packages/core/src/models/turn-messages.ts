@@ -13,9 +13,14 @@ const made = new WeakMap<Turn, Form & { messages: object[] }>();
 const texts = new WeakMap<object, string>();
 
 /** The messages of a turn in a wire format, made once: a long history then costs a request little but its bytes. */
-export function turnMessages(turn: Turn, { endpoint, variant = '' }: Form, make: () => object[]): object[] {
+export function turnMessages<Message extends object>(
+  turn: Turn,
+  { endpoint, variant = '' }: Form,
+  make: () => Message[],
+): Message[] {
   const known = made.get(turn);
-  if (known?.endpoint === endpoint && known.variant === variant) return known.messages;
+  // An endpoint has one wire format, and that has one kind of message.
+  if (known?.endpoint === endpoint && known.variant === variant) return known.messages as Message[];
   const messages = make();
   for (const message of messages) texts.set(message, '');
   made.set(turn, { endpoint, variant, messages });
