@@ -91,6 +91,7 @@ export const areas = [
     'instructions hidden in what a model reads; subagents, plans, memory',
     [
       'core/src/lathe/injection',
+      'core/src/lathe/plan-mode',
       'core/src/lathe/subagents',
       'core/src/tools/memoryTool',
       'core/src/tools/exitPlanMode',
@@ -100,7 +101,7 @@ export const areas = [
   [
     'SL',
     'secrets in logs, sessions, environments and errors',
-    ['core/src/text/redact', 'core/src/lathe/audit-log', 'core/src/session/record'],
+    ['core/src/text/redact', 'core/src/lathe/audit-log', 'core/src/session/record', 'cli/src/headless/network'],
   ],
   [
     'RW',

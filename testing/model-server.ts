@@ -26,6 +26,8 @@ export type ServerFault =
   | { kind: 'status'; status: number; body?: string; headers?: Record<string, string> }
   /** Exactly these bytes, with status 200. */
   | { kind: 'raw'; body: string | Uint8Array; headers?: Record<string, string> }
+  /** Everything arrives, a few bytes at a time. */
+  | { kind: 'slow'; bytes: number; everyMs: number }
   /** Compressed, of which only the first bytes arrive. */
   | { kind: 'gzip'; afterBytes?: number };
 
@@ -127,10 +129,23 @@ function answer(response: ServerResponse, { fault }: ServerTurn, body: string): 
         if (fault.kind === 'reset') setImmediate(() => response.socket?.resetAndDestroy());
       });
       return;
+    case 'slow':
+      response.writeHead(200, sse);
+      return drip(response, bytes, fault);
     case undefined:
       response.writeHead(200, sse);
       response.end(bytes);
   }
+}
+
+function drip(response: ServerResponse, bytes: Buffer, pace: { bytes: number; everyMs: number }): void {
+  let sent = 0;
+  const timer = setInterval(() => {
+    response.write(bytes.subarray(sent, sent + pace.bytes));
+    sent += pace.bytes;
+    if (sent >= bytes.length) response.end();
+  }, pace.everyMs);
+  response.on('close', () => clearInterval(timer));
 }
 
 function parse(text: string): ServerRequest['body'] {

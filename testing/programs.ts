@@ -1,4 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
 /** Whether a program that npm cannot bring is installed. Use as `test.skipIf(!hasProgram('bwrap'))`; list it in scripts/programs.json. */
@@ -11,4 +13,9 @@ export function hasProgram(program: string): boolean {
       return false;
     }
   });
+}
+
+/** Whether a small file system of one's own can be had, to fill it. */
+export function canMount(): boolean {
+  return spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'tmpfs', tmpdir()], { stdio: 'ignore' }).status === 0;
 }

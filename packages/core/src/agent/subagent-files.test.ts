@@ -49,6 +49,7 @@ test('hidden characters become visible', () => {
   expect(parseSubagent(file('a', '', 'obey\u202e me')).instructions).toBe('obey\\u{202e} me');
 });
 
+// SK07
 test('folders of Lathe and Qwen Code count, and nobody can take the place of the built-in ones or the person’s own', async () => {
   const loaded = await load(
     {

@@ -20,6 +20,7 @@ import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { canMount } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { type DurableWrite, writeDurably } from './durable-write.js';
 import { IgnoreRules } from './ignore-rules.js';
@@ -46,10 +47,6 @@ function works(program: string, args: string[], undo?: string[]): boolean {
   if (undo) spawnSync(program, [...undo, path], { stdio: 'ignore' });
   rmSync(path, { force: true });
   return status === 0;
-}
-
-function canMount(): boolean {
-  return spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'tmpfs', tmpdir()], { stdio: 'ignore' }).status === 0;
 }
 
 const temps = (directory: string) => readdirSync(directory).filter((name) => name.startsWith(tempPrefix));

@@ -67,7 +67,7 @@ test('waiting ends in time although garbage is collected meanwhile', async () =>
   });
 });
 
-// RW29
+// RW29, RP09
 test('the lock of a dead process is taken over and its temporary file swept, whatever file is locked next', async () => {
   const root = tempDirectory();
   const home = new LatheHome(join(root, 'home'));
@@ -85,6 +85,7 @@ test('the lock of a dead process is taken over and its temporary file swept, wha
   expect(existsSync(join(root, `.lathe-tmp-${'b'.repeat(32)}`))).toBe(true);
 });
 
+// RP09
 test('a crash while taking over a dead lock is taken over too', async () => {
   const home = new LatheHome(tempDirectory());
   const dead = await deadProcess();

@@ -147,6 +147,7 @@ test('a damaged entry or a lost content is no obstacle', async () => {
   expect(await undo({ count: 1 })).toEqual(['skipped: its old content is no longer kept']);
 });
 
+// RP15
 test('the order does not depend on the clock', async () => {
   const { journal, write } = setUp({ f: 'a' });
   await write('f', 'b');

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
@@ -38,17 +38,22 @@ test('a full log becomes the older one', () => {
   expect([existsSync(`${file}.1`), readFileSync(file, 'utf8').split('\n').length]).toEqual([true, 2]);
 });
 
-test('a home that cannot be written gives one warning and no error', async () => {
+// RP06
+test('a home that cannot be written gives one warning and no error, and is written again when it can be', async () => {
   const directory = tempDirectory({ audit: 'a file where the directory should be' });
   const warnings: string[] = [];
   const onWarning = (warning: Error) => warnings.push(warning.message);
   process.on('warning', onWarning);
-  const { log } = openLog(directory);
+  const { log, file } = openLog(directory);
+  log.record(record);
+  log.record(record);
+  rmSync(join(directory, 'audit'));
   log.record(record);
   log.record(record);
   await new Promise((resolve) => setImmediate(resolve));
   process.off('warning', onWarning);
   expect(warnings).toEqual([expect.stringContaining('audit log cannot be written')]);
+  expect(readFileSync(file, 'utf8').trim().split('\n')).toHaveLength(2);
 });
 
 test('a secret at the cut is not half shown, and a huge record is not written out', () => {

@@ -1,5 +1,16 @@
 import { createHash } from 'node:crypto';
-import { appendFileSync, closeSync, constants, fchmodSync, fstatSync, mkdirSync, openSync, renameSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  constants,
+  existsSync,
+  fchmodSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+} from 'node:fs';
+import { join } from 'node:path';
 import type { LatheHome } from '../files/lathe-home.js';
 import type { AuditRecord } from '../scheduler/call.js';
 import { redact } from '../text/redact.js';
@@ -15,7 +26,9 @@ const maxLineChars = 200_000;
 export class AuditLog {
   readonly #home: LatheHome;
   readonly #secrets: readonly string[];
+  /** The last record could not be written, or only in part. */
   #isBroken = false;
+  #hasComplained = false;
 
   constructor(home: LatheHome, secrets: readonly string[]) {
     this.#home = home;
@@ -23,13 +36,15 @@ export class AuditLog {
   }
 
   record(record: AuditRecord): void {
-    if (this.#isBroken) return;
     try {
       const line = this.#lineOf({ time: new Date().toISOString(), ...record });
-      mkdirSync(this.#home.file('audit'), { recursive: true, mode: 0o700 });
-      append(this.#home.file('audit', 'calls.jsonl'), `${line}\n`);
+      const directory = this.#home.file('audit');
+      if (!existsSync(directory)) mkdirSync(directory, { recursive: true, mode: 0o700 });
+      append(join(directory, 'calls.jsonl'), `${this.#isBroken ? '\n' : ''}${line}\n`);
+      this.#isBroken = false;
     } catch (error) {
-      this.#giveUp(error);
+      this.#isBroken = true;
+      this.#complain(error);
     }
   }
 
@@ -56,8 +71,9 @@ export class AuditLog {
     return `${start}… (${value.length} characters, sha256 ${hash})`;
   }
 
-  #giveUp(error: unknown): void {
-    this.#isBroken = true;
+  #complain(error: unknown): void {
+    if (this.#hasComplained) return;
+    this.#hasComplained = true;
     process.emitWarning(`The audit log cannot be written: ${error instanceof Error ? error.message : String(error)}`);
   }
 }

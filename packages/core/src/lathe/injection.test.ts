@@ -114,12 +114,15 @@ interface Channel {
   report?: (all: readonly string[]) => string;
   /** The calls happened in an earlier session, which is gone on with. */
   isResumed?: boolean;
+  /** The person trusts the folder: only then does a server that they trust run its tools unasked. */
+  isTrusted?: boolean;
 }
 
 const notes = (all: readonly string[]) => ({ 'notes.md': all.join('\n') });
 const shell = (command: string) => [{ name: 'run_shell_command', args: { command } }];
 
 const readNotes = ({ root }: Place) => [{ name: 'read_file', args: { absolute_path: join(root, 'notes.md') } }];
+const hostileServer = join(import.meta.dirname, '../../../../testing/children/hostile-mcp-server.mjs');
 const hook = (command: string) => [{ hooks: [{ type: 'command', command }] }];
 
 const channels: Record<string, Channel> = {
@@ -138,7 +141,19 @@ const channels: Record<string, Channel> = {
   'the name of the branch': {
     files: (all) => ({ '.git/HEAD': `ref: refs/heads/${[...new Set(all.join('').match(/«\d+»/g))].join('')}` }),
   },
-  'a tool of a server': { calls: () => [{ name: 'evil__tool' }] },
+  'a tool of the program’s own': { calls: () => [{ name: 'evil__tool' }] },
+  'a server': {
+    own: (all, { state }) => ({
+      'text.txt': all.join('\n'),
+      'settings.json': JSON.stringify({
+        mcpServers: {
+          hostile: { command: process.execPath, args: [hostileServer, join(state, 'text.txt')], trust: true },
+        },
+      }),
+    }),
+    calls: () => [{ name: 'hostile__tool' }],
+    isTrusted: true,
+  },
   'a web page': {
     own: (_all, { page }) => ({
       'settings.json': JSON.stringify({ permissions: { allow: [`web_fetch(${new URL(page).host})`] } }),
@@ -173,6 +188,7 @@ async function obeyAll(channel: Channel, mode: 'default' | 'plan', url: string):
     home,
     latheHome: state,
     flags: { 'tools.approvalMode': mode },
+    ...(channel.isTrusted && { isTrusted: true }),
   });
   onTestFinished(() => lathe.close());
   expect(lathe.problems).toEqual([]);

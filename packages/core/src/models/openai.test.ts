@@ -113,7 +113,7 @@ test('duplicate, missing and reused ids become unique', () => {
   expect(ids[0]).toBe('same');
 });
 
-// RX01, RX03
+// RX01, RX03, RX07
 test.each([
   ['truncated', '{"path":"x'],
   ['single quotes', "{'path':'x'}"],
@@ -125,6 +125,8 @@ test.each([
   ['100,000 levels', `{"a":${'['.repeat(100_000)}`],
   ['100,000 closed levels', `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
   ['too much', `{"a":"${'x'.repeat(5 * 1024 * 1024)}"}`],
+  ['50 MB', `{"a":"${'x'.repeat(50 * 1024 * 1024)}"}`],
+  ['of 100,000 keys', JSON.stringify(Object.fromEntries(Array.from({ length: 100_000 }, (_key, n) => [n, n])))],
 ])('arguments that are %s make a broken call', (_, args) => {
   const events = assemble([piece({ index: 0, id: 'a', name: 'ls', args })]);
   expect(calls(events)).toEqual([]);

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { type ModelServer, modelServer, type ServerScript } from '../../../../testing/model-server.js';
 import { anthropic } from './anthropic.js';
@@ -19,10 +21,15 @@ const tools = ['read_file', 'write_file'].map((name) => ({
   description: `${name}.`,
   parametersJsonSchema: { type: 'object', properties: { path: { type: 'string' } } },
 }));
+const never = new AbortController().signal;
 const user = (text: string): Message => ({ role: 'user', parts: [{ text }] });
 const request: ModelRequest = { system: 'Be brief.', history: [user('hi')], tools };
 
-function modelAt(server: ModelServer, format: Format, options: Partial<RemoteModelOptions> = {}): RemoteModel {
+function modelAt(
+  server: Pick<ModelServer, 'url'>,
+  format: Format,
+  options: Partial<RemoteModelOptions> = {},
+): RemoteModel {
   return new RemoteModel(format.wire, {
     provider: format.provider,
     baseUrl: server.url + format.prefix,
@@ -182,6 +189,48 @@ test.each(formats)('$provider: an answer that ends too early at any byte is aske
     expect(callsOf(events)).toEqual(turn.calls);
   }
 });
+
+// RN12: 64 kbit/s
+test('an answer over a slow line takes its time and arrives piece by piece', async () => {
+  const server = await modelServer([{ text: 'word '.repeat(150), fault: { kind: 'slow', bytes: 800, everyMs: 100 } }]);
+  const arrivals: number[] = [];
+  // The whole takes longer than silence may.
+  for await (const event of modelAt(server, formats[0], { limits: { idleMs: 1_000 } }).stream(request, never)) {
+    expect(event.type).not.toBe('retry');
+    if (event.type === 'text-delta') arrivals.push(performance.now());
+  }
+  expect((arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0)).toBeGreaterThan(1_000);
+});
+
+// RN13
+test('a machine that slept in the middle of an answer asks at most once more', async () => {
+  const { body, url, close } = await serverInAnotherThread();
+  const model = modelAt({ url }, formats[0], { limits: { idleMs: 400 } });
+  const sleep = setTimeout(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_200), 100);
+  const events = await ask(model).finally(() => clearTimeout(sleep));
+  await close();
+  expect(events.filter(({ type }) => type === 'retry').length).toBeLessThanOrEqual(1);
+  expect(callsOf(events)).toEqual([{ id: 'a', name: 'read_file', args: { path: 'x' } }]);
+  expect(body).toContain('read_file');
+});
+
+/** A server that goes on while this thread does nothing. Its answers pause in the middle. */
+async function serverInAnotherThread() {
+  const recorder = await modelServer([{ calls: [{ id: 'a', name: 'read_file', args: { path: 'x' } }] }]);
+  await ask(modelAt(recorder, formats[0]));
+  const [body = ''] = recorder.bodies;
+  const code = `
+    const { workerData: body, parentPort } = require('node:worker_threads');
+    const server = require('node:http').createServer((request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(body.slice(0, body.length / 2));
+      setTimeout(() => response.end(body.slice(body.length / 2)), 300);
+    });
+    server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));`;
+  const worker = new Worker(code, { eval: true, workerData: body });
+  const [port] = await once(worker, 'message');
+  return { body, url: `http://127.0.0.1:${port}`, close: () => worker.terminate() };
+}
 
 // RN03
 test.each(formats)('$provider: silence is noticed and retried', async (format) => {

@@ -7,6 +7,7 @@ import { Consent, definitionHash } from './consent.js';
 
 const server = { command: 'node', args: ['server.js'], env: { A: '1' } };
 
+// SK15
 test('an approval holds for exactly what was approved, also in the next process', async () => {
   const home = new LatheHome(join(tempDirectory(), 'home'));
   const hash = definitionHash(server);
@@ -20,6 +21,7 @@ test('an approval holds for exactly what was approved, also in the next process'
   expect(await consent.isApproved('hook', '/work github', hash)).toBe(false);
 });
 
+// SK15
 test('a new approval voids the old one, a revoked one is gone', async () => {
   const consent = new Consent(new LatheHome(join(tempDirectory(), 'home')));
   await consent.approve('hook', '__proto__', 'old');

@@ -246,6 +246,7 @@ test.each(['__proto__', 'toString', 'constructor'])('the rule %s names a tool an
   expect(policy.judge(call(text)).verdict).toBe('allow');
 });
 
+// SK15
 test('"always" is remembered for the session, and saved for project and user', async () => {
   const saved: unknown[] = [];
   const policy = policyOf({ save: async (rules, scope) => void saved.push([rules, scope]) });

@@ -2,6 +2,7 @@ import { ToolError } from '../errors.js';
 import { closestNames } from '../text/closest-names.js';
 import { parseArguments } from '../text/parse-arguments.js';
 import { repairParams } from '../text/repair-params.js';
+import { boundsProblem } from '../text/value-bounds.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import type { AnyTool } from '../tools/tools.js';
 import type { CallRequest, ReadyCall } from './call.js';
@@ -45,10 +46,17 @@ function findTool(name: string, registry: ToolRegistry): AnyTool {
 /** Some providers deliver the arguments as JSON text, and models leave them out when there are none. */
 function argumentsOf(request: CallRequest): unknown {
   const args: unknown = request.args ?? {};
-  if (typeof args !== 'string') return args;
+  if (typeof args !== 'string') return bounded(args);
   const parsed = parseArguments(args);
   if (parsed.ok) return parsed.value;
   throw new ToolError('invalid_tool_params', `The arguments are not valid JSON: ${parsed.problem}`);
+}
+
+/** Everything after this walks the arguments to their ends. */
+function bounded(args: unknown): unknown {
+  const problem = boundsProblem(args);
+  if (problem === null) return args;
+  throw new ToolError('invalid_tool_params', `The arguments cannot be used: the value ${problem}.`);
 }
 
 /** The caller keeps its own. */

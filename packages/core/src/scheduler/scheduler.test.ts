@@ -74,7 +74,13 @@ test('a call goes through all nine steps', async () => {
   ).toEqual(['validating: echo', 'scheduled: Echo hi', 'executing: Echo hi', 'call-end']);
 });
 
-// RX03, RX04
+function nested(depth: number): Record<string, unknown> {
+  let value = {};
+  for (let level = 0; level < depth; level++) value = { text: value };
+  return value;
+}
+
+// RX03, RX04, RX07
 test.each([
   ['an unknown tool', { name: 'ecko', args: {} }, 'tool_not_registered', /no tool named "ecko".*echo/],
   ['a missing name', { args: {} }, 'tool_not_registered', /no tool named ""/],
@@ -87,6 +93,13 @@ test.each([
     { name: 'echo', args: { text: 'x' }, problem: 'Cut off.' },
     'invalid_tool_params',
     /Cut off\. Nothing was executed/,
+  ],
+  ['endless nesting', { name: 'echo', args: nested(100_000) }, 'invalid_tool_params', /nested more than 100 levels/],
+  [
+    'a crowd of values',
+    { name: 'echo', args: { text: 'x', more: Array.from({ length: 200_000 }, () => 1) } },
+    'invalid_tool_params',
+    /more than 100000 values/,
   ],
   ['text that is not JSON', { name: 'echo', args: '{"text": "x' as never }, 'invalid_tool_params', /not valid JSON/],
 ])('%s is answered with a typed error and never executed', async (_title, call, type, message) => {

@@ -1,20 +1,23 @@
-// RP02
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
+  closeSync,
   mkdirSync,
+  openSync,
   readFileSync,
   rmSync,
   statSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { bundleChild } from '../../../../testing/bundle.js';
 import { report } from '../../../../testing/long-run.js';
+import { canMount } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { readTranscript } from './read-transcript.js';
 import type { SessionRecord } from './record.js';
@@ -105,6 +108,7 @@ test('two processes that append to one file lose and mix nothing', { timeout: 60
   expect(names.slice(-count)).toEqual(Array.from({ length: count }, (_, n) => `${last} ${n}`));
 });
 
+// RP02
 test.each<[string, (whole: Buffer) => Uint8Array, (string | undefined)[], number]>([
   ['an empty file', () => Buffer.alloc(0), [], 0],
   ['a byte order mark', (whole) => Buffer.concat([Buffer.from('\ufeff'), whole]), ['one', 'two', 'three'], 0],
@@ -223,4 +227,29 @@ test('where nothing can be written work goes on, with one complaint, and what wa
   transcript.append(say('three'));
   expect(problems).toHaveLength(1);
   expect(await texts(path)).toEqual(['one', 'two', 'three']);
+});
+
+// RP06
+test.skipIf(!canMount())('a full disk costs one complaint and no record, once there is space again', async () => {
+  const mount = tempDirectory();
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', mount]);
+  try {
+    const path = join(mount, 's.jsonl');
+    const { transcript, problems } = write(path, [say('one')]);
+    writeFileSync(join(mount, 'filler'), '');
+    const file = openSync(join(mount, 'filler'), 'a');
+    expect(() => {
+      for (;;) writeSync(file, Buffer.alloc(1024));
+    }).toThrow('ENOSPC');
+    for (const text of ['two', 'three']) transcript.append(say(text + 'x'.repeat(5_000)));
+    expect(problems).toEqual([expect.stringContaining('ENOSPC')]);
+    truncateSync(join(mount, 'filler'), 0);
+    transcript.append(say('four'));
+    expect((await texts(path)).map((text) => text?.slice(0, 5))).toEqual(['one', 'twoxx', 'three', 'four']);
+    expect(problems).toHaveLength(1);
+    closeSync(file);
+    await transcript.close();
+  } finally {
+    execFileSync('umount', [mount]);
+  }
 });

@@ -102,6 +102,7 @@ test.each(
   }
 });
 
+// SL05
 test('origins name the file and the line, and show references instead of values', () => {
   const text = '{\n  // mine\n  "model": {\n    "apiKey": "$KEY"\n  }\n}';
   const { settings, origins, base } = machine({ [user]: text }, { env: { KEY: 'secret' } });
@@ -109,6 +110,7 @@ test('origins name the file and the line, and show references instead of values'
   expect(origins.get('model.apiKey')).toEqual([{ layer: 'user', source: join(base, user), line: 4, written: '$KEY' }]);
 });
 
+// SL05
 test('what is shown has no secrets in it', () => {
   const shape = allSettings.find(({ key }) => key === 'mcpServers')?.shape ?? { is: 'boolean' };
   const server = {

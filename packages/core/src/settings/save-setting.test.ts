@@ -44,6 +44,7 @@ test('a server with a dot in its name is added and removed', async () => {
   expect(JSON.parse(read(home.file('settings.json')))).toEqual({ mcpServers: {} });
 });
 
+// RP07
 test.each(['{ "a": 1', 'rubbish', '[]', '{"permissions": 5}'])('%j is never overwritten', async (text) => {
   const root = tempDirectory({ '.lathe/settings.json': text });
   await expect(saveSetting(newHome(), projectSettings(root), ['permissions', 'allow'], add('a'))).rejects.toThrow(
@@ -66,6 +67,7 @@ test.each<[[string, ...string[]], JsonValue]>([
   expect(() => statSync(home.file('settings.json'))).toThrow('ENOENT');
 });
 
+// RP12
 test('a linked file at home stays a link, and keeps its mode', async () => {
   const home = newHome();
   const dotfiles = tempDirectory({ 'lathe.json': '{}' });
@@ -93,6 +95,7 @@ test('a project cannot link its file to the person’s', async () => {
   expect(read(home.file('settings.json'))).toBe(before);
 });
 
+// RP13
 test('what an editor writes meanwhile is kept', async () => {
   const home = newHome();
   await saveSetting(home, userSettings(home), ['model', 'name'], () => 'x');
@@ -108,6 +111,7 @@ test('what an editor writes meanwhile is kept', async () => {
   expect(turns).toBe(2);
 });
 
+// RP13
 test('four processes at once lose nothing', async () => {
   const home = newHome();
   const bundle = join(tempDirectory(), 'save.mjs');

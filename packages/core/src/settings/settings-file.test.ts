@@ -127,6 +127,7 @@ const badFiles: [string, unknown[]][] = [
   ['{"webSearch": {"provider": [{"apiKey": "x"}]}}', ['1 webSearch.provider[0]: "type" is missing.']],
 ];
 
+// RP07
 test.each(badFiles)('%s starts with defaults and says what is wrong', (text, expected) => {
   const { settings, problems } = load(text);
   expect(problems.map(({ line, key, message }) => `${line} ${key}: ${message}`)).toEqual(expected);

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { JsonValue } from './parse-jsonc.js';
 import { showSetting } from './show-setting.js';
 
+// SL05
 test.each<[string, JsonValue, JsonValue]>([
   ['model.name', 'qwen', 'qwen'],
   ['model.apiKey', 'sk-123', '***'],

@@ -32,6 +32,7 @@ test('what is known already is not written again', () => {
   expect(withFact('## Lathe Added Memories\n- Likes Tabs\n', '- likes tabs')).toBeNull();
 });
 
+// SK03
 test('no fact can leave its section or change another line', () => {
   const text = '# Top\nkeep\n\n## Lathe Added Memories\n- old\n\n## After\nkeep too\n';
   fc.assert(

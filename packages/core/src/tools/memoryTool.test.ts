@@ -47,6 +47,7 @@ function answering(answer: Decision | ((request: ApprovalRequest) => Decision)) 
   return { asked, approver };
 }
 
+// SK03
 test('without a scope the person chooses, seeing both diffs', async () => {
   const { asked, approver } = answering({ outcome: 'once', choice: 'project' });
   const { save, memory } = await setUp({ 'AGENTS.md': '# Project\n' }, approver);
@@ -76,6 +77,7 @@ test('a yes without a choice writes nothing and says what is missing', async () 
   expect((await save({ fact: 'x' }))?.error?.type).toBe('memory_tool_execution_error');
 });
 
+// SK03
 test('what is known already is not written again', async () => {
   const { save, memory } = await setUp({ 'AGENTS.md': '## Qwen Added Memories\n- uses TABS.\n' }, yes);
   const outcome = await save({ fact: 'Uses tabs.', scope: 'project' });
@@ -83,6 +85,7 @@ test('what is known already is not written again', async () => {
   expect(readFileSync(memory.project, 'utf8')).toBe('## Qwen Added Memories\n- uses TABS.\n');
 });
 
+// SK03
 test('a file that changed after the diff was shown is not written', async () => {
   let project = '';
   const { approver } = answering(() => {
@@ -95,11 +98,13 @@ test('a file that changed after the diff was shown is not written', async () => 
   expect(readFileSync(project, 'utf8')).toBe('changed meanwhile\n');
 });
 
+// SK03
 test.each(['default', 'auto-edit'] as const)('in %s mode remembering asks', async (mode) => {
   const { save } = await setUp({}, noOneThere, mode);
   expect((await save({ fact: 'x', scope: 'project' }))?.error?.type).toBe('execution_denied');
 });
 
+// SK03
 test('even yolo does not write the memory of all projects unasked', async () => {
   const { save } = await setUp({}, noOneThere, 'yolo');
   expect((await save({ fact: 'x', scope: 'global' }))?.error?.type).toBe('execution_denied');

@@ -28,6 +28,7 @@ test('an empty list empties it', async () => {
   expect([outcome?.llmContent, store.todos]).toEqual(['The todo list is empty now.', []]);
 });
 
+// SK10
 test.each([
   ['the same id twice', [todo('a'), todo('a')], /"a" twice/],
   ['no content', [todo('a', 'pending', '  ')], /no content/],
@@ -43,6 +44,7 @@ test.each([
   expect(store.todos.map(({ id }) => id)).toEqual(['old']);
 });
 
+// SK10
 test('whatever a model sends, the list stays a list of whole todos', async () => {
   await fc.assert(
     fc.asyncProperty(fc.anything(), async (todos) => {

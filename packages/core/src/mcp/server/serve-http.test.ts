@@ -95,6 +95,7 @@ test.each(eras)('in era %j a client lists, reads, and changes what its person ac
   expect(existsSync(join(cwd, 'made'))).toBe(false);
 });
 
+// SL03
 test.each([
   ['no token', 401, { authorization: '' }],
   ['a wrong token', 401, { authorization: 'Bearer AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA' }],
@@ -122,6 +123,7 @@ const outside = Object.values(networkInterfaces())
   .flat()
   .find((address) => address && !address.internal && address.family === 'IPv4')?.address;
 
+// SL03
 test.skipIf(outside === undefined)('nothing listens on an address that other machines can reach', async () => {
   const socket = connect(Number(url.port), outside ?? '');
   const [error] = await once(socket, 'error').catch((thrown: unknown) => [thrown]);
