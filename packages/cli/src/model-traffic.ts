@@ -8,17 +8,18 @@ export interface ModelTraffic {
   replayed: Model | undefined;
   /** The model, written down when it is to be. */
   through: (model: Model) => Model;
-  useModel: (open: () => Promise<Model>) => Promise<Model>;
 }
 
-export function modelTraffic({ record, replay }: Flags, { loaded }: Lathe, cwd: string): ModelTraffic {
+/** From here on it also stands between `lathe` and the models of subagents and of pages. */
+export function modelTraffic({ record, replay }: Flags, { loaded, sideModels }: Lathe, cwd: string): ModelTraffic {
   if (record !== undefined && replay !== undefined)
     throw new UsageError('--record and --replay contradict each other: a replay asks no model');
   const secrets = secretsOf(loaded);
   const replayed = replay === undefined ? undefined : opened(() => new ReplayModel(resolve(cwd, replay), secrets));
   const writer = record === undefined ? undefined : opened(() => new RecordingWriter(resolve(cwd, record), secrets));
   const through = (model: Model) => (writer ? recordModel(model, writer) : model);
-  return { replayed, through, useModel: async (open) => replayed ?? through(await open()) };
+  sideModels.use = async (open) => replayed ?? through(await open());
+  return { replayed, through };
 }
 
 function opened<T>(open: () => T): T {

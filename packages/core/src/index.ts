@@ -52,6 +52,7 @@ export type { Visibility } from './files/visibility.js';
 export { type Location, Workspace, type WorkspaceOptions } from './files/workspace.js';
 export { createLathe, type Lathe, type LatheOptions } from './lathe/create-lathe.js';
 export { type OpenAgentOptions, openAgent, openContextFiles } from './lathe/open-agent.js';
+export type { SideModels } from './lathe/page-answerer.js';
 export { type OpenSessionOptions, openSession, Session } from './lathe/open-session.js';
 export { secretsOf } from './lathe/secrets-of.js';
 export type { McpClient, ServerState } from './mcp/mcp-client.js';

@@ -50,7 +50,7 @@ test.skipIf(!hasProgram('strace'))(
   },
 );
 
-// SL03, SL09, SM05
+// SL03, SL09
 test
   .skipIf(!hasProgram('strace'))
   .each([

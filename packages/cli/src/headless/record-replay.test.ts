@@ -4,6 +4,8 @@ import { beforeAll, expect, test } from 'vitest';
 import { buildProgram, modelVariables, runProgram } from '../../../../testing/lathe-program.js';
 import { modelServer } from '../../../../testing/model-server.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { terminal, think } from '../../../../testing/terminal.js';
+import { webServer } from '../../../../testing/web-server.js';
 
 beforeAll(buildProgram, 300_000);
 
@@ -41,6 +43,51 @@ test('a subagent is recorded and replayed with its parent', async () => {
   expect(recorded).toMatchObject({ code: 0, stdout: 'It says alpha.\n' });
   expect(await runProgram(['-p', 'go', '--replay', 'traffic.jsonl'], { cwd })).toEqual(recorded);
 });
+
+test('the side model that reads a page is recorded and replayed too', async () => {
+  const page = await webServer((_request, response) => {
+    response.setHeader('content-type', 'text/plain').end('The rate is 42.');
+  });
+  const home = tempDirectory({
+    '.lathe/settings.json': JSON.stringify({
+      model: { sideModel: 'small' },
+      permissions: { allow: [`web_fetch(127.0.0.1:${page.port})`] },
+    }),
+  });
+  const server = await modelServer([
+    { calls: [{ name: 'web_fetch', args: { url: page.url, prompt: 'What is the rate?' } }] },
+    { text: 'The page says 42.' },
+    { text: 'It is 42.' },
+  ]);
+  const env = modelVariables('openai', server.url);
+  const recorded = await runProgram(['-p', 'go', '--record', 'traffic.jsonl'], { cwd: home, home, env });
+  expect(recorded).toEqual({ code: 0, stdout: 'It is 42.\n', stderr: '' });
+  expect(server.requests.map(({ body }) => body['model'])).toEqual(['scripted', 'small', 'scripted']);
+  await server.close();
+  expect(await runProgram(['-p', 'go', '--replay', 'traffic.jsonl'], { cwd: home, home })).toEqual(recorded);
+});
+
+test('at a terminal too, a session is recorded, and replayed without a server', async () => {
+  const cwd = tempDirectory({ 'a.txt': 'alpha\n' });
+  const edit = { name: 'edit', args: { file_path: join(cwd, 'a.txt'), old_string: 'alpha', new_string: 'beta' } };
+  const server = await modelServer([{ text: 'I change it.', calls: [edit] }, { text: 'It is beta now.' }]);
+  const play = async (args: string[], env = {}) => {
+    writeFileSync(join(cwd, 'a.txt'), 'alpha\n');
+    const { type, shows, exited } = terminal(['make it beta', ...args], { cwd, env });
+    await shows('Confirm Edit');
+    await think();
+    type('y');
+    await shows('It is beta now.');
+    type('\u0003');
+    await shows('Ctrl+C again');
+    type('\u0003');
+    expect(await exited()).toBe(0);
+    expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('beta\n');
+  };
+  await play(['--record', 'traffic.jsonl'], modelVariables('openai', server.url));
+  await server.close();
+  await play(['--replay', 'traffic.jsonl']);
+}, 120_000);
 
 test.each([
   [['--replay', 'missing.jsonl'], /missing\.jsonl/],

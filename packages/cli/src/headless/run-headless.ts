@@ -91,7 +91,6 @@ async function work(task: Task, signal: AbortSignal): Promise<Finished> {
     ...(sideModel && { sideModel }),
     approver: counting(asked),
     budgets: budgetsOf(flags),
-    useModel: traffic.useModel,
   };
   const session = await openSession(lathe, { ...options, ...resumeOf(flags) });
   for (const note of session.notes) io.err(`lathe: ${visibleText(note)}`);

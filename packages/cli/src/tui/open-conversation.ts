@@ -10,6 +10,7 @@ import {
 import { type Flags, resumeOf } from '../args.js';
 import { ConsoleDriver } from '../console/console-driver.js';
 import { firstRun } from '../first-run/first-run.js';
+import { openSideModel } from '../headless/open-model.js';
 import type { Io } from '../io.js';
 import { type ModelTraffic, modelTraffic } from '../model-traffic.js';
 import { openLathe } from '../open-lathe.js';
@@ -58,7 +59,8 @@ async function openModel(lathe: Lathe, options: ConversationOptions): Promise<Op
   const choice = await choose(lathe, flags, traffic, signal);
   if (choice.status === 'chosen') {
     const model = traffic.through(choice.model);
-    const session = await openSession(lathe, { model, useModel: traffic.useModel, ...resumeOf(flags) });
+    const sideModel = await openSideModel(lathe, traffic, signal);
+    const session = await openSession(lathe, { model, ...(sideModel && { sideModel }), ...resumeOf(flags) });
     const notes = [...choice.notes, ...session.notes, ...whereWeWere(session)];
     const lines = [greeting(choice.model.id, lathe, style), ...notes.map((note) => style.dim(visibleText(note)))];
     return { lathe, driver: new AgentDriver(lathe, session), greeting: lines.join('\n') };

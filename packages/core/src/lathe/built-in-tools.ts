@@ -32,6 +32,7 @@ import { type TodoStore, TodoWriteTool } from '../tools/todoWrite.js';
 import type { AnyTool } from '../tools/tools.js';
 import { WriteFileTool } from '../tools/write-file.js';
 import type { SearchSetup } from '../web/search/open-engines.js';
+import type { SideModels } from './page-answerer.js';
 import { webTools } from './web-tools.js';
 
 export interface BuiltInOptions {
@@ -45,6 +46,7 @@ export interface BuiltInOptions {
   caller: 'model' | 'person';
   spill: SpillStore;
   subagents: TaskRunner;
+  sideModels: SideModels;
 }
 
 export interface BuiltIns {

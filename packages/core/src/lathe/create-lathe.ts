@@ -27,6 +27,7 @@ import { AuditLog } from './audit-log.js';
 import { builtInTools } from './built-in-tools.js';
 import type { HookOptions } from './open-hooks.js';
 import { openPolicy } from './open-policy.js';
+import type { SideModels } from './page-answerer.js';
 import { secretsOf } from './secrets-of.js';
 import { type ToolSources, toolSources } from './tool-sources.js';
 
@@ -82,6 +83,7 @@ export interface Lathe {
   readonly hooks: Hooks | undefined;
   /** The subagents of this session. */
   readonly subagents: Subagents;
+  readonly sideModels: SideModels;
   /** What is wrong with settings and rules, for people. */
   readonly problems: readonly string[];
   /** Runs a model's calls: one outcome each, in order. Never rejects. */
@@ -116,7 +118,9 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
   const { env } = loaded;
   const { caller = 'model' } = options;
   const { subagents, problems } = await openSubagents(workspace, loaded, [home.path, join(userHome, '.qwen')]);
-  const builtIns = await builtInTools({ workspace, policy, settings, home, userHome, env, caller, spill, subagents });
+  const sideModels: SideModels = { use: (open) => open() };
+  const shared = { workspace, policy, settings, home, userHome, env, caller, spill, subagents, sideModels };
+  const builtIns = await builtInTools(shared);
   for (const tool of [...builtIns.tools, ...(options.tools ?? [])]) registry.registerTool(tool);
   const { sandbox } = builtIns;
   const sources = toolSources({ ...options, workspace, loaded, home, userHome, approver, registry, sandbox });
@@ -145,6 +149,7 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
     sources,
     hooks,
     subagents,
+    sideModels,
     openScheduler,
     openOwnTools: () => builtIns.openOwnTools(),
     problems: [...loaded.problems.map(describeProblem), ...policy.problems, ...notices, ...problems],

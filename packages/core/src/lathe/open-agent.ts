@@ -29,8 +29,6 @@ export interface OpenAgentOptions {
   budgets?: Budgets;
   /** Instead of our own instructions. */
   instructions?: string;
-  /** Stands between the agent and the models that its subagents name, to record or replace them. */
-  useModel?: (open: () => Promise<Model>) => Promise<Model>;
 }
 
 /** An agent that works with the tools, the policy and the settings of `lathe`. */
@@ -112,13 +110,11 @@ async function openSubagent(
   const { settings, hooks } = lathe;
   const { name, instructions = basicInstructions } = definition;
   const depth = place.depth + 1;
-  const { useModel = (openNamed) => openNamed() } = place;
   const named = definition.model;
-  const model = named === undefined ? parent.model : await useModel(() => namedModel(lathe, named, signal));
+  const model = named === undefined ? parent.model : await lathe.sideModels.use(() => namedModel(lathe, named, signal));
   return open(lathe, {
     model,
     ...(place.sideModel && { sideModel: place.sideModel }),
-    useModel,
     instructions: `${instructions}\n\n${reportInstructions}`,
     approver: onBehalfOf(name, place.approver),
     budgets: smallerBudgets(taskBudgets(settings), parent.budgetLeft),

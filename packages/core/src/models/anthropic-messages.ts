@@ -10,11 +10,13 @@ import {
   responseText,
   type Turn,
 } from './paired-history.js';
-import { turnMessages } from './turn-messages.js';
+import { messageCache } from './turn-messages.js';
 import { canSee, type Endpoint, omitted, withSchemaInstruction } from './wire-format.js';
 
 type Block = { type: string; [key: string]: unknown };
 type WireMessage = { role: 'user' | 'assistant'; content: Block[] };
+
+const turnMessages = messageCache<WireMessage>();
 
 /** Reasoning the provider encrypted is kept as a signature with this mark. */
 export const redactedMark = 'redacted:';
@@ -73,7 +75,7 @@ function withCacheMarks(messages: WireMessage[]): WireMessage[] {
   const newest = new Set(messages.filter(({ role }) => role === 'user').slice(-2));
   return messages.map((message) => {
     const last = newest.has(message) ? message.content.at(-1) : undefined;
-    return last ? { ...message, content: message.content.with(-1, { ...last, ...cached }) } : message;
+    return last ? { ...message, content: [...message.content.slice(0, -1), { ...last, ...cached }] } : message;
   });
 }
 

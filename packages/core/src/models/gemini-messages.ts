@@ -1,8 +1,10 @@
 import type { Part } from '../content.js';
 import type { ModelRequest } from './model.js';
 import { callsOf, isCall, type PairedCall, pairHistory, responseMedia, type Turn } from './paired-history.js';
-import { turnMessages } from './turn-messages.js';
+import { messageCache } from './turn-messages.js';
 import { canSee, type Endpoint, omitted, withSchemaInstruction } from './wire-format.js';
+
+const turnMessages = messageCache();
 
 export function geminiBody(request: ModelRequest, endpoint: Endpoint): object {
   const { tools, responseSchema, maxOutputTokens = endpoint.maxOutputTokens } = request;

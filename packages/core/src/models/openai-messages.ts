@@ -11,8 +11,10 @@ import {
   type Turn,
 } from './paired-history.js';
 import { assistantText, resultText, withTextTools } from './text-tools.js';
-import { turnMessages } from './turn-messages.js';
+import { messageCache } from './turn-messages.js';
 import { canSee, type Endpoint, omitted } from './wire-format.js';
+
+const turnMessages = messageCache();
 
 export function openaiBody(request: ModelRequest, endpoint: Endpoint): object {
   const { tools, responseSchema, maxOutputTokens = endpoint.maxOutputTokens } = request;

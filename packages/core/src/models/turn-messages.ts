@@ -8,26 +8,23 @@ interface Form {
   variant?: string;
 }
 
-const made = new WeakMap<Turn, Form & { messages: object[] }>();
 /** Of messages made here, which never change; empty until it is asked for. */
 const texts = new WeakMap<object, string>();
 
-/** The messages of a turn in a wire format, made once: a long history then costs a request little but its bytes. */
-export function turnMessages<Message extends object>(
-  turn: Turn,
-  { endpoint, variant = '' }: Form,
-  make: () => Message[],
-): Message[] {
-  const known = made.get(turn);
-  // An endpoint has one wire format, and that has one kind of message.
-  if (known?.endpoint === endpoint && known.variant === variant) return known.messages as Message[];
-  const messages = make();
-  for (const message of messages) texts.set(message, '');
-  made.set(turn, { endpoint, variant, messages });
-  return messages;
+/** Makes the messages of a turn in one wire format once: a long history then costs a request little but its bytes. */
+export function messageCache<Message extends object = object>() {
+  const made = new WeakMap<Turn, Form & { messages: Message[] }>();
+  return (turn: Turn, { endpoint, variant = '' }: Form, make: () => Message[]): Message[] => {
+    const known = made.get(turn);
+    if (known?.endpoint === endpoint && known.variant === variant) return known.messages;
+    const messages = make();
+    for (const message of messages) texts.set(message, '');
+    made.set(turn, { endpoint, variant, messages });
+    return messages;
+  };
 }
 
-/** The JSON of a request; what `turnMessages` made is written once. */
+/** The JSON of a request; what a `messageCache` holds is written once. */
 export function bodyText(body: object): string {
   const fields = Object.entries(body).flatMap(([name, value]: [string, unknown]) => {
     if (value === undefined) return [];
