@@ -46,7 +46,6 @@ export interface BuiltInOptions {
   caller: 'model' | 'person';
   spill: SpillStore;
   subagents: TaskRunner;
-  sideModels: SideModels;
 }
 
 export interface BuiltIns {
@@ -57,6 +56,7 @@ export interface BuiltIns {
   changes: FileChanges;
   todos: TodoStore;
   search: SearchSetup;
+  sideModels: SideModels;
   /** What of the workspace the tools that search show. */
   visibility: Visibility;
   /** New ones of the tools that remember what their caller has seen and planned, for another agent. */
@@ -72,7 +72,8 @@ export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
   const shared = { locks: new FileLocks(home), journal: new Journal(home), visibility: visibilityOf(options) };
   const { visibility, journal } = shared;
   const shell = await shellTool(options);
-  const web = webTools(options);
+  const sideModels: SideModels = { use: (open) => open() };
+  const web = webTools({ ...options, sideModels });
   const todos: TodoStore = { todos: [] };
   const own = ownTools(options, shared, { seen, todos });
   const mayDelegate = options.settings.agents.maxDepth > 0;
@@ -100,6 +101,7 @@ export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
     todos,
     sandbox: shell.sandbox,
     search: web.search,
+    sideModels,
     visibility,
     journal,
     close: async () => {

@@ -118,9 +118,7 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
   const { env } = loaded;
   const { caller = 'model' } = options;
   const { subagents, problems } = await openSubagents(workspace, loaded, [home.path, join(userHome, '.qwen')]);
-  const sideModels: SideModels = { use: (open) => open() };
-  const shared = { workspace, policy, settings, home, userHome, env, caller, spill, subagents, sideModels };
-  const builtIns = await builtInTools(shared);
+  const builtIns = await builtInTools({ workspace, policy, settings, home, userHome, env, caller, spill, subagents });
   for (const tool of [...builtIns.tools, ...(options.tools ?? [])]) registry.registerTool(tool);
   const { sandbox } = builtIns;
   const sources = toolSources({ ...options, workspace, loaded, home, userHome, approver, registry, sandbox });
@@ -149,7 +147,7 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
     sources,
     hooks,
     subagents,
-    sideModels,
+    sideModels: builtIns.sideModels,
     openScheduler,
     openOwnTools: () => builtIns.openOwnTools(),
     problems: [...loaded.problems.map(describeProblem), ...policy.problems, ...notices, ...problems],
