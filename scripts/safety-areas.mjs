@@ -29,17 +29,23 @@ export const areas = [
     'paths that lead elsewhere: links, races, odd names, devices',
     [
       'core/src/files/workspace',
+      'core/src/lathe/path-gate',
       'core/src/files/open-file',
       'core/src/files/path-target',
       'core/src/files/file-name',
       'core/src/files/file-kind',
     ],
   ],
-  ['SD', 'files that other programs execute or obey', ['core/src/files/protected-paths']],
+  [
+    'SD',
+    'files that other programs execute or obey',
+    ['core/src/files/protected-paths', 'core/src/lathe/protected-files'],
+  ],
   [
     'SE',
     'folders that bring settings, commands or hooks',
     [
+      'cli/src/hostile-repository',
       'core/src/policy/folder-trust',
       'core/src/policy/consent',
       'core/src/lathe/open-hooks',
@@ -102,6 +108,11 @@ export const areas = [
     'SL',
     'secrets in logs, sessions, environments and errors',
     ['core/src/text/redact', 'core/src/lathe/audit-log', 'core/src/session/record', 'cli/src/headless/network'],
+  ],
+  [
+    'SM',
+    'what is installed with us: dependencies, scripts, programs found by name',
+    ['cli/src/packages', 'cli/src/hostile-repository', 'core/src/process/trusted-path'],
   ],
   [
     'RW',

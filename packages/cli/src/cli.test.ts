@@ -165,6 +165,17 @@ test('trust is asked for, kept and taken back', async () => {
   expect((await read()).code).toBe(3);
 });
 
+test('a rule that comes into a trusted folder later is told, and counts after it was agreed to', async () => {
+  const home = tempDirectory();
+  const project = tempDirectory({ '.lathe/settings.json': '{}' });
+  const read = () => lathe(['call', 'read_file', '{"absolute_path": "/etc/hostname"}', '--cwd', project], { home });
+  await lathe(['trust', project], { home });
+  writeFileSync(join(project, '.lathe/settings.json'), '{"permissions": {"allow": ["read_file(//etc/**)"]}}');
+  expect(await read()).toMatchObject({ code: 3, stderr: expect.stringContaining('have not agreed to this rule') });
+  expect((await lathe(['trust', project], { home })).stdout).toContain('read_file(//etc/**)');
+  expect(await read()).toMatchObject({ code: 0, stderr: '' });
+});
+
 test('wrong settings are named on stderr and the program goes on with the stricter ones', async () => {
   const home = tempDirectory({ '.lathe/settings.json': '{\n  // a comment\n  "approvalMode": "sometimes",\n}' });
   const { code, stderr } = await lathe(['tools'], { home });

@@ -2,26 +2,51 @@ import { createInterface } from 'node:readline/promises';
 import { FolderTrust, LatheHome, loadSettings, showSetting, visibleText } from '@lathe/core';
 import type { Flags } from './args.js';
 import type { Io } from './io.js';
+import { newRules } from './new-rules.js';
 import { latheHome } from './open-lathe.js';
 
 /**
- * Asks once whether a folder's settings may count, showing all that they would do. Nothing of the folder is used
- * before the answer: its settings are only read, as data.
+ * Asks once whether a folder's settings may count, showing all that they would do, and again about allow rules that
+ * came later. Nothing of the folder is used before the answer: its settings are only read, as data.
  */
 export async function askForTrust(flags: Flags, io: Io, signal: AbortSignal): Promise<void> {
   if (!io.isInteractive || flags.trust) return;
   const trust = new FolderTrust(new LatheHome(latheHome(io)));
-  if ((await trust.state(io.cwd)) !== 'unknown') return;
+  const state = await trust.state(io.cwd);
+  if (state === 'untrusted') return;
+  const { rules, agree } = await newRules(io);
+  if (state === 'trusted') return askAboutRules(rules, agree, io, signal);
   const wishes = wishesOf(io);
   if (wishes.length === 0) return;
   io.err(`${visibleText(io.cwd)} brings settings of its own:`);
   for (const wish of wishes) io.err(`  ${visibleText(wish)}`);
   io.err('Until you trust the folder they can only tighten the rules.');
+  const answer = await ask('Trust it? [y]es / [n]ever / Enter: not now ', io, signal);
+  if (isYes(answer)) {
+    await trust.trust(io.cwd);
+    await agree();
+  }
+  if (/^n(ever|o)?$/i.test(answer)) await trust.distrust(io.cwd);
+}
+
+async function askAboutRules(
+  rules: readonly string[],
+  agree: () => Promise<void>,
+  io: Io,
+  signal: AbortSignal,
+): Promise<void> {
+  if (rules.length === 0) return;
+  io.err(`The settings of ${visibleText(io.cwd)} have new rules that allow calls without a question:`);
+  for (const rule of rules) io.err(`  ${visibleText(rule)}`);
+  if (isYes(await ask('Let them count? [y]es / Enter: not now ', io, signal))) await agree();
+}
+
+const isYes = (answer: string): boolean => /^y(es)?$/i.test(answer);
+
+async function ask(question: string, io: Io, signal: AbortSignal): Promise<string> {
   const terminal = createInterface({ input: io.stdin, output: process.stderr });
   try {
-    const answer = (await terminal.question('Trust it? [y]es / [n]ever / Enter: not now ', { signal })).trim();
-    if (/^y(es)?$/i.test(answer)) await trust.trust(io.cwd);
-    if (/^n(ever|o)?$/i.test(answer)) await trust.distrust(io.cwd);
+    return (await terminal.question(question, { signal })).trim();
   } finally {
     terminal.close();
   }

@@ -82,6 +82,7 @@ export { recordModel } from './models/record-model.js';
 export { RecordingWriter } from './models/recording.js';
 export { ReplayModel } from './models/replay-model.js';
 export { ScriptedModel, type ScriptedTurn, type ScriptStep } from './models/scripted.js';
+export { AgreedRules } from './policy/agreed-rules.js';
 export { Consent, type ConsentKind, definitionHash } from './policy/consent.js';
 export { FolderTrust, type TrustRecord, type TrustState } from './policy/folder-trust.js';
 export { type ApprovalMode, Policy, type PolicyOptions, type Verdict } from './policy/policy.js';
@@ -112,7 +113,7 @@ export { type ResumedSession, SessionStore, type SessionSummary } from './sessio
 export type { SettingKey, Settings } from './settings/keys.js';
 export { type LoadedSettings, loadSettings, type SettingsSources } from './settings/load-settings.js';
 export type { McpServerSettings } from './settings/mcp-server-shape.js';
-export type { Ignored, LayerName, Origin } from './settings/merge-layers.js';
+export { type Ignored, type LayerName, type Origin, unagreedRules } from './settings/merge-layers.js';
 export { projectSettings, saveSetting, userSettings, type WritableSettings } from './settings/save-setting.js';
 export type { SettingsProblem } from './settings/settings-file.js';
 export { showSetting } from './settings/show-setting.js';

@@ -5,6 +5,7 @@ import type { Command } from '../commands.js';
 import { terminalApprover } from '../console/terminal-approver.js';
 import { exitCodes } from '../exit-codes.js';
 import type { Io } from '../io.js';
+import { newRules } from '../new-rules.js';
 import { latheHome, openLathe } from '../open-lathe.js';
 
 /** `lathe trust`: whose settings, commands and servers may run. */
@@ -32,6 +33,9 @@ export const command: Command = {
 
 /** Trust lets a folder's commands and servers count; that each of them may start is agreed to one by one. */
 async function agree(flags: Flags, io: Io, signal: AbortSignal): Promise<void> {
+  const { rules, agree: agreeToRules } = await newRules(io);
+  await agreeToRules();
+  for (const rule of rules) io.out(visibleText(`Its rule ${rule} allows calls without a question.`));
   const lathe = await openLathe(flags, io);
   const consent = new Consent(lathe.home);
   const approver = terminalApprover(io);

@@ -379,6 +379,7 @@ test('no key is written anywhere', async () => {
   }
 });
 
+// SC11
 test('@path brings a file along, within the rules', async () => {
   const cwd = tempDirectory({ 'src/a.txt': 'alpha content\n' });
   const { code, server } = await ask([{ text: 'ok' }], ['-p', 'explain @src/a.txt and write to me@example.com'], {

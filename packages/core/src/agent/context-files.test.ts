@@ -55,6 +55,7 @@ test('a folder below speaks once, when a call touches it', async () => {
   expect((await context.touched(undefined)).text).toBe('');
 });
 
+// SC12
 test('imports are followed inside the project, to a depth, and never in circles', async () => {
   const { context, top } = await contextOf({
     'repo/AGENTS.md':
@@ -80,6 +81,7 @@ test('imports are followed inside the project, to a depth, and never in circles'
   expect(escaped.notices.filter(({ message }) => message.includes('outside'))).toHaveLength(3);
 });
 
+// SC12
 test('a link out of the project and a giant file are left out and named', async () => {
   const { context, repo, top } = await contextOf({ 'outside.md': 'SECRET', 'repo/QWEN.md': 'x'.repeat(200_000) });
   symlinkSync(join(top, 'outside.md'), join(repo, 'AGENTS.md'));
@@ -91,6 +93,7 @@ test('a link out of the project and a giant file are left out and named', async 
   ]);
 });
 
+// SC12
 test('chains of imports end at five', async () => {
   const files = Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`repo/${n}.md`, `level${n} @${n + 1}.md`]));
   const { context } = await contextOf({ ...files, 'repo/AGENTS.md': '@0.md' });

@@ -58,6 +58,7 @@ test('a file is replaced and nothing else is left in its directory', async () =>
   expect(readdirSync(root)).toEqual(['a.txt']);
 });
 
+// SC16
 test('a new file gets the mode that the umask leaves, and its parents are created', async () => {
   const root = tempDirectory();
   await replace(join(root, 'x/y/z.txt'), 'new');
@@ -66,7 +67,7 @@ test('a new file gets the mode that the umask leaves, and its parents are create
   expect(lstatSync(join(root, 'x/y/z.txt')).nlink).toBe(1);
 });
 
-// RW11
+// RW11, SC16
 test.each([0o755, 0o600, 0o640, 0o4755, 0o2664])('mode %o is kept', async (mode) => {
   const root = tempDirectory({ f: 'old' });
   chmodSync(join(root, 'f'), mode);
@@ -108,7 +109,7 @@ test.skipIf(!works('setfattr', ['-n', 'user.a', '-v', 'b']) || !works('setfacl',
   },
 );
 
-// RW13
+// RW13, SC09
 test('a hard-linked file is replaced under its name and the other name keeps the old content', async () => {
   const root = tempDirectory({ f: 'old' });
   linkSync(join(root, 'f'), join(root, 'other'));
@@ -151,7 +152,7 @@ test('a file that somebody else created meanwhile is not overwritten', async () 
   expect(temps(root)).toEqual([]);
 });
 
-// RW30
+// RW30, SC07
 test.skipIf(process.platform !== 'linux')('a parent swapped for a link after the check diverts nothing', async () => {
   const root = tempDirectory({ 'inside/f': 'old', 'outside/f': 'canary' });
   const beforeCommit = async () => {
@@ -188,6 +189,7 @@ test.skipIf(process.platform !== 'linux')(
   },
 );
 
+// SC15
 test('the temporary file is private, random and never follows a planted link', async () => {
   const root = tempDirectory({ f: 'old', canary: 'canary' });
   symlinkSync(join(root, 'canary'), join(root, `${tempPrefix}${'0'.repeat(32)}`));

@@ -49,6 +49,7 @@ test.each([
   expect(renderNotebook(JSON.stringify(notebook), 1000)?.length).toBe(1);
 });
 
+// SJ06
 test('a notebook nested a hundred thousand deep is answered', () => {
   const deep = '['.repeat(100_000) + ']'.repeat(100_000);
   expect(renderNotebook(`{"cells":[{"source":"x","outputs":${deep}}]}`, 1000)).toEqual(['[1]  cell\nx\n\n']);

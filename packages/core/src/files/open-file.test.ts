@@ -57,6 +57,7 @@ async function attempt(workspace: Workspace, path: string): Promise<string> {
   }
 }
 
+// SC06
 test.each(attacks)('%s never leads a read outside', { timeout: 3_600_000 }, async (_, program) => {
   const base = tempDirectory({ 'app/inside/f.txt': 'inside', 'outside/f.txt': 'LEAK' });
   const app = join(base, 'app');
@@ -83,13 +84,14 @@ test.each(attacks)('%s never leads a read outside', { timeout: 3_600_000 }, asyn
   expect((outcomes.get('refused') ?? 0) + (outcomes.get('judged outside') ?? 0)).toBeGreaterThan(0);
 });
 
+// SC06
 test('a link in the place of a judged file is not followed', async () => {
   const root = tempDirectory({ 'target.txt': 'x' });
   symlinkSync('target.txt', join(root, 'link'));
   await expect(contentOf(join(root, 'link'))).rejects.toMatchObject({ type: 'read_content_failure' });
 });
 
-// RR01
+// RR01, SC13
 test('a named pipe, a socket and a directory are refused without being opened', async () => {
   const root = tempDirectory();
   execFileSync('mkfifo', [join(root, 'pipe')]);

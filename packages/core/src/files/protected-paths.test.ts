@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { executedNames } from './protected-names.js';
 import { protectionOf, secrecyOf } from './protected-paths.js';
 
+// SD01
 test('at least sixty kinds of path are protected, each by its own name', () => {
   expect(executedNames.length).toBeGreaterThanOrEqual(60);
   const open = executedNames
@@ -28,6 +29,7 @@ test.each([
   expect(protectionOf(path)).toEqual(expect.any(String));
 });
 
+// SC05
 test.each([
   ['upper case', '/w/.GIT/Hooks/pre-commit'],
   ['our settings in mixed case', '/w/.Lathe/Settings.JSON'],

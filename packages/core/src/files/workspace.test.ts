@@ -18,6 +18,7 @@ async function setUp() {
   return { base, app: join(base, 'app'), workspace: await Workspace.open(join(base, 'app')) };
 }
 
+// SC01, SC02
 test.each([
   ['../app-evil/f', 'app-evil/f'],
   ['../app2', 'app2'],
@@ -31,6 +32,7 @@ test.each([
   expect(await workspace.locate(path)).toEqual({ path: join(base, real), inside: false });
 });
 
+// SC02
 test.each([
   ['src/a.txt', 'src/a.txt'],
   ['src/a.txt/', 'src/a.txt'],
@@ -40,6 +42,7 @@ test.each([
   ['%2e%2e/x', '%2e%2e/x'],
   ['~/x', '~/x'],
   ['$HOME/x', '$HOME/x'],
+  ['file:///etc/passwd', 'file:/etc/passwd'],
   ['..\\..\\x', '..\\..\\x'],
   ['new/dir/file.txt', 'new/dir/file.txt'],
 ])('%j stays inside and nothing in it is expanded', async (path, real) => {
@@ -59,6 +62,7 @@ const links: [name: string, link: string, target: string, asked: string, real: s
   ['dots behind a link', 'link', '../outside/dir', 'src/../link/deep.txt', 'outside/dir/deep.txt'],
 ];
 
+// SC03
 test.each(links)('a link to %s is judged by where it leads', async (_, link, target, asked, real) => {
   const { workspace, app, base } = await setUp();
   symlinkSync(target, join(app, link));
@@ -66,6 +70,7 @@ test.each(links)('a link to %s is judged by where it leads', async (_, link, tar
   expect(await workspace.locate(asked)).toMatchObject({ path, inside: false });
 });
 
+// SC03
 test('a chain of links is followed to its end', async () => {
   const { workspace, app, base } = await setUp();
   symlinkSync('two', join(app, 'one'));
@@ -90,6 +95,7 @@ test('a link into the workspace is inside', async () => {
   });
 });
 
+// SC04
 test.skipIf(process.platform !== 'linux')('detours through /proc lead to the same place', async () => {
   const { workspace, app, base } = await setUp();
   expect(await workspace.locate(`/proc/self/root${app}/src/a.txt`)).toEqual({
@@ -100,9 +106,11 @@ test.skipIf(process.platform !== 'linux')('detours through /proc lead to the sam
   expect((await workspace.locate('/proc/self/cwd')).path).toBe(realpathSync('.'));
 });
 
+// SC02
 test('what cannot be resolved is refused', async () => {
   const { workspace, app } = await setUp();
-  await expect(workspace.locate('')).rejects.toMatchObject({ type: 'invalid_tool_params' });
+  for (const odd of ['', 'a\0b', '\ud800', 'x'.repeat(100_000)])
+    await expect(workspace.locate(odd)).rejects.toMatchObject({ type: 'invalid_tool_params' });
   symlinkSync('loop-b', join(app, 'loop-a'));
   symlinkSync('loop-a', join(app, 'loop-b'));
   await expect(workspace.locate('loop-a')).rejects.toMatchObject({ type: 'read_content_failure' });
@@ -143,6 +151,7 @@ test('our own state is guarded and secret whatever its name, apart from what is 
   });
 });
 
+// SD04, SD05
 test.each([
   ['HEAD', ['config', 'objects/x', 'refs/x']],
   ['refs/heads/main', ['config', 'objects/x', 'HEAD']],
@@ -157,6 +166,7 @@ test.each([
   expect(await workspace.locate(join('planted', last))).toMatchObject({ guarded: expect.stringContaining('git') });
 });
 
+// SD03
 test('a protected path is protected from the moment it appears, by link or by name', async () => {
   const { workspace, app } = await setUp();
   expect(await workspace.locate('hooks')).toEqual({ path: join(app, 'hooks'), inside: true });
@@ -169,6 +179,7 @@ test('a protected path is protected from the moment it appears, by link or by na
   });
 });
 
+// SD04
 test.skipIf(!hasProgram('git'))('git directories are guarded under any name', async () => {
   const { workspace, app, base } = await setUp();
   const git = (...args: string[]) => execFileSync('git', args, { cwd: base, stdio: 'ignore' });
@@ -182,6 +193,7 @@ test.skipIf(!hasProgram('git'))('git directories are guarded under any name', as
   expect(await workspace.locate('project/main.c')).toEqual({ path: join(app, 'project/main.c'), inside: true });
 });
 
+// SD04
 test.skipIf(!hasProgram('git'))('the git data of worktrees is guarded', async () => {
   const { workspace, app } = await setUp();
   const repository = join(app, 'r');

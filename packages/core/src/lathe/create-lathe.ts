@@ -9,6 +9,7 @@ import { listPaths } from '../files/list-paths.js';
 import { SpillStore } from '../files/spill.js';
 import { Workspace } from '../files/workspace.js';
 import type { ReverseRequests } from '../mcp/reverse-requests.js';
+import { AgreedRules } from '../policy/agreed-rules.js';
 import { FolderTrust } from '../policy/folder-trust.js';
 import type { Policy } from '../policy/policy.js';
 import type { Sandbox } from '../process/sandbox.js';
@@ -17,6 +18,7 @@ import type { Approver, AuditRecord, CallEvent, CallOutcome, CallRequest } from 
 import { Scheduler, type SchedulerOptions } from '../scheduler/scheduler.js';
 import type { SettingKey, Settings } from '../settings/keys.js';
 import { type LoadedSettings, loadSettings } from '../settings/load-settings.js';
+import { unagreedRules } from '../settings/merge-layers.js';
 import type { JsonValue } from '../settings/parse-jsonc.js';
 import type { SettingsProblem } from '../settings/settings-file.js';
 import type { TodoStore } from '../tools/todoWrite.js';
@@ -150,7 +152,7 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
     sideModels: builtIns.sideModels,
     openScheduler,
     openOwnTools: () => builtIns.openOwnTools(),
-    problems: [...loaded.problems.map(describeProblem), ...policy.problems, ...notices, ...problems],
+    problems: [...settingsProblems(loaded), ...policy.problems, ...notices, ...problems],
     run: (calls, signal) => scheduler.run(calls, signal),
     sandbox,
     search: builtIns.search,
@@ -190,16 +192,26 @@ async function loadEverything(
   const userHome = options.home ?? env['HOME'] ?? env['USERPROFILE'] ?? cwd;
   const home = new LatheHome(options.latheHome ?? env['LATHE_HOME'] ?? join(userHome, '.lathe'));
   const isTrusted = options.isTrusted ?? (await new FolderTrust(home).state(cwd)) === 'trusted';
+  const agreed = isTrusted && options.isTrusted === undefined ? await new AgreedRules(home).of(cwd) : undefined;
   const loaded = loadSettings({
     home: userHome,
     latheHome: home.path,
     root: cwd,
     isTrusted,
+    ...(agreed && { isAgreed: (rule) => agreed.has(rule) }),
     env,
     ...(options.flags && { flags: options.flags }),
   });
   if (loaded.fatal.length > 0) throw new Error(loaded.fatal.map(describeProblem).join('\n'));
   return { userHome, home, loaded };
+}
+
+/** Mistakes, and changes of what is allowed, which are shown before they count. */
+function settingsProblems({ problems, ignored }: LoadedSettings): string[] {
+  const newRules = unagreedRules(ignored).map(
+    ({ source, key, written, reason }) => `${source}: ${key}: ${JSON.stringify(written)} does not count: ${reason}`,
+  );
+  return [...problems.map(describeProblem), ...newRules];
 }
 
 function describeProblem({ source, line, key, message }: SettingsProblem): string {

@@ -43,6 +43,7 @@ test("the person's own hooks hold for every caller, without being asked about", 
   );
 });
 
+// SE10
 test('hooks of a folder run only when it is trusted and a person agreed to exactly them', async () => {
   const cwd = tempDirectory({ '.lathe/settings.json': settings({ PreToolUse: hook('touch ran') }) });
   const home = tempDirectory();

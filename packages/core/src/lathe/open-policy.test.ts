@@ -42,6 +42,7 @@ test('searches are filtered only while a rule denies reading', async () => {
   expect(textOf(whole?.llmContent ?? '')).toContain('secret');
 });
 
+// SD06
 test('auto-edit mode changes files of the project without a question, and no others', async () => {
   const place = tempDirectory({ 'project/a': '', 'home/x': '' });
   const lathe = await createLathe({

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import type { LatheHome } from '../files/lathe-home.js';
 import type { Workspace } from '../files/workspace.js';
+import { AgreedRules } from '../policy/agreed-rules.js';
 import { Policy } from '../policy/policy.js';
 import type { Settings } from '../settings/keys.js';
 import type { JsonValue } from '../settings/parse-jsonc.js';
@@ -18,9 +19,10 @@ export function openPolicy(
     allowed: tools.allowed,
     ...(tools.core && { core: tools.core }),
     bases: { home: realHome(userHome), root: workspace.root, cwd: workspace.root },
-    save: (rules, scope) => {
+    save: async (rules, scope) => {
       const file = scope === 'user' ? userSettings(home) : projectSettings(workspace.root);
-      return saveSetting(home, file, ['permissions', 'allow'], (current) => union(current, rules));
+      await saveSetting(home, file, ['permissions', 'allow'], (current) => union(current, rules));
+      if (scope === 'project') await new AgreedRules(home).add(workspace.root, rules);
     },
   });
 }

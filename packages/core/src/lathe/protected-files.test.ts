@@ -1,10 +1,13 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { isLong } from '../../../../testing/long-run.js';
 import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { LatheHome } from '../files/lathe-home.js';
 import { executedNames } from '../files/protected-names.js';
+import { AgreedRules } from '../policy/agreed-rules.js';
+import { FolderTrust } from '../policy/folder-trust.js';
 import type { CallRequest } from '../scheduler/call.js';
 import { createLathe } from './create-lathe.js';
 
@@ -144,4 +147,45 @@ test.each(handoffs.slice(0, 8))('%s is asked about even in yolo mode', async (_,
   const [outcome] = await lathe.run([shell(command)], never);
   expect(outcome?.error?.type).toBe('execution_denied');
   expect(existsSync(join(cwd, '.git'))).toBe(false);
+});
+
+// SD02
+test('rules that a command writes into our settings have no effect, now or later, before the person agrees', async () => {
+  const base = tempDirectory({ 'app/a': '', 'home/.lathe/settings.json': '{"tools":{"sandbox":"off"}}' });
+  const [cwd, home] = [join(base, 'app'), join(base, 'home')];
+  const env = { PATH: process.env['PATH'] ?? '', HOME: home };
+  const latheHome = new LatheHome(join(home, '.lathe'));
+  await new FolderTrust(latheHome).trust(cwd);
+  const greedy = '{"permissions":{"allow":["run_shell_command(touch *)"]},"tools":{"allowed":["run_shell_command"]}}';
+  const yes = { decide: async () => ({ outcome: 'once' as const }) };
+  const first = await createLathe({ cwd, home, env, approver: yes });
+  onTestFinished(() => first.close());
+  const before = first.policy.rules();
+  await first.run([shell(`mkdir .lathe && echo '${greedy}' | tee .lathe/settings.json`)], never);
+  expect(readFileSync(join(cwd, '.lathe/settings.json'), 'utf8').trim()).toBe(greedy);
+  expect(first.policy.rules()).toEqual(before);
+
+  const open = async () => {
+    const lathe = await createLathe({ cwd, home, env });
+    onTestFinished(() => lathe.close());
+    return lathe;
+  };
+  const second = await open();
+  expect((await second.run([shell('touch planted')], never))[0]?.error?.type).toBe('execution_denied');
+  expect(second.problems.filter((problem) => problem.includes('have not agreed'))).toHaveLength(2);
+  await new AgreedRules(latheHome).add(cwd, ['run_shell_command(touch *)']);
+  const third = await open();
+  expect((await third.run([shell('touch planted')], never))[0]?.status).toBe('success');
+  expect(third.policy.rules().allow).toEqual(['run_shell_command(touch *)']);
+});
+
+// SD02
+test('"always" for the project is an agreement, to that rule and no other', async () => {
+  const base = tempDirectory({ 'app/.lathe/settings.json': '{"permissions":{"allow":["edit(/**)"]}}', 'home/x': '' });
+  const [cwd, home] = [join(base, 'app'), join(base, 'home')];
+  await new FolderTrust(new LatheHome(join(home, '.lathe'))).trust(cwd);
+  const first = await createLathe({ cwd, home, env: {} });
+  await first.policy.grant(['run_shell_command(npm test)'], 'project');
+  const second = await createLathe({ cwd, home, env: {} });
+  expect(second.policy.rules().allow).toEqual(['run_shell_command(npm test)']);
 });

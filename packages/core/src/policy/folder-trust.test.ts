@@ -32,6 +32,7 @@ test('a folder is unknown, then trusted, then not, then unknown again', async ()
   expect(states).toEqual(['unknown', 'trusted', 'untrusted', 'unknown']);
 });
 
+// SE12
 test('what was decided is there for the next process, in a private file', async () => {
   const { project, home, store, trust } = setUp();
   await trust.trust(project);
@@ -39,6 +40,7 @@ test('what was decided is there for the next process, in a private file', async 
   expect([statSync(store).mode & 0o777, statSync(home.path).mode & 0o777]).toEqual([0o600, 0o700]);
 });
 
+// SE07
 test('trust reaches down to the next repository, worktree or submodule and not to siblings or parents', async () => {
   const { base, project, trust } = setUp(
     'project/.git',
@@ -70,6 +72,7 @@ test('trust reaches down to the next repository, worktree or submodule and not t
   expect(await state('project/vendor/clone/src')).toBe('trusted');
 });
 
+// SE07
 test('distrust beats inherited trust and reaches into repositories; a nearer trust beats it', async () => {
   const { project, trust } = setUp('project/bad/repo/.git', 'project/bad/good');
   await trust.trust(project);
@@ -80,6 +83,7 @@ test('distrust beats inherited trust and reaches into repositories; a nearer tru
   expect(await trust.state(join(project, 'bad/good'))).toBe('trusted');
 });
 
+// SE07, SE08
 test('a link is judged by where it leads', async () => {
   const { base, project, trust } = setUp('elsewhere', 'project/inside');
   symlinkSync(join(base, 'elsewhere'), join(project, 'link'));
@@ -90,6 +94,7 @@ test('a link is judged by where it leads', async () => {
   expect(await trust.list()).toMatchObject([{ path: project }]);
 });
 
+// SE08
 test('another folder put in the place of a trusted one asks again, and so does a moved one', async () => {
   const { base, project, trust } = setUp('other', 'project/sub');
   await trust.trust(project);
@@ -101,6 +106,7 @@ test('another folder put in the place of a trusted one asks again, and so does a
   expect(await trust.state(join(project, 'sub'))).toBe('unknown');
 });
 
+// SE08
 test('a folder made anew under the same inode number asks again', async () => {
   const { project, store, trust } = setUp();
   await trust.trust(project);
@@ -129,6 +135,7 @@ test('distrust holds by name, whatever lies there now', async () => {
   expect(await trust.state(project)).toBe('untrusted');
 });
 
+// SE12
 test('a folder that contains the store can never be trusted for good', async () => {
   const { base, project, store, trust } = setUp();
   await expect(trust.trust(base)).rejects.toThrow('--trust');
@@ -171,6 +178,7 @@ const attacks: [string, (store: string, home: string, base: string) => void, str
   ],
 ];
 
+// SE12
 test.each(attacks)('a store that %s is not believed, and says so', async (_, attack, reason) => {
   const { base, project, home, store, trust } = setUp();
   await trust.trust(project);
@@ -180,6 +188,7 @@ test.each(attacks)('a store that %s is not believed, and says so', async (_, att
   expect(await trust.problem()).toContain(reason);
 });
 
+// SE12
 test.skipIf(process.getuid?.() !== 0)('a store of another user is not believed', async () => {
   const { project, store, trust } = setUp();
   await trust.trust(project);

@@ -189,6 +189,7 @@ test('deny beats ask beats allow in any order and any mode', () => {
   );
 });
 
+// SE06
 test('tools.core is a whitelist, also for every part of a command', () => {
   const policy = policyOf({ mode: 'yolo', core: ['read_file', 'run_shell_command(git)'] });
   expect(policy.judge(read('/project/a')).verdict).toBe('allow');
@@ -197,6 +198,7 @@ test('tools.core is a whitelist, also for every part of a command', () => {
   expect(policy.judge(write('/project/a')).verdict).toBe('deny');
 });
 
+// SE06
 test('in yolo mode a list of allowed tools is a limit', () => {
   const policy = policyOf({ mode: 'yolo', allowed: ['run_shell_command(git)'] });
   expect(policy.judge(shell('git push')).verdict).toBe('allow');

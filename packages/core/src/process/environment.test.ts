@@ -15,6 +15,7 @@ test('of 200 planted secrets none is handed on, ordinary variables are', () => {
   expect(childEnvironment({ ...planted, ...ordinary })).toEqual(ordinary);
 });
 
+// SD07
 test.each([
   'OPENAI_API_KEY',
   'DASHSCOPE_API_KEY',

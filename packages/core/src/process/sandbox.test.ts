@@ -167,7 +167,7 @@ describe.skipIf(!hasProgram('bwrap'))('bubblewrap', () => {
     expect((await run(`node -e "${script.replaceAll('`', '\\`').replaceAll('$', '\\$')}"`)).text).toBe('hi');
   });
 
-  // SB02
+  // SB02, SD07
   test('sockets of other programs cannot be reached', async () => {
     const path = join(outsideDirectory(), 'control.sock');
     const { count } = await listening(path);
@@ -244,7 +244,7 @@ describe.skipIf(!hasProgram('bwrap'))('bubblewrap', () => {
     'mkdir new && mv -T new .lathe',
   ];
 
-  // SB06
+  // SB06, SD03
   test('settings that do not exist yet cannot be planted', async () => {
     const { run, root } = sandboxed();
     expect((await run(attempts(plants))).text).toBe('');

@@ -11,7 +11,7 @@ function workspaceWithShim(): string {
   return workspace;
 }
 
-// SB05
+// SB05, SM03
 test('a shim in the workspace is never taken, even when it comes first in PATH', () => {
   const workspace = workspaceWithShim();
   const options = { outside: [workspace], path: `${workspace}/bin:.:bin:/usr/bin` };

@@ -48,6 +48,7 @@ test('quotes, comments and export are understood', () => {
   expect(load({ 'work/.env': text }).env).toEqual({ A: '1', B: 'two words', D: '$A' });
 });
 
+// SE02
 test('an untrusted folder’s file is not read', () => {
   const loaded = load({ 'work/.env': 'A=1\nNODE_OPTIONS=x', 'home/.env': 'B=2' }, { isTrusted: false });
   expect([loaded.env, loaded.ignored]).toEqual([{ B: '2' }, []]);
@@ -78,6 +79,7 @@ const loaders = [
   'PYTHONPATH',
 ];
 
+// SE02
 test.each(loaders)('%s is refused from every file', (name) => {
   for (const file of ['work/.env', 'home/.env']) {
     const { env, ignored } = load({ [file]: `${name}=evil\nOK=1` });
@@ -86,6 +88,7 @@ test.each(loaders)('%s is refused from every file', (name) => {
   }
 });
 
+// SE02, SE03
 test.each([
   'LATHE_APPROVAL_MODE',
   'LATHE_MODEL',

@@ -181,6 +181,7 @@ const mine = {
   mcpServers: { own: { command: 'good' } },
 };
 
+// SE03, SE04
 test('a trusted workspace adds, but can only tighten what protects the person, and it is listed', () => {
   const { settings, ignored, problems } = machine({ [user]: mine, [work]: greedy });
   expect(problems).toEqual([]);
@@ -212,6 +213,7 @@ test('a trusted workspace adds, but can only tighten what protects the person, a
   ]);
 });
 
+// SE04
 test('an untrusted workspace tightens and does nothing else', () => {
   const wishes = {
     ...greedy,
@@ -240,6 +242,7 @@ test('an untrusted workspace tightens and does nothing else', () => {
   ]);
 });
 
+// SE04
 test('folder trust can be switched off by the person, not by the workspace', () => {
   const off = { security: { folderTrust: { enabled: false } } };
   const name = { model: { name: 'theirs' } };
@@ -252,6 +255,7 @@ test('folder trust can be switched off by the person, not by the workspace', () 
   expect(bound.isTrusted).toBe(false);
 });
 
+// SE13
 test('nobody loosens what the system file limits; everybody may tighten it', () => {
   const files = {
     [system]: { tools: { approvalMode: 'auto-edit', core: ['read_file', 'edit'] }, permissions: { deny: ['glob'] } },
@@ -269,10 +273,12 @@ test('nobody loosens what the system file limits; everybody may tighten it', () 
   expect(machine(files, { flags: { 'tools.approvalMode': 'plan' } }).settings.tools.approvalMode).toBe('plan');
 });
 
+// SE13
 test('a mistake in the system file is fatal, a setting it knows and we do not is not', () => {
   expect(machine({ [system]: '{"tools": {' }).fatal).toHaveLength(1);
   expect(machine({ [system]: { tools: { approvalMode: 'never' } } }).fatal).toHaveLength(1);
   expect(machine({ [system]: { permissions: { denny: [] } } }).fatal).toHaveLength(1);
+  expect(machine({ [`${system}/unreadable`]: '' }).fatal).toHaveLength(1);
   const newer = machine({ [system]: { somethingNewAltogether: 1 } });
   expect([newer.fatal.length, newer.problems.length]).toEqual([0, 1]);
 });

@@ -26,6 +26,8 @@ export interface SettingsSources {
   cwd?: string;
   /** The person trusts the workspace: its files may do more than tighten. */
   isTrusted: boolean;
+  /** Which allow rules of a trusted workspace count; all of them when left out. */
+  isAgreed?: (rule: string) => boolean;
   env: Environment;
   /** Settings from the command line under their canonical keys. */
   flags?: Partial<Record<SettingKey, JsonValue>>;
@@ -54,10 +56,14 @@ export interface LoadedSettings {
 export function loadSettings(sources: SettingsSources): LoadedSettings {
   const files = settingsFiles(sources).map((file) => ({ file, content: openSettingsFile(file.path) }));
   const own = files.filter(({ file }) => file.layer !== 'workspace');
-  const isTrusted = sources.isTrusted || !isTrustNeeded(sources, own);
+  const isNeeded = isTrustNeeded(sources, own);
+  const isTrusted = sources.isTrusted || !isNeeded;
   const dotEnv = loadEnvironment(sources, isTrusted);
   const layers = interpretAll(files, sources, dotEnv.env);
-  const merged = mergeLayers(layers.assignments, defaults(), { isTrusted });
+  const merged = mergeLayers(layers.assignments, defaults(), {
+    isTrusted,
+    isAgreed: isNeeded ? sources.isAgreed : undefined,
+  });
   if (layers.mayLackRestrictions) capApproval(merged);
   return {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type is made from the table that checked the values

@@ -44,13 +44,13 @@ export interface Merged {
 export function mergeLayers(
   assignments: readonly Assignment[],
   defaults: ReadonlyMap<string, JsonValue>,
-  { isTrusted }: { isTrusted: boolean },
+  { isTrusted, isAgreed }: { isTrusted: boolean; isAgreed?: ((rule: string) => boolean) | undefined },
 ): Merged {
   const merged: Merged = { values: new Map(defaults), origins: new Map(), ignored: [] };
   const bound = new Set<string>();
   for (const assignment of assignments) {
     const { setting, layer } = assignment;
-    const permitted = permit(assignment, merged, { isTrusted, isBound: bound.has(setting.key) });
+    const permitted = permit(assignment, merged, { isTrusted, isAgreed, isBound: bound.has(setting.key) });
     if (permitted === undefined) continue;
     const before = merged.values.get(setting.key);
     merged.values.set(setting.key, combine(assignment, before, permitted, bound.has(setting.key)));
@@ -84,6 +84,7 @@ export function isLooser(setting: KnownSetting, value: JsonValue, other: JsonVal
 
 interface Power {
   isTrusted: boolean;
+  isAgreed: ((rule: string) => boolean) | undefined;
   /** The system file has set it. */
   isBound: boolean;
 }
@@ -98,21 +99,30 @@ function permit(assignment: Assignment, merged: Merged, power: Power): JsonValue
     if (setting.workspace === 'never') return refuse('a workspace file cannot set it');
     if (!power.isTrusted && setting.workspace === 'free') return refuse('the folder is not trusted');
     if (isLooser(setting, value, current)) return refuse('a workspace file can only make it stricter');
-    return withoutRefused(assignment, merged);
+    return withoutRefused(assignment, merged, power);
   }
   if (power.isBound && isLooser(setting, value, current)) return refuse('the system settings are stricter');
   return value;
 }
 
-/** A workspace may neither allow everything nor vouch for its own servers. */
-function withoutRefused(assignment: Assignment, merged: Merged): JsonValue {
+const notAgreed = 'you have not agreed to this rule; lathe trust does';
+
+/** The allow rules of a trusted folder that do not count yet, because its person has not seen them. */
+export function unagreedRules(ignored: readonly Ignored[]): Ignored[] {
+  return ignored.filter(({ reason }) => reason === notAgreed);
+}
+
+/** A workspace may neither allow everything, nor more than its person has seen, nor vouch for its own servers. */
+function withoutRefused(assignment: Assignment, merged: Merged, { isAgreed }: Power): JsonValue {
   const { setting, value } = assignment;
   const note = (key: string, written: JsonValue, reason: string) =>
     merged.ignored.push({ ...originOf(assignment), key, written, reason });
   if (setting.notFromWorkspace !== undefined && isList(value)) {
     return value.filter((entry) => {
-      if (typeof entry !== 'string' || !setting.notFromWorkspace?.test(entry)) return true;
-      note(setting.key, entry, 'a workspace file cannot allow everything');
+      if (typeof entry !== 'string') return true;
+      const isTooWide = setting.notFromWorkspace?.test(entry) === true;
+      if (!isTooWide && isAgreed?.(entry) !== false) return true;
+      note(setting.key, entry, isTooWide ? 'a workspace file cannot allow everything' : notAgreed);
       return false;
     });
   }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { lineOf, parseJsonc, valueOf } from './parse-jsonc.js';
 
+// SE11
 test('comments, trailing commas and a byte order mark are fine', () => {
   const text =
     '\uFEFF// head\n{ /* a */ "a": [1, -2.5e3, true, null, ], // end\n "b": { "c": "d\\n\\u00e9" }, }\n// tail';
@@ -11,6 +12,7 @@ test('what looks like a comment inside a string is text', () => {
   expect(valueOf(parseJsonc('{"url": "http://x/*y*/", "e": "\\"//"}'))).toEqual({ url: 'http://x/*y*/', e: '"//' });
 });
 
+// SE11
 test('a key __proto__ is only a key', () => {
   const value = valueOf(parseJsonc('{"__proto__": {"polluted": true}}'));
   expect(Object.getPrototypeOf(value)).toBeNull();

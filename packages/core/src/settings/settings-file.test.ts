@@ -127,7 +127,11 @@ const badFiles: [string, unknown[]][] = [
   ['{"webSearch": {"provider": [{"apiKey": "x"}]}}', ['1 webSearch.provider[0]: "type" is missing.']],
 ];
 
+<<<<<<< HEAD
 // RP07
+=======
+// SE11
+>>>>>>> 9069757 (feat(policy): allow rules that come later need an agreement; test: labels for paths, protected files, trust and packages)
 test.each(badFiles)('%s starts with defaults and says what is wrong', (text, expected) => {
   const { settings, problems } = load(text);
   expect(problems.map(({ line, key, message }) => `${line} ${key}: ${message}`)).toEqual(expected);
@@ -173,7 +177,7 @@ test('a server that is wrong anywhere is left out whole, the others stay', () =>
   expect(settings.mcpServers).toEqual({ b: { command: 'y' } });
 });
 
-// SA22
+// SA22, SE11
 test('keys written twice are reported; rules of both count, and the stricter mode', () => {
   const text = `{
     "permissions": { "deny": ["a"], "deny": ["b"] },
@@ -229,12 +233,14 @@ test('an empty file and one with a byte order mark are fine, another encoding is
   ]);
 });
 
+// SE11
 test('nesting without end costs nothing', () => {
   expect(load(`{"a":${'['.repeat(100_000)}`).problems).toMatchObject([
     { message: expect.stringContaining('nested deeper') },
   ]);
 });
 
+// SE11
 test.each<[string, (path: string) => void, string]>([
   ['a sparse file of 2 GB', sparseFile, 'larger than'],
   ['a folder', (path) => mkdirSync(path), 'not a regular file'],
@@ -245,6 +251,7 @@ test.each<[string, (path: string) => void, string]>([
   expect(loadFrom(make).problems).toMatchObject([{ key: '', message: expect.stringContaining(message) }]);
 });
 
+// SE11
 test.skipIf(!hasProgram('mkfifo'))('a pipe that nobody writes to does not block', () => {
   const { problems } = loadFrom((path) => execFileSync('mkfifo', [path]));
   expect(problems).toMatchObject([{ message: expect.stringContaining('not a regular file') }]);

@@ -425,7 +425,7 @@ describe.skipIf(!isRoot)('without privileges', () => {
   });
 });
 
-// RW30
+// RW30, SC07
 test.skipIf(process.platform !== 'linux')(
   'directories swapped for links while edits run let nothing out',
   { timeout: 120_000 },

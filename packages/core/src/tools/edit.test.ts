@@ -179,7 +179,7 @@ describe('a successful edit', () => {
   });
 });
 
-// RW18 RW19 RW21 RW26
+// RW18 RW19 RW21 RW26, SC18
 describe('an edit that is refused leaves the file as it was', () => {
   const text = 'foo x\nfoo\n';
   test.each([
@@ -287,6 +287,7 @@ describe('the confirmation', () => {
     });
   });
 
+  // SC09
   test('warns of guarded, outside, linked and hard-linked targets', async () => {
     const { tool, seen, call, path, root } = await setUp({ '.git/config': 'a', f: 'a', g: 'b' });
     const outside = join(tempDirectory({ f: 'a' }), 'f');
@@ -311,7 +312,7 @@ describe('the confirmation', () => {
     await expect(tool.shouldConfirmExecute(call('f', 'x', 'y'), signal)).rejects.toBeInstanceOf(ToolError);
   });
 
-  // RW22
+  // RW22, SC08
   test('binds what was shown: a file changed since is not written', async () => {
     const { tool, call, path, read } = await setUp({ f: 'a\nb\n' });
     const params = call('f', 'a', 'x');
@@ -321,6 +322,7 @@ describe('the confirmation', () => {
     expect(read('f')).toBe('a\nc\n');
   });
 
+  // SC07
   test('binds the place: a link turned, or a parent swapped, after the yes changes nothing outside', async () => {
     const outside = tempDirectory({ f: 'a' });
     const { tool, call, path, read } = await setUp({ 'd/f': 'a', g: 'a' });

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { pdf } from '../../../../testing/pdf.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { IgnoreRules } from '../files/ignore-rules.js';
 import { contentHash, SeenFiles } from '../files/seen-files.js';
@@ -215,7 +216,7 @@ test('an image, a sound and a PDF come as what they are by their bytes, not by t
   expect((await read('c')).llmContent).toMatchObject({ inlineData: { mimeType: 'application/pdf' } });
 });
 
-// RR15
+// RR15, SJ06
 test.each([
   ['50,000 x 50,000 pixels in its header', png(50_000, 50_000), /50000 x 50000 pixels are too many/],
   ['no pixels', png(0, 0), /its header is damaged/],
@@ -230,6 +231,15 @@ test.each([
 ])('an image with %s is described, not sent', async (_, bytes, expected) => {
   const { read } = await reader({ 'a.png': bytes });
   expect((await read('a.png')).llmContent).toMatch(expected);
+});
+
+// SJ06
+test('a document that would swell is judged by its header and its size, and not decoded', async () => {
+  const bomb = Buffer.concat([Buffer.from('PK\x03\x04', 'latin1'), Buffer.alloc(1000)]);
+  const pages = pdf(Array.from({ length: 100_000 }, () => 'x'));
+  const { read } = await reader({ 'a.docx': bomb, 'b.pdf': pages });
+  expect((await read('a.docx')).llmContent).toMatch(/zip archive or document/);
+  expect((await read('b.pdf')).llmContent).toMatch(/too large to be shown/);
 });
 
 test('an SVG is text', async () => {

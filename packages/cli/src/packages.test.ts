@@ -1,0 +1,102 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { buildProgram } from '../../../testing/lathe-program.js';
+
+const root = join(import.meta.dirname, '../../..');
+
+interface Manifest {
+  name: string;
+  scripts?: Record<string, string>;
+  dependencies?: Record<string, string>;
+  optionalDependencies?: Record<string, string>;
+  files?: string[];
+}
+
+interface Locked {
+  version?: string;
+  resolved?: string;
+  integrity?: string;
+  link?: boolean;
+  dev?: boolean;
+  hasInstallScript?: boolean;
+}
+
+const textOf = (path: string) => readFileSync(join(root, path), 'utf8');
+const manifests = ['core', 'cli'].map((name): Manifest => JSON.parse(textOf(`packages/${name}/package.json`)));
+const lock: { packages: Record<string, Locked> } = JSON.parse(textOf('package-lock.json'));
+const locked = Object.entries(lock.packages).filter(([path, { link }]) => path.includes('node_modules/') && !link);
+/** What people who install Lathe get. */
+const shipped = locked.filter(([, { dev }]) => !dev);
+
+/** What is published, by package. */
+let contents: Record<string, string[]> = {};
+
+beforeAll(() => {
+  buildProgram();
+  contents = Object.fromEntries(['core', 'cli'].map((name) => [name, filesOf(name)]));
+}, 300_000);
+
+function filesOf(name: string): string[] {
+  const output = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts', '--offline'], {
+    cwd: join(root, 'packages', name),
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const [{ files = [] } = {}]: { files?: { path: string }[] }[] = JSON.parse(output);
+  return files.map(({ path }) => path);
+}
+
+// SM01
+test('dependencies are pinned, and no older than the versions that closed known holes', () => {
+  const versions = manifests.flatMap(({ dependencies, optionalDependencies }) =>
+    Object.entries({ ...dependencies, ...optionalDependencies }),
+  );
+  expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+  expect(locked.filter(([, { integrity = '' }]) => !integrity.startsWith('sha512-')).map(([path]) => path)).toEqual([]);
+  const old = [
+    ['undici', 7, 18],
+    ['@modelcontextprotocol/client', 2, 0],
+    ['@modelcontextprotocol/server', 2, 0],
+  ] as const;
+  for (const [name, major, minor] of old) {
+    const found = shipped.filter(([path]) => path.endsWith(`node_modules/${name}`));
+    expect(found.length).toBeGreaterThan(0);
+    for (const [path, { version = '' }] of found) {
+      const [a = 0, b = 0] = version.split('.').map(Number);
+      expect([path, a > major || (a === major && b >= minor)]).toEqual([path, true]);
+    }
+  }
+});
+
+// SM02
+test('nothing runs when Lathe is installed', () => {
+  const hooks = ['preinstall', 'install', 'postinstall', 'prepare', 'prepublish', 'preprepare', 'postprepare'];
+  expect(manifests.flatMap(({ scripts = {} }) => Object.keys(scripts).filter((name) => hooks.includes(name)))).toEqual(
+    [],
+  );
+  expect(shipped.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path)).toEqual([]);
+});
+
+// SM04
+test('the packages hold what was built from a source that is there, and nothing else', () => {
+  const { core = [], cli = [] } = contents;
+  const allowed = /^(?:package\.json|README\.md|LICENSE|dist\/main\.js|dist\/chunks\/[\w-]+\.js)$/;
+  expect(cli.filter((path) => !allowed.test(path))).toEqual([]);
+  expect(cli).toContain('dist/main.js');
+  const sourceOf = (path: string) => path.replace(/^dist/, 'src').replace(/(?:\.d\.ts|\.js)$/, '.ts');
+  const isBuilt = (path: string) =>
+    /^dist\/.*(?:\.d\.ts|\.js)$/.test(path) && existsSync(join(root, 'packages/core', sourceOf(path)));
+  expect(core.filter((path) => !isBuilt(path) && !/^(?:package\.json|README\.md|LICENSE)$/.test(path))).toEqual([]);
+  expect(core).toContain('dist/index.d.ts');
+  expect([...core, ...cli].filter((path) => /test|\.map$|\.env|\.tsbuildinfo/.test(path))).toEqual([]);
+});
+
+// SM04
+test('what is published names no place of the machine that built it', () => {
+  const texts = Object.entries(contents).flatMap(([name, paths]) =>
+    paths.map((path) => join(root, 'packages', name, path)),
+  );
+  expect(texts.filter((path) => readFileSync(path, 'utf8').includes(root))).toEqual([]);
+});
