@@ -7,11 +7,7 @@ import { Consent, definitionHash } from './consent.js';
 
 const server = { command: 'node', args: ['server.js'], env: { A: '1' } };
 
-<<<<<<< HEAD
-// SK15
-=======
-// SE10
->>>>>>> 9069757 (feat(policy): allow rules that come later need an agreement; test: labels for paths, protected files, trust and packages)
+// SE10, SK15
 test('an approval holds for exactly what was approved, also in the next process', async () => {
   const home = new LatheHome(join(tempDirectory(), 'home'));
   const hash = definitionHash(server);

@@ -127,11 +127,7 @@ const badFiles: [string, unknown[]][] = [
   ['{"webSearch": {"provider": [{"apiKey": "x"}]}}', ['1 webSearch.provider[0]: "type" is missing.']],
 ];
 
-<<<<<<< HEAD
-// RP07
-=======
-// SE11
->>>>>>> 9069757 (feat(policy): allow rules that come later need an agreement; test: labels for paths, protected files, trust and packages)
+// RP07, SE11
 test.each(badFiles)('%s starts with defaults and says what is wrong', (text, expected) => {
   const { settings, problems } = load(text);
   expect(problems.map(({ line, key, message }) => `${line} ${key}: ${message}`)).toEqual(expected);
