@@ -1,7 +1,7 @@
 // Compiles the library and bundles the command line. Bundling with splitting is what makes `lathe --version` fast:
 // each command loads only its own chunk.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { directImports } from './direct-imports.mjs';
@@ -10,6 +10,8 @@ const root = join(import.meta.dirname, '..');
 const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
 const { status } = spawnSync(process.execPath, [tsc, '-b'], { cwd: root, stdio: ['ignore', 2, 2] });
 if (status !== 0) process.exit(1);
+
+removeStale(join(root, 'packages/core'));
 
 const { version } = JSON.parse(readFileSync(join(root, 'packages/cli/package.json'), 'utf8'));
 const outdir = join(root, 'packages/cli/dist');
@@ -50,3 +52,11 @@ await build({
   logLevel: 'warning',
 });
 chmodSync(join(outdir, 'main.js'), 0o755);
+
+/** The compiler leaves what it made of a source that is gone, and it would be published. */
+function removeStale(directory) {
+  for (const name of readdirSync(join(directory, 'dist'), { recursive: true })) {
+    const source = join(directory, 'src', name.replace(/(?:\.d\.ts|\.js)$/, '.ts'));
+    if (/\.(?:ts|js)$/.test(name) && !existsSync(source)) rmSync(join(directory, 'dist', name));
+  }
+}
