@@ -1,5 +1,5 @@
 import { createContext } from 'react';
-import createReconciler, { type ReactContext } from 'react-reconciler';
+import createReconciler from 'react-reconciler';
 import { DefaultEventPriority, DiscreteEventPriority, NoEventPriority } from 'react-reconciler/constants.js';
 import type { ColumnNode, ScreenNode } from './nodes.js';
 
@@ -12,7 +12,7 @@ export interface Root {
 
 type Props = Record<string, unknown>;
 
-let priority: number = NoEventPriority;
+let priority = NoEventPriority;
 
 /** What a person does is drawn before anything else: changes made in here are on the screen when it returns. */
 export function atOnce(act: () => void): void {
@@ -60,7 +60,7 @@ const never = () => false;
 const none = () => null;
 
 /** React for a terminal: components become nodes, and whoever draws them is told when they changed. */
-export const reconciler = createReconciler({
+export const reconciler = createReconciler<Root>({
   supportsMutation: true,
   supportsPersistence: false,
   supportsHydration: false,
@@ -117,7 +117,6 @@ export const reconciler = createReconciler({
   suspendInstance: nothing,
   waitForCommitToBeReady: none,
   NotPendingTransition: null,
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a context as React sees it from the inside
-  HostTransitionContext: createContext(null) as unknown as ReactContext<null>,
+  HostTransitionContext: createContext(null),
   resetFormInstance: nothing,
 });
