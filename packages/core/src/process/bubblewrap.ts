@@ -37,7 +37,9 @@ export interface BubblewrapPlan {
  * and control sockets out of sight, namespaces of its own, no capabilities, no network unless granted. Looked up anew
  * for every command, so that what appeared since is protected too. A later argument wins over an earlier one.
  */
-export function planBubblewrap(options: BubblewrapOptions): BubblewrapPlan {
+export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
+  // Every mount costs time: a directory that is named twice needs but one.
+  const options = { ...given, roots: [...new Set(given.roots)] };
   const { roots, rights } = options;
   const masks = maskedPaths(options);
   const containsRoot = (path: string) => roots.some((root) => isWithin(path, root));

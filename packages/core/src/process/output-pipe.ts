@@ -1,6 +1,8 @@
 import { closeSync, constants, existsSync, openSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 
+const chunkBytes = 65_536;
+
 /** One pipe for stdout and stderr together, which is what keeps their order. */
 export interface OutputPipe {
   reader: Socket;
@@ -24,7 +26,8 @@ export class OutputPipes {
     this.#make = make;
   }
 
-  async open(): Promise<OutputPipe> {
+  /** What is read is handed to `take`, in memory that the next piece is read into. */
+  async open(take: (chunk: Buffer) => void): Promise<OutputPipe> {
     const idle = this.#idle.pop();
     // The directory may be gone when its helper was killed; a new helper makes a new one.
     const path = idle !== undefined && existsSync(idle) ? idle : await this.#make();
@@ -35,7 +38,16 @@ export class OutputPipes {
       if (isWriterOpen) closeSync(writer);
       isWriterOpen = false;
     };
-    const reader = new Socket({ fd, readable: true, writable: false });
+    const onread = {
+      buffer: Buffer.allocUnsafeSlow(chunkBytes),
+      callback: (length: number, buffer: Uint8Array) => {
+        take(Buffer.from(buffer.buffer, buffer.byteOffset, length));
+        return true;
+      },
+    };
+    // The declared type of the constructor leaves `onread` out.
+    const options = { fd, readable: true, writable: false, onread };
+    const reader = new Socket(options);
     const release = ({ isFree }: { isFree: boolean }) => {
       closeWriter();
       reader.destroy();

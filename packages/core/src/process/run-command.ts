@@ -67,14 +67,17 @@ export class CommandRunner {
     await this.#guardian.ready();
     const mark = this.#series.next();
     const prelude = this.#prelude(mark) + (request.wrap && hasProc ? processLimit : '');
-    const pipe = await this.#pipes.open();
-    const launch = this.#launch(request, mark, prelude);
     const output = new CapturedOutput({
       directory,
       maxBytes: maxSpillBytes,
       from: request.isFollowed ? 'start' : 'overflow',
       concealed: prelude,
     });
+    const pipe = await this.#pipes.open((chunk) => {
+      output.push(chunk);
+      request.onOutput?.(output);
+    });
+    const launch = this.#launch(request, mark, prelude);
     // What makes the terminal starts the shell that this variable names.
     const env = request.hasTerminal ? { ...request.env, SHELL: this.shell } : request.env;
     const command = await startProcess({ request: { ...request, env }, launch, mark, pipe, output });

@@ -90,7 +90,7 @@ export async function startProcess(parts: Parts): Promise<RunningCommand> {
     throw error;
   });
   const tree = new ProcessTree(child.pid, mark);
-  const reading = readAll(pipe, output, parts.request.onOutput);
+  const reading = watch(pipe, output);
   const orders = new EventEmitter();
   const stopped = new Promise<Ending>((resolve) => orders.once('stop', resolve));
   const result = settle({ exited: child.exited, stopped, tree, reading, output }).finally(() => {
@@ -157,13 +157,9 @@ interface Reading {
   drain(maxMs: number, idleMs: number): Promise<void>;
 }
 
-function readAll({ reader }: OutputPipe, output: CapturedOutput, onOutput: CommandRequest['onOutput']): Reading {
+function watch({ reader }: OutputPipe, output: CapturedOutput): Reading {
   const done = once(reader, 'close');
   reader.on('error', () => reader.destroy());
-  reader.on('data', (chunk: Buffer) => {
-    output.push(chunk);
-    onOutput?.(output);
-  });
   const drain = async (maxMs: number, idleMs: number) => {
     const deadline = performance.now() + maxMs;
     let idle = 0;
