@@ -16,7 +16,9 @@ export function compileFileGlob(glob: string): FileGlob {
   const alternatives = expandBraces(body);
   const isPlain = alternatives.length <= 50 && alternatives.every((name) => /^(?:[\w.?-]|\*(?!\*))+$/.test(name));
   // A type of files: unlike `--glob`, it takes nothing back that an ignore file hides.
-  const flags = [...alternatives.map((name) => `--type-add=wanted:${name}`), '--type=wanted'];
+  const types = [...alternatives.map((name) => `--type-add=wanted:${name}`), '--type=wanted'];
+  // Named files are few, and may be large: ripgrep maps those into memory when they are its arguments.
+  const flags = alternatives.some((name) => /[*?]/.test(name)) ? types : [...types, '--mmap'];
   return { start, flags: isPlain ? flags : undefined };
 }
 

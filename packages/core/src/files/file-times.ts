@@ -21,32 +21,39 @@ parentPort.on('message', (paths) => {
   parentPort.postMessage(times, [times.buffer]);
 });`;
 
+/** Piles that wait in the second thread, so that it has work while the first one is busy with its own. */
+const pilesAhead = 3;
+
 /**
  * When files were last changed. Asking the file system is most of the work of finding the newest of very many files, so
- * a second thread then takes every second pile.
+ * a second thread then takes every pile that it has room for.
  */
 export class FileTimes {
   #worker: Worker | undefined;
   #asked = 0;
-  #isBusy = false;
+  #hasFailed = false;
+  /** One per pile in the second thread, which answers in order. */
+  readonly #waiting: { resolve: (times: Float64Array) => void; reject: (error: Error) => void }[] = [];
 
   /** Starts on a pile of files in the other thread; `undefined` when that is busy, or not worth it yet. */
   startElsewhere(paths: readonly BytePath[]): Promise<Float64Array> | undefined {
     this.#asked += paths.length;
-    if (this.#asked < manyFiles || this.#isBusy) return undefined;
-    this.#worker ??= new Worker(program, { eval: true, env: {}, execArgv: [], stdout: true, stderr: true });
-    const worker = this.#worker;
-    this.#isBusy = true;
-    return new Promise((resolve, reject) => {
-      worker.removeAllListeners();
-      worker.once('error', reject);
-      worker.once('exit', () => reject(new Error('The thread that reads file times has ended.')));
-      worker.once('message', (times: Float64Array) => {
-        this.#isBusy = false;
-        resolve(times);
-      });
-      worker.postMessage(paths.join('\0'));
-    });
+    if (this.#asked < manyFiles || this.#hasFailed || this.#waiting.length >= pilesAhead) return undefined;
+    this.#worker ??= this.#start();
+    this.#worker.postMessage(paths.join('\0'));
+    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
+  }
+
+  #start(): Worker {
+    const worker = new Worker(program, { eval: true, env: {}, execArgv: [], stdout: true, stderr: true });
+    const fail = (error: Error) => {
+      this.#hasFailed = true;
+      for (const { reject } of this.#waiting.splice(0)) reject(error);
+    };
+    worker.on('error', fail);
+    worker.on('exit', () => fail(new Error('The thread that reads file times has ended.')));
+    worker.on('message', (times: Float64Array) => this.#waiting.shift()?.resolve(times));
+    return worker;
   }
 
   /** NaN for what is no regular file: gone since it was listed, or a link that leads nowhere or to a directory. */

@@ -67,7 +67,7 @@ class NewestFiles {
     const times = this.#times.startElsewhere(pile);
     if (times !== undefined) {
       this.#elsewhere = times.then((found) => pile.forEach((path, index) => this.#keep(path, found[index])));
-      // The failure is met at the end; until then nobody waits for it.
+      // The last one ends last and fails if any does; until then nobody waits for it.
       this.#elsewhere.catch(() => {});
       return;
     }
