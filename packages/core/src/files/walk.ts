@@ -106,7 +106,8 @@ function isAncestor({ dev, ino }: Stats, ancestor: Ancestor | undefined): boolea
 const ignoreFileNames = new Set(['.git', '.gitignore', '.qwenignore', '.latheignore']);
 
 function namesIn(entries: readonly Dirent[]): (name: string) => boolean {
-  const present = new Set(entries.map(({ name }) => name).filter((name) => ignoreFileNames.has(name)));
+  const present = new Set<string>();
+  for (const { name } of entries) if (ignoreFileNames.has(name)) present.add(name);
   return (name) => present.has(name);
 }
 

@@ -421,6 +421,14 @@ test('a pattern names the files it matches now', async () => {
   expect((await analyzeIn(root, 'for f in ./.[a-z]*; do cat "$f"; done')).reads).toContain(join(root, '.netrc'));
 });
 
+// SJ02
+test('a pattern of many stars ends against the longest name', async () => {
+  const name = 'a'.repeat(250);
+  const root = tempDirectory({ [name]: '' });
+  expect((await analyzeIn(root, `cat ${'*a'.repeat(30)}*b`)).reads).toEqual([root]);
+  expect((await analyzeIn(root, `cat ${'*a'.repeat(30)}*`)).reads).toEqual([root, join(root, name)]);
+});
+
 test('what a pattern copies or moves is judged under its new name', async () => {
   const root = tempDirectory({ 'd/.npmrc': '', 'd/a.txt': '', 'e/x': '' });
   const writes = async (command: string) => (await analyzeIn(root, command)).writes;

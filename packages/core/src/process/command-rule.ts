@@ -1,3 +1,4 @@
+import { compileComponent, literalComponent } from '../text/glob.js';
 import { unknownPart } from './command-analysis.js';
 
 /** Whether a rule holds for a command: `maybe` when that depends on something only the run can tell. */
@@ -26,7 +27,7 @@ export function checkCommandRule(rule: string): string | undefined {
   return hasOpenQuote(rule) ? 'A quote in the rule is not closed.' : undefined;
 }
 
-type PatternWord = { type: 'any' } | { type: 'word'; expression: RegExp; text: string };
+type PatternWord = { type: 'any' } | { type: 'word'; fits: (word: string) => boolean; text: string };
 const anyWords: PatternWord = { type: 'any' };
 
 /** The same few rules meet every part of every command. */
@@ -44,14 +45,13 @@ function hasOpenQuote(rule: string): boolean {
   return /["']/.test(rule.replace(/"[^"]*"|'[^']*'/g, ''));
 }
 
-const escape = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
-
+/** Linear in the word, however many stars the rule has. */
 function wordPattern(word: string): PatternWord {
   const pieces = word.match(/"[^"]*"|'[^']*'|[^"']+/g) ?? [];
   const source = pieces.map((piece) =>
-    /^["']/.test(piece) ? escape(piece.slice(1, -1)) : piece.split('*').map(escape).join(String.raw`[^\0]*`),
+    /^["']/.test(piece) ? literalComponent(piece.slice(1, -1)) : piece.split('*').map(literalComponent).join('*'),
   );
-  return { type: 'word', expression: new RegExp(`^${source.join('')}$`, 's'), text: pieces.join('') };
+  return { type: 'word', fits: compileComponent(source.join('')), text: pieces.join('') };
 }
 
 /**
@@ -71,7 +71,7 @@ function matches(
       const part = pattern[at];
       if (!part) continue;
       if (part.type === 'any') next.push(at);
-      else if (!isUnknown) next.push(...(part.expression.test(word) ? [at + 1] : []));
+      else if (!isUnknown) next.push(...(part.fits(word) ? [at + 1] : []));
       else if (!isStrict) next.push(...laterThan(pattern, at, word));
     }
     if (isUnknown && !isStrict) next.push(...reached);

@@ -1,5 +1,6 @@
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { compileComponent, literalComponent } from '../text/glob.js';
 import type { Pattern } from './expand-word.js';
 
 /** A path as a command spells it, seen from a directory. */
@@ -55,25 +56,26 @@ async function climb(path: string, budget: LookBudget): Promise<string> {
   return `/${at.join('/')}`;
 }
 
-type Component = string | RegExp;
+/** A name, or what a name has to fit: in time linear in it, because both come from others. */
+type Component = string | ((name: string) => boolean);
 
 function splitPattern(pattern: Pattern): Component[] {
   const components: Component[] = [];
   let [source, text, isPattern] = ['', '', false];
   const finish = () => {
-    components.push(isPattern ? new RegExp(`^${source}$`, 's') : text);
+    components.push(isPattern ? compileComponent(source) : text);
     [source, text, isPattern] = ['', '', false];
   };
   for (const part of pattern) {
     if (typeof part !== 'string') {
       // Brackets match one character at most; any text is close enough, and never too little.
-      source += part.glob === '?' ? '.' : '.*';
+      source += part.glob === '?' ? '?' : '*';
       isPattern = true;
       continue;
     }
     part.split('/').forEach((piece, index) => {
       if (index > 0) finish();
-      source += piece.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+      source += literalComponent(piece);
       text += piece;
     });
   }
@@ -132,9 +134,9 @@ async function entryNamed(directory: string, name: string): Promise<Entry[]> {
   return info ? [{ name, isLink: info.isSymbolicLink() }] : [];
 }
 
-async function entriesMatching(directory: string, component: RegExp): Promise<Entry[]> {
+async function entriesMatching(directory: string, fits: (name: string) => boolean): Promise<Entry[]> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
   return entries
-    .filter(({ name }) => component.test(name))
+    .filter(({ name }) => fits(name))
     .map((entry) => ({ name: entry.name, isLink: entry.isSymbolicLink() }));
 }

@@ -182,6 +182,11 @@ const wildcards = /[*?[\\]/;
 
 type Token = number | 'any' | 'star' | ((code: number) => boolean);
 
+/** A pattern that `compileComponent` takes for this text alone. */
+export function literalComponent(text: string): string {
+  return text.replace(/[*?[\\]/g, String.raw`\$&`);
+}
+
 /** One component of a pattern, without braces: what git calls wildmatch. A broken pattern matches nothing, as in git. */
 export function compileComponent(pattern: string): Component {
   if (!wildcards.test(pattern)) return (name) => name === pattern;

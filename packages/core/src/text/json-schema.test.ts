@@ -60,6 +60,7 @@ test('a schema that multiplies its own work is stopped', () => {
   expect(describeMismatch(hostile, value)).toContain('too much work');
 });
 
+// SJ02
 test('a catastrophic pattern never runs and never lets a value pass', () => {
   const hostile: JsonSchema = { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } };
   expect(describeMismatch(hostile, { a: `${'a'.repeat(40)}!` })).toContain('a must be a string matching');

@@ -55,6 +55,7 @@ test.each<[string, unknown, string]>([
   expect(schemaProblem(schema)).toContain(reason);
 });
 
+// SJ02
 test.each([
   '(a|aa)+$',
   '(.*)*x',
