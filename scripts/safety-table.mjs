@@ -53,6 +53,8 @@ const promises = [
     how: 'Deny over ask over allow, over every part of a compound command, by a real shell parser. Generated commands that would run unasked are executed under a tracer and compared with what was predicted.',
     tests: [
       'core/src/policy/policy: deny beats ask beats allow in any order and any mode',
+      'core/src/lathe/path-gate: why an edit fails tells nothing about a file that may not be read unasked',
+      'core/src/lathe/protected-files: mode no protected path is written without a person, whatever the rules allow',
       'core/src/process/shell-corpus: no dangerous command runs without a question',
       'core/src/process/differential: what runs without a question executes only the programs that were predicted',
       "core/src/lathe/open-hooks: the person's own hooks hold for every caller",
@@ -91,7 +93,9 @@ const promises = [
     promise: 'Nothing in an untrusted folder runs before its user agrees',
     how: 'Settings of a folder may tighten at any time; commands, servers and hooks of it count only when it is trusted, and agreement is bound to exactly what was shown.',
     tests: [
+      'cli/src/hostile-repository: in a hostile repository runs nothing of it and reaches nothing it names',
       'core/src/lathe/open-hooks: hooks of a folder run only when it is trusted and a person agreed to exactly them',
+      'core/src/lathe/protected-files: rules that a command writes into our settings have no effect',
       'core/src/policy/folder-trust: ',
     ],
     runs: [],
