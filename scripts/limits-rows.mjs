@@ -66,6 +66,7 @@ export const fixed = {
     ['core/src/files/change-view.ts', 'maxRegion', 'Bytes of one changed region that are compared for a diff'],
     ['core/src/files/change-view.ts', 'maxHunks', 'Parts of a diff'],
     ['core/src/files/change-view.ts', 'maxSnippetBytes', 'Bytes of the changed place in the answer to a model'],
+    ['core/src/files/change-view.ts', 'maxAside', 'Bytes of a very long line shown on either side of a change'],
     ['core/src/files/change-report.ts', 'maxKept', 'Bytes of a file that can be changed in an editor before approval'],
     ['core/src/text/line-diff.ts', 'maxExact', 'Lines compared exactly'],
     ['core/src/text/line-diff.ts', 'maxDepth', 'Depth of the search for what two texts have in common'],
