@@ -4,11 +4,13 @@ import { promisify } from 'node:util';
 
 export interface FaultyRun {
   outcomes: Record<string, string>;
-  /** How many milliseconds late each call of a built-in tool was, the latest last. */
-  late: number[];
-  /** The most processor time, in milliseconds, that the process used for other things during one of these calls. */
-  mostWorked: number;
-  addedMegabytes: number;
+  /** How many calls of a built-in tool were made meanwhile. */
+  calls: number;
+  /** How many milliseconds late the latest of them was done, without what a busy machine made it wait. */
+  latest: number;
+  /** The most megabytes above those of a process without servers: in use, and after a collection of garbage. */
+  used: number;
+  held: number;
   /** Servers that were still there when the process was over. */
   survivors: string[];
 }
@@ -18,7 +20,7 @@ export async function runFaultyServers(faults: Readonly<Record<string, string>>)
   const script = join(import.meta.dirname, 'children', 'faulty-servers.mjs');
   execFileSync(process.execPath, [join(import.meta.dirname, '..', 'scripts', 'setup.mjs')], { stdio: 'ignore' });
   const mark = `faulty-run=${process.pid}`;
-  const args = [script, JSON.stringify(faults), mark];
+  const args = ['--expose-gc', script, JSON.stringify(faults), mark];
   const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 150_000, maxBuffer: 2 ** 24 });
   const report: Omit<FaultyRun, 'survivors'> = JSON.parse(stdout);
   const processes = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' });

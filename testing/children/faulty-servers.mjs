@@ -1,5 +1,6 @@
 // Runs the whole kit of faulty servers in a process of its own and reports what it cost: one line of JSON.
-import { mkdtempSync, rmSync } from 'node:fs';
+// To be started with --expose-gc.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLathe, defineTool } from '../../packages/core/dist/index.js';
@@ -8,7 +9,6 @@ const [faultsText = '{}', mark = ''] = process.argv.slice(2);
 const faults = JSON.parse(faultsText);
 const server = join(import.meta.dirname, 'bad-mcp-server.mjs');
 const scratch = mkdtempSync(join(tmpdir(), 'lathe-faulty-'));
-const never = new AbortController().signal;
 const pauseMs = 20;
 
 const builtIn = defineTool({
@@ -45,34 +45,49 @@ const lathe = await createLathe({
 });
 // What is loaded once in a process, whatever the servers do.
 await import('../../packages/core/dist/mcp/open-session.js');
-const call = async (name) => (await lathe.openScheduler().run([{ id: name, name, args: {} }], never))[0];
+const call = async (name) =>
+  (await lathe.openScheduler().run([{ id: name, name, args: {} }], new AbortController().signal))[0];
 
 /**
- * How late each call of a built-in tool is done, from the moment it was due: a busy event loop counts too. `worked` is
- * the processor time this process used meanwhile, which leaves out what a busy machine makes it wait.
+ * How late each call of a built-in tool is done, from the moment it was due: a busy event loop counts too. What a busy
+ * machine makes this process wait for a processor does not.
  */
 async function watch(over) {
-  const delays = [];
+  const late = [];
   while (!over.aborted) {
     const due = performance.now() + pauseMs;
-    const before = process.cpuUsage();
+    const waitedBefore = waitedMs();
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
     await call('built_in');
-    const { user, system } = process.cpuUsage(before);
-    delays.push({ late: performance.now() - due, worked: (user + system) / 1_000 });
+    late.push(performance.now() - due - (waitedMs() - waitedBefore));
   }
-  return delays;
+  return late;
 }
 
-const rss = () => process.memoryUsage.rss() / 1024 ** 2;
-const before = rss();
-let peak = before;
-const sampler = setInterval(() => {
-  peak = Math.max(peak, rss());
-}, 20);
+/** How long this thread was ready to run and had no processor, where the system counts that. */
+function waitedMs() {
+  try {
+    return Number(readFileSync('/proc/self/schedstat', 'utf8').split(' ')[1]) / 1e6;
+  } catch {
+    return 0;
+  }
+}
+
+/** Memory of this process; with a collection, what it holds rather than what it has not tidied up yet. */
+function megabytes({ collect = false } = {}) {
+  if (collect) globalThis.gc();
+  return process.memoryUsage.rss() / 1024 ** 2;
+}
+
+const before = megabytes({ collect: true });
+const peak = { held: before, used: before };
+const samplers = [
+  setInterval(() => (peak.used = Math.max(peak.used, megabytes())), 20),
+  setInterval(() => (peak.held = Math.max(peak.held, megabytes({ collect: true }))), 200),
+];
 const over = new AbortController();
 const watching = watch(over.signal);
-await lathe.discover(never);
+await lathe.discover(new AbortController().signal);
 const outcomes = await Promise.all(
   [...Object.keys(faults), 'none'].map(async (fault) => {
     const { client } = lathe.sources.servers.find((source) => source.client.serverName === fault);
@@ -84,15 +99,16 @@ const outcomes = await Promise.all(
   }),
 );
 over.abort();
-const delays = await watching;
+const late = await watching;
 await lathe.close();
-clearInterval(sampler);
+for (const sampler of samplers) clearInterval(sampler);
 rmSync(scratch, { recursive: true, force: true });
 console.log(
   JSON.stringify({
     outcomes: Object.fromEntries(outcomes),
-    late: delays.map(({ late }) => late).sort((a, b) => a - b),
-    mostWorked: Math.max(...delays.map(({ worked }) => worked)),
-    addedMegabytes: Math.round(peak - before),
+    calls: late.length,
+    latest: Math.max(...late),
+    held: Math.round(peak.held - before),
+    used: Math.round(peak.used - before),
   }),
 );

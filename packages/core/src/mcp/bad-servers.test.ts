@@ -19,21 +19,20 @@ const builtIn = defineTool({
 const world = (servers: ServerDefinition[]) => mcpWorld(servers, { tools: [builtIn], approver: nobody });
 
 const faults = Object.entries(badServers);
-/** Sixty processes and three lines of ten megabytes and more at once. */
-const maxAddedMegabytes = 128;
+const maxMegabytes = 64;
+const maxDelayMs = 1_000;
 
 // RM01 to RM12 and RM15, SG16 (ids), SG17 (schemas), SG19 (cursors): each server has a fault of its own, and one beside
 // them has none.
 test('every fault stays the problem of the server that has it', { timeout: 180_000 }, async () => {
-  expect(faults.length).toBeGreaterThanOrEqual(40);
-  const { outcomes, late, mostWorked, addedMegabytes, survivors } = await runFaultyServers(badServers);
+  expect(faults.length).toBeGreaterThanOrEqual(60);
+  const { outcomes, calls, latest, held, survivors } = await runFaultyServers(badServers);
   expect(outcomes).toEqual({ ...badServers, none: 'ok' });
   expect(survivors).toEqual([]);
-  expect(late.length).toBeGreaterThan(10);
-  // Of every single call in the process's own time; by the clock of nine in ten, as the machine may be busy otherwise.
-  expect(mostWorked).toBeLessThan(1_000);
-  expect(late[Math.floor(late.length * 0.9)]).toBeLessThan(1_000);
-  expect(addedMegabytes).toBeLessThan(maxAddedMegabytes);
+  expect(calls).toBeGreaterThan(10);
+  // Every single call of another tool.
+  expect(latest).toBeLessThan(maxDelayMs);
+  expect(held).toBeLessThan(maxMegabytes);
 });
 
 test('SG03, SG05: names never shadow, collide or reach the prototype', { timeout: 60_000 }, async () => {

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { GetPromptResult, Prompt, Resource } from '@modelcontextprotocol/client';
+import type { GetPromptResult, Prompt, ReadResourceResult, Resource } from '@modelcontextprotocol/client';
 import { ToolError } from '../errors.js';
 import type { ListedTool, McpConnection } from '../tools/mcp-tool.js';
 import type { ToolResult } from '../tools/tools.js';
@@ -96,34 +96,34 @@ export class McpClient implements McpConnection {
     return session.authorized(() => callTool(session, call));
   }
 
-  async prompts(signal: AbortSignal): Promise<Prompt[]> {
-    const { client, options } = await this.#ready(signal);
-    if (client.getServerCapabilities()?.prompts === undefined) return [];
-    const { items } = await listPages<Prompt>(async (cursor) => {
-      const { prompts, nextCursor } = await client.listPrompts({ cursor: cursor ?? '' }, options);
-      return { items: prompts, nextCursor };
+  prompts(signal: AbortSignal): Promise<Prompt[]> {
+    return this.#ask(signal, async (client, options) => {
+      if (client.getServerCapabilities()?.prompts === undefined) return [];
+      const { items } = await listPages<Prompt>(async (cursor) => {
+        const { prompts, nextCursor } = await client.listPrompts({ cursor: cursor ?? '' }, options);
+        return { items: prompts, nextCursor };
+      });
+      return items;
     });
-    return items;
   }
 
-  async prompt(name: string, args: Record<string, string>, signal: AbortSignal): Promise<GetPromptResult> {
-    const { client, options } = await this.#ready(signal);
-    return client.getPrompt({ name, arguments: args }, options);
+  prompt(name: string, args: Record<string, string>, signal: AbortSignal): Promise<GetPromptResult> {
+    return this.#ask(signal, (client, options) => client.getPrompt({ name, arguments: args }, options));
   }
 
-  async resources(signal: AbortSignal): Promise<Resource[]> {
-    const { client, options } = await this.#ready(signal);
-    if (client.getServerCapabilities()?.resources === undefined) return [];
-    const { items } = await listPages<Resource>(async (cursor) => {
-      const { resources, nextCursor } = await client.listResources({ cursor: cursor ?? '' }, options);
-      return { items: resources, nextCursor };
+  resources(signal: AbortSignal): Promise<Resource[]> {
+    return this.#ask(signal, async (client, options) => {
+      if (client.getServerCapabilities()?.resources === undefined) return [];
+      const { items } = await listPages<Resource>(async (cursor) => {
+        const { resources, nextCursor } = await client.listResources({ cursor: cursor ?? '' }, options);
+        return { items: resources, nextCursor };
+      });
+      return items;
     });
-    return items;
   }
 
-  async resource(uri: string, signal: AbortSignal) {
-    const { client, options } = await this.#ready(signal);
-    return client.readResource({ uri }, options);
+  resource(uri: string, signal: AbortSignal): Promise<ReadResourceResult> {
+    return this.#ask(signal, (client, options) => client.readResource({ uri }, options));
   }
 
   async close(): Promise<void> {
@@ -134,9 +134,13 @@ export class McpClient implements McpConnection {
     this.state = { status: 'closed' };
   }
 
-  async #ready(signal: AbortSignal) {
-    const { client } = await this.#within(signal, (within) => this.#connected(within));
-    return { client, options: { signal, timeout: this.definition.startTimeoutMs } };
+  async #ask<T>(
+    signal: AbortSignal,
+    work: (client: Session['client'], options: { signal: AbortSignal; timeout: number }) => Promise<T>,
+  ): Promise<T> {
+    const session = await this.#within(signal, (within) => this.#connected(within));
+    const options = { signal, timeout: this.definition.startTimeoutMs };
+    return session.authorized(() => work(session.client, options));
   }
 
   /** Nothing a server does may take longer than it was given to start, however busy it looks. */

@@ -4,6 +4,7 @@ import {
   type ConnectOptions,
   ProtocolError,
   SdkError,
+  SdkHttpError,
   SSEClientTransport,
   StreamableHTTPClientTransport,
   type Transport,
@@ -21,7 +22,10 @@ export interface Session {
   client: Client;
   /** What the server said on stderr and how it ended, for a person; empty when there is nothing to say. */
   epitaph(): string;
-  /** Does something that may need the person's authorization, and does it again once they gave it. */
+  /**
+   * Does something that may need the person's authorization, and does it again once they gave it. When the server says
+   * that it no longer knows the session, the connection is over.
+   */
   authorized<T>(work: () => Promise<T>): Promise<T>;
 }
 
@@ -105,14 +109,21 @@ async function connect({ transport: make, negotiation }: Attempt, options: Sessi
   const session: Session = {
     client,
     epitaph: () => epitaphOf(raw),
-    authorized: (work) => authorized(work, raw, options.authorization),
+    authorized: async (work) => {
+      try {
+        return await authorized(work, raw, options.authorization);
+      } catch (error) {
+        if (isSessionOver(error)) await client.close();
+        throw error;
+      }
+    },
   };
   Object.assign(client, { onerror: () => undefined });
   try {
     await client.connect(transport, connectOptions(signal, timeoutMs));
   } catch (error) {
     await transport.close().catch(() => undefined);
-    throw withEpitaph(error, session.epitaph());
+    throw explained(error, session.epitaph());
   }
   Object.assign(client, { onclose: () => options.onClose(session) });
   return session;
@@ -162,6 +173,15 @@ async function authorized<T>(
   }
 }
 
+/** How servers on the web say it. */
+function isSessionOver(error: unknown): boolean {
+  return causesOf(error).some((cause) => cause instanceof SdkHttpError && cause.status === 404);
+}
+
+function causesOf(error: unknown): Error[] {
+  return error instanceof Error ? [error, ...causesOf(error.cause)] : [];
+}
+
 function canFinish(transport: Transport): transport is StreamableHTTPClientTransport | SSEClientTransport {
   return transport instanceof StreamableHTTPClientTransport || transport instanceof SSEClientTransport;
 }
@@ -193,7 +213,11 @@ function epitaphOf(transport: Transport): string {
     .join(' ');
 }
 
-function withEpitaph(error: unknown, epitaph: string): unknown {
-  if (epitaph === '' || !(error instanceof Error)) return error;
-  return new Error(`${error.message}. ${epitaph}`, { cause: error });
+/** With the first cause, which "fetch failed" and its like keep to themselves, and what the server said. */
+function explained(error: unknown, epitaph: string): unknown {
+  const causes = causesOf(error);
+  const [message = '', root = ''] = [causes[0]?.message, causes.at(-1)?.message];
+  const whole = message.includes(root) ? message : `${message}: ${root}`;
+  if (causes.length === 0 || (epitaph === '' && whole === message)) return error;
+  return new Error(`${whole}${epitaph === '' ? '' : `. ${epitaph}`}`, { cause: error });
 }

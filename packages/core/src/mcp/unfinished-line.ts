@@ -1,10 +1,18 @@
 const stepBytes = 256 * 1024;
 
-/** The beginning of a line whose end has not come yet. Its memory is given back at once, not when it is next collected. */
+const openingBrace = 123;
+/** What a line that is no message is told as. */
+const noise = '…';
+
+/**
+ * The beginning of a line whose end has not come yet. Its memory is given back at once, not when it is next collected;
+ * of a line that cannot become a message, only the length is kept.
+ */
 export class UnfinishedLine {
   readonly #maxBytes: number;
   #storage: ArrayBuffer | undefined;
   #length = 0;
+  #isNoise = false;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -21,17 +29,16 @@ export class UnfinishedLine {
       this.clear();
       return false;
     }
-    this.#storage ??= new ArrayBuffer(0, { maxByteLength: this.#maxBytes });
-    if (length > this.#storage.byteLength)
-      this.#storage.resize(Math.min(this.#maxBytes, Math.ceil(length / stepBytes) * stepBytes));
-    new Uint8Array(this.#storage, this.#length).set(bytes);
+    if (this.isEmpty) this.#isNoise = bytes[0] !== openingBrace;
+    if (!this.#isNoise) this.#store(bytes, length);
     this.#length = length;
     return true;
   }
 
-  /** The text so far, after which there is none. */
+  /** The text so far, after which there is none; of noise, nothing but that there was some. */
   take(): string {
-    const text = this.#storage ? Buffer.from(this.#storage, 0, this.#length).toString('utf8') : '';
+    const storage = this.#isNoise ? undefined : this.#storage;
+    const text = storage ? Buffer.from(storage, 0, this.#length).toString('utf8') : noise;
     this.clear();
     return text;
   }
@@ -39,5 +46,12 @@ export class UnfinishedLine {
   clear(): void {
     this.#storage?.resize(0);
     this.#length = 0;
+  }
+
+  #store(bytes: Uint8Array, length: number): void {
+    this.#storage ??= new ArrayBuffer(0, { maxByteLength: this.#maxBytes });
+    if (length > this.#storage.byteLength)
+      this.#storage.resize(Math.min(this.#maxBytes, Math.ceil(length / stepBytes) * stepBytes));
+    new Uint8Array(this.#storage, this.#length).set(bytes);
   }
 }

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { UnfinishedLine } from './unfinished-line.js';
+
+const bytes = (text: string) => Buffer.from(text);
+
+test('a line that comes in pieces, cut within a character, is put together', () => {
+  const line = new UnfinishedLine(100);
+  const whole = bytes('{"a":"ä€😀"}');
+  for (const byte of whole) expect(line.append(Buffer.from([byte]))).toBe(true);
+  expect(line.take()).toBe('{"a":"ä€😀"}');
+  expect(line.isEmpty).toBe(true);
+  line.append(bytes('{}'));
+  expect(line.take()).toBe('{}');
+});
+
+test('a line of the greatest length is kept, one byte more and it is gone', () => {
+  const line = new UnfinishedLine(1_000_000);
+  const most = `{${'x'.repeat(999_999)}`;
+  expect(line.append(bytes(most))).toBe(true);
+  expect(line.take()).toBe(most);
+  line.append(bytes(most));
+  expect(line.append(bytes('y'))).toBe(false);
+  expect(line.isEmpty).toBe(true);
+});
+
+test('what cannot become a message is counted and not kept', () => {
+  const line = new UnfinishedLine(10);
+  expect(line.append(bytes('starting'))).toBe(true);
+  expect(line.append(bytes('{}'))).toBe(true);
+  expect(line.isEmpty).toBe(false);
+  expect(line.take()).not.toContain('{');
+  line.append(bytes('{}'));
+  expect(line.take()).toBe('{}');
+  line.append(bytes('starting'));
+  expect(line.append(bytes('again'))).toBe(false);
+});
