@@ -8,6 +8,8 @@ import { UnfinishedLine } from './unfinished-line.js';
 
 /** More than any model takes in one answer, pictures included. */
 const maxFrameMegabytes = 16;
+/** More than this waiting to be read, and the server does not listen: it may ask without end and leave our answers lying. */
+const maxUnreadMegabytes = 32;
 /** A server that says more than this in one window has to wait for the next; what nobody asked for is dropped. */
 const maxMessagesPerWindow = 50;
 const windowMs = 50;
@@ -77,6 +79,8 @@ export class StdioTransport implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#program?.stdin;
     if (stdin === undefined || !stdin.writable) throw new Error('the server no longer takes input');
+    if (stdin.writableLength > maxUnreadMegabytes * 1024 ** 2)
+      throw this.#disconnect('It does not read what it is sent and was disconnected.');
     await new Promise<void>((resolve, reject) => {
       stdin.write(serializeMessage(message), (error) => (error ? reject(error) : resolve()));
     });
@@ -116,9 +120,14 @@ export class StdioTransport implements Transport {
   #keep(bytes: Buffer): boolean {
     if (this.#closing !== undefined) return false;
     if (this.#unfinished.append(bytes)) return true;
-    this.#problem = `It sent a message of more than ${maxFrameMegabytes} MB and was disconnected.`;
-    void this.close();
+    this.#disconnect(`It sent a message of more than ${maxFrameMegabytes} MB and was disconnected.`);
     return false;
+  }
+
+  #disconnect(problem: string): Error {
+    this.#problem = problem;
+    void this.close();
+    return new Error(problem);
   }
 
   #deliver(line: string): void {
