@@ -22,8 +22,8 @@ const faults = Object.entries(badServers);
 const maxMegabytes = 64;
 const maxDelayMs = 1_000;
 
-// RM01 to RM12 and RM15, SG16 (ids), SG17 (schemas), SG19 (cursors): each server has a fault of its own, and one beside
-// them has none.
+// RM01, RM02, RM03, RM04, RM05, RM06, RM07, RM08, RM09, RM10, RM11, RM12, RM15, SG16 (ids), SG17 (schemas), SG19
+// (cursors): each server has a fault of its own, and one beside them has none.
 test('every fault stays the problem of the server that has it', { timeout: 180_000 }, async () => {
   expect(faults.length).toBeGreaterThanOrEqual(60);
   const { outcomes, calls, latest, held, survivors } = await runFaultyServers(badServers);
