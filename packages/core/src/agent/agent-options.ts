@@ -39,6 +39,8 @@ export interface DeclaredTools {
 export interface ContextSource {
   /** What stands before the first prompt of a session. */
   opening(): Promise<ContextText>;
+  /** What has changed of it, before each later prompt. */
+  changed(): Promise<ContextText>;
   /** What belongs to the folders that a call has just touched, each of them once. */
   touched(args: unknown): Promise<ContextText>;
   /** What has been given to the model, for people. */

@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
@@ -53,6 +53,26 @@ test('a folder below speaks once, when a call touches it', async () => {
   expect((await context.touched({ file_path: join(cwd, 'sub/x/other.ts') })).text).toBe('');
   expect((await context.touched({ path: '/etc' })).text).toBe('');
   expect((await context.touched(undefined)).text).toBe('');
+});
+
+test('what changes during a session is told once, with the next prompt', async () => {
+  const { context, cwd, top } = await contextOf({
+    'repo/AGENTS.md': 'Use tabs.',
+    'repo/sub/AGENTS.md': 'Old rules.',
+    'home/.lathe/AGENTS.md': 'Be brief.',
+  });
+  await context.opening();
+  await context.touched({ path: join(cwd, 'sub') });
+  expect(await context.changed()).toEqual({ text: '', notices: [] });
+  writeFileSync(join(cwd, 'AGENTS.md'), 'Use spaces.');
+  writeFileSync(join(cwd, 'QWEN.md'), 'New here.');
+  writeFileSync(join(top, 'home/.lathe/AGENTS.md'), 'Be long.');
+  rmSync(join(cwd, 'sub/AGENTS.md'));
+  const { text } = await context.changed();
+  expect(text).toMatch(/^These files have changed since\.\n.*own instructions:\n[^]*Be long\.[^]*describe it:\n/);
+  expect(text).toMatch(/Use spaces\.[^]*New here\.[^]*sub\/AGENTS\.md[^]*\(removed\)/);
+  expect(await context.changed()).toEqual({ text: '', notices: [] });
+  expect(context.loaded.map(({ characters }) => characters)).toEqual([8, 11, 9]);
 });
 
 // SC12

@@ -17,14 +17,15 @@ export interface ContextFilesOptions {
 
 /**
  * `AGENTS.md` and its like: the person's own, then the project's from its root down to the workspace, then those of
- * folders below when a call first touches them. They are always loaded, because they are words for the model and words
+ * folders below when a call first touches them; whatever changes later is told with the next prompt. They are always loaded, because they are words for the model and words
  * can approve nothing; but those of a folder nobody has trusted are introduced as mere information.
  */
 export class ContextFiles implements ContextSource {
   readonly #options: ContextFilesOptions;
   readonly #projectRoot: string;
-  readonly #visited = new Set<string>();
-  #loaded: ContextFile[] = [];
+  readonly #visited = new Map<string, ContextFile['owner']>();
+  /** What each file was when the model was last told of it. */
+  readonly #given = new Map<string, { owner: ContextFile['owner']; text: string }>();
   #readers: Promise<Record<ContextFile['owner'], ContextReader>> | undefined;
 
   constructor(options: ContextFilesOptions) {
@@ -33,22 +34,31 @@ export class ContextFiles implements ContextSource {
   }
 
   get loaded(): readonly ContextFile[] {
-    return this.#loaded;
+    const files = [...this.#given].map(([path, { owner, text }]) => ({ path, owner, characters: text.length }));
+    return files.filter(({ characters }) => characters > 0);
   }
 
   async opening(): Promise<ContextText> {
     const { personalFolders, workspace } = this.#options;
-    this.#loaded = [];
+    this.#given.clear();
     this.#visited.clear();
     this.#readers = undefined;
     const notices: Notice[] = [];
     const own = await this.#load('person', personalFolders, notices);
     const shared = await this.#load('project', foldersBetween(this.#projectRoot, workspace.root), notices);
-    const blocks = [
-      ...(own.length > 0 ? ["The person's own instructions:", ...own] : []),
-      ...(shared.length > 0 ? [this.#introduction(), ...shared] : []),
-    ];
-    return { text: blocks.join('\n'), notices };
+    return { text: this.#introduced(own, shared).join('\n'), notices };
+  }
+
+  async changed(): Promise<ContextText> {
+    // A reader reads so much and no more; this is a new occasion.
+    this.#readers = undefined;
+    const notices: Notice[] = [];
+    const blocks: Record<ContextFile['owner'], string[]> = { person: [], project: [] };
+    for (const [folder, owner] of this.#visited)
+      for (const name of this.#options.names)
+        blocks[owner].push(...(await this.#tell(owner, join(folder, name), notices)));
+    const changes = this.#introduced(blocks.person, blocks.project);
+    return { text: changes.length > 0 ? ['These files have changed since.', ...changes].join('\n') : '', notices };
   }
 
   async touched(args: unknown): Promise<ContextText> {
@@ -67,21 +77,31 @@ export class ContextFiles implements ContextSource {
   }
 
   async #load(owner: ContextFile['owner'], folders: readonly string[], notices: Notice[]): Promise<string[]> {
-    const reader = (await this.#open())[owner];
     const blocks: string[] = [];
     for (const folder of folders) {
       if (this.#visited.has(folder)) continue;
-      this.#visited.add(folder);
-      for (const name of this.#options.names) {
-        const path = join(folder, name);
-        const { text, notices: more } = await reader.read(path);
-        notices.push(...more);
-        if (text.trim() === '') continue;
-        blocks.push(block(this.#shown(path), text));
-        this.#loaded.push({ path, owner, characters: text.length });
-      }
+      this.#visited.set(folder, owner);
+      for (const name of this.#options.names) blocks.push(...(await this.#tell(owner, join(folder, name), notices)));
     }
     return blocks;
+  }
+
+  /** The block of a file that is not what it was when the model was last told of it. */
+  async #tell(owner: ContextFile['owner'], path: string, notices: Notice[]): Promise<string[]> {
+    const { text, notices: more } = await (await this.#open())[owner].read(path);
+    const before = this.#given.get(path);
+    if (before?.text === text) return [];
+    this.#given.set(path, { owner, text });
+    notices.push(...more);
+    if (text.trim() === '') return before && before.text.trim() !== '' ? [block(this.#shown(path), '(removed)')] : [];
+    return [block(this.#shown(path), text)];
+  }
+
+  #introduced(own: readonly string[], shared: readonly string[]): string[] {
+    return [
+      ...(own.length > 0 ? ["The person's own instructions:", ...own] : []),
+      ...(shared.length > 0 ? [this.#introduction(), ...shared] : []),
+    ];
   }
 
   #open() {

@@ -120,11 +120,12 @@ export class PromptRun {
     yield* noticesOf(answer);
     if (answer?.block !== undefined)
       return { reason: 'blocked', message: `A hook refused the prompt: ${answer.block}` };
-    const opening = conversation.messages.length === 0 ? await options.context?.opening() : undefined;
-    for (const each of opening?.notices ?? []) yield { type: 'notice', ...each };
+    const isFirst = conversation.messages.length === 0;
+    const context = await (isFirst ? options.context?.opening() : options.context?.changed());
+    for (const each of context?.notices ?? []) yield { type: 'notice', ...each };
     yield added(
       conversation.addUser([
-        ...textPart(opening?.text),
+        ...textPart(context?.text),
         ...parts,
         ...textPart(answer?.context),
         ...textPart(options.remarks?.()),

@@ -179,6 +179,7 @@ function withSessionStart(files: ContextSource, hooks: Hooks | undefined): Conte
     get loaded() {
       return files.loaded;
     },
+    changed: () => files.changed(),
     touched: (args) => files.touched(args),
     async opening(): Promise<ContextText> {
       const { context, notices } = await hooks.sessionStart('startup', new AbortController().signal);

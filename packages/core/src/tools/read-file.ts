@@ -19,7 +19,7 @@ const parameterSchema = {
   properties: {
     absolute_path: { type: 'string' },
     offset: { type: 'integer', minimum: 0, description: 'First line, from 0' },
-    limit: { type: 'integer', minimum: 1 },
+    limit: { type: 'integer', minimum: 1, description: 'Lines' },
     pages: { type: 'string', description: 'Of a PDF, as text: "1-10"' },
   },
   required: ['absolute_path'],

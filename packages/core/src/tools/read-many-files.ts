@@ -16,7 +16,7 @@ const parameterSchema = {
   type: 'object',
   properties: {
     paths: { ...strings, minItems: 1, description: 'Files, directories or globs' },
-    include: strings,
+    include: { ...strings, description: 'More of them' },
     exclude: strings,
     useDefaultExcludes: { type: 'boolean' },
     file_filtering_options: {
