@@ -88,8 +88,10 @@ export class ContextFiles implements ContextSource {
 
   /** The block of a file that is not what it was when the model was last told of it. */
   async #tell(owner: ContextFile['owner'], path: string, notices: Notice[]): Promise<string[]> {
-    const { text, notices: more } = await (await this.#open())[owner].read(path);
     const before = this.#given.get(path);
+    // Most folders have none, and a long session comes into many folders.
+    if (!before?.text && !existsSync(path)) return [];
+    const { text, notices: more } = await (await this.#open())[owner].read(path);
     if (before?.text === text) return [];
     this.#given.set(path, { owner, text });
     notices.push(...more);
