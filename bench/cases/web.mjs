@@ -16,6 +16,7 @@ const pages = {
   'one large cell': ['<table><tr><td>', () => 'word <b>x</b> '],
   'one large table': ['<table>', () => '<tr><td>1</td><td>2</td></tr>'],
   'one large listing': ['<pre>', () => 'x <b>y</b>\n'],
+  'a listing in lists': [`${'<ul><li>'.repeat(8)}<pre>`, () => 'x <b>y</b>\n'],
 };
 
 export const cases = group(

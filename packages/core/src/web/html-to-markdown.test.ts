@@ -30,6 +30,8 @@ const hostile: Record<string, string> = {
   'tables in tables': repeat('<table><tr><td>x'),
   'links in links': repeat('<a href=/x>y'),
   'one large listing': `<pre>${repeat('x <b>y</b>\n')}`,
+  'a listing in lists': `${'<ul><li>'.repeat(8)}<pre>${repeat('some line of code\n')}`,
+  'backticks in code': `<pre>${repeat('`')}`,
   'listings in listings': repeat('<pre>x'),
   'one large heading': `<h1>${repeat('x <b>y</b>\n')}`,
   'one wide row': `<table><tr>${repeat('<td>x')}`,
@@ -56,6 +58,15 @@ test.each(Object.entries(hostile))(
   },
   120_000,
 );
+
+test('a large listing in a list keeps every line, indented, between fences that it does not contain', async () => {
+  const lines = Array.from({ length: 20_000 }, (_, index) => (index % 1000 === 0 ? '```' : `line ${index}`));
+  const html = `<ol><li><pre class="language-c">\r\n${lines.map((line) => `<b>${line}</b>`).join('\r\n')}\n \n</pre>after</ol>`;
+  const { markdown } = await htmlToMarkdown(html, base, never);
+  const fence = '`'.repeat(6);
+  const expected = [`1. ${fence}c`, ...lines.map((line) => `   ${line}`), `   ${fence}`, '', '   after'];
+  expect(markdown).toBe(expected.join('\n'));
+});
 
 test.each([
   ['a < b <3 c', 'a < b <3 c'],

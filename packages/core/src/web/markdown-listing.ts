@@ -58,10 +58,11 @@ export class Listing {
 }
 
 const pieceLength = 16 * 1024;
+const maxFence = 1000;
 
-/** More backticks than stand in the code. */
+/** More backticks than stand in the code, unless nobody would write so many. */
 export function fenceAround(code: readonly string[], least: string): string {
   let fence = least;
-  while (code.some((piece) => piece.includes(fence))) fence += fence;
+  while (fence.length < maxFence && code.some((piece) => piece.includes(fence))) fence += fence;
   return fence;
 }
