@@ -28,7 +28,14 @@ function settingsFor(port: number, source: string) {
   const resources = '/usr/share/python3-searx';
   return {
     general: { debug: false, instance_name: 'test' },
-    search: { formats: ['html', 'json'], autocomplete: '', safe_search: 0, default_lang: 'en', ban_time_on_fail: 0, max_ban_time_on_fail: 0 },
+    search: {
+      formats: ['html', 'json'],
+      autocomplete: '',
+      safe_search: 0,
+      default_lang: 'en',
+      ban_time_on_fail: 0,
+      max_ban_time_on_fail: 0,
+    },
     server: { port, bind_address: '127.0.0.1', secret_key: 'none', limiter: false, base_url: false, method: 'GET' },
     ui: { static_path: `${resources}/static`, templates_path: `${resources}/templates`, default_theme: 'simple' },
     outgoing: { request_timeout: 20.5, enable_http2: false },
@@ -68,7 +75,9 @@ test.skipIf(!hasProgram('searx-run'))('a real searx is asked and answers', { tim
   const found = [{ address: 'https://nodejs.org/api/stream.html', name: 'Streams', about: 'A stream is a sequence' }];
   const source = await webServer((request, response) => {
     const isAsked = request.url?.includes('node') ?? false;
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ found: isAsked ? found : [] }));
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ found: isAsked ? found : [] }));
   });
   const baseUrl = await startSearx(source.url);
   const { engines } = openEngines({ provider: [{ type: 'searxng', baseUrl }] }, {}, { timeoutMs: 60_000 });
