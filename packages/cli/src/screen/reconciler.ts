@@ -58,6 +58,7 @@ function column(node: ScreenNode): ColumnNode {
 const nothing = () => undefined;
 const never = () => false;
 const none = () => null;
+const hostContext = {};
 
 /** React for a terminal: components become nodes, and whoever draws them is told when they changed. */
 export const reconciler = createReconciler<Root>({
@@ -88,8 +89,8 @@ export const reconciler = createReconciler<Root>({
   resetAfterCommit: ({ onChange }: Root) => onChange(),
 
   getPublicInstance: (node: ScreenNode) => node,
-  getRootHostContext: none,
-  getChildHostContext: none,
+  getRootHostContext: () => hostContext,
+  getChildHostContext: () => hostContext,
   prepareForCommit: none,
   preparePortalMount: nothing,
   finalizeInitialChildren: never,

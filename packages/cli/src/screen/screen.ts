@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { createContext, createElement, type ReactNode, useContext, useEffect, useRef } from 'react';
+import { inertOutput } from '../inert-output.js';
 import { wrapLines } from '../render/lines.js';
-import type { KeyStream } from '../tui/key-stream.js';
 import { type Key, keyOf } from './keys.js';
 import { LiveArea } from './live-area.js';
 import { type ColumnNode, linesOf, type PastNode } from './nodes.js';
@@ -37,8 +37,19 @@ export interface OpenScreen {
   redraw: () => void;
 }
 
+/** Where it is drawn: what is used of a terminal. */
+interface Terminal {
+  readonly columns: number;
+  write(text: string): unknown;
+  on(event: 'resize', listener: () => void): unknown;
+  off(event: 'resize', listener: () => void): unknown;
+}
+
+/** Emits what the terminal sends for a key, one at a time. */
+export type Keys = EventEmitter<{ key: [string] }>;
+
 /** Draws components on the last lines of a terminal and gives them its keys, until one of them or the caller ends it. */
-export function openScreen(app: ReactNode, terminal: NodeJS.WriteStream, keys: KeyStream): OpenScreen {
+export function openScreen(app: ReactNode, terminal: Terminal, keys: Keys): OpenScreen {
   const drawing = new Drawing(terminal);
   let listeners: readonly KeyListener[] = [];
   let isOpen = true;
@@ -94,7 +105,7 @@ const legacyRoot = 0;
 
 /** Keeps the terminal as the nodes are. */
 class Drawing {
-  readonly #terminal: NodeJS.WriteStream;
+  readonly #terminal: Terminal;
   readonly #area = new LiveArea();
   readonly #column: ColumnNode = { type: 'lathe-column', children: [], frame: undefined };
   /** How much of the past is written. */
@@ -102,7 +113,7 @@ class Drawing {
   #isDue = false;
   #isOver = false;
 
-  constructor(terminal: NodeJS.WriteStream) {
+  constructor(terminal: Terminal) {
     this.#terminal = terminal;
   }
 
@@ -134,7 +145,9 @@ class Drawing {
   #draw(): void {
     this.#isDue = false;
     if (this.#isOver) return;
-    const frame = this.#area.frame(linesOf(this.#column, this.#width), this.#newPast());
+    // Whatever a component shows, nothing but text and colours passes here.
+    const lines = linesOf(this.#column, this.#width).map(inertOutput);
+    const frame = this.#area.frame(lines, this.#newPast().map(inertOutput));
     if (frame !== '') this.#terminal.write(frame);
   }
 

@@ -54,7 +54,7 @@ test('a call moves from the live part to the scrollback when it ends, and its te
     response: {},
     durationMs: 7,
   } as const;
-  const done = nextScreen(running, agent({ type: 'call-end', outcome }));
+  const done = nextScreen(running, { type: 'agent', event: { type: 'call-end', outcome }, now: 20 });
   expect(done.calls).toEqual([]);
   expect(done.items).toEqual([
     {
@@ -89,4 +89,20 @@ test('what a prompt ended with is told once, and then the screen is idle', () =>
     ],
     false,
   ]);
+});
+
+test('the time of a call is the time it ran, without the wait for an answer', () => {
+  const at = (now: number, event: AgentEvent): ScreenEvent => ({ type: 'agent', event, now });
+  const call = { type: 'call-update', callId: '1', name: 'edit', description: 'a.txt', args: {} } as const;
+  const outcome = { callId: '1', name: 'edit', llmContent: '', response: {}, durationMs: 9100, returnDisplay: '' };
+  const asked = [at(0, { ...call, status: 'validating' }), at(10, { ...call, status: 'awaiting_approval' })];
+  const ran = play(
+    ...asked,
+    at(9000, { ...call, status: 'executing' }),
+    at(9100, { type: 'call-end', outcome: { ...outcome, status: 'success' } }),
+  );
+  expect(ran.items).toMatchObject([{ call: { durationMs: 100 } }]);
+  const error = { type: 'execution_denied', message: 'no' } as const;
+  const denied = play(...asked, at(9100, { type: 'call-end', outcome: { ...outcome, status: 'cancelled', error } }));
+  expect(denied.items).toMatchObject([{ call: { durationMs: 0 } }]);
 });

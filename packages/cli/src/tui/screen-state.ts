@@ -160,7 +160,8 @@ function callView(
     name: visibleText(event.name),
     description: visibleText(event.description),
     status: event.status,
-    startedAt: known?.startedAt ?? now,
+    // Its time begins when it runs: how long a person thinks about it is not its own.
+    startedAt: known && known.status === event.status ? known.startedAt : now,
     ...(known?.display !== undefined && { display: known.display }),
   };
 }
@@ -173,12 +174,18 @@ function ended(screen: ScreenState, outcome: CallOutcome, now: number): ScreenSt
     description: known?.description ?? visibleText(outcome.name),
     status: outcome.status,
     startedAt: known?.startedAt ?? now,
-    durationMs: outcome.durationMs,
+    durationMs: ranMs(outcome, known, now),
     display: outcome.returnDisplay,
     ...(outcome.error && { error: visibleText(outcome.error.message) }),
   };
   const calls = screen.calls.filter(({ callId }) => callId !== outcome.callId);
   return add(withTodo({ ...screen, calls }, outcome.returnDisplay), { type: 'call', call });
+}
+
+/** Without the wait for approval. */
+function ranMs({ durationMs }: CallOutcome, known: CallView | undefined, now: number): number {
+  if (known?.status === 'awaiting_approval') return 0;
+  return known?.status === 'executing' ? Math.min(durationMs, now - known.startedAt) : durationMs;
 }
 
 function withTodo(screen: ScreenState, display: Display | undefined): ScreenState {
