@@ -37,7 +37,7 @@ export const fixed = {
     ['core/src/files/similar-files.ts', 'maxCompared', 'Names compared to suggest the one that was meant'],
     ['core/src/files/workspace.ts', 'maxPathLength', 'Characters of a path'],
     ['core/src/files/workspace.ts', 'maxLinks', 'Links followed in a path'],
-    ['core/src/files/small-file.ts', 'maxSmallFile', 'Bytes of an ignore file'],
+    ['core/src/files/small-file.ts', 'maxBytes', 'Bytes of an ignore file'],
     ['core/src/files/open-file.ts', 'maxWaits', 'Tries to open a file while too many are open'],
   ],
   'Changing files': [
@@ -90,6 +90,11 @@ export const fixed = {
       'core/src/files/skipped-entries.ts',
       'maxLine',
       'Bytes of one line of what ripgrep says it leaves out; longer, and Lathe walks the tree itself',
+    ],
+    [
+      'core/src/files/skipped-entries.ts',
+      'maxIgnoreFile',
+      'Bytes of an ignore file that ripgrep may read itself; more, and Lathe walks the tree',
     ],
     ['core/src/files/skipped-entries.ts', 'maxErrors', 'Bytes kept of its errors beside them'],
     [

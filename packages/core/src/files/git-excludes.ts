@@ -21,11 +21,12 @@ function excludesSetting(config: string): string | undefined {
 }
 
 /** `info/exclude` of the repository at `directory` (ends in a slash), also when its `.git` is a file that points elsewhere. */
-export function repositoryExcludes(directory: BytePath): BytePath {
+export function repositoryExcludes(directory: BytePath, onProblem: (path: BytePath, reason: string) => void): BytePath {
   const pointer = /^gitdir: (.+?)\s*$/m.exec(readSmallFile(`${directory}.git`) ?? '')?.[1];
   if (pointer === undefined) return `${directory}.git/info/exclude`;
   const gitDirectory = pointer.startsWith('/') ? pointer : directory + pointer;
-  const common = readSmallFile(`${gitDirectory}/commondir`)?.trim();
+  const link = `${gitDirectory}/commondir`;
+  const common = readSmallFile(link, { onProblem: (reason) => onProblem(link, reason) })?.trim();
   const base = common === undefined ? gitDirectory : common.startsWith('/') ? common : `${gitDirectory}/${common}`;
   return `${base}/info/exclude`;
 }

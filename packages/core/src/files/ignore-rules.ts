@@ -143,8 +143,9 @@ export class IgnoreLevel {
 
   /** What holds for a whole repository: its own excludes before the user's. */
   #excludesOf(repository: BytePath): readonly ScopedRules[] {
-    const { excludesFile } = this.#context;
-    return this.#with(excludesFile === undefined ? [] : this.#with([], excludesFile), repositoryExcludes(repository));
+    const { excludesFile, onProblem } = this.#context;
+    const user = excludesFile === undefined ? [] : this.#with([], excludesFile);
+    return this.#with(user, repositoryExcludes(repository, onProblem));
   }
 
   #with(rules: readonly ScopedRules[], path: BytePath): readonly ScopedRules[] {

@@ -1,6 +1,5 @@
 import { statSync } from 'node:fs';
 import { type BytePath, systemPath } from './byte-path.js';
-import { maxSmallFile } from './small-file.js';
 
 /**
  * Reads ripgrep's `--debug` log as it comes: which entries of a tree it left out, and which ignore files it is about to
@@ -46,6 +45,8 @@ export class SkippedEntries {
   }
 }
 
+/** Ripgrep compiles all rules of a file at once: a megabyte of bad ones costs it seconds and half a gigabyte. */
+const maxIgnoreFile = 128 << 10;
 const maxLine = 64 << 10;
 const maxErrors = 16 << 10;
 
@@ -56,9 +57,8 @@ const verdict =
 const openedFile = /^opened gitignore file: (\/.*\/(?:\.gitignore|exclude))$/;
 const aboutOther = /^ignoring \/.*: (?:failed to pass haystack filter: .*|found binary data at offset \d+)$/;
 
-/** Ripgrep reads an ignore file of any size into memory. */
 function isFit(path: BytePath | undefined): boolean {
   if (path === undefined) return false;
   const stat = statSync(systemPath(path), { throwIfNoEntry: false });
-  return stat === undefined || (stat.isFile() && stat.size <= maxSmallFile);
+  return stat === undefined || (stat.isFile() && stat.size <= maxIgnoreFile);
 }

@@ -7,8 +7,7 @@ export interface SmallFileOptions {
   onProblem?: (reason: string) => void;
 }
 
-/** A larger file is not read. */
-export const maxSmallFile = 1 << 20;
+const maxBytes = 1 << 20;
 
 // O_NONBLOCK: opening a pipe must not wait for its writer; the flag is absent, that is 0, on Windows.
 const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
@@ -30,7 +29,7 @@ export function readSmallFile(path: BytePath, { onProblem }: SmallFileOptions = 
 function readAll(descriptor: number): string {
   const stat = fstatSync(descriptor);
   if (!stat.isFile()) throw new Error('not a regular file');
-  if (stat.size > maxSmallFile) throw new Error(`larger than ${maxSmallFile >> 20} MB`);
+  if (stat.size > maxBytes) throw new Error(`larger than ${maxBytes >> 20} MB`);
   const buffer = Buffer.allocUnsafe(stat.size);
   return buffer.toString('latin1', 0, readSync(descriptor, buffer, 0, stat.size, 0));
 }

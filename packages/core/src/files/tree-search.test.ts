@@ -118,6 +118,20 @@ test.skipIf(isWindows)('a ripgrep that keeps no log is not relied on', async () 
   expect(result.matches).toBe(1);
 });
 
+// RL08
+test.skipIf(isWindows).each([
+  ['an ignore file', 'a/.gitignore', {}],
+  ['a list of excludes', 'a/.git/info/exclude', { 'a/.git/info/x': '' }],
+  ['a pointer of a worktree', 'elsewhere/commondir', { 'a/.git': 'gitdir: ../elsewhere', 'elsewhere/y': '' }],
+])('a pipe in place of %s stops ripgrep, not the search', async (_, pipe, files) => {
+  const root = tempDirectory({ '.git/HEAD': '', 'a/x': 'needle', ...files });
+  execFileSync('mkfifo', [join(root, pipe)]);
+  for (const glob of [undefined, 'x']) {
+    const { found, notes } = await search(root, { glob });
+    expect({ found, notes: notes.length }).toEqual({ found: ['a/x:1:needle'], notes: 1 });
+  }
+});
+
 // biome-ignore format: a table is read at a glance
 const rules = [
   'a', '/a', 'a/', 'b/', '/b/c', 'a/**', '**/c', '*', '/*', '*/', '!a', '!*/', '!b/c', '!*.txt', '*.txt', '*.log', '!keep*', 'a\\', '[a',
