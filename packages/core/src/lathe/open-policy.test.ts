@@ -86,3 +86,36 @@ test.each([
   for (const { error } of outcomes) expect(['invalid_tool_params', 'execution_denied']).toContain(error?.type);
   expect(readdirSync(root)).toEqual(['a']);
 });
+
+// SA23
+test('an allow rule that its own examples disprove does not count, and is reported', async () => {
+  const rules = ['run_shell_command(touch a)', 'run_shell_command(touch *)'];
+  const examples = {
+    'run_shell_command(touch a)': { match: ['touch a'], not_match: ['touch a; rm a', 'touch b'] },
+    'run_shell_command(touch *)': { not_match: ['touch ~/.bashrc'] },
+  };
+  const { lathe } = await latheWith({ allow: rules, examples });
+  expect(lathe.problems).toEqual([
+    'permissions.examples: "touch *" holds for "touch ~/.bashrc". It allows nothing until that is mended.',
+  ]);
+  const commands = ['touch a', 'touch b'];
+  const outcomes = await lathe.run(
+    commands.map((command) => ({ name: 'run_shell_command', args: { command } })),
+    signal,
+  );
+  expect(outcomes.map(({ error }) => error?.type)).toEqual([undefined, 'execution_denied']);
+});
+
+test('a deny rule that its own examples disprove still denies, and is reported', async () => {
+  const rule = 'run_shell_command(touch *)';
+  const { lathe } = await latheWith({
+    deny: [rule],
+    examples: { [rule]: { match: ['rm a'] }, typo: { match: ['a'] } },
+  });
+  expect(lathe.problems).toEqual([
+    'permissions.examples: "touch *" does not hold for "rm a". It restricts as it stands.',
+    'permissions.examples: "typo" is no rule about commands that stands in a list.',
+  ]);
+  const [outcome] = await lathe.run([{ name: 'run_shell_command', args: { command: 'touch a' } }], signal);
+  expect(outcome?.error?.type).toBe('execution_denied');
+});

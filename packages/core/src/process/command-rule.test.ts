@@ -65,9 +65,14 @@ test('a rule that does not do what its examples say is found out', () => {
     }),
   ).toEqual([]);
   expect(checkRuleExamples('git *', { match: ['ls'], not_match: ['git push'] })).toEqual([
-    'git * does not hold for: ls',
-    'git * holds for: git push',
+    '"git *" does not hold for "ls".',
+    '"git *" holds for "git push".',
   ]);
+  const restriction = { isRestriction: true };
+  expect(
+    checkRuleExamples('git push', { match: ['ls && git push', '$x'], not_match: ['git pull'] }, restriction),
+  ).toEqual([]);
+  expect(checkRuleExamples('git push', { not_match: ['ls; git push -f'] }, restriction)).toHaveLength(1);
 });
 
 // SJ02

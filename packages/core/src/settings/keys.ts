@@ -25,6 +25,12 @@ export const settingsTable = {
   }),
   'permissions.ask': setting(rules, [], 'Calls that always ask first.', restriction),
   'permissions.deny': setting(rules, [], 'Calls that never run.', restriction),
+  'permissions.examples': setting(
+    map(object({ match: names, not_match: names })),
+    {},
+    'By rule about commands: those it must hold for (match), and those it must not (not_match). Checked at start.',
+    { merge: 'by-key' },
+  ),
 
   'tools.core': setting(rules, undefined, 'Only these tools exist; without it, all do.', {
     also: ['coreTools'],

@@ -186,7 +186,7 @@ test('a trusted workspace adds, but can only tighten what protects the person, a
   const { settings, ignored, problems } = machine({ [user]: mine, [work]: greedy });
   expect(problems).toEqual([]);
   expect(settings.tools).toMatchObject({ approvalMode: 'default', sandbox: { mode: 'auto' }, core: ['read_file'] });
-  expect(settings.permissions).toEqual({ allow: ['read_file'], ask: [], deny: ['web_fetch'] });
+  expect(settings.permissions).toEqual({ allow: ['read_file'], ask: [], deny: ['web_fetch'], examples: {} });
   expect(settings.model).toMatchObject({ name: 'theirs', headers: {}, maxSessionTurns: 10, skipLoopDetection: false });
   expect(settings.mcpServers).toEqual({ own: { command: 'good' }, new: { command: 'x', trust: false } });
   expect(settings.agents).toMatchObject({ maxDepth: 1, maxTurns: 3 });
@@ -225,7 +225,7 @@ test('an untrusted workspace tightens and does nothing else', () => {
   const { settings, ignored, isTrusted } = machine({ [user]: mine, [work]: wishes }, { isTrusted: false });
   expect(isTrusted).toBe(false);
   expect(settings.tools).toMatchObject({ approvalMode: 'plan', exclude: ['edit'], sandbox: { mode: 'required' } });
-  expect(settings.permissions).toEqual({ allow: [], ask: ['glob'], deny: ['web_fetch'] });
+  expect(settings.permissions).toEqual({ allow: [], ask: ['glob'], deny: ['web_fetch'], examples: {} });
   expect(settings.mcp).toEqual({ excluded: ['own'] });
   expect(settings.mcpServers).toEqual({ own: { command: 'good' } });
   expect(settings.hooks).toEqual({});
