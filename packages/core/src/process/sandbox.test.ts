@@ -60,13 +60,10 @@ function sandboxed(options: Partial<SandboxOptions> & { files?: Record<string, s
   const latheHome = new LatheHome(tempDirectory());
   const runner = new CommandRunner(latheHome);
   const sandbox = new Sandbox({ mode: 'required', roots: [root], latheHome, userHome: tempDirectory(), ...options });
-  const run = async (command: string, rights: Partial<SandboxRights> = {}) => {
+  const run = async (command: string, rights: Partial<SandboxRights> = {}, signal = never) => {
     const wrap = await sandbox.prepare(root, { ...nothing, ...rights });
     const env = { ...childEnvironment(process.env), TMPDIR: '/tmp' };
-    const result = await runner.run(
-      { command, cwd: root, env, ...(wrap && { wrap }) },
-      { timeoutMs: 20_000, signal: never },
-    );
+    const result = await runner.run({ command, cwd: root, env, ...(wrap && { wrap }) }, { timeoutMs: 20_000, signal });
     return { ...result, text: result.output.text().trimEnd() };
   };
   return { run, root, sandbox, latheHome };
@@ -308,6 +305,17 @@ describe.skipIf(!hasProgram('bwrap'))('bubblewrap', () => {
     await run('true');
     expect((await long).ending).not.toEqual({ type: 'exit', code: 0 });
     expect(readdirSync(root)).toEqual(['.git']);
+  });
+
+  // RS02
+  test('a command that is ended while its sandbox starts leaves no process and no name behind', async () => {
+    const { run, root } = sandboxed();
+    await run('true');
+    for (let ms = 0; ms < 30; ms += 3) {
+      const result = await run('sleep 300 & sleep 300', {}, AbortSignal.timeout(ms));
+      expect([result.ending, result.survivors]).toEqual([{ type: 'abort' }, []]);
+      expect(readdirSync(root)).toEqual(['.git']);
+    }
   });
 
   test('the right to files lifts the limits on writing, and only those', async () => {
