@@ -8,7 +8,7 @@ export interface Access {
 }
 
 export interface Refusal {
-  status: 401 | 403 | 404;
+  status: 401 | 403 | 404 | 503;
   message: string;
 }
 

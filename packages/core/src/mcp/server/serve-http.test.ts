@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { buildProgram } from '../../../../../testing/lathe-program.js';
 import { type ClientSetup, eras, mcpClient, program } from '../../../../../testing/mcp-client.js';
 import { processesWith, uniqueSleep } from '../../../../../testing/processes.js';
@@ -70,6 +70,8 @@ const initialize = JSON.stringify({
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
 });
 
+const wrongToken = 'POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer AAAA\r\nContent-Length: 9\r\n\r\n{';
+
 function valid(): Record<string, string> {
   return {
     authorization: `Bearer ${token}`,
@@ -117,6 +119,40 @@ test('its own origin and names pass, other paths do not exist, and more than 16 
   // Whether the answer or the end of the connection is seen first depends on how much was under way.
   const tooMuch = post({}, url.pathname, ' '.repeat(17 * 1024 * 1024));
   expect(await tooMuch.catch(() => ({ status: 413 }))).toMatchObject({ status: 413 });
+});
+
+/** Connections that have said `head` and nothing since. */
+async function crowd(count: number, head: string): Promise<Socket[]> {
+  const sockets = Array.from({ length: count }, () => connect(Number(url.port), url.hostname));
+  onTestFinished(() => sockets.forEach((socket) => socket.destroy()));
+  // Those that have to make room are cut off, which is not always told politely.
+  for (const socket of sockets) socket.on('error', () => undefined).resume();
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  for (const socket of sockets) socket.write(head);
+  return sockets;
+}
+
+// SL03
+test.each([
+  ['say nothing', ''],
+  ['send half a request', 'POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer '],
+  ['send a wrong token and half a body', wrongToken],
+  ['ask for what there is not', 'GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nExpect: nothing\r\n\r\n'],
+])('a thousand connections without the token that %s do not keep out a client that has it', async (_what, head) => {
+  const early = await connected();
+  const sockets = await crowd(1_000, head);
+  const late = await connected();
+  expect((await late.listTools()).tools.length).toBeGreaterThan(5);
+  expect((await early.listTools()).tools.length).toBeGreaterThan(5);
+  await vi.waitFor(() => expect(sockets.filter(({ closed }) => !closed).length).toBeLessThanOrEqual(512));
+});
+
+test('of connections with the token those make room that are not in use', async () => {
+  const initializing = `POST /mcp HTTP/1.1\r\nHost: ${url.host}\r\nAuthorization: Bearer ${token}\r\n`;
+  const sockets = await crowd(300, `${initializing}Content-Length: 0\r\n\r\n`);
+  await vi.waitFor(() => expect(sockets.filter(({ closed }) => closed).length).toBeGreaterThanOrEqual(300 - 256));
+  await crowd(300, `${initializing}Content-Length: 1\r\n\r\n`);
+  await vi.waitFor(async () => expect(await post({})).toMatchObject({ status: 503 }));
 });
 
 const outside = Object.values(networkInterfaces())

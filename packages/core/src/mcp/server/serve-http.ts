@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer as createHttpServer, type Server, type ServerResponse } from 'node:http';
 import { mcpPath, type Refusal, refusalOf } from './access-check.js';
+import { ConnectionPlaces } from './connection-places.js';
 import { createServer, type ServerFor, type ServerIdentity } from './create-server.js';
 import { HttpSessions } from './http-sessions.js';
 import { type Toolbox, ToolSession } from './tool-session.js';
@@ -21,11 +22,8 @@ export interface ServeHttpOptions extends ServerIdentity {
 const loopback = '127.0.0.1';
 const maxBodyBytes = 16 * 1024 * 1024;
 const maxSessions = 16;
-const maxConnections = 256;
 const headersMs = 10_000;
 const requestMs = 60_000;
-/** How often both are looked after; Node's own 30 s would let idle connections take all places for longer. */
-const checkMs = 2_000;
 
 /** Serves clients on this machine that have the token, until `signal` aborts. Leaves nothing running behind. */
 export async function serveHttp(options: ServeHttpOptions, signal: AbortSignal): Promise<void> {
@@ -36,17 +34,16 @@ export async function serveHttp(options: ServeHttpOptions, signal: AbortSignal):
     onerror: ({ message }) => log(message),
   });
   const token = randomBytes(32).toString('base64url');
-  const http = createHttpServer({
-    headersTimeout: headersMs,
-    requestTimeout: requestMs,
-    connectionsCheckingInterval: checkMs,
-  });
-  http.maxConnections = maxConnections;
+  const http = createHttpServer({ headersTimeout: headersMs, requestTimeout: requestMs });
+  const places = new ConnectionPlaces(http);
   try {
     const port = await listen(http, wanted);
     http.on('request', (request, response) => {
       const refusal = refusalOf(request, { port, token });
       if (refusal) return refuse(response, refusal);
+      const { socket } = request;
+      if (!places.enter(socket)) return refuse(response, { status: 503, message: 'Too many connections' });
+      response.once('close', () => places.leave(socket));
       const { method = 'GET', url = '/' } = request;
       handle(Object.assign(request, { method, url }), response).catch((error: unknown) => log(String(error)));
     });
