@@ -1,8 +1,10 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { runProgram } from '../../../testing/lathe-program.js';
 import { tempDirectory } from '../../../testing/temp-directory.js';
+import { terminal } from '../../../testing/terminal.js';
 import { webServer } from '../../../testing/web-server.js';
 
 const program = join(import.meta.dirname, '..', 'dist', 'main.js');
@@ -85,6 +87,44 @@ test.each([
   const { code, stdout } = await lathe(args);
   expect(JSON.parse(stdout)).toMatchObject({ status: exitCode === 3 ? 'denied' : 'error', error: { type } });
   expect(code).toBe(exitCode);
+});
+
+// SF10
+describe('with nobody to ask, a call is denied at once and says why', () => {
+  const args = ['call', 'run_shell_command', '{"command": "touch made"}'];
+  const denied = {
+    status: 'denied',
+    error: { type: 'execution_denied', message: expect.stringContaining('nobody is there') },
+  };
+
+  test.each([
+    ['stdin is silent', undefined, {}],
+    ['stdin is at its end', '', {}],
+    ['stdin says yes', 'y\n', {}],
+    ['it is a job of a service', undefined, { CI: '1' }],
+  ])('%s', async (_title, input, env) => {
+    const cwd = tempDirectory();
+    const { code, stdout } = await runProgram([...args, '--json'], { cwd, input, env });
+    expect(JSON.parse(stdout)).toMatchObject(denied);
+    expect([code, existsSync(join(cwd, 'made'))]).toEqual([3, false]);
+  });
+
+  test('stdin is closed', async () => {
+    const cwd = tempDirectory();
+    const command = [process.execPath, program, ...args, '--json'].map((word) => `'${word}'`).join(' ');
+    const env = { PATH: process.env['PATH'] ?? '', HOME: tempDirectory() };
+    const { status, stdout } = spawnSync('sh', ['-c', `exec ${command} <&-`], { cwd, env, encoding: 'utf8' });
+    expect(JSON.parse(stdout)).toMatchObject(denied);
+    expect([status, existsSync(join(cwd, 'made'))]).toEqual([3, false]);
+  });
+
+  test('a service gave the job a terminal', async () => {
+    const cwd = tempDirectory();
+    const job = terminal(args, { cwd, env: { CI: 'true' } });
+    expect(await job.exited()).toBe(3);
+    expect(job.text()).toContain('nobody is there');
+    expect(existsSync(join(cwd, 'made'))).toBe(false);
+  });
 });
 
 test.each([

@@ -25,7 +25,7 @@ export async function run(args: readonly string[], version: string): Promise<num
       home: homedir(),
       stdin: process.stdin,
       terminal: process.stdout,
-      isInteractive: process.stdin.isTTY && process.stdout.isTTY,
+      isInteractive: process.stdin.isTTY && process.stdout.isTTY && !isAutomated,
       out,
       err,
       flush,
@@ -35,6 +35,9 @@ export async function run(args: readonly string[], version: string): Promise<num
     return explain(error);
   }
 }
+
+/** Some services give their jobs a terminal that nobody looks at. */
+const isAutomated = !['', '0', 'false'].includes(process.env['CI'] ?? '');
 
 const line = (text: string): string => inertOutput(text.endsWith('\n') ? text : `${text}\n`);
 const out = (text: string): void => void process.stdout.write(line(text));

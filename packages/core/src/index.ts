@@ -95,7 +95,7 @@ export { childEnvironment, type EnvironmentOptions, unattendedVariables } from '
 export { CommandRunner } from './process/run-command.js';
 export { Sandbox, type SandboxMode, type SandboxOptions, type SandboxStatus } from './process/sandbox.js';
 export { trustedPath } from './process/trusted-path.js';
-export { approvalText } from './scheduler/approval-text.js';
+export { approvalText, grantableRules } from './scheduler/approval-text.js';
 export { noOneThere } from './scheduler/approve.js';
 export type { ConsentRequest } from './scheduler/ask-consent.js';
 export type {

@@ -1,5 +1,12 @@
 import { createInterface } from 'node:readline/promises';
-import { type ApprovalRequest, type Approver, approvalText, type Decision, visibleText } from '@lathe/core';
+import {
+  type ApprovalRequest,
+  type Approver,
+  approvalText,
+  type Decision,
+  grantableRules,
+  visibleText,
+} from '@lathe/core';
 import type { Io } from '../io.js';
 
 /** Asks on the terminal, one question at a time. Anything but a clear yes is a no. */
@@ -17,7 +24,8 @@ export function terminalApprover(io: Io): Approver {
 async function ask(request: ApprovalRequest, io: Io, signal: AbortSignal): Promise<Decision> {
   const { confirmation } = request;
   io.err(visibleText(`\n${approvalText(request)}`));
-  const { rules = [], choices = [] } = confirmation;
+  const { choices = [] } = confirmation;
+  const rules = grantableRules(request);
   choices.forEach(({ label }, index) => io.err(`  ${index + 1}  ${visibleText(label)}`));
   if (rules.length > 0) io.err(`  a  always in this session: ${rules.map(visibleText).join(', ')}`);
   const terminal = createInterface({ input: io.stdin, output: process.stderr });

@@ -157,7 +157,7 @@ test('a silent stdin does not hold up a prompt from the command line', async () 
   expect([stdout, code]).toEqual(['ok\n', 0]);
 });
 
-test('what needs a person is denied with a reason, in the output and in the exit code', async () => {
+test('SF10 what needs a person is denied with a reason, in the output and in the exit code', async () => {
   const cwd = tempDirectory();
   const calls = [{ name: 'run_shell_command', args: { command: 'touch made' } }];
   const { code, stdout, server } = await ask([{ calls }, { text: 'I may not.' }], ['-p', 'go', '-o', 'stream-json'], {

@@ -17,7 +17,7 @@ export function confirmationText({ confirmation, reason }: Proposal, context: Vi
   const { style, width } = context;
   const raw = rawBody(confirmation);
   const isGapped = hasGaps(raw);
-  const isHidden = hasHiddenText(raw) || spelledOut.test(raw) || hasOddBlanks(confirmation, raw);
+  const isHidden = hasHiddenText(raw) || hasOddBlanks(confirmation, raw);
   const warnings = [
     ...(confirmation.warnings ?? []),
     ...(isHidden ? ['It contains invisible or control characters; they are spelled out here.'] : []),
@@ -35,10 +35,8 @@ export function confirmationText({ confirmation, reason }: Proposal, context: Vi
   };
 }
 
-/** Diffs come with invisible characters spelled out like this. */
-const spelledOut = /<U\+[0-9A-F]{4,6}>/;
-/** Look like a blank and are none to a shell. */
-const oddBlanks = /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]/gu;
+/** Look like a blank, or like nothing after a sign, and are more to a shell. */
+const oddBlanks = /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]|\ufe0f/gu;
 
 /** In prose they are nothing special. */
 function hasOddBlanks({ type }: Confirmation, raw: string): boolean {

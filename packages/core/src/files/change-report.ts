@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { diffLines } from '../text/line-diff.js';
-import { splitKeepingBreaks } from '../text/unified-diff.js';
+import { spellsOut, splitKeepingBreaks } from '../text/unified-diff.js';
+import { hasHiddenText } from '../text/visible-text.js';
 import type { ChangeView, TextChange } from './change-view.js';
 import type { Snapshot } from './file-snapshot.js';
 import { applySplices } from './splice.js';
@@ -33,7 +34,8 @@ export function confirmChange(
 ) {
   const { location, current } = change;
   const warnings = warningsOf(change, view);
-  const rule = ruleFor(workspace, change.tool, location);
+  const isSeen = !view.isCut && !isSpelledOut(change, view);
+  const isGuarded = location.guarded !== undefined || location.secret !== undefined;
   return {
     type: 'edit' as const,
     title: `Confirm ${change.title}: ${workspace.display(location.path)}`,
@@ -42,7 +44,7 @@ export function confirmChange(
     ...(texts && { originalContent: current && texts.oldText, newContent: texts.newText }),
     ...(warnings.length > 0 && { warnings }),
     // Nobody can say "always" to what they could not see, nor to a guarded path.
-    ...(location.guarded === undefined && location.secret === undefined && !view.isCut && { rules: [rule] }),
+    ...(isSeen && !isGuarded && { rules: [ruleFor(workspace, change.tool, location)] }),
   };
 }
 
@@ -57,8 +59,15 @@ function warningsOf(
   if (!location.inside) warnings.push(`${location.path} is outside the workspace`);
   if (change.asked !== location.path && location.inside) warnings.push(`${change.asked} leads to ${location.path}`);
   if (current !== null && current.otherNames > 0) warnings.push(hardLinkNote(current));
+  if (isSpelledOut(change, view))
+    warnings.push('It contains invisible or control characters; they are spelled out here');
   if (view.isCut) warnings.push('The change is too large to be shown in full');
   return warnings;
+}
+
+/** The path or the change holds what cannot be seen. */
+function isSpelledOut({ asked }: { asked: string }, { diff }: ChangeView): boolean {
+  return hasHiddenText(asked) || spellsOut(diff);
 }
 
 export function hardLinkNote({ otherNames }: Snapshot): string {

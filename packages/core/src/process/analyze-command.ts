@@ -102,7 +102,7 @@ function oddities(command: string): string[] {
   const found: string[] = [];
   if (command.length > maxLength) found.push(`It is longer than ${maxLength} characters.`);
   if (/[\0\p{Cs}]/u.test(command)) found.push('It contains characters that cannot be passed on.');
-  if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]/u.test(command.replace(/[\t\n\0]/g, '')))
+  if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Default_Ignorable_Code_Point}]/u.test(command.replace(/[\t\n\0]/g, '')))
     found.push('It contains invisible characters.');
   if (/[\p{Zs}\u115f\u1160\u3164\uffa0]/u.test(command.replaceAll(' ', ''))) found.push('It contains unusual spaces.');
   return found;

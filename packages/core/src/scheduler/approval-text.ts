@@ -1,3 +1,4 @@
+import { hasHiddenText } from '../text/visible-text.js';
 import type { Confirmation } from '../tools/confirmation.js';
 import type { ApprovalRequest } from './call.js';
 
@@ -5,6 +6,12 @@ import type { ApprovalRequest } from './call.js';
 export function approvalText({ confirmation, reason }: ApprovalRequest): string {
   const warnings = (confirmation.warnings ?? []).map((warning) => `! ${warning}`);
   return [confirmation.title, details(confirmation), ...warnings, `(asked because ${reason})`].join('\n');
+}
+
+/** "Always" is offered only for what a person can see all of. */
+export function grantableRules(request: ApprovalRequest): readonly string[] {
+  const { rules = [] } = request.confirmation;
+  return [approvalText(request), ...rules].some(hasHiddenText) ? [] : rules;
 }
 
 function details(confirmation: Confirmation): string {

@@ -1,4 +1,5 @@
 import type { LineEdit } from './line-diff.js';
+import { spelledOut } from './visible-text.js';
 
 /** Neighbouring changes with the lines around them. Line numbers are 0-based. */
 export interface Hunk {
@@ -66,7 +67,7 @@ function groupsOf(edits: readonly LineEdit[]): LineEdit[][] {
  */
 export function formatDiff(hunks: readonly Hunk[], { oldName, newName }: DiffNames): string {
   if (hunks.length === 0) return '';
-  const out = [`--- ${oldName === null ? '/dev/null' : oldName}`, `+++ ${newName}`];
+  const out = [`--- ${oldName === null ? '/dev/null' : visibleName(oldName)}`, `+++ ${visibleName(newName)}`];
   const showReturns = mixesLineEndings(hunks);
   for (const { oldStart, newStart, lines } of hunks) {
     const [removed, added] = [
@@ -80,6 +81,11 @@ export function formatDiff(hunks: readonly Hunk[], { oldName, newName }: DiffNam
     }
   }
   return `${out.join('\n')}\n`;
+}
+
+/** True when a diff shows characters that cannot be seen by their names. */
+export function spellsOut(diff: string): boolean {
+  return /<U\+[0-9A-F]{4,6}>/.test(diff);
 }
 
 /** The lines of a text, each with its line break. */
@@ -98,16 +104,14 @@ function mixesLineEndings(hunks: readonly Hunk[]): boolean {
   return kinds.size > 1;
 }
 
-// C0 and C1 controls but tab, direction marks and overrides, zero-width space and joiner, byte order mark, tags.
-const invisible = /(?!\t)[\p{Cc}\u061C\u200B\u200E\u200F\u2028-\u202E\u2060\u2066-\u2069\uFEFF\u{E0000}-\u{E007F}]/gu;
-
 function visible(line: string, showReturns: boolean): string {
   const content = line.replace(/\r?\n$|\r$/, '');
   const ending = line.slice(content.length);
   const mark = !showReturns || ending === '\n' || ending === '' ? '' : ending === '\r\n' ? '␍' : '␍ (CR alone)';
-  return content.replace(invisible, spelledOut) + mark;
+  return spelledOut(content) + mark;
 }
 
-function spelledOut(character: string): string {
-  return `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`;
+/** A name is one line, so that nothing in it can pass for a part of the diff. */
+function visibleName(name: string): string {
+  return spelledOut(name).replaceAll('\n', '<U+000A>').replaceAll('\t', '<U+0009>');
 }

@@ -14,8 +14,16 @@ export function hasHiddenText(text: string): boolean {
   return text.search(hidden) !== -1;
 }
 
-// C0 but for \t and \n, DEL, C1, soft hyphen, Arabic letter mark, Hangul and Khmer fillers, zero-width and bidi marks,
-// line and paragraph separators, invisible operators, variation selectors' supplement, tags, lone surrogates.
+/** Diffs spell hidden characters out in this way, for a backslash means something in code. */
+export function spelledOut(text: string): string {
+  return text.replace(
+    hidden,
+    (character) => `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`,
+  );
+}
+
+// Controls but for \t and \n; whatever Unicode calls a format character, a separator of lines, half a character, or
+// ignorable when it cannot be drawn. What makes a picture of a sign (⚠️, 1️⃣) is seen.
 const hidden =
-  // oxlint-disable-next-line no-control-regex, no-misleading-character-class -- control characters are what this is about
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]|\p{Cs}/gu;
+  // oxlint-disable-next-line no-control-regex -- control characters are what this is about
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}](?<!\p{Extended_Pictographic}\ufe0f|[\d#*]\ufe0f(?=\u20e3))/gu;

@@ -9,6 +9,7 @@ import { Pace } from '../files/pace.js';
 import { pathTarget } from '../files/path-target.js';
 import { applySplices } from '../files/splice.js';
 import type { Workspace } from '../files/workspace.js';
+import { hasHiddenText } from '../text/visible-text.js';
 import type { Confirmation } from './confirmation.js';
 import type { Target } from './target.js';
 import { BaseTool, type Change, type ToolIdentity, type ToolResult } from './tools.js';
@@ -70,7 +71,11 @@ export abstract class FileChangeTool<P extends { file_path: string }, C extends 
     const location = await this.#paths.judge(params, params.file_path);
     // Whoever changes a file learns what was in it, so a rule against reading it holds as well.
     const read: Target = { type: 'path', access: 'read', path: location.path, asks: false, hidden: true };
-    return [pathTarget(location, 'write'), read];
+    const targets: Target[] = [pathTarget(location, 'write'), read];
+    // What cannot be seen is asked for, whatever a rule or a mode says about the place.
+    if ([location.path, ...Object.values(params)].some(isHidden))
+      targets.push({ type: 'path', access: 'write', path: location.path, asks: true, hidden: true });
+    return targets;
   }
 
   override async shouldConfirmExecute(params: P, signal: AbortSignal): Promise<Confirmation> {
@@ -133,4 +138,8 @@ export abstract class FileChangeTool<P extends { file_path: string }, C extends 
     const name = this.workspace.display(path);
     return { oldName: current && name, newName: name };
   }
+}
+
+function isHidden(value: unknown): boolean {
+  return typeof value === 'string' && hasHiddenText(value.replaceAll('\r\n', '\n'));
 }

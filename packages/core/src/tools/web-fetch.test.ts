@@ -165,7 +165,6 @@ test('the confirmation shows what is hidden in an address and what it carries aw
     title: 'Fetch a web page',
     prompt: `Fetch https://пример.com/a\\u{200b}b?d=${data}`,
     urls: [`https://пример.com/a\\u{200b}b?d=${data}`, `https://xn--e1afmkfd.com/a%E2%80%8Bb?d=${data}`],
-    rules: ['web_fetch(xn--e1afmkfd.com)'],
     warnings: [
       'The address holds invisible characters; they are shown as escapes.',
       'The host is really xn--e1afmkfd.com.',

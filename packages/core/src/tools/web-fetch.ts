@@ -70,20 +70,26 @@ export class WebFetchTool extends BaseTool<Params> {
 
   override getTargets(params: Params): Target[] {
     const [payload] = this.#payloads(params);
-    return urlsOf(params).map((url) => ({
-      type: 'host',
-      host: hostOf(url),
-      ...((url.port !== '' || this.#options.http.opens(url)) && { port: portOf(url) }),
-      asks: true,
-      ...(payload && { guarded: `the address carries data away: ${payload.why}` }),
-    }));
+    const targets = urlsOf(params).map(
+      (url): Target => ({
+        type: 'host',
+        host: hostOf(url),
+        ...((url.port !== '' || this.#options.http.opens(url)) && { port: portOf(url) }),
+        asks: true,
+        ...(payload && { guarded: `the address carries data away: ${payload.why}` }),
+      }),
+    );
+    // What cannot be seen is asked for, whatever a rule says about the host.
+    const unseen = hasHiddenText(params.url) ? targets.map((target) => ({ ...target, hidden: true })) : [];
+    return [...targets, ...unseen];
   }
 
   override async shouldConfirmExecute(params: Params): Promise<Confirmation> {
     const urls = urlsOf(params);
     const [url] = urls;
+    const isHidden = hasHiddenText(params.url);
     const warnings = [
-      ...(hasHiddenText(params.url) ? ['The address holds invisible characters; they are shown as escapes.'] : []),
+      ...(isHidden ? ['The address holds invisible characters; they are shown as escapes.'] : []),
       ...(url && /(?:^|\.)xn--/.test(url.hostname) ? [`The host is really ${url.hostname}.`] : []),
       ...this.#payloads(params).map(({ shown, why }) => `The address carries data away: ${shown} (${why}).`),
     ];
@@ -92,7 +98,7 @@ export class WebFetchTool extends BaseTool<Params> {
       title: 'Fetch a web page',
       prompt: `Fetch ${visibleText(params.url)}`,
       urls: [...new Set([visibleText(params.url), ...urls.map(({ href }) => href)])],
-      rules: [...new Set(urls.map((each) => `web_fetch(${hostRule(each)})`))],
+      ...(!isHidden && { rules: [...new Set(urls.map((each) => `web_fetch(${hostRule(each)})`))] }),
       ...(warnings.length > 0 && { warnings }),
     };
   }

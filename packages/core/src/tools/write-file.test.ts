@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
@@ -186,4 +186,50 @@ test('what was approved is what is written: a new file that appeared meanwhile i
   writeFileSync(path('f'), 'theirs');
   await expect(tool.execute(params, signal)).rejects.toMatchObject({ type: 'file_changed_since_read' });
   expect(read('f')).toBe('theirs');
+});
+
+// SF09
+describe('the question about a change hides nothing of it', () => {
+  test.each([
+    ['line endings, which stay as they are', 'a\r\nb\r\n', 'a\nB\n', [' a', '-b', '+B'], 'a\r\nB\r\n'],
+    ['mixed line endings', 'a\nb\n', 'a\r\nb\n', ['-a', '+a␍', ' b']],
+    ['a byte order mark', '\ufeffa\n', 'b\n', ['-<U+FEFF>a', '+<U+FEFF>b'], '\ufeffb\n'],
+    ['indentation', 'if x:\n\ty\n', 'if x:\n        y\n', [' if x:', '-\ty', '+        y']],
+    ['blanks at the end of a line', 'a\n', 'a  \n', ['-a', '+a  ']],
+    ['invisible characters', 'admin\n', 'ad\u200bmin\n', ['-admin', '+ad<U+200B>min']],
+    ['the last line break', 'a\n', 'a', ['-a', '+a', '\\ No newline at end of file']],
+    ['a file that is emptied', 'a\nb\n', '', ['-a', '-b']],
+  ])('%s', async (_title, before, content, expected, after = content) => {
+    const { tool, path, see, read, write } = await setUp({ f: before });
+    see('f');
+    const question = await tool.shouldConfirmExecute({ file_path: path('f'), content }, signal);
+    expect(question).toMatchObject({ type: 'edit', filePath: path('f') });
+    const diff = question.type === 'edit' ? question.fileDiff : '';
+    expect(diff.split('\n').slice(3, -1)).toEqual(expected);
+    await write('f', content);
+    expect(read('f')).toBe(after);
+  });
+
+  test('a new file is called one, a link says where it leads, and the mode stays', async () => {
+    const { tool, path, see, write } = await setUp({ 'real.sh': 'a\n' });
+    const asks = (name: string) => tool.shouldConfirmExecute({ file_path: path(name), content: 'b\n' }, signal);
+    expect(await asks('new')).toMatchObject({ fileDiff: '--- /dev/null\n+++ new\n@@ -0,0 +1 @@\n+b\n' });
+    symlinkSync('real.sh', path('link.sh'));
+    chmodSync(path('real.sh'), 0o751);
+    see('real.sh');
+    expect(await asks('link.sh')).toMatchObject({
+      filePath: path('real.sh'),
+      warnings: [`${path('link.sh')} leads to ${path('real.sh')}`],
+    });
+    await write('link.sh', 'b\n');
+    expect(statSync(path('real.sh')).mode & 0o777).toBe(0o751);
+  });
+
+  test('what is too large to be looked at is said to be, and cannot be allowed for always', async () => {
+    const { tool, path } = await setUp();
+    const content = 'a line of text\n'.repeat(100_000);
+    const question = await tool.shouldConfirmExecute({ file_path: path('f'), content }, signal);
+    expect(question.warnings).toEqual(['The change is too large to be shown in full']);
+    expect(question.rules).toBeUndefined();
+  });
 });

@@ -1,8 +1,8 @@
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
 import { ToolError } from '../../errors.js';
-import { approvalText } from '../../scheduler/approval-text.js';
+import { approvalText, grantableRules } from '../../scheduler/approval-text.js';
 import type { ApprovalRequest } from '../../scheduler/call.js';
-import { hasHiddenText, visibleText } from '../../text/visible-text.js';
+import { visibleText } from '../../text/visible-text.js';
 import type { Decision } from '../../tools/confirmation.js';
 
 /** What came back, not yet checked. */
@@ -20,7 +20,7 @@ export function approvalForm(request: ApprovalRequest): ElicitRequestFormParams 
   if (message.length > maxQuestionChars)
     throw new ToolError('execution_denied', `${request.tool} was not run: what must be approved is too long to show.`);
   const { choices = [] } = request.confirmation;
-  const rules = grantable(request);
+  const rules = grantableRules(request);
   return {
     mode: 'form',
     message,
@@ -56,12 +56,6 @@ export function decisionOf(answer: FormAnswer, request: ApprovalRequest): Decisi
   const picked = choices.find(({ id }) => id === choice);
   if (choices.length > 0 && !picked) return { outcome: 'deny' };
   const extra = picked ? { choice: picked.id } : {};
-  const isRemembered = remember === true && grantable(request).length > 0;
+  const isRemembered = remember === true && grantableRules(request).length > 0;
   return isRemembered ? { outcome: 'always', scope: 'session', ...extra } : { outcome: 'once', ...extra };
-}
-
-/** "Always" is offered only for what a person can see all of. */
-function grantable(request: ApprovalRequest): readonly string[] {
-  const { rules = [] } = request.confirmation;
-  return hasHiddenText(approvalText(request)) || rules.some(hasHiddenText) ? [] : rules;
 }

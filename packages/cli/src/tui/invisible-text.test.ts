@@ -1,0 +1,97 @@
+import { join } from 'node:path';
+import { type ApprovalRequest, createLathe, grantableRules } from '@lathe/core';
+import { expect, onTestFinished, test } from 'vitest';
+import { invisibleCharacters } from '../../../../testing/invisible-characters.js';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { renderMarkdown } from '../render/markdown.js';
+import { styleFor } from '../render/style.js';
+import { confirmationText } from './confirmation-text.js';
+
+const style = styleFor({ NO_COLOR: '1' });
+const context = {
+  style,
+  width: 500,
+  markdown: (text: string, width: number) => renderMarkdown(text, width, style),
+  isSpoken: false,
+};
+
+/** A project in which everything of this kind was allowed for always, and a person who hears every question and says no. */
+async function setUp() {
+  const base = tempDirectory({
+    'home/.lathe/settings.json': JSON.stringify({
+      permissions: { allow: ['run_shell_command(echo *)', 'write_file(/**)', 'web_fetch(example.com)'] },
+      tools: { sandbox: 'off' },
+    }),
+    'app/readme.md': 'a project\n',
+  });
+  const asked: ApprovalRequest[] = [];
+  const cwd = join(base, 'app');
+  const lathe = await createLathe({
+    cwd,
+    home: join(base, 'home'),
+    env: { PATH: process.env['PATH'] ?? '', HOME: join(base, 'home') },
+    flags: { 'tools.approvalMode': 'auto-edit' },
+    approver: {
+      decide: async (request) => {
+        asked.push(request);
+        return { outcome: 'deny' };
+      },
+    },
+  });
+  onTestFinished(() => lathe.close());
+  return { lathe, cwd, asked };
+}
+
+const places: Record<string, (text: string, cwd: string) => { name: string; args: Record<string, unknown> }> = {
+  'a command': (text) => ({ name: 'run_shell_command', args: { command: `echo ${text}` } }),
+  'a path': (text, cwd) => ({ name: 'write_file', args: { file_path: join(cwd, text), content: 'x\n' } }),
+  'a diff': (text, cwd) => ({ name: 'write_file', args: { file_path: join(cwd, 'new.txt'), content: `${text}\n` } }),
+  'an address': (text) => ({ name: 'web_fetch', args: { url: `https://example.com/${text}`, prompt: 'read' } }),
+};
+
+test.each(Object.entries(places))(
+  'SF02: every invisible character in %s is spelled out, warned of, asked about whatever was allowed, and never allowed for always',
+  { timeout: 300_000 },
+  async (_place, callOf) => {
+    const { lathe, cwd, asked } = await setUp();
+    const characters = invisibleCharacters();
+    expect(characters.length).toBeGreaterThan(500);
+    const unseen: string[] = [];
+    let questions = 0;
+    for (const character of characters) {
+      asked.length = 0;
+      const [outcome] = await lathe.run([callOf(`a${character}b`, cwd)], new AbortController().signal);
+      // No address may hold control characters at all.
+      if (outcome?.error?.type === 'invalid_tool_params') continue;
+      questions++;
+      const problem = problemOf(asked, character);
+      if (problem !== undefined) unseen.push(`U+${character.codePointAt(0)?.toString(16)}: ${problem}`);
+    }
+    expect(unseen).toEqual([]);
+    expect(questions).toBeGreaterThan(450);
+  },
+);
+
+function problemOf([request]: readonly ApprovalRequest[], character: string): string | undefined {
+  if (!request) return 'nobody was asked';
+  const { title, body, warnings } = confirmationText(request, context);
+  const shown = [...title, ...body, ...warnings].join('\n');
+  const code = character.codePointAt(0)?.toString(16).padStart(2, '0') ?? '';
+  const escapes = [`a\\x${code}b`, `a\\u{${code}}b`, `a<U+${code.toUpperCase().padStart(4, '0')}>b`];
+  if (!escapes.some((escape) => shown.includes(escape))) return `it is not spelled out in ${JSON.stringify(shown)}`;
+  if (shown.includes(character)) return 'it is shown as it is';
+  if (!/invisible/.test(warnings.join(' '))) return `no warning but ${warnings.join(' ')}`;
+  return grantableRules(request).length > 0 ? 'always is offered' : undefined;
+}
+
+test('what is plain runs by the same rules without a question, and signs that are pictures are no secret', async () => {
+  const { lathe, cwd, asked } = await setUp();
+  for (const text of ['ab', 'é漢字', '👍🏽'])
+    for (const place of ['a command', 'a path', 'a diff'])
+      await lathe.run([places[place]?.(text, cwd) ?? { name: '', args: {} }], new AbortController().signal);
+  await lathe.run(
+    [{ name: 'write_file', args: { file_path: join(cwd, 'b'), content: '⚠️ 1️⃣\r\n' } }],
+    AbortSignal.timeout(60_000),
+  );
+  expect(asked).toEqual([]);
+});
