@@ -80,6 +80,11 @@ export const fixed = {
     ['core/src/tools/grep.ts', 'maxChars', 'Characters of its answer'],
     ['core/src/files/rg-output.ts', 'maxColumns', 'Characters shown of a line that matches'],
     ['core/src/files/rg-output.ts', 'maxRecord', 'Bytes kept of one line'],
+    [
+      'core/src/files/skipped-entries.ts',
+      'maxLog',
+      'Bytes of the list of what ripgrep left out; beyond it our own walk takes over',
+    ],
     ['core/src/files/ripgrep.ts', 'maxStderr', 'Bytes kept of what ripgrep complains about'],
     ['core/src/tools/glob.ts', 'maxFiles', 'Files that `glob` names'],
     ['core/src/tools/glob.ts', 'timeoutMs', 'Milliseconds it may take'],

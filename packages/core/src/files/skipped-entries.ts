@@ -12,6 +12,7 @@ export class SkippedEntries {
   errors = '';
   readonly #onSkipped: (path: BytePath) => void;
   #rest = '';
+  #size = 0;
 
   constructor(onSkipped: (path: BytePath) => void) {
     this.#onSkipped = onSkipped;
@@ -20,7 +21,8 @@ export class SkippedEntries {
   push(chunk: Buffer): void {
     const lines = (this.#rest + chunk.toString('latin1')).split('\n');
     this.#rest = lines.pop() ?? '';
-    if (this.#rest.length > maxLine) this.isOdd = true;
+    this.#size += chunk.length;
+    if (this.#rest.length > maxLine || this.#size > maxLog) this.isOdd = true;
     for (const line of lines) if (!this.isOdd) this.#read(line);
   }
 
@@ -48,6 +50,7 @@ export class SkippedEntries {
 /** Ripgrep compiles all rules of a file at once: a megabyte of bad ones costs it seconds and half a gigabyte. */
 const maxIgnoreFile = 128 << 10;
 const maxLine = 64 << 10;
+const maxLog = 64 << 20;
 const maxErrors = 16 << 10;
 
 const logLine = /^rg: DEBUG\|([\w:]+)\|[^|]*?\.rs:\d+: (.*)$/;

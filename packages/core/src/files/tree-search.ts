@@ -49,7 +49,7 @@ function isSpecialSearch({ options, glob, isSecretPlace }: SearchJob): boolean {
 
 const unusedIgnoreFiles = 'ignore files not used';
 /** After this long, somebody looks whether ripgrep waits for a pipe that is called `.gitignore`. */
-const patienceMs = 1000;
+const patienceMs = 2000;
 /** More than this left out against our rules is a tree that ripgrep does not understand. */
 const maxLeft = 10_000;
 
