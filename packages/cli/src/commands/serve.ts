@@ -5,6 +5,8 @@ import type { Command } from '../commands.js';
 import { exitCodes } from '../exit-codes.js';
 import { openLathe } from '../open-lathe.js';
 
+const unreadMs = 1_000;
+
 /** `lathe serve`: the built-in tools for another program, as an MCP server. */
 export const command: Command = {
   async run({ operands, flags }, io, signal) {
@@ -19,7 +21,11 @@ export const command: Command = {
       const onListening = (url: string, token: string) =>
         io.err(`lathe: serving ${url}\nlathe: requests need the header Authorization: Bearer ${token}`);
       await serveHttp({ ...common, open, port, onListening }, signal);
-    } else await serveStdio({ ...common, toolbox: await open(), input: io.stdin, output: process.stdout }, signal);
+    } else {
+      await serveStdio({ ...common, toolbox: await open(), input: io.stdin, output: process.stdout }, signal);
+      // What a client leaves unread would keep the program running after its end.
+      setTimeout(() => process.exit(), unreadMs).unref();
+    }
     return exitCodes.success;
   },
 };

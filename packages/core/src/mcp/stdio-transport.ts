@@ -106,22 +106,14 @@ export class StdioTransport implements Transport {
   }
 
   #receive(chunk: Buffer): void {
-    let start = 0;
-    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
+    for (const line of this.#unfinished.linesWith(chunk)) {
       if (this.#closing !== undefined) return;
-      if (this.#unfinished.isEmpty) this.#deliver(chunk.toString('utf8', start, end));
-      else if (this.#keep(chunk.subarray(start, end))) this.#deliver(this.#unfinished.take());
-      start = end + 1;
+      if (line === undefined) {
+        this.#disconnect(`It sent a message of more than ${maxFrameMegabytes} MB and was disconnected.`);
+        return;
+      }
+      this.#deliver(line);
     }
-    if (start < chunk.length) this.#keep(chunk.subarray(start));
-  }
-
-  /** False, and the server is disconnected, when its line is too long. */
-  #keep(bytes: Buffer): boolean {
-    if (this.#closing !== undefined) return false;
-    if (this.#unfinished.append(bytes)) return true;
-    this.#disconnect(`It sent a message of more than ${maxFrameMegabytes} MB and was disconnected.`);
-    return false;
   }
 
   #disconnect(problem: string): Error {

@@ -1,5 +1,7 @@
 const stepBytes = 256 * 1024;
 
+const newline = 10;
+const space = 32;
 const openingBrace = 123;
 /** What a line that is no message is told as. */
 const noise = '…';
@@ -22,6 +24,17 @@ export class UnfinishedLine {
     return this.#length === 0;
   }
 
+  /** The lines that `chunk` completes, `undefined` for one that is too long; what follows them is kept. */
+  *linesWith(chunk: Buffer): Generator<string | undefined> {
+    let start = 0;
+    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
+      if (this.isEmpty) yield chunk.toString('utf8', start, end);
+      else yield this.append(chunk.subarray(start, end)) ? this.take() : undefined;
+      start = end + 1;
+    }
+    if (start < chunk.length && !this.append(chunk.subarray(start))) yield undefined;
+  }
+
   /** False when the line is too long, and then nothing is kept of it. */
   append(bytes: Uint8Array): boolean {
     const length = this.#length + bytes.length;
@@ -29,7 +42,7 @@ export class UnfinishedLine {
       this.clear();
       return false;
     }
-    if (this.isEmpty) this.#isNoise = bytes[0] !== openingBrace;
+    if (this.isEmpty) this.#isNoise = !canBegin(bytes[0]);
     if (!this.#isNoise) this.#store(bytes, length);
     this.#length = length;
     return true;
@@ -54,4 +67,9 @@ export class UnfinishedLine {
       this.#storage.resize(Math.min(this.#maxBytes, Math.ceil(length / stepBytes) * stepBytes));
     new Uint8Array(this.#storage, this.#length).set(bytes);
   }
+}
+
+/** Whether a message can begin like this: with its brace, or with space before it. */
+function canBegin(byte: number | undefined): boolean {
+  return byte === undefined || byte === openingBrace || byte <= space;
 }

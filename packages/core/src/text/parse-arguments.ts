@@ -1,6 +1,5 @@
+import { endOfString, type ParsedJson, parseJson } from './parse-json.js';
 import { boundsProblem } from './value-bounds.js';
-
-export type ParsedArguments = { ok: true; value: unknown } | { ok: false; problem: string };
 
 const maxChars = 8 * 1024 * 1024;
 
@@ -8,29 +7,21 @@ const maxChars = 8 * 1024 * 1024;
  * The arguments of a call that arrived as text. Besides JSON, a Markdown fence around it and trailing commas are
  * accepted: neither can change what was meant. A text that was cut off is never completed.
  */
-export function parseArguments(text: string): ParsedArguments {
+export function parseArguments(text: string): ParsedJson {
   if (text.length > maxChars) return refuse(`are larger than ${maxChars / 1024 / 1024} MB`);
   const json = withoutFence(text);
   const scan = scanBrackets(json);
   if (scan.problem !== null) return refuse(scan.problem);
-  const first = parse(json);
-  const parsed = first.ok || scan.trailingCommas.length === 0 ? first : parse(withoutCommas(json, scan.trailingCommas));
+  const first = parseJson(json);
+  const parsed =
+    first.ok || scan.trailingCommas.length === 0 ? first : parseJson(withoutCommas(json, scan.trailingCommas));
   if (!parsed.ok) return refuse(`are not valid JSON: ${parsed.problem}`);
   const bounds = boundsProblem(parsed.value);
   return bounds === null ? parsed : refuse(`cannot be used: the value ${bounds}`);
 }
 
-function refuse(problem: string): ParsedArguments {
+function refuse(problem: string): ParsedJson {
   return { ok: false, problem: `The arguments ${problem}. Send one complete JSON object.` };
-}
-
-function parse(json: string): ParsedArguments {
-  try {
-    const value: unknown = JSON.parse(json);
-    return { ok: true, value };
-  } catch (error) {
-    return { ok: false, problem: error instanceof Error ? error.message.slice(0, 200) : 'unreadable' };
-  }
 }
 
 /** Only a fence that is opened and closed, with nothing around it, says where the JSON begins and ends. */
@@ -74,16 +65,6 @@ function scanBrackets(json: string): Scan {
     before = character;
   }
   return scan(depth > 0 ? 'are cut off before they are complete' : null);
-}
-
-/** Where the string that opens at `start` closes, or -1. */
-function endOfString(json: string, start: number): number {
-  for (let at = json.indexOf('"', start + 1); at >= 0; at = json.indexOf('"', at + 1)) {
-    let slashes = 0;
-    while (json[at - 1 - slashes] === '\\') slashes++;
-    if (slashes % 2 === 0) return at;
-  }
-  return -1;
 }
 
 function withoutCommas(json: string, commas: readonly number[]): string {

@@ -7,7 +7,6 @@ export interface HttpSessionsOptions extends ServerIdentity {
   sdk: ServerSdk;
   serverFor: ServerFor;
   open: () => Promise<Toolbox>;
-  maxBodyBytes: number;
   maxSessions: number;
 }
 
@@ -28,14 +27,15 @@ export class HttpSessions {
     this.#options = options;
   }
 
-  async fetch(request: Request): Promise<Response> {
+  /** `message` is the body of a request that has one. */
+  async fetch(request: Request, message?: unknown): Promise<Response> {
     const id = request.headers.get('mcp-session-id');
-    if (id === null) return this.#openNext(request);
+    if (id === null) return this.#openNext(request, message);
     const session = this.#sessions.get(id);
     if (!session) return refuse(404, 'Session not found');
     this.#sessions.delete(id);
     this.#sessions.set(id, session);
-    return session.transport.handleRequest(request);
+    return session.transport.handleRequest(request, { parsedBody: message });
   }
 
   async close(): Promise<void> {
@@ -43,19 +43,18 @@ export class HttpSessions {
   }
 
   /** One after the other: only then is there room for each. */
-  #openNext(request: Request): Promise<Response> {
-    const opened = this.#opening.then(() => this.#open(request));
+  #openNext(request: Request, message: unknown): Promise<Response> {
+    const opened = this.#opening.then(() => this.#open(request, message));
     this.#opening = opened.catch(() => undefined);
     return opened;
   }
 
-  async #open(request: Request): Promise<Response> {
+  async #open(request: Request, message: unknown): Promise<Response> {
     if (!(await this.#makeRoom())) return refuse(503, 'Too many sessions');
-    const { sdk, maxBodyBytes, open, serverFor } = this.#options;
+    const { sdk, open, serverFor } = this.#options;
     const transport = new sdk.WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => void this.#sessions.set(id, session),
-      maxRequestBodySize: maxBodyBytes,
     });
     const tools = new ToolSession(await open());
     const server = serverFor(sdk, tools, this.#options);
@@ -68,7 +67,7 @@ export class HttpSessions {
     });
     const session: OpenSession = { tools, transport, closed };
     await server.connect(transport);
-    const response = await transport.handleRequest(request);
+    const response = await transport.handleRequest(request, { parsedBody: message });
     // Anything but a proper start opens no session.
     if (transport.sessionId === undefined) await endOf(session);
     return response;
@@ -87,6 +86,6 @@ async function endOf({ transport, closed }: OpenSession): Promise<void> {
   await closed;
 }
 
-function refuse(status: number, message: string): Response {
-  return Response.json({ jsonrpc: '2.0', id: null, error: { code: -32_000, message } }, { status });
+export function refuse(status: number, message: string, code = -32_000): Response {
+  return Response.json({ jsonrpc: '2.0', id: null, error: { code, message } }, { status });
 }

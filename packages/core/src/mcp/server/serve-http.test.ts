@@ -5,8 +5,10 @@ import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { type Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { bombs } from '../../../../../testing/json-bombs.js';
 import { buildProgram } from '../../../../../testing/lathe-program.js';
 import { type ClientSetup, eras, mcpClient, program } from '../../../../../testing/mcp-client.js';
 import { processesWith, uniqueSleep } from '../../../../../testing/processes.js';
@@ -59,8 +61,8 @@ async function post(headers: Record<string, string>, path = url.pathname, body =
   sent.on('error', () => undefined);
   sent.end(body);
   const [response] = await answered;
-  response.resume();
-  return { status: response.statusCode, session: response.headers['mcp-session-id'] };
+  const said = response.statusCode === 400 ? await text(response) : response.resume() && '';
+  return { status: response.statusCode, session: response.headers['mcp-session-id'], said };
 }
 
 const initialize = JSON.stringify({
@@ -119,6 +121,10 @@ test('its own origin and names pass, other paths do not exist, and more than 16 
   // Whether the answer or the end of the connection is seen first depends on how much was under way.
   const tooMuch = post({}, url.pathname, ' '.repeat(17 * 1024 * 1024));
   expect(await tooMuch.catch(() => ({ status: 413 }))).toMatchObject({ status: 413 });
+});
+
+test.each(bombs)('a message with %s is refused before it is parsed', async (_what, body, problem) => {
+  expect(await post({}, url.pathname, body)).toMatchObject({ status: 400, said: expect.stringContaining(problem) });
 });
 
 /** Connections that have said `head` and nothing since. */

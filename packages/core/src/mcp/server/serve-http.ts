@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer as createHttpServer, type Server, type ServerResponse } from 'node:http';
+import { parseBoundedJson } from '../../text/parse-json.js';
 import { mcpPath, type Refusal, refusalOf } from './access-check.js';
 import { ConnectionPlaces } from './connection-places.js';
 import { createServer, type ServerFor, type ServerIdentity } from './create-server.js';
-import { HttpSessions } from './http-sessions.js';
+import { HttpSessions, refuse } from './http-sessions.js';
 import { type Toolbox, ToolSession } from './tool-session.js';
 
 export interface ServeHttpOptions extends ServerIdentity {
@@ -40,9 +41,9 @@ export async function serveHttp(options: ServeHttpOptions, signal: AbortSignal):
     const port = await listen(http, wanted);
     http.on('request', (request, response) => {
       const refusal = refusalOf(request, { port, token });
-      if (refusal) return refuse(response, refusal);
+      if (refusal) return turnAway(response, refusal);
       const { socket } = request;
-      if (!places.enter(socket)) return refuse(response, { status: 503, message: 'Too many connections' });
+      if (!places.enter(socket)) return turnAway(response, { status: 503, message: 'Too many connections' });
       response.once('close', () => places.leave(socket));
       const { method = 'GET', url = '/' } = request;
       handle(Object.assign(request, { method, url }), response).catch((error: unknown) => log(String(error)));
@@ -60,19 +61,22 @@ export async function serveHttp(options: ServeHttpOptions, signal: AbortSignal):
 async function createHandler(options: ServeHttpOptions) {
   const { open, log, serverFor = createServer } = options;
   const sdk = await import('@modelcontextprotocol/server');
-  const sessions = new HttpSessions({ ...options, serverFor, sdk, maxBodyBytes, maxSessions });
+  const sessions = new HttpSessions({ ...options, serverFor, sdk, maxSessions });
   let shared: Promise<ToolSession> | undefined;
   const modern = sdk.createMcpHandler(
     async () => {
       shared ??= open().then((toolbox) => new ToolSession(toolbox));
       return serverFor(sdk, await shared, options);
     },
-    { legacy: 'reject', maxRequestBodySize: maxBodyBytes, onerror: ({ message }) => log(message) },
+    { legacy: 'reject', onerror: ({ message }) => log(message) },
   );
   return {
     fetch: async (request: Request): Promise<Response> => {
-      const isLegacy = await sdk.isLegacyRequest(request, undefined, { maxRequestBodySize: maxBodyBytes });
-      return isLegacy ? sessions.fetch(request) : modern.fetch(request);
+      if (request.method !== 'POST') return sessions.fetch(request);
+      const body = parseBoundedJson(await request.text());
+      if (!body.ok) return refuse(400, `This cannot be read: ${body.problem}`, sdk.ProtocolErrorCode.ParseError);
+      const isLegacy = await sdk.isLegacyRequest(request, body.value);
+      return isLegacy ? sessions.fetch(request, body.value) : modern.fetch(request, { parsedBody: body.value });
     },
     close: async (): Promise<void> => {
       await Promise.all([sessions.close(), modern.close(), shared?.then((session) => session.close())]);
@@ -88,7 +92,7 @@ async function listen(http: Server, wanted: number): Promise<number> {
   return address.port;
 }
 
-function refuse(response: ServerResponse, { status, message }: Refusal): void {
+function turnAway(response: ServerResponse, { status, message }: Refusal): void {
   response.writeHead(status, {
     'content-type': 'application/json',
     connection: 'close',

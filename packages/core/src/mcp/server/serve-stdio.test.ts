@@ -2,8 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
 import type { ElicitRequest } from '@modelcontextprotocol/client';
-import { beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { bombs } from '../../../../../testing/json-bombs.js';
 import { buildProgram } from '../../../../../testing/lathe-program.js';
 import { eras, program, serveOverStdio } from '../../../../../testing/mcp-client.js';
 import { processesWith, uniqueSleep } from '../../../../../testing/processes.js';
@@ -133,32 +136,111 @@ test('fifty calls at once are each answered with their own result, big outputs i
   expect(Math.max(...texts.map(({ length }) => length))).toBeLessThan(40_000);
 });
 
+/** `lathe serve`, spoken to in bytes. */
+function rawServer(flags: readonly string[] = []) {
+  const cwd = tempDirectory();
+  const env = { PATH: process.env['PATH'] ?? '', HOME: cwd };
+  const server = spawn(process.execPath, [program, ...flags, 'serve'], { cwd, env });
+  onTestFinished(() => void server.kill('SIGKILL'));
+  server.stdin.on('error', () => undefined);
+  const exited = once(server, 'exit');
+  const messages: { id?: number; error?: { message: string } }[] = [];
+  const send = (message: object) => server.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  return {
+    server,
+    exited,
+    send,
+    /** What was answered so far; reading begins with the first look. */
+    messages: () => {
+      if (server.stdout.listenerCount('data') === 0)
+        createInterface(server.stdout).on('line', (line) => messages.push(JSON.parse(line)));
+      return messages;
+    },
+    initialize: () => {
+      const clientInfo = { name: 'test', version: '1' };
+      send({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo } });
+      send({ method: 'notifications/initialized' });
+    },
+  };
+}
+
+const patience = { timeout: 20_000 };
+
+test.each([
+  ...bombs,
+  ['garbage', '\u0000\u0001}{', 'cannot be read'],
+  ['no message', '{"jsonrpc":"1.0"}', 'no message'],
+  ['a list of messages', '[{"jsonrpc":"2.0","id":5,"method":"ping"}]', 'no message'],
+])('a line with %s is answered with an error, and the next message as ever', async (_what, line, problem) => {
+  const { server, initialize, messages, send } = rawServer();
+  initialize();
+  server.stdin.write(`\n${line}\n \r\n`);
+  send({ id: 2, method: 'ping' });
+  await vi.waitFor(() => expect(messages()).toHaveLength(3), patience);
+  expect(messages()).toContainEqual({
+    jsonrpc: '2.0',
+    error: { code: expect.any(Number), message: expect.stringContaining(problem) },
+  });
+  expect(messages().map(({ id }) => id)).toContain(2);
+});
+
+test('a client that sends a line without end is disconnected', async () => {
+  const { server, initialize, exited } = rawServer();
+  initialize();
+  let told = '';
+  server.stderr.on('data', (data) => (told += data));
+  server.stdout.resume();
+  const flood = Readable.from(
+    (function* () {
+      yield '{"jsonrpc":"2.0","id":"';
+      for (;;) yield 'x'.repeat(65_536);
+    })(),
+  );
+  flood.pipe(server.stdin);
+  expect(await exited).toEqual([0, null]);
+  flood.destroy();
+  expect(told).toContain('more than 16777216 bytes');
+});
+
+test('a client that asks without end and does not read is disconnected', async () => {
+  const { server, initialize, exited } = rawServer();
+  initialize();
+  const list = `${JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/list' })}\n`.repeat(100);
+  const flood = Readable.from(
+    (function* () {
+      for (;;) yield list;
+    })(),
+  );
+  flood.pipe(server.stdin);
+  expect(await exited).toEqual([0, null]);
+  flood.destroy();
+});
+
+test('ten thousand requests at once are each answered, with the same id too, and unknown ids can be cancelled', async () => {
+  const { initialize, messages, send } = rawServer();
+  initialize();
+  const count = 10_000;
+  const read = { name: 'read_file', arguments: { absolute_path: '/dev/null/nothing' } };
+  for (let id = 2; id < count; id++) {
+    if (id % 10 === 0) send({ method: 'notifications/cancelled', params: { requestId: 1_000_000 + id } });
+    if (id % 100 === 0) send({ id: 2, method: 'tools/call', params: read });
+    else send(id % 3 === 0 ? { id, method: 'tools/call', params: read } : { id, method: 'ping' });
+  }
+  await vi.waitFor(() => expect(messages()).toHaveLength(count - 1), { timeout: 60_000 });
+  expect(messages().filter(({ id }) => id === 2)).toHaveLength(count / 100);
+}, 70_000);
+
 test.skipIf(!canSeeProcesses).each(['sleep', 'while :; do echo noise; sleep 0.01; done; sleep'])(
   'a client that is killed while "%s" runs leaves no process behind',
   async (command) => {
-    const cwd = tempDirectory();
     const mark = uniqueSleep();
-    const server = spawn(process.execPath, [program, '--yolo', 'serve'], {
-      cwd,
-      env: { PATH: process.env['PATH'] ?? '', HOME: cwd },
-    });
-    const send = (message: object) => server.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
-    const clientInfo = { name: 'test', version: '1' };
-    send({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo } });
-    send({ method: 'notifications/initialized' });
-    send({
-      id: 2,
-      method: 'tools/call',
-      params: {
-        name: 'run_shell_command',
-        arguments: { command: `${command} ${mark}` },
-        _meta: { progressToken: 1 },
-      },
-    });
-    await vi.waitFor(() => expect(processesWith(mark)).not.toEqual([]), { timeout: 10_000 });
-    const exited = once(server, 'exit');
+    const { server, initialize, send, exited } = rawServer(['--yolo']);
+    initialize();
+    const call = { name: 'run_shell_command', arguments: { command: `${command} ${mark}` } };
+    send({ id: 2, method: 'tools/call', params: { ...call, _meta: { progressToken: 1 } } });
+    await vi.waitFor(() => expect(processesWith(mark)).not.toEqual([]), patience);
     for (const pipe of [server.stdin, server.stdout, server.stderr]) pipe.destroy();
     await exited;
-    await vi.waitFor(() => expect(processesWith(mark)).toEqual([]), { timeout: 10_000 });
+    await vi.waitFor(() => expect(processesWith(mark)).toEqual([]), patience);
   },
 );

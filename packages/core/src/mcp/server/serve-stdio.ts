@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import { ClientTransport } from './client-transport.js';
 import { createServer, type ServerIdentity } from './create-server.js';
 import { type Toolbox, ToolSession } from './tool-session.js';
 
@@ -20,8 +21,7 @@ export async function serveStdio(options: ServeStdioOptions, signal: AbortSignal
       import('@modelcontextprotocol/server'),
       import('@modelcontextprotocol/server/stdio'),
     ]);
-    const transport = new stdio.StdioServerTransport(input, output);
-    const closed = closeOf(transport);
+    const transport = new ClientTransport(sdk, input, output);
     const handle = stdio.serveStdio(() => createServer(sdk, session, options), {
       transport,
       onerror: ({ message }) => log(message),
@@ -29,20 +29,9 @@ export async function serveStdio(options: ServeStdioOptions, signal: AbortSignal
     const stop = () => void handle.close();
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();
-    await closed;
+    await transport.closed;
     signal.removeEventListener('abort', stop);
   } finally {
     await session.close();
   }
-}
-
-/** The SDK takes `onclose` for itself, but every way to the end goes through `close`. */
-function closeOf(transport: { close(): Promise<void> }): Promise<void> {
-  const close = transport.close.bind(transport);
-  return new Promise((resolve) => {
-    transport.close = async () => {
-      await close();
-      resolve();
-    };
-  });
 }
