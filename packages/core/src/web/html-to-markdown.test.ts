@@ -68,6 +68,14 @@ test('a large listing in a list keeps every line, indented, between fences that 
   expect(markdown).toBe(expected.join('\n'));
 });
 
+test('a table with a very long cell is shown as paragraphs, and no word is lost', async () => {
+  const words = Array.from({ length: 30_000 }, (_, index) => `word${index}`);
+  const html = `<table><tr><td>a|b<td>${words.join(' <i></i>')}<td>last</tr><tr><td>next</table>`;
+  const { markdown } = await htmlToMarkdown(html, base, never);
+  expect(markdown.split(/\s+/)).toEqual(['a\\|b', ...words, 'last', 'next']);
+  expect(markdown).not.toContain('---');
+});
+
 test.each([
   ['a < b <3 c', 'a < b <3 c'],
   ['a<!-- x > <b> -->b', 'ab'],

@@ -126,6 +126,15 @@ export class MarkdownLines {
     this.#hasSpace = false;
   }
 
+  get cellLength(): number {
+    return this.#cell?.length ?? 0;
+  }
+
+  /** A space waits to be written before the next word. */
+  get hasSpace(): boolean {
+    return this.#hasSpace;
+  }
+
   takeCell(): string {
     this.#endMarks();
     const text = this.#cell ?? '';

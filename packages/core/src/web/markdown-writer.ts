@@ -52,6 +52,7 @@ export class MarkdownWriter {
     // Joined at once: what `replace` returns is put together later, for all of a long text in one breath.
     else if (this.#code !== undefined) this.#code += text.split(/\s+/).join(' ');
     else this.#lines.text(text);
+    if (this.#lines.cellLength > maxCell) this.#unfoldInWord();
   }
 
   /** The Markdown so far; call it once, at the end. */
@@ -60,6 +61,12 @@ export class MarkdownWriter {
     this.#endCode();
     while (this.#tables.length > 0) this.#closeTable();
     return this.#lines.finish();
+  }
+
+  #unfoldInWord(): void {
+    const { hasSpace } = this.#lines;
+    this.#tables.at(-1)?.unfold(this.#lines);
+    if (hasSpace) this.#lines.text(' ');
   }
 
   #openBlock(element: WrittenElement): void {
@@ -200,6 +207,8 @@ const marks = new Map<string, readonly [before: string, behind: string]>([
 ]);
 const codeNames = setOf('code kbd samp tt');
 const headings = setOf('h1 h2 h3 h4 h5 h6');
+/** Characters; a longer text is no fact in a table. */
+const maxCell = 64 << 10;
 /** What no table of facts has in a cell. */
 const unfolding = new Set([...headings, 'pre', 'table']);
 const tableNames = setOf('table caption tr td th');
