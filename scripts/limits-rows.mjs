@@ -235,7 +235,6 @@ export const fixed = {
     ['core/src/mcp/server/connection-places.ts', 'maxKnown', 'Connections that have'],
     ['core/src/mcp/server/serve-http.ts', 'maxBodyBytes', 'Bytes of a request over HTTP'],
     ['core/src/mcp/server/serve-http.ts', 'maxSessions', 'Sessions over HTTP'],
-    ['core/src/mcp/server/serve-http.ts', 'maxConnections', 'Connections'],
     ['core/src/mcp/server/serve-http.ts', 'headersMs', 'Milliseconds for the headers of a request'],
     ['core/src/mcp/server/serve-http.ts', 'requestMs', 'Milliseconds for all of it'],
   ],

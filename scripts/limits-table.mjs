@@ -44,9 +44,12 @@ function fixedRow([file, name, text]) {
   return [text, number(value), `[${file.replace('/src', '')}](../packages/${file})`];
 }
 
-/** A product or shift of numbers, as such limits are written. */
+/** A product, power or shift of numbers, as such limits are written. */
 function number(expression) {
-  const parts = expression.replaceAll(/_|n$/g, '').split(/(\*|<<)/);
+  const plain = expression
+    .replaceAll(/_|n$/g, '')
+    .replaceAll(/(\d+) \*\* (\d+)/g, (_, base, power) => String(Number(base) ** Number(power)));
+  const parts = plain.split(/(\*|<<)/);
   const value = parts.reduce((total, part, index) => {
     if (index === 0) return Number(part);
     if (index % 2 === 1) return total;
