@@ -6,7 +6,9 @@ import { modelStub } from '../model-stub.mjs';
 const keys = 120;
 /** Between two keys; a fast typist. */
 const pauseMs = 25;
-const flood = 'yes 0123456789012345678901234567890123456789012345678 | head -c 50000000; sleep 8';
+/** 50 MB in a hundred pieces, over all of the typing. */
+const flood =
+  'for i in $(seq 100); do yes 0123456789012345678901234567890123456789012345678 | head -c 500000; sleep 0.03; done; sleep 8';
 /** What each shows when it waits for a prompt, and how it is started for a person. */
 const prompts = {
   lathe: { cli: lathe, args: [], text: 'Ask for anything' },

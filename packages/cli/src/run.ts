@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { homedir, userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { format } from 'node:util';
 import { type Invocation, parseInvocation, UsageError } from './args.js';
@@ -22,7 +22,8 @@ export async function run(args: readonly string[], version: string): Promise<num
       version,
       env: process.env,
       cwd: directoryOf(invocation),
-      home: homedir(),
+      // An empty HOME would put our files wherever we are started.
+      home: homedir() || userInfo().homedir,
       stdin: process.stdin,
       terminal: process.stdout,
       isInteractive: process.stdin.isTTY && process.stdout.isTTY && !isAutomated,

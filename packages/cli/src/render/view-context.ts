@@ -4,7 +4,7 @@ import type { Style } from './style.js';
 export interface ViewContext {
   style: Style;
   width: number;
-  /** Markdown as styled lines; the text as it is until the renderer is loaded. */
+  /** Markdown as styled lines. */
   markdown: (text: string, width: number) => string;
   /** For a screen reader: words instead of signs, no frames, nothing that moves. */
   isSpoken: boolean;

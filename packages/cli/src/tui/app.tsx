@@ -29,6 +29,8 @@ export interface AppProps {
   style: Style;
   sandbox: string;
   markdown: ViewContext['markdown'];
+  /** Settles when answers can be drawn. */
+  loaded: Promise<void>;
   /** For a screen reader. */
   isSpoken: boolean;
   greeting: string;

@@ -53,7 +53,7 @@ export async function startInteractive(
       io={io}
       style={style}
       sandbox={sandbox}
-      markdown={lazyMarkdown(style)}
+      {...lazyMarkdown(style)}
       isSpoken={isSpoken}
       greeting={greeting}
       history={history}
@@ -81,13 +81,12 @@ export async function startInteractive(
   return exitCodes.success;
 }
 
-/** The renderer is loaded behind the first frame; until then Markdown is shown as it is. */
-function lazyMarkdown(style: Style): ViewContext['markdown'] {
+/** The renderer is loaded behind the first frame; no answer is shown before it is there. */
+function lazyMarkdown(style: Style): { markdown: ViewContext['markdown']; loaded: Promise<void> } {
   let renderText: ViewContext['markdown'] | undefined;
   const load = async () => {
     const { renderMarkdown } = await import('../render/markdown.js');
     renderText = (text, width) => renderMarkdown(text, width, style);
   };
-  void load();
-  return (text, width) => renderText?.(text, width) ?? text;
+  return { loaded: load(), markdown: (text, width) => renderText?.(text, width) ?? text };
 }

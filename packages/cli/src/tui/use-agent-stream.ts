@@ -5,8 +5,8 @@ import { emptyScreen, nextScreen, type ScreenEvent, type ScreenState } from './s
 /** A frame: events that arrive faster are drawn together. */
 const frameMs = 33;
 
-/** The screen and a way to feed it a stream of events without drawing each one. */
-export function useAgentStream(): {
+/** The screen and a way to feed it a stream of events, once all is `loaded`, without drawing each one. */
+export function useAgentStream(loaded: Promise<void>): {
   screen: ScreenState;
   send: (event: ScreenEvent) => void;
   follow: (prompt: string, events: AsyncIterable<AgentEvent>) => Promise<void>;
@@ -33,6 +33,7 @@ export function useAgentStream(): {
       send({ type: 'begin', prompt, now: performance.now() });
       const timer = setInterval(flush, frameMs);
       try {
+        await loaded;
         for await (const event of events) pending.current.push({ type: 'agent', event, now: performance.now() });
       } catch (error) {
         const text = error instanceof Error ? error.message : String(error);
@@ -42,7 +43,7 @@ export function useAgentStream(): {
         send({ type: 'end' });
       }
     },
-    [send, flush],
+    [send, flush, loaded],
   );
   return { screen, send, follow };
 }

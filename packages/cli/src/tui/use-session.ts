@@ -10,11 +10,11 @@ import { useSessionKeys } from './use-session-keys.js';
 
 /** The conversation: what is on the screen, what a person has typed, and what their keys do to it. */
 export function useSession(
-  props: Pick<AppProps, 'lathe' | 'driver' | 'queue' | 'io' | 'style' | 'history' | 'commands'>,
+  props: Pick<AppProps, 'lathe' | 'driver' | 'queue' | 'io' | 'style' | 'history' | 'commands' | 'loaded'>,
 ) {
-  const { lathe, driver, queue, io, style, history, commands } = props;
+  const { lathe, driver, queue, io, style, history, commands, loaded } = props;
   const exit = useExit();
-  const { screen, send, follow } = useAgentStream();
+  const { screen, send, follow } = useAgentStream(loaded);
   const [mode, setMode] = useState(lathe.policy.mode);
   const work = useRef<AbortController | undefined>(undefined);
   const queued = useRef<Input[]>([]);

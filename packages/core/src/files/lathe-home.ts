@@ -1,5 +1,7 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ToolError } from '../errors.js';
+import { codeOf } from './fs-error.js';
 
 /** `~/.lathe` (or `LATHE_HOME`): state that only Lathe writes. Directories are 0700 and files 0600, healed when not. */
 export class LatheHome {
@@ -15,11 +17,18 @@ export class LatheHome {
 
   /** The directory below the home, made private if it is not. */
   async directory(...names: string[]): Promise<string> {
-    await mkdir(this.path, { recursive: true, mode: 0o700 });
-    await chmod(this.path, 0o700);
     const directory = this.file(...names);
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-    await chmod(directory, 0o700);
+    try {
+      for (const path of [this.path, directory]) {
+        await mkdir(path, { recursive: true, mode: 0o700 });
+        await chmod(path, 0o700);
+      }
+    } catch (cause) {
+      // On a read-only file system Node says that the directory does not exist.
+      if (!['ENOENT', 'EROFS', 'EACCES', 'EPERM', 'ENOTDIR'].includes(codeOf(cause) ?? '')) throw cause;
+      const message = `${directory}, where Lathe keeps its state, cannot be made or written. Set LATHE_HOME to a directory that can.`;
+      throw new ToolError('permission_denied', message, { cause });
+    }
     return directory;
   }
 
