@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { policyOf, schedulerOf, yes } from '../../../../testing/scheduler-kit.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { textOf } from '../content.js';
@@ -11,6 +11,7 @@ import { isAlive } from '../process/call-mark.js';
 import { CommandRunner } from '../process/run-command.js';
 import { noOneThere } from '../scheduler/approve.js';
 import { ConsentGate } from '../scheduler/ask-consent.js';
+import { defineTool } from '../tools/tools.js';
 import { DiscoverySource } from './discovery-source.js';
 
 const never = new AbortController().signal;
@@ -20,14 +21,16 @@ function project(options: {
   list: string;
   call?: string;
   home?: string;
+  cwd?: string;
+  callCommand?: string;
   gate?: ConsentGate;
   env?: Record<string, string>;
 }) {
-  const cwd = tempDirectory({ 'list tools.mjs': options.list, 'call.mjs': options.call ?? echo });
+  const cwd = options.cwd ?? tempDirectory({ 'list tools.mjs': options.list, 'call.mjs': options.call ?? echo });
   const home = new LatheHome(options.home ?? tempDirectory());
   const source = new DiscoverySource({
     discoveryCommand: `${process.execPath} 'list tools.mjs' --list`,
-    callCommand: `${process.execPath} call.mjs --call`,
+    callCommand: options.callCommand ?? `${process.execPath} call.mjs --call`,
     runner: new CommandRunner(home),
     cwd,
     env: { PATH: process.env['PATH'] ?? '', ...options.env },
@@ -111,12 +114,41 @@ test('SH03, SH04: names that a command or a provider could misread are refused, 
   ).toEqual([...names].sort());
 });
 
+test('SH03, SH04: names of built-in tools, look-alikes and names of every object take nobody in', async () => {
+  const alike = ['read_fіle', 'ｒead_file', 'read_file\u200b', 'Read\u00adFile', 'x'.repeat(5_000_000)];
+  const objects = ['constructor', 'toString', 'hasOwnProperty', 'prototype'];
+  const { source } = project({
+    list: print([...alike, ...objects, 'read_file', 'fine', 'fine'].map((name) => ({ name }))),
+  });
+  const builtIn = defineTool({
+    name: 'read_file',
+    displayName: 'ReadFile',
+    kind: 'read',
+    description: 'The real one.',
+    parameterSchema: { type: 'object' },
+    execute: async () => ({ llmContent: 'real', returnDisplay: '' }),
+  });
+  const { registry } = schedulerOf([builtIn], { approver: yes });
+  registry.addSource(source);
+  await registry.discover(never);
+  expect(registry.getTool('read_file')).toBe(builtIn);
+  const names = registry.getAllTools().map((tool) => tool.name);
+  expect(names.filter((name) => !objects.includes(name))).toEqual(['read_file', 'fine']);
+  expect(registry.rejections().filter(({ name }) => name === 'fine' || name === 'read_file')).toHaveLength(2);
+  for (const { name, reason } of registry.rejections()) expect(name.length + reason.length).toBeLessThan(1_000);
+});
+
 test.each([
   ['a nonsense type', { type: 'strnig' }],
   ['a remote reference', { type: 'object', properties: { a: { $ref: 'https://example.com/x' } } }],
   ['endless recursion', { $ref: '#' }],
   ['a catastrophic pattern', { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } }],
   ['no object', { type: 'string' }],
+  [
+    'fifty thousand properties',
+    { type: 'object', properties: Object.fromEntries(Array.from({ length: 5e4 }, (_, index) => [`p${index}`, {}])) },
+  ],
+  ['150 levels', Array.from({ length: 150 }).reduce<object>((items) => ({ type: 'array', items }), {})],
   ['an invisible name', { type: 'object', properties: { 'a\u200bb': {} } }],
 ])('a schema with %s is refused with a reason', async (_title, parameters) => {
   const { registry } = await discovered(
@@ -135,11 +167,17 @@ test('hidden text in descriptions becomes visible', async () => {
 });
 
 test.each([
-  ['text that is no JSON', 'console.log("hello")', 'did not print JSON'],
-  ['NaN', 'console.log("[{\\"name\\": NaN}]")', 'did not print JSON'],
-  ['nesting without end', 'console.log("[".repeat(1e5))', 'did not print JSON'],
+  ['text that is no JSON', 'console.log("hello")', 'cannot be read as JSON'],
+  ['NaN', 'console.log("[{\\"name\\": NaN}]")', 'cannot be read as JSON'],
+  ['nesting without end', 'console.log("[".repeat(1e5))', 'cannot be read as JSON'],
   ['a number', 'console.log(7)', 'JSON array'],
   ['a failure', 'console.error("\\u001b[31mno tools"); process.exit(3)', 'exited with code 3. It said: no tools'],
+  ['three million declarations', 'process.stdout.write(`[${"{},".repeat(3e6)}{}]`)', 'more than 200000 values'],
+  [
+    'a schema of a million levels',
+    'process.stdout.write(`[{"name":"a","parameters":${"[".repeat(1e6)}${"]".repeat(1e6)}}]`)',
+    'nested more than',
+  ],
   ['11 MB', 'process.stdout.write("x".repeat(11e6))', 'printed more than 10485760 bytes'],
   [
     'a flood without end',
@@ -151,6 +189,17 @@ test.each([
   const { failure, registry } = await discovered(list);
   expect(String(failure)).toContain(message);
   expect(registry.getAllTools()).toEqual([]);
+});
+
+test('SH02: what a discovery command leaves running ends with it', async () => {
+  const list = `import { spawn } from 'node:child_process'; import { writeFileSync } from 'node:fs';
+    const child = spawn('sleep', ['1000'], { detached: true, stdio: ['ignore', 'inherit', 'inherit'] }); child.unref();
+    writeFileSync('pid', String(child.pid)); ${one()}`;
+  const { registry, cwd, failure } = await discovered(list);
+  expect(failure).toBeUndefined();
+  expect(registry.getAllTools().map((tool) => tool.name)).toEqual(['build']);
+  const pid = Number(readFileSync(join(cwd, 'pid'), 'utf8'));
+  await vi.waitFor(() => expect(isAlive(pid)).toBe(false), { timeout: 10_000 });
 });
 
 test('the tool is run with its name last and its arguments on stdin', async () => {
@@ -255,6 +304,10 @@ test('SH01: nothing of the project runs before a person agreed to exactly these 
   expect(existsSync(join(refused.cwd, 'ran'))).toBe(false);
   const agreed = project({ list, home: homePath, gate: new ConsentGate(consent, yes) });
   expect(await agreed.source.discover(never)).toHaveLength(1);
+  const later = { list, home: homePath, cwd: agreed.cwd, gate: new ConsentGate(consent, noOneThere) };
+  expect(await project(later).source.discover(never)).toHaveLength(1);
+  const changed = project({ ...later, callCommand: `${process.execPath} call.mjs --call --more` });
+  await expect(changed.source.discover(never)).rejects.toThrow('lathe trust');
 });
 
 test('commands get no secrets and no descriptors of ours', async () => {

@@ -1,4 +1,5 @@
 import { cleanDescription, cleanSchema } from '../text/clean-definition.js';
+import { parseBoundedJson } from '../text/parse-json.js';
 import type { DiscoveredDeclaration } from '../tools/discovered-tool.js';
 
 /** What a discovery command printed, understood. */
@@ -29,13 +30,9 @@ export function readDeclarations(text: string): Declarations {
 }
 
 function parse(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
-    if (typeof value === 'object' && value !== null) return value;
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`The discovery command did not print JSON: ${reason.slice(0, 200)}`, { cause: error });
-  }
+  const parsed = parseBoundedJson(text.replace(/^\uFEFF/, ''));
+  if (!parsed.ok) throw new Error(`What the discovery command printed cannot be read as JSON: ${parsed.problem}`);
+  if (typeof parsed.value === 'object' && parsed.value !== null) return parsed.value;
   throw new Error('The discovery command must print a JSON array of function declarations.');
 }
 
@@ -63,15 +60,10 @@ const geminiTypes = new Set(['STRING', 'NUMBER', 'INTEGER', 'BOOLEAN', 'ARRAY', 
 
 /** Gemini's own schemas write types in capitals: `{"type": "OBJECT"}`. */
 function lowerTypes(schema: Record<string, unknown>): unknown {
-  try {
-    const text = JSON.stringify(schema, (key, value: unknown) =>
-      key === 'type' && typeof value === 'string' && geminiTypes.has(value) ? value.toLowerCase() : value,
-    );
-    return JSON.parse(text);
-  } catch {
-    // Too deep to be written; whoever checks it says so.
-    return schema;
-  }
+  const text = JSON.stringify(schema, (key, value: unknown) =>
+    key === 'type' && typeof value === 'string' && geminiTypes.has(value) ? value.toLowerCase() : value,
+  );
+  return JSON.parse(text);
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
