@@ -35,6 +35,33 @@ test('a file is a command: name, description, prompt', async () => {
   ]);
 });
 
+test('a command in TOML, as Qwen Code writes it, is one as well', async () => {
+  const toml = 'description = "tests \\"it\\""\nprompt = \"\"\"\nRun {{args}}:\n!{npm test}\n\"\"\"\n';
+  const { commands, problems } = await load({
+    '.qwen/commands/run/tests.toml': toml,
+    '.qwen/commands/broken.toml': 'prompt = "never ends',
+    '.qwen/commands/empty.toml': 'description = "x"',
+    '.lathe/commands/twice.md': 'first',
+    '.qwen/commands/twice.toml': 'prompt = "second"',
+  });
+  expect(commands.map(({ name, description, pieces }) => ({ name, description, pieces }))).toEqual([
+    { name: 'twice', description: 'first', pieces: [{ type: 'text', text: 'first' }] },
+    {
+      name: 'run:tests',
+      description: 'tests "it"',
+      pieces: [
+        { type: 'text', text: 'Run {{args}}:\n' },
+        { type: 'command', text: 'npm test' },
+      ],
+    },
+  ]);
+  expect(problems).toEqual([
+    expect.stringMatching(/^\.qwen\/commands\/broken\.toml: Invalid TOML/),
+    '.qwen/commands/empty.toml: it has no prompt = "…"',
+    '.qwen/commands/twice.toml: there is a command /twice already; this one is not used',
+  ]);
+});
+
 test('nobody takes the place of a built-in command, and no project that of a person’s own', async () => {
   const { commands, problems } = await load(
     { '.lathe/commands/mine.md': 'theirs', '.lathe/commands/help.md': 'theirs', '.qwen/commands/new.md': 'new' },

@@ -8,7 +8,7 @@ import { type PromptPiece, promptPieces } from './prompt-pieces.js';
 
 /** A command that a person or a project wrote: a prompt with a name. */
 export interface CommandFile {
-  /** `a:b` for `a/b.md`. */
+  /** `a:b` for `a/b.md` or `a/b.toml`. */
   name: string;
   description: string;
   pieces: readonly PromptPiece[];
@@ -31,7 +31,7 @@ const maxCommands = 200;
 const maxDepth = 4;
 
 /**
- * Commands from `commands/*.md`: the person's own, then the workspace's, which cannot take the place of anything. Files
+ * Commands from `commands/*.md` and `*.toml`: the person's own, then the workspace's, which cannot take the place of anything. Files
  * that do not count are problems, for people.
  */
 export async function loadCommands({
@@ -47,7 +47,7 @@ export async function loadCommands({
     : [];
   for (const folder of [...personalFolders, ...projectFolders]) {
     const owner = personalFolders.includes(folder) ? 'person' : 'project';
-    for (const file of markdownIn(folder)) {
+    for (const file of filesIn(folder)) {
       const path = join(folder, file);
       try {
         const command = { ...named(file), ...(await read(path, owner === 'project' ? workspace : undefined)) };
@@ -66,14 +66,16 @@ export async function loadCommands({
 
 const isNotIn = (folders: readonly string[]) => (folder: string) => !folders.includes(folder);
 
+const extension = /\.(?:md|toml)$/;
+
 /** Names relative to the folder, sorted. Links to folders are not followed: they could go in circles. */
-function markdownIn(folder: string, way = '', depth = 1): string[] {
+function filesIn(folder: string, way = '', depth = 1): string[] {
   try {
     const entries = readdirSync(join(folder, way), { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
     return entries.slice(0, 2 * maxCommands).flatMap((entry) => {
       const name = way === '' ? entry.name : `${way}/${entry.name}`;
-      if (entry.isDirectory()) return depth < maxDepth ? markdownIn(folder, name, depth + 1) : [];
-      return name.endsWith('.md') ? [name] : [];
+      if (entry.isDirectory()) return depth < maxDepth ? filesIn(folder, name, depth + 1) : [];
+      return extension.test(name) ? [name] : [];
     });
   } catch {
     // Most people have no such folder.
@@ -82,7 +84,7 @@ function markdownIn(folder: string, way = '', depth = 1): string[] {
 }
 
 function named(file: string): { name: string } {
-  const name = file.slice(0, -'.md'.length).replaceAll('/', ':');
+  const name = file.replace(extension, '').replaceAll('/', ':');
   if (!/^[A-Za-z0-9_][\w.-]*(?::[\w.-]+)*$/.test(name))
     throw new Error('the name of a command is made of letters, digits, ., - and _');
   return { name };
@@ -93,15 +95,30 @@ async function read(path: string, gate?: Workspace): Promise<Pick<CommandFile, '
   if (location && !(location.inside && location.secret === undefined)) throw new Error('it leads out of the project');
   const text = readBounded(location?.path ?? path, maxFileBytes) ?? '';
   const plain = visibleText(text.replace(/^\ufeff/, '').replaceAll('\r\n', '\n'));
-  const { fields, body } = parseFrontMatter(plain) ?? { fields: undefined, body: plain };
-  const prompt = body.trim();
+  const { prompt, description } = path.endsWith('.toml') ? await readToml(plain) : readMarkdown(plain);
   if (prompt === '') throw new Error('it has no text');
-  const description = fields?.get('description');
-  return {
-    description: firstLine(typeof description === 'string' ? description : prompt),
-    pieces: promptPieces(prompt),
-  };
+  return { description: firstLine(description ?? prompt), pieces: promptPieces(prompt) };
 }
+
+interface CommandText {
+  prompt: string;
+  description: string | undefined;
+}
+
+function readMarkdown(text: string): CommandText {
+  const { fields, body } = parseFrontMatter(text) ?? { fields: undefined, body: text };
+  return { prompt: body.trim(), description: textOrNothing(fields?.get('description')) };
+}
+
+/** As Qwen Code and Gemini CLI write them: `prompt`, and perhaps `description`. */
+async function readToml(text: string): Promise<CommandText> {
+  const { parse } = await import('smol-toml');
+  const { prompt, description } = parse(text);
+  if (typeof prompt !== 'string') throw new Error('it has no prompt = "…"');
+  return { prompt: prompt.trim(), description: textOrNothing(description) };
+}
+
+const textOrNothing = (value: unknown) => (typeof value === 'string' ? value : undefined);
 
 function firstLine(text: string): string {
   const line = text.trim().split('\n', 1)[0] ?? '';
