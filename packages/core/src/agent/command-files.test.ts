@@ -36,7 +36,7 @@ test('a file is a command: name, description, prompt', async () => {
 });
 
 test('a command in TOML, as Qwen Code writes it, is one as well', async () => {
-  const toml = 'description = "tests \\"it\\""\nprompt = \"\"\"\nRun {{args}}:\n!{npm test}\n\"\"\"\n';
+  const toml = 'description = "tests \\"it\\""\nprompt = """\nRun {{args}}:\n!{npm test}\n"""\n';
   const { commands, problems } = await load({
     '.qwen/commands/run/tests.toml': toml,
     '.qwen/commands/broken.toml': 'prompt = "never ends',
