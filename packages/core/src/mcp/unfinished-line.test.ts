@@ -34,3 +34,23 @@ test('what cannot become a message is counted and not kept', () => {
   line.append(bytes('starting'));
   expect(line.append(bytes('again'))).toBe(false);
 });
+
+test('lines are cut wherever the pieces are cut, and may begin with space', () => {
+  const text = ' {"a":1}\n\n{"b":"ä"}\nnoise\n\t{"c":3}\n{"d"';
+  const whole = ['{"a":1}', '', '{"b":"ä"}', 'noise', '{"c":3}'];
+  for (const size of [1, 2, 3, 7, 1_000]) {
+    const line = new UnfinishedLine(100);
+    const lines: (string | undefined)[] = [];
+    for (let at = 0; at < bytes(text).length; at += size)
+      lines.push(...line.linesWith(bytes(text).subarray(at, at + size)));
+    expect(lines.map((found) => found?.trim().replace('…', 'noise'))).toEqual(whole);
+    expect(line.take()).toBe('{"d"');
+  }
+});
+
+test('a line that is too long is told, whether its end is there or not', () => {
+  const line = new UnfinishedLine(10);
+  expect([...line.linesWith(bytes('{'.repeat(11)))]).toEqual([undefined]);
+  expect([...line.linesWith(bytes('{'.repeat(9)))]).toEqual([]);
+  expect([...line.linesWith(bytes('{{\n{}\n'))]).toEqual([undefined, '{}']);
+});

@@ -30,6 +30,8 @@ export class HttpSessions {
   /** `message` is the body of a request that has one. */
   async fetch(request: Request, message?: unknown): Promise<Response> {
     const id = request.headers.get('mcp-session-id');
+    // Only a proper start may cost an older session its place.
+    if (id === null && !this.#options.sdk.isInitializeRequest(message)) return refuse(400, 'No session is named');
     if (id === null) return this.#openNext(request, message);
     const session = this.#sessions.get(id);
     if (!session) return refuse(404, 'Session not found');

@@ -205,6 +205,15 @@ test('a client that forgets its sessions does not use up the server', async () =
   expect((await client.listTools()).tools.length).toBeGreaterThan(5);
 });
 
+test('what is no start of a session ends no other', async () => {
+  const { session } = await post({});
+  const junk = ['{}', '[]', 'null', '{"jsonrpc":"2.0","id":1,"method":"ping"}'];
+  for (let round = 0; round < 10; round++)
+    for (const body of junk) expect(await post({}, url.pathname, body)).toMatchObject({ status: 400 });
+  const ping = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'ping' });
+  expect(await post({ 'mcp-session-id': session }, url.pathname, ping)).toMatchObject({ status: 200 });
+});
+
 test.skipIf(!canSeeProcesses).each(eras)('in era %j cancelling ends the command', async (era) => {
   const client = await connected({ era });
   const sleep = uniqueSleep();

@@ -224,7 +224,7 @@ test('ten thousand requests at once are each answered, with the same id too, and
   for (let id = 2; id < count; id++) {
     if (id % 10 === 0) send({ method: 'notifications/cancelled', params: { requestId: 1_000_000 + id } });
     if (id % 100 === 0) send({ id: 2, method: 'tools/call', params: read });
-    else send(id % 3 === 0 ? { id, method: 'tools/call', params: read } : { id, method: 'ping' });
+    else send(id % 10 === 3 ? { id, method: 'tools/call', params: read } : { id, method: 'ping' });
   }
   await vi.waitFor(() => expect(messages()).toHaveLength(count - 1), { timeout: 60_000 });
   expect(messages().filter(({ id }) => id === 2)).toHaveLength(count / 100);

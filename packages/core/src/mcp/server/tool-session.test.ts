@@ -62,3 +62,11 @@ test('of three approved calls that change the same text only the first finds it'
   ]);
   expect(text()).toBe('uno\ntwo\n');
 });
+
+test('of more calls than can wait, the last are refused and the others answered', async () => {
+  const { edit } = await editing();
+  const calls = Array.from({ length: 5_050 }, () => edit({ name: 'no_such_tool' }));
+  const settled = await Promise.allSettled(calls);
+  const refused = settled.flatMap(({ status }, index) => (status === 'rejected' ? [index] : []));
+  expect(refused).toEqual(Array.from({ length: 50 }, (_, index) => 5_000 + index));
+});

@@ -36,6 +36,8 @@ const readOnlyKinds: ReadonlySet<ToolKind> = new Set(['read', 'search', 'fetch']
 /** Plan mode belongs to whoever started the server, not to the client's model. */
 const notServed = new Set(['exit_plan_mode']);
 const maxQuestions = 100;
+/** More than a client can make sense of; each one that waits takes memory. */
+const maxCalls = 5_000;
 
 /**
  * One client's use of the tools. A call that needs approval ends with a question and changes nothing; when the client
@@ -69,6 +71,7 @@ export class ToolSession {
 
   /** Never rejects for what a tool did. */
   async call(call: SessionCall, signal: AbortSignal): Promise<SessionAnswer> {
+    if (this.#running.size >= maxCalls) throw new Error(`${maxCalls} calls are under way; wait for some of them`);
     const tool = this.tools.find(({ name }) => name === call.name);
     const isShared = tool !== undefined && readOnlyKinds.has(tool.kind);
     const running = this.#queue.run(isShared, () => this.#run(call, signal));
