@@ -224,6 +224,7 @@ export const fixed = {
   ],
   'Lathe as an MCP server': [
     ['core/src/mcp/server/call-queue.ts', 'maxParallel', 'Calls at once'],
+    ['core/src/mcp/server/tool-session.ts', 'maxCalls', 'Calls of a session that run or wait'],
     ['core/src/mcp/server/tool-session.ts', 'maxQuestions', 'Questions that wait for an answer'],
     ['core/src/mcp/server/approval-form.ts', 'maxQuestionChars', 'Characters of one; a longer one is a no'],
     ['core/src/mcp/server/create-server.ts', 'maxProgressChars', 'Characters of a report of progress'],
