@@ -1,5 +1,5 @@
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -225,9 +225,12 @@ test.skipIf(process.getuid?.() !== 0)('what another user may not read is noted, 
   const { rgPath } = await import('@vscode/ripgrep');
   const root = tempDirectory({ 'a/x': 'needle', 'shut/y': 'needle', closed: 'needle' });
   const child = await bundleChild('search-tree');
-  for (const path of [root, dirname(child)]) chmodSync(path, 0o755);
+  // Where this project lies may be closed to others.
+  const program = join(dirname(child), 'rg');
+  copyFileSync(rgPath, program);
+  for (const path of [root, dirname(child), program]) chmodSync(path, 0o755);
   for (const name of ['shut', 'closed']) chmodSync(join(root, name), 0);
-  const { stdout } = await run(process.execPath, [child, root, rgPath], { uid: 65_534, gid: 65_534, timeout: 60_000 });
+  const { stdout } = await run(process.execPath, [child, root, program], { uid: 65_534, gid: 65_534, timeout: 60_000 });
   const { found, notes } = JSON.parse(stdout);
   expect(found).toEqual([`${root}/a/x`]);
   expect(notes.join()).toMatch(/Permission denied.* and 1 more/);

@@ -123,7 +123,7 @@ const aliases: [string, (path: string, app: string) => string][] = [
   ['a link to its directory', (path, app) => join(linkTo(dirname(path), join(app, 'src/innocent')), 'key.txt')],
   ['the root of this process', (path) => `/proc/self/root${path}`],
   ['the root of its thread', (path) => `/proc/thread-self/root${path}`],
-  ['the working directory of this process', (path) => `/proc/self/cwd/${relative(process.cwd(), path)}`],
+  ['the working directory of this process', (path) => `/proc/self/cwd${'/..'.repeat(30)}${path}`],
   ['an open descriptor', (path) => `/dev/fd/${open(path)}`],
   ['an open descriptor of its directory', (path) => `/proc/self/fd/${open(dirname(path))}/key.txt`],
   ['a trailing slash', (path) => `${path}/`],
