@@ -22,20 +22,21 @@ class RecordedRipgrep extends Ripgrep {
   }
 }
 
+const wholeTree = (root: string): TextSearch => ({
+  pattern: 'needle',
+  letters: 'smart',
+  context: 0,
+  path: toBytePath(root),
+  kind: 'directory',
+  limit: 100_000,
+  timeoutMs: 60_000,
+  rules: new IgnoreRules([root]),
+  signal: new AbortController().signal,
+});
+
 async function search(root: string, options: Partial<TextSearch> = {}) {
   const ripgrep = new RecordedRipgrep();
-  const { files, matches, notes } = await searchText(ripgrep, {
-    pattern: 'needle',
-    letters: 'smart',
-    context: 0,
-    path: toBytePath(root),
-    kind: 'directory',
-    limit: 100_000,
-    timeoutMs: 60_000,
-    rules: new IgnoreRules([root]),
-    signal: new AbortController().signal,
-    ...options,
-  });
+  const { files, matches, notes } = await searchText(ripgrep, { ...wholeTree(root), ...options });
   const found = files.flatMap(({ path, lines }) =>
     lines.map(({ number, text }) => `${path.slice(root.length + 1)}:${number}:${text.slice(0, 40)}`),
   );
@@ -104,17 +105,7 @@ test.skipIf(isWindows)('a ripgrep that keeps no log is not relied on', async () 
   chmodSync(program, 0o755);
   const ripgrep = new Ripgrep(() => Promise.resolve(program));
   const root = tempDirectory({ '.git/HEAD': '', '.jj/x': '', a: 'needle' });
-  const result = await searchText(ripgrep, {
-    pattern: 'needle',
-    letters: 'smart',
-    context: 0,
-    path: toBytePath(root),
-    kind: 'directory',
-    limit: 10,
-    timeoutMs: 60_000,
-    rules: new IgnoreRules([root]),
-    signal: new AbortController().signal,
-  });
+  const result = await searchText(ripgrep, wholeTree(root));
   expect(result.matches).toBe(1);
 });
 
