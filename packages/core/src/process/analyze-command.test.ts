@@ -614,7 +614,7 @@ const rereading: typeof swelling = [
 // SA14
 test.each(swelling)('what is read of %s does not grow beyond the text by more than a fixed amount', (_, repeated) => {
   const options = { cwd: '/w', workspaceRoots: ['/w'], home, path };
-  const command = repeated(900);
+  const command = repeated(600);
   const { work, segments, doubts } = new CommandWalk(options).run(command);
   expect(work).toBeLessThanOrEqual(maxInnerWork + 8 * command.length * 2);
   expect(segments.length).toBeLessThanOrEqual(3 * command.length);

@@ -51,6 +51,7 @@ test.skipIf(!canTrace)(
       tracing = checkBatch(batch, place);
       tracing.catch(() => undefined);
       counts.run += batch.length;
+      if (counts.run % 10_000 === 0) console.log(`${counts.run} commands`);
     }
     await tracing;
     report('generated shell commands run under a tracer', counts.run, { seed, generated: counts.generated });
