@@ -20,7 +20,9 @@ const suites = {
       'core/src/settings/edit-jsonc.test.ts',
       'core/src/agent/conversation.test.ts',
       'core/src/agent/compaction.test.ts',
-      'cli/src/tui',
+      'core/src/web/html-to-markdown.test.ts',
+      'cli/src/tui/display-fuzz.test.ts',
+      'cli/src/screen/screen.test.ts',
     ],
     minutes: 20,
   },
@@ -37,6 +39,7 @@ const suites = {
   trees: {
     files: [
       'core/src/files/search.differential.test.ts',
+      'core/src/files/tree-search.test.ts',
       'core/src/files/ignore-rules.test.ts',
       'core/src/tools/grep.test.ts',
       'core/src/tools/ls.test.ts',
