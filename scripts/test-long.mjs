@@ -50,6 +50,7 @@ const suites = {
   rebinding: { files: ['core/src/web/rebinding.test.ts'], minutes: 10 },
   chaos: {
     files: [
+      'cli/src/damaged-files.test.ts',
       'core/src/mcp/bad-servers.test.ts',
       'core/src/lathe/subagents.test.ts',
       'core/src/lathe/injection.test.ts',

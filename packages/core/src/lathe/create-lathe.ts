@@ -115,7 +115,7 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
     readable: [spill.directory],
     guarded: [home.path],
   });
-  const policy = await openPolicy(settings, { workspace, home, userHome });
+  const policy = await openPolicy(loaded, { workspace, home, userHome });
   const registry = new ToolRegistry();
   const { env } = loaded;
   const { caller = 'model' } = options;

@@ -42,6 +42,22 @@ test('searches are filtered only while a rule denies reading', async () => {
   expect(textOf(whole?.llmContent ?? '')).toContain('secret');
 });
 
+// RC05
+test.each(['{"permissions": {"deny": ["read_file(/a)"]}', '{"permissions": 1}', '{"permissionz": {"deny": ["x"]}}'])(
+  'with the settings %s nothing runs unasked, not even reading in yolo mode',
+  async (settings) => {
+    const place = tempDirectory({ 'home/.lathe/settings.json': settings, 'project/a': '' });
+    const root = join(place, 'project');
+    const flags = { 'tools.approvalMode': 'yolo' };
+    const lathe = await createLathe({ cwd: root, home: join(place, 'home'), env: {}, flags });
+    const [outcome] = await lathe.run([{ name: 'read_file', args: { absolute_path: join(root, 'a') } }], signal);
+    expect(outcome?.error).toMatchObject({
+      type: 'execution_denied',
+      message: expect.stringContaining('could not be understood'),
+    });
+  },
+);
+
 // SD06
 test('auto-edit mode changes files of the project without a question, and no others', async () => {
   const place = tempDirectory({ 'project/a': '', 'home/x': '' });

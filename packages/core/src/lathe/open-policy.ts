@@ -5,12 +5,13 @@ import { AgreedRules } from '../policy/agreed-rules.js';
 import { Policy } from '../policy/policy.js';
 import { kindOfSpec, parseRule } from '../policy/rule.js';
 import type { Settings } from '../settings/keys.js';
+import type { LoadedSettings } from '../settings/load-settings.js';
 import type { JsonValue } from '../settings/parse-jsonc.js';
 import { projectSettings, saveSetting, userSettings } from '../settings/save-setting.js';
 
 /** The policy that the settings ask for; "always" for the project or the user is saved in their settings. */
 export async function openPolicy(
-  settings: Settings,
+  { settings, mayLackRestrictions }: Pick<LoadedSettings, 'settings' | 'mayLackRestrictions'>,
   { workspace, home, userHome }: { workspace: Workspace; home: LatheHome; userHome: string },
 ): Promise<Policy> {
   const { permissions, tools } = settings;
@@ -19,6 +20,7 @@ export async function openPolicy(
   const isCounted = (rule: string) => !wrong.has(rule);
   const policy = new Policy({
     mode: tools.approvalMode,
+    isCautious: mayLackRestrictions,
     rules: {
       allow: permissions.allow.filter(isCounted),
       ask: permissions.ask,

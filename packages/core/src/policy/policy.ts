@@ -22,6 +22,8 @@ export interface PolicyOptions {
   /** `tools.allowed` and `--allowed-tools`: asked for less often, and the only things yolo may run when given. */
   allowed?: readonly string[];
   bases: PathBases;
+  /** Rules may be missing, because a file that holds them cannot be read: nothing is allowed unasked. */
+  isCautious?: boolean;
   /** Writes rules of scope `project` and `user` to the settings. */
   save?: (rules: readonly string[], scope: 'project' | 'user') => Promise<void>;
 }
@@ -46,13 +48,14 @@ export class Policy {
   /** Lists that limit what may run, even if none of their rules can be understood. */
   readonly #isLimited: { core: boolean; allowed: boolean };
   readonly #save: PolicyOptions['save'];
-  #isCautious = false;
+  #isCautious: boolean;
 
   constructor(options: PolicyOptions) {
     this.mode = options.mode;
     this.#paths = new PathRules(options.bases);
     this.#isLimited = { core: isGiven(options.core), allowed: isGiven(options.allowed) };
     this.#save = options.save;
+    this.#isCautious = options.isCautious ?? false;
     const { allow, ask, deny } = options.rules;
     this.#rules = {
       deny: this.#parse(deny, { restricts: true }),
@@ -131,7 +134,7 @@ export class Policy {
   }
 
   #permitted(call: JudgedCall): Verdict | undefined {
-    if (this.#isCautious) return ask('a rule could not be understood, so nothing is allowed unasked');
+    if (this.#isCautious) return ask('rules or settings could not be understood, so nothing is allowed unasked');
     const asking = call.targets.filter((target) => target.asks);
     if (call.confirmation === false && asking.length === 0) return allow('it needs no confirmation');
     if (this.mode === 'yolo') return allow('yolo mode');

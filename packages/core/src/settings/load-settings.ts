@@ -48,6 +48,8 @@ export interface LoadedSettings {
   ignored: readonly Ignored[];
   /** The environment with what `.env` files add. */
   env: Environment;
+  /** A file that may hold rules against something could not be understood: nothing may run unasked. */
+  mayLackRestrictions: boolean;
   /** Trusted by the person, or because `security.folderTrust.enabled` is off. */
   isTrusted: boolean;
 }
@@ -76,6 +78,7 @@ export function loadSettings(sources: SettingsSources): LoadedSettings {
     origins: merged.origins,
     ignored: [...merged.ignored, ...refusedVariables(dotEnv)],
     env: Object.freeze(dotEnv.env),
+    mayLackRestrictions: layers.mayLackRestrictions,
     isTrusted,
   };
 }
