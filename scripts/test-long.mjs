@@ -53,6 +53,7 @@ const suites = {
       'cli/src/damaged-files.test.ts',
       'core/src/mcp/bad-servers.test.ts',
       'core/src/lathe/subagents.test.ts',
+      'core/src/lathe/protected-files.test.ts',
       'core/src/lathe/injection.test.ts',
       'core/src/scheduler/scheduler.property.test.ts',
       'core/src/agent/long-session.test.ts',

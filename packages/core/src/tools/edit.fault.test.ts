@@ -21,8 +21,9 @@ import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { bundleChild } from '../../../../testing/bundle.js';
-import { report } from '../../../../testing/long-run.js';
+import { isLong, report, seed } from '../../../../testing/long-run.js';
 import { hasProgram } from '../../../../testing/programs.js';
+import { randomBelow } from '../../../../testing/random.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { killPoints, runWithFault } from '../../../../testing/thread-fault.js';
 import { FileChanges } from '../files/file-changes.js';
@@ -33,7 +34,6 @@ import { SeenFiles } from '../files/seen-files.js';
 import { Workspace } from '../files/workspace.js';
 import { EditTool } from './edit.js';
 
-const isLong = process.env['LATHE_LONG'] === '1';
 const canTrace = process.platform === 'linux' && hasProgram('strace') && spawnSync('strace', ['true']).status === 0;
 const isRoot = process.getuid?.() === 0;
 
@@ -246,22 +246,30 @@ describe.skipIf(!canTrace)('a system call that fails is a typed error, and the o
     expect([status, answer?.type]).toEqual(['old', type]);
   });
 
+  const calls = [
+    'openat',
+    'pwrite64',
+    'pread64',
+    'fsync',
+    'rename',
+    'link',
+    'unlink',
+    'close',
+    'fchmod',
+    'symlink',
+    'readlink',
+    'mkdir',
+    'statx',
+  ];
+
+  /** A failure changed nothing, unless it says that it did: when only the directory could not be flushed. */
+  const isOffence = ({ answer, status }: Awaited<ReturnType<typeof fail>>) => {
+    if (answer?.status === 'written') return status !== 'new';
+    const isHonest = status === 'old' || (status === 'new' && answer?.message?.includes('new content') === true);
+    return answer === undefined || answer.type === 'bug' || !isHonest;
+  };
+
   test.skipIf(!isLong)('any call of the write path, any error', { timeout: 3_600_000 }, async () => {
-    const calls = [
-      'openat',
-      'pwrite64',
-      'pread64',
-      'fsync',
-      'rename',
-      'link',
-      'unlink',
-      'close',
-      'fchmod',
-      'symlink',
-      'readlink',
-      'mkdir',
-      'statx',
-    ];
     const errors = ['ENOSPC', 'EIO', 'EDQUOT', 'EACCES', 'EPERM', 'EROFS', 'EXDEV', 'EMFILE', 'ESTALE'];
     const points = killPoints(await callsOf(plain('a\nneedle\nb\n')))
       .map((point) => point.replace('signal=KILL', 'error=ERRNO'))
@@ -269,13 +277,19 @@ describe.skipIf(!canTrace)('a system call that fails is a typed error, and the o
     const faults = points.map((point, index) => point.replace('ERRNO', errors[index % errors.length] ?? 'EIO'));
     const outcomes = await aFewAtATime(faults, async (fault) => ({ fault, ...(await fail(fault)) }));
     report('failing system calls in a write', outcomes.length);
-    // A failure changed nothing, unless it says that it did: when only the directory could not be flushed.
-    const offences = outcomes.filter(({ answer, status }) => {
-      if (answer?.status === 'written') return status !== 'new';
-      const isHonest = status === 'old' || (status === 'new' && answer?.message?.includes('new content') === true);
-      return answer === undefined || answer.type === 'bug' || !isHonest;
+    expect(outcomes.filter(isOffence)).toEqual([]);
+  });
+
+  // RC04
+  test('a disk on which calls fail again and again', { timeout: 600_000 }, async () => {
+    const below = randomBelow(seed);
+    const faults = Array.from({ length: isLong ? 400 : 8 }, () => {
+      const failing = calls.filter((call) => call !== 'unlink' && below(3) > 0).join(',');
+      return `${failing}:error=EIO:when=${1 + below(40)}+${1 + below(30)}`;
     });
-    expect(offences).toEqual([]);
+    const outcomes = await aFewAtATime(faults, async (fault) => ({ fault, ...(await fail(fault)) }));
+    report('writes on a disk that fails again and again', outcomes.length);
+    expect(outcomes.filter(isOffence), `LATHE_SEED=${seed}`).toEqual([]);
   });
 
   // RW10
