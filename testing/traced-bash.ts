@@ -20,8 +20,9 @@ export async function runTraced(
   options: TracedBash,
 ): Promise<{ programs: string[][]; output: string }> {
   const trace = join(options.scratch, 'trace');
-  const driver =
-    'i=0; while IFS= read -r -d "" c; do LATHE_N=$i bash --noprofile --norc -c "$c" "lathe-$i" </dev/null 2>&1; i=$((i+1)); done';
+  // Some of the commands would never end: each has a second of processor time.
+  const one = '(ulimit -t 1; LATHE_N=$i exec bash --noprofile --norc -c "$c" "lathe-$i" </dev/null 2>&1)';
+  const driver = `i=0; while IFS= read -r -d "" c; do ${one}; i=$((i+1)); done`;
   const strace = ['-f', '-v', '--seccomp-bpf', '-qq', '-o', trace, '-e', 'trace=execve', '-e', 'signal=none', 'bwrap'];
   const output = await runInSandbox(driver, commands, options, ['strace', ...strace]);
   return { programs: programsByCommand(await readFile(trace, 'utf8'), commands.length), output };
