@@ -22,7 +22,8 @@ export async function runTraced(
   const trace = join(options.scratch, 'trace');
   // Some of the commands would never end: each has a second of processor time.
   const one = '(ulimit -t 1; LATHE_N=$i exec bash --noprofile --norc -c "$c" "lathe-$i" </dev/null 2>&1)';
-  const driver = `i=0; while IFS= read -r -d "" c; do ${one}; i=$((i+1)); done`;
+  // A pipe, as in the product: from a socket, which is what Node gives, a command could wait for input.
+  const driver = `i=0; while IFS= read -r -d "" c; do ${one}; i=$((i+1)); done | cat`;
   const strace = ['-f', '-v', '--seccomp-bpf', '-qq', '-o', trace, '-e', 'trace=execve', '-e', 'signal=none', 'bwrap'];
   const output = await runInSandbox(driver, commands, options, ['strace', ...strace]);
   return { programs: programsByCommand(await readFile(trace, 'utf8'), commands.length), output };
