@@ -92,6 +92,7 @@ export type { AnalysisOptions, CommandAnalysis, Segment } from './process/comman
 export { unknownPart } from './process/command-analysis.js';
 export { checkCommandRule, matchCommandRule, type RuleMatch } from './process/command-rule.js';
 export { childEnvironment, type EnvironmentOptions, unattendedVariables } from './process/environment.js';
+export { type KeptCommand, KeptCommands } from './process/kept-commands.js';
 export { CommandRunner } from './process/run-command.js';
 export { Sandbox, type SandboxMode, type SandboxOptions, type SandboxStatus } from './process/sandbox.js';
 export { trustedPath } from './process/trusted-path.js';

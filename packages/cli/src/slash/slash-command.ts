@@ -42,7 +42,13 @@ export function splitCommand(input: string): { name: string; argument: string } 
   return { name, argument: argument.trim() };
 }
 
-const aliases: Readonly<Record<string, string>> = { exit: 'quit', '?': 'help', q: 'quit', resume: 'sessions' };
+const aliases: Readonly<Record<string, string>> = {
+  exit: 'quit',
+  '?': 'help',
+  q: 'quit',
+  resume: 'sessions',
+  tasks: 'background',
+};
 
 export function findCommand(commands: readonly SlashCommand[], name: string): SlashCommand | undefined {
   const wanted = Object.hasOwn(aliases, name) ? aliases[name] : name;

@@ -1,6 +1,7 @@
 import { SessionStore, visibleText } from '@lathe/core';
 import { approvalModes } from '../args.js';
 import { checks } from '../doctor/checks.js';
+import { tendBackground } from './background-command.js';
 import { showServers } from './mcp-commands.js';
 import { showMemory } from './memory-command.js';
 import type { SlashCommand, SlashContext } from './slash-command.js';
@@ -19,6 +20,11 @@ export const slashCommands: readonly SlashCommand[] = [
   { name: 'permissions', summary: 'the rules in force', run: (_, context) => showRules(context) },
   { name: 'undo', summary: 'take back the last change of a file, or the last n', run: undo },
   { name: 'todos', summary: 'the todo list', run: (_, context) => showTodos(context) },
+  {
+    name: 'background',
+    summary: 'the commands in the background, or stop one: /background stop ID',
+    run: tendBackground,
+  },
   { name: 'memory', summary: 'the context files and what is loaded of them', run: (_, context) => showMemory(context) },
   { name: 'agents', summary: 'the subagents a model can start', run: (_, context) => showAgents(context) },
   { name: 'model', summary: 'the model in use, or use another', run: useModel },

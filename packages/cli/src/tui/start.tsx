@@ -1,4 +1,4 @@
-import type { Model } from '@lathe/core';
+import type { Lathe, Model } from '@lathe/core';
 import type { Flags } from '../args.js';
 import { findCommand } from '../commands.js';
 import { openCompleter } from '../completion/open-completer.js';
@@ -6,6 +6,7 @@ import { exitCodes } from '../exit-codes.js';
 import type { Io } from '../io.js';
 import { type Style, styleFor } from '../render/style.js';
 import type { ViewContext } from '../render/view-context.js';
+import { fateOf } from '../slash/background-command.js';
 import { customCommands } from '../slash/custom-commands.js';
 import { promptCommands } from '../slash/mcp-commands.js';
 import { slashCommands } from '../slash/slash-commands.js';
@@ -76,9 +77,16 @@ export async function startInteractive(
     void lathe.discover(signal);
     await shown;
   } finally {
-    await Promise.all([lathe.close(), history.close()]);
+    await Promise.all([endWith(lathe, io), history.close()]);
   }
   return exitCodes.success;
+}
+
+/** Ends what runs in the background, and says what became of it. */
+async function endWith(lathe: Lathe, io: Io): Promise<void> {
+  const running = lathe.background.running();
+  await lathe.close();
+  if (running.length > 0) io.out(fateOf(running));
 }
 
 /** The renderer is loaded behind the first frame; no answer is shown before it is there. */

@@ -14,6 +14,7 @@ import type { Workspace } from '../files/workspace.js';
 import type { Policy } from '../policy/policy.js';
 import { BackgroundCommands } from '../process/background.js';
 import { childEnvironment, unattendedVariables } from '../process/environment.js';
+import { KeptCommands } from '../process/kept-commands.js';
 import { sanitizePath } from '../process/resolve-program.js';
 import { CommandRunner } from '../process/run-command.js';
 import { Sandbox } from '../process/sandbox.js';
@@ -51,6 +52,7 @@ export interface BuiltInOptions {
 export interface BuiltIns {
   tools: AnyTool[];
   sandbox: Sandbox;
+  background: BackgroundCommands;
   /** What the tools changed, by turn, and the way back. */
   journal: Journal;
   changes: FileChanges;
@@ -100,12 +102,13 @@ export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
     changes: own.changes,
     todos,
     sandbox: shell.sandbox,
+    background: shell.background,
     search: web.search,
     sideModels,
     visibility,
     journal,
     close: async () => {
-      await Promise.all([shell.close(), web.close()]);
+      await Promise.all([shell.background.stopAll(), web.close()]);
     },
   };
 }
@@ -178,7 +181,7 @@ async function shellTool({ workspace, settings, home, userHome, env }: BuiltInOp
   const path = await sanitizePath(env['PATH'] ?? '', workspace.roots);
   const sandbox = new Sandbox({ mode, roots: workspace.roots, latheHome: home, userHome, path });
   const runner = new CommandRunner(home);
-  const background = new BackgroundCommands(runner);
+  const background = new BackgroundCommands(runner, new KeptCommands(home));
   const tool = new ShellTool({
     workspace,
     runner,
@@ -192,5 +195,5 @@ async function shellTool({ workspace, settings, home, userHome, env }: BuiltInOp
     autoApprove,
     hasTerminal: settings.tools.shell.enableInteractiveShell,
   });
-  return { tool, sandbox, close: () => background.stopAll() };
+  return { tool, sandbox, background };
 }

@@ -12,6 +12,7 @@ import type { ReverseRequests } from '../mcp/reverse-requests.js';
 import { AgreedRules } from '../policy/agreed-rules.js';
 import { FolderTrust } from '../policy/folder-trust.js';
 import type { Policy } from '../policy/policy.js';
+import type { BackgroundCommands } from '../process/background.js';
 import type { Sandbox } from '../process/sandbox.js';
 import { noOneThere } from '../scheduler/approve.js';
 import type { Approver, AuditRecord, CallEvent, CallOutcome, CallRequest } from '../scheduler/call.js';
@@ -71,6 +72,8 @@ export interface Lathe {
   /** The person's home directory. */
   readonly userHome: string;
   readonly sandbox: Sandbox;
+  /** The commands that run beside the conversation. */
+  readonly background: BackgroundCommands;
   /** The search engines that are set up. */
   readonly search: Pick<SearchSetup, 'engines' | 'problems'>;
   /** How files are changed, and changes taken back. */
@@ -122,7 +125,7 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
   const { subagents, problems } = await openSubagents(workspace, loaded, [home.path, join(userHome, '.qwen')]);
   const builtIns = await builtInTools({ workspace, policy, settings, home, userHome, env, caller, spill, subagents });
   for (const tool of [...builtIns.tools, ...(options.tools ?? [])]) registry.registerTool(tool);
-  const { sandbox } = builtIns;
+  const { sandbox, background, search, changes, journal, todos, sideModels } = builtIns;
   const sources = toolSources({ ...options, workspace, loaded, home, userHome, approver, registry, sandbox });
   const audit = new AuditLog(home, secretsOf(loaded));
   const { hooks, notices } = await hooksOf({ loaded, home, root: workspace.root, policy, approver, isConsented });
@@ -149,21 +152,20 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
     sources,
     hooks,
     subagents,
-    sideModels: builtIns.sideModels,
+    sideModels,
     openScheduler,
     openOwnTools: () => builtIns.openOwnTools(),
     problems: [...settingsProblems(loaded), ...policy.problems, ...notices, ...problems],
     run: (calls, signal) => scheduler.run(calls, signal),
     sandbox,
-    search: builtIns.search,
-    changes: builtIns.changes,
-    journal: builtIns.journal,
-    todos: builtIns.todos,
+    background,
+    search,
+    changes,
+    journal,
+    todos,
     discover: sources.discover,
     listPaths: (signal) => listPaths(workspace, builtIns.visibility, signal),
-    close: async () => {
-      await Promise.all([builtIns.close(), sources.close()]);
-    },
+    close: async () => void (await Promise.all([builtIns.close(), sources.close()])),
   };
 }
 

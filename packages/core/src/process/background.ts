@@ -1,7 +1,8 @@
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ToolError } from '../errors.js';
 import { plainText } from '../text/terminal-text.js';
+import type { KeptCommands } from './kept-commands.js';
 import type { CommandRunner } from './run-command.js';
 import type { CommandRequest, CommandResult, RunningCommand } from './running-command.js';
 
@@ -9,6 +10,8 @@ import type { CommandRequest, CommandResult, RunningCommand } from './running-co
 export interface BackgroundCommand {
   id: string;
   command: string;
+  /** It outlives Lathe. */
+  isKept: boolean;
   running: RunningCommand;
   /** Present once it is over. */
   result?: CommandResult;
@@ -24,29 +27,49 @@ const maxMatches = 200;
 /** Long enough to report a command that fails at once, short enough not to be felt. */
 const firstLookMs = 150;
 
-/** The background commands of one session. They end with Lathe. */
+/** The background commands of one session. They end with Lathe unless they are kept. */
 export class BackgroundCommands {
+  /** Those of all sessions that were kept. */
+  readonly kept: KeptCommands;
   readonly #runner: CommandRunner;
   readonly #commands = new Map<string, BackgroundCommand>();
   #count = 0;
 
-  constructor(runner: CommandRunner) {
+  constructor(runner: CommandRunner, kept: KeptCommands) {
     this.#runner = runner;
+    this.kept = kept;
   }
 
   async start(request: CommandRequest): Promise<BackgroundCommand> {
-    if (this.list().filter(({ result }) => result === undefined).length >= maxRunning)
+    if (this.running().length >= maxRunning)
       throw new ToolError('execution_failed', `${maxRunning} background commands are running; stop one first.`);
-    const running = await this.#runner.start({ ...request, takesInput: true, isFollowed: true });
-    const id = `bg_${++this.#count}`;
+    const isKept = request.isKept ?? false;
+    const hasTerminal = !isKept && (request.hasTerminal ?? false);
+    const running = await this.#runner.start({ ...request, hasTerminal, takesInput: !isKept, isFollowed: true });
+    // The name of a kept one must mean the same in every session.
+    const id = isKept ? `kept_${running.pid}` : `bg_${++this.#count}`;
     this.#forgetOldest();
-    const command: BackgroundCommand = { id, command: request.command, running, readBytes: 0 };
+    const command: BackgroundCommand = { id, command: request.command, isKept, running, readBytes: 0 };
     this.#commands.set(id, command);
     const over = this.#note(command);
+    if (isKept) await this.#remember(command, request.cwd);
     await Promise.race([over, wait(firstLookMs)]);
+    if (isKept && command.result) await running.output.adopt();
     // From here on it must not keep a Lathe alive that has nothing else to do.
     running.unref();
     return command;
+  }
+
+  async #remember({ id, command, running }: BackgroundCommand, cwd: string): Promise<void> {
+    const { pid, output, mark } = running;
+    const { value, isLimit } = mark;
+    try {
+      await this.kept.remember({ id, pid, command, cwd, output: output.path ?? '', mark: value, isLimit });
+    } catch (error) {
+      // What nobody could find again must not stay.
+      await this.stop(id);
+      throw error;
+    }
   }
 
   #forgetOldest(): void {
@@ -62,6 +85,10 @@ export class BackgroundCommands {
     return [...this.#commands.values()];
   }
 
+  running(): BackgroundCommand[] {
+    return this.list().filter(({ result }) => result === undefined);
+  }
+
   get(id: string): BackgroundCommand {
     const command = this.#commands.get(id);
     if (command) return command;
@@ -73,7 +100,8 @@ export class BackgroundCommands {
   async read(id: string): Promise<string> {
     const command = this.get(id);
     const { output } = command.running;
-    const start = Math.max(command.readBytes, output.totalBytes - maxReadBytes);
+    const size = output.path === undefined ? 0 : (await stat(output.path)).size;
+    const start = Math.max(command.readBytes, size - maxReadBytes);
     const skipped = start - command.readBytes;
     const bytes = await output.bytes(start, maxReadBytes);
     command.readBytes = start + bytes.length;
@@ -99,7 +127,7 @@ export class BackgroundCommands {
   send(id: string, text: string): void {
     const { result, running } = this.get(id);
     if (result !== undefined || running.input === null || !running.input.writable)
-      throw new ToolError('execution_failed', `${id} takes no input any more.`);
+      throw new ToolError('execution_failed', `${id} takes no input.`);
     running.input.write(`${text}\n`);
   }
 
@@ -109,7 +137,9 @@ export class BackgroundCommands {
     return running.result;
   }
 
+  /** All but those that are kept. */
   async stopAll(): Promise<void> {
-    await Promise.all([...this.#commands.keys()].map((id) => this.stop(id)));
+    const ending = this.list().filter(({ isKept }) => !isKept);
+    await Promise.all(ending.map(({ id }) => this.stop(id)));
   }
 }

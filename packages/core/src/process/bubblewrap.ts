@@ -20,6 +20,8 @@ export interface BubblewrapOptions {
   /** A new user namespace; as root it can be left out where the kernel refuses it. */
   hasUserNamespace: boolean;
   rights: SandboxRights;
+  /** It outlives us, so that nobody can tidy up after it. */
+  isKept: boolean;
   /** Number of the descriptor with the system call filter. */
   seccompDescriptor?: number;
 }
@@ -46,7 +48,7 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
   const protectedNames = rights.files ? { arguments: [], placeholders: [] } : protectNames(options);
   return {
     arguments: [
-      '--die-with-parent',
+      ...(options.isKept ? [] : ['--die-with-parent']),
       '--unshare-pid',
       '--unshare-ipc',
       ...(options.hasUserNamespace ? ['--unshare-user'] : []),
@@ -77,9 +79,10 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
     ],
     placeholders: protectedNames.placeholders,
     // This file would make git take its configuration, and so its hooks, from another directory.
-    forbidden: rights.files
-      ? []
-      : roots.map((root) => join(root, '.git', 'commondir')).filter((path) => !existsSync(path)),
+    forbidden:
+      rights.files || options.isKept
+        ? []
+        : roots.map((root) => join(root, '.git', 'commondir')).filter((path) => !existsSync(path)),
   };
 }
 
@@ -146,7 +149,7 @@ const nestedNames = [
 ];
 const gitNames = ['hooks', 'config', 'config.worktree', 'info/attributes'];
 
-function protectNames({ roots, empty, placeholders }: BubblewrapOptions): Omit<BubblewrapPlan, 'forbidden'> {
+function protectNames({ roots, empty, placeholders, isKept }: BubblewrapOptions): Omit<BubblewrapPlan, 'forbidden'> {
   const isMissing = (path: string) =>
     placeholders.has(path) || lstatSync(path, { throwIfNoEntry: false }) === undefined;
   const present = roots.flatMap(protectedIn).filter((path) => !isMissing(path));
@@ -155,7 +158,10 @@ function protectNames({ roots, empty, placeholders }: BubblewrapOptions): Omit<B
     .flatMap((root) => reservedNames.map((name) => join(root, name)))
     .filter(isMissing);
   return {
-    arguments: [...present.flatMap(fixate), ...reserved.flatMap((path) => ['--ro-bind', empty, path])],
+    arguments: [
+      ...present.flatMap(isKept ? readOnly : fixate),
+      ...reserved.flatMap((path) => ['--ro-bind', empty, path]),
+    ],
     placeholders: reserved,
   };
 }

@@ -9,12 +9,14 @@ import { readdirSync, readFileSync } from 'node:fs';
  */
 export class CallMark {
   readonly value: number;
-  readonly #isLimit: boolean;
-  readonly #startedAt = performance.now();
+  /** Elsewhere it stands in the environment alone. */
+  readonly isLimit: boolean;
+  readonly #startedAt: number;
 
-  constructor(value: number, isLimit: boolean) {
+  constructor(value: number, { isLimit, startedAt = performance.now() }: { isLimit: boolean; startedAt?: number }) {
     this.value = value;
-    this.#isLimit = isLimit;
+    this.isLimit = isLimit;
+    this.#startedAt = startedAt;
   }
 
   get variables(): Record<string, string> {
@@ -30,7 +32,7 @@ export class CallMark {
   #isOn(pid: number): boolean {
     const limit = read(`/proc/${pid}/limits`)?.match(/^Max realtime timeout +\S+ +(\S+)/m)?.[1];
     if (limit === undefined) return false;
-    if (this.#isLimit && (limit === `${this.value}` || limit === 'unlimited')) return limit !== 'unlimited';
+    if (this.isLimit && (limit === `${this.value}` || limit === 'unlimited')) return limit !== 'unlimited';
     const entry = read(`/proc/${pid}/environ`)
       ?.split('\0')
       .find((candidate) => candidate.startsWith(`${variable}=`));
@@ -60,6 +62,7 @@ export class MarkSeries {
   readonly id: number;
   /** What sets the limit: the shell's own `ulimit`, the path of `prlimit`, or nothing. */
   limitSetter: string | undefined;
+  readonly #keptId: number;
   #count = 0;
 
   constructor() {
@@ -67,11 +70,14 @@ export class MarkSeries {
     const own = Number(read('/proc/self/limits')?.match(/^Max realtime timeout +\S+ +(\d+)/m)?.[1] ?? Number.NaN);
     const ceiling = Number.isNaN(own) ? 2 ** 30 : Math.floor(own / marksPerSeries);
     this.id = randomInt(Math.floor(ceiling / 2), ceiling);
+    this.#keptId = randomInt(Math.floor(this.id / 2), this.id);
   }
 
-  next(): CallMark {
+  /** What is kept is marked outside the series, where the helper does not look. */
+  next({ isKept = false } = {}): CallMark {
     this.#count = (this.#count + 1) % marksPerSeries;
-    return new CallMark(this.id * marksPerSeries + this.#count, this.limitSetter !== undefined);
+    const id = isKept ? this.#keptId : this.id;
+    return new CallMark(id * marksPerSeries + this.#count, { isLimit: this.limitSetter !== undefined });
   }
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { plainText } from '../text/terminal-text.js';
 import { OutputRing } from './output-ring.js';
@@ -72,6 +72,15 @@ export class CapturedOutput {
       for (const part of [this.#ring.head(), this.#ring.tail(), chunk]) this.#write(part);
     }
     this.#ring.push(chunk);
+  }
+
+  /** Takes what another process has written into the file. */
+  async adopt(): Promise<void> {
+    if (this.#path === undefined) return;
+    const bytes = await readFile(this.#path);
+    this.#isBinary = bytes.subarray(0, sniffedBytes).includes(0);
+    this.#spilledBytes = bytes.length;
+    this.#ring.push(bytes);
   }
 
   /** The file is finished; what was printed stays readable. */

@@ -8,6 +8,7 @@ import { type ContainedProgram, checkProgram, type ProgramRequest, startContaine
 import { closingInherited } from './descriptors.js';
 import { Guardian, quietShell } from './guardian.js';
 import { inTerminal } from './in-terminal.js';
+import { keeping } from './keeping.js';
 import { OutputPipes } from './output-pipe.js';
 import { hasProc } from './process-tree.js';
 import {
@@ -62,10 +63,12 @@ export class CommandRunner {
   }
 
   async start(request: CommandRequest): Promise<RunningCommand> {
+    if (request.isKept && !this.shell.endsWith('bash'))
+      throw new ToolError('shell_execute_error', 'Keeping a command needs bash.');
     const directory = await this.#spill();
     // Never without the helper that cleans up after us, also when somebody has killed the last one.
     await this.#guardian.ready();
-    const mark = this.#series.next();
+    const mark = this.#series.next({ isKept: request.isKept ?? false });
     const prelude = this.#prelude(mark) + (request.wrap && hasProc ? processLimit : '');
     const output = new CapturedOutput({
       directory,
@@ -77,11 +80,11 @@ export class CommandRunner {
       output.push(chunk);
       request.onOutput?.(output);
     });
-    const launch = this.#launch(request, mark, prelude);
+    const launch = this.#launch(request, { mark, prelude, output });
     // What makes the terminal starts the shell that this variable names.
     const env = request.hasTerminal ? { ...request.env, SHELL: this.shell } : request.env;
     const command = await startProcess({ request: { ...request, env }, launch, mark, pipe, output });
-    if (!hasProc) this.#tellGuardian(command);
+    if (!hasProc && !request.isKept) this.#tellGuardian(command);
     void this.#boundSpill(command);
     return command;
   }
@@ -140,12 +143,16 @@ export class CommandRunner {
     return limit + closingInherited(this.shell);
   }
 
-  #launch(request: CommandRequest, mark: CallMark, prelude: string): Launch {
+  #launch(
+    request: CommandRequest,
+    { mark, prelude, output }: { mark: CallMark; prelude: string; output: CapturedOutput },
+  ): Launch {
     const setter = this.#series.limitSetter;
     const shell = [this.shell, ...quietShell(this.shell), '-c', prelude + request.command];
     const program = request.hasTerminal ? inTerminal(shell) : shell;
     const argv = setter?.startsWith('/') ? [setter, `--rttime=${mark.value}`, '--', ...program] : program;
-    return request.wrap?.(argv) ?? { argv };
+    const launch = request.wrap?.(argv) ?? { argv };
+    return request.isKept ? keeping(launch, { shell: this.shell, file: output.path, maxBytes: maxSpillBytes }) : launch;
   }
 
   #tellGuardian({ pid, result }: { pid: number; result: Promise<unknown> }): void {

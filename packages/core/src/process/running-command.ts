@@ -24,6 +24,8 @@ export interface CommandRequest {
   hasTerminal?: boolean;
   /** Writes all output to a file from the first byte on. */
   isFollowed?: boolean;
+  /** Lets it outlive Lathe; needs `isFollowed`. What it prints goes to the file alone. */
+  isKept?: boolean;
   /** Called after each piece of output. */
   onOutput?: (output: CapturedOutput) => void;
 }
@@ -34,6 +36,8 @@ export interface Launch {
   descriptors?: readonly number[];
   /** To be called after the program and everything it started are gone. */
   release?: () => void;
+  /** Empty directories that `release` removes. */
+  placeholders?: readonly string[];
 }
 
 /** Why a command is over. */
@@ -57,6 +61,7 @@ export interface CommandResult {
 /** A command at work. */
 export interface RunningCommand {
   pid: number;
+  mark: CallMark;
   output: CapturedOutput;
   /** stdin, when the request asked for it. */
   input: Writable | null;
@@ -103,7 +108,7 @@ export async function startProcess(parts: Parts): Promise<RunningCommand> {
     pipe.reader.unref();
     if (child.process.stdin instanceof Socket) child.process.stdin.unref();
   };
-  return { pid: child.pid, output, input: child.process.stdin, result, stop, unref };
+  return { pid: child.pid, mark, output, input: child.process.stdin, result, stop, unref };
 }
 
 interface Spawned {

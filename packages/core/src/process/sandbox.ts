@@ -67,7 +67,11 @@ export class Sandbox {
   }
 
   /** What puts the sandbox around a command; `undefined` for a plain run. Refuses rather than run plain when required. */
-  async prepare(cwd: string, rights: SandboxRights): Promise<((argv: readonly string[]) => Launch) | undefined> {
+  async prepare(
+    cwd: string,
+    rights: SandboxRights,
+    { isKept = false } = {},
+  ): Promise<((argv: readonly string[]) => Launch) | undefined> {
     if (this.#options.mode === 'off') return undefined;
     const found = await this.#probed();
     if (found.kind === 'none') {
@@ -77,7 +81,7 @@ export class Sandbox {
     if (found.kind === 'seatbelt') return (argv) => ({ argv: this.#seatbelt(found, argv, rights) });
     this.#files ??= this.#makeFiles();
     const files = await this.#files;
-    return (argv) => this.#bubblewrap(found, argv, { cwd, rights, ...files });
+    return (argv) => this.#bubblewrap(found, argv, { cwd, rights, isKept, ...files });
   }
 
   async #makeFiles(): Promise<SandboxFiles> {
@@ -105,7 +109,7 @@ export class Sandbox {
   #bubblewrap(
     { program, hasUserNamespace }: Probe,
     argv: readonly string[],
-    { cwd, rights, empty, filter }: SandboxFiles & { cwd: string; rights: SandboxRights },
+    { cwd, rights, isKept, empty, filter }: SandboxFiles & { cwd: string; rights: SandboxRights; isKept: boolean },
   ): Launch {
     const descriptors = filter === undefined ? [] : [openSync(filter, 'r')];
     const plan = planBubblewrap({
@@ -117,6 +121,7 @@ export class Sandbox {
       hasUserNamespace,
       placeholders: this.#placeholders,
       rights,
+      isKept,
       // The first descriptor that is handed over comes after stdin, stdout and stderr.
       ...(filter !== undefined && { seccompDescriptor: 3 }),
     });
@@ -124,6 +129,7 @@ export class Sandbox {
     return {
       argv: [program, ...plan.arguments, '--', ...argv],
       descriptors,
+      placeholders: plan.placeholders,
       release: () => {
         this.#removePlaceholders(plan.placeholders);
         for (const path of plan.forbidden) rmSync(path, { recursive: true, force: true });

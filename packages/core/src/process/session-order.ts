@@ -1,4 +1,4 @@
-import type { BackgroundCommands } from './background.js';
+import type { BackgroundCommand, BackgroundCommands } from './background.js';
 import { describeEnding } from './command-report.js';
 import type { CommandResult } from './running-command.js';
 
@@ -13,12 +13,13 @@ export type SessionOrder =
   | { action: 'send'; id: string; text: string }
   | { action: 'stop'; id: string };
 
-export const sessionHelp =
-  'Commands for it: `bg list`, `bg read ID [text to find]`, `bg send ID line of input`, `bg stop ID`.';
+const help = 'Commands for it: `bg list`, `bg read ID [text to find]`, `bg send ID line of input`, `bg stop ID`.';
 
 /** The order in a command, `undefined` when the command is for the shell. */
 export function sessionOrder(command: string): SessionOrder | undefined {
-  const words = command.trim().match(/^bg(?:[ \t]+(list|read|send|stop)(?:[ \t]+(bg_\d+)(?:[ \t]([^\n]*))?)?)?$/);
+  const words = command
+    .trim()
+    .match(/^bg(?:[ \t]+(list|read|send|stop)(?:[ \t]+((?:bg|kept)_\d+)(?:[ \t]([^\n]*))?)?)?$/);
   if (words === null) return undefined;
   const [, action = 'list', id, text] = words;
   if (action === 'list') return id === undefined ? { action } : undefined;
@@ -26,6 +27,26 @@ export function sessionOrder(command: string): SessionOrder | undefined {
   if (action === 'read') return text === undefined ? { action, id } : { action, id, text: text.trim() };
   if (action === 'send') return { action, id, text: text ?? '' };
   return text === undefined ? { action: 'stop', id } : undefined;
+}
+
+export function wordsOf(order: SessionOrder): string[] {
+  const id = 'id' in order ? [order.id] : [];
+  return ['bg', order.action, ...id, ...('text' in order ? [order.text ?? ''] : [])];
+}
+
+/** What a model is told about a command that it has started. */
+export function announce(
+  { id, isKept, running: { pid, output } }: BackgroundCommand,
+  { isIsolated }: { isIsolated: boolean },
+): string {
+  const sentences = [
+    `Started in the background as ${id} (pid ${pid}).`,
+    isKept && 'It outlives this session and takes no input.',
+    output.path !== undefined && `Output goes to ${output.path}.`,
+    isIsolated && 'It has no network: nothing outside can reach its ports.',
+    help,
+  ];
+  return sentences.filter((sentence) => sentence !== false).join(' ');
 }
 
 /** Carries the order out and says what came of it. */

@@ -11,6 +11,7 @@ import { analyzeCommand } from '../process/analyze-command.js';
 import { BackgroundCommands } from '../process/background.js';
 import type { CommandAnalysis } from '../process/command-analysis.js';
 import { childEnvironment, unattendedVariables } from '../process/environment.js';
+import { KeptCommands } from '../process/kept-commands.js';
 import { CommandRunner } from '../process/run-command.js';
 import { Sandbox, type SandboxMode } from '../process/sandbox.js';
 import { ShellTool, type ShellToolOptions } from './shell.js';
@@ -45,7 +46,7 @@ async function shellTool(options: Partial<ShellToolOptions> & { mode?: SandboxMo
     latheHome,
     userHome: tempDirectory(),
   });
-  const background = new BackgroundCommands(runner);
+  const background = new BackgroundCommands(runner, new KeptCommands(latheHome));
   const env = childEnvironment(process.env, { set: unattendedVariables });
   const tool = new ShellTool({ workspace, runner, sandbox, background, analyze: unproven, env, ...options });
   const run = (command: string, more: object = {}) => tool.execute({ command, ...more }, never);

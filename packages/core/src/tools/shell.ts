@@ -8,10 +8,10 @@ import type { AnalysisOptions, CommandAnalysis } from '../process/command-analys
 import { lackedRight, refuseBrokenSandbox, reportOn } from '../process/command-report.js';
 import { liveTail } from '../process/live-tail.js';
 import type { CommandRunner } from '../process/run-command.js';
-import type { CommandRequest, CommandResult, RunningCommand } from '../process/running-command.js';
+import type { CommandRequest, CommandResult } from '../process/running-command.js';
 import type { Sandbox } from '../process/sandbox.js';
 import { nameRights, type Right, type SandboxRights } from '../process/sandbox-rights.js';
-import { obeyOrder, type SessionOrder, sessionHelp, sessionOrder } from '../process/session-order.js';
+import { announce, obeyOrder, type SessionOrder, sessionOrder, wordsOf } from '../process/session-order.js';
 import type { Confirmation } from './confirmation.js';
 import type { Target } from './target.js';
 import { BaseTool, type OutputSink, type ToolResult } from './tools.js';
@@ -28,6 +28,7 @@ const parameterSchema = {
     directory: { type: 'string', description: 'Absolute path' },
     timeout: { type: 'integer', minimum: 1, maximum: maxTimeoutMs, description: 'ms; default 120000' },
     is_background: { type: 'boolean', description: 'For servers: returns at once' },
+    keep: { type: 'boolean', description: 'With is_background, if the user wants it to outlive the session' },
   },
   required: ['command'],
   additionalProperties: false,
@@ -74,19 +75,20 @@ export class ShellTool extends BaseTool<ShellParams> {
     this.#options = options;
   }
 
-  protected override validateToolParamValues({ command, is_background }: ShellParams): string | null {
+  protected override validateToolParamValues({ command, is_background, keep }: ShellParams): string | null {
     if (command.replace(/^\s*#.*$/gm, '').trim() === '') return 'command is empty: give it something to run';
     if (command.includes('\0')) return 'command contains a NUL character, which no shell accepts';
     if (Buffer.byteLength(command) > maxCommandBytes)
       return `command is longer than ${maxCommandBytes} bytes: write it to a script file and run that`;
     if (is_background && /[^&\\]&\s*$/.test(command)) return 'leave out the trailing & when is_background is true';
-    return null;
+    return keep && !is_background ? 'keep needs is_background: true' : null;
   }
 
-  override getDescription({ command, description, directory, is_background }: ShellParams): string {
+  override getDescription({ command, description, directory, is_background, keep }: ShellParams): string {
     const place = directory === undefined ? '' : ` [in ${directory}]`;
     const purpose = description === undefined ? '' : ` (${description.replace(/\s+/g, ' ')})`;
-    return `${command}${place}${is_background ? ' [background]' : ''}${purpose}`;
+    const fate = keep ? ' [background, kept]' : is_background ? ' [background]' : '';
+    return `${command}${place}${fate}${purpose}`;
   }
 
   override async isReadOnly(params: ShellParams): Promise<boolean> {
@@ -106,6 +108,7 @@ export class ShellTool extends BaseTool<ShellParams> {
     if (params.is_background && !targets.some(({ asks }) => asks)) targets.push(unnamed(params.command));
     const isContained = this.#options.autoApprove && (await this.#options.sandbox.status()).kind !== 'none';
     const settled = isContained ? targets.map((target) => ({ ...target, asks: false })) : targets;
+    if (params.keep) settled.push({ ...unnamed(params.command), guarded: outlives });
     const lacked = this.#lacked.get(keyOf(params));
     if (lacked === undefined) return settled;
     lacked.wasShown = true;
@@ -150,7 +153,8 @@ export class ShellTool extends BaseTool<ShellParams> {
       throw new ToolError('path_is_not_a_directory', `Not a directory: ${cwd}`);
     const granted = this.#takeGrant(params);
     const rights = await this.#rightsOf(params, cwd, granted);
-    const wrap = await this.#options.sandbox.prepare(cwd, rights);
+    const isKept = params.keep === true;
+    const wrap = await this.#options.sandbox.prepare(cwd, rights, { isKept });
     const request: CommandRequest = {
       command: params.command,
       cwd,
@@ -158,12 +162,12 @@ export class ShellTool extends BaseTool<ShellParams> {
       ...(wrap && { wrap }),
     };
     if (params.is_background) {
-      const { id, running, result } = await this.#options.background.start({
-        ...request,
-        hasTerminal: this.#options.hasTerminal ?? false,
-      });
-      if (result) return this.#report(params, result, { cwd, isSandboxed: wrap !== undefined, granted });
-      return started(id, running, wrap !== undefined && !rights.network);
+      const { background, hasTerminal = false } = this.#options;
+      const started = await background.start({ ...request, isKept, hasTerminal });
+      if (started.result)
+        return this.#report(params, started.result, { cwd, isSandboxed: wrap !== undefined, granted });
+      const llmContent = announce(started, { isIsolated: wrap !== undefined && !rights.network });
+      return { llmContent, returnDisplay: `Running in the background as ${started.id}.` };
     }
     const timeoutMs = params.timeout ?? this.#options.defaultTimeoutMs ?? 120_000;
     const live = liveTail((tail) => updateOutput?.({ type: 'terminal_output', ...tail }));
@@ -267,12 +271,8 @@ export class ShellTool extends BaseTool<ShellParams> {
 const stoppedBySandbox =
   'It ran in a sandbox, which seems to have stopped it; run the same command again to ask the user for a run with';
 
-function started(id: string, { pid, output }: RunningCommand, isIsolated: boolean): ToolResult {
-  const file = output.path === undefined ? '' : ` Output goes to ${output.path}.`;
-  const isolation = isIsolated ? ' It has no network: nothing outside can reach its ports.' : '';
-  const llmContent = `Started in the background as ${id} (pid ${pid}).${file}${isolation} ${sessionHelp}`;
-  return { llmContent, returnDisplay: `Running in the background as ${id}.` };
-}
+/** Only a person can say that something may stay on their machine when nobody watches it any more. */
+const outlives = 'It goes on running after Lathe has ended, until somebody stops it.';
 
 /** Something no rule can name, so that a person has to answer. */
 function unnamed(command: string): Target {
@@ -281,13 +281,7 @@ function unnamed(command: string): Target {
 
 /** Input for an approved program can make it do anything, so it is asked for like a command. */
 function orderTarget(order: SessionOrder): Target {
-  const words = [
-    'bg',
-    order.action,
-    ...('id' in order ? [order.id] : []),
-    ...('text' in order ? [order.text ?? ''] : []),
-  ];
-  return { type: 'command', words, asks: order.action === 'send' };
+  return { type: 'command', words: wordsOf(order), asks: order.action === 'send' };
 }
 
 function keyOf({ command, directory }: ShellParams): string {

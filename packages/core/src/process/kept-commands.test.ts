@@ -1,0 +1,173 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { bundleChild } from '../../../../testing/bundle.js';
+import { processesWith, uniqueSleep } from '../../../../testing/processes.js';
+import { hasProgram } from '../../../../testing/programs.js';
+import { canSeeProcesses } from '../../../../testing/running.js';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { LatheHome } from '../files/lathe-home.js';
+import { BackgroundCommands } from './background.js';
+import { childEnvironment } from './environment.js';
+import { KeptCommands } from './kept-commands.js';
+import { CommandRunner } from './run-command.js';
+import type { SandboxMode } from './sandbox.js';
+import { obeyOrder } from './session-order.js';
+
+let program = '';
+beforeAll(async () => {
+  program = await bundleChild('keeping-lathe', afterAll);
+});
+
+/** A session in this process; whatever it kept is ended with the test. */
+function session(home = tempDirectory()) {
+  const latheHome = new LatheHome(home);
+  const kept = new KeptCommands(latheHome);
+  const background = new BackgroundCommands(new CommandRunner(latheHome), kept);
+  const cwd = tempDirectory();
+  const start = (command: string) =>
+    background.start({ command, cwd, env: childEnvironment(process.env), isKept: true });
+  onTestFinished(async () => {
+    for (const { id } of await kept.list()) await kept.stop(id);
+  });
+  return { home, kept, background, cwd, start };
+}
+
+/** A Lathe of its own that runs commands in the background; `true` for those that are kept. */
+async function startLathe(mode: SandboxMode, commands: [command: string, isKept: boolean][]) {
+  const { home, kept } = session();
+  const root = tempDirectory({ '.git/HEAD': 'ref: refs/heads/main\n' });
+  const requests = commands.map(([command, isKept]) => ({ command, isKept }));
+  const child = spawn(process.execPath, [program, JSON.stringify({ root, home, mode, commands: requests })], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const ids: string[] = JSON.parse(String((await once(child.stdout, 'data'))[0]));
+  return { child, ids, kept, root };
+}
+
+const ways: Record<string, (child: ChildProcess) => unknown> = {
+  'an exit': (child) => child.stdin?.end(),
+  SIGTERM: (child) => child.kill('SIGTERM'),
+  SIGHUP: (child) => child.kill('SIGHUP'),
+  SIGKILL: (child) => child.kill('SIGKILL'),
+};
+
+describe.skipIf(!canSeeProcesses).each(['off', 'required'] as const)('sandbox %s', (mode) => {
+  const isMissing = mode === 'required' && !hasProgram('bwrap');
+
+  // RS09 RS10
+  test.skipIf(isMissing).each(Object.keys(ways))('what is kept survives %s of Lathe, and nothing else', async (way) => {
+    const [kept, other] = [uniqueSleep(), uniqueSleep()];
+    const lathe = await startLathe(mode, [
+      [`while :; do echo tick; sleep 0.1; done & sleep ${kept}`, true],
+      [`setsid sleep ${other} & sleep ${other}`, false],
+    ]);
+    await expect.poll(() => processesWith(other).length).toBeGreaterThan(1);
+    const exit = once(lathe.child, 'exit');
+    ways[way]?.(lathe.child);
+    await exit;
+    await expect.poll(() => processesWith(other), { timeout: 10_000 }).toEqual([]);
+    const [known] = await lathe.kept.list();
+    expect(known).toMatchObject({ id: lathe.ids[0], cwd: lathe.root });
+    const size = () => statSync(known?.output ?? '').size;
+    const before = size();
+    await expect.poll(size, { timeout: 10_000 }).toBeGreaterThan(before);
+    expect(processesWith(`sleep\0${kept}`)).not.toEqual([]);
+    expect(await lathe.kept.stop(known?.id ?? '')).toEqual([]);
+    expect(processesWith(kept)).toEqual([]);
+    expect(await lathe.kept.list()).toEqual([]);
+  });
+
+  test.skipIf(isMissing)('a kept command that ends without Lathe leaves nothing of ours behind', async () => {
+    const lathe = await startLathe(mode, [['touch begun; until [ -e end ]; do sleep 0.05; done', true]]);
+    const exit = once(lathe.child, 'exit');
+    lathe.child.kill('SIGKILL');
+    await exit;
+    expect(readdirSync(lathe.root)).toContain('begun');
+    writeFileSync(join(lathe.root, 'end'), '');
+    await expect.poll(() => lathe.kept.list(), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => readdirSync(lathe.root).sort()).toEqual(['.git', 'begun', 'end']);
+  });
+});
+
+// SB06
+test.skipIf(!hasProgram('bwrap'))(
+  'nobody watches it, so that in the sandbox it changes nothing of git at all',
+  async () => {
+    const lathe = await startLathe('required', [
+      ['echo x > .git/commondir; echo x > .git/HEAD; mkdir .lathe/commands; touch done; sleep 100', true],
+    ]);
+    await expect.poll(() => existsSync(join(lathe.root, 'done'))).toBe(true);
+    expect(readdirSync(join(lathe.root, '.git'))).toEqual(['HEAD']);
+    expect(readFileSync(join(lathe.root, '.git', 'HEAD'), 'utf8')).toBe('ref: refs/heads/main\n');
+    expect(readdirSync(join(lathe.root, '.lathe'))).toEqual([]);
+  },
+);
+
+// RS04 SB14
+test('the output of a kept command is bounded on disk, and the command goes on', async () => {
+  const { start, cwd, background } = session();
+  const { id } = await start('head -c 80000000 /dev/zero && touch printed; sleep 100');
+  await expect.poll(() => existsSync(join(cwd, 'printed')), { timeout: 20_000 }).toBe(true);
+  const { path = '' } = background.get(id).running.output;
+  expect(statSync(path).size).toBe(64 * 1024 * 1024);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test('a kept command is read, searched and stopped like any other, but takes no input', async () => {
+  const { start, background } = session();
+  const { id } = await start('echo ready; echo odd >&2; cat; exec sleep 100');
+  expect(await obeyOrder({ action: 'list' }, background)).toMatch(/^kept_\d+ running: echo ready/);
+  await expect.poll(() => obeyOrder({ action: 'read', id, text: 'ODD' }, background)).toBe('odd');
+  expect(await obeyOrder({ action: 'read', id }, background)).toBe(`${id} running\nready\nodd\n`);
+  await expect(obeyOrder({ action: 'send', id, text: 'x' }, background)).rejects.toThrow('takes no input');
+  expect(await obeyOrder({ action: 'stop', id }, background)).toBe(`${id} cancelled\n(no new output)`);
+});
+
+test('one that fails at once says with what words and code', async () => {
+  const { start, kept } = session();
+  const { result } = await start('echo broken >&2; exit 3');
+  expect(result?.ending).toEqual({ type: 'exit', code: 3 });
+  expect(result?.output.text()).toBe('broken\n');
+  expect(await kept.list()).toEqual([]);
+});
+
+test('a plain kill of its number ends it', async () => {
+  const { start, kept } = session();
+  const sleep = uniqueSleep();
+  const { running } = await start(`exec sleep ${sleep}`);
+  process.kill(running.pid, 'SIGTERM');
+  expect((await running.result).ending).toEqual({ type: 'signal', signal: 'SIGTERM' });
+  expect(await kept.list()).toEqual([]);
+});
+
+test('a number that now belongs to somebody else is neither listed nor killed', async () => {
+  const { home, kept } = session();
+  const stranger = spawn('sleep', ['100'], { detached: true, stdio: 'ignore' });
+  onTestFinished(() => void stranger.kill());
+  const id = `kept_${stranger.pid}`;
+  mkdirSync(join(home, 'kept'));
+  const record = { id, pid: stranger.pid, command: 'sleep 100', cwd: '/', output: '/x', mark: 2 ** 50, isLimit: true };
+  writeFileSync(join(home, 'kept', `${id}.json`), JSON.stringify(record));
+  await expect(kept.stop(id)).rejects.toThrow(`Nothing called ${id}`);
+  expect(stranger.exitCode ?? stranger.signalCode).toBeNull();
+  expect(readdirSync(join(home, 'kept'))).toEqual([]);
+});
+
+test.each(['', '{', 'null', '{"id":"kept_1"}'])('a record that says %j is no record', async (text) => {
+  const { home, kept } = session();
+  mkdirSync(join(home, 'kept'));
+  writeFileSync(join(home, 'kept', 'kept_1.json'), text);
+  expect(await kept.list()).toEqual([]);
+});
+
+test('without bash nothing is kept, and nothing is started', async () => {
+  const latheHome = new LatheHome(tempDirectory());
+  const runner = new CommandRunner(latheHome, { shell: '/bin/sh' });
+  const cwd = tempDirectory();
+  const request = { command: 'touch started', cwd, env: {}, isFollowed: true, isKept: true };
+  await expect(runner.start(request)).rejects.toThrow('needs bash');
+  expect(readdirSync(cwd)).toEqual([]);
+});
