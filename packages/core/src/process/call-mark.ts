@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 /**
  * How the processes of one call are recognised, wherever they go: by a number in their hard limit of real-time CPU time
@@ -49,7 +49,11 @@ export class CallMark {
   #candidates(first: number): number[] {
     const newest = Number(read('/proc/loadavg')?.trim().split(' ').at(-1));
     const isRecent = performance.now() - this.#startedAt < 1_000 && newest >= first;
-    if (isRecent && newest - first < 64) return Array.from({ length: newest - first + 1 }, (_, i) => first + i);
+    // Most of them are gone, and a failed reading is dear.
+    if (isRecent && newest - first < 64)
+      return Array.from({ length: newest - first + 1 }, (_, i) => first + i).filter((pid) =>
+        existsSync(`/proc/${pid}`),
+      );
     const all = readdirSync('/proc')
       .map(Number)
       .filter((pid) => pid > 0);

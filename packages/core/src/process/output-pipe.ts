@@ -5,13 +5,20 @@ const chunkBytes = 65_536;
 
 /** One pipe for stdout and stderr together, which is what keeps their order. */
 export interface OutputPipe {
-  reader: Socket;
   /** To be given to the child as fd 1 and 2. */
   writer: number;
   /** To be called once the child has started: from then on only children hold the pipe open. */
   closeWriter(): void;
+  /** Hands to `take` what comes, in memory that the next piece is read into. To be called once. */
+  read(take: (chunk: Buffer) => void): Socket;
   /** Gives the pipe back; one that somebody still holds is not used again. */
   release(options: { isFree: boolean }): void;
+}
+
+/** A named pipe that nobody uses, and the memory that went with it. */
+interface IdlePipe {
+  path: string;
+  buffer: Buffer;
 }
 
 /**
@@ -20,40 +27,45 @@ export interface OutputPipe {
  */
 export class OutputPipes {
   readonly #make: () => Promise<string>;
-  readonly #idle: string[] = [];
+  readonly #idle: IdlePipe[] = [];
 
   constructor(make: () => Promise<string>) {
     this.#make = make;
   }
 
-  /** What is read is handed to `take`, in memory that the next piece is read into. */
-  async open(take: (chunk: Buffer) => void): Promise<OutputPipe> {
+  async open(): Promise<OutputPipe> {
     const idle = this.#idle.pop();
     // The directory may be gone when its helper was killed; a new helper makes a new one.
-    const path = idle !== undefined && existsSync(idle) ? idle : await this.#make();
+    const path = idle !== undefined && existsSync(idle.path) ? idle.path : await this.#make();
+    const buffer = idle?.buffer ?? Buffer.allocUnsafeSlow(chunkBytes);
     const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const writer = openSync(path, constants.O_WRONLY);
     let isWriterOpen = true;
+    let reader: Socket | undefined;
     const closeWriter = () => {
       if (isWriterOpen) closeSync(writer);
       isWriterOpen = false;
     };
-    const onread = {
-      buffer: Buffer.allocUnsafeSlow(chunkBytes),
-      callback: (length: number, buffer: Uint8Array) => {
-        take(Buffer.from(buffer.buffer, buffer.byteOffset, length));
-        return true;
-      },
+    const read = (take: (chunk: Buffer) => void) => {
+      reader = new Socket(readingInto(fd, buffer, take));
+      return reader;
     };
-    // The declared type of the constructor leaves `onread` out.
-    const options = { fd, readable: true, writable: false, onread };
-    const reader = new Socket(options);
     const release = ({ isFree }: { isFree: boolean }) => {
       closeWriter();
-      reader.destroy();
-      if (isFree) this.#idle.push(path);
+      if (reader) reader.destroy();
+      else closeSync(fd);
+      if (isFree) this.#idle.push({ path, buffer });
       else rmSync(path, { force: true });
     };
-    return { reader, writer, closeWriter, release };
+    return { writer, closeWriter, read, release };
   }
+}
+
+/** The declared type of a socket's options leaves `onread` out. */
+function readingInto(fd: number, buffer: Buffer, take: (chunk: Buffer) => void) {
+  const callback = (length: number) => {
+    take(buffer.subarray(0, length));
+    return true;
+  };
+  return { fd, readable: true, writable: false, onread: { buffer, callback } };
 }

@@ -12,6 +12,7 @@ import { keeping } from './keeping.js';
 import { OutputPipes } from './output-pipe.js';
 import { hasProc } from './process-tree.js';
 import {
+  attend,
   type CommandRequest,
   type CommandResult,
   type Launch,
@@ -76,14 +77,12 @@ export class CommandRunner {
       from: request.isFollowed ? 'start' : 'overflow',
       concealed: prelude,
     });
-    const pipe = await this.#pipes.open((chunk) => {
-      output.push(chunk);
-      request.onOutput?.(output);
-    });
     const launch = this.#launch(request, { mark, prelude, output });
+    const pipe = await this.#pipes.open();
     // What makes the terminal starts the shell that this variable names.
     const env = request.hasTerminal ? { ...request.env, SHELL: this.shell } : request.env;
-    const command = await startProcess({ request: { ...request, env }, launch, mark, pipe, output });
+    const started = await startProcess({ ...request, env }, { launch, mark, pipe });
+    const command = attend(started, output, request.onOutput);
     if (!hasProc && !request.isKept) this.#tellGuardian(command);
     void this.#boundSpill(command);
     return command;

@@ -79,45 +79,48 @@ const idleDrainMs = 500;
 const maxDrainedProcesses = 200;
 const drainStepMs = 50;
 
-interface Parts {
-  request: CommandRequest;
+/** A process that was started, with all that belongs to it. */
+export interface Started {
+  process: ChildProcess;
+  pid: number;
+  exited: Promise<Ending>;
   launch: Launch;
   mark: CallMark;
   pipe: OutputPipe;
-  output: CapturedOutput;
 }
 
-export async function startProcess(parts: Parts): Promise<RunningCommand> {
-  const { launch, pipe, output, mark } = parts;
-  const child = await spawnInto(parts).catch((error: unknown) => {
-    pipe.release({ isFree: true });
-    launch.release?.();
-    throw error;
+/** Turns a process into a command: reads its output, and ends all of it when it is over. */
+export function attend(
+  { process: child, pid, exited, launch, mark, pipe }: Started,
+  output: CapturedOutput,
+  onOutput?: CommandRequest['onOutput'],
+): RunningCommand {
+  const tree = new ProcessTree(pid, mark);
+  const reader = pipe.read((chunk) => {
+    output.push(chunk);
+    onOutput?.(output);
   });
-  const tree = new ProcessTree(child.pid, mark);
-  const reading = watch(pipe, output);
+  const reading = watch(reader, output);
   const orders = new EventEmitter();
   const stopped = new Promise<Ending>((resolve) => orders.once('stop', resolve));
-  const result = settle({ exited: child.exited, stopped, tree, reading, output }).finally(() => {
+  const result = settle({ exited, stopped, tree, reading, output }).finally(() => {
     launch.release?.();
     pipe.release({ isFree: reading.isDone() });
   });
   const stop = (ending: Ending) => void orders.emit('stop', ending);
   const unref = () => {
-    child.process.unref();
-    pipe.reader.unref();
-    if (child.process.stdin instanceof Socket) child.process.stdin.unref();
+    child.unref();
+    reader.unref();
+    if (child.stdin instanceof Socket) child.stdin.unref();
   };
-  return { pid: child.pid, mark, output, input: child.process.stdin, result, stop, unref };
+  return { pid, mark, output, input: child.stdin, result, stop, unref };
 }
 
-interface Spawned {
-  pid: number;
-  process: ChildProcess;
-  exited: Promise<Ending>;
-}
-
-async function spawnInto({ launch, request, pipe, mark }: Parts): Promise<Spawned> {
+/** Starts what `launch` says; throws a `ToolError` when that is not possible. */
+export async function startProcess(
+  request: Pick<CommandRequest, 'cwd' | 'env' | 'takesInput'>,
+  { launch, pipe, mark }: Pick<Started, 'launch' | 'pipe' | 'mark'>,
+): Promise<Started> {
   const [program = '', ...args] = launch.argv;
   try {
     const child = spawn(program, args, {
@@ -131,8 +134,10 @@ async function spawnInto({ launch, request, pipe, mark }: Parts): Promise<Spawne
     if (pid === undefined) throw await new Promise<Error>((resolve) => child.once('error', resolve));
     // Input for a program that no longer reads is lost, not an error of ours.
     child.stdin?.on('error', () => undefined);
-    return { pid, process: child, exited: exitOf(child) };
+    return { process: child, pid, exited: exitOf(child), launch, mark, pipe };
   } catch (error) {
+    pipe.release({ isFree: true });
+    launch.release?.();
     throw startFailure(program, request.cwd, error);
   } finally {
     pipe.closeWriter();
@@ -162,7 +167,7 @@ interface Reading {
   drain(maxMs: number, idleMs: number): Promise<void>;
 }
 
-function watch({ reader }: OutputPipe, output: CapturedOutput): Reading {
+function watch(reader: Socket, output: CapturedOutput): Reading {
   const done = once(reader, 'close');
   reader.on('error', () => reader.destroy());
   const drain = async (maxMs: number, idleMs: number) => {

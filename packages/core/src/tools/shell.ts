@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { XStatic } from 'typebox/schema';
 import { ToolError } from '../errors.js';
@@ -149,7 +149,7 @@ export class ShellTool extends BaseTool<ShellParams> {
     const order = sessionOrder(params.command);
     if (order !== undefined) return plain(await obeyOrder(order, this.#options.background));
     const { path: cwd } = await this.#options.workspace.locate(this.#directoryOf(params));
-    if (!(await stat(cwd).catch(() => undefined))?.isDirectory())
+    if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
       throw new ToolError('path_is_not_a_directory', `Not a directory: ${cwd}`);
     const granted = this.#takeGrant(params);
     const rights = await this.#rightsOf(params, cwd, granted);
