@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import type { Pace } from '../files/pace.js';
 import { detectEncoding } from '../files/text-encoding.js';
 
 /**
@@ -21,9 +22,19 @@ export async function charsetOf(bytes: Buffer, contentType: string): Promise<str
   return canonical(detected?.name ?? 'utf-8') ?? 'windows-1252';
 }
 
-export function decodeText(bytes: Buffer, charset: string): string {
-  return new TextDecoder(charset).decode(bytes);
+/** Decodes a part at a time: some encodings take a long breath for all of a large page. */
+export async function decodeText(bytes: Buffer, charset: string, pace: Pace): Promise<string> {
+  const decoder = new TextDecoder(charset);
+  const parts: string[] = [];
+  for (let at = 0; at < bytes.length; at += partLength) {
+    parts.push(decoder.decode(bytes.subarray(at, at + partLength), { stream: true }));
+    if (pace.isTired) await pace.rest();
+  }
+  parts.push(decoder.decode());
+  return parts.join('');
 }
+
+const partLength = 64 * 1024;
 
 function markOf(bytes: Buffer): string | undefined {
   const start = bytes.toString('latin1', 0, 3);

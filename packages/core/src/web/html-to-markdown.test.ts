@@ -68,6 +68,30 @@ test('a large listing in a list keeps every line, indented, between fences that 
   expect(markdown).toBe(expected.join('\n'));
 });
 
+test.each([
+  ['backticks in a long line', `${'x'.repeat(16_380)}${'`'.repeat(10)}y\n`, '`'.repeat(12)],
+  ['new lines of two characters', 'ab\r\n'.repeat(20_000), '```'],
+])('%s are kept in a listing, wherever it is divided', async (_what, code, fence) => {
+  for (const shift of [0, 1, 2, 3, 4, 5, 6, 7]) {
+    const moved = 'x'.repeat(shift) + code;
+    const { markdown } = await htmlToMarkdown(`<pre>${moved}</pre>`, base, never);
+    expect(markdown).toBe(`${fence}\n${moved.replaceAll('\r', '').trimEnd()}\n${fence}`);
+  }
+});
+
+test('a very long code in a line is shown as text, and no word is lost', async () => {
+  const words = Array.from({ length: 30_000 }, (_, index) => `word${index}`);
+  const { markdown } = await htmlToMarkdown(`<p>a <code>${words.join('\n')}</code> <b>c</b>`, base, never);
+  expect(markdown.split(' ')).toEqual(['a', ...words, '**c**']);
+});
+
+test('a row with very much in it is shown as paragraphs, and no word is lost', async () => {
+  const words = Array.from({ length: 30_000 }, (_, index) => `word${index}`);
+  const cells = Array.from({ length: 10 }, (_, index) => words.slice(index * 3000, index * 3000 + 3000).join(' '));
+  const { markdown } = await htmlToMarkdown(`<table><tr><td>${cells.join('<td>')}</table>`, base, never);
+  expect(markdown.split(/\s+/)).toEqual(words);
+});
+
 test('a table with a very long cell is shown as paragraphs, and no word is lost', async () => {
   const words = Array.from({ length: 30_000 }, (_, index) => `word${index}`);
   const html = `<table><tr><td>a|b<td>${words.join(' <i></i>')}<td>last</tr><tr><td>next</table>`;
@@ -84,6 +108,11 @@ test.each([
   ["<p title=it's>e", 'e'],
   ['<p title="<main>">f', 'f'],
   ['<!-- never closed', ''],
+  ['<!-->a<!--->b<!-- <p> --!>c', 'abc'],
+  [`a<p title="${'>'.repeat(100_000)}" b=c>d`, 'a\n\nd'],
+  [`a<!--${'-'.repeat(100_000)}<b>--->d`, 'ad'],
+  [`<script src="${'x'.repeat(100_000)}">${'<p>'.repeat(30_000)}</script x="y">e`, 'e'],
+  [`${'<div>'.repeat(2000)}a<p hidden>b</p>${'</div>'.repeat(2000)}c`, 'a\n\nc'],
   [`g<img src="data:image/png;base64,${'A'.repeat(100_000)}" alt="">h`, 'gh'],
   ['&eacute;&#8212;&#x2192;&nope;&amp;lt; &#150;', 'é—→&nope;&lt; –'],
   ['<a href="?a=1&copy=2&amp;b=3">i</a>', '[i](https://example.com/?a=1&copy=2&b=3)'],

@@ -4,6 +4,8 @@ import { type ReadablePage, readableHtml } from './readable-html.js';
 
 /** Less than this from the part that calls itself the main one, and the whole page is read instead. */
 const tooLittle = 200;
+/** Short: garbage collection and a busy machine come on top. */
+const sliceMs = 5;
 
 /**
  * The readable part of a page as Markdown: headings, text, code, tables and links, which become absolute. The page is
@@ -11,8 +13,9 @@ const tooLittle = 200;
  */
 export async function htmlToMarkdown(html: string, base: URL, signal: AbortSignal): Promise<ReadablePage> {
   let best: ReadablePage | undefined;
-  for (const scope of scopesOf(html)) {
-    const page = await readableHtml(html, base, scope, new Pace(signal));
+  const pace = new Pace(signal, sliceMs);
+  for (const scope of await scopesOf(html, pace)) {
+    const page = await readableHtml(html, base, scope, pace);
     if (best === undefined || page.markdown.length > best.markdown.length * 2) best = page;
     if (best.markdown.length >= tooLittle) break;
   }
@@ -20,9 +23,16 @@ export async function htmlToMarkdown(html: string, base: URL, signal: AbortSigna
 }
 
 /** The parts that can be read, best first. A name in a comment does no harm: nothing is found, and the next is tried. */
-function scopesOf(html: string): PageScope[] {
-  const scopes: PageScope[] = ['body'];
-  if (/<article[\s>]/i.test(html)) scopes.unshift('article');
-  if (/<main[\s>]|\srole\s?=\s?["']?main\b/i.test(html)) scopes.unshift('main');
-  return scopes;
+async function scopesOf(html: string, pace: Pace): Promise<PageScope[]> {
+  let [hasMain, hasArticle] = [false, false];
+  for (let at = 0; at < html.length; at += windowLength) {
+    // A little more, for a tag that begins in one window and ends in the next.
+    const window = html.slice(at, at + windowLength + 32);
+    hasMain ||= /<main[\s>]|\srole\s?=\s?["']?main\b/i.test(window);
+    hasArticle ||= /<article[\s>]/i.test(window);
+    if (pace.isTired) await pace.rest();
+  }
+  return [...(hasMain ? ['main' as const] : []), ...(hasArticle ? ['article' as const] : []), 'body'];
 }
+
+const windowLength = 64 * 1024;

@@ -1,6 +1,6 @@
 /**
- * The text of a listing, worked on in pieces of whole lines while it is read: at the end of a large one, all of it at
- * once would take a long breath.
+ * The text of a listing, worked on in pieces while it is read: at the end of a large one, all of it at once would take
+ * a long breath.
  */
 export class Listing {
   language: string;
@@ -8,6 +8,9 @@ export class Listing {
   depth = 1;
   readonly #indent: string;
   readonly #pieces: string[] = [];
+  #fence = '```';
+  /** The end of the last piece, where a row of backticks may have begun. */
+  #tail = '';
   #pending: string[] = [];
   #length = 0;
   #isLineEnded = true;
@@ -21,15 +24,10 @@ export class Listing {
   add(text: string): void {
     if (text === '') return;
     this.#isLineEnded = text.endsWith('\n');
+    this.#pending.push(text);
     this.#length += text.length;
-    const end = this.#length < pieceLength ? 0 : text.lastIndexOf('\n') + 1;
-    if (end === 0) {
-      this.#pending.push(text);
-      return;
-    }
-    this.#pending.push(text.slice(0, end));
-    this.#endPiece();
-    this.add(text.slice(end));
+    // The other half of a new line may follow.
+    if (this.#length >= pieceLength && !text.endsWith('\r')) this.#endPiece();
   }
 
   endLine(): void {
@@ -44,14 +42,16 @@ export class Listing {
     while (last === '' && pieces.length > 0) last = pieces.pop()?.trimEnd() ?? '';
     if (last === '' || (pieces.length === 0 && last.trim() === '')) return [];
     pieces.push(last);
-    const fence = fenceAround(pieces, '```');
-    return [`${fence}${this.language}\n${this.#indent}`, ...pieces, `\n${this.#indent}${fence}`];
+    const [fence, indent] = [this.#fence, this.#indent];
+    return [`${fence}${this.language}\n${indent}`, ...pieces, `\n${indent}${fence}`];
   }
 
   #endPiece(): void {
     const text = this.#pending.join('');
     this.#pending = [];
     this.#length = 0;
+    this.#fence = fenceAround(`${this.#tail}${text}`, this.#fence);
+    this.#tail = text.slice(-maxFence);
     const code = this.#pieces.length === 0 ? text.replace(/^\r?\n/, '') : text;
     this.#pieces.push(code.split(/\r?\n/).join(`\n${this.#indent}`));
   }
@@ -61,8 +61,8 @@ const pieceLength = 16 * 1024;
 const maxFence = 1000;
 
 /** More backticks than stand in the code, unless nobody would write so many. */
-export function fenceAround(code: readonly string[], least: string): string {
+export function fenceAround(code: string, least: string): string {
   let fence = least;
-  while (fence.length < maxFence && code.some((piece) => piece.includes(fence))) fence += fence;
+  while (fence.length < maxFence && code.includes(fence)) fence += fence;
   return fence;
 }

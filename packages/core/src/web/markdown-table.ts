@@ -8,6 +8,12 @@ export class TableRows {
   #aligns: string[] = [];
   #rows = 0;
   #isInCell = false;
+  #length = 0;
+
+  /** Characters in the cells of this row that have ended. */
+  get length(): number {
+    return this.#length;
+  }
 
   openCell(align: string, lines: MarkdownLines): void {
     this.endCell(lines);
@@ -20,14 +26,15 @@ export class TableRows {
   endCell(lines: MarkdownLines): void {
     if (!this.#isInCell) return;
     this.#isInCell = false;
-    this.#cells.push(lines.takeCell());
+    const cell = lines.takeCell();
+    this.#cells.push(cell);
+    this.#length += cell.length;
   }
 
   endRow(lines: MarkdownLines): void {
     if (!this.isOpen) return;
     this.endCell(lines);
-    const cells = this.#cells;
-    this.#cells = [];
+    const cells = this.#takeCells();
     if (cells.every((cell) => cell === '')) {
       if (this.#rows === 0) this.#aligns = [];
       return;
@@ -44,11 +51,17 @@ export class TableRows {
     if (!this.isOpen || !this.#isInCell) return;
     this.endCell(lines);
     this.isOpen = false;
-    for (const cell of this.#cells) {
+    for (const cell of this.#takeCells()) {
       lines.block(2);
       if (cell !== '') lines.raw(cell.replaceAll('<br>', ' '));
     }
+  }
+
+  #takeCells(): string[] {
+    const cells = this.#cells;
     this.#cells = [];
+    this.#length = 0;
+    return cells;
   }
 }
 

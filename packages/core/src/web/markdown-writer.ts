@@ -52,7 +52,9 @@ export class MarkdownWriter {
     // Joined at once: what `replace` returns is put together later, for all of a long text in one breath.
     else if (this.#code !== undefined) this.#code += text.split(/\s+/).join(' ');
     else this.#lines.text(text);
-    if (this.#lines.cellLength > maxCell) this.#unfoldInWord();
+    if (this.#code !== undefined && this.#code.length > maxRun) this.#unfoldCode(this.#code);
+    const table = this.#tables.at(-1);
+    if (table && table.length + this.#lines.cellLength > maxRun) this.#unfoldInWord(table);
   }
 
   /** The Markdown so far; call it once, at the end. */
@@ -63,9 +65,15 @@ export class MarkdownWriter {
     return this.#lines.finish();
   }
 
-  #unfoldInWord(): void {
+  #unfoldCode(code: string): void {
+    this.#code = undefined;
+    this.#codeDepth = 0;
+    this.#lines.text(code);
+  }
+
+  #unfoldInWord(table: TableRows): void {
     const { hasSpace } = this.#lines;
-    this.#tables.at(-1)?.unfold(this.#lines);
+    table.unfold(this.#lines);
     if (hasSpace) this.#lines.text(' ');
   }
 
@@ -162,7 +170,7 @@ export class MarkdownWriter {
     this.#code = undefined;
     this.#codeDepth = 0;
     if (code === undefined || code === '') return;
-    const fence = fenceAround([code], '`');
+    const fence = fenceAround(code, '`');
     const pad = code.startsWith('`') || code.endsWith('`') ? ' ' : '';
     this.#lines.raw(`${fence}${pad}${code}${pad}${fence}`);
   }
@@ -207,8 +215,8 @@ const marks = new Map<string, readonly [before: string, behind: string]>([
 ]);
 const codeNames = setOf('code kbd samp tt');
 const headings = setOf('h1 h2 h3 h4 h5 h6');
-/** Characters; a longer text is no fact in a table. */
-const maxCell = 64 << 10;
+/** Characters; a longer text is no row of facts and no code in a line. */
+const maxRun = 64 << 10;
 /** What no table of facts has in a cell. */
 const unfolding = new Set([...headings, 'pre', 'table']);
 const tableNames = setOf('table caption tr td th');

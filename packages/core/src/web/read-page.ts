@@ -2,6 +2,7 @@ import type { Part } from '../content.js';
 import { ToolError } from '../errors.js';
 import { fileKindOf } from '../files/file-kind.js';
 import { imageFault } from '../files/media.js';
+import { Pace } from '../files/pace.js';
 import { pdfTextOf } from '../files/pdf-text.js';
 import { detectEncoding } from '../files/text-encoding.js';
 import { charsetOf, decodeText } from './charset.js';
@@ -36,7 +37,7 @@ export async function readPage(answer: Answer, signal: AbortSignal): Promise<Web
   const page = { url: url.href, mediaType, title: '', notes: cut };
   if (mediaType === 'application/pdf') return { ...page, ...(await readPdf(answer, signal)) };
   if (mediaType.startsWith('image/') && mediaType !== 'image/svg+xml') return { ...page, ...readImage(answer) };
-  const text = decodeText(body.bytes, await charsetOf(body.bytes, answer.contentType));
+  const text = await decodeText(body.bytes, await charsetOf(body.bytes, answer.contentType), new Pace(signal));
   if (!isHtml(mediaType)) return { ...page, content: { type: 'text', text } };
   const { title, markdown, hiddenTexts } = await convertInTime(text, url, signal);
   const hidden =

@@ -1,6 +1,6 @@
 import type { Pace } from '../files/pace.js';
 import { decodeEntities } from './html-entities.js';
-import { type Attributes, after, attributesOf, endOfElement, endOfTag } from './html-tokens.js';
+import { type Attributes, attributesOf, commentEnd, endTagOf, type Search, TagEnd } from './html-tokens.js';
 import { MarkdownWriter, type WrittenElement } from './markdown-writer.js';
 import { isChrome, isHidden, isScopeRoot, type PageScope } from './page-scope.js';
 
@@ -19,6 +19,7 @@ export interface ReadablePage {
 export async function readableHtml(html: string, base: URL, scope: PageScope, pace: Pace): Promise<ReadablePage> {
   const reader = new Reader(html, base, scope);
   while (reader.step()) if (pace.isTired) await pace.rest();
+  await pace.rest();
   return { title: reader.title, markdown: reader.markdown(), hiddenTexts: reader.hiddenTexts };
 }
 
@@ -33,7 +34,7 @@ interface OpenElement {
   isLeftOut: boolean;
 }
 
-const stepLength = 16 * 1024;
+const stepLength = 4 * 1024;
 
 class Reader {
   title = '';
@@ -46,8 +47,8 @@ class Reader {
   readonly #counts = new Map<string, number>();
   #base: URL;
   #at = 0;
-  /** Where the next `<` stands, which is looked for once. */
-  #sign = -1;
+  /** Nothing is read before this is found. */
+  #search: Search | undefined;
 
   constructor(html: string, base: URL, scope: PageScope) {
     this.#html = html;
@@ -61,12 +62,22 @@ class Reader {
     const html = this.#html;
     const stop = Math.min(html.length, this.#at + stepLength);
     while (this.#at < stop) {
-      if (this.#sign < this.#at) this.#sign = html.indexOf('<', this.#at);
-      if (this.#sign === -1) this.#sign = html.length;
-      if (this.#sign > this.#at) this.#passText(this.#sign);
-      else this.#at = this.#passMarkup(this.#at);
+      if (this.#search) this.#goOn(this.#search);
+      else this.#passNext();
     }
     return this.#at < html.length;
+  }
+
+  #goOn(search: Search): void {
+    if (search.advance(this.#html, this.#at + stepLength)) this.#search = undefined;
+    this.#at = search.at;
+  }
+
+  #passNext(): void {
+    const next = this.#html.slice(this.#at, this.#at + stepLength);
+    const sign = next.indexOf('<');
+    if (sign === 0) this.#passMarkup(this.#at);
+    else this.#passText(sign === -1 ? unbroken(next) : next.slice(0, sign));
   }
 
   markdown(): string {
@@ -77,55 +88,48 @@ class Reader {
     return this.#open.at(-1) ?? this.#outermost;
   }
 
-  /** Long text is passed in parts, which break no entity and no character. */
-  #passText(end: number): void {
-    let to = end;
-    if (end - this.#at > stepLength) {
-      to = this.#at + stepLength;
-      const ampersand = this.#html.slice(to - longestEntity, to).lastIndexOf('&');
-      if (ampersand !== -1) to += ampersand - longestEntity;
-      else if (/[\udc00-\udfff]/.test(this.#html.charAt(to))) to--;
-    }
+  #passText(text: string): void {
     const { isInside, isHidden: isUnseen, isLeftOut } = this.#top;
-    const text = this.#html.slice(this.#at, to);
     if (isUnseen && isInside && /\p{L}{3}/u.test(text.slice(0, 1000))) this.hiddenTexts++;
     if (isInside && !isLeftOut) this.#writer.text(decodeEntities(text));
-    this.#at = to;
+    this.#at += text.length;
   }
 
-  /** Reads what begins with the sign at `at`; returns where it ends. */
-  #passMarkup(at: number): number {
-    const html = this.#html;
-    if (html.startsWith('<!--', at)) return after(html, '-->', at + 4);
-    signs.lastIndex = at;
-    const [text] = signs.exec(html) ?? [];
-    if (text !== undefined) {
-      if (this.#isRead(this.#top)) this.#writer.text(text);
-      return at + text.length;
-    }
+  #passMarkup(at: number): void {
     tagName.lastIndex = at;
-    const [, slash = '', written = ''] = tagName.exec(html) ?? [];
-    const end = endOfTag(html, at);
-    const name = written.toLowerCase();
-    if (slash !== '') this.#close(name);
-    else if (name === 'title' && this.#top.name !== 'svg') return this.#readTitle(end);
-    else if (rawText.has(name)) return endOfElement(html, name, end);
-    else if (name !== '') this.#enter(name, html.slice(at, end));
-    return end;
+    const match = tagName.exec(this.#html);
+    if (!match) return this.#passOther(at);
+    const name = (match[2] ?? '').toLowerCase();
+    const tag = new TagEnd(at);
+    if (!tag.advance(this.#html, at + longestTag)) this.#search = tag;
+    this.#at = tag.at;
+    if (match[1] !== '') this.#close(name);
+    else if (name === 'title' && this.#top.name !== 'svg') this.#readTitle();
+    else if (rawText.has(name)) this.#search = endTagOf(name, tag.at);
+    else this.#enter(name, this.#html.slice(at, Math.min(tag.at, at + longestTag)));
   }
 
-  #readTitle(from: number): number {
-    const end = endOfElement(this.#html, 'title', from);
-    const text = this.#html.slice(from, Math.min(end, from + 2000)).replace(/<\/title[\s\S]*$/i, '');
+  /** A comment, what browsers take for one, or signs that open nothing: these are text. */
+  #passOther(at: number): void {
+    signs.lastIndex = at;
+    const [text] = signs.exec(this.#html) ?? [];
+    if (text === undefined) this.#search = this.#html.startsWith('<!--', at) ? commentEnd(at) : new TagEnd(at);
+    else if (this.#isRead(this.#top)) this.#writer.text(text);
+    this.#at += text?.length ?? 0;
+  }
+
+  #readTitle(): void {
+    const text = this.#html.slice(this.#at, this.#at + 2000).replace(/<\/title[\s\S]*$/i, '');
     this.title ||= decodeEntities(text).replace(/\s+/g, ' ').trim().slice(0, 300);
-    return end;
+    this.#search = endTagOf('title', this.#at);
   }
 
   #enter(name: string, tag: string): void {
     while (endsBefore(this.#top.name, name)) this.#pop();
-    const attributes = tag.length > name.length + 3 ? attributesOf(tag.slice(0, maxAttributes)) : noAttributes;
+    const attributes = tag.length > name.length + 3 ? attributesOf(tag) : noAttributes;
     if (name === 'base') this.#rebase(attributes['href']);
     const element = this.#judge(name, attributes);
+    if (this.#open.length === maxDepth) this.#pop();
     if (this.#isRead(element)) this.#writer.open(this.#written(name, attributes));
     if (voidElements.has(name)) return;
     this.#open.push(element);
@@ -197,13 +201,13 @@ class Reader {
   }
 }
 
-/** Signs that open nothing are text. */
 const signs = /<{1,4096}(?![a-z!?/])/iy;
 const tagName = /<(\/?)([a-z][a-z0-9:-]{0,30})/iy;
 
 /** More than any author writes in a tag by hand; what programs write there is data. */
-const maxAttributes = 64 * 1024;
-const longestEntity = 40;
+const longestTag = 64 * 1024;
+/** Browsers have such a limit too: what is opened beyond it stands beside the last element, not in it. */
+const maxDepth = 512;
 const noAttributes: Attributes = {};
 const outermost: OpenElement = { name: '', isInside: false, isContent: false, isHidden: false, isLeftOut: false };
 
@@ -224,6 +228,11 @@ function endsBefore(open: string, next: string): boolean {
   if (terms.has(open)) return terms.has(next);
   if (cells.has(open)) return cells.has(next) || next === 'tr';
   return (open === 'tr' || open === 'a') && next === open;
+}
+
+/** Text without an entity or a character that its end may have broken. */
+function unbroken(text: string): string {
+  return text.length < stepLength ? text : text.replace(/(?:&[^;]{0,40}|[\ud800-\udbff])$/, '');
 }
 
 function languageOf(classes = ''): string {
