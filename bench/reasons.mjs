@@ -1,20 +1,21 @@
 // Why a peer is ahead, or a goal is missed: shown in RESULTS.md beside the case, as long as it is so.
 
 const durable = 'Our change is flushed to the disk and can be taken back; theirs is in memory when they report it.';
-const walked =
-  'Our rules judge what ripgrep leaves out, because it differs from git in odd cases; with a glob that takes a second walk.';
+const watched =
+  'Ripgrep differs from git in odd cases, so it writes a log of what it leaves out, and we read that and the ignore files.';
+const walked = 'Ripgrep differs from git in odd cases, so with a glob we walk the tree and tell it what to search.';
 const dated = 'The newest come first, so the time of every match is asked for; plain ripgrep asks for none.';
 
 /** @type {Record<string, string>} By the name of the case. */
 export const reasons = {
   'edit one hit in 88 KB': durable,
   'write 10 MB over 10 MB': `${durable} The old content is kept for undo and the new one compared after the write; raw does neither.`,
-  'grep a rare literal in a kernel tree': walked,
+  'grep a rare literal in a kernel tree': watched,
   'grep in *.c of a kernel tree': walked,
-  'grep a literal in a TypeScript tree': walked,
+  'grep a literal in a TypeScript tree': watched,
   'grep 20,000 hits, first 100, in a kernel tree':
     'After the hundredth match the search goes on for 10 ms, because most then end and the total can be said.',
-  'grep a literal in 100,000 files of one folder': walked,
+  'grep a literal in 100,000 files of one folder': watched,
   'glob **/*.c of a kernel tree, newest first': dated,
   'glob **/*.ts of 500 source files': dated,
   'glob **/*.ts of 5,000 source files': dated,

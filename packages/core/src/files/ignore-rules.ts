@@ -96,6 +96,11 @@ export class IgnoreLevel {
     return above.#below('', (name) => existsSync(`/${name}`), { git: undefined, ignoredBy: undefined });
   }
 
+  /** Whether git's rules hold here. */
+  get isInRepository(): boolean {
+    return this.#git !== undefined;
+  }
+
   /** Whether a `.qwenignore` or `.latheignore` at or above this directory has a say. */
   get hasAgentRules(): boolean {
     return this.#agent.some((rules) => rules.length > 0);

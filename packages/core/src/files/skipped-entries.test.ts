@@ -1,5 +1,5 @@
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { Ripgrep } from './ripgrep.js';
@@ -7,9 +7,12 @@ import { SkippedEntries } from './skipped-entries.js';
 
 const flags = ['--files', '--debug', '--hidden', '--no-ignore-dot', '--no-ignore-messages', '--glob=!.git'];
 
-async function skippedIn(root: string, extra: readonly string[] = []) {
+async function skippedIn(
+  root: string,
+  { extra = [], knowsPlainRules = false }: { extra?: string[]; knowsPlainRules?: boolean } = {},
+) {
   const skipped: string[] = [];
-  const log = new SkippedEntries((path) => skipped.push(path.slice(root.length + 1)));
+  const log = new SkippedEntries((path) => skipped.push(path.slice(root.length + 1)), { knowsPlainRules });
   const signal = new AbortController().signal;
   await new Ripgrep().run([...flags, ...extra, root], { signal, onLog: (chunk) => log.push(chunk) });
   return { skipped: skipped.toSorted(), isOdd: log.isOdd, errors: log.errors };
@@ -37,7 +40,22 @@ test.skipIf(process.platform === 'win32')('the log of the installed ripgrep name
     isOdd: false,
     errors: '',
   });
-  expect((await skippedIn(root, ['--glob=!shown'])).skipped).toContain('shown');
+  expect((await skippedIn(root, { extra: ['--glob=!shown'] })).skipped).toContain('shown');
+});
+
+test.skipIf(process.platform === 'win32')('what plain rules skip is left out until there are others', async () => {
+  const root = tempDirectory({ '.git/HEAD': '', '.gitignore': '*.o\n', 'a.o': '', 'b/a.o': '', '.ssh/x': '' });
+  const skippedWith = async (path: string, text: string) => {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+    return (await skippedIn(root, { extra: ['--glob=!.ssh'], knowsPlainRules: true })).skipped;
+  };
+  expect(await skippedWith('b/.gitignore', '!/c')).toEqual(['.git', '.ssh']);
+  expect(await skippedWith('b/.gitignore', '{x,y}')).toContain('b/a.o');
+  expect(await skippedWith('.gitignore', '*.o\n{x,y}')).toEqual(['.git', '.ssh', 'a.o', 'b/a.o']);
+  expect(await skippedWith('.gitignore', '*.o')).not.toContain('a.o');
+  expect(await skippedWith('.git/info/exclude', '# none')).not.toContain('a.o');
+  expect(await skippedWith('.git/info/exclude', 'x')).toContain('a.o');
 });
 
 test.skipIf(process.platform !== 'linux')('a log that may mean something else is odd', async () => {
@@ -82,7 +100,7 @@ test.each([
   ['x'.repeat(100_000), { paths: [], isOdd: true, errors: '' }],
 ])('%.80s', (line, expected) => {
   const paths: string[] = [];
-  const log = new SkippedEntries((path) => paths.push(path));
+  const log = new SkippedEntries((path) => paths.push(path), { knowsPlainRules: false });
   // In pieces, as a pipe may deliver it.
   for (const piece of `${line}\n`.match(/[^]{1,70000}/g) ?? []) log.push(Buffer.from(piece));
   expect({ paths, isOdd: log.isOdd, errors: log.errors }).toEqual(expected);

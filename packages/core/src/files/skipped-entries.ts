@@ -1,5 +1,11 @@
-import { statSync } from 'node:fs';
-import { type BytePath, systemPath } from './byte-path.js';
+import type { BytePath } from './byte-path.js';
+import { hasNoRules, hasOnlyPlainRules } from './plain-rules.js';
+import { readSmallFile } from './small-file.js';
+
+export interface SkippedEntriesOptions {
+  /** Leaves out of the report what ripgrep skips because of rules that mean the same to it and to git. */
+  knowsPlainRules: boolean;
+}
 
 /**
  * Reads ripgrep's `--debug` log as it comes: which entries of a tree it left out, and which ignore files it is about to
@@ -11,11 +17,14 @@ export class SkippedEntries {
   /** What is no part of the log. */
   errors = '';
   readonly #onSkipped: (path: BytePath) => void;
+  /** Whether git would say the same by all ignore files so far: those that decide on an entry come before it. */
+  #isGitsWord: boolean;
   #rest = '';
   #size = 0;
 
-  constructor(onSkipped: (path: BytePath) => void) {
+  constructor(onSkipped: (path: BytePath) => void, { knowsPlainRules }: SkippedEntriesOptions) {
     this.#onSkipped = onSkipped;
+    this.#isGitsWord = knowsPlainRules;
   }
 
   push(chunk: Buffer): void {
@@ -30,15 +39,25 @@ export class SkippedEntries {
     const [, module = '', message = ''] = logLine.exec(line) ?? [];
     if (module === '') this.#addError(line);
     else if (module === 'ignore::walk') this.#readVerdict(message);
-    else if (module === 'ignore::gitignore') this.isOdd = !isFit(openedFile.exec(message)?.[1]);
+    else if (module === 'ignore::gitignore') this.#checkIgnoreFile(openedFile.exec(message)?.[1]);
     else if (module === 'rg::haystack' || module.startsWith('grep_printer')) this.isOdd = !aboutOther.test(message);
   }
 
   #readVerdict(message: string): void {
-    const [, path] = verdict.exec(message) ?? [];
+    const [, path, source] = verdict.exec(message) ?? [];
     // Bytes that are no text are shown as U+FFFD: the entry has another name.
     if (path === undefined || path.includes('\xef\xbf\xbd') || message.split(reason).length > 2) this.isOdd = true;
-    else if (message.startsWith('ignoring')) this.#onSkipped(path);
+    else if (message.startsWith('ignoring') && !(source === 'Gitignore' && this.#isGitsWord)) this.#onSkipped(path);
+  }
+
+  #checkIgnoreFile(path: BytePath | undefined): void {
+    if (path === undefined) this.isOdd = true;
+    else {
+      const text = readSmallFile(path, { onProblem: () => (this.isOdd = true) }) ?? '';
+      if (text.length > maxIgnoreFile) this.isOdd = true;
+      // Git and ripgrep each have their own way to the excludes of a repository.
+      else this.#isGitsWord &&= path.endsWith('/exclude') ? hasNoRules(text) : hasOnlyPlainRules(text);
+    }
   }
 
   #addError(line: string): void {
@@ -56,12 +75,6 @@ const maxErrors = 16 << 10;
 const logLine = /^rg: DEBUG\|([\w:]+)\|[^|]*?\.rs:\d+: (.*)$/;
 const reason = /: (?:Ignore|Whitelist)\(IgnoreMatch\(/;
 const verdict =
-  /^(?:ignoring|whitelisting) (\/.*?): (?:Ignore|Whitelist)\(IgnoreMatch\((?:Hidden|Gitignore\(.*\)|Override\(.*\))\)\)$/;
+  /^(?:ignoring|whitelisting) (\/.*?): (?:Ignore|Whitelist)\(IgnoreMatch\((?:Hidden|(Gitignore|Override)\(.*\))\)\)$/;
 const openedFile = /^opened gitignore file: (\/.*\/(?:\.gitignore|exclude))$/;
 const aboutOther = /^ignoring \/.*: (?:failed to pass haystack filter: .*|found binary data at offset \d+)$/;
-
-function isFit(path: BytePath | undefined): boolean {
-  if (path === undefined) return false;
-  const stat = statSync(systemPath(path), { throwIfNoEntry: false });
-  return stat === undefined || (stat.isFile() && stat.size <= maxIgnoreFile);
-}

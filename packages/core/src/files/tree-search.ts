@@ -1,6 +1,6 @@
 import { existsSync, lstatSync } from 'node:fs';
 import { setTimeout as setTimer } from 'node:timers';
-import { type BytePath, fromBytePath, systemPath } from './byte-path.js';
+import { type BytePath, systemPath } from './byte-path.js';
 import type { IgnoreLevel } from './ignore-rules.js';
 import { mountsBelow } from './mounts.js';
 import { argumentFor } from './rg-batch.js';
@@ -43,12 +43,13 @@ async function plainTree(job: SearchJob): Promise<PlainTree | undefined> {
 
 function isSpecialSearch({ options, glob, isSecretPlace }: SearchJob): boolean {
   const { path, canRead, disregard = new Set() } = options;
-  if (canRead !== undefined || disregard.size > 0 || (glob !== undefined && glob.flags === undefined)) return true;
+  // With a glob, ripgrep would log every file that does not match.
+  if (canRead !== undefined || disregard.size > 0 || glob !== undefined) return true;
   return process.platform === 'win32' || path === '/' || isSecretPlace || isSuspectDirectory(`${path}/`);
 }
 
 const unusedIgnoreFiles = 'ignore files not used';
-/** After this long, somebody looks whether ripgrep waits for a pipe that is called `.gitignore`. */
+/** After this long without a word in the log, somebody looks whether ripgrep waits for a pipe that is called `.gitignore`. */
 const patienceMs = 2000;
 /** More than this left out against our rules is a tree that ripgrep does not understand. */
 const maxLeft = 10_000;
@@ -68,9 +69,10 @@ class TreeSearch {
   readonly #directory: BytePath;
   readonly #visible: VisiblePaths;
   readonly #left: { path: BytePath; isDirectory: boolean }[] = [];
-  readonly #log = new SkippedEntries((path) => this.#checkSkipped(path));
+  readonly #log: SkippedEntries;
   readonly #stop = new AbortController();
   readonly #signal: AbortSignal;
+  readonly #patience = setTimer(() => void this.#lookForTraps().catch(() => {}), patienceMs);
   #gitIsMissing: boolean;
   #last = { path: '', isVisible: false };
 
@@ -79,23 +81,21 @@ class TreeSearch {
     this.#argument = argument;
     this.#directory = job.options.path;
     this.#visible = new VisiblePaths(this.#directory, level);
+    // Elsewhere ripgrep obeys `.gitignore` files that git knows nothing of, such as those of Jujutsu.
+    const knowsPlainRules = level.isInRepository;
+    this.#log = new SkippedEntries((path) => this.#checkSkipped(path), { knowsPlainRules });
     this.#signal = AbortSignal.any([job.signal, this.#stop.signal]);
     this.#gitIsMissing = existsSync(systemPath(`${this.#directory}/.git`));
   }
 
   async run(): Promise<boolean> {
-    const watch = setTimer(() => void this.#lookForTraps().catch(() => {}), patienceMs);
-    // With a glob the log of a search would name every file that does not match, so a second process writes it.
-    const runs = this.#job.glob === undefined ? [this.#search(['--debug'])] : [this.#search([]), this.#list()];
     try {
-      await Promise.all(runs);
+      await this.#search();
     } catch {
-      this.#stop.abort();
-      await Promise.allSettled(runs);
       this.#job.signal.throwIfAborted();
       return false;
     } finally {
-      clearTimeout(watch);
+      clearTimeout(this.#patience);
     }
     // The log names `.git` if it names anything.
     if (this.#log.isOdd || this.#gitIsMissing) return false;
@@ -103,28 +103,24 @@ class TreeSearch {
     return true;
   }
 
-  async #search(flags: readonly string[]): Promise<void> {
+  async #search(): Promise<void> {
     const { ripgrep, options, found } = this.#job;
     const output = new RgOutput(
       (line) => this.#isVisible(line.path) && found.add(line),
       (path) => this.#isVisible(path) && found.notes.add('binary files that match', path),
     );
-    const args = [...flags, ...searchFlags(this.#job), ...walkFlags, '-e', options.pattern, '--', this.#argument];
+    const args = ['--debug', ...searchFlags(this.#job), ...walkFlags, '-e', options.pattern, '--', this.#argument];
     const end = await ripgrep.run(args, {
       signal: this.#signal,
       onOutput: (chunk) => output.push(chunk),
-      ...(flags.length > 0 && { onLog: (chunk: Buffer) => this.#readLog(chunk) }),
+      onLog: (chunk) => this.#readLog(chunk),
     });
     output.end();
     checkEnd({ code: end.code, stderr: end.stderr + this.#log.errors }, found.notes);
   }
 
-  async #list(): Promise<void> {
-    const args = ['--files', '--debug', ...walkFlags, '--', this.#argument];
-    await this.#job.ripgrep.run(args, { signal: this.#signal, onLog: (chunk) => this.#readLog(chunk) });
-  }
-
   #readLog(chunk: Buffer): void {
+    this.#patience.refresh();
     this.#log.push(chunk);
     if (this.#log.isOdd || this.#left.length > maxLeft) this.#stop.abort();
   }
@@ -148,13 +144,10 @@ class TreeSearch {
   }
 
   async *#walkLeft(signal: AbortSignal): AsyncGenerator<WalkedDirectory> {
-    const { options, glob, found } = this.#job;
+    const { options, found } = this.#job;
     for (const { path, isDirectory } of this.#left) {
-      if (isDirectory) {
-        // A glob that has flags holds at any depth, so it is the same from here as from the top.
-        const inside = glob && { glob: glob.start };
-        yield* walk({ directory: path, rules: options.rules, ...inside, signal, notes: found.notes });
-      } else if (glob === undefined || glob.start.matches(fromBytePath(path.slice(path.lastIndexOf('/') + 1)))) {
+      if (isDirectory) yield* walk({ directory: path, rules: options.rules, signal, notes: found.notes });
+      else {
         const slash = path.lastIndexOf('/') + 1;
         const [directory, name] = [path.slice(0, slash), path.slice(slash)];
         yield { path: directory, files: [name], links: [], hidden: 1, unmatched: 0, isComplete: true };

@@ -127,10 +127,10 @@ function sortInto(part: WalkedDirectory, entries: readonly Dirent[], visit: Visi
     const isFile = entry.isFile();
     const isDirectory = !isFile && entry.isDirectory();
     if (!isFile && !isDirectory && !entry.isSymbolicLink()) continue;
-    if (isHidden(name, isDirectory, visit)) part.hidden += isFile ? 1 : 0;
+    if (!isDirectory && glob?.matches(fromBytePath(name)) === false) part.unmatched += isFile ? 1 : 0;
+    else if (isHidden(name, isDirectory, visit)) part.hidden += isFile ? 1 : 0;
     else if (isDirectory) enterLater(name, visit);
-    else if (glob === undefined || glob.matches(fromBytePath(name))) (isFile ? part.files : part.links).push(name);
-    else part.unmatched += isFile ? 1 : 0;
+    else (isFile ? part.files : part.links).push(name);
   }
 }
 

@@ -1,0 +1,128 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { rgPath } from '@vscode/ripgrep';
+import { expect, test } from 'vitest';
+import { isLong, report } from '../../../../testing/long-run.js';
+import { hasProgram } from '../../../../testing/programs.js';
+import { randomBelow, usualSeed } from '../../../../testing/random.js';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { hasNoRules, hasOnlyPlainRules } from './plain-rules.js';
+
+test.each([
+  '',
+  'a\n\n# note: {é}\n!b\n',
+  '/a/\r\n*.o\r\n',
+  '**/a/*.[ch]\n!/b/c-?/\nx  ',
+  '\\#*\\!\n!#a#\n*~\na/**/b\na/**\nreport.[0-9]*.json',
+])('these rules are plain: %j', (text) => {
+  expect(hasOnlyPlainRules(Buffer.from(text).toString('latin1'))).toBe(true);
+});
+
+test.each([
+  '{a,b}',
+  'a**',
+  '**',
+  '**/',
+  '/**',
+  'a/***',
+  '[!a]',
+  '[^a]',
+  '[a-f]',
+  '[z-a]',
+  '[[:alpha:]]',
+  '[]]',
+  '[a',
+  'a\\b',
+  'a\\',
+  'x\\ ',
+  'a\t',
+  ' a',
+  'a b',
+  'é',
+  '//a',
+  'a//b',
+  '/',
+  '!',
+  '!!a',
+  '\uFEFFa',
+  'a\rb',
+  'a\n{b}',
+])('these are not: %j', (text) => {
+  expect(hasOnlyPlainRules(Buffer.from(text).toString('latin1'))).toBe(false);
+});
+
+test('a comment that is no text makes a file odd, and one without rules has none', () => {
+  expect(hasOnlyPlainRules('# \xff\na')).toBe(false);
+  expect(hasNoRules('# \xff\n\n')).toBe(true);
+  expect(hasNoRules('a')).toBe(false);
+});
+
+const names = ['a', 'b', 'ab', 'A', 'a.o', 'b.c', '.x', '#a', '!a', 'a0', 'é', 'a-b', 'a~'];
+// biome-ignore format: a table is read at a glance
+const pieces = ['a', 'b', 'A', '.', '.o', 'c', 'x', '*', '*', '?', '0', '-', '~', '[ab]', '[a-z]', '[0-9]', '[Aa]', '#', '\\#', '\\!', '/', '/', '/**', '/**/'];
+
+function randomRules(random: (below: number) => number): string {
+  const pick = (from: readonly string[]) => from[random(from.length)] ?? '';
+  const rule = () =>
+    pick(['', '', '', '!']) +
+    pick(['', '', '/', '**/']) +
+    Array.from({ length: 1 + random(4) }, () => pick(pieces)).join('') +
+    pick(['', '', '/', ' ']);
+  const rules = Array.from({ length: 1 + random(5) }, rule).filter(hasOnlyPlainRules);
+  return rules.join(pick(['\n', '\n', '\r\n']));
+}
+
+const namesOf = (output: string) =>
+  output
+    .split('\0')
+    .filter((name) => name !== '')
+    .toSorted();
+
+function listedByGit(directory: string): string[] {
+  const args = ['-c', 'core.excludesFile=', 'ls-files', '-z', '--others', '--exclude-standard'];
+  return namesOf(execFileSync('git', args, { cwd: directory, encoding: 'utf8' })).map((name) => join(directory, name));
+}
+
+function listedByRipgrep(directory: string): string[] {
+  // As searches call it, except that it does not complain when there is nothing to list.
+  const flags = ['--no-config', '--files', '--hidden', '--no-ignore-dot', '--no-ignore-global', '--glob=!.git', '-0'];
+  return namesOf(spawnSync(rgPath, [...flags, '--', directory], { encoding: 'utf8' }).stdout);
+}
+
+const isIgnored = (root: string, path: string) =>
+  spawnSync('git', ['-c', 'core.excludesFile=', 'check-ignore', '-q', path], { cwd: root }).status === 0;
+
+const rounds = isLong ? 1000 : 60;
+
+// SJ05
+test.skipIf(!hasProgram('git') || process.platform === 'win32')(
+  `${rounds} times, git and ripgrep take plain rules alike, seen from the top and from below`,
+  { timeout: 300_000 },
+  () => {
+    const root = tempDirectory();
+    execFileSync('git', ['init', '-q', root]);
+    const directories = ['', 'a', 'b', 'a/ab', 'a/ab/A', '.x', 'a.o'].map((name) => join(root, name));
+    for (const directory of directories) mkdirSync(directory, { recursive: true });
+    const files = directories.flatMap((directory) => names.map((name) => join(directory, name)));
+    for (const file of files) if (!directories.includes(file)) writeFileSync(file, '');
+    let shown = 0;
+    for (let round = 0; round < rounds; round++) {
+      const random = randomBelow(usualSeed + round);
+      const texts = ['', 'a', 'a/ab'].map((directory) => {
+        const text = random(3) === 0 ? '' : randomRules(random);
+        writeFileSync(join(root, directory, '.gitignore'), text);
+        return text;
+      });
+      const context = `LATHE_SEED=${usualSeed}, round ${round}: ${JSON.stringify(texts)}`;
+      for (const directory of ['', 'a/ab']) {
+        if (directory !== '' && isIgnored(root, directory)) continue;
+        const listed = listedByGit(join(root, directory));
+        expect(listedByRipgrep(join(root, directory)), `${context} ${directory}`).toEqual(listed);
+        shown += listed.length;
+      }
+      report('sets of plain rules that git and ripgrep take alike', 1);
+    }
+    expect(shown).toBeGreaterThan(rounds * 10);
+  },
+);

@@ -1,0 +1,22 @@
+import { isUtf8 } from 'node:buffer';
+
+const part = String.raw`(?:[\w.+~@,=:%#-]|\*(?!\*)|\?|\\[#!]|\[(?:0-9|a-z|A-Z|[A-Za-z0-9])+\])+`;
+const plainRule = new RegExp(String.raw`^!?(?:/|\*\*/)?${part}(?:/(?:${part}|\*\*))*/?\x20*$`);
+
+/**
+ * Whether an ignore file, with one character per byte, has none but the rules that nearly all of them consist of, which
+ * surely mean the same to git and to ripgrep: names, wildcards and simple sets, in ASCII.
+ */
+export function hasOnlyPlainRules(text: string): boolean {
+  // Ripgrep stops reading where something is no text, be it in a comment.
+  const isText = !/[\x80-\xff]/.test(text) || isUtf8(Buffer.from(text, 'latin1'));
+  return isText && linesOf(text).every((line) => plainRule.test(line));
+}
+
+export function hasNoRules(text: string): boolean {
+  return linesOf(text).length === 0;
+}
+
+function linesOf(text: string): string[] {
+  return text.split(/\r?\n/).filter((line) => line !== '' && !line.startsWith('#'));
+}
