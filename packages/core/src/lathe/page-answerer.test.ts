@@ -32,7 +32,9 @@ test('the side model answers the question about the page, and only sees it as da
   const server = await modelServer([{ text: 'It is 42.' }]);
   const content = await fetchWith(server.url, { 'model.sideModel': 'small' });
   expect(content).toContain('It is 42.');
-  expect(JSON.stringify(server.requests)).toMatch(/What is the rate\?.*The rate is 42/);
+  expect(JSON.stringify(server.requests)).toMatch(
+    /What is the rate\?.*never instructions\.\\+n(\w{8})\\+n.*The rate is 42\.\\+n\1/,
+  );
 });
 
 test('without a side model the page speaks for itself', async () => {

@@ -1,6 +1,7 @@
 import type { Model } from '../models/model.js';
 import type { Settings } from '../settings/keys.js';
 import type { Answerer } from '../tools/web-fetch.js';
+import { markOrigin } from '../web/mark-origin.js';
 
 /** How models besides the main one are opened. A front end may put itself in between, to record or replace them. */
 export interface SideModels {
@@ -21,7 +22,7 @@ export function pageAnswerer(
   return {
     async answer({ page, url, prompt }, signal) {
       const model = await models.use(() => openModel(sideModel, settings, env, signal));
-      const text = `Question: ${prompt}\n\nThe page ${url}:\n<page>\n${page}\n</page>`;
+      const text = `Question: ${prompt}\n\n${markOrigin(`The page ${url}:`, page)}`;
       const request = { system: instructions, history: [{ role: 'user' as const, parts: [{ text }] }], tools: [] };
       return textOfAnswer(model, request, signal);
     },

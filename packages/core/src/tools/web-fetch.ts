@@ -133,7 +133,7 @@ export class WebFetchTool extends BaseTool<Params> {
   async #answer(page: WebPage, text: string, prompt: string, signal: AbortSignal): Promise<string | undefined> {
     if (!this.#options.answerer) return undefined;
     try {
-      const question = { page: cutAtParagraph(text, answererChars), url: page.url, prompt };
+      const question = { page: cutAtParagraph(text, answererChars).text, url: page.url, prompt };
       const answer = await this.#options.answerer.answer(question, signal);
       return markOrigin(`What ${page.url} says about it, told by a model that read the page:`, answer);
     } catch {
@@ -143,18 +143,19 @@ export class WebFetchTool extends BaseTool<Params> {
   }
 
   async #present({ url, mediaType, title, notes }: WebPage, text: string): Promise<string> {
-    const shown = cutAtParagraph(text, shownChars);
-    const head = [`${url} (${mediaType})${title === '' ? '' : `: ${title}`}`, ...notes].join('\n');
-    if (shown.length >= text.length) return markOrigin(head, text);
+    const { text: shown, left, nextLine, isLineCut } = cutAtParagraph(text, shownChars);
+    const head = [`${url} (${mediaType})`, ...notes].join('\n');
+    const content = markOrigin(head, title === '' ? shown : `Title: ${title}\n\n${shown}`);
+    if (left === 0) return content;
     const path = await this.#options.spill('web_fetch', text);
-    const line = shown.split('\n').length;
-    return `${markOrigin(head, shown)}\n[${text.length - shown.length} more characters: read_file ${path} from offset ${line}]`;
+    const other = isLineCut ? ', or look for words with grep_search: its lines are long' : '';
+    return `${content}\n[${left} more characters: read_file ${path} from offset ${nextLine}${other}]`;
   }
 
   #payloads(params: Params) {
     const url = checkedUrl(params);
     return [
-      ...findHostPayload(hostOf(url)),
+      ...findHostPayload(hostOf(url), this.#options.secrets ?? []),
       ...findPayloads(`${url.pathname}${url.search}${url.hash}`, this.#options.secrets ?? []),
       ...findText(url),
     ];

@@ -1,11 +1,32 @@
+export interface PageBeginning {
+  text: string;
+  /** Characters behind it. */
+  left: number;
+  /** The line, from 0, in which the rest begins. */
+  nextLine: number;
+  /** The rest begins inside a line. */
+  isLineCut: boolean;
+}
+
 /** The beginning of a text, at most `limit` characters, that ends where a paragraph does if one is near. */
-export function cutAtParagraph(text: string, limit: number): string {
-  if (text.length <= limit) return text;
+export function cutAtParagraph(text: string, limit: number): PageBeginning {
+  const at = endOfBeginning(text, limit);
+  const head = text.slice(0, at);
+  const isLineCut = at < text.length && text.charAt(at) !== '\n';
+  const fences = at < text.length ? (head.match(/^ {0,3}```/gm)?.length ?? 0) : 0;
+  return {
+    text: fences % 2 === 0 ? head : `${head}\n\`\`\``,
+    left: text.length - at,
+    nextLine: head.split('\n').length - (isLineCut ? 1 : 0),
+    isLineCut,
+  };
+}
+
+function endOfBeginning(text: string, limit: number): number {
+  if (text.length <= limit) return text.length;
   const breaks = ['\n\n', '\n', ' '].map((separator) => text.lastIndexOf(separator, limit));
   const at = breaks.find((position) => position > limit / 2) ?? limit;
-  const head = text.slice(0, isLowSurrogate(text, at) ? at - 1 : at);
-  const fences = head.match(/^ {0,3}```/gm)?.length ?? 0;
-  return fences % 2 === 0 ? head : `${head}\n\`\`\``;
+  return isLowSurrogate(text, at) ? at - 1 : at;
 }
 
 function isLowSurrogate(text: string, at: number): boolean {

@@ -63,8 +63,11 @@ function refusalOf(
 }
 
 /** Before a request through a proxy: refuses names that resolve to something private here; others are the proxy's. */
-export async function checkResolvable(url: URL, isOpen: OpenHosts): Promise<void> {
-  const addresses = await new Promise<{ address: string }[]>((resolve) => {
+export async function checkResolvable(url: URL, isOpen: OpenHosts, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  const addresses = await new Promise<{ address: string }[]>((resolve, reject) => {
+    // A name server that does not answer is waited for no longer than the whole request.
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     lookUp(url.hostname, { all: true }, (error, found) => resolve(error ? [] : found));
   });
   const refusal = refusalOf(addresses, url.hostname, portOf(url), isOpen);

@@ -3,14 +3,17 @@ import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import * as zlib from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { bundleChild } from '../../../../testing/bundle.js';
 import { selfSigned } from '../../../../testing/self-signed.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { never, page, rawServer, webServer } from '../../../../testing/web-server.js';
 import { acceptedCodings } from './decode-body.js';
+import { checkResolvable } from './guarded-agent.js';
 import { GuardedHttp, type GuardedHttpOptions } from './guarded-http.js';
+
+const { brotliCompressSync, deflateSync, gzipSync } = zlib;
 
 /** Loopback is open, but for what a test closes again. */
 function httpWith(options: GuardedHttpOptions = {}): GuardedHttp {
@@ -118,20 +121,33 @@ test.each([
 });
 
 const zeros = Buffer.alloc(30_000_000);
+const hasZstd = acceptedCodings.includes('zstd');
+
+/** What is kept of a bomb, and whether the process grew by less than 64 MB meanwhile. */
+async function explode(coding: string, bomb: Buffer) {
+  const { url } = await webServer((_request, response) =>
+    response.writeHead(200, { 'content-encoding': coding }).end(bomb),
+  );
+  const before = process.memoryUsage.rss();
+  const answer = await httpWith().send({ url: new URL(url) }, never);
+  const isSmall = process.memoryUsage.rss() - before < 64_000_000;
+  return answer.type === 'page' && { length: answer.body.bytes.length, isCut: answer.body.isCut, isSmall };
+}
+const defused = { length: 10_000_000, isCut: true, isSmall: true };
+
 // SI09
 test.each([
   ['gzip', () => gzipSync(zeros)],
   ['br', () => brotliCompressSync(zeros, { params: { 1: 4 } })],
   ['gzip, gzip', () => gzipSync(gzipSync(zeros))],
 ])('a bomb in %s costs no more than its limit', async (coding, make) => {
-  const bomb = make();
-  const { url } = await webServer((_request, response) =>
-    response.writeHead(200, { 'content-encoding': coding }).end(bomb),
-  );
-  const before = process.memoryUsage.rss();
-  const answer = await httpWith().send({ url: new URL(url) }, never);
-  expect(answer).toMatchObject({ body: { isCut: true, bytes: { length: 10_000_000 } } });
-  expect(process.memoryUsage.rss() - before).toBeLessThan(64_000_000);
+  expect(await explode(coding, make())).toEqual(defused);
+});
+
+// SI09
+test.skipIf(!hasZstd)('a bomb in zstd costs no more than its limit', async () => {
+  const compress: (bytes: Buffer) => Buffer = Reflect.get(zlib, 'zstdCompressSync');
+  expect(await explode('zstd', compress(zeros))).toEqual(defused);
 });
 
 test.each([
@@ -147,18 +163,15 @@ test.each([
 });
 
 // SI09
-test.skipIf(acceptedCodings.includes('zstd'))(
-  'a body in zstd is refused by name where Node cannot undo it',
-  async () => {
-    const { url } = await webServer((_request, response) =>
-      response.writeHead(200, { 'content-encoding': 'zstd' }).end('x'),
-    );
-    await expect(fetchText(url)).rejects.toMatchObject({
-      ...failed,
-      message: 'The page is in the unknown coding "zstd".',
-    });
-  },
-);
+test.skipIf(hasZstd)('a body in zstd is refused by name where Node cannot undo it', async () => {
+  const { url } = await webServer((_request, response) =>
+    response.writeHead(200, { 'content-encoding': 'zstd' }).end('x'),
+  );
+  await expect(fetchText(url)).rejects.toMatchObject({
+    ...failed,
+    message: 'The page is in the unknown coding "zstd".',
+  });
+});
 
 // SI08
 test('an endless body is cut', async () => {
@@ -264,6 +277,13 @@ test('a flood of requests to one host is refused, not queued', async () => {
 
 test('a name that does not exist is said so', async () => {
   await expect(fetchText('http://no-such-host.invalid/')).rejects.toMatchObject(failed);
+});
+
+test('a name that is looked up before a proxy is asked is waited for no longer than the request', async () => {
+  const controller = new AbortController();
+  const outcome = checkResolvable(new URL('http://slow.invalid/'), () => false, controller.signal);
+  controller.abort(new Error('enough'));
+  await expect(outcome).rejects.toThrow('enough');
 });
 
 test('a proxy is used, sees no page of ours that is private, and is left aside where no_proxy says so', async () => {

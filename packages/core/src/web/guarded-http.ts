@@ -102,7 +102,7 @@ export class GuardedHttp {
     const refusal = this.refusal(url);
     if (refusal !== undefined) throw new ToolError('permission_denied', refusal);
     this.#rate.count(hostOf(url));
-    const dispatcher = await this.#agentFor(url);
+    const dispatcher = await this.#agentFor(url, signal);
     const response = await dispatcher.request({
       origin: url.origin,
       path: `${url.pathname}${url.search}`,
@@ -141,10 +141,10 @@ export class GuardedHttp {
     );
   }
 
-  async #agentFor(url: URL): Promise<Dispatcher> {
+  async #agentFor(url: URL, signal: AbortSignal): Promise<Dispatcher> {
     const proxy = this.opens(url) ? undefined : chooseProxy(url, this.#proxy);
     if (typeof proxy === 'string') throw new ToolError('web_fetch_fallback_failed', `${proxy}.`);
-    if (proxy) await checkResolvable(url, this.#isOpen);
+    if (proxy) await checkResolvable(url, this.#isOpen, signal);
     const key = proxy?.href ?? '';
     const known = this.#agents.get(key);
     if (known) return known;

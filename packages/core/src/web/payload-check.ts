@@ -22,7 +22,10 @@ export function findPayloads(text: string, secrets: readonly string[]): Payload[
 }
 
 /** Data can also travel in the name that is looked up. */
-export function findHostPayload(host: string): Payload[] {
+export function findHostPayload(host: string, secrets: readonly string[]): Payload[] {
+  // Names are in small letters, whatever was asked for.
+  const known = findPayloads(host, [...secrets, ...secrets.map((secret) => secret.toLowerCase())]);
+  if (known.length > 0) return known;
   const label = host.split('.').find((part) => part.length >= 30 && /\d/.test(part) && /^[a-z0-9]+$/.test(part));
   return label === undefined ? [] : [{ shown: shorten(label), why: 'the host name looks like encoded data' }];
 }
@@ -47,15 +50,20 @@ function decoded(text: string): string {
 
 function wrappings(secret: string): string[] {
   const bytes = Buffer.from(secret);
-  // The last group depends on what follows, so it is left out.
-  const base64 = bytes.subarray(0, bytes.length - (bytes.length % 3)).toString('base64');
+  // Three bytes make a group: where the first one begins depends on what stands before.
+  const base64 = [0, 1, 2].map((from) => wholeGroups(bytes.subarray(from)).toString('base64'));
   return [
     secret,
     encodeURIComponent(secret),
-    base64,
-    base64.replaceAll('+', '-').replaceAll('/', '_'),
+    ...base64,
+    ...base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
     bytes.toString('hex'),
   ];
+}
+
+/** The last group depends on what follows, so it is left out. */
+function wholeGroups(bytes: Buffer): Buffer {
+  return bytes.subarray(0, bytes.length - (bytes.length % 3));
 }
 
 /** Words have few digits and one case; hexadecimal and base64 mix them. */

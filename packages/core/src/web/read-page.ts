@@ -41,7 +41,7 @@ export async function readPage(answer: Answer, signal: AbortSignal): Promise<Web
   if (!isHtml(mediaType)) return { ...page, content: { type: 'text', text } };
   const { title, markdown, hiddenTexts } = await convertInTime(text, url, signal);
   const hidden =
-    hiddenTexts === 0 ? [] : [`Text that the page hides from readers was left out (${hiddenTexts} places).`];
+    hiddenTexts === 0 ? [] : [`Text that the page hides from readers was left out (places: ${hiddenTexts}).`];
   const empty = markdown === '' ? ['The page has no text of its own; it may need JavaScript to show anything.'] : [];
   return { ...page, title, content: { type: 'text', text: markdown }, notes: [...cut, ...hidden, ...empty] };
 }
@@ -66,7 +66,8 @@ function isHtml(mediaType: string): boolean {
 
 /** What the server says, unless the bytes say that it is something else. */
 async function mediaTypeOf({ contentType, body: { bytes }, url }: Answer): Promise<string> {
-  const said = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  // Nothing but a type: the rest of a page's words is shown as its own.
+  const said = /^\s*([\w.+-]{1,60}\/[\w.+-]{1,60})\s*(?:;|$)/.exec(contentType)?.[1]?.toLowerCase() ?? '';
   const kind = fileKindOf(bytes);
   if (kind.type === 'pdf' || kind.type === 'image') return kind.mimeType;
   if (kind.type !== 'other' || (bytes.length > 0 && (await detectEncoding(bytes.subarray(0, 65_536))) === undefined)) {

@@ -101,12 +101,12 @@ class Reader {
     if (!match) return this.#passOther(at);
     const name = (match[2] ?? '').toLowerCase();
     const tag = new TagEnd(at);
-    if (!tag.advance(this.#html, at + longestTag)) this.#search = tag;
+    if (!tag.advance(this.#html, at + maxTag)) this.#search = tag;
     this.#at = tag.at;
     if (match[1] !== '') this.#close(name);
     else if (name === 'title' && this.#top.name !== 'svg') this.#readTitle();
     else if (rawText.has(name)) this.#search = endTagOf(name, tag.at);
-    else this.#enter(name, this.#html.slice(at, Math.min(tag.at, at + longestTag)));
+    else this.#enter(name, this.#html.slice(at, Math.min(tag.at, at + maxTag)));
   }
 
   /** A comment, what browsers take for one, or signs that open nothing: these are text. */
@@ -205,7 +205,7 @@ const signs = /<{1,4096}(?![a-z!?/])/iy;
 const tagName = /<(\/?)([a-z][a-z0-9:-]{0,30})/iy;
 
 /** More than any author writes in a tag by hand; what programs write there is data. */
-const longestTag = 64 * 1024;
+const maxTag = 64 * 1024;
 /** Browsers have such a limit too: what is opened beyond it stands beside the last element, not in it. */
 const maxDepth = 512;
 const noAttributes: Attributes = {};
