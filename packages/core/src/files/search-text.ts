@@ -31,7 +31,7 @@ export interface FoundText {
 }
 
 /** After the limit the search goes on for a moment, because most searches then end and the total is known. */
-const countingMs = 10;
+const countingMs = 5;
 
 /** Lines that match, searched by ripgrep in the files that our rules show. */
 export async function searchText(ripgrep: Ripgrep, options: TextSearch): Promise<FoundText> {

@@ -51,13 +51,11 @@ export class SkippedEntries {
   }
 
   #checkIgnoreFile(path: BytePath | undefined): void {
-    if (path === undefined) this.isOdd = true;
-    else {
-      const text = readSmallFile(path, { onProblem: () => (this.isOdd = true) }) ?? '';
-      if (text.length > maxIgnoreFile) this.isOdd = true;
-      // Git and ripgrep each have their own way to the excludes of a repository.
-      else this.#isGitsWord &&= path.endsWith('/exclude') ? hasNoRules(text) : hasOnlyPlainRules(text);
-    }
+    const text = path && readSmallFile(path, { onProblem: () => (this.isOdd = true) });
+    if (path === undefined || (text ?? '').length > maxIgnoreFile) this.isOdd = true;
+    // Git and ripgrep each have their own way to the excludes of a repository.
+    const isPlain = path?.endsWith('/exclude') ? hasNoRules : hasOnlyPlainRules;
+    this.#isGitsWord &&= text !== undefined && isPlain(text);
   }
 
   #addError(line: string): void {

@@ -9,6 +9,7 @@ import { randomBelow, usualSeed } from '../../../../testing/random.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { toBytePath } from './byte-path.js';
 import { IgnoreRules } from './ignore-rules.js';
+import { hasOnlyPlainRules } from './plain-rules.js';
 import { Ripgrep, type RipgrepRun } from './ripgrep.js';
 import type { TextSearch } from './search-job.js';
 import { searchText } from './search-text.js';
@@ -150,6 +151,7 @@ function plant(seed: number): string {
   };
   // Plain ones, those with secrets in them, and those that no log can show.
   const kind = random(3);
+  const usable = random(2) === 0 ? rules : rules.filter(hasOnlyPlainRules);
   const isLeftOut = (name: string) => (kind < 1 && isSecret(name)) || (kind < 2 && isOdd(name));
   for (const directory of directories) {
     if (random(3) === 0 || isLeftOut(directory)) continue;
@@ -160,7 +162,7 @@ function plant(seed: number): string {
     if (random(6) === 0) put(join(root, directory, 'nested/.git/HEAD'), 'needle');
     if (random(6) === 0) put(join(root, directory, 'nested/x.txt'), 'needle');
     if (random(3) > 0) continue;
-    const text = Array.from({ length: 1 + random(4) }, () => pick(rules)).join(random(8) === 0 ? '\r\n' : '\n');
+    const text = Array.from({ length: 1 + random(4) }, () => pick(usable)).join(random(8) === 0 ? '\r\n' : '\n');
     put(
       join(root, directory, random(12) === 0 ? '.latheignore' : '.gitignore'),
       random(8) === 0 ? `\uFEFF${text}` : text,

@@ -116,13 +116,16 @@ function open(step: Step | undefined): Step[] {
 
 function stateOf(steps: readonly Step[]): GlobState {
   const last = steps.flatMap(({ part, next }) => (next === undefined && part !== anyDepth ? [part] : []));
-  return {
+  const state: GlobState = {
     matches: (name) => last.some((component) => component(name)),
     enter(name) {
       const next = new Set(steps.flatMap((step) => following(step, name)));
+      // Below `**` nothing changes from one directory to the next.
+      if (next.size === steps.length && steps.every((step) => next.has(step))) return state;
       return next.size === 0 ? undefined : stateOf([...next]);
     },
   };
+  return state;
 }
 
 function following(step: Step, name: string): Step[] {
@@ -131,13 +134,14 @@ function following(step: Step, name: string): Step[] {
 }
 
 function foldState(state: GlobState): GlobState {
-  return {
+  const folded: GlobState = {
     matches: (name) => state.matches(name.toLowerCase()),
     enter(name) {
       const next = state.enter(name.toLowerCase());
-      return next && foldState(next);
+      return next === state ? folded : next && foldState(next);
     },
   };
+  return folded;
 }
 
 /** `a{b,c}d` → `abd`, `acd`. Braces without a comma or a partner are ordinary characters. */
