@@ -154,11 +154,14 @@ const prompts =
 const refusals =
   /terminal prompts disabled|a terminal is required|no tty present|not a tty|input is not from a terminal|cannot open \/dev\/tty|\/dev\/tty: no such device|inappropriate ioctl for device|host key verification failed|EOFError: EOF when reading a line/i;
 
+/** Said at the start, long before it waits for ever. */
+const editors = /^Vim: Warning: Input is not from a terminal/m;
+
 /** A program that asks gets no answer, because stdin is closed; it then waits, or gives up with words like these. */
 function needsInput({ ending, output }: CommandResult): string | undefined {
   if (ending.type === 'exit' && ending.code === 0) return undefined;
   const end = output.tailText(400);
-  const isAsking = ending.type === 'timeout' && prompts.test(end.trimEnd());
+  const isAsking = ending.type === 'timeout' && (prompts.test(end.trimEnd()) || editors.test(output.text()));
   if (!isAsking && !refusals.test(end)) return undefined;
   return 'It seems to have asked for input, which no command gets: use flags or files that answer its questions.';
 }

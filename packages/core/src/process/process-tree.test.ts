@@ -57,6 +57,7 @@ describe.each(['off', 'required'] as const)('sandbox %s', (mode) => {
     expect(processesWith(sleep)).toEqual([]);
   });
 
+  // SB13 RS08
   test.skipIf(isMissing)('an exit leaves nothing of what went into hiding', async () => {
     const run = await contained(mode);
     const sleep = uniqueSleep();

@@ -1,11 +1,14 @@
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { processesWith, uniqueSleep } from '../../../../testing/processes.js';
 import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { LatheHome } from '../files/lathe-home.js';
-import { childEnvironment } from './environment.js';
+import { reportOn } from './command-report.js';
+import { childEnvironment, unattendedVariables } from './environment.js';
 import { CommandRunner } from './run-command.js';
 import type { CommandRequest } from './running-command.js';
 
@@ -54,6 +57,64 @@ test.each(['read -r line; echo "status $?"', 'cat; echo "status $?"', 'head -1; 
     expect(await text(command)).toMatch(/^status [01]$/);
   },
 );
+
+// SB15 RS11
+test.each([
+  'ed notes',
+  'python3',
+  'node',
+  'less notes',
+  'top',
+  'ssh -p 1 127.0.0.1',
+  'bash',
+  'sudo true',
+  'sqlite3',
+  'bc',
+])('%s, which would like to talk to a person, ends at once', async (command) => {
+  const { run } = commands();
+  expect((await run(command)).ending.type).toBe('exit');
+});
+
+// RS11
+test.skipIf(!hasProgram('vim'))(
+  'an editor, which waits for keys for ever, is told apart from other slow commands',
+  async () => {
+    const { run } = commands();
+    const result = await run('vim notes', { timeoutMs: 2_000 });
+    expect(result.ending.type).toBe('timeout');
+    const options = { command: 'vim notes', directory: '(root)', lastWords: ['vim', 'notes'] };
+    expect(reportOn(result, options).text).toContain('It seems to have asked for input');
+  },
+);
+
+// SB15 RS11
+test('git does not ask for a password, it says that it would have', async () => {
+  const server = createServer((_, response) => response.writeHead(401, { 'www-authenticate': 'Basic' }).end());
+  onTestFinished(() => void server.close());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = Object(server.address());
+  const { run } = commands();
+  const env = childEnvironment(process.env, { set: unattendedVariables });
+  const result = await run(`git ls-remote http://127.0.0.1:${port}/a.git`, { env });
+  expect(result.ending).toEqual({ type: 'exit', code: 128 });
+  const options = { command: 'git', directory: '(root)', lastWords: ['git'] };
+  expect(reportOn(result, options).text).toContain('It seems to have asked for input');
+});
+
+// SB16
+test.skipIf(!hasProgram('python3'))('no key can be typed into a terminal of ours', async () => {
+  const { text } = commands();
+  const script = `
+import fcntl, os, termios
+for fd in (0, 1, 2):
+  try: fcntl.ioctl(fd, termios.TIOCSTI, b'x'); print('typed')
+  except OSError as error: print(error.errno)
+try: os.open('/dev/tty', os.O_RDWR); print('opened')
+except OSError as error: print(error.errno)`;
+  // ENOTTY for each stream, and ENXIO for a terminal that is not there.
+  expect(await text(`python3 -c "${script}"`)).toBe('25\n25\n25\n6');
+});
 
 // SB16
 test('there is no terminal to read from or to write to', async () => {
@@ -124,8 +185,12 @@ test.each([
   expect((await run(command)).ending).toEqual(ending);
 });
 
-// RS01 RS08
+// RS01 RS08 SB14
 test.each([
+  ['a command that keeps every core busy', 'for i in 1 2 3 4; do while :; do :; done & done; wait'],
+  ['a command that prints without end', 'yes'],
+  ['a command that forks without end', 'while :; do (sleep 30 &); done'],
+  ['a daemon', 'setsid sh -c "(sleep 30 &) ; sleep 30" & sleep 30'],
   ['a stopped command', 'kill -STOP $$'],
   ['a command that closed its output', 'exec >&- 2>&-; sleep 30'],
   ['a command that ignores every polite signal', 'trap "" TERM INT HUP; while :; do sleep 30; done'],
@@ -147,6 +212,7 @@ test('a background child that holds the output does not hold the result', async 
   expect(processesWith(sleep)).toEqual([]);
 });
 
+// RS15
 test('what a helper prints right after the main process is not lost', async () => {
   const { text } = commands();
   expect(await text('(sleep 0.2; echo late) & echo early')).toBe('early\nlate');

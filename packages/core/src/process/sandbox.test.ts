@@ -19,6 +19,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { LatheHome } from '../files/lathe-home.js';
+import { refuseBrokenSandbox } from './command-report.js';
 import { childEnvironment } from './environment.js';
 import { CommandRunner } from './run-command.js';
 import { Sandbox, type SandboxOptions } from './sandbox.js';
@@ -108,6 +109,9 @@ describe.skipIf(!hasProgram('bwrap'))('bubblewrap', () => {
     'mount --bind . OUT; echo x > OUT/canary',
     'unshare -Urm sh -c "mount -o remount,rw,bind / ; echo x > OUT/canary"',
     'bash -c "exec 9> OUT/canary"',
+    'tar cf file.tar file && tar xf file.tar -C OUT --transform s/file/canary/',
+    "printf '%s\\n' '--- /dev/null' '+++ b/canary' '@@ -0,0 +1 @@' '+x' | git -C OUT apply",
+    'echo \'{"scripts":{"build":"touch OUT/canary"}}\' > package.json && npm run build',
   ];
 
   // SB01
@@ -137,6 +141,14 @@ describe.skipIf(!hasProgram('bwrap'))('bubblewrap', () => {
     'python3 -c "import socket; socket.socket(17, 3, 768)"',
     'python3 -c "import socket; socket.socket(38, 5)"',
     'ip link add dummy0 type dummy',
+    'echo > /dev/tcp/localhost/PORT',
+    'python3 -c "import socket; socket.create_connection((\'::1\', PORT), 2)"',
+    'node -e "fetch(\'http://127.0.0.1:PORT\').then(() => process.exit(0), () => process.exit(1))"',
+    'git ls-remote http://127.0.0.1:PORT/x',
+    'wget -q -O- http://127.0.0.1:PORT',
+    'ssh -o BatchMode=yes -o ConnectTimeout=2 -p PORT 127.0.0.1 true',
+    'ping -c 1 -W 1 127.0.0.2 && echo > /dev/tcp/127.0.0.1/PORT',
+    'perl -MIO::Socket::INET -e "IO::Socket::INET->new(\'127.0.0.1:PORT\') or die"',
     'nsenter -t 1 -n true',
   ];
 
@@ -327,8 +339,49 @@ describe.skipIf(!hasProgram('bwrap'))('bubblewrap', () => {
   });
 });
 
+const failing = {
+  'is missing': undefined,
+  fails: '#!/bin/sh\necho "bwrap: no permission" >&2\nexit 1\n',
+  'is too old for our options': '#!/bin/sh\necho "bwrap: Unknown option $1" >&2\nexit 1\n',
+  'is no program': 'not a program\n',
+  'is killed': '#!/bin/sh\nkill -KILL $$\n',
+};
+
 // SB04
-test('a program that is missing, or fails, is said, and stops commands only when the sandbox is required', async () => {
+test.each(Object.entries(failing))(
+  'a sandbox program that %s is said, and nothing runs when it is required',
+  async (_, script) => {
+    const directory = tempDirectory();
+    if (script !== undefined) writeFileSync(join(directory, 'bwrap'), script, { mode: 0o755 });
+    const latheHome = new LatheHome(tempDirectory());
+    // What lies in a workspace is never taken, so that the real one is out of the way.
+    const options = { roots: ['/usr'], latheHome, userHome: '/', path: directory, platform: 'linux' } as const;
+    const required = new Sandbox({ ...options, mode: 'required' });
+    expect((await required.status()).text).toMatch(/^Sandbox: not available, commands are refused \(.+\)$/s);
+    await expect(required.prepare('/', nothing)).rejects.toMatchObject({ type: 'sandbox_unavailable' });
+    const auto = new Sandbox({ ...options, mode: 'auto' });
+    expect((await auto.status()).text).toMatch(/^Sandbox: not available, commands run without one \(.+\)$/s);
+  },
+);
+
+// SB04
+test('a sandbox program that passes the trial and fails later is no plain run', async () => {
+  const script =
+    '#!/bin/sh\nfor last; do :; done\n[ "$last" = /bin/true ] || { echo "bwrap: no space" >&2; exit 1; }\n';
+  const directory = tempDirectory();
+  writeFileSync(join(directory, 'bwrap'), script, { mode: 0o755 });
+  const latheHome = new LatheHome(tempDirectory());
+  const cwd = tempDirectory();
+  const sandbox = new Sandbox({ mode: 'required', roots: ['/usr', cwd], latheHome, userHome: '/', path: directory });
+  const wrap = await sandbox.prepare(cwd, nothing);
+  const request = { command: 'touch ran', cwd, env: childEnvironment(process.env), ...(wrap && { wrap }) };
+  const result = await new CommandRunner(latheHome).run(request, { timeoutMs: 20_000, signal: never });
+  expect(() => refuseBrokenSandbox(result)).toThrow('nothing was run: bwrap: no space');
+  expect(readdirSync(cwd)).toEqual([]);
+});
+
+// SB04
+test('where there is none for the system, that is said, and it stops commands only when the sandbox is required', async () => {
   const latheHome = new LatheHome(tempDirectory());
   const options = { roots: [], latheHome, userHome: '/', platform: 'aix' } as const;
   const required = new Sandbox({ ...options, mode: 'required' });
@@ -343,6 +396,7 @@ test('a program that is missing, or fails, is said, and stops commands only when
   expect((await new Sandbox({ ...options, mode: 'off' }).status()).text).toBe('Sandbox: off');
 });
 
+// SB04
 test.skipIf(!hasProgram('bwrap'))(
   'where the kernel gives no namespaces, no command runs in place of a sandboxed one',
   async () => {
