@@ -26,14 +26,24 @@ const marks: readonly [name: string, bytes: readonly number[]][] = [
  * then strict UTF-8, then the shape of UTF-16 without a mark, then statistics over at most 32 KB.
  */
 export async function detectEncoding(bytes: Uint8Array): Promise<TextEncoding | undefined> {
+  const plain = plainEncoding(bytes);
+  if (plain !== 'legacy') return plain;
+  const sample = legacySample(bytes);
+  return isDamagedUtf8(sample) ? utf8 : { name: await guessLegacy(sample), bom: none };
+}
+
+/** Whether bytes are text in any encoding, which takes no statistics to tell. */
+export function isText(bytes: Uint8Array): boolean {
+  return plainEncoding(bytes) !== undefined;
+}
+
+function plainEncoding(bytes: Uint8Array): TextEncoding | 'legacy' | undefined {
   const mark = marks.find(([, pattern]) => pattern.every((byte, index) => bytes[index] === byte));
   if (mark !== undefined) return { name: mark[0], bom: Uint8Array.from(mark[1]) };
   const start = bytes.subarray(0, 8192);
   if (start.includes(0)) return utf16WithoutMark(start) ?? (isTextBeforeHole(start) ? utf8 : undefined);
   if (isUtf8(bytes.subarray(0, bytes.length - unfinishedLength(bytes)))) return utf8;
-  const sample = legacySample(bytes);
-  if (looksBinary(sample)) return undefined;
-  return isDamagedUtf8(sample) ? utf8 : { name: await guessLegacy(sample), bom: none };
+  return looksBinary(legacySample(bytes)) ? undefined : 'legacy';
 }
 
 async function loadIconv() {

@@ -4,8 +4,6 @@ import { type ReadablePage, readableHtml } from './readable-html.js';
 
 /** Less than this from the part that calls itself the main one, and the whole page is read instead. */
 const tooLittle = 200;
-/** Short: garbage collection and a busy machine come on top. */
-const sliceMs = 5;
 
 /**
  * The readable part of a page as Markdown: headings, text, code, tables and links, which become absolute. The page is
@@ -13,7 +11,7 @@ const sliceMs = 5;
  */
 export async function htmlToMarkdown(html: string, base: URL, signal: AbortSignal): Promise<ReadablePage> {
   let best: ReadablePage | undefined;
-  const pace = new Pace(signal, sliceMs);
+  const pace = new Pace(signal);
   for (const scope of await scopesOf(html, pace)) {
     const page = await readableHtml(html, base, scope, pace);
     if (best === undefined || page.markdown.length > best.markdown.length * 2) best = page;

@@ -4,7 +4,7 @@ import { fileKindOf } from '../files/file-kind.js';
 import { imageFault } from '../files/media.js';
 import { Pace } from '../files/pace.js';
 import { pdfTextOf } from '../files/pdf-text.js';
-import { detectEncoding } from '../files/text-encoding.js';
+import { isText } from '../files/text-encoding.js';
 import { charsetOf, decodeText } from './charset.js';
 import type { Body } from './decode-body.js';
 import { htmlToMarkdown } from './html-to-markdown.js';
@@ -32,7 +32,7 @@ const pdfPages = { first: 1, last: 20 };
 /** HTML becomes Markdown, a PDF its text, an image a part; other text stays as it is, and the rest is refused. */
 export async function readPage(answer: Answer, signal: AbortSignal): Promise<WebPage> {
   const { url, body } = answer;
-  const mediaType = await mediaTypeOf(answer);
+  const mediaType = mediaTypeOf(answer);
   const cut = body.isCut ? [`The page is longer than ${body.bytes.length} bytes; the rest was not loaded.`] : [];
   const page = { url: url.href, mediaType, title: '', notes: cut };
   if (mediaType === 'application/pdf') return { ...page, ...(await readPdf(answer, signal)) };
@@ -65,12 +65,12 @@ function isHtml(mediaType: string): boolean {
 }
 
 /** What the server says, unless the bytes say that it is something else. */
-async function mediaTypeOf({ contentType, body: { bytes }, url }: Answer): Promise<string> {
+function mediaTypeOf({ contentType, body: { bytes }, url }: Answer): string {
   // Nothing but a type: the rest of a page's words is shown as its own.
   const said = /^\s*([\w.+-]{1,60}\/[\w.+-]{1,60})\s*(?:;|$)/.exec(contentType)?.[1]?.toLowerCase() ?? '';
   const kind = fileKindOf(bytes);
   if (kind.type === 'pdf' || kind.type === 'image') return kind.mimeType;
-  if (kind.type !== 'other' || (bytes.length > 0 && (await detectEncoding(bytes.subarray(0, 65_536))) === undefined)) {
+  if (kind.type !== 'other' || !isText(bytes.subarray(0, 65_536))) {
     const what = kind.type === 'binary' ? kind.format : said || 'binary data';
     throw new ToolError('web_fetch_processing_error', `${url.href} is no text (${what}, ${bytes.length} bytes).`);
   }
