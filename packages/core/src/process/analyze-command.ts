@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { type AnalysisOptions, type CommandAnalysis, type Segment, unknownPart } from './command-analysis.js';
 import type { Findings, PlacedSegment } from './findings.js';
 import { repositoryDoubt } from './git-repository.js';
+import { npmSettings } from './npm-settings.js';
 import { proposeRules } from './propose-rules.js';
 import { maxReading, ReadingBudget } from './reading-budget.js';
 import { resolveProgram } from './resolve-program.js';
@@ -34,7 +35,7 @@ export async function analyzeCommand(command: string, options: AnalysisOptions):
   for (const doubt of oddities(command)) doubts.add(doubt);
   if (findings.segments.length > maxSegments) doubts.add(`It has more than ${maxSegments} parts.`);
   await resolvePrograms(findings, options);
-  await checkRepositories(findings);
+  await checkRepositories(findings, options.home);
   await checkSearches(findings);
   await checkFollowed(findings);
   const reads = await settle(findings.reads, doubts);
@@ -140,12 +141,16 @@ function otherName({ words, text }: PlacedSegment, name: string): PlacedSegment 
   return { words: [name, ...words.slice(1)], text, isReadOnly: true, hidden: true, cwds: [] };
 }
 
-async function checkRepositories({ repositories, doubts }: Findings): Promise<void> {
+async function checkRepositories({ repositories, npmProjects, doubts }: Findings, home: string): Promise<void> {
   // A command that is not proven anyway needs no look at the configuration of repositories.
   if (doubts.size > 0) return;
   for (const directory of await settle(repositories, doubts)) {
     const doubt = await repositoryDoubt(directory);
     if (doubt !== undefined) doubts.add(`In ${directory}, ${doubt}.`);
+  }
+  for (const directory of await settle(npmProjects, doubts)) {
+    const file = await npmSettings(directory, home);
+    if (file !== undefined) doubts.add(`The settings in ${file} can make npm write files.`);
   }
 }
 

@@ -34,6 +34,10 @@ export const unattendedVariables: Readonly<Record<string, string>> = {
   GIT_TERMINAL_PROMPT: '0',
   // A look at the state of a repository leaves its index alone, and no command of the user's waits for a lock.
   GIT_OPTIONAL_LOCKS: '0',
+  // Otherwise the history of a repository could have git look into another one, by the rules of that one.
+  GIT_CONFIG_COUNT: '1',
+  GIT_CONFIG_KEY_0: 'diff.submodule',
+  GIT_CONFIG_VALUE_0: 'short',
   // An editor that accepts what is proposed: `git rebase --continue` goes on, `git commit` without a message says so.
   GIT_EDITOR: ':',
   DEBIAN_FRONTEND: 'noninteractive',

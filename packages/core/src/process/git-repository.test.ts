@@ -1,8 +1,10 @@
-import { symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { analyzeCommand } from './analyze-command.js';
+import { childEnvironment, unattendedVariables } from './environment.js';
 import { repositoryDoubt } from './git-repository.js';
 
 const plain =
@@ -38,7 +40,13 @@ test.each([
   '[core]\n\tfsmonitor = false\\\n;./evil',
   '[core] hooksPath = evil-hooks',
   '[core] hooksPath = none\n\thooksPath = "evil-hooks"',
+  '[core] hooksPath = "evil#hooks"',
+  '[core] hooksPath = "evil;hooks"',
+  '[core]\n\thooksPath = evil\\\n-hooks',
+  '[core]\n\thooksPath = %(prefix)/evil-hooks',
+  '[core]\n\thooksPath = ~/evil-hooks',
   '[status]\n\tsubmoduleSummary = true',
+  '[diff]\n\tsubmodule = diff',
 ])('a configuration that can make git run something is: %j', async (section) => {
   const root = tempDirectory({
     '.git/config': `${plain}${section}\n`,
@@ -49,6 +57,71 @@ test.each([
   const options = { cwd: root, workspaceRoots: [root], home: '/', path: '/usr/bin' };
   expect((await analyzeCommand('git status', options)).isReadOnly).toBe(false);
   expect((await analyzeCommand('cd src && git -C . log', options)).isReadOnly).toBe(false);
+});
+
+test('a submodule is a reason, also when the index keeps it in a file of its own or in a directory', async () => {
+  const root = tempDirectory({ 'sub/a': '', 'b/c': '' });
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=A', '-c', 'user.email=a@b', ...args], { cwd: root, stdio: 'pipe' });
+  git('init', '-q');
+  git('-C', 'sub', 'init', '-q');
+  git('-C', 'sub', 'commit', '-q', '--allow-empty', '-m', 'a');
+  git('add', 'b');
+  expect(await repositoryDoubt(root)).toBeUndefined();
+  git('update-index', '--split-index');
+  expect(await repositoryDoubt(root)).toBeUndefined();
+  git('add', 'sub');
+  expect(await repositoryDoubt(root)).toContain('submodules');
+  git('update-index', '--no-split-index');
+  git('update-index', '--split-index');
+  expect(await repositoryDoubt(root)).toContain('submodules');
+  git('update-index', '--no-split-index');
+  const index = readFileSync(join(root, '.git/index'));
+  const mode = index.indexOf(Buffer.from([0, 0, 0xe0, 0]));
+  index.writeUInt32BE(0o40000, mode);
+  writeFileSync(join(root, '.git/index'), index);
+  for (const name of readdirSync(join(root, '.git')).filter((entry) => entry.startsWith('sharedindex')))
+    rmSync(join(root, '.git', name));
+  expect(await repositoryDoubt(root)).toContain('submodules');
+});
+
+test('the history of a repository cannot have git run what another one names', async () => {
+  const root = tempDirectory({ 'sub/f': '1', 'evil.sh': '#!/bin/sh\ntouch "$(dirname "$0")/canary"\n' });
+  chmodSync(join(root, 'evil.sh'), 0o755);
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=A', '-c', 'user.email=a@b', ...args], { cwd: root, stdio: 'pipe' });
+  git('init', '-q');
+  git('-C', 'sub', 'init', '-q');
+  for (const name of ['one', 'two']) {
+    writeFileSync(join(root, 'sub/f'), name);
+    git('-C', 'sub', 'add', 'f');
+    git('-C', 'sub', 'commit', '-qm', name);
+    git('add', 'sub');
+    git('commit', '-qm', name);
+  }
+  git('rm', '-q', '--cached', 'sub');
+  git('commit', '-qm', 'gone');
+  git('-C', 'sub', 'config', 'diff.external', join(root, 'evil.sh'));
+  // As a person may have it in settings of their own.
+  const home = tempDirectory({ '.gitconfig': '[diff]\n\tsubmodule = diff\n' });
+  const options = { cwd: root, workspaceRoots: [root], home, path: '/usr/bin' };
+  expect((await analyzeCommand('git log -p', options)).isReadOnly).toBe(true);
+  expect((await analyzeCommand('git log -p --submodule=diff', options)).isReadOnly).toBe(false);
+  const env = childEnvironment({ PATH: process.env['PATH'], HOME: home }, { set: unattendedVariables });
+  execFileSync('git', ['log', '-p'], { cwd: root, env });
+  expect(existsSync(join(root, 'canary'))).toBe(false);
+  execFileSync('git', ['log', '-p'], { cwd: root, env: { PATH: process.env['PATH'], HOME: home } });
+  expect(existsSync(join(root, 'canary'))).toBe(true);
+});
+
+test('a project that has settings for npm is a reason to ask before npm only lists, those of the person are none', async () => {
+  const home = tempDirectory({ '.npmrc': 'loglevel=error', 'project/package.json': '{}', 'project/src/a': '' });
+  const options = { cwd: join(home, 'project/src'), workspaceRoots: [home], home, path: '/usr/bin' };
+  for (const command of ['npm ls', 'npm list --json', 'npm root', 'npm prefix'])
+    expect((await analyzeCommand(command, options)).isReadOnly, command).toBe(true);
+  writeFileSync(join(home, 'project/.npmrc'), 'logs-dir=/somewhere/else\n');
+  for (const command of ['npm ls', 'npm list --json', 'npm root', 'npm prefix', 'cd .. && npm ls'])
+    expect((await analyzeCommand(command, options)).isReadOnly, command).toBe(false);
 });
 
 test('a monitor that is off is no reason', async () => {

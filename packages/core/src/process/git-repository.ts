@@ -1,4 +1,4 @@
-import { access, constants, readFile, realpath, stat } from 'node:fs/promises';
+import { access, constants, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { isWithin } from '../files/workspace.js';
 
@@ -31,7 +31,7 @@ async function looksLikeGitDirectory(directory: string): Promise<boolean> {
 
 /** Keys that make git run a program, look elsewhere, or fetch, while it only shows something. */
 const runningKeys =
-  /(?:^|[\s\]])(fsmonitor(?![ \t]*=[ \t]*(?:false|0)[ \t]*$)|external|command|textconv|clean|smudge|process|program|showsignature|path|worktree|promisor|partialclone|submodulesummary)\s*(?:=|#|;|$)/im;
+  /(?:^|[\s\]])(fsmonitor(?![ \t]*=[ \t]*(?:false|0)[ \t]*$)|external|command|textconv|clean|smudge|process|program|showsignature|path|worktree|promisor|partialclone|submodule|submodulesummary)\s*(?:=|#|;|$)/im;
 /** In a format. Quotes and line breaks may stand anywhere in a value. */
 const runsSignatureCheck = (text: string) => /%G|signature/i.test(text.replace(/\\\r?\n|["\\]/g, ''));
 
@@ -43,7 +43,9 @@ async function configurationDoubt(gitDirectory: string, workTree: string): Promi
     const hit = runningKeys.exec(text);
     if (hit || runsSignatureCheck(text))
       return `the repository's configuration (${hit?.[1] ?? 'format'}) can make git run a program`;
-    for (const hooks of [join(common, 'hooks'), ...hookPaths(text).map((path) => resolve(workTree, path))]) {
+    const paths = hookPaths(text);
+    if (!paths.every((path) => /^[\w./-]*$/.test(path))) return 'the directory of its hooks has an odd name';
+    for (const hooks of [join(common, 'hooks'), ...paths.map((path) => resolve(workTree, path))]) {
       if (await exists(join(hooks, 'post-index-change')))
         return 'the repository has a hook that git runs when it looks at files';
     }
@@ -57,7 +59,7 @@ async function configurationDoubt(gitDirectory: string, workTree: string): Promi
 }
 
 function hookPaths(text: string): string[] {
-  return [...text.matchAll(/(?:^|[\s\]])hookspath\s*=([^\n#;]*)/gim)].map(([, path = '']) =>
+  return [...text.matchAll(/(?:^|[\s\]])hookspath\s*=([^\n]*)/gim)].map(([, path = '']) =>
     path.replaceAll('"', '').trim(),
   );
 }
@@ -74,21 +76,30 @@ async function isForeign(gitDirectory: string, workTree: string): Promise<boolea
   return back === '' || (await realpath(resolve(real, back))) !== join(tree, '.git');
 }
 
-/** Entries of the index with the mode of a submodule (octal 160000), found by their bytes. */
+/** Whether there are submodules in the index, or in the part of it that is kept in files of its own. */
 async function hasSubmodules(gitDirectory: string): Promise<boolean> {
-  const index = join(gitDirectory, 'index');
+  const shared = (await readdir(gitDirectory)).filter((name) => name.startsWith('sharedindex.'));
+  for (const name of ['index', ...shared]) if (await holdsSubmodule(join(gitDirectory, name))) return true;
+  return false;
+}
+
+/** Entries with the mode of a submodule, or of a directory that stands for all that is in it, found by their bytes. */
+async function holdsSubmodule(index: string): Promise<boolean> {
   const info = await stat(index).catch(() => undefined);
   if (!info) return false;
   if (info.size > 33_554_432) return true;
   const bytes = await readFile(index);
-  for (let at = bytes.indexOf(submoduleMode); at !== -1; at = bytes.indexOf(submoduleMode, at + 1)) {
-    // Entries start after 12 bytes, at multiples of 8 in the layouts without prefix compression; the mode is at byte 24.
-    if (bytes.readUInt32BE(4) > 3 || (at - 12 - 24) % 8 === 0) return true;
+  for (const mode of specialModes) {
+    for (let at = bytes.indexOf(mode); at !== -1; at = bytes.indexOf(mode, at + 1)) {
+      // Entries start after 12 bytes, at multiples of 8 in the layouts without prefix compression; the mode is at byte 24.
+      if (bytes.readUInt32BE(4) > 3 || (at - 12 - 24) % 8 === 0) return true;
+    }
   }
   return false;
 }
 
-const submoduleMode = Buffer.from([0, 0, 0xe0, 0]);
+/** Octal 160000 and 40000. */
+const specialModes = [Buffer.from([0, 0, 0xe0, 0]), Buffer.from([0, 0, 0x40, 0])];
 
 /** An absent file is empty; one that is no small regular file is an error. */
 async function readText(file: string, limit: number): Promise<string> {

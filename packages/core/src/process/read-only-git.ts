@@ -39,7 +39,8 @@ function withoutLastDefault(args: readonly Argument[]): readonly Argument[] {
   return /^--(no-)?(contains|merged)$/.test(args.at(-1)?.value ?? '') ? args.slice(0, -1) : args;
 }
 
-// Without --output, which writes, --ext-diff and --textconv, which run, and -O, which reads.
+// Without --output, which writes, --ext-diff and --textconv, which run, --submodule, which looks into other
+// repositories by their rules, and -O, which reads.
 const diff =
   '-pusRazwbWrtDmc -U: -S: -G: -M? -C? -B? -X? -l: --patch --no-patch --unified= --raw --patch-with-stat --minimal ' +
   '--patience --histogram --diff-algorithm= --stat=? --stat-width= --compact-summary --numstat --shortstat --dirstat=? ' +
@@ -48,7 +49,7 @@ const diff =
   '--ignore-cr-at-eol --ignore-blank-lines --color=? --no-color --color-moved=? --color-words=? --word-diff=? ' +
   '--word-diff-regex= --pickaxe-all --pickaxe-regex --text --cached --staged --merge-base --exit-code --quiet ' +
   '--no-ext-diff --no-textconv --inter-hunk-context= --function-context --diff-filter= --relative=? --no-relative ' +
-  '--no-prefix --src-prefix= --dst-prefix= --submodule=? --ignore-submodules=? --cc --combined-all-paths';
+  '--no-prefix --src-prefix= --dst-prefix= --ignore-submodules=? --cc --combined-all-paths';
 
 // Without --show-signature, which runs gpg.
 const log =

@@ -1,5 +1,13 @@
-import { onlyWith, program, subcommands } from './program-spec.js';
+import { here, onlyWith, program, subcommands } from './program-spec.js';
 import type { Judge } from './read-arguments.js';
+
+const inProject =
+  (judge: Judge): Judge =>
+  (args) => ({ ...judge(args), npmProjects: [here] });
+
+const npmList = inProject(
+  program('-aglp --all --depth= --global --json --long --parseable --omit= --include= --prod --dev --link', 'text'),
+);
 
 /** Programs that run code: only with the arguments that make them say what they are. */
 export const runtimes: Record<string, Judge> = {
@@ -28,15 +36,9 @@ export const runtimes: Record<string, Judge> = {
   npm: subcommands({
     '--version': program('', 'none'),
     '-v': program('', 'none'),
-    ls: program(
-      '-aglp --all --depth= --global --json --long --parseable --omit= --include= --prod --dev --link',
-      'text',
-    ),
-    list: program(
-      '-aglp --all --depth= --global --json --long --parseable --omit= --include= --prod --dev --link',
-      'text',
-    ),
-    root: program('-g --global', 'none'),
-    prefix: program('-g --global', 'none'),
+    ls: npmList,
+    list: npmList,
+    root: inProject(program('-g --global', 'none')),
+    prefix: inProject(program('-g --global', 'none')),
   }),
 };

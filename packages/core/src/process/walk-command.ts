@@ -264,7 +264,7 @@ export class CommandWalk {
 
   private collect(judgement: Judgement, words: Argument[], { cwds }: Scope): void {
     const { findings } = this;
-    for (const list of ['reads', 'searches', 'followed', 'writes', 'repositories'] as const) {
+    for (const list of ['reads', 'searches', 'followed', 'writes', 'repositories', 'npmProjects'] as const) {
       for (const argument of judgement[list] ?? []) findings[list].push(...findings.places(argument, cwds));
     }
     if (!judgement.usesNetwork) return;
