@@ -21,8 +21,9 @@ export const reasons = {
   'glob **/*.ts of 5,000 source files': dated,
   'glob **/*.ts of 50,000 source files': dated,
   'glob *.txt of 100,000 files in one folder': dated,
-  'run echo hi':
-    'Most of a sandboxed start is bubblewrap itself, which makes namespaces: see "raw, in bubblewrap" in the same row.',
+  'run echo hi': 'A command is marked before it runs, and when it is over a look tells whether anything of it is left.',
+  'run echo hi, between turns':
+    'The sandbox was started ahead; what is left is to check that it still fits, to start the shell in it and to take it down.',
   '50 reads in one turn': 'Each read is judged, recorded and written to the session before it is answered.',
   'from the start to the first request, with ten MCP servers of 20 tools':
     'The first request waits until every server has said what it offers.',

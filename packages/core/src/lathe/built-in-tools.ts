@@ -108,7 +108,7 @@ export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
     visibility,
     journal,
     close: async () => {
-      await Promise.all([shell.background.stopAll(), web.close()]);
+      await Promise.all([shell.background.stopAll(), shell.runner.close(), web.close()]);
     },
   };
 }
@@ -176,11 +176,14 @@ function visibilityOf({ workspace, settings, policy, env, userHome }: BuiltInOpt
   return { rules, disregard, canRead: policy.readFilter() };
 }
 
-async function shellTool({ workspace, settings, home, userHome, env }: BuiltInOptions) {
+/** Longer than many turns of a model; in a longer one nobody misses the hundredth of a second. */
+const readyMs = 10_000;
+
+async function shellTool({ workspace, settings, home, userHome, env, caller }: BuiltInOptions) {
   const { mode, network, autoApprove } = settings.tools.sandbox;
   const path = await sanitizePath(env['PATH'] ?? '', workspace.roots);
   const sandbox = new Sandbox({ mode, roots: workspace.roots, latheHome: home, userHome, path });
-  const runner = new CommandRunner(home);
+  const runner = new CommandRunner(home, caller === 'person' ? {} : { readyMs });
   const background = new BackgroundCommands(runner, new KeptCommands(home));
   const tool = new ShellTool({
     workspace,
@@ -195,5 +198,5 @@ async function shellTool({ workspace, settings, home, userHome, env }: BuiltInOp
     autoApprove,
     hasTerminal: settings.tools.shell.enableInteractiveShell,
   });
-  return { tool, sandbox, background };
+  return { tool, sandbox, background, runner };
 }

@@ -79,7 +79,7 @@ export async function startContained(
     stdout,
     stderr,
     exited,
-    end: () => endGroup(tree, exited).finally(release),
+    end: () => endGroup(tree, exited).finally(() => release?.({ hasRun: true })),
     unref: () => unref(child),
   };
 }

@@ -40,6 +40,13 @@ export class Guardian {
     (await this.#helper)?.send(`${change}${group}`);
   }
 
+  /** Empty directories to remove after Lathe, in place of those it was told before. */
+  async tellNames(paths: readonly string[]): Promise<void> {
+    const helper = await this.#helper;
+    for (const line of ['=', ...paths.filter((path) => !path.includes('\n')).map((path) => `=${path}`)])
+      helper?.send(line);
+  }
+
   async #start(): Promise<Helper> {
     const directory = await mkdtemp(join(await this.#directory(), 'pipes-'));
     const args = ['-c', script, 'lathe-guardian', directory, `${this.#series.id}`, `${marksPerSeries}`];
@@ -123,9 +130,9 @@ class Helper {
 
 /**
  * $1 directory for pipes, $2 series, $3 marks per series. A line on stdin asks for a pipe, or, where there is no /proc,
- * names a process group that begins (+) or ended (-). The helper takes a limit outside the series, so that neither its
- * own sweep nor that of a Lathe around this one ends it too early. A killed group dies in one step, which is what stops a fork bomb.
- * What Lathe was just starting may come to life after the first sweep, so that only several in a row without a find are the last.
+ * names a process group that begins (+) or ended (-); = empties the list of directories to remove at the end, = with a
+ * path adds to it. The helper takes a limit outside the series, so that neither its own sweep nor that of a Lathe around
+ * this one ends it too early. A killed group dies in one step, which is what stops a fork bomb. What Lathe was just starting may come to life after the first sweep, so that only several in a row without a find are the last.
  */
 const script = `
 (ulimit -R "$(($2 * $3))") && echo ulimit || command -v prlimit || echo
@@ -135,6 +142,8 @@ while IFS= read -r line; do
   case $line in
     +*) groups="$groups \${line#+}" ;;
     -*) kept=; for group in $groups; do [ "$group" = "\${line#-}" ] || kept="$kept $group"; done; groups=$kept ;;
+    =) set -- "$1" "$2" "$3" ;;
+    =*) set -- "$@" "\${line#=}" ;;
     *) mkfifo -m 600 "$line" && printf '%s\\n' "$line" || echo ;;
   esac
 done
@@ -168,6 +177,8 @@ for round in {1..200}; do
     kill -KILL -- "-$group" "$pid"
   done
   [ -z "$found" ] || { calm=0; sleep 0.01; continue; }
+  # What holds them is dead by now.
+  ((calm > 0)) || rmdir -- "\${@:4}"
   ((++calm < 5)) || break
   sleep 0.3
 done

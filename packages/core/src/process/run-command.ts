@@ -1,4 +1,5 @@
 import { existsSync, rmSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ToolError } from '../errors.js';
 import type { LatheHome } from '../files/lathe-home.js';
@@ -11,12 +12,14 @@ import { inTerminal } from './in-terminal.js';
 import { keeping } from './keeping.js';
 import { OutputPipes } from './output-pipe.js';
 import { hasProc } from './process-tree.js';
+import { ReadySandbox, type SandboxPlace, type WaitingSandbox, waitForCommand } from './ready-sandbox.js';
 import {
   attend,
   type CommandRequest,
   type CommandResult,
   type Launch,
   type RunningCommand,
+  type Started,
   startProcess,
 } from './running-command.js';
 import { trustedPath } from './trusted-path.js';
@@ -28,6 +31,15 @@ const maxSpillBytes = 64 * 1024 * 1024;
 /** Of all commands of a session. */
 const maxSpilledBytes = 512 * 1024 * 1024;
 
+export interface RunnerOptions {
+  shell?: string;
+  /**
+   * After a sandboxed command, the sandbox of the next one is started and waits this long. For sessions of many commands,
+   * to be closed at their end.
+   */
+  readyMs?: number;
+}
+
 /** Runs shell commands, each in a session of its own, and leaves nothing behind. */
 export class CommandRunner {
   /** The one shell that runs everything, whatever the user's own is. */
@@ -36,16 +48,21 @@ export class CommandRunner {
   readonly #series = new MarkSeries();
   readonly #guardian: Guardian;
   readonly #pipes: OutputPipes;
+  readonly #ready: ReadySandbox | undefined;
   #turn: Promise<void> = Promise.resolve();
   readonly #spilled: { path: string; bytes: number }[] = [];
   #spillDirectory: string | undefined;
+  #toldNames: readonly string[] = [];
+  readonly #keptNames = new Set<string>();
 
-  constructor(home: LatheHome, options: { shell?: string } = {}) {
+  constructor(home: LatheHome, options: RunnerOptions = {}) {
     this.shell =
       options.shell ?? (existsSync('/bin/bash') ? '/bin/bash' : (trustedPath('bash', { outside: [] }) ?? '/bin/sh'));
     this.#home = home;
     this.#guardian = new Guardian(this.shell, this.#series, () => home.directory('run'));
     this.#pipes = new OutputPipes(() => this.#guardian.makePipe());
+    if (options.readyMs !== undefined && hasProc && this.shell.endsWith('bash'))
+      this.#ready = new ReadySandbox((place) => this.#startWaiting(place), options.readyMs);
   }
 
   /** Runs a command to its end. */
@@ -60,7 +77,13 @@ export class CommandRunner {
     } finally {
       clearTimeout(timer);
       limits.signal.removeEventListener('abort', abort);
+      this.#ready?.prepare(request);
     }
+  }
+
+  /** Ends what waits for a next command. */
+  async close(): Promise<void> {
+    await this.#ready?.close();
   }
 
   async start(request: CommandRequest): Promise<RunningCommand> {
@@ -69,23 +92,65 @@ export class CommandRunner {
     const directory = await this.#spill();
     // Never without the helper that cleans up after us, also when somebody has killed the last one.
     await this.#guardian.ready();
-    const mark = this.#series.next({ isKept: request.isKept ?? false });
-    const prelude = this.#prelude(mark) + (request.wrap && hasProc ? processLimit : '');
+    const ready = await this.#ready?.take(request);
+    const mark = ready?.mark ?? this.#series.next({ isKept: request.isKept ?? false });
+    const prelude = this.#prelude(mark, request);
     const output = new CapturedOutput({
       directory,
       maxBytes: maxSpillBytes,
       from: request.isFollowed ? 'start' : 'overflow',
       concealed: prelude,
     });
-    const launch = this.#launch(request, { mark, prelude, output });
-    const pipe = await this.#pipes.open();
-    // What makes the terminal starts the shell that this variable names.
-    const env = request.hasTerminal ? { ...request.env, SHELL: this.shell } : request.env;
-    const started = await startProcess({ ...request, env }, { launch, mark, pipe });
+    const started = ready ?? (await this.#startShell(request, { mark, prelude, output }));
     const command = attend(started, output, request.onOutput);
     if (!hasProc && !request.isKept) this.#tellGuardian(command);
     void this.#boundSpill(command);
     return command;
+  }
+
+  async #startShell(
+    request: CommandRequest,
+    parts: { mark: CallMark; prelude: string; output: CapturedOutput },
+  ): Promise<Started> {
+    const launch = this.#launch(request, parts);
+    if (request.isKept) this.#leaveNames(launch.placeholders ?? []);
+    const pipe = await this.#pipes.open();
+    // What makes the terminal starts the shell that this variable names.
+    const env = request.hasTerminal ? { ...request.env, SHELL: this.shell } : request.env;
+    return startProcess({ ...request, env }, { launch, pipe, mark: parts.mark });
+  }
+
+  /** Starts a sandbox whose command comes later. */
+  async #startWaiting(place: SandboxPlace): Promise<WaitingSandbox> {
+    await this.#guardian.ready();
+    const mark = this.#series.next();
+    const options = quietShell(this.shell);
+    const script = this.#prelude(mark, place) + waitForCommand(options);
+    const waiter = this.#marked(mark, [this.shell, ...options, '-c', script, this.shell]);
+    const launch = place.wrap(waiter);
+    this.#tellNames(launch.placeholders ?? []);
+    // The script is told where to wait; the number is known only now.
+    const channel = 3 + (launch.descriptors?.length ?? 0);
+    const numbered = { ...launch, argv: [...launch.argv, `${channel}`] };
+    const pipe = await this.#pipes.open();
+    const started = await startProcess(place, { launch: numbered, pipe, mark, hasChannel: true });
+    const socket = started.process.stdio[channel];
+    if (!(socket instanceof Socket)) throw new Error('a channel to a child is a socket');
+    return { ...started, launch, place, waiter, channel: socket };
+  }
+
+  /** What a kept command covers stays covered without Lathe. */
+  #leaveNames(names: readonly string[]): void {
+    for (const name of names) this.#keptNames.add(name);
+    this.#tellNames(this.#toldNames);
+  }
+
+  /** Names that lie in the workspace while sandboxes wait, and that the helper removes when Lathe is gone. */
+  #tellNames(names: readonly string[]): void {
+    const told = names.filter((name) => !this.#keptNames.has(name));
+    if (told.join('\0') === this.#toldNames.join('\0')) return;
+    this.#toldNames = told;
+    void this.#guardian.tellNames(told);
   }
 
   async #spill(): Promise<string> {
@@ -123,9 +188,8 @@ export class CommandRunner {
     this.#turn = this.#turn.then(() => nextTurn());
     await this.#turn;
     const mark = this.#series.next();
-    const prelude = this.#prelude(mark);
-    const setter = this.#series.limitSetter;
-    const marked = setter?.startsWith('/') ? [setter, `--rttime=${mark.value}`, '--', ...request.argv] : request.argv;
+    const prelude = this.#prelude(mark, {});
+    const marked = this.#marked(mark, request.argv);
     // The shell marks itself and then becomes the program; the arguments reach it as they are, never as shell text.
     const argv =
       prelude === ''
@@ -137,19 +201,23 @@ export class CommandRunner {
   }
 
   /** What runs before the command, on its first line so that line numbers in messages stay right. */
-  #prelude(mark: CallMark): string {
+  #prelude(mark: CallMark, { wrap }: Pick<CommandRequest, 'wrap'>): string {
     const limit = this.#series.limitSetter === 'ulimit' ? `ulimit -R ${mark.value}; ` : '';
-    return limit + closingInherited(this.shell);
+    return limit + closingInherited(this.shell) + (wrap && hasProc ? processLimit : '');
+  }
+
+  /** Where the shell cannot set the mark, a program does. */
+  #marked(mark: CallMark, argv: readonly string[]): readonly string[] {
+    const setter = this.#series.limitSetter;
+    return setter?.startsWith('/') ? [setter, `--rttime=${mark.value}`, '--', ...argv] : argv;
   }
 
   #launch(
     request: CommandRequest,
     { mark, prelude, output }: { mark: CallMark; prelude: string; output: CapturedOutput },
   ): Launch {
-    const setter = this.#series.limitSetter;
     const shell = [this.shell, ...quietShell(this.shell), '-c', prelude + request.command];
-    const program = request.hasTerminal ? inTerminal(shell) : shell;
-    const argv = setter?.startsWith('/') ? [setter, `--rttime=${mark.value}`, '--', ...program] : program;
+    const argv = this.#marked(mark, request.hasTerminal ? inTerminal(shell) : shell);
     const launch = request.wrap?.(argv) ?? { argv };
     return request.isKept ? keeping(launch, { shell: this.shell, file: output.path, maxBytes: maxSpillBytes }) : launch;
   }

@@ -34,8 +34,8 @@ export interface Launch {
   argv: readonly string[];
   /** Open files to hand over as fd 3, 4 …; closed once the program has started. */
   descriptors?: readonly number[];
-  /** To be called after the program and everything it started are gone. */
-  release?: () => void;
+  /** To be called after the program and everything it started are gone, or when it was never started. */
+  release?: (use: { hasRun: boolean }) => void;
   /** Empty directories that `release` removes. */
   placeholders?: readonly string[];
 }
@@ -104,7 +104,7 @@ export function attend(
   const orders = new EventEmitter();
   const stopped = new Promise<Ending>((resolve) => orders.once('stop', resolve));
   const result = settle({ exited, stopped, tree, reading, output }).finally(() => {
-    launch.release?.();
+    launch.release?.({ hasRun: true });
     pipe.release({ isFree: reading.isDone() });
   });
   const stop = (ending: Ending) => void orders.emit('stop', ending);
@@ -116,10 +116,10 @@ export function attend(
   return { pid, mark, output, input: child.stdin, result, stop, unref };
 }
 
-/** Starts what `launch` says; throws a `ToolError` when that is not possible. */
+/** Starts what `launch` says, with a socket after its descriptors when it `hasChannel`; throws a `ToolError` when that is not possible. */
 export async function startProcess(
   request: Pick<CommandRequest, 'cwd' | 'env' | 'takesInput'>,
-  { launch, pipe, mark }: Pick<Started, 'launch' | 'pipe' | 'mark'>,
+  { launch, pipe, mark, hasChannel }: Pick<Started, 'launch' | 'pipe' | 'mark'> & { hasChannel?: boolean },
 ): Promise<Started> {
   const [program = '', ...args] = launch.argv;
   try {
@@ -128,7 +128,13 @@ export async function startProcess(
       env: { ...request.env, ...mark.variables },
       // A session of its own: no terminal to read keys from or to write tricks to, and one group to signal.
       detached: true,
-      stdio: [request.takesInput ? 'pipe' : 'ignore', pipe.writer, pipe.writer, ...(launch.descriptors ?? [])],
+      stdio: [
+        request.takesInput ? 'pipe' : 'ignore',
+        pipe.writer,
+        pipe.writer,
+        ...(launch.descriptors ?? []),
+        ...(hasChannel ? ['pipe' as const] : []),
+      ],
     });
     const { pid } = child;
     if (pid === undefined) throw await new Promise<Error>((resolve) => child.once('error', resolve));
@@ -137,7 +143,7 @@ export async function startProcess(
     return { process: child, pid, exited: exitOf(child), launch, mark, pipe };
   } catch (error) {
     pipe.release({ isFree: true });
-    launch.release?.();
+    launch.release?.({ hasRun: false });
     throw startFailure(program, request.cwd, error);
   } finally {
     pipe.closeWriter();

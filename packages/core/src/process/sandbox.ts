@@ -130,9 +130,9 @@ export class Sandbox {
       argv: [program, ...plan.arguments, '--', ...argv],
       descriptors,
       placeholders: plan.placeholders,
-      release: () => {
+      release: ({ hasRun }) => {
         this.#removePlaceholders(plan.placeholders);
-        for (const path of plan.forbidden) rmSync(path, { recursive: true, force: true });
+        if (hasRun) for (const path of plan.forbidden) rmSync(path, { recursive: true, force: true });
       },
     };
   }

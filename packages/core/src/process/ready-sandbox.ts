@@ -1,0 +1,190 @@
+import { once } from 'node:events';
+import { closeSync, readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
+import { CallMark } from './call-mark.js';
+import type { CommandRequest, Launch, Started } from './running-command.js';
+
+/** All of a sandboxed command but the command. */
+export type SandboxPlace = Required<Pick<CommandRequest, 'cwd' | 'env' | 'wrap'>>;
+
+/** A sandbox without a command. */
+export interface WaitingSandbox extends Started {
+  place: SandboxPlace;
+  /** The program in it that waits, as it was given to `place.wrap`. */
+  waiter: readonly string[];
+  /** Where the program waits for its command. */
+  channel: Socket;
+}
+
+/** So that whoever asked for the last command has its result, and commands without a pause between them do not pay. */
+const restMs = 20;
+/** What a shell takes as one argument. */
+const maxCommandBytes = 100_000;
+
+/**
+ * For bash, a script that waits on the descriptor `$1` for one command and becomes the shell that runs it, as it would
+ * have been started for it: with the same arguments, variables and descriptors. The end of input ends it.
+ */
+export const waitForCommand = (options: readonly string[]): string =>
+  [
+    'echo >&"$1"',
+    'IFS= read -r -u "$1" LATHE_LENGTH || exit',
+    // As bytes: the length counts these.
+    'LC_ALL=C IFS= read -r -N "$LATHE_LENGTH" -u "$1" LATHE_COMMAND || exit',
+    'eval "exec $1>&-"',
+    `exec "$0" ${options.join(' ')} -c "$LATHE_COMMAND"`,
+  ].join('; ');
+
+/**
+ * Starting a sandbox takes several times as long as the shell in it, so one is started ahead, after a sandboxed
+ * command, for the next one. It runs one command and no second, and only when a sandbox started now would be the same:
+ * the same arguments, variables and directory, and every mount in it still what and where it was.
+ */
+export class ReadySandbox {
+  readonly #start: (place: SandboxPlace) => Promise<WaitingSandbox>;
+  readonly #waitMs: number;
+  #next: Promise<Spare | undefined> | undefined;
+  #rest: NodeJS.Timeout | undefined;
+
+  constructor(start: (place: SandboxPlace) => Promise<WaitingSandbox>, waitMs: number) {
+    this.#start = start;
+    this.#waitMs = waitMs;
+  }
+
+  /** In a moment, starts a sandbox like that of the command which just ended. */
+  prepare({ cwd, env, wrap }: CommandRequest): void {
+    if (wrap === undefined) return;
+    clearTimeout(this.#rest);
+    this.#rest = setTimeout(() => {
+      this.#next ??= this.#start({ cwd, env, wrap }).then(
+        (sandbox) => Spare.open(sandbox, this.#waitMs),
+        () => undefined,
+      );
+    }, restMs);
+    this.#rest.unref();
+  }
+
+  /** A process that runs the command already; `undefined` when one has to be started. */
+  async take(request: CommandRequest): Promise<Started | undefined> {
+    const { wrap, takesInput, hasTerminal, isKept } = request;
+    if (wrap === undefined || takesInput || hasTerminal || isKept) return undefined;
+    clearTimeout(this.#rest);
+    const next = this.#next;
+    this.#next = undefined;
+    const spare = await next;
+    return spare?.become(request, wrap);
+  }
+
+  /** Settles when no sandbox waits any more. */
+  async close(): Promise<void> {
+    clearTimeout(this.#rest);
+    const next = this.#next;
+    this.#next = undefined;
+    await (await next)?.end();
+  }
+}
+
+/** One waiting sandbox, until it has its command or is ended. */
+class Spare {
+  readonly #sandbox: WaitingSandbox;
+  readonly #idle: NodeJS.Timeout;
+  readonly #onExit = () => this.#kill();
+  #mounts: string | undefined;
+  #isOver = false;
+
+  /** Settles when the program in it waits; with `undefined` when it never will. */
+  static async open(sandbox: WaitingSandbox, waitMs: number): Promise<Spare | undefined> {
+    const spare = new Spare(sandbox, waitMs);
+    const { channel, process: child, pid, exited } = sandbox;
+    await Promise.race([once(channel, 'data'), exited]);
+    spare.#mounts = mountsOf(pid);
+    if (spare.#isOver || spare.#mounts === undefined) return spare.end().then(() => undefined);
+    // From here on it must not keep a Lathe alive that has nothing else to do.
+    channel.unref();
+    child.unref();
+    return spare;
+  }
+
+  constructor(sandbox: WaitingSandbox, waitMs: number) {
+    this.#sandbox = sandbox;
+    this.#idle = setTimeout(() => void this.end(), waitMs);
+    this.#idle.unref();
+    process.once('exit', this.#onExit);
+    sandbox.channel.on('error', () => undefined);
+    void sandbox.exited.then(() => this.#giveUp());
+  }
+
+  /** Never tried twice: what does not fit is ended. */
+  become(request: CommandRequest, wrap: SandboxPlace['wrap']): Started | undefined {
+    const { launch, channel, mark, process: child } = this.#sandbox;
+    const fresh = this.#launchLike(request, wrap);
+    if (fresh === undefined) {
+      void this.end();
+      return undefined;
+    }
+    this.#settle();
+    child.ref();
+    channel.end(`${Buffer.byteLength(request.command)}\n${request.command}`);
+    launch.release?.({ hasRun: false });
+    // It counts from here: what was before only waited.
+    return { ...this.#sandbox, launch: fresh, mark: new CallMark(mark.value, { isLimit: mark.isLimit }) };
+  }
+
+  /** What would be started now, if it is the same. */
+  #launchLike({ command, cwd, env }: CommandRequest, wrap: SandboxPlace['wrap']): Launch | undefined {
+    const { place, waiter, launch, pid } = this.#sandbox;
+    const isPlain = Buffer.byteLength(command) <= maxCommandBytes && !command.includes('\0');
+    if (this.#isOver || !isPlain || cwd !== place.cwd || !isDeepStrictEqual(env, place.env)) return undefined;
+    const { descriptors = [], ...fresh } = wrap(waiter);
+    for (const descriptor of descriptors) closeSync(descriptor);
+    if (isDeepStrictEqual(fresh.argv, launch.argv) && mountsOf(pid) === this.#mounts) return fresh;
+    fresh.release?.({ hasRun: false });
+    return undefined;
+  }
+
+  async end(): Promise<void> {
+    this.#kill();
+    await this.#sandbox.exited;
+  }
+
+  #kill(): void {
+    if (this.#isOver) return;
+    const { pid, process: child } = this.#sandbox;
+    child.ref();
+    try {
+      process.kill(-pid, 'SIGKILL');
+    } catch {
+      // It is gone already.
+    }
+    this.#giveUp();
+  }
+
+  #giveUp(): void {
+    if (this.#isOver) return;
+    this.#settle();
+    const { pipe, launch, channel } = this.#sandbox;
+    channel.destroy();
+    pipe.release({ isFree: false });
+    launch.release?.({ hasRun: false });
+  }
+
+  #settle(): void {
+    this.#isOver = true;
+    clearTimeout(this.#idle);
+    process.removeListener('exit', this.#onExit);
+  }
+}
+
+/**
+ * The mounts as the first process inside sees them. A mount is gone, moved or marked as deleted here as soon as
+ * somebody outside removes or renames what it is on or what it shows.
+ */
+function mountsOf(pid: number): string | undefined {
+  try {
+    const inside = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+    return readFileSync(`/proc/${inside}/mountinfo`, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
