@@ -11,14 +11,14 @@ export function isSuspectDirectory(directory: BytePath): boolean {
   return suspectDirectory.test(directory);
 }
 
-/** Files that hold keys and the like. `directory` ends in a slash. */
-export function isSecretFile(directory: BytePath, name: string): boolean {
-  const isSuspect = suspectName.test(name) || isSuspectDirectory(directory);
-  return isSuspect && secrecyOf(fromBytePath(directory + name)) !== undefined;
+/** Those of the files in a directory (it ends in a slash) that hold keys and the like. */
+export function secretFiles(directory: BytePath, names: readonly string[]): string[] {
+  const suspects = isSuspectDirectory(directory) ? names : names.filter((name) => suspectName.test(name));
+  return suspects.filter((name) => secrecyOf(fromBytePath(directory + name)) !== undefined);
 }
 
 /**
- * Flags of ripgrep that leave out every file `isSecretFile` could mean, and some others: each name that a secret path
+ * Flags of ripgrep that leave out every file `secretFiles` could mean, and some others: each name that a secret path
  * begins with, and each name that may be another spelling of one.
  */
 export const withoutSecretsFlags: readonly string[] = [

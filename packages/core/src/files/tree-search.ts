@@ -7,7 +7,7 @@ import { argumentFor } from './rg-batch.js';
 import { RgOutput } from './rg-output.js';
 import { checkEnd } from './ripgrep-error.js';
 import { type SearchJob, searchFlags } from './search-job.js';
-import { isSecretFile, isSuspectDirectory, withoutSecretsFlags } from './secret-files.js';
+import { isSuspectDirectory, secretFiles, withoutSecretsFlags } from './secret-files.js';
 import { SkippedEntries } from './skipped-entries.js';
 import { VisiblePaths } from './visible-paths.js';
 import { type WalkedDirectory, walk } from './walk.js';
@@ -128,7 +128,7 @@ class TreeSearch {
   #isVisible(path: BytePath): boolean {
     if (path !== this.#last.path) {
       const slash = path.lastIndexOf('/') + 1;
-      const isSecret = isSecretFile(path.slice(0, slash), path.slice(slash));
+      const isSecret = secretFiles(path.slice(0, slash), [path.slice(slash)]).length > 0;
       this.#last = { path, isVisible: !isSecret && this.#visible.has(path, { isDirectory: false }) };
     }
     return this.#last.isVisible;

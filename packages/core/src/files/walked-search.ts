@@ -5,7 +5,7 @@ import { type RgBatch, RgBatches } from './rg-batch.js';
 import { type RgLine, RgOutput } from './rg-output.js';
 import { checkEnd } from './ripgrep-error.js';
 import { type SearchJob, searchFlags } from './search-job.js';
-import { isSecretFile } from './secret-files.js';
+import { secretFiles } from './secret-files.js';
 import type { WalkedDirectory } from './walk.js';
 
 /** Directories whose files are to be searched. */
@@ -52,7 +52,7 @@ async function collect(parts: AsyncIterable<WalkedDirectory>, batches: RgBatches
 /** Files that hold keys and the like are searched only when they, or a directory of theirs, are named. */
 function withoutSecrets(part: WalkedDirectory, { isSecretPlace, found }: SearchJob): WalkedDirectory {
   if (isSecretPlace) return part;
-  const secrets = new Set(part.files.filter((name) => isSecretFile(part.path, name)));
+  const secrets = new Set(secretFiles(part.path, part.files));
   if (secrets.size === 0) return part;
   for (const name of secrets) found.notes.add('not searched, because they hold secrets', part.path + name);
   const files = part.files.filter((name) => !secrets.has(name));
