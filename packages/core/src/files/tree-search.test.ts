@@ -1,5 +1,5 @@
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -80,6 +80,14 @@ test.skipIf(isWindows)('what ripgrep leaves out against our rules is searched af
     runs: ['tree', 'named'],
   });
   expect(await search(root, { glob: 'x' })).toMatchObject({ found: ['left2/x:1:needle'], matches: 1 });
+  // Braces have a meaning to ripgrep; to git they are part of the name.
+  const braces = tempDirectory({
+    '.git/HEAD': '',
+    '.gitignore': 'plain\n',
+    'b/.gitignore': '{x,y}\n',
+    'b/x': 'needle',
+  });
+  expect(await search(braces)).toMatchObject({ found: ['b/x:1:needle'], runs: ['tree', 'named'] });
 });
 
 test.skipIf(isWindows)('what ripgrep shows against our rules is not found', async () => {
@@ -152,6 +160,8 @@ function plant(seed: number): string {
   // Plain ones, those with secrets in them, and those that no log can show.
   const kind = random(3);
   const usable = random(2) === 0 ? rules : rules.filter(hasOnlyPlainRules);
+  const ruleText = () =>
+    Array.from({ length: 1 + random(4) }, () => pick(usable)).join(random(8) === 0 ? '\r\n' : '\n');
   const isLeftOut = (name: string) => (kind < 1 && isSecret(name)) || (kind < 2 && isOdd(name));
   for (const directory of directories) {
     if (random(3) === 0 || isLeftOut(directory)) continue;
@@ -159,15 +169,16 @@ function plant(seed: number): string {
       if (random(3) > 0 || directories.includes(join(directory, name)) || isLeftOut(name)) continue;
       put(join(root, directory, name), pick(contents));
     }
-    if (random(6) === 0) put(join(root, directory, 'nested/.git/HEAD'), 'needle');
-    if (random(6) === 0) put(join(root, directory, 'nested/x.txt'), 'needle');
+    const nested = pick(['.git/HEAD', '.git/info/exclude', '.jj/x', '.git']);
+    if (random(4) === 0) put(join(root, directory, 'nested', nested), pick([ruleText(), 'gitdir: ../.git']));
+    if (random(4) === 0) put(join(root, directory, 'nested/.gitignore'), ruleText());
+    if (random(4) === 0) put(join(root, directory, 'nested/x.txt'), 'needle');
     if (random(3) > 0) continue;
-    const text = Array.from({ length: 1 + random(4) }, () => pick(usable)).join(random(8) === 0 ? '\r\n' : '\n');
-    put(
-      join(root, directory, random(12) === 0 ? '.latheignore' : '.gitignore'),
-      random(8) === 0 ? `\uFEFF${text}` : text,
-    );
+    const text = random(8) === 0 ? `\uFEFF${ruleText()}` : ruleText();
+    put(join(root, directory, random(12) === 0 ? '.latheignore' : '.gitignore'), text);
   }
+  if (random(8) === 0) put(join(root, '.jj/x'), '');
+  if (random(8) === 0 && existsSync(join(root, '.git'))) writeFileSync(join(root, '.git/info/exclude'), ruleText());
   if (random(2) === 0) symlinkSync(pick(['a', '..', 'nowhere', '/etc']), join(root, 'pointer'));
   if (kind === 2 && process.platform === 'linux') writeFileSync(Buffer.from(`${root}/bad\xff.txt`, 'latin1'), 'needle');
   return root;
@@ -180,11 +191,14 @@ test.skipIf(isWindows)(`on ${trees} random trees both roads find the same`, { ti
   let fast = 0;
   for (let tree = 0; tree < trees; tree++) {
     const root = plant(usualSeed + tree);
-    const ours = await search(root);
-    const walked = await search(root, { canRead: () => true });
-    const context = `LATHE_SEED=${usualSeed}, tree ${tree}`;
-    expect({ context, ...ours, runs: [] }).toEqual({ context, ...walked, runs: [] });
-    fast += ours.runs.includes('named') ? 0 : 1;
+    for (const path of [root, join(root, 'b')]) {
+      if (!existsSync(path)) continue;
+      const ours = await search(root, { path });
+      const walked = await search(root, { path, canRead: () => true });
+      const context = `LATHE_SEED=${usualSeed}, tree ${tree}, ${path}`;
+      expect({ context, ...ours, runs: [] }).toEqual({ context, ...walked, runs: [] });
+      fast += ours.runs.includes('named') ? 0 : 1;
+    }
     report('random trees searched the same on both roads', 1);
   }
   // Else the roads would not have been compared.
