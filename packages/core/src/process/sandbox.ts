@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { openSync, rmdirSync, rmSync } from 'node:fs';
+import { openSync, rmSync } from 'node:fs';
 import { ToolError } from '../errors.js';
 import type { LatheHome } from '../files/lathe-home.js';
 import { planBubblewrap } from './bubblewrap.js';
+import { Placeholders } from './placeholders.js';
 import type { Launch } from './running-command.js';
 import type { SandboxRights } from './sandbox-rights.js';
 import { seatbeltArguments } from './seatbelt.js';
@@ -22,6 +23,8 @@ export interface SandboxOptions {
   /** The value of `PATH`, to find the sandbox program in; the workspace's own programs are never taken. */
   path?: string;
   platform?: NodeJS.Platform;
+  /** How long covered names that do not exist stay in the workspace after a command; for sessions, to be closed. */
+  lingerMs?: number;
 }
 
 /** For the status line. */
@@ -50,12 +53,13 @@ interface Probe {
 /** The operating system's sandbox, tried out once. */
 export class Sandbox {
   readonly #options: SandboxOptions;
-  readonly #placeholders = new Map<string, number>();
+  readonly #placeholders: Placeholders;
   #probe: Promise<Probe> | undefined;
   #files: Promise<SandboxFiles> | undefined;
 
   constructor(options: SandboxOptions) {
     this.#options = options;
+    this.#placeholders = new Placeholders(options.lingerMs ?? 0);
   }
 
   async status(): Promise<SandboxStatus> {
@@ -125,31 +129,23 @@ export class Sandbox {
       // The first descriptor that is handed over comes after stdin, stdout and stderr.
       ...(filter !== undefined && { seccompDescriptor: 3 }),
     });
-    for (const path of plan.placeholders) this.#placeholders.set(path, (this.#placeholders.get(path) ?? 0) + 1);
+    this.#placeholders.hold(plan.placeholders);
     return {
       argv: [program, ...plan.arguments, '--', ...argv],
       descriptors,
       placeholders: plan.placeholders,
       release: ({ hasRun }) => {
-        this.#removePlaceholders(plan.placeholders);
-        if (hasRun) for (const path of plan.forbidden) rmSync(path, { recursive: true, force: true });
+        this.#placeholders.drop(plan.placeholders);
+        // Whoever gives up an unused one is in no hurry, or at the end.
+        if (!hasRun) return this.#placeholders.clear();
+        for (const path of plan.forbidden) rmSync(path, { recursive: true, force: true });
       },
     };
   }
 
-  /** Only with the last command that needs it: removing a directory would uncover it in the others. */
-  #removePlaceholders(paths: readonly string[]): void {
-    for (const path of paths) {
-      const count = (this.#placeholders.get(path) ?? 1) - 1;
-      this.#placeholders.set(path, count);
-      if (count > 0) continue;
-      this.#placeholders.delete(path);
-      try {
-        rmdirSync(path);
-      } catch {
-        // Somebody put something into it, or bubblewrap never made it: either way it is not ours to remove.
-      }
-    }
+  /** Removes the names that lie in the workspace for a next command. */
+  close(): void {
+    this.#placeholders.clear();
   }
 }
 
