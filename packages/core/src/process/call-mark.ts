@@ -26,7 +26,20 @@ export class CallMark {
 
   /** The living processes that carry the mark. `first` is the process that was started with it. */
   processes(first: number): number[] {
-    return this.#candidates(first).filter((pid) => this.#isOn(pid) && isAlive(pid));
+    let newest = newestProcess();
+    let found = this.#among(this.#candidates(first, newest));
+    // One that had a child and ended before it was looked at is followed to what was started meanwhile.
+    for (let look = 0; found.length === 0 && look < maxLooks; look++) {
+      const last = newest;
+      newest = newestProcess();
+      if (Object.is(newest, last)) break;
+      found = this.#among(newest > last ? range(last + 1, newest) : allProcesses());
+    }
+    return found;
+  }
+
+  #among(pids: readonly number[]): number[] {
+    return pids.filter((pid) => this.#isOn(pid) && isAlive(pid));
   }
 
   #isOn(pid: number): boolean {
@@ -46,19 +59,32 @@ export class CallMark {
   }
 
   /** Process ids grow until they wrap around, so right after a short command only the newest few can belong to it. */
-  #candidates(first: number): number[] {
-    const newest = Number(read('/proc/loadavg')?.trim().split(' ').at(-1));
+  #candidates(first: number, newest: number): number[] {
     const isRecent = performance.now() - this.#startedAt < 1_000 && newest >= first;
-    // Most of them are gone, and a failed reading is dear.
-    if (isRecent && newest - first < 64)
-      return Array.from({ length: newest - first + 1 }, (_, i) => first + i).filter((pid) =>
-        existsSync(`/proc/${pid}`),
-      );
-    const all = readdirSync('/proc')
-      .map(Number)
-      .filter((pid) => pid > 0);
-    return isRecent ? all.filter((pid) => pid >= first) : all;
+    if (isRecent && newest - first < 64) return range(first, newest);
+    return isRecent ? allProcesses().filter((pid) => pid >= first) : allProcesses();
   }
+}
+
+/** A machine that starts processes faster than they are looked at keeps nobody waiting. */
+const maxLooks = 20;
+
+/** `NaN` where there is no /proc. */
+function newestProcess(): number {
+  return Number(read('/proc/loadavg')?.trim().split(' ').at(-1));
+}
+
+/** Most of them are gone, and a failed reading is dear. */
+function range(first: number, last: number): number[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index).filter((pid) =>
+    existsSync(`/proc/${pid}`),
+  );
+}
+
+function allProcesses(): number[] {
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0);
 }
 
 /** Hands out marks that share their upper bits, so that a helper finds the processes of all of them. */
