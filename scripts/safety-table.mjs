@@ -26,7 +26,11 @@ const promises = [
       'core/src/tools/edit.fault: a system call that fails is a typed error, and the old file is intact',
       'core/src/files/durable-write: a full device and one without inodes keep the old file',
     ],
-    runs: ['kills of a write at a system call', 'failing system calls in a write'],
+    runs: [
+      'kills of a write at a system call',
+      'failing system calls in a write',
+      'writes on a disk that fails again and again',
+    ],
   },
   {
     promise: 'Freshness is judged by content, and no update is lost',
@@ -56,10 +60,11 @@ const promises = [
       'core/src/lathe/path-gate: why an edit fails tells nothing about a file that may not be read unasked',
       'core/src/lathe/protected-files: mode no protected path is written without a person, whatever the rules allow',
       'core/src/process/shell-corpus: no dangerous command runs without a question',
+      'cli/src/damaged-files: started with damaged files the program does not crash, and what was forbidden stays so',
       'core/src/process/differential: what runs without a question executes only the programs that were predicted',
       "core/src/lathe/open-hooks: the person's own hooks hold for every caller",
     ],
-    runs: ['generated shell commands run under a tracer'],
+    runs: ['generated shell commands run under a tracer', 'starts with damaged files'],
   },
   {
     promise: 'A command runs contained, and nothing survives it',
