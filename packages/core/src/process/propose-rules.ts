@@ -10,7 +10,7 @@ export function proposeRules(segments: readonly Segment[]): string[] {
   return rules.every((rule) => rule !== undefined) ? [...new Set(rules)] : [];
 }
 
-/** Words that make up the name of an action; one where a program is not listed. */
+/** Words that make up the name of an action. */
 const nameLengths: Record<string, number | undefined> = {
   git: 2,
   'git remote': 3,
@@ -60,10 +60,22 @@ const nameLengths: Record<string, number | undefined> = {
   'apt-get': 2,
 };
 
+/** Tools of one purpose. Any other program may be an interpreter, so that of those only the very words are proposed. */
+const tools = new Set(
+  (
+    'mkdir touch patch tsc eslint prettier biome oxlint stylelint knip jest vitest mocha ava playwright cypress webpack vite rollup esbuild ' +
+    'pytest ruff black isort flake8 mypy pylint pyright tox rustfmt gofmt golangci-lint clang-format clang-tidy shellcheck shfmt ' +
+    'yamllint hadolint rubocop rspec phpunit phpstan ctest ninja meson protoc rustc'
+  ).split(' '),
+);
+
 /** Asked for every time: what these do depends on their arguments entirely. */
 const neverAlways = new Set(
   (
-    'sh bash dash zsh ksh fish ash python python2 python3 node deno ruby perl php lua tclsh osascript pwsh irb ghci R Rscript java awk gawk mawk sed ' +
+    'sh bash rbash dash zsh ksh fish ash python pypy ipython node nodejs deno tsx ts-node ruby perl php lua luajit tclsh osascript pwsh ' +
+    'irb ghci R Rscript java jshell groovy scala kotlin swift julia guile racket clojure elixir iex erl octave awk gawk mawk sed ed ex m4 bc dc gnuplot ' +
+    'psql mysql mariadb sqlite mongosh redis-cli chroot unshare nsenter runuser pkexec systemd-run bwrap firejail proot fakeroot time ionice ' +
+    'taskset chrt ltrace perf valgrind entr direnv nix nix-shell conda pipx ' +
     'env timeout nice nohup xargs sudo doas su command exec eval builtin find parallel ssh busybox toybox setsid stdbuf ' +
     'watch strace flock npx pnpx bunx uvx rm rmdir shred unlink dd mkfs mv cp ln chmod chown chgrp install tee truncate rsync ' +
     'scp curl wget nc ncat socat kill pkill killall crontab at reboot shutdown tar unzip ' +
@@ -71,17 +83,26 @@ const neverAlways = new Set(
   ).split(' '),
 );
 const neverTogether =
-  /^(git (config|filter-branch|push|diff|log|show|grep|blame|status|rev-parse|ls-files|-c|-C|bisect|rebase)|docker (run|exec)|podman (run|exec)|(npm|pnpm|yarn|bun) (exec|dlx|x|config|set)|kubectl (exec|delete|run)|go (run|generate)|cargo run|uv run|poetry run|bundle exec)\b/;
+  /^(git (submodule foreach|difftool|mergetool|hook|clean|reset|rm|branch|stash (drop|clear)|config|filter-branch|push|diff|log|show|grep|blame|status|rev-parse|ls-files|-c|-C|bisect|rebase)|docker (run|exec)|podman (run|exec)|(npm|pnpm|yarn|bun) (exec|dlx|x|config|set|init|create)|gh (alias|api|extension)|kubectl (exec|delete|run)|go (run|generate|tool)|cargo run|uv (run|tool)|poetry run|(bundle|composer) exec|rails (runner|console)|mix run|dotnet run|bazel run)\b/;
 
 function proposeRule(words: readonly string[]): string | undefined {
   const [name = ''] = words;
-  if (!/^[\w.+-]+$/.test(name) || neverAlways.has(name)) return undefined;
+  // `python3.11` is python.
+  if (!/^[\w.+-]+$/.test(name) || neverAlways.has(name) || neverAlways.has(name.replace(/[\d.]+$/, '')))
+    return undefined;
   // Its harmless uses need no rule; those that ask differ only in their flags.
   if (readOnlyJudge(name) && !Object.hasOwn(nameLengths, name)) return undefined;
-  const length =
-    nameLengths[words.slice(0, 2).join(' ')] ?? (Object.hasOwn(nameLengths, name) ? nameLengths[name] : undefined) ?? 1;
+  if (tools.has(name)) return `${name} *`;
+  if (!Object.hasOwn(nameLengths, name)) return theseWords(words);
+  const length = nameLengths[words.slice(0, 2).join(' ')] ?? nameLengths[name] ?? 1;
   const prefix = words.slice(0, length);
   const isPlain = prefix.length === length && prefix.slice(1).every((word) => /^\w[\w:@/.-]*$/.test(word));
   if (!isPlain || neverTogether.test(prefix.join(' '))) return undefined;
   return `${prefix.join(' ')} *`;
+}
+
+/** A rule holds for longer commands too, so that the last word must not wait for another. */
+function theseWords(words: readonly string[]): string | undefined {
+  const isPlain = words.length > 1 && words.every((word) => /^[\w./:@=+,-]+$/.test(word));
+  return isPlain && !words.at(-1)?.startsWith('-') ? words.join(' ') : undefined;
 }
