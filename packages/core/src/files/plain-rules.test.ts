@@ -85,7 +85,7 @@ function listedByGit(directory: string): string[] {
 }
 
 function listedByRipgrep(directory: string): string[] {
-  // As searches call it, except that it does not complain when there is nothing to list.
+  // It ends with 1 when there is nothing to list.
   const flags = ['--no-config', '--files', '--hidden', '--no-ignore-dot', '--no-ignore-global', '--glob=!.git', '-0'];
   return namesOf(spawnSync(rgPath, [...flags, '--', directory], { encoding: 'utf8' }).stdout);
 }
@@ -96,7 +96,8 @@ const isIgnored = (root: string, path: string) =>
 const rounds = isLong ? 1000 : 60;
 
 // SJ05
-test.skipIf(!hasProgram('git') || process.platform === 'win32')(
+// Elsewhere `a` and `A` may be the same file.
+test.skipIf(!hasProgram('git') || process.platform !== 'linux')(
   `${rounds} times, git and ripgrep take plain rules alike, seen from the top and from below`,
   { timeout: 300_000 },
   () => {
