@@ -30,6 +30,8 @@ const hostile: Record<string, (s: string) => string> = {
     `env -i setsid /bin/bash -c 'trap "" TERM HUP; (/bin/sleep ${s} &); while :; do /bin/sleep ${s}; done' & wait`,
   'lower limits': (s) => `(ulimit -n 50; setsid sleep ${s} &); sleep ${s}`,
   stopped: (s) => `sleep ${s} & kill -STOP $!; kill -STOP $$`,
+  'moves on all the time': (s) =>
+    `hop='sleep 0.01; (setsid /bin/bash -c "$0" "$0" "$1" &)'; setsid /bin/bash -c "$hop" "$hop" ${s} & sleep ${s}`,
   'forks all the time': (s) => `while :; do (setsid sleep ${s} &); sleep 0.02; done`,
 };
 
