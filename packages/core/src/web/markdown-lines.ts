@@ -231,7 +231,7 @@ export class MarkdownLines {
 
 const spaces = /[\s\u00a0]+/g;
 /** Characters that no reader sees. */
-const unseen = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e0fff}]/gu;
+export const unseen = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e0fff}]/gu;
 /** What begins a heading, a list, a quote, a rule or code when it begins a line. */
 const blockSign = /^(?:#{1,6}(?=\s|$)|[-+*](?=\s|$)|>|`{3,}|~{3,}|-{3,}$|={3,}$)/;
 /** Before a number nothing can be escaped, behind it the sign that makes a list of it. */

@@ -1,6 +1,7 @@
 import type { Pace } from '../files/pace.js';
 import { decodeEntities } from './html-entities.js';
 import { type Attributes, attributesOf, commentEnd, endTagOf, type Search, TagEnd } from './html-tokens.js';
+import { unseen } from './markdown-lines.js';
 import { MarkdownWriter, type WrittenElement } from './markdown-writer.js';
 import { isChrome, isHidden, isScopeRoot, type PageScope } from './page-scope.js';
 
@@ -19,6 +20,7 @@ export interface ReadablePage {
 export async function readableHtml(html: string, base: URL, scope: PageScope, pace: Pace): Promise<ReadablePage> {
   const reader = new Reader(html, base, scope);
   while (reader.step()) if (pace.isTired) await pace.rest();
+  // Putting a large page together takes some milliseconds of its own.
   await pace.rest();
   return { title: reader.title, markdown: reader.markdown(), hiddenTexts: reader.hiddenTexts };
 }
@@ -120,7 +122,8 @@ class Reader {
 
   #readTitle(): void {
     const text = this.#html.slice(this.#at, this.#at + 2000).replace(/<\/title[\s\S]*$/i, '');
-    this.title ||= decodeEntities(text).replace(/\s+/g, ' ').trim().slice(0, 300);
+    const seen = decodeEntities(text).replace(unseen, '').replace(/\s+/g, ' ');
+    this.title ||= seen.trim().slice(0, 300);
     this.#search = endTagOf('title', this.#at);
   }
 
@@ -129,9 +132,10 @@ class Reader {
     const attributes = tag.length > name.length + 3 ? attributesOf(tag) : noAttributes;
     if (name === 'base') this.#rebase(attributes['href']);
     const element = this.#judge(name, attributes);
-    if (this.#open.length === maxDepth) this.#pop();
+    const isVoid = voidElements.has(name);
+    if (!isVoid && this.#open.length === maxDepth) this.#pop();
     if (this.#isRead(element)) this.#writer.open(this.#written(name, attributes));
-    if (voidElements.has(name)) return;
+    if (isVoid) return;
     this.#open.push(element);
     this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
   }
