@@ -1,14 +1,16 @@
 /** The first and the last bytes of a stream, in memory that does not grow with it. */
 export class OutputRing {
   readonly #head: Buffer;
-  readonly #tail: Buffer;
+  readonly #tailBytes: number;
+  /** Made when the head is full: most commands print less. */
+  #tail = Buffer.alloc(0);
   #headLength = 0;
   #tailEnd = 0;
   #total = 0;
 
   constructor(headBytes: number, tailBytes: number) {
     this.#head = Buffer.allocUnsafe(headBytes);
-    this.#tail = Buffer.allocUnsafe(tailBytes);
+    this.#tailBytes = tailBytes;
   }
 
   get totalBytes(): number {
@@ -17,7 +19,7 @@ export class OutputRing {
 
   /** Bytes between head and tail that are no longer here. */
   get omittedBytes(): number {
-    return Math.max(0, this.#total - this.#headLength - this.#tail.length);
+    return Math.max(0, this.#total - this.#headLength - this.#tailBytes);
   }
 
   push(chunk: Uint8Array): void {
@@ -26,12 +28,14 @@ export class OutputRing {
     this.#head.set(chunk.subarray(0, forHead), this.#headLength);
     this.#headLength += forHead;
     // Of a chunk longer than the tail only its end can stay.
-    const rest = chunk.subarray(Math.max(forHead, chunk.length - this.#tail.length));
-    const position = (this.#total - this.#headLength - rest.length) % this.#tail.length;
-    const first = rest.subarray(0, this.#tail.length - position);
+    const rest = chunk.subarray(Math.max(forHead, chunk.length - this.#tailBytes));
+    if (rest.length === 0) return;
+    if (this.#tail.length === 0) this.#tail = Buffer.allocUnsafe(this.#tailBytes);
+    const position = (this.#total - this.#headLength - rest.length) % this.#tailBytes;
+    const first = rest.subarray(0, this.#tailBytes - position);
     this.#tail.set(first, position);
     this.#tail.set(rest.subarray(first.length), 0);
-    this.#tailEnd = (position + rest.length) % this.#tail.length;
+    this.#tailEnd = (position + rest.length) % this.#tailBytes;
   }
 
   head(): Buffer {
@@ -40,8 +44,8 @@ export class OutputRing {
 
   /** What came after the head, as far as it is still here, oldest byte first. */
   tail(): Buffer {
-    const length = Math.min(this.#total - this.#headLength, this.#tail.length);
-    if (length < this.#tail.length) return Buffer.from(this.#tail.subarray(0, length));
+    const length = Math.min(this.#total - this.#headLength, this.#tailBytes);
+    if (length < this.#tailBytes) return Buffer.from(this.#tail.subarray(0, length));
     return Buffer.concat([this.#tail.subarray(this.#tailEnd), this.#tail.subarray(0, this.#tailEnd)]);
   }
 
