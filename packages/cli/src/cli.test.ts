@@ -122,7 +122,7 @@ describe('with nobody to ask, a call is denied at once and says why', () => {
     const cwd = tempDirectory();
     const job = terminal(args, { cwd, env: { CI: 'true' } });
     expect(await job.exited()).toBe(3);
-    expect(job.text()).toContain('nobody is there');
+    await expect.poll(() => job.text()).toContain('nobody is there');
     expect(existsSync(join(cwd, 'made'))).toBe(false);
   });
 });
