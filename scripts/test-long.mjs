@@ -41,6 +41,7 @@ const suites = {
       'core/src/files/search.differential.test.ts',
       'core/src/files/tree-search.test.ts',
       'core/src/files/ignore-rules.test.ts',
+      'core/src/files/plain-rules.test.ts',
       'core/src/tools/grep.test.ts',
       'core/src/tools/ls.test.ts',
       'core/src/tools/read-many-files.test.ts',
