@@ -13,6 +13,8 @@ export const reasons = {
   'grep a rare literal in a kernel tree': watched,
   'grep in *.c of a kernel tree': walked,
   'grep a literal in a TypeScript tree': watched,
+  'grep a literal in 500 source files': watched,
+  'grep a literal in 5,000 source files': watched,
   'grep 20,000 hits, first 100, in a kernel tree':
     'After the hundredth match the search goes on for 5 ms, because most then end and the total can be said.',
   'grep a literal in 100,000 files of one folder': watched,

@@ -16,7 +16,9 @@ export async function open({ root, scratch, ...place }) {
     return content.map(({ text = '' }) => text).join('');
   };
   return {
-    grep: (pattern, path, glob) => run(pi.createGrepTool, { pattern, path, ...(glob && { glob }) }),
+    // The others ignore the case of small letters unless told not to; it has to be asked for that, to do the same.
+    grep: (pattern, path, glob) =>
+      run(pi.createGrepTool, { pattern, path, ignoreCase: !/[A-Z]/.test(pattern), ...(glob && { glob }) }),
     glob: (pattern, path) => run(pi.createFindTool, { pattern, path }),
     ls: (path) => run(pi.createLsTool, { path }),
     read: (path, offset, limit) => run(pi.createReadTool, { path, ...(limit && { offset: offset + 1, limit }) }),
