@@ -29,7 +29,8 @@ export function confirmationText({ confirmation, reason }: Proposal, context: Vi
     body: bodyLines(confirmation, raw, context),
     warnings: [
       ...warnings.flatMap((warning) => lines(style.warning(`! ${inert(warning)}`))),
-      ...lines(style.dim(inert(`asked because ${reason}`))),
+      // A reason that is a warning too is told once.
+      ...(warnings.includes(reason) ? [] : lines(style.dim(inert(`asked because ${reason}`)))),
     ],
     isPlain: !isHidden && !isGapped,
   };

@@ -71,3 +71,10 @@ test.each([
   expect(body).toContain(command.slice(0, 3));
   expect(body).toContain(command.slice(-3));
 });
+
+test('why it is asked is told once, also when it is a warning', () => {
+  const asked = request('a');
+  const warned = { ...asked, confirmation: { ...asked.confirmation, warnings: [asked.reason] } };
+  expect(confirmationText(asked, context).warnings).toEqual(['asked because no rule allows it']);
+  expect(confirmationText(warned, context).warnings).toEqual(['! no rule allows it']);
+});
