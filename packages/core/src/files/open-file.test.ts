@@ -71,8 +71,10 @@ test.each(attacks)('%s never leads a read outside', { timeout: 3_600_000 }, asyn
   });
   await new Promise((resolve) => worker.once('message', resolve));
   const outcomes = new Map<string, number>();
+  const isMixed = () => outcomes.has('inside') && (outcomes.has('refused') || outcomes.has('judged outside'));
   const readOn = async () => {
-    for (let count = 0; count < reads / 8; count++) {
+    // On a busy machine the other side may stand still for thousands of reads.
+    for (let count = 0; count < reads / 8 || (!isMixed() && count < reads * 10); count++) {
       const outcome = await attempt(workspace, join(link, 'f.txt'));
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     }
