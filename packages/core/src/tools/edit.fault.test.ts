@@ -276,8 +276,8 @@ describe.skipIf(!canTrace)('a system call that fails is a typed error, and the o
       .filter((point) => calls.includes(point.split(':')[0] ?? ''));
     const faults = points.map((point, index) => point.replace('ERRNO', errors[index % errors.length] ?? 'EIO'));
     const outcomes = await aFewAtATime(faults, async (fault) => ({ fault, ...(await fail(fault)) }));
-    report('failing system calls in a write', outcomes.length);
     expect(outcomes.filter(isOffence)).toEqual([]);
+    report('failing system calls in a write', outcomes.length);
   });
 
   // RC04
@@ -288,8 +288,8 @@ describe.skipIf(!canTrace)('a system call that fails is a typed error, and the o
       return `${failing}:error=EIO:when=${1 + below(40)}+${1 + below(30)}`;
     });
     const outcomes = await aFewAtATime(faults, async (fault) => ({ fault, ...(await fail(fault)) }));
-    report('writes on a disk that fails again and again', outcomes.length);
     expect(outcomes.filter(isOffence), `LATHE_SEED=${seed}`).toEqual([]);
+    report('writes on a disk that fails again and again', outcomes.length);
   });
 
   // RW10
