@@ -1,3 +1,4 @@
+import { closeSync, constants, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { buildProgram, modelVariables } from '../../../../testing/lathe-program.js';
@@ -52,6 +53,25 @@ test.skipIf(!canSeeProcesses)(
     expect(processesWith(`sleep\0${kept}`)).toEqual([]);
     later.type('/quit\r');
     expect(await later.exited()).toBe(0);
+  },
+  120_000,
+);
+
+// RS10
+test.skipIf(!canSeeProcesses)(
+  'the end of the session waits for the last words of a command, also when somebody else holds its output open',
+  async () => {
+    const seconds = uniqueSleep();
+    const server = await modelServer([{ calls: [shell(`sleep ${seconds}`, false)] }, { text: 'It is running.' }]);
+    const place = { cwd: tempDirectory({}), env: { HOME: tempDirectory(), ...modelVariables('openai', server.url) } };
+    const at = terminal(['--approval-mode', 'yolo', 'serve it'], place);
+    await at.shows('It is running.');
+    const [pid] = processesWith(`sleep\0${seconds}`);
+    const held = openSync(`/proc/${pid}/fd/1`, constants.O_WRONLY);
+    onTestFinished(() => closeSync(held));
+    at.type('/quit\r');
+    expect(await at.exited()).toBe(0);
+    expect(at.text()).toMatch(/bg_1 ended with Lathe \(pid \d+\): sleep/);
   },
   120_000,
 );

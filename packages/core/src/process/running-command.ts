@@ -107,7 +107,11 @@ export function attend(
     launch.release?.({ hasRun: true });
     pipe.release({ isFree: reading.isDone() });
   });
-  const stop = (ending: Ending) => void orders.emit('stop', ending);
+  const stop = (ending: Ending) => {
+    // Whoever stops it waits for its end, so that Lathe must not exit before.
+    reader.ref();
+    orders.emit('stop', ending);
+  };
   const unref = () => {
     child.unref();
     reader.unref();
