@@ -1,4 +1,4 @@
-import { closeSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
+import { closeSync, constants, mkdtempSync, openSync, readSync, rmdirSync, unlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -14,19 +14,11 @@ export class LogFile {
   }
 
   /** `undefined` where no such file can be made. */
-  static open(): LogFile | undefined {
+  static open(platform = process.platform): LogFile | undefined {
     // An open file cannot lose its name there.
-    if (process.platform === 'win32') return undefined;
-    try {
-      const directory = mkdtempSync(join(tmpdir(), 'lathe-log-'));
-      try {
-        return new LogFile(openSync(join(directory, 'log'), 'ax+', 0o600));
-      } finally {
-        rmSync(directory, { recursive: true, force: true });
-      }
-    } catch {
-      return undefined;
-    }
+    if (platform === 'win32') return undefined;
+    const fd = (platform === 'linux' ? unnamedFile() : undefined) ?? fileWithoutItsName();
+    return fd === undefined ? undefined : new LogFile(fd);
   }
 
   /** Hands over what was written since the last time. */
@@ -41,5 +33,33 @@ export class LogFile {
 
   close(): void {
     closeSync(this.fd);
+  }
+}
+
+// Linux calls it O_TMPFILE; Node has no name for it.
+const unnamed = constants.O_RDWR | constants.O_DIRECTORY | 0o20000000;
+
+function unnamedFile(): number | undefined {
+  try {
+    return openSync(tmpdir(), unnamed, 0o600);
+  } catch {
+    // Not every file system can.
+    return undefined;
+  }
+}
+
+function fileWithoutItsName(): number | undefined {
+  try {
+    const directory = mkdtempSync(join(tmpdir(), 'lathe-log-'));
+    try {
+      const path = join(directory, 'log');
+      const fd = openSync(path, 'ax+', 0o600);
+      unlinkSync(path);
+      return fd;
+    } finally {
+      rmdirSync(directory);
+    }
+  } catch {
+    return undefined;
   }
 }

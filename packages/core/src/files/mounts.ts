@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { type BytePath, toBytePath } from './byte-path.js';
 import { isWithin } from './workspace.js';
@@ -13,16 +12,15 @@ const remote = /^(?:fuse(?:\..*|blk)?|nfs4?|cifs|smb3?|smbfs|9p|afs|ceph|gluster
  * Mount points below `directory` that a walk does not enter unless a call names them, with their kind. Read from the
  * kernel's table, because asking the mount itself is what may hang.
  */
-export async function mountsToSkip(directory: BytePath): Promise<Map<BytePath, string>> {
-  const mounts = await mountsBelow(directory);
+export function mountsToSkip(directory: BytePath): Map<BytePath, string> {
+  const mounts = mountsBelow(directory);
   return new Map([...mounts].filter(([, kind]) => special.test(kind) || remote.test(kind)));
 }
 
 /** All mount points below `directory`, with their kind. */
-export async function mountsBelow(directory: BytePath): Promise<Map<BytePath, string>> {
-  const table = await readFile(tablePath, 'utf8').catch(() => '');
+export function mountsBelow(directory: BytePath): Map<BytePath, string> {
   const prefix = directory === '/' ? '/' : `${directory}/`;
-  const mounts = parseMounts(table).map(({ point, kind }) => [toBytePath(point), kind] as const);
+  const mounts = parseMounts(readTable()).map(({ point, kind }) => [toBytePath(point), kind] as const);
   return new Map(mounts.filter(([point]) => point.startsWith(prefix)));
 }
 

@@ -18,10 +18,10 @@ export function secretFiles(directory: BytePath, names: readonly string[]): stri
 }
 
 /**
- * Flags of ripgrep that leave out every file `secretFiles` could mean, and some others: each name that a secret path
+ * A flag of ripgrep that leaves out every file `secretFiles` could mean, and some others: each name that a secret path
  * begins with, and each name that may be another spelling of one.
  */
-export const withoutSecretsFlags: readonly string[] = [
+export const withoutSecretsFlag = `--iglob=!{${[
   ...new Set(secretNames.map((path) => path.split('/')[0] ?? '').filter((name) => name.startsWith('.'))),
   '.*[! -9;-Z_-~]*',
   '.*[. ]',
@@ -30,4 +30,6 @@ export const withoutSecretsFlags: readonly string[] = [
   'key4.db',
   'logins.json',
   '*keychains*',
-].map((name) => `--iglob=!${name}`);
+]
+  // One pattern for all: ripgrep prepares each one by itself, and logs it.
+  .join(',')}}`;

@@ -7,7 +7,7 @@ import { argumentFor } from './rg-batch.js';
 import { RgOutput } from './rg-output.js';
 import { checkEnd } from './ripgrep-error.js';
 import { type SearchJob, searchFlags } from './search-job.js';
-import { isSuspectDirectory, secretFiles, withoutSecretsFlags } from './secret-files.js';
+import { isSuspectDirectory, secretFiles, withoutSecretsFlag } from './secret-files.js';
 import { SkippedEntries } from './skipped-entries.js';
 import { VisiblePaths } from './visible-paths.js';
 import { type WalkedDirectory, walk } from './walk.js';
@@ -20,7 +20,7 @@ import { searchWalked } from './walked-search.js';
  * searched afterwards. Returns false when the answer cannot be relied on, and then `job.found` is of no use.
  */
 export async function searchTree(job: SearchJob): Promise<boolean> {
-  const tree = await plainTree(job);
+  const tree = plainTree(job);
   return tree !== undefined && new TreeSearch(job, tree).run();
 }
 
@@ -31,10 +31,10 @@ interface PlainTree {
 }
 
 /** The tree to search; `undefined` when there is anything special about it. */
-async function plainTree(job: SearchJob): Promise<PlainTree | undefined> {
+function plainTree(job: SearchJob): PlainTree | undefined {
   const { path, rules } = job.options;
   const argument = argumentFor(path);
-  if (argument === undefined || isSpecialSearch(job) || (await mountsBelow(path)).size > 0) return undefined;
+  if (argument === undefined || isSpecialSearch(job) || mountsBelow(path).size > 0) return undefined;
   const { notes } = job.found;
   const level = rules.in(path, (file, reason) => notes.add(unusedIgnoreFiles, file, reason));
   const isSpecial = level.ignoredBy !== undefined || level.hasAgentRules || notes.has(unusedIgnoreFiles);
@@ -60,7 +60,7 @@ const walkFlags = [
   '--no-ignore-global',
   '--no-ignore-messages',
   '--glob=!.git',
-  ...withoutSecretsFlags,
+  withoutSecretsFlag,
 ];
 
 class TreeSearch {

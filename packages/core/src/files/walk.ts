@@ -39,7 +39,7 @@ export interface WalkedDirectory {
  */
 export async function* walk(options: WalkOptions): AsyncGenerator<WalkedDirectory> {
   const { directory, rules, signal, notes = new WalkNotes() } = options;
-  const mounts = await mountsToSkip(directory);
+  const mounts = mountsToSkip(directory);
   const level = rules.in(directory, (path, reason) => notes.add('ignore files not used', path, reason));
   if (level.ignoredBy === 'agent' && options.disregard?.has('agent') !== true)
     notes.add('hidden by .qwenignore or .latheignore', directory);
