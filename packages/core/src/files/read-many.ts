@@ -1,9 +1,9 @@
 import { lstatSync } from 'node:fs';
-import { setImmediate } from 'node:timers/promises';
 import { ToolError } from '../errors.js';
 import { fairShares } from './fair-shares.js';
 import { osPath } from './file-name.js';
 import { withReadableFile } from './open-file.js';
+import { Pace } from './pace.js';
 import { type Content, readContent } from './read-content.js';
 
 export type ManyRead =
@@ -28,7 +28,8 @@ export async function readMany(
   limits: ManyLimits,
   signal: AbortSignal,
 ): Promise<{ reads: ManyRead[]; unread: number }> {
-  const sizes = await sizesOf(files, signal);
+  const pace = new Pace(signal);
+  const sizes = await sizesOf(files, pace);
   const shares = fairShares(sizes, limits.chars, leastChars).filter((share) => share !== undefined);
   const reads: ManyRead[] = [];
   let mediaLeft = limits.mediaBytes;
@@ -37,6 +38,8 @@ export async function readMany(
     for (let index = next++; index < shares.length; index = next++) {
       const file = files[index];
       if (file === undefined) return;
+      // Opening and reading a small file is synchronous.
+      if (pace.isTired) await pace.rest();
       signal.throwIfAborted();
       const maxMediaBytes = file.isNamed ? mediaLeft : 0;
       const read = await readOne(file.path, { maxChars: shares[index] ?? 0, maxMediaBytes }, signal);
@@ -63,15 +66,12 @@ async function readOne(
 }
 
 /** A file of the kernel says 0 and has something all the same; what is gone is found out when it is read. */
-async function sizesOf(files: readonly { path: string }[], signal: AbortSignal): Promise<number[]> {
+async function sizesOf(files: readonly { path: string }[], pace: Pace): Promise<number[]> {
   const sizes: number[] = [];
   for (const { path } of files) {
     const stat = lstatSync(osPath(path), { throwIfNoEntry: false });
     sizes.push(stat === undefined || stat.size === 0 ? leastChars : stat.size);
-    if (sizes.length % 500 === 0) {
-      await setImmediate();
-      signal.throwIfAborted();
-    }
+    if (pace.isTired) await pace.rest();
   }
   return sizes;
 }
