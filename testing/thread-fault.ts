@@ -1,7 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { hasProgram } from './programs.js';
+
+export const canInject =
+  process.platform === 'linux' && hasProgram('strace') && spawnSync('strace', ['true']).status === 0;
 
 /** How a child that was disturbed has ended. */
 export interface Ending {

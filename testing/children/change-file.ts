@@ -1,8 +1,6 @@
 /** One call of edit or write_file, when told to, and how it went. Its file system calls all happen on the thread it names. */
 import { readdirSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
-import { ToolError } from '../../packages/core/src/errors.js';
 import { FileChanges } from '../../packages/core/src/files/file-changes.js';
 import { FileLocks } from '../../packages/core/src/files/file-lock.js';
 import { Journal } from '../../packages/core/src/files/journal.js';
@@ -10,6 +8,7 @@ import { LatheHome } from '../../packages/core/src/files/lathe-home.js';
 import { SeenFiles } from '../../packages/core/src/files/seen-files.js';
 import { Workspace } from '../../packages/core/src/files/workspace.js';
 import { EditTool } from '../../packages/core/src/tools/edit.js';
+import { whenTold } from './when-told.js';
 
 interface Task {
   root: string;
@@ -19,7 +18,6 @@ interface Task {
 }
 
 const task = JSON.parse(process.argv[2] ?? '') as Task;
-const tell = (message: unknown) => process.stdout.write(`${JSON.stringify(message)}\n`);
 
 async function main(): Promise<void> {
   const threads = new Set(readdirSync('/proc/self/task'));
@@ -28,18 +26,10 @@ async function main(): Promise<void> {
   const home = new LatheHome(task.home);
   const changes = new FileChanges({ locks: new FileLocks(home), journal: new Journal(home), seen: new SeenFiles() });
   const tool = new EditTool(await Workspace.open(task.root), changes);
-  const lines = createInterface({ input: process.stdin });
-  tell({ thread: Number(thread) });
-  await new Promise((resolve) => lines.once('line', resolve));
-  lines.close();
-  for (const edit of task.edits) await tool.execute(edit, new AbortController().signal);
+  const edit = async () => {
+    for (const params of task.edits) await tool.execute(params, new AbortController().signal);
+  };
+  await whenTold(Number(thread), edit, 'written');
 }
 
-main().then(
-  () => tell({ status: 'written' }),
-  (error: unknown) => {
-    const type = error instanceof ToolError ? error.type : 'bug';
-    tell({ status: 'failed', type, message: error instanceof Error ? error.message : String(error) });
-    process.exitCode = 1;
-  },
-);
+void main();

@@ -1,4 +1,4 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,9 +8,9 @@ import { buildProgram, modelVariables, runProgram } from '../../../testing/lathe
 import { modelServer } from '../../../testing/model-server.js';
 import { hasProgram } from '../../../testing/programs.js';
 import { tempDirectory } from '../../../testing/temp-directory.js';
+import { canInject } from '../../../testing/thread-fault.js';
 
 const program = join(import.meta.dirname, '../dist/main.js');
-const canTrace = process.platform === 'linux' && hasProgram('strace') && spawnSync('strace', ['true']).status === 0;
 
 beforeAll(buildProgram, 300_000);
 
@@ -163,7 +163,7 @@ const starts: [string, ...string[]][] = [
 ];
 
 // SE01, SE02, SE03, SM03, SM05
-test.skipIf(!canTrace).each(starts.map((args) => [args.join(' '), args] as const))(
+test.skipIf(!canInject).each(starts.map((args) => [args.join(' '), args] as const))(
   'lathe %s in a hostile repository runs nothing of it and reaches nothing it names',
   { timeout: 120_000 },
   async (_, args) => {
@@ -192,7 +192,7 @@ test.skipIf(!canTrace).each(starts.map((args) => [args.join(' '), args] as const
 );
 
 // SE01, SE09
-test.skipIf(!canTrace || !hasProgram('script'))(
+test.skipIf(!canInject || !hasProgram('script'))(
   'lathe in a terminal asks about a hostile repository before anything of it runs, and says all that it wants',
   { timeout: 120_000 },
   async () => {

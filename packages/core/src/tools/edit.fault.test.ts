@@ -22,10 +22,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { bundleChild } from '../../../../testing/bundle.js';
 import { isLong, report, seed } from '../../../../testing/long-run.js';
-import { hasProgram } from '../../../../testing/programs.js';
 import { randomBelow } from '../../../../testing/random.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
-import { killPoints, runWithFault } from '../../../../testing/thread-fault.js';
+import { canInject, killPoints, runWithFault } from '../../../../testing/thread-fault.js';
 import { FileChanges } from '../files/file-changes.js';
 import { FileLocks } from '../files/file-lock.js';
 import { Journal } from '../files/journal.js';
@@ -34,7 +33,6 @@ import { SeenFiles } from '../files/seen-files.js';
 import { Workspace } from '../files/workspace.js';
 import { EditTool } from './edit.js';
 
-const canTrace = process.platform === 'linux' && hasProgram('strace') && spawnSync('strace', ['true']).status === 0;
 const isRoot = process.getuid?.() === 0;
 
 const cleanups: (() => void)[] = [];
@@ -206,7 +204,7 @@ async function aFewAtATime<T, R>(items: readonly T[], run: (item: T) => Promise<
   return results;
 }
 
-describe.skipIf(!canTrace)('RW01 killed at any system call, the file is old or new', () => {
+describe.skipIf(!canInject)('RW01 killed at any system call, the file is old or new', () => {
   const named = Object.entries(kinds);
 
   test.skipIf(isLong)('a point for each of many kinds of file', { timeout: 300_000 }, async () => {
@@ -229,7 +227,7 @@ describe.skipIf(!canTrace)('RW01 killed at any system call, the file is old or n
 });
 
 // RW06 RW07 RW09: errno injection; RW33: what a network drive answers (ESTALE, a lie about what was written)
-describe.skipIf(!canTrace)('a system call that fails is a typed error, and the old file is intact', () => {
+describe.skipIf(!canInject)('a system call that fails is a typed error, and the old file is intact', () => {
   const named = [
     ['pwrite64', 'ENOSPC', 'no_space_left'],
     ['pwrite64', 'EIO', 'file_write_failure'],
@@ -334,7 +332,7 @@ describe.skipIf(!canTrace)('a system call that fails is a typed error, and the o
 });
 
 // RW02 RW03: what a disk holds after a power cut is what was flushed before it.
-describe.skipIf(!canTrace)('the content is flushed before it takes the name, and the name before success', () => {
+describe.skipIf(!canInject)('the content is flushed before it takes the name, and the name before success', () => {
   test.each(['small', 'new file'])('%s', async (name) => {
     const { directory, task } = place(kinds[name] ?? plain('needle'));
     try {
@@ -361,7 +359,7 @@ describe.skipIf(!canTrace)('the content is flushed before it takes the name, and
 });
 
 // RW24
-test.skipIf(!canTrace)(
+test.skipIf(!canInject)(
   'a save by an editor at the very moment of the rename is reported and can be brought back',
   { timeout: 60_000 },
   async () => {
