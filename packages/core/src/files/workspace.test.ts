@@ -209,6 +209,7 @@ test.skipIf(!hasProgram('git'))('the git data of worktrees is guarded', async ()
   expect(await workspace.locate('tree/.git')).toMatchObject({ guarded: expect.any(String) });
 });
 
+// SC14
 test.each([
   '\\\\host\\share',
   '//host/share',

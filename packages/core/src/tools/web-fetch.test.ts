@@ -179,7 +179,7 @@ test.each([
   });
 });
 
-// SI07
+// SI07 SF04
 test('the confirmation shows what is hidden in an address and what it carries away', async () => {
   const data = Buffer.from('the content of some private file, quite long, 0123456789 and so on 0123456789').toString(
     'base64',
