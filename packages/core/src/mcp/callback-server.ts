@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 export interface CallbackServer {
   url: string;
   /** The parameters of the first visit that carries `state`; every other visit is turned away. */
-  visit(state: string, signal: AbortSignal): Promise<URLSearchParams>;
+  visit(state: string): Promise<URLSearchParams>;
   close(): void;
 }
 
@@ -31,11 +31,8 @@ export async function openCallbackServer(port = 0): Promise<CallbackServer> {
   const { port: actual } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${actual}${path}`,
-    visit: (state, signal) =>
-      new Promise((resolve, reject) => {
-        signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-        expected.set(state, resolve);
-      }),
-    close: () => void server.close(),
+    visit: (state) => new Promise((resolve) => expected.set(state, resolve)),
+    // Browsers open connections that they may never use, and these would keep Lathe running.
+    close: () => server.close().closeAllConnections(),
   };
 }

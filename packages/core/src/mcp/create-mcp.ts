@@ -3,7 +3,7 @@ import type { ConsentGate } from '../scheduler/ask-consent.js';
 import type { AnyTool } from '../tools/tools.js';
 import { McpClient } from './mcp-client.js';
 import { McpSource } from './mcp-source.js';
-import { ServerAuthorization } from './oauth.js';
+import { loginMs, ServerAuthorization } from './oauth.js';
 import type { ProgramOptions } from './reach-server.js';
 import type { ReverseRequests } from './reverse-requests.js';
 import { serverConsent } from './server-consent.js';
@@ -25,9 +25,6 @@ export interface McpOptions extends ProgramOptions {
   /** The tools of a server are others now. */
   onTools: (label: string, tools: readonly AnyTool[]) => void;
 }
-
-/** What a person gets to log in. */
-const loginMs = 600_000;
 
 /** One source for each configured server. None is started before it is asked for its tools. */
 export function createMcp(options: McpOptions): McpSource[] {

@@ -64,7 +64,7 @@ export class McpClient implements McpConnection {
     return this.#within(signal, async (within) => {
       const session = await this.#connected(within);
       const options = { signal: within, timeout: this.definition.startTimeoutMs };
-      this.#tools = await session.authorized(() => listTools(session.client, this.definition, options));
+      this.#tools = await session.authorized(() => listTools(session.client, this.definition, options), within);
       return this.#tools;
     });
   }
@@ -93,7 +93,7 @@ export class McpClient implements McpConnection {
     const { timeoutMs } = this.definition;
     const { callTool } = await import('./call-tool.js');
     const call = { server: this.serverName, tool: current.sent, params, timeoutMs, signal, onProgress };
-    return session.authorized(() => callTool(session, call));
+    return session.authorized(() => callTool(session, call), signal);
   }
 
   prompts(signal: AbortSignal): Promise<Prompt[]> {
@@ -131,6 +131,7 @@ export class McpClient implements McpConnection {
     clearTimeout(this.#timer);
     const session = await this.#session?.catch(() => undefined);
     await session?.client.close().catch(() => undefined);
+    this.#options.authorization?.close();
     this.state = { status: 'closed' };
   }
 
@@ -140,7 +141,7 @@ export class McpClient implements McpConnection {
   ): Promise<T> {
     const session = await this.#within(signal, (within) => this.#connected(within));
     const options = { signal, timeout: this.definition.startTimeoutMs };
-    return session.authorized(() => work(session.client, options));
+    return session.authorized(() => work(session.client, options), signal);
   }
 
   /** Nothing a server does may take longer than it was given to start, however busy it looks. */

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import type {
   OAuthClientInformationContext,
   OAuthClientMetadata,
@@ -21,6 +22,9 @@ export interface AuthorizationOptions {
   /** Brings a person to the page; without it, a server that wants one is refused with the way to do it. */
   openPage?: (url: URL) => Promise<void>;
 }
+
+/** What a person gets to log in. */
+export const loginMs = 600_000;
 
 /** OAuth for one server: PKCE, a state nobody can guess, tokens bound to server and issuer, kept in a private file. */
 export class ServerAuthorization implements OAuthClientProvider {
@@ -55,10 +59,19 @@ export class ServerAuthorization implements OAuthClientProvider {
   }
 
   /** What the browser brought back, when a page was opened since the last time this was asked. */
-  async answer(): Promise<URLSearchParams | undefined> {
+  async answer(signal: AbortSignal): Promise<URLSearchParams | undefined> {
     const visit = this.#visit;
     this.#visit = undefined;
-    return visit;
+    if (visit === undefined) return undefined;
+    const over = new AbortController();
+    // Also what keeps Lathe running meanwhile: a server that nobody waits for must not.
+    const late = wait(loginMs, undefined, { signal: AbortSignal.any([signal, over.signal]) });
+    try {
+      return await Promise.race([visit, late]);
+    } finally {
+      late.catch(() => undefined);
+      over.abort();
+    }
   }
 
   get redirectUrl(): string {
@@ -121,8 +134,7 @@ export class ServerAuthorization implements OAuthClientProvider {
     await checkAddress(url, server);
     if (openPage === undefined || this.#callback === undefined) throw this.#loginNeeded();
     this.#asked = this.#discovered;
-    this.#visit = this.#callback.visit(this.#state, AbortSignal.timeout(600_000));
-    this.#visit.catch(() => undefined);
+    this.#visit = this.#callback.visit(this.#state);
     await openPage(url);
   }
 

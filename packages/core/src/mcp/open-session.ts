@@ -26,7 +26,7 @@ export interface Session {
    * Does something that may need the person's authorization, and does it again once they gave it. When the server says
    * that it no longer knows the session, the connection is over.
    */
-  authorized<T>(work: () => Promise<T>): Promise<T>;
+  authorized<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T>;
 }
 
 export interface SessionOptions {
@@ -87,7 +87,7 @@ async function connectAuthorized(attempt: Attempt, options: SessionOptions): Pro
     try {
       return await connect(remembering, options);
     } catch (error) {
-      const answer = round < maxAuthorizations ? await options.authorization?.answer() : undefined;
+      const answer = round < maxAuthorizations ? await options.authorization?.answer(options.signal) : undefined;
       if (answer === undefined || latest === undefined || !canFinish(latest)) throw error;
       await latest.finishAuth(answer);
     }
@@ -109,9 +109,9 @@ async function connect({ transport: make, negotiation }: Attempt, options: Sessi
   const session: Session = {
     client,
     epitaph: () => epitaphOf(raw),
-    authorized: async (work) => {
+    authorized: async (work, during) => {
       try {
-        return await authorized(work, raw, options.authorization);
+        return await authorized(work, raw, during, options.authorization);
       } catch (error) {
         if (isSessionOver(error)) await client.close();
         throw error;
@@ -160,13 +160,14 @@ const maxAuthorizations = 2;
 async function authorized<T>(
   work: () => Promise<T>,
   transport: Transport,
+  signal: AbortSignal,
   authorization: ServerAuthorization | undefined,
 ): Promise<T> {
   for (let round = 0; ; round++) {
     try {
       return await work();
     } catch (error) {
-      const answer = round < maxAuthorizations ? await authorization?.answer() : undefined;
+      const answer = round < maxAuthorizations ? await authorization?.answer(signal) : undefined;
       if (answer === undefined || !canFinish(transport)) throw error;
       await transport.finishAuth(answer);
     }
