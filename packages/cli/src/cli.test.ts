@@ -1,8 +1,10 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { runProgram } from '../../../testing/lathe-program.js';
+import { processesWith, uniqueSleep } from '../../../testing/processes.js';
+import { canSeeProcesses } from '../../../testing/running.js';
 import { tempDirectory } from '../../../testing/temp-directory.js';
 import { terminal } from '../../../testing/terminal.js';
 import { webServer } from '../../../testing/web-server.js';
@@ -138,6 +140,21 @@ test.each([
   const { code, stdout, stderr } = await lathe(args);
   expect([code, stdout]).toEqual([2, '']);
   expect(stderr).toContain('lathe --help');
+});
+
+test.skipIf(!canSeeProcesses)('the program ends although something a hook started got away', async () => {
+  const seconds = uniqueSleep();
+  onTestFinished(() => {
+    for (const pid of processesWith(seconds)) process.kill(pid);
+  });
+  const runaway = `env -i setsid sh -c 'touch away; exec sleep ${seconds}'`;
+  const command = `${runaway} & until [ -e away ]; do sleep 0.05; done`;
+  const hooks = { PreToolUse: [{ hooks: [{ type: 'command', command }] }] };
+  const home = tempDirectory({ '.lathe/settings.json': JSON.stringify({ hooks }) });
+  const cwd = tempDirectory({});
+  const { code } = await lathe(['call', 'list_directory', JSON.stringify({ path: cwd })], { home, cwd });
+  expect(code).toBe(0);
+  expect(processesWith(seconds)).toHaveLength(1);
 });
 
 test('tools --json has the documented shape', async () => {

@@ -101,6 +101,9 @@ async function dispatch(invocation: Invocation, io: Io): Promise<number> {
     const command = await findCommand(invocation.command);
     const code = await command.run(invocation, io, controller.signal);
     return controller.signal.aborted ? exitCodes.interrupted : code;
+  } catch (error) {
+    const code = explain(error);
+    return controller.signal.aborted ? exitCodes.interrupted : code;
   } finally {
     for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.off(name, interrupt);
   }

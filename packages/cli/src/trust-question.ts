@@ -1,6 +1,6 @@
-import { createInterface } from 'node:readline/promises';
 import { FolderTrust, LatheHome, loadSettings, showSetting, visibleText } from '@lathe/core';
 import type { Flags } from './args.js';
+import { askOnTerminal } from './console/terminal-question.js';
 import type { Io } from './io.js';
 import { newRules } from './new-rules.js';
 import { latheHome } from './open-lathe.js';
@@ -21,7 +21,7 @@ export async function askForTrust(flags: Flags, io: Io, signal: AbortSignal): Pr
   io.err(`${visibleText(io.cwd)} brings settings of its own:`);
   for (const wish of wishes) io.err(`  ${visibleText(wish)}`);
   io.err('Until you trust the folder they can only tighten the rules.');
-  const answer = await ask('Trust it? [y]es / [n]ever / Enter: not now ', io, signal);
+  const answer = await askOnTerminal('Trust it? [y]es / [n]ever / Enter: not now ', io, signal);
   if (isYes(answer)) {
     await trust.trust(io.cwd);
     await agree();
@@ -38,19 +38,10 @@ async function askAboutRules(
   if (rules.length === 0) return;
   io.err(`The settings of ${visibleText(io.cwd)} have new rules that allow calls without a question:`);
   for (const rule of rules) io.err(`  ${visibleText(rule)}`);
-  if (isYes(await ask('Let them count? [y]es / Enter: not now ', io, signal))) await agree();
+  if (isYes(await askOnTerminal('Let them count? [y]es / Enter: not now ', io, signal))) await agree();
 }
 
 const isYes = (answer: string): boolean => /^y(es)?$/i.test(answer);
-
-async function ask(question: string, io: Io, signal: AbortSignal): Promise<string> {
-  const terminal = createInterface({ input: io.stdin, output: process.stderr });
-  try {
-    return (await terminal.question(question, { signal })).trim();
-  } finally {
-    terminal.close();
-  }
-}
 
 /** What the folder's own files would set if they counted, one line each, secrets hidden. */
 function wishesOf(io: Io): string[] {

@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline/promises';
 import {
   type ApprovalRequest,
   type Approver,
@@ -8,6 +7,7 @@ import {
   visibleText,
 } from '@lathe/core';
 import type { Io } from '../io.js';
+import { askOnTerminal } from './terminal-question.js';
 
 /** Asks on the terminal, one question at a time. Anything but a clear yes is a no. */
 export function terminalApprover(io: Io): Approver {
@@ -28,18 +28,11 @@ async function ask(request: ApprovalRequest, io: Io, signal: AbortSignal): Promi
   const rules = grantableRules(request);
   choices.forEach(({ label }, index) => io.err(`  ${index + 1}  ${visibleText(label)}`));
   if (rules.length > 0) io.err(`  a  always in this session: ${rules.map(visibleText).join(', ')}`);
-  const terminal = createInterface({ input: io.stdin, output: process.stderr });
-  try {
-    const answer = (
-      await terminal.question(choices.length > 0 ? 'number or [n]o: ' : '[y]es / [N]o: ', { signal })
-    ).trim();
-    const choice = choices[Number(answer) - 1];
-    if (choice) return { outcome: 'once', choice: choice.id };
-    if (/^a(lways)?$/i.test(answer) && rules.length > 0) return { outcome: 'always', scope: 'session' };
-    if (/^y(es)?$/i.test(answer) && choices.length === 0) return { outcome: 'once' };
-    const message = answer.replace(/^no?\b[\s,:]*/i, '');
-    return { outcome: 'deny', ...(message !== '' && { message }) };
-  } finally {
-    terminal.close();
-  }
+  const answer = await askOnTerminal(choices.length > 0 ? 'number or [n]o: ' : '[y]es / [N]o: ', io, signal);
+  const choice = choices[Number(answer) - 1];
+  if (choice) return { outcome: 'once', choice: choice.id };
+  if (/^a(lways)?$/i.test(answer) && rules.length > 0) return { outcome: 'always', scope: 'session' };
+  if (/^y(es)?$/i.test(answer) && choices.length === 0) return { outcome: 'once' };
+  const message = answer.replace(/^no?\b[\s,:]*/i, '');
+  return { outcome: 'deny', ...(message !== '' && { message }) };
 }

@@ -20,6 +20,7 @@ async function ask(request: Elicitation, io: Io, signal: AbortSignal): Promise<E
   const over = new AbortController();
   // A question to a closed terminal would wait for ever.
   terminal.once('close', () => over.abort());
+  terminal.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   const readLine = (question: string) =>
     terminal.question(question, { signal: AbortSignal.any([signal, over.signal]) });
   try {

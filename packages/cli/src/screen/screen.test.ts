@@ -4,13 +4,13 @@ import { createElement, Fragment } from 'react';
 import { expect, test } from 'vitest';
 import { foreignControls } from '../../../../testing/terminal-sequences.js';
 import { Column, Past, Text } from './elements.js';
-import { type Keys, openScreen, useExit, useInput } from './screen.js';
+import { openScreen, useExit, useInput } from './screen.js';
 
 /** A terminal that keeps what it is sent. */
 function open(app: Parameters<typeof openScreen>[0], columns = 40) {
   let sent = '';
   const terminal = Object.assign(new EventEmitter(), { columns, write: (data: string) => (sent += data) });
-  const keys: Keys = new EventEmitter();
+  const keys = new EventEmitter<{ key: [string] }>();
   const screen = openScreen(app, terminal, keys);
   return { screen, sent: () => sent, press: (key: string) => keys.emit('key', key) };
 }

@@ -46,7 +46,10 @@ interface Terminal {
 }
 
 /** Emits what the terminal sends for a key, one at a time. */
-export type Keys = EventEmitter<{ key: [string] }>;
+interface Keys {
+  on(event: 'key', listener: (sent: string) => void): unknown;
+  off(event: 'key', listener: (sent: string) => void): unknown;
+}
 
 /** Draws components on the last lines of a terminal and gives them its keys, until one of them or the caller ends it. */
 export function openScreen(app: ReactNode, terminal: Terminal, keys: Keys): OpenScreen {

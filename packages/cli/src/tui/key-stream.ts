@@ -70,8 +70,8 @@ function keysOf(text: string): string[] {
   return text.replaceAll('\u007f', '\b').match(key) ?? [];
 }
 
-/** A terminal's input: one `key` event per key. */
-export class KeyStream extends EventEmitter<{ key: [string] }> {
+/** A terminal's input: one `key` event per key, and `end` when the terminal is gone. */
+export class KeyStream extends EventEmitter<{ key: [string]; end: [] }> {
   readonly #terminal: NodeJS.ReadStream;
   readonly #splitter = new KeySplitter();
   readonly #onData = (data: Buffer | string) => {
@@ -82,6 +82,7 @@ export class KeyStream extends EventEmitter<{ key: [string] }> {
     super();
     this.#terminal = terminal;
     terminal.setEncoding('utf8');
+    terminal.once('end', () => this.emit('end'));
     this.resumeKeys();
   }
 

@@ -13,7 +13,7 @@ export interface ShowOptions {
 const showCursor = '\u001b[?25h';
 const hideCursor = '\u001b[?25l';
 
-/** Shows something until it is left or the signal aborts. The terminal is as it was afterwards, whatever happened. */
+/** Shows something until it is left, the terminal is gone or the signal aborts. The terminal is as it was afterwards, whatever happened. */
 export async function show(app: ReactNode, { terminal, keys, isSpoken, signal }: ShowOptions): Promise<void> {
   const restore = () => {
     keys.setRawMode(false);
@@ -39,10 +39,12 @@ export async function show(app: ReactNode, { terminal, keys, isSpoken, signal }:
   const shown = openScreen(app, terminal, keys);
   const leave = () => shown.close();
   signal.addEventListener('abort', leave, { once: true });
+  keys.once('end', leave);
   try {
     await shown.ended;
   } finally {
     signal.removeEventListener('abort', leave);
+    keys.off('end', leave);
     process.off('exit', restore).off('SIGTSTP', suspend).off('SIGCONT', resume);
     restore();
     keys.release();

@@ -43,6 +43,8 @@ export async function runHookCommand(
   child.stdin.on('error', () => undefined).end(JSON.stringify(input));
   const ending = await endOf(child, hook.timeoutMs, signal);
   if (child.pid !== undefined) await new ProcessTree(child.pid, mark).end({ isPolite: false });
+  // Whoever got away with the other end of a pipe must not keep Lathe running.
+  for (const stream of child.stdio) stream?.destroy();
   if (typeof ending === 'number') return { status: 'exited', code: ending, stdout: stdout(), stderr: stderr() };
   return { status: 'failed', reason: ending };
 }

@@ -1,0 +1,15 @@
+import { PassThrough } from 'node:stream';
+import type { ReadStream, WriteStream } from 'node:tty';
+import { expect, test } from 'vitest';
+import { Text } from '../screen/elements.js';
+import { KeyStream } from './key-stream.js';
+import { show } from './show.js';
+
+test('what is shown ends with the terminal', async () => {
+  const input = Object.assign(new PassThrough(), { setRawMode: () => input }) as unknown as ReadStream;
+  const terminal = Object.assign(new PassThrough(), { columns: 80, rows: 24 }) as unknown as WriteStream;
+  const { signal } = new AbortController();
+  const shown = show(<Text>Hello.</Text>, { terminal, keys: new KeyStream(input), isSpoken: false, signal });
+  input.push(null);
+  expect(await shown).toBeUndefined();
+});
