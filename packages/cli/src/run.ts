@@ -12,8 +12,12 @@ import type { Io } from './io.js';
 
 /** Parses the command line, runs the command and returns the exit code. */
 export async function run(args: readonly string[], version: string): Promise<number> {
-  // A reader that went away (`lathe tools | head -1`) is no error.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    // A terminal that is gone ends the program in another way, and tidily.
+    if (process.stdout.isTTY && error.code === 'EIO') return;
+    // A reader that went away (`lathe tools | head -1`) is no error.
+    process.exit(error.code === 'EPIPE' ? 0 : 1);
+  });
   takeConsole();
   try {
     const invocation = parseInvocation(args, commandNames);

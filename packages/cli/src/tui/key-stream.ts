@@ -83,6 +83,8 @@ export class KeyStream extends EventEmitter<{ key: [string]; end: [] }> {
     this.#terminal = terminal;
     terminal.setEncoding('utf8');
     terminal.once('end', () => this.emit('end'));
+    // The mode of a terminal that is gone cannot be set back.
+    terminal.on('error', () => this.emit('end'));
     this.resumeKeys();
   }
 

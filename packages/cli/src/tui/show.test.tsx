@@ -6,7 +6,11 @@ import { KeyStream } from './key-stream.js';
 import { show } from './show.js';
 
 test('what is shown ends with the terminal', async () => {
-  const input = Object.assign(new PassThrough(), { setRawMode: () => input }) as unknown as ReadStream;
+  const setRawMode = () => {
+    if (input.readableEnded) input.emit('error', new Error('setRawMode EIO'));
+    return input;
+  };
+  const input = Object.assign(new PassThrough(), { setRawMode }) as unknown as ReadStream;
   const terminal = Object.assign(new PassThrough(), { columns: 80, rows: 24 }) as unknown as WriteStream;
   const { signal } = new AbortController();
   const shown = show(<Text>Hello.</Text>, { terminal, keys: new KeyStream(input), isSpoken: false, signal });
