@@ -67,6 +67,8 @@ export function terminal(args: string[], options: TerminalOptions) {
     },
     exited: async () => {
       await expect.poll(() => exitCode !== undefined, { timeout: 25_000, interval: 30 }).toBe(true);
+      // What it printed last is on the screen when this is.
+      await new Promise<void>((resolve) => screen.write('', resolve));
       return exitCode;
     },
     /** Of the program itself, as soon as it shows something. */

@@ -66,6 +66,7 @@ test.skipIf(!canSeeProcesses)(
     const place = { cwd: tempDirectory({}), env: { HOME: tempDirectory(), ...modelVariables('openai', server.url) } };
     const at = terminal(['--approval-mode', 'yolo', 'serve it'], place);
     await at.shows('It is running.');
+    await expect.poll(() => processesWith(`sleep\0${seconds}`)).toHaveLength(1);
     const [pid] = processesWith(`sleep\0${seconds}`);
     const held = openSync(`/proc/${pid}/fd/1`, constants.O_WRONLY);
     onTestFinished(() => closeSync(held));

@@ -1,6 +1,6 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import type { Approver } from '../scheduler/call.js';
@@ -72,6 +72,6 @@ test.skipIf(!hasProgram('bwrap'))('what is kept runs in the sandbox like everyth
   const { run, lathe } = await keep('yolo', 'once');
   await run();
   const [command] = lathe.background.running();
-  const [inside] = command?.running.mark.processes(0) ?? [];
+  const inside = await vi.waitUntil(() => command?.running.mark.processes(0)[0], { timeout: 20_000 });
   expect(readlinkSync(`/proc/${inside}/ns/pid`)).not.toBe(readlinkSync('/proc/self/ns/pid'));
 });

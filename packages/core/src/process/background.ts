@@ -24,20 +24,21 @@ const maxRunning = 16;
 const maxRemembered = 50;
 const maxReadBytes = 20_000;
 const maxMatches = 200;
-/** Long enough to report a command that fails at once, short enough not to be felt. */
-const firstLookMs = 150;
 
 /** The background commands of one session. They end with Lathe unless they are kept. */
 export class BackgroundCommands {
   /** Those of all sessions that were kept. */
   readonly kept: KeptCommands;
   readonly #runner: CommandRunner;
+  readonly #firstLookMs: number;
   readonly #commands = new Map<string, BackgroundCommand>();
   #count = 0;
 
-  constructor(runner: CommandRunner, kept: KeptCommands) {
+  /** `firstLookMs` is long enough to report a command that fails at once, and short enough not to be felt. */
+  constructor(runner: CommandRunner, kept: KeptCommands, firstLookMs = 150) {
     this.#runner = runner;
     this.kept = kept;
+    this.#firstLookMs = firstLookMs;
   }
 
   async start(request: CommandRequest): Promise<BackgroundCommand> {
@@ -53,7 +54,7 @@ export class BackgroundCommands {
     this.#commands.set(id, command);
     const over = this.#note(command);
     if (isKept) await this.#remember(command, request.cwd);
-    await Promise.race([over, wait(firstLookMs)]);
+    await Promise.race([over, wait(this.#firstLookMs)]);
     if (isKept && command.result) await running.output.adopt();
     // From here on it must not keep a Lathe alive that has nothing else to do.
     running.unref();

@@ -22,10 +22,11 @@ beforeAll(async () => {
 });
 
 /** A session in this process; whatever it kept is ended with the test. */
-function session(home = tempDirectory()) {
+function session({ firstLookMs }: { firstLookMs?: number } = {}) {
+  const home = tempDirectory();
   const latheHome = new LatheHome(home);
   const kept = new KeptCommands(latheHome);
-  const background = new BackgroundCommands(new CommandRunner(latheHome), kept);
+  const background = new BackgroundCommands(new CommandRunner(latheHome), kept, firstLookMs);
   const cwd = tempDirectory();
   const start = (command: string) =>
     background.start({ command, cwd, env: childEnvironment(process.env), isKept: true });
@@ -68,13 +69,13 @@ describe.skipIf(!canSeeProcesses).each(['off', 'required'] as const)('sandbox %s
     const exit = once(lathe.child, 'exit');
     ways[way]?.(lathe.child);
     await exit;
-    await expect.poll(() => processesWith(other), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => processesWith(other)).toEqual([]);
     const [known] = await lathe.kept.list();
     expect(known).toMatchObject({ id: lathe.ids[0], cwd: lathe.root });
     const size = () => statSync(known?.output ?? '').size;
     const before = size();
-    await expect.poll(size, { timeout: 10_000 }).toBeGreaterThan(before);
-    expect(processesWith(`sleep\0${kept}`)).not.toEqual([]);
+    await expect.poll(size).toBeGreaterThan(before);
+    await expect.poll(() => processesWith(`sleep\0${kept}`)).not.toEqual([]);
     expect(await lathe.kept.stop(known?.id ?? '')).toEqual([]);
     expect(processesWith(kept)).toEqual([]);
     expect(await lathe.kept.list()).toEqual([]);
@@ -85,9 +86,9 @@ describe.skipIf(!canSeeProcesses).each(['off', 'required'] as const)('sandbox %s
     const exit = once(lathe.child, 'exit');
     lathe.child.kill('SIGKILL');
     await exit;
-    expect(readdirSync(lathe.root)).toContain('begun');
+    await expect.poll(() => readdirSync(lathe.root)).toContain('begun');
     writeFileSync(join(lathe.root, 'end'), '');
-    await expect.poll(() => lathe.kept.list(), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => lathe.kept.list()).toEqual([]);
     await expect.poll(() => readdirSync(lathe.root).sort()).toEqual(['.git', 'begun', 'end']);
   });
 });
@@ -127,7 +128,8 @@ test('a kept command is read, searched and stopped like any other, but takes no 
 });
 
 test('one that fails at once says with what words and code', async () => {
-  const { start, kept } = session();
+  // However busy the machine is.
+  const { start, kept } = session({ firstLookMs: 20_000 });
   const { result } = await start('echo broken >&2; exit 3');
   expect(result?.ending).toEqual({ type: 'exit', code: 3 });
   expect(result?.output.text()).toBe('broken\n');

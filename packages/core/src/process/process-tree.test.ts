@@ -103,10 +103,10 @@ describe.each(['off', 'required'] as const)('sandbox %s', (mode) => {
         mode,
         trees.map((kind) => hostile[kind]?.(sleep) ?? ''),
       );
-      await expect.poll(() => processesWith(sleep).length, { timeout: 10_000 }).toBeGreaterThan(4);
+      await expect.poll(() => processesWith(sleep).length).toBeGreaterThan(4);
       lathe.kill(signal);
       await once(lathe, 'exit');
-      await expect.poll(() => processesWith(sleep), { timeout: 10_000 }).toEqual([]);
+      await expect.poll(() => processesWith(sleep)).toEqual([]);
     },
   );
 });
@@ -119,10 +119,10 @@ test('a Lathe inside a command of another is cleaned up with it', async () => {
   ]);
   const controller = new AbortController();
   const outer = run(`${process.execPath} ${script} '${JSON.stringify(args).replaceAll("'", "'\\''")}'`, controller);
-  await expect.poll(() => processesWith(`/bin/sleep\0${sleep}`).length, { timeout: 10_000 }).toBeGreaterThan(0);
+  await expect.poll(() => processesWith(`/bin/sleep\0${sleep}`).length).toBeGreaterThan(0);
   controller.abort();
   await outer;
-  await expect.poll(() => processesWith(`/bin/sleep\0${sleep}`), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => processesWith(`/bin/sleep\0${sleep}`)).toEqual([]);
 });
 
 /** A process of its own that runs commands until it is killed. */

@@ -25,7 +25,8 @@ function outsideDirectory(): string {
 
 /** The processes of bubblewrap around what waits for a command in `root`. */
 function waiting(root: string): number[] {
-  return processesWith(root).filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('LATHE_LENGTH'));
+  const waiters = processesWith('LATHE_LENGTH');
+  return processesWith(root).filter((pid) => waiters.includes(pid));
 }
 
 /** The program inside sleeps only when it waits for its command. */
@@ -62,7 +63,7 @@ function session({ readyMs = 60_000, files = {} }: Options = {}) {
   };
   /** Settles when the next sandbox waits, with its processes. */
   const ready = async () => {
-    await expect.poll(() => isReady(root), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => isReady(root)).toBe(true);
     // What it said on its way is heard in the next turn.
     await nextTurn();
     await nextTurn();
@@ -219,7 +220,7 @@ describe.skipIf(!hasProgram('bwrap'))('a sandbox that waits', { retry: 2 }, () =
     expect(readdirSync(root)).not.toContain('.lathe');
     await run('true');
     await ready();
-    await expect.poll(() => waiting(root), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => waiting(root)).toEqual([]);
     await expect.poll(() => readdirSync(root).toSorted()).toEqual(['.git', 'sub']);
     expect((await run('echo again')).text).toBe('again\n');
   });
@@ -245,11 +246,11 @@ describe.skipIf(!hasProgram('bwrap'))('a sandbox that waits', { retry: 2 }, () =
     'ends when Lathe dies by %s, and its names go',
     async (signal) => {
       const { root, lathe } = startLathe('setInterval(() => {}, 1000)');
-      await expect.poll(() => isReady(root), { timeout: 10_000 }).toBe(true);
+      await expect.poll(() => isReady(root)).toBe(true);
       expect(readdirSync(root).toSorted()).toEqual(['.lathe', '.qwen']);
       lathe.kill(signal);
-      await expect.poll(() => waiting(root), { timeout: 10_000 }).toEqual([]);
-      await expect.poll(() => readdirSync(root), { timeout: 10_000 }).toEqual([]);
+      await expect.poll(() => waiting(root)).toEqual([]);
+      await expect.poll(() => readdirSync(root)).toEqual([]);
     },
   );
 

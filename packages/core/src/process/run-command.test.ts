@@ -215,8 +215,8 @@ test('a background child that holds the output does not hold the result', async 
 // RS15
 test('what a helper prints right after the main process is not lost', async () => {
   const { text } = commands();
-  expect(await text('(sleep 0.2; echo late) & echo early')).toBe('early\nlate');
-  expect(await text('echo through > >(sleep 0.1; cat)')).toBe('through');
+  expect(await text('(sleep 0.05; echo late) & echo early')).toBe('early\nlate');
+  expect(await text('echo through > >(sleep 0.05; cat)')).toBe('through');
 });
 
 // RS07

@@ -150,15 +150,15 @@ test.each([
   const late = await connected();
   expect((await late.listTools()).tools.length).toBeGreaterThan(5);
   expect((await early.listTools()).tools.length).toBeGreaterThan(5);
-  await vi.waitFor(() => expect(sockets.filter(({ closed }) => !closed).length).toBeLessThanOrEqual(512));
+  await expect.poll(() => sockets.filter(({ closed }) => !closed).length).toBeLessThanOrEqual(512);
 });
 
 test('of connections with the token those make room that are not in use', async () => {
   const initializing = `POST /mcp HTTP/1.1\r\nHost: ${url.host}\r\nAuthorization: Bearer ${token}\r\n`;
   const sockets = await crowd(300, `${initializing}Content-Length: 0\r\n\r\n`);
-  await vi.waitFor(() => expect(sockets.filter(({ closed }) => closed).length).toBeGreaterThanOrEqual(300 - 256));
+  await expect.poll(() => sockets.filter(({ closed }) => closed).length).toBeGreaterThanOrEqual(300 - 256);
   await crowd(300, `${initializing}Content-Length: 1\r\n\r\n`);
-  await vi.waitFor(async () => expect(await post({})).toMatchObject({ status: 503 }));
+  await expect.poll(() => post({})).toMatchObject({ status: 503 });
 });
 
 const outside = Object.values(networkInterfaces())
