@@ -86,22 +86,29 @@ export function sortArguments(
       continue;
     }
     const taken = value.startsWith('--') ? takeLong(argument, list) : takeShort(argument, list);
-    const problem = typeof taken === 'string' ? taken : addFlags(taken, sorted, rest);
+    const problem = typeof taken === 'string' ? taken : addFlags(taken, { sorted, rest, isFree });
     if (problem !== undefined) return problem;
   }
   return sorted;
 }
 
+/** A program that takes the value only when it is attached would read the next word as a flag. */
+const looksLikeFlag = ({ value }: Argument) => /^-./.test(value) && !/^-\d+(\.\d+)?$/.test(value);
+
 const couldBeFlag = ({ isOpen, value }: Argument) => isOpen || value.startsWith(unknownPart);
 
 /** Adds flags and the value of the last one, which is attached or the next argument. */
-function addFlags(taken: Taken, sorted: SortedArguments, rest: Argument[]): string | undefined {
+function addFlags(
+  taken: Taken,
+  { sorted, rest, isFree }: { sorted: SortedArguments; rest: Argument[]; isFree: boolean },
+): string | undefined {
   for (const name of taken.names) sorted.flags.add(name);
   if (taken.last === 'none') return undefined;
   const flag = taken.names.at(-1) ?? '';
   const value = taken.attached ?? rest.shift();
   if (value === undefined) return `${flag} lacks its value`;
-  if (value.isOpen || (value.isGlob && !taken.attached)) return `${value.text} could become a flag`;
+  if (value.isOpen || (!taken.attached && (value.isGlob || looksLikeFlag(value) || (!isFree && couldBeFlag(value)))))
+    return `${value.text} could become a flag`;
   sorted.values.push({ flag, value });
   if (taken.last === 'path') sorted.paths.push(value);
   return undefined;
