@@ -48,6 +48,8 @@ test.skipIf(!hasProgram('strace'))(
       listening: [],
     });
   },
+  // Traced, every step takes longer.
+  120_000,
 );
 
 // SL03, SL09
