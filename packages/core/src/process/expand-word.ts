@@ -19,6 +19,9 @@ export interface Argument {
   below?: Argument;
 }
 
+/** The shell itself looks into directories for such a word, whatever the program does with the names. */
+export const isFilePattern = ({ isGlob }: Argument): boolean => isGlob === true;
+
 /** Literal text and glob characters in turn. */
 export type Pattern = (string | { glob: string })[];
 

@@ -33,6 +33,10 @@ export class Findings {
     this.segments.push({ words: [unknownPart], text, isReadOnly: false, why: doubt, hidden: true, cwds: [] });
   }
 
+  read(paths: readonly Argument[], cwds: readonly string[]): void {
+    for (const path of paths) this.reads.push(...this.places(path, cwds));
+  }
+
   /** The places an operand may mean; a doubt when they are unknown. */
   places(argument: Argument, cwds: readonly string[]): PathUse[] {
     const { value, isKnown, pattern, names, text, below } = argument;

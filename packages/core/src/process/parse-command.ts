@@ -12,6 +12,7 @@ import {
   type TestExpression,
 } from 'unbash';
 import { childrenOf, readParts, readWord, type WordReader } from './parse-word.js';
+import { fileTests } from './read-only-builtins.js';
 import { costs, ReadingBudget } from './reading-budget.js';
 import type {
   Assignment,
@@ -68,7 +69,14 @@ function readAndOr(nodes: readonly PipelineNode[], operators: readonly ('&&' | '
 }
 
 function readNode(node: PipelineNode, source: Source): ShellNode {
-  if (node.type === 'Pipeline') return { type: 'pipeline', nodes: node.commands.map((part) => readNode(part, source)) };
+  if (node.type === 'Pipeline') {
+    const nodes = node.commands.map((part) => readNode(part, source));
+    // `a |& b` is short for `a 2>&1 | b`.
+    nodes.forEach((part, index) => {
+      if (node.operators[index] === '|&' && part.type === 'command') part.redirections.push(errorsToOutput);
+    });
+    return { type: 'pipeline', nodes };
+  }
   if (node.type === 'Redirected') {
     const inner = readNode(node.command, source);
     const redirections = node.redirects.map((redirect) => readRedirection(redirect, source));
@@ -125,8 +133,8 @@ function readBlock(node: Exclude<CommandNode, { type: 'Command' | 'Redirected' }
       return block(kind, [readStatements(node.body.commands, source)]);
     }
     case 'TestCommand': {
-      const { isPlain, words } = readTest(node.expression, source);
-      return block(isPlain ? 'test' : 'opaque', [], { words, name: '[[' });
+      const { isPlain, ...rest } = readTest(node.expression, source);
+      return block(isPlain ? 'test' : 'opaque', [], { ...rest, name: '[[' });
     }
     case 'Function':
       return block('function', [bodyOf(node.body, source)], { name: node.name.value });
@@ -184,48 +192,40 @@ function commandsWithin(node: SyntaxNode, source: Source): ShellNode[] {
   return found;
 }
 
-/** Tests that only compare text or look at a file. Arithmetic tests and `-v` evaluate subscripts, which can run commands. */
-const plainTests = new Set([
-  '-e',
-  '-f',
-  '-d',
-  '-r',
-  '-w',
-  '-x',
-  '-s',
-  '-L',
-  '-h',
-  '-z',
-  '-n',
-  '=',
-  '==',
-  '!=',
-  '=~',
-  '<',
-  '>',
-  '-nt',
-  '-ot',
-  '-ef',
-]);
+/** Tests that only compare text. Arithmetic tests and `-v` evaluate subscripts, which can run commands. */
+const textTests = new Set(['-z', '-n', '=', '==', '!=', '=~', '<', '>']);
 
-function readTest(test: TestExpression, source: Source): { isPlain: boolean; words: ShellWord[] } {
+interface Test {
+  isPlain: boolean;
+  words: ShellWord[];
+  /** Those of `words` that name a file to look at. */
+  paths: ShellWord[];
+}
+
+function readTest(test: TestExpression, source: Source): Test {
   switch (test.type) {
     case 'TestUnary':
-      return { isPlain: plainTests.has(test.operator), words: [readWord(test.operand, source)] };
+      return testOf(test.operator, [readWord(test.operand, source)]);
     case 'TestBinary':
-      return {
-        isPlain: plainTests.has(test.operator),
-        words: [readWord(test.left, source), readWord(test.right, source)],
-      };
+      return testOf(test.operator, [readWord(test.left, source), readWord(test.right, source)]);
     case 'TestNot':
       return readTest(test.operand, source);
     case 'TestGroup':
       return readTest(test.expression, source);
     case 'TestLogical': {
       const parts = test.operands.map((operand) => readTest(operand, source));
-      return { isPlain: parts.every(({ isPlain }) => isPlain), words: parts.flatMap(({ words }) => words) };
+      return {
+        isPlain: parts.every(({ isPlain }) => isPlain),
+        words: parts.flatMap(({ words }) => words),
+        paths: parts.flatMap(({ paths }) => paths),
+      };
     }
   }
+}
+
+function testOf(operator: string, words: ShellWord[]): Test {
+  const isFileTest = fileTests.has(operator);
+  return { isPlain: isFileTest || textTests.has(operator), words, paths: isFileTest ? words : [] };
 }
 
 function readRedirection(redirect: BashRedirection, source: Source): Redirection {
@@ -245,6 +245,12 @@ function readRedirection(redirect: BashRedirection, source: Source): Redirection
     target: { text: redirect.body.text, pieces: [...pieces, ...ending], scripts },
   };
 }
+
+const errorsToOutput: Redirection = {
+  operator: '>&',
+  setsVariable: false,
+  target: { text: '1', pieces: [{ type: 'text', value: '1' }], scripts: [] },
+};
 
 const emptyWord = (piece: Piece): ShellWord => ({ text: '', pieces: [piece], scripts: [] });
 const unknown = (isQuoted: boolean, effect?: string): Piece => ({

@@ -11,7 +11,8 @@ export function judgePrintf(args: readonly Argument[]): Effects {
   return /%[^%a-zA-Z]*[hjlLtz]*n/.test(format.value) ? { why: 'the conversion %n sets a variable' } : {};
 }
 
-const fileTests = new Set(['-e', '-f', '-d', '-r', '-w', '-x', '-s', '-L', '-h', '-nt', '-ot', '-ef']);
+/** Tests that look at a file. */
+export const fileTests = new Set(['-e', '-f', '-d', '-r', '-w', '-x', '-s', '-L', '-h', '-nt', '-ot', '-ef']);
 const otherTests = new Set([
   '-z',
   '-n',

@@ -3,24 +3,31 @@ import type { Argument } from './expand-word.js';
 import { here } from './program-spec.js';
 import type { Effects } from './read-arguments.js';
 
-/** Parts of a find expression that only test and print, without a value. */
-const plainParts = new Set(
+/** Parts of a find expression that only test, without a value. */
+const plainTests = new Set(
   (
-    '-true -false -empty -daystart -depth -d -mount -xdev -noleaf -print -print0 -ls -prune -quit -o -or -a -and -not ! ( ) , ' +
+    '-true -false -empty -daystart -depth -d -mount -xdev -noleaf -prune -quit -a -and ' +
     '-nouser -nogroup -readable -writable -executable -warn -nowarn -ignore_readdir_race'
   ).split(' '),
 );
 /** The same with a value. */
-const valueParts = new Set(
+const valueTests = new Set(
   (
     '-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -xtype -size -mtime -mmin -atime ' +
-    '-amin -ctime -cmin -maxdepth -mindepth -perm -user -group -uid -gid -links -inum -fstype -printf -regextype -used'
+    '-amin -ctime -cmin -maxdepth -mindepth -perm -user -group -uid -gid -links -inum -fstype -regextype -used'
   ).split(' '),
 );
-const fileParts = new Set(['-newer', '-anewer', '-cnewer', '-samefile']);
+const fileTests = new Set(['-newer', '-anewer', '-cnewer', '-samefile']);
+/** With these a file may be acted on that not every test holds for. */
+const branches = new Set(['-o', '-or', '-not', '!', '(', ')', ',']);
+const prints = new Set(['-print', '-print0', '-ls']);
+
+const isPlainPart = (value: string) => plainTests.has(value) || branches.has(value) || prints.has(value);
+const takesText = (value: string) => valueTests.has(value) || value === '-printf';
 
 /** The directories find searches, and its expression. */
-export function splitFind(args: readonly Argument[]): { roots: Argument[]; expression: Argument[] } {
+export function splitFind(given: readonly Argument[]): { roots: Argument[]; expression: Argument[] } {
+  const args = given.slice(given.findIndex((argument) => !isOption(argument)));
   const start = args.findIndex(({ value }) => /^[-(!,]/.test(value));
   const at = start === -1 ? args.length : start;
   return { roots: at === 0 ? [here] : args.slice(0, at), expression: args.slice(at) };
@@ -32,27 +39,38 @@ const isOption = ({ value }: Argument) => value === '-P' || value === '-H';
 
 /** Without -delete, -fprint and its like, which write, -exec and its like, judged by their command, and -L. */
 export function judgeFind(args: readonly Argument[]): Effects {
-  const { roots, expression } = splitFind(args.slice(args.findIndex((argument) => !isOption(argument))));
+  const { roots, expression } = splitFind(args);
   const vague = args.find(({ value, isOpen }) => isOpen || value.startsWith(unknownPart) || isFlagPattern(value));
   if (vague) return { why: `${vague.text} could become part of the expression`, reads: roots };
   const reads = [...roots];
   for (let index = 0; index < expression.length; index++) {
     const part = expression[index];
     const value = part?.value ?? '';
-    if (plainParts.has(value)) continue;
+    if (isPlainPart(value)) continue;
     const next = expression[++index];
-    if (next && fileParts.has(value)) reads.push(next);
-    else if (!next || !valueParts.has(value)) return { why: `${part?.text} is not known to be read-only`, reads };
+    if (next && fileTests.has(value)) reads.push(next);
+    else if (!next || !takesText(value)) return { why: `${part?.text} is not known to be read-only`, reads };
   }
   return { reads };
 }
 
+/** Whether the rest of an expression acts on every file that its start lets through, and on no other. */
+export function isConjunction(expression: readonly Argument[]): boolean {
+  return !expression.some(({ value }) => branches.has(value));
+}
+
 /**
- * Whether every file found is a regular file and no link, so that reading it stays below the searched directory: a
- * plain conjunction with `-type f`.
+ * Whether what comes after this start of an expression sees nothing but regular files, no links, so that reading them
+ * stays below the searched directory: tests alone, which print and run nothing, `-type f` among them.
  */
-export function findsOnlyFiles(expression: readonly Argument[]): boolean {
-  const values = expression.map(({ value }) => value);
-  const isConjunction = !values.some((value) => ['-o', '-or', '!', '-not', ',', '(', ')'].includes(value));
-  return isConjunction && values.some((value, index) => value === '-type' && values[index + 1] === 'f');
+export function findsOnlyFiles(start: readonly Argument[]): boolean {
+  let isFile = false;
+  for (let index = 0; index < start.length; index++) {
+    const value = start[index]?.value ?? '';
+    if (plainTests.has(value)) continue;
+    if (!valueTests.has(value) && !fileTests.has(value)) return false;
+    isFile ||= value === '-type' && start[index + 1]?.value === 'f';
+    index++;
+  }
+  return isFile;
 }

@@ -17,6 +17,8 @@ export type ShellNode =
       words: ShellWord[];
       redirections: Redirection[];
       name?: string;
+      /** Words that name files whose existence or dates are looked at. */
+      paths?: ShellWord[];
     };
 
 export type BlockKind = 'subshell' | 'group' | 'branch' | 'loop' | 'for' | 'case' | 'test' | 'function' | 'opaque';

@@ -1,7 +1,7 @@
 import { unknownPart } from './command-analysis.js';
 import type { Argument } from './expand-word.js';
 import { flagList, sortArguments } from './read-arguments.js';
-import { findsOnlyFiles, splitFind } from './read-only-find.js';
+import { findsOnlyFiles, isConjunction, splitFind } from './read-only-find.js';
 
 /** What a program that runs another one would run. */
 export interface Unwrapped {
@@ -14,6 +14,10 @@ export interface Unwrapped {
   /** The wrapper's own arguments, judged like any program's, when it also does something itself. */
   own?: Argument[];
 }
+
+/** How much there is to read in it. */
+export const workOf = ({ commands, scripts }: Unwrapped): number =>
+  commands.reduce((sum, words) => sum + words.length * 4, 0) + scripts.reduce((sum, text) => sum + text.length, 0);
 
 /** The commands inside a wrapper; `undefined` when the program runs no other. */
 export function unwrap(name: string, args: readonly Argument[], input?: Argument): Unwrapped | undefined {
@@ -222,16 +226,17 @@ function unwrapGit(args: readonly Argument[]): Unwrapped | undefined {
 }
 
 const execFlags = new Set(['-exec', '-execdir', '-ok', '-okdir']);
+const isExec = ({ value }: Argument) => execFlags.has(value);
 
 function unwrapFind(args: readonly Argument[]): Unwrapped | undefined {
   const { roots, expression } = splitFind(args);
   const commands: Argument[][] = [];
   const own: Argument[] = [];
-  let isTransparent = findsOnlyFiles(expression);
+  let isTransparent = findsOnlyFiles(expression.slice(0, expression.findIndex(isExec)));
   for (let index = 0; index < expression.length; index++) {
     const part = expression[index];
     if (!part) break;
-    if (!execFlags.has(part.value)) {
+    if (!isExec(part)) {
       own.push(part);
       continue;
     }
@@ -245,7 +250,12 @@ function unwrapFind(args: readonly Argument[]): Unwrapped | undefined {
     index += words.length + 1;
   }
   if (commands.length === 0) return undefined;
-  return { commands, scripts: [], isTransparent: isTransparent && roots.length === 1, own: [...roots, ...own] };
+  return {
+    commands,
+    scripts: [],
+    isTransparent: isTransparent && isConjunction(own) && roots.length === 1,
+    own: [...roots, ...own],
+  };
 }
 
 /** A word for the files a search finds: something below its only root. */

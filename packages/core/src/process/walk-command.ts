@@ -1,24 +1,22 @@
 import { hostsIn } from './changing-programs.js';
 import { type AnalysisOptions, unknownPart } from './command-analysis.js';
 import { directoryAfter, mayMove, type Outcome, union } from './directories.js';
-import { type Argument, type ExpansionScope, expandWord } from './expand-word.js';
+import { type Argument, type ExpansionScope, expandWord, isFilePattern } from './expand-word.js';
 import { Findings, type PlacedSegment } from './findings.js';
 import { type Judgement, judgeCommand } from './judge-command.js';
 import { parseCommand } from './parse-command.js';
-import { findsOnlyFiles, splitFind } from './read-only-find.js';
+import { filesBetween } from './piped-files.js';
 import { ReadingBudget } from './reading-budget.js';
 import type { Assignment, ParsedCommand, Redirection, ShellNode, ShellWord, SimpleCommand } from './shell-syntax.js';
 import { commandsIn } from './shell-syntax.js';
 import { isHarmlessSetting, isPlainVariable } from './shell-variables.js';
-import { foundBelow, type Unwrapped } from './unwrap.js';
+import { workOf } from './unwrap.js';
 
 /** What holds at one point of the command. */
 interface Scope extends ExpansionScope {
   depth: number;
   /** Inside a wrapper or script: only deny and ask rules look at it. */
   isHidden: boolean;
-  /** What xargs receives. */
-  input?: Argument;
 }
 
 const maxDepth = 8;
@@ -29,9 +27,6 @@ const manySegments = 100;
 
 /** How many words and characters may be read again inside wrappers: each level repeats what the one above it has read. */
 export const maxInnerWork = 20_000;
-
-const workOf = ({ commands, scripts }: Unwrapped) =>
-  commands.reduce((sum, words) => sum + words.length * 4, 0) + scripts.reduce((sum, text) => sum + text.length, 0);
 
 /** Follows a command in the order bash would, keeping track of its directory and of loop variables. */
 export class CommandWalk {
@@ -103,22 +98,15 @@ export class CommandWalk {
       return { ok: union(ok, failed), failed: union(ok, failed) };
     }
     nodes.forEach((node, index) => {
-      const input = this.filesFrom(nodes[index - 1], scope);
-      this.node(node, { ...scope, ...(input && { input }) });
+      const input = filesBetween(nodes[index - 1], node, scope);
+      if (input && node.type === 'command') this.simple(node, scope, input);
+      else this.node(node, scope);
     });
     return { ok: scope.cwds, failed: scope.cwds };
   }
 
-  /** What a search hands down a pipe, when every name is whole and lies below one directory. */
-  private filesFrom(node: ShellNode | undefined, scope: Scope): Argument | undefined {
-    if (node?.type !== 'command') return undefined;
-    const [name, ...args] = node.words.flatMap((word) => expandWord(word, scope));
-    if (name?.value !== 'find' || args.at(-1)?.value !== '-print0') return undefined;
-    const { roots, expression } = splitFind(args);
-    return findsOnlyFiles(expression) ? foundBelow(roots) : undefined;
-  }
-
-  private block({ kind, bodies, words, redirections, name }: ShellNode & { type: 'block' }, scope: Scope): Outcome {
+  private block(node: ShellNode & { type: 'block' }, scope: Scope): Outcome {
+    const { kind, bodies, words, redirections, name, paths = [] } = node;
     for (const word of words) this.inside(word, scope);
     for (const redirection of redirections) this.redirect(redirection, scope);
     if (kind === 'opaque') this.opaque(name ?? '', words, scope);
@@ -126,6 +114,7 @@ export class CommandWalk {
       this.functions.add(name ?? '');
       this.findings.doubt(`It defines a function, ${name}.`);
     }
+    for (const path of paths) this.findings.read(expandWord(path, scope), scope.cwds);
     if (kind === 'for') return this.loop(bodies, name ?? '', words, scope);
     const after = this.body(bodies, scope);
     if (kind === 'subshell') return { ok: scope.cwds, failed: scope.cwds };
@@ -172,6 +161,7 @@ export class CommandWalk {
     if (!isPlainVariable(name)) this.findings.doubt(`It sets ${name}, which other programs may heed.`);
     if (scope.variables.has(name)) this.findings.doubt(`It sets ${name} inside the loop over it.`);
     const values = words.flatMap((word) => expandWord(word, scope));
+    this.findings.read(values.filter(isFilePattern), scope.cwds);
     const size = bodies.reduce((sum, body) => sum + commandsIn(body), 0);
     const isShort = values.length <= maxUnrolled && this.findings.segments.length + values.length * size < manySegments;
     const isExact = isShort && values.every(({ isOpen }) => !isOpen);
@@ -192,7 +182,8 @@ export class CommandWalk {
     }
   }
 
-  private simple(command: SimpleCommand, scope: Scope): Outcome {
+  /** `input` is what xargs receives. */
+  private simple(command: SimpleCommand, scope: Scope, input?: Argument): Outcome {
     for (const { words } of command.assignments) for (const word of words) this.inside(word, scope);
     for (const word of command.words) this.inside(word, scope);
     for (const redirection of command.redirections) this.redirect(redirection, scope);
@@ -201,10 +192,12 @@ export class CommandWalk {
       this.assign(command.assignments, scope);
       return { ok: scope.cwds, failed: scope.cwds };
     }
+    this.findings.read(words.filter(isFilePattern), scope.cwds);
     const poison = command.assignments.find((assignment) => !isHarmlessSetting(assignment, scope));
     const why = poison && `${poison.name} is set for it, which may change what it does`;
     const isBehindAssignment = command.assignments.length > 0;
-    this.command(words, command.text, { ...scope, isHidden: scope.isHidden || isBehindAssignment }, why);
+    const isHidden = scope.isHidden || isBehindAssignment;
+    this.command(words, command.text, { ...scope, isHidden }, { ...(why && { poison: why }), ...(input && { input }) });
     if (words[0]?.value === 'cd') return this.changeDirectory(words.slice(1), scope);
     return mayMove(words) ? { ok: [], failed: [] } : { ok: scope.cwds, failed: scope.cwds };
   }
@@ -219,8 +212,12 @@ export class CommandWalk {
   }
 
   /** One command by its words, and all it runs. */
-  private command(words: Argument[], text: string, scope: Scope, poison?: string): string | undefined {
-    const { input } = scope;
+  private command(
+    words: Argument[],
+    text: string,
+    scope: Scope,
+    { poison, input }: { poison?: string; input?: Argument } = {},
+  ): string | undefined {
     const judgement = judgeCommand(words, { path: this.options.path, ...(input && { input }) });
     const name = words[0]?.value ?? '';
     const segment: PlacedSegment = {
