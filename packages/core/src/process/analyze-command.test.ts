@@ -415,6 +415,28 @@ test('a path through a link leads where the kernel would go', async () => {
   expect((await analyzeIn(root, 'cat */secret')).reads).toEqual([root, join(root, 'link')]);
 });
 
+test('git reads paths from the directory it changes to', async () => {
+  const root = tempDirectory({ '.aws/credentials': '', 'sub/a.txt': '', 'a.txt': '' });
+  symlinkSync('/etc', join(root, 'sub/link'));
+  const readsOf = async (command: string) => (await analyzeIn(root, command)).reads;
+  expect(await readsOf('git -C .aws diff --no-index credentials /dev/null')).toContain(join(root, '.aws/credentials'));
+  expect(await readsOf('git -C sub diff --no-index link/hostname a.txt')).toContain(join(root, 'sub/link/hostname'));
+  expect(await readsOf('git -C sub/link/apt diff --no-index ../hostname a.txt')).toContain('/etc/hostname');
+  expect(await readsOf('git -C sub blame link/hostname')).toContain(join(root, 'sub/link/hostname'));
+  expect(await readsOf("git -C '' diff --no-index a.txt sub/a.txt")).toContain(join(root, 'a.txt'));
+  for (const command of [
+    'git -C sub diff --no-index *.txt a.txt',
+    'for f in *.txt; do git -C sub diff --no-index "$f" a.txt; done',
+    'for d in *; do git -C "$d" diff --no-index credentials a.txt; done',
+    'git -C .. diff --no-index $x a.txt',
+    'git diff --no-index . sub',
+    'git diff . sub',
+  ])
+    expect((await analyzeIn(root, command)).isReadOnly, command).toBe(false);
+  for (const command of ['for d in *; do git -C "$d" log; done', 'git -C sub diff a.txt', 'git -C sub grep foo'])
+    expect((await analyzeIn(root, command)).isReadOnly, command).toBe(true);
+});
+
 test('a pattern names the files it matches now', async () => {
   const root = tempDirectory({ '.netrc': '', 'a.txt': '' });
   expect((await analyzeIn(root, 'cat .n*')).reads).toEqual([root, join(root, '.netrc')]);

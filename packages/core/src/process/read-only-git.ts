@@ -8,7 +8,11 @@ const globalFlags = new Set(['--no-pager', '-P', '--no-optional-locks', '--liter
 /** Flags whose value may make git run a signature check. */
 const namesFormat = /^--(format|pretty|sort)$/;
 
-/** git with the subcommands and flags that only show. */
+/**
+ * git with the subcommands and flags that only show. Without flags that name a file to read, which git looks for from
+ * the top of the work tree, those that look into submodules, which are other repositories, and `whatchanged`, which an
+ * alias may replace.
+ */
 export const judgeGit: Judge = (args) => {
   const directories: Argument[] = [];
   let at = 0;
@@ -31,8 +35,21 @@ export const judgeGit: Judge = (args) => {
   );
   if (vague) return { why: `${vague.text} is only known when it runs` };
   const effects = judgeSubcommand(rest);
-  return { ...effects, reads: [...repositories, ...(effects.reads ?? [])], repositories };
+  const [directory] = directories;
+  const { reads = [], searches = [] } = effects;
+  const vaguePath = directory && reads.find((path) => path !== here && !(isPlain(path) && isPlain(directory)));
+  if (vaguePath) return { why: `${vaguePath.text} is looked up in another directory`, repositories };
+  const from = (path: Argument) => (directory ? seenFrom(directory, path) : path);
+  return { ...effects, reads: [...repositories, ...reads.map(from)], searches: searches.map(from), repositories };
 };
+
+const isPlain = ({ isKnown, below, names }: Argument) => isKnown && !below && !names;
+
+/** A path that git reads after it has changed to a directory. */
+function seenFrom(directory: Argument, path: Argument): Argument {
+  if (path === here) return directory;
+  return path.value.startsWith('/') ? path : { ...path, value: `${directory.value || '.'}/${path.value}` };
+}
 
 /** `--contains` and `--merged` take a commit, or none when they come last. */
 function withoutLastDefault(args: readonly Argument[]): readonly Argument[] {
@@ -42,7 +59,7 @@ function withoutLastDefault(args: readonly Argument[]): readonly Argument[] {
 // Without --output, which writes, --ext-diff and --textconv, which run, --submodule, which looks into other
 // repositories by their rules, and -O, which reads.
 const diff =
-  '-pusRazwbWrtDmc -U: -S: -G: -M? -C? -B? -X? -l: --patch --no-patch --unified= --raw --patch-with-stat --minimal ' +
+  '-pusRazwbWrtDmc -U? -S: -G: -M? -C? -B? -X? -l: --patch --no-patch --unified=? --raw --patch-with-stat --minimal ' +
   '--patience --histogram --diff-algorithm= --stat=? --stat-width= --compact-summary --numstat --shortstat --dirstat=? ' +
   '--summary --name-only --name-status --no-renames --find-renames=? --find-copies=? --find-copies-harder --check ' +
   '--full-index --binary --abbrev=? --no-abbrev --ignore-all-space --ignore-space-change --ignore-space-at-eol ' +
@@ -53,11 +70,11 @@ const diff =
 
 // Without --show-signature, which runs gpg.
 const log =
-  `${diff} -# -n: -i -E -F -P -g -L: --max-count= --skip= --oneline --pretty=? --format= --graph --no-graph --decorate=? ` +
+  `${diff} -# -n: -i -E -F -P -g -L: --max-count= --skip= --oneline --pretty=? --format=? --graph --no-graph --decorate=? ` +
   '--no-decorate --decorate-refs= --decorate-refs-exclude= --clear-decorations --all --branches=? --tags=? --remotes=? ' +
   '--glob= --exclude= --since= --after= --until= --before= --author= --committer= --grep= --regexp-ignore-case ' +
-  '--extended-regexp --fixed-strings --perl-regexp --all-match --invert-grep --merges --no-merges --min-parents= ' +
-  '--max-parents= --first-parent --not --reverse --date= --date-order --author-date-order --topo-order --follow ' +
+  '--extended-regexp --fixed-strings --perl-regexp --all-match --invert-grep --merges --no-merges --min-parents=? ' +
+  '--max-parents=? --first-parent --not --reverse --date= --date-order --author-date-order --topo-order --follow ' +
   '--full-history --simplify-merges --simplify-by-decoration --dense --sparse --ancestry-path --left-right --left-only ' +
   '--right-only --cherry-pick --cherry-mark --cherry --boundary --abbrev-commit --no-abbrev-commit --show-pulls ' +
   '--parents --children --walk-reflogs --mailmap --use-mailmap --no-mailmap --source --full-diff --no-walk=? ' +
@@ -77,11 +94,13 @@ const plainKey =
 
 const judgeSubcommand = subcommands({
   log: program(log, 'text'),
-  whatchanged: program(log, 'text'),
   show: program(log, 'text'),
-  // Two paths are compared even outside a repository.
-  diff: program(`${diff} --no-index`, 'paths'),
-  'diff-tree': program(`${diff} --stdin --root -v --pretty=? --format= --no-commit-id`, 'text'),
+  diff: (args) => {
+    const effects = judgeDiff(args);
+    // Two paths are compared even outside a repository, with all that is in them.
+    return effects.reads?.length === 2 ? { ...effects, searches: effects.reads } : effects;
+  },
+  'diff-tree': program(`${diff} --stdin --root -v --pretty=? --format=? --no-commit-id`, 'text'),
   'diff-index': program(diff, 'text'),
   'diff-files': program(diff, 'text'),
   'range-diff': program(`${diff} --creation-factor= --no-dual-color --left-only --right-only`, 'text'),
@@ -91,7 +110,7 @@ const judgeSubcommand = subcommands({
     'text',
   ),
   branch: program(
-    `-arvl --all --remotes --verbose --list --show-current --abbrev= --no-abbrev ${refs}`,
+    `-arvl --all --remotes --verbose --list --show-current --abbrev=? --no-abbrev ${refs}`,
     'text',
     onlyListing('-l', '--list'),
   ),
@@ -120,9 +139,9 @@ const judgeSubcommand = subcommands({
   ),
   'rev-list': program(`${log} --count --objects --disk-usage --header --timestamp`, 'text'),
   'ls-files': program(
-    '-cdmoisuktvzf -x: -X@ --cached --deleted --modified --others --ignored --stage --unmerged --killed --directory ' +
-      '--no-empty-directory --exclude= --exclude-from=@ --exclude-per-directory= --exclude-standard --error-unmatch ' +
-      '--with-tree= --full-name --recurse-submodules --abbrev=? --debug --eol --deduplicate --format=',
+    '-cdmoisuktvzf -x: --cached --deleted --modified --others --ignored --stage --unmerged --killed --directory ' +
+      '--no-empty-directory --exclude= --exclude-per-directory= --exclude-standard --error-unmatch ' +
+      '--with-tree= --full-name --abbrev=? --debug --eol --deduplicate --format=',
     'text',
   ),
   'ls-tree': program(
@@ -132,15 +151,16 @@ const judgeSubcommand = subcommands({
   'cat-file': program('-tsep', 'text'),
   blame: program(
     '-ltsewpcfn -L: -C? -M? --show-email --porcelain --line-porcelain --incremental --date= --since= --reverse --first-parent ' +
-      '--abbrev= --root --color-lines --color-by-age --show-number --show-name --minimal --ignore-rev= --ignore-revs-file=@',
-    'text',
+      '--abbrev=? --root --color-lines --color-by-age --show-number --show-name --minimal --ignore-rev=',
+    // A file below a link is read where the link leads.
+    'paths',
   ),
   shortlog: program(
-    '-sne -c -w? --summary --numbered --email --committer --group= --format= --no-merges --merges --since= --until= --after= --before= --author= --all --branches=? --grep=',
+    '-sne -c -w? --summary --numbered --email --committer --group= --format=? --no-merges --merges --since= --until= --after= --before= --author= --all --branches=? --grep=',
     'text',
   ),
   describe: program(
-    '--tags --all --long --always --abbrev= --exact-match --dirty=? --contains --match= --exclude= --first-parent --candidates= --debug',
+    '--tags --all --long --always --abbrev=? --exact-match --dirty=? --contains --match= --exclude= --first-parent --candidates= --debug',
     'text',
   ),
   'name-rev': program('--name-only --tags --refs= --exclude= --all --always --no-undefined', 'text'),
@@ -158,8 +178,8 @@ const judgeSubcommand = subcommands({
         : `${first.text} may change the log`,
   }),
   grep: program(
-    '-aIiwvhHEGPFnlLzcoWpqr -# -e: -f@ -A: -B: -C: -m: --cached --no-index --untracked --no-exclude-standard --exclude-standard ' +
-      '--recurse-submodules --text --ignore-case --word-regexp --invert-match --full-name --extended-regexp ' +
+    '-aIiwvhHEGPFnlLzcoWpqr -# -e: -A: -B: -C: -m: --cached --no-index --untracked --no-exclude-standard --exclude-standard ' +
+      '--text --ignore-case --word-regexp --invert-match --full-name --extended-regexp ' +
       '--basic-regexp --perl-regexp --fixed-strings --line-number --column --files-with-matches --name-only ' +
       '--files-without-match --null --only-matching --count --color=? --no-color --break --heading --show-function ' +
       '--function-context --context= --after-context= --before-context= --max-depth= --max-count= --threads= --and --or ' +
@@ -176,5 +196,6 @@ const judgeSubcommand = subcommands({
   '--version': program('', 'none'),
 });
 
+const judgeDiff = program(`${diff} --no-index`, 'paths');
 const remoteList = program('-v --verbose', 'none');
 const remoteUrl = program('--all --push', 'text');
