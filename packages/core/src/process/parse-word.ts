@@ -115,21 +115,28 @@ type Parameter = Extract<WordPart, { type: 'ParameterExpansion' }>;
 function readParameter(part: Parameter, isQuoted: boolean): Piece {
   const { prefix, index, operation, parameter } = part;
   if (!prefix && !index && !operation) return readVariable(parameter, isQuoted);
-  const effect = effectWithin(part);
+  const effect = effectWithin(part, isQuoted);
   if (effect !== undefined) return unknown(false, effect);
   return unknown(isQuoted && index === undefined && parameter !== '@');
 }
 
 /** What expanding a parameter does besides, at any depth of its operands. Scripts inside are judged on their own. */
-function effectWithin(part: Parameter): string | undefined {
-  const pending: SyntaxNode[] = [part];
-  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+function effectWithin(part: Parameter, isQuoted: boolean): string | undefined {
+  const pending: { node: SyntaxNode; isQuoted: boolean }[] = [{ node: part, isQuoted }];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { node } = next;
     if (node.type === 'ParameterExpansion' && !isHarmless(node)) return `evaluates ${node.text}`;
     if (node.type === 'ArithmeticExpansion' && !plainArithmetic.test(node.text)) return 'calculates with variables';
-    if (node.type !== 'Script') pending.push(...childrenOf(node));
+    // Inside double quotes and here-documents bash often takes such quotes for plain text, and expands what is in them.
+    if (next.isQuoted && innerQuotes.has(node.type)) return `${part.text} has quotes inside quotes`;
+    if (node.type === 'Script') continue;
+    const isInside = next.isQuoted || node.type === 'DoubleQuoted';
+    pending.push(...childrenOf(node).map((child) => ({ node: child, isQuoted: isInside })));
   }
   return undefined;
 }
+
+const innerQuotes: ReadonlySet<string> = new Set(['SingleQuoted', 'AnsiCQuoted', 'LocaleString']);
 
 const harmlessOperations = new Set(['Remove', 'Replace', 'CaseModification']);
 

@@ -1,7 +1,8 @@
 import type { Argument } from './expand-word.js';
 import { type Effects, flagList, sortArguments } from './read-arguments.js';
 
-const flags = flagList('-F: -v: --field-separator= --assign= --version +');
+/** Without long names for -F and -v, which mawk does not know: it may take what follows for the program. */
+const flags = flagList('-F: -v: --version +');
 
 /** Longer ones are not read: what reads them takes more than linear time on hostile text. */
 const maxProgram = 2_000;
@@ -21,7 +22,8 @@ export function judgeAwk(args: readonly Argument[]): Effects {
 function isPlainProgram(source: string): boolean {
   const code = withoutLiterals(source);
   if (code === undefined) return false;
-  if (/\b(system|getline|close|fflush|include|load|ARGV|ARGC|SYMTAB|FUNCTAB|PROCINFO)\b|@/.test(code)) return false;
+  if (/\b(system|getline|close|fflush|extension|include|load|ARGV|ARGC|SYMTAB|FUNCTAB|PROCINFO)\b|@/.test(code))
+    return false;
   if (code.replaceAll('||', '').includes('|')) return false;
   return !redirects(code);
 }
@@ -42,7 +44,8 @@ function withoutLiterals(source: string): string | undefined {
   let code = '';
   for (let at = 0; at < source.length; at++) {
     const character = source[at] ?? '';
-    if (character === '#') return undefined;
+    // A comment, or a line that goes on: both make it unclear what the next slash is.
+    if (character === '#' || character === '\\') return undefined;
     if (character !== '"' && character !== '/') {
       code += character;
       continue;
@@ -61,14 +64,12 @@ function withoutLiterals(source: string): string | undefined {
   return code;
 }
 
+/** Brackets hold no slash and end at the same place for every awk; the regular expression ends at the next bare slash. */
+const regex = /\/(?:[^\\/[\n]|\\[^\n]|\[\^?(?![\]^])(?:[^\]\\/[\n]|\[:[a-z]+:\])+\])*\//y;
+const string = /"(?:[^\\"\n]|\\[^\n])*"/y;
+
 function endOfLiteral(source: string, start: number): number {
-  const quote = source[start];
-  for (let at = start + 1; at < source.length; at++) {
-    if (source[at] === '\n') return -1;
-    // A bracket may hold a slash that does not end the expression.
-    if (quote === '/' && source[at] === '[' && /^\[[^\]]*\//.test(source.slice(at))) return -1;
-    if (source[at] === quote) return at;
-    if (source[at] === '\\') at++;
-  }
-  return -1;
+  const literal = source[start] === '/' ? regex : string;
+  literal.lastIndex = start;
+  return literal.test(source) ? literal.lastIndex - 1 : -1;
 }

@@ -1,5 +1,5 @@
 import { program } from './program-spec.js';
-import type { Judge } from './read-arguments.js';
+import type { Judge, SortedArguments } from './read-arguments.js';
 
 const info = '--help --version';
 const free = { isFree: true };
@@ -10,18 +10,11 @@ export const systemPrograms: Record<string, Judge> = {
     `-ahHiklPTv -B: -t: -x: --all --block-size= --human-readable --si --inodes --local --portability --print-type --total --type= --output=? ${info}`,
     'paths',
   ),
-  // BSD style letters come without a dash.
+  // Without flags that take a value in one style only. procps reads what it does not understand again as BSD letters.
   ps: program(
-    '-AaCdefFgGHjklLMNopPqrsStTuUVwxyZ -o: -p: -C: -u: -U: -t: --forest --headers --no-headers --sort= --format= --pid= --ppid= --user= --cols= --width= --help --version',
+    '-AaefFHjlLuwxy -o: -p: --forest --headers --no-headers --sort= --format= --pid= --ppid= --user= --cols= --width= --help --version',
     'text',
-    {
-      // The letter e without a dash shows the environment of every process.
-      refuse: ({ operands, values }) =>
-        operands.every(({ value }) => /^[a-df-zA-Z]+$|^[\d,]+$/.test(value)) &&
-        values.every(({ value }) => value.isKnown && !/env/.test(value.value))
-          ? undefined
-          : 'it could show the environment of other programs',
-    },
+    { refuse: (args) => (showsEnvironment(args) ? 'it could show the environment of other programs' : undefined) },
   ),
   pgrep: program(
     '-acfilnovwx -d: -P: -u: -U: -g: -G: -t: --list-name --list-full --full --exact --newest --oldest --count --ignore-case --parent= --euid=',
@@ -59,3 +52,15 @@ export const systemPrograms: Record<string, Judge> = {
   which: program('-as --all', 'text'),
   whereis: program('-bmsul', 'text'),
 };
+
+/** The BSD letter e shows the environment of every process; -e does so when there is a second reading. */
+function showsEnvironment({ flags, values, operands }: SortedArguments): boolean {
+  const isReadTwice = flags.has('-u') || flags.has('-x') || operands.length > 0;
+  return (
+    (flags.has('-e') && isReadTwice) ||
+    !operands.every(({ value }) => /^[afjlruwxTH]+$|^[\d,]+$/.test(value)) ||
+    !values.every(({ flag, value: { value, isKnown } }) =>
+      flag === '-p' ? /^[\d,]+$/.test(value) : isKnown && !/env/.test(value),
+    )
+  );
+}
