@@ -43,6 +43,8 @@ const binaryMessage =
 
 /** Reads ripgrep's output as it comes, in memory bounded by the longest printed line. */
 export class RgOutput {
+  /** Nothing that could be understood has come. */
+  isEmpty = true;
   readonly #onLine: (line: RgLine) => void;
   readonly #onBinary: (path: BytePath) => void;
   #rest: Buffer = Buffer.alloc(0);
@@ -89,6 +91,7 @@ export class RgOutput {
     }
     const textEnd = data.indexOf(lineFeed, at);
     if (textEnd < 0) return undefined;
+    this.isEmpty = false;
     const path = this.#withoutMessages(data.toString('latin1', start, pathEnd));
     const [number = 0, second = 0, third] = fields;
     const [column, offset] = third === undefined ? [0, second] : [second, third];
@@ -99,6 +102,7 @@ export class RgOutput {
   #withoutMessages(text: string): BytePath {
     let rest = text;
     for (let found = binaryMessage.exec(rest); found !== null; found = binaryMessage.exec(rest)) {
+      this.isEmpty = false;
       this.#onBinary(found[1] ?? '');
       rest = rest.slice(found[0].length);
     }

@@ -1,18 +1,67 @@
+import { lstatSync } from 'node:fs';
 import { ToolError } from '../errors.js';
+import { type BytePath, systemPath } from './byte-path.js';
 import { codeOf } from './fs-error.js';
-import type { RipgrepEnd } from './ripgrep.js';
+import type { ExitCode } from './ripgrep.js';
 import type { WalkNotes } from './walk-notes.js';
 
-/** Files that could not be read are noted; anything else that went wrong is a typed error, never "no matches". */
-export function checkEnd({ code, stderr }: RipgrepEnd, notes: WalkNotes): void {
-  if (code === 0 || code === 1) return;
-  if (code === null) throw new ToolError('grep_execution_error', 'ripgrep was ended by a signal. Try again.');
-  const lines = stderr.split('\n').filter((line) => line.trim() !== '');
-  const aboutFiles = lines.filter((line) => /\(os error \d+\)$/.test(line));
-  if (lines.length === 0 || aboutFiles.length < lines.length) throw searchError(stderr);
-  for (const line of aboutFiles) {
-    const [, path = '', reason = line] = /^(?:rg: )?(.*?): (.*)$/.exec(line) ?? [];
-    notes.add('files that could not be read', Buffer.from(path).toString('latin1'), reason);
+/** What ripgrep complained about that is neither a file nor the end of the search. */
+export const otherProblems = 'ripgrep also said';
+
+/**
+ * Reads what ripgrep complains about, as it comes. Files that could not be read are noted; anything else that went
+ * wrong is a typed error, never "no matches".
+ */
+export class Complaints {
+  readonly #notes: WalkNotes;
+  readonly #nameOf: (path: BytePath) => BytePath;
+  #rest = '';
+  #aboutFiles = 0;
+  #other = '';
+
+  constructor(notes: WalkNotes, nameOf = (path: BytePath) => path) {
+    this.#notes = notes;
+    this.#nameOf = nameOf;
+  }
+
+  push(chunk: Buffer): void {
+    const messages = (this.#rest + chunk.toString('latin1')).split(betweenMessages);
+    this.#rest = (messages.pop() ?? '').slice(0, maxMessage);
+    for (const message of messages) this.#read(message);
+  }
+
+  /** `isEmpty`: nothing was printed that could be understood. */
+  checkEnd(code: ExitCode, { isEmpty }: { isEmpty: boolean }): void {
+    if (code === null) throw new ToolError('grep_execution_error', 'ripgrep was ended by a signal. Try again.');
+    if (code === 1 || (code === 0 && !isEmpty)) return;
+    this.#read(this.#rest.trimEnd());
+    if (code === 2 && this.#other === '' && this.#aboutFiles > 0) return;
+    if (code !== 2 || isEmpty) throw searchError(Buffer.from(this.#other, 'latin1').toString('utf8'));
+    this.#notes.add(otherProblems, this.#other.trim() || 'something went wrong');
+  }
+
+  #read(message: string): void {
+    const [, path, reason] = aboutFile.exec(message) ?? [];
+    if (path === undefined) {
+      if (this.#other.length < maxMessage) this.#other += message;
+      return;
+    }
+    this.#aboutFiles++;
+    const name = this.#nameOf(path);
+    this.#notes.add(`${isDirectory(name) ? 'directories' : 'files'} that could not be read`, name, reason);
+  }
+}
+
+/** A name may hold line feeds, and then looks like several messages: one about a file ends only with the error of the system. */
+const betweenMessages = /(?<=\(os error \d+\))\n(?=rg: )/;
+const aboutFile = /^rg: (?=\/|.*\(os error \d+\)$)(.*?)(?:: ([ -9;-~]*))?$/s;
+const maxMessage = 16 << 10;
+
+function isDirectory(path: BytePath): boolean {
+  try {
+    return lstatSync(systemPath(path)).isDirectory();
+  } catch {
+    return false;
   }
 }
 

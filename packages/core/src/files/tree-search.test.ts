@@ -2,7 +2,7 @@ import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { bundleChild } from '../../../../testing/bundle.js';
 import { report } from '../../../../testing/long-run.js';
 import { randomBelow, usualSeed } from '../../../../testing/random.js';
@@ -223,18 +223,43 @@ test.skipIf(inside === undefined)('a directory mounted inside itself is searched
   });
 });
 
-// RL04
-test.skipIf(process.getuid?.() !== 0)('what another user may not read is noted, the rest searched', async () => {
+/** What the child finds as a user who may read nothing but what is open to all. */
+async function searchedByNobody(root: string, closed: readonly string[]) {
   const { rgPath } = await import('@vscode/ripgrep');
-  const root = tempDirectory({ 'a/x': 'needle', 'shut/y': 'needle', closed: 'needle' });
   const child = await bundleChild('search-tree');
   // Where this project lies may be closed to others.
   const program = join(dirname(child), 'rg');
   copyFileSync(rgPath, program);
   for (const path of [root, dirname(child), program]) chmodSync(path, 0o755);
-  for (const name of ['shut', 'closed']) chmodSync(join(root, name), 0);
+  for (const name of closed) chmodSync(join(root, name), 0);
   const { stdout } = await run(process.execPath, [child, root, program], { uid: 65_534, gid: 65_534, timeout: 60_000 });
-  const { found, notes } = JSON.parse(stdout);
-  expect(found).toEqual([`${root}/a/x`]);
-  expect(notes.join()).toMatch(/Permission denied.* and 1 more/);
+  return JSON.parse(stdout.replaceAll(`${root}/`, ''));
+}
+
+const denied = 'Permission denied (os error 13)';
+
+// RL04
+describe.skipIf(process.getuid?.() !== 0)('what another user may not read is noted and takes no match away', () => {
+  test('files and directories apart', async () => {
+    const root = tempDirectory({ 'a/x': 'needle', 'shut/y': 'needle', closed: 'needle' });
+    const { found, notes } = await searchedByNobody(root, ['shut', 'closed']);
+    expect(found).toEqual(['a/x']);
+    expect(notes.toSorted()).toEqual([
+      `(directories that could not be read: shut: ${denied})`,
+      `(files that could not be read: closed: ${denied})`,
+    ]);
+  });
+
+  test.each([
+    ['many files', Array.from({ length: 600 }, (_, index) => `closed-${index}`)],
+    ['a name of two lines', ['bad\nname.txt']],
+    ['names that look like messages', ['a\nrg: regex parse error\nrg: b', 'c: (os error 1)\nrg: d']],
+  ])('%s', async (_, closed) => {
+    const files = Object.fromEntries(closed.map((name) => [name, 'needle']));
+    const root = tempDirectory({ '.git/HEAD': '', 'ok.txt': 'needle', ...files });
+    const { found, notes } = await searchedByNobody(root, closed);
+    expect(found).toEqual(['ok.txt']);
+    expect(notes).toEqual([expect.stringMatching(/^\(files that could not be read: [^\n]*\)$/)]);
+    if (closed.length === 600) expect(notes[0]).toMatch(/ and 599 more\)$/);
+  });
 });

@@ -5,7 +5,7 @@ import type { IgnoreLevel } from './ignore-rules.js';
 import { mountsBelow } from './mounts.js';
 import { argumentFor } from './rg-batch.js';
 import { RgOutput } from './rg-output.js';
-import { checkEnd } from './ripgrep-error.js';
+import { Complaints, otherProblems } from './ripgrep-error.js';
 import { type SearchJob, searchFlags } from './search-job.js';
 import { isSuspectDirectory, secretFiles, withoutSecretsFlag } from './secret-files.js';
 import { SkippedEntries } from './skipped-entries.js';
@@ -98,7 +98,8 @@ class TreeSearch {
       clearTimeout(this.#patience);
     }
     // The log names `.git` if it names anything.
-    if (this.#log.isOdd || this.#gitIsMissing) return false;
+    const isOdd = this.#log.isOdd || this.#gitIsMissing || this.#job.found.notes.has(otherProblems);
+    if (isOdd) return false;
     if (this.#left.length > 0) await searchWalked(this.#job, (signal) => this.#walkLeft(signal));
     return true;
   }
@@ -110,13 +111,15 @@ class TreeSearch {
       (path) => this.#isVisible(path) && found.notes.add('binary files that match', path),
     );
     const args = ['--debug', ...searchFlags(this.#job), ...walkFlags, '-e', options.pattern, '--', this.#argument];
-    const end = await ripgrep.run(args, {
+    const code = await ripgrep.run(args, {
       signal: this.#signal,
       onOutput: (chunk) => output.push(chunk),
       onLog: (chunk) => this.#readLog(chunk),
     });
     output.end();
-    checkEnd({ code: end.code, stderr: end.stderr + this.#log.errors }, found.notes);
+    const complaints = new Complaints(found.notes);
+    complaints.push(Buffer.from(this.#log.errors, 'latin1'));
+    complaints.checkEnd(code, output);
   }
 
   #readLog(chunk: Buffer): void {

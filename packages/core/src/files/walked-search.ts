@@ -3,7 +3,7 @@ import { devNull } from 'node:os';
 import { type BytePath, systemPath } from './byte-path.js';
 import { type RgBatch, RgBatches } from './rg-batch.js';
 import { type RgLine, RgOutput } from './rg-output.js';
-import { checkEnd } from './ripgrep-error.js';
+import { Complaints } from './ripgrep-error.js';
 import { type SearchJob, searchFlags } from './search-job.js';
 import { secretFiles } from './secret-files.js';
 import type { WalkedDirectory } from './walk.js';
@@ -70,12 +70,18 @@ async function searchBatch(job: SearchJob, { paths, only, descriptor }: RgBatch)
     if (only.get(path.slice(0, slash))?.has(path.slice(slash)) !== false) found.add({ ...line, path });
   };
   const output = new RgOutput(add, (path) => found.notes.add('binary files that match', nameOf(path)));
+  const complaints = new Complaints(found.notes, nameOf);
   const flags = ['--no-ignore', '--hidden', '--max-depth=1', ...searchFlags(job)];
   const opened = descriptor === undefined ? undefined : openSync(systemPath(descriptor), 'r');
   try {
-    const run = { signal, onOutput: (chunk: Buffer) => output.push(chunk), directory: opened };
-    checkEnd(await ripgrep.run([...flags, '-e', options.pattern, '--', ...paths], run), found.notes);
+    const code = await ripgrep.run([...flags, '-e', options.pattern, '--', ...paths], {
+      signal,
+      onOutput: (chunk) => output.push(chunk),
+      onError: (chunk) => complaints.push(chunk),
+      directory: opened,
+    });
     output.end();
+    complaints.checkEnd(code, output);
   } finally {
     if (opened !== undefined) closeSync(opened);
   }

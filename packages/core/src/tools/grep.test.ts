@@ -283,6 +283,10 @@ describe('errors', () => {
     ['failing', '#!/bin/sh\necho "rg: out of luck" >&2; exit 2\n', 'out of luck'],
     ['silently failing', '#!/bin/sh\nexit 2\n', 'did not say why'],
     ['wrong', '#!/bin/sh\necho "unknown flag" >&2; exit 64\n', 'unknown flag'],
+    ['empty', '#!\n', 'did not say why'],
+    ['another program that ends well', '/bin/true', 'did not say why'],
+    ['another program that talks', '/bin/echo', 'did not say why'],
+    ['another program that fails', '/bin/false', 'is not ripgrep'],
   ])('a ripgrep that is %s is an error, never "no matches"', async (_, program, message) => {
     const root = tempDirectory({ a: 'hit' });
     const path = program.startsWith('#!') ? join(tempDirectory({ rg: program }), 'rg') : program;

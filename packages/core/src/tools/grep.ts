@@ -30,6 +30,7 @@ const defaultLimit = 100;
 const maxLimit = 10_000;
 const maxContext = 50;
 const maxChars = 20_000;
+const defaultSearchMs = 30_000;
 
 export interface GrepOptions {
   /** After this long a search returns what it has found. */
@@ -44,7 +45,12 @@ export class GrepTool extends BaseTool<Params> {
   readonly #timeoutMs: number;
   readonly #judged: JudgedPaths;
 
-  constructor(workspace: Workspace, visibility: Visibility, ripgrep: Ripgrep, { searchMs = 30_000 }: GrepOptions = {}) {
+  constructor(
+    workspace: Workspace,
+    visibility: Visibility,
+    ripgrep: Ripgrep,
+    { searchMs = defaultSearchMs }: GrepOptions = {},
+  ) {
     super({
       name: 'grep_search',
       displayName: 'Grep',
