@@ -1,8 +1,8 @@
-import { accessSync, constants, existsSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { accessSync, constants, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { secretNames } from '../files/protected-names.js';
-import { protectionOf } from '../files/protected-paths.js';
 import { isWithin } from '../files/workspace.js';
+import { guardedNames } from './guarded-names.js';
 import type { SandboxRights } from './sandbox-rights.js';
 
 export interface BubblewrapOptions {
@@ -30,7 +30,7 @@ export interface BubblewrapPlan {
   arguments: string[];
   /** Names that bubblewrap creates as empty directories on the real disk, to be removed afterwards. */
   placeholders: string[];
-  /** Names that cannot be covered without breaking git, and that nobody but an attacker creates: to be removed after. */
+  /** Names that are missing and must not appear: to be removed afterwards. */
   forbidden: string[];
 }
 
@@ -45,7 +45,7 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
   const { roots, rights } = options;
   const masks = maskedPaths(options);
   const containsRoot = (path: string) => roots.some((root) => isWithin(path, root));
-  const protectedNames = rights.files ? { arguments: [], placeholders: [] } : protectNames(options);
+  const names = rights.files ? { arguments: [], placeholders: [], forbidden: [] } : protectNames(options);
   return {
     arguments: [
       ...(options.isKept ? [] : ['--die-with-parent']),
@@ -71,18 +71,14 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
         ? readOnly(options.cwd)
         : []),
       ...roots.filter((root) => root !== '/').flatMap((root) => ['--bind', root, root]),
+      ...names.arguments,
       ...masks.filter((path) => !containsRoot(path)).flatMap(mask),
-      ...protectedNames.arguments,
       ...(options.seccompDescriptor === undefined ? [] : ['--seccomp', `${options.seccompDescriptor}`]),
       '--chdir',
       options.cwd,
     ],
-    placeholders: protectedNames.placeholders,
-    // This file would make git take its configuration, and so its hooks, from another directory.
-    forbidden:
-      rights.files || options.isKept
-        ? []
-        : roots.map((root) => join(root, '.git', 'commondir')).filter((path) => !existsSync(path)),
+    placeholders: names.placeholders,
+    forbidden: names.forbidden,
   };
 }
 
@@ -137,50 +133,29 @@ function boundSockets(): string[] {
   }
 }
 
-/** Protected even before they exist: what we would load ourselves. Every name costs time and shows up in listings. */
-const reservedNames = ['.lathe', '.qwen'];
-const nestedNames = [
-  '.github/workflows',
-  '.github/actions',
-  '.cargo/config',
-  '.cargo/config.toml',
-  '.yarn/releases',
-  '.yarn/plugins',
-];
-const gitNames = ['hooks', 'config', 'config.worktree', 'info/attributes'];
-
-function protectNames({ roots, empty, placeholders, isKept }: BubblewrapOptions): Omit<BubblewrapPlan, 'forbidden'> {
-  const isMissing = (path: string) =>
-    placeholders.has(path) || lstatSync(path, { throwIfNoEntry: false }) === undefined;
-  const present = roots.flatMap(protectedIn).filter((path) => !isMissing(path));
-  const reserved = roots
-    .filter((root) => can(root, constants.W_OK))
-    .flatMap((root) => reservedNames.map((name) => join(root, name)))
-    .filter(isMissing);
+/** The mounts, outer ones first: on the way to a name no directory may be renamed, or another could take its place. */
+function protectNames(options: BubblewrapOptions): BubblewrapPlan {
+  const names = options.roots.map((root) => ({ root, ...guardedNames(root, options) }));
+  const fixed = names.flatMap((found) => found.fixed);
+  const reserved = names.flatMap((found) => found.reserved);
+  const ways = names.flatMap(({ root, ...found }) =>
+    [...found.fixed, ...found.reserved].flatMap((path) => directoriesBetween(root, path)),
+  );
   return {
     arguments: [
-      ...present.flatMap(isKept ? readOnly : fixate),
-      ...reserved.flatMap((path) => ['--ro-bind', empty, path]),
+      ...[...new Set(ways)].flatMap((path) => ['--bind', path, path]),
+      ...fixed.flatMap(readOnly),
+      ...reserved.flatMap((path) => ['--ro-bind', options.empty, path]),
     ],
     placeholders: reserved,
+    forbidden: names.flatMap(({ forbidden }) => forbidden),
   };
 }
 
-function protectedIn(root: string): string[] {
-  const names = [...readdirSync(root), ...nestedNames];
-  return names.map((name) => join(root, name)).filter((path) => protectionOf(path) !== undefined && existsSync(path));
-}
-
-function fixate(path: string): string[] {
-  return path.endsWith('/.git') && isDirectory(path) ? gitDirectory(path) : readOnly(path);
-}
-
-/** Commits stay possible, hooks and configuration do not change, and the directory cannot be swapped for another. */
-function gitDirectory(path: string): string[] {
-  const modules = join(path, 'modules');
-  const submodules = isDirectory(modules) ? readdirSync(modules).map((name) => join(modules, name)) : [];
-  const fixed = [path, ...submodules].flatMap((directory) => gitNames.map((name) => join(directory, name)));
-  return ['--bind', path, path, ...fixed.filter((name) => existsSync(name)).flatMap(readOnly)];
+/** From the outermost on. */
+function directoriesBetween(root: string, path: string): string[] {
+  const parent = dirname(path);
+  return parent === root || parent === path ? [] : [...directoriesBetween(root, parent), parent];
 }
 
 function readOnly(path: string): string[] {

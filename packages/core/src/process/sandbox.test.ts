@@ -287,10 +287,104 @@ describe.skipIf(!hasProgram('bwrap'))('bubblewrap', () => {
     for (const [name, content] of Object.entries(files)) expect(readFileSync(join(root, name), 'utf8')).toBe(content);
   });
 
-  test('git cannot be sent to another directory for its configuration', async () => {
+  const replacements = [
+    'mv .github g',
+    'rm -rf .github',
+    'mv .gitea g && mkdir -p .gitea/workflows && echo x > .gitea/workflows/a.yml',
+    'echo x > .gitea/workflows/a.yml',
+    'echo x > .bundle/config',
+    'mv .bundle b',
+    'mv .local/share s',
+    'mv .local l',
+    'echo x > .local/share/systemd/a.service',
+    'mv .git/info i',
+    'echo x > .git/info/attributes',
+    'mv .git/modules m',
+    'mv .git/modules/foo m',
+    'mv .git/modules/libs m',
+    'mv .git/modules/libs/bar m',
+    'echo x > .git/modules/libs/bar/config',
+    'echo x > .git/modules/libs/bar/hooks/pre-commit',
+    'echo x > .git/modules/foo/modules/inner/config',
+    'mkdir .git/modules/foo/hooks/x',
+    'mv .git/worktrees w',
+    'mv .git/worktrees/wt w',
+    'echo x > .git/worktrees/wt/commondir',
+    'rm .git/worktrees/wt/gitdir',
+  ];
+
+  // SB07
+  test('no directory on the way to a protected file is replaced by another', async () => {
+    const names =
+      '.github/workflows/ci.yml .gitea/workflows/a.yml .bundle/config .local/share/systemd/a.service .git/info/attributes ' +
+      '.git/modules/foo/HEAD .git/modules/foo/config .git/modules/foo/modules/inner/config .git/modules/libs/bar/HEAD ' +
+      '.git/modules/libs/bar/config .git/modules/libs/bar/hooks/a .git/worktrees/wt/commondir .git/worktrees/wt/gitdir ' +
+      '.git/worktrees/wt/HEAD';
+    const files = Object.fromEntries(names.split(' ').map((name) => [name, 'abc']));
+    const { run, root } = sandboxed({ files });
+    expect((await run(attempts(replacements))).text).toBe('');
+    // What is no configuration may go: mv copies, and removes what it can.
+    for (const name of names.split(' ').filter((name) => !name.endsWith('HEAD')))
+      expect([name, readFileSync(join(root, name), 'utf8')]).toEqual([name, 'abc']);
+    expect((await run('echo x > .github/notes && echo x > .git/modules/foo/HEAD')).ending).toEqual({
+      type: 'exit',
+      code: 0,
+    });
+  });
+
+  // SB07
+  test('where there are too many submodules to cover, none of them changes', async () => {
+    const files = Object.fromEntries(
+      Array.from({ length: 210 }, (_, index) => [`.git/modules/m${index}/config`, 'abc']),
+    );
+    const { run, root } = sandboxed({ files });
+    await run('for f in .git/modules/*; do echo x > $f/config; done');
+    expect(readFileSync(join(root, '.git/modules/m0/config'), 'utf8')).toBe('abc');
+    expect(readFileSync(join(root, '.git/modules/m209/config'), 'utf8')).toBe('abc');
+  });
+
+  // SB06
+  test('what git would execute or obey cannot be planted where it is missing', async () => {
+    const { run, root } = sandboxed({ files: { '.git/modules/libs/bar/HEAD': '' } });
+    rmSync(join(root, '.git/hooks'), { recursive: true });
+    const planted = ['.git', '.git/modules/libs/bar'].flatMap((directory) =>
+      ['hooks/pre-commit', 'config', 'config.worktree', 'commondir']
+        .map((name) => `${directory}/${name}`)
+        .filter((name) => name !== '.git/config'),
+    );
+    await run(planted.map((name) => `mkdir -p ${dirname(name)}; echo x > ${name}`).join('\n'));
+    expect(planted.filter((name) => existsSync(join(root, name)))).toEqual([]);
+    expect(readdirSync(join(root, '.git')).toSorted()).toEqual(['config', 'modules']);
+  });
+
+  // SB07
+  test('submodules and worktrees can be worked in', async () => {
     const { run, root } = sandboxed();
-    await run('echo ../evil > .git/commondir');
-    expect(existsSync(join(root, '.git/commondir'))).toBe(false);
+    rmSync(join(root, '.git'), { recursive: true });
+    const setup = `
+      export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_COUNT=3 GIT_CONFIG_KEY_0=user.name GIT_CONFIG_VALUE_0=A
+      export GIT_CONFIG_KEY_1=user.email GIT_CONFIG_VALUE_1=a@b GIT_CONFIG_KEY_2=protocol.file.allow GIT_CONFIG_VALUE_2=always
+      git init -q ../lib-$$ && git -C ../lib-$$ commit -qm lib --allow-empty
+      git init -q && git submodule --quiet add ../lib-$$ libs/foo && mv ../lib-$$ lib && git commit -qm first && git worktree add -q wt`;
+    const ready = spawn('bash', ['-ec', setup], { cwd: root, stdio: 'ignore' });
+    expect(await once(ready, 'close')).toEqual([0, null]);
+    const commit = 'git -c user.name=A -c user.email=a@b commit -q --allow-empty -m';
+    const work = [
+      `(cd libs/foo && ${commit} inner && git log -1 --format=%s)`,
+      `(cd wt && echo a > a && git add a && ${commit} linked && git log -1 --format=%s)`,
+      'git worktree add -q wt2 && git -C wt2 status --short',
+      `${commit} outer && git log -1 --format=%s && git gc -q`,
+    ];
+    const { text, ending } = await run(work.join(' && '));
+    expect([text, ending]).toEqual(['inner\nlinked\nouter', { type: 'exit', code: 0 }]);
+  });
+
+  test('keys stay out of sight where the workspace is the home directory', async () => {
+    const files = { '.ssh/id_ed25519': 'planted key', '.config/gh/hosts.yml': 'planted key', '.config/git/config': '' };
+    const root = tempDirectory(files);
+    const { run } = sandboxed({ roots: [root], userHome: root });
+    expect((await run(`grep -rhs planted ${root}`)).text).toBe('');
+    expect((await run(`ls -A ${root}`)).text).toContain('.config');
   });
 
   test('a commit is possible all the same', async () => {

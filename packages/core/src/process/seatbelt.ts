@@ -61,7 +61,7 @@ function* hiddenPaths({ home, hidden, rights }: SeatbeltOptions): Generator<stri
 /** Names as regular expressions on whole path segments; git's data stays writable except for hooks and configuration. */
 const protectedPatterns = executedNames
   .filter((name) => !name.startsWith('/'))
-  .map((name) => (name === '.git' ? '\\.git/(hooks|config)' : escapeName(name)))
+  .map((name) => (name === '.git' ? '\\.git/(hooks|config|config\\.worktree|commondir)' : escapeName(name)))
   .map((name) => `/${name}(/|$)`);
 
 function escapeName(name: string): string {

@@ -1,0 +1,120 @@
+import { accessSync, constants, type Dirent, existsSync, lstatSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { executedNames } from '../files/protected-names.js';
+import { protectionOf } from '../files/protected-paths.js';
+
+/** Names in a workspace that a sandboxed command must not change. */
+export interface GuardedNames {
+  /** They exist, and become read-only. */
+  fixed: string[];
+  /** Missing, and covered by an empty directory, which whoever looks for them takes for nothing. */
+  reserved: string[];
+  /** Missing, and impossible to cover without breaking git: removed afterwards, if they appear. */
+  forbidden: string[];
+}
+
+interface GuardOptions {
+  /** Names that are only there because another command is running. */
+  placeholders: { has(path: string): boolean };
+  /** Nobody will be there to remove what is forbidden. */
+  isKept: boolean;
+}
+
+/** Protected even before they exist: what we would load ourselves. Every name costs time and shows up in listings. */
+const reservedNames = ['.lathe', '.qwen'];
+
+export function guardedNames(root: string, { placeholders, isKept }: GuardOptions): GuardedNames {
+  const isMissing = (path: string) => placeholders.has(path) || !isThere(path);
+  const isGit = (path: string) => path.endsWith('/.git') && isDirectory(path) && !isKept;
+  const found = protectedBelow(root).filter((path) => !isMissing(path));
+  const git = found.filter(isGit).map((path) => gitNames(path, isMissing));
+  const reserved = reservedNames.map((name) => join(root, name)).filter(isMissing);
+  return {
+    fixed: [...found.filter((path) => !isGit(path)), ...git.flatMap(({ fixed }) => fixed)],
+    reserved: [...reserved, ...git.flatMap((names) => names.reserved)].filter((path) => canWrite(dirname(path))),
+    forbidden: git.flatMap(({ forbidden }) => forbidden),
+  };
+}
+
+/** Directories on the way to protected names of several segments: `.github` for `.github/workflows`. */
+const ways = new Set(
+  executedNames
+    .filter((name) => !name.startsWith('/'))
+    .flatMap((name) => name.split('/').map((_, count, segments) => segments.slice(0, count).join('/'))),
+);
+
+/** Protected names at the top of a workspace, those of several segments included. */
+function protectedBelow(root: string, way = ''): string[] {
+  return entriesOf(join(root, way)).flatMap(({ name }) => {
+    const path = join(root, way, name);
+    if (protectionOf(path) !== undefined) return existsSync(path) ? [path] : [];
+    const here = way === '' ? name : `${way}/${name}`;
+    return ways.has(here.toLowerCase()) && isDirectory(path) ? protectedBelow(root, here) : [];
+  });
+}
+
+/** What git executes, or what sends it elsewhere for that. */
+const gitPlaces = ['hooks', 'config', 'config.worktree', 'commondir', 'gitdir', 'info/attributes'];
+/** Those that nobody but an attacker creates where they are missing: configuration is read-only to everybody else too. */
+const forbiddenPlaces = ['config', 'config.worktree', 'commondir'];
+
+/** Commits stay possible, hooks and configuration do not change, in submodules and linked worktrees neither. */
+function gitNames(path: string, isMissing: (path: string) => boolean): GuardedNames {
+  const names: GuardedNames = { fixed: [], reserved: [], forbidden: [] };
+  const directories = [path];
+  for (const holder of [join(path, 'modules'), join(path, 'worktrees')].filter(isDirectory)) {
+    const budget = { looks: maxLooks };
+    const found = gitDirectoriesBelow(holder, budget);
+    if (budget.looks < 0) names.fixed.push(holder);
+    else directories.push(...found);
+  }
+  for (const directory of directories) {
+    const place = (name: string) => join(directory, name);
+    const hooks = place('hooks');
+    names.fixed.push(...gitPlaces.map(place).filter((file) => !isMissing(file) && existsSync(file)));
+    // A linked worktree takes its hooks from the directory that it names.
+    if (isMissing(hooks) && isMissing(place('commondir'))) names.reserved.push(hooks);
+    names.forbidden.push(...forbiddenPlaces.map(place).filter(isMissing));
+  }
+  return names;
+}
+
+/** In directories. Where there are more, none of them is writable. */
+const maxLooks = 200;
+/** Directories of git's own, in which no other git directory lies. */
+const gitData = new Set(['objects', 'refs', 'logs', 'hooks', 'info', 'lfs', 'rr-cache', 'branches']);
+
+function gitDirectoriesBelow(directory: string, budget: { looks: number }): string[] {
+  if (--budget.looks < 0) return [];
+  const entries = entriesOf(directory);
+  const isGit = entries.some(({ name }) => name === 'HEAD' || name === 'config');
+  const inner = entries
+    .filter((entry) => entry.isDirectory() && !(isGit && gitData.has(entry.name)))
+    .flatMap(({ name }) => gitDirectoriesBelow(join(directory, name), budget));
+  return isGit ? [directory, ...inner] : inner;
+}
+
+function entriesOf(directory: string): Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+function canWrite(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
