@@ -1,15 +1,6 @@
-/** A random number generator that a seed repeats. */
-export type Random = () => number;
-
-export function randomFrom(seed: number): Random {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
-}
+import { optionSoup } from './option-soup.js';
+import type { ProgramOptions } from './program-options.js';
+import { chance, pick, type Random } from './random.js';
 
 /** The files commands are generated for: some with names that try to be flags, patterns or commands. */
 export const scratchFiles: Record<string, string> = {
@@ -30,11 +21,12 @@ export const scratchFiles: Record<string, string> = {
   'x;touch canary': 'name\n',
   '[ab].txt': 'name\n',
   touch: 'not the program\n',
+  'args.txt': '-n 4 linkdir/secret.txt --output=canary\n',
 };
 
 /** One random command: mostly of harmless parts, often with something in it that would leave a file named canary. */
-export function generateCommand(random: Random): string {
-  const command = list(random, 2);
+export function generateCommand(random: Random, options?: ProgramOptions): string {
+  const command = options && chance(random, 0.4) ? optionSoup(random, options) : list(random, 2);
   return random() < 0.35 ? mutate(command, random) : command;
 }
 
@@ -44,13 +36,6 @@ export function generateWords(random: Random): string {
     random() < 0.1 ? '\\\n ' : ' ',
   );
 }
-
-function pick<T>(random: Random, items: readonly T[]): T {
-  const item = items[Math.floor(random() * items.length)];
-  if (item === undefined) throw new Error('nothing to pick from');
-  return item;
-}
-const chance = (random: Random, probability: number) => random() < probability;
 
 function list(random: Random, depth: number): string {
   const count = pick(random, [1, 1, 1, 2, 2, 3]);

@@ -3,15 +3,11 @@ import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, symlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
-import {
-  generateCommand,
-  generateWords,
-  type Random,
-  randomFrom,
-  scratchFiles,
-} from '../../../../testing/command-generator.js';
+import { generateCommand, generateWords, scratchFiles } from '../../../../testing/command-generator.js';
 import { report } from '../../../../testing/long-run.js';
+import { harvestOptions, type ProgramOptions } from '../../../../testing/program-options.js';
 import { hasProgram } from '../../../../testing/programs.js';
+import { type Random, randomFrom } from '../../../../testing/random.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { printWords, runTraced, type TracedBash } from '../../../../testing/traced-bash.js';
 import { isWithin } from '../files/workspace.js';
@@ -42,10 +38,11 @@ test.skipIf(!canTrace)(
   async () => {
     const place = scratchPlace();
     const random = randomFrom(seed);
+    const options = harvestOptions();
     const counts = { generated: 0, run: 0 };
     let tracing = Promise.resolve();
     while (counts.run < wanted) {
-      const batch = await unaskedCommands(Math.min(batchSize, wanted - counts.run), { random, place, counts });
+      const batch = await unaskedCommands(Math.min(batchSize, wanted - counts.run), { random, options, place, counts });
       await tracing;
       // The next batch is analysed while this one runs.
       tracing = checkBatch(batch, place);
@@ -64,14 +61,18 @@ interface Unasked {
   analysis: CommandAnalysis;
 }
 
+interface Generating {
+  random: Random;
+  options: ProgramOptions;
+  place: TracedBash;
+  counts: { generated: number };
+}
+
 /** Generates commands until enough of them would run without a question. */
-async function unaskedCommands(
-  count: number,
-  { random, place, counts }: { random: Random; place: TracedBash; counts: { generated: number } },
-): Promise<Unasked[]> {
+async function unaskedCommands(count: number, { random, options, place, counts }: Generating): Promise<Unasked[]> {
   const found: Unasked[] = [];
   while (found.length < count) {
-    const commands = Array.from({ length: 50 }, () => generateCommand(random));
+    const commands = Array.from({ length: 50 }, () => generateCommand(random, options));
     counts.generated += commands.length;
     const analysed = await Promise.all(
       commands.map(async (command) => ({ command, analysis: await analyze(command, place) })),
