@@ -45,6 +45,13 @@ export async function openLathe(flags: Flags, io: Io, options: OpenOptions = {})
   return lathe;
 }
 
+const endHooksMs = 5_000;
+
+/** Tells the hooks that a conversation is over; nobody waits long for what they do then. */
+export async function tellEnd({ hooks }: Lathe): Promise<void> {
+  await hooks?.sessionEnd('other', AbortSignal.timeout(endHooksMs)).catch(() => undefined);
+}
+
 export function latheHome(io: Io): string {
   return io.env['LATHE_HOME'] || join(io.home, '.lathe');
 }

@@ -12,7 +12,7 @@ import { type Flags, resumeOf } from '../args.js';
 import { exitCodes } from '../exit-codes.js';
 import type { Io } from '../io.js';
 import { modelTraffic } from '../model-traffic.js';
-import { openLathe } from '../open-lathe.js';
+import { openLathe, tellEnd } from '../open-lathe.js';
 import { JsonOutput } from './json-output.js';
 import { mentioned } from './mentioned-files.js';
 import { openModel, openSideModel } from './open-model.js';
@@ -54,7 +54,7 @@ async function start(
   try {
     return await work({ ...task, lathe, prompt }, signal);
   } finally {
-    await lathe.hooks?.sessionEnd('other', AbortSignal.timeout(5_000)).catch(() => undefined);
+    await tellEnd(lathe);
     await lathe.close();
   }
 }

@@ -4,6 +4,7 @@ import { findCommand } from '../commands.js';
 import { openCompleter } from '../completion/open-completer.js';
 import { exitCodes } from '../exit-codes.js';
 import type { Io } from '../io.js';
+import { tellEnd } from '../open-lathe.js';
 import { type Style, styleFor } from '../render/style.js';
 import type { ViewContext } from '../render/view-context.js';
 import { fateOf } from '../slash/background-command.js';
@@ -77,6 +78,7 @@ export async function startInteractive(
     void lathe.discover(signal);
     await shown;
   } finally {
+    if (driver.conversation !== undefined) await tellEnd(lathe);
     await Promise.all([endWith(lathe, io), history.close()]);
   }
   return exitCodes.success;

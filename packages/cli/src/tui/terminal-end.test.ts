@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { buildProgram, modelVariables } from '../../../../testing/lathe-program.js';
@@ -177,3 +178,14 @@ test('RA05 a thousand changes of size, from one column to five hundred, end in t
 }, 60_000);
 
 const statusOf = (text: string) => text.trimEnd().split('\n').at(-1) ?? '';
+
+test('hooks hear of the end of a conversation', async () => {
+  const ended = join(tempDirectory(), 'ended');
+  const settings = { hooks: { SessionEnd: [{ hooks: [{ command: `cat > ${ended}` }] }] } };
+  const HOME = tempDirectory({ '.lathe/settings.json': JSON.stringify(settings) });
+  const at = await withModel([{ text: 'Hello.' }], ['hi'], { env: { HOME } });
+  await at.shows('Hello.');
+  at.type('/quit\r');
+  expect(await at.exited()).toBe(0);
+  expect(JSON.parse(readFileSync(ended, 'utf8'))).toMatchObject({ hook_event_name: 'SessionEnd', reason: 'other' });
+}, 90_000);

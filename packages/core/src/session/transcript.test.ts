@@ -70,19 +70,19 @@ test('a process killed in the middle loses at most the record it was writing', {
   const directory = tempDirectory();
   for (let round = 0; round < (process.env['LATHE_LONG'] ? 50 : 6); round++) {
     const path = join(directory, `${round}.jsonl`);
-    const writer = spawn(process.execPath, [child, path, 'a', '100000']);
+    const writer = spawn(process.execPath, [child, path, 'a', '20000']);
     let seen = '';
     writer.stdout.on('data', (data) => {
       seen += data;
       if (seen.length > 40 * (round + 1)) writer.kill('SIGKILL');
     });
-    await once(writer, 'close');
+    const [, signal] = await once(writer, 'close');
     const confirmed = Number(seen.trimEnd().split('\n').at(-2) ?? 0);
     const { messages, lost } = await readTranscript(path);
     expect(messages.length).toBeGreaterThanOrEqual(confirmed);
     expect(messages.map(({ parts }) => parts[0]?.text?.split(' ')[1])).toEqual(messages.map((_, n) => String(n)));
     expect(lost).toBeLessThanOrEqual(1);
-    report('kills while a transcript is written', 1);
+    if (signal === 'SIGKILL') report('kills while a transcript is written', 1);
   }
 });
 
