@@ -24,7 +24,9 @@ test('nothing is written outside the workspace, protected names inside not at al
   // The last rule that matches wins, so the order is what protects.
   expect(at('(allow file-write* (subpath (param "ROOT_0")))')).toBeGreaterThan(at('(deny file-write*)'));
   expect(at('/\\.lathe(/|$)')).toBeGreaterThan(at('(allow file-write* (subpath (param "ROOT_0")))'));
-  expect(at('/\\.git/(hooks|config|config\\.worktree|commondir)(/|$)')).toBeGreaterThan(at('(allow file-write* (subpath (param "ROOT_0")))'));
+  expect(at('/\\.git/(hooks|config|config\\.worktree|commondir)(/|$)')).toBeGreaterThan(
+    at('(allow file-write* (subpath (param "ROOT_0")))'),
+  );
   expect(at('(deny file-read* file-write* (subpath (param "HIDDEN_0")))')).toBeGreaterThan(at('ROOT_0'));
   expect(lines).toContain('(deny network*)');
 });
