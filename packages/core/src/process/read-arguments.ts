@@ -30,7 +30,7 @@ export interface SortedArguments {
   operands: Argument[];
 }
 
-type ValueKind = 'none' | 'text' | 'path' | 'optional';
+type ValueKind = 'none' | 'text' | 'path' | 'optional' | 'pair';
 export interface FlagList {
   kinds: ReadonlyMap<string, ValueKind>;
   /** `-20` is a flag. */
@@ -43,15 +43,15 @@ export interface FlagList {
 
 /**
  * Reads a list of flags. `-abc` are flags without a value, `-n:` takes a text, `-f@` a path that is read, `-i?` a text
- * only when attached; likewise `--name`, `--name=`, `--name=@`, `--name=?`; `-#` is a number; `+` ends flags at the
- * first operand; `1` means that each flag is a word of its own, `-ab` included.
+ * only when attached; likewise `--name`, `--name=`, `--name=@`, `--name=?`; `--name==` takes the next two words; `-#`
+ * is a number; `+` ends flags at the first operand; `1` means that each flag is a word of its own, `-ab` included.
  */
 export function flagList(source: string): FlagList {
   const kinds = new Map<string, ValueKind>();
   const tokens = source.split(/\s+/).filter((token) => token !== '');
   const isSingle = tokens.includes('1');
   for (const token of tokens) {
-    const [, name = '', mark = ''] = /^(--?[^:@?=]+?)(:|@|\?|=|=@|=\?)?$/.exec(token) ?? [];
+    const [, name = '', mark = ''] = /^(--?[^:@?=]+?)(:|@|\?|=|=@|=\?|==)?$/.exec(token) ?? [];
     const kind = kindOf[mark] ?? 'none';
     if (name.startsWith('--') || mark !== '' || isSingle) kinds.set(name, kind);
     else for (const letter of name.slice(1)) kinds.set(`-${letter}`, kind);
@@ -66,6 +66,7 @@ const kindOf: Record<string, ValueKind | undefined> = {
   '=@': 'path',
   '?': 'optional',
   '=?': 'optional',
+  '==': 'pair',
 };
 
 /** Sorts arguments, or says which of them is not known to be harmless. */
@@ -99,25 +100,28 @@ const couldBeFlag = ({ isOpen, value }: Argument) => isOpen || value.startsWith(
 
 /** Adds flags and the value of the last one, which is attached or the next argument. */
 function addFlags(
-  taken: Taken,
+  { names, last, attached }: Taken,
   { sorted, rest, isFree }: { sorted: SortedArguments; rest: Argument[]; isFree: boolean },
 ): string | undefined {
-  for (const name of taken.names) sorted.flags.add(name);
-  if (taken.last === 'none') return undefined;
-  const flag = taken.names.at(-1) ?? '';
-  const value = taken.attached ?? rest.shift();
-  if (value === undefined) return `${flag} lacks its value`;
-  if (value.isOpen || (!taken.attached && (value.isGlob || looksLikeFlag(value) || (!isFree && couldBeFlag(value)))))
-    return `${value.text} could become a flag`;
-  sorted.values.push({ flag, value });
-  if (taken.last === 'path') sorted.paths.push(value);
+  for (const name of names) sorted.flags.add(name);
+  if (last === 'none') return undefined;
+  const flag = names.at(-1) ?? '';
+  const count = last === 'pair' ? 2 : 1;
+  const values = attached ? [attached] : rest.splice(0, count);
+  if (values.length < count) return `${flag} lacks its value`;
+  const vague = values.find(
+    (value) => value.isOpen || (!attached && (value.isGlob || looksLikeFlag(value) || (!isFree && couldBeFlag(value)))),
+  );
+  if (vague) return `${vague.text} could become a flag`;
+  sorted.values.push(...values.map((value) => ({ flag, value })));
+  if (last === 'path') sorted.paths.push(...values);
   return undefined;
 }
 
 interface Taken {
   names: string[];
-  /** What the last flag takes: nothing, or a value that is attached or follows. */
-  last: 'none' | 'text' | 'path';
+  /** What the last flag takes: nothing, or a value that is attached or follows, or two that follow. */
+  last: Exclude<ValueKind, 'optional'>;
   attached?: Argument;
 }
 
@@ -127,7 +131,7 @@ function takeLong(argument: Argument, { kinds }: Pick<FlagList, 'kinds'>): Taken
   if (kind === undefined) return `${argument.text} is not known to be harmless`;
   const hasValue = name.length < argument.value.length;
   if (!hasValue) return { names: [name], last: kind === 'optional' ? 'none' : kind };
-  if (kind === 'none') return `${argument.text} is not known to be harmless`;
+  if (kind === 'none' || kind === 'pair') return `${argument.text} is not known to be harmless`;
   return { names: [name], last: kind === 'path' ? 'path' : 'text', attached: dropStart(argument, name.length + 1) };
 }
 

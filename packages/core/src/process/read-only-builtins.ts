@@ -12,7 +12,7 @@ export function judgePrintf(args: readonly Argument[]): Effects {
 }
 
 /** Tests that look at a file. */
-export const fileTests = new Set(['-e', '-f', '-d', '-r', '-w', '-x', '-s', '-L', '-h', '-nt', '-ot', '-ef']);
+export const fileTests = new Set(['-e', '-f', '-d', '-r', '-w', '-x', '-s', '-L', '-h', '-a', '-nt', '-ot', '-ef']);
 const otherTests = new Set([
   '-z',
   '-n',
@@ -30,7 +30,6 @@ const otherTests = new Set([
   '!',
   '(',
   ')',
-  '-a',
   '-o',
   ']',
 ]);

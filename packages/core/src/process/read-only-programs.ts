@@ -21,8 +21,10 @@ const info = '--help --version';
 
 /** Programs of binutils read more flags, such as one that loads a plugin, from the file behind an @. */
 const noArgumentFile = {
-  refuse: ({ operands }: SortedArguments) =>
-    operands.some(({ value }) => value.startsWith('@')) ? 'the file behind an @ holds more flags' : undefined,
+  refuse: ({ operands, values }: SortedArguments) =>
+    [...operands, ...values.map(({ value }) => value)].some(({ value }) => value.startsWith('@'))
+      ? 'the file behind an @ holds more flags'
+      : undefined,
 };
 
 /** Whether two files differ is no secret, how they differ may be. */
@@ -61,7 +63,7 @@ const fileReaders: Record<string, Judge> = {
   expand: program(`-i -t: --initial --tabs= ${info}`, 'paths', free),
   unexpand: program(`-a -t: --all --first-only --tabs= ${info}`, 'paths', free),
   column: program(
-    `-tnxeJLRd -s: -o: -c: -N: -l: -H: -W: -E: --table --separator= --output-separator= --columns= --json --table-columns= ${info}`,
+    `-txeJLd -s: -o: -c: -N: -l: -H: -R: -W: -E: --table --separator= --output-separator= --columns= --json --table-columns= ${info}`,
     'paths',
     free,
   ),
@@ -123,7 +125,7 @@ const fileReaders: Record<string, Judge> = {
     noArgumentFile,
   ),
   file: program(
-    `-bhiLkNprsv0 -F: --brief --dereference --no-dereference --mime --mime-type --mime-encoding --extension ${info}`,
+    `-bhiLkNrsv0 -F: --brief --dereference --no-dereference --mime --mime-type --mime-encoding --extension ${info}`,
     'paths',
   ),
   stat: program(`-Lft -c: --dereference --file-system --format= --printf= --terse ${info}`, 'paths', free),
@@ -150,17 +152,14 @@ const fileReaders: Record<string, Judge> = {
   readelf: program('-aAdehlnrsSuVW --all --file-header --sections --symbols --dynamic --wide', 'paths', noArgumentFile),
   // Without -f, -L and modules, which read other files.
   jq: program(
-    `-acCenrsSMjR --arg= --argjson= --compact-output --null-input --raw-output --raw-input --slurp --sort-keys ` +
+    `-acCenrsSMjR --arg== --argjson== --compact-output --null-input --raw-output --raw-input --slurp --sort-keys ` +
       `--exit-status --tab --indent= --color-output --monochrome-output --join-output --stream --seq --unbuffered ${info}`,
     'filter',
     {
-      // After --arg and its value the filter is one of the later operands.
-      refuse: ({ operands, flags }) =>
+      refuse: ({ operands }) =>
         operands.some(
           ({ value, isKnown, pattern, isGlob }, index) =>
-            (!isKnown && !pattern) ||
-            (isGlob && (index === 0 || flags.has('--arg') || flags.has('--argjson'))) ||
-            /\b(import|include)\b/.test(value),
+            (!isKnown && !pattern) || (isGlob && index === 0) || /\b(import|include|modulemeta)\b/.test(value),
         )
           ? 'its filter could read other files'
           : undefined,

@@ -18,7 +18,8 @@ export function judgeSed(args: readonly Argument[]): Effects {
     given.length > 0 ? [given, sorted.operands] : [sorted.operands.slice(0, 1), sorted.operands.slice(1)];
   const reads = files.filter(({ value }) => value !== '-');
   const isPlain = scripts.every(({ value, isKnown }) => isKnown && value.length <= maxScript && isPlainScript(value));
-  return isPlain || sorted.flags.has('--sandbox') ? { reads } : { why: 'its script may do more than print', reads };
+  // Whatever stands before --sandbox is not in the sandbox, so the flag proves nothing.
+  return isPlain ? { reads } : { why: 'its script may do more than print', reads };
 }
 
 /** One command: addresses, then what it does. Commands that take a file name or run something are not in it. */
