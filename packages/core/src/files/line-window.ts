@@ -8,24 +8,31 @@ const width = 320;
 
 /** A line as the model sees it: whole when short, otherwise the part around its first match. */
 export async function lineText(line: RgLine): Promise<string> {
-  const { text, column } = line;
+  const text = withoutReturn(line.text);
+  if (text.length <= width) return text.toString('utf8');
   const isPreview = text.length > maxColumns;
-  const start = Math.max(0, column - 1 - before);
-  if (!isPreview && text.length <= width) return text.toString('utf8').replace(/\r$/, '');
-  if (!isPreview || start + width <= maxColumns) return cut(text.subarray(start, start + width), start > 0, true);
+  const start = Math.max(0, line.column - 1 - before);
+  // A preview may lack no more than the line end, which ripgrep counts too.
+  if (!isPreview || start + width <= maxColumns - '\r\n'.length) return cut(text.subarray(start), start > 0);
   const around = await readAround(line, start).catch(() => undefined);
-  if (around !== undefined) return cut(around.subarray(0, width), true, true);
-  return `${cut(text.subarray(0, width), false, true)} (match at byte ${column})`;
+  if (around !== undefined) return cut(around, true);
+  return `${cut(text, false)} (match at byte ${line.column})`;
 }
 
-/** Characters that the cut went through are left out. */
-function cut(bytes: Buffer, hasMoreBefore: boolean, hasMoreAfter: boolean): string {
-  const text = bytes.toString('utf8');
-  const clean = (hasMoreBefore ? text.replace(/^\uFFFD{1,3}/, '') : text).replace(/\uFFFD{1,3}$/, '');
-  return `${hasMoreBefore ? '…' : ''}${clean}${hasMoreAfter ? '…' : ''}`;
+/** The carriage return of a line that ends in CRLF is no part of it. */
+function withoutReturn(line: Buffer): Buffer {
+  return line.at(-1) === 0x0d ? line.subarray(0, -1) : line;
 }
 
-/** The bytes from `start` of the line, read from the file itself; `undefined` for files that ripgrep had to recode. */
+/** As much as is shown. Characters that a cut went through are left out. */
+function cut(bytes: Buffer, hasMoreBefore: boolean): string {
+  const hasMoreAfter = bytes.length > width;
+  const text = bytes.toString('utf8', 0, width);
+  const begun = hasMoreBefore ? `…${text.replace(/^\uFFFD{1,3}/, '')}` : text;
+  return hasMoreAfter ? `${begun.replace(/\uFFFD{1,3}$/, '')}…` : begun;
+}
+
+/** The line from `start`, a little more than is shown, read from the file; `undefined` if ripgrep had to recode it. */
 async function readAround({ path, offset }: RgLine, start: number): Promise<Buffer | undefined> {
   const handle = await open(systemPath(path), constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   try {
@@ -34,10 +41,10 @@ async function readAround({ path, offset }: RgLine, start: number): Promise<Buff
     await handle.read(mark, 0, 3, 0);
     if (mark.readUInt16BE(0) === 0xfffe || mark.readUInt16BE(0) === 0xfeff) return undefined;
     const skipped = mark.toString('latin1') === '\xef\xbb\xbf' ? 3 : 0;
-    const bytes = Buffer.alloc(width);
-    const { bytesRead } = await handle.read(bytes, 0, width, skipped + offset + start);
+    const bytes = Buffer.alloc(width + 2);
+    const { bytesRead } = await handle.read(bytes, 0, bytes.length, skipped + offset + start);
     const lineEnd = bytes.indexOf('\n');
-    return bytes.subarray(0, lineEnd < 0 ? bytesRead : lineEnd);
+    return withoutReturn(bytes.subarray(0, lineEnd < 0 ? bytesRead : lineEnd));
   } finally {
     await handle.close();
   }

@@ -34,6 +34,9 @@ export const outputFlags = [
   '--field-context-separator=\\x01',
 ];
 
+/** The note of files whose lines are not printed. */
+export const binaryMatches = 'binary files that match';
+
 /** More of one line than this is dropped: a preview counts what people see as characters, and those can be any size. */
 const maxRecord = 64 << 10;
 

@@ -36,12 +36,18 @@ export interface SearchJob {
 }
 
 /** How ripgrep is to search and print, whatever it searches. */
-export function searchFlags({ options: { context, letters }, found, glob }: SearchJob): string[] {
+export function searchFlags({ options: { pattern, context, letters }, found, glob }: SearchJob): string[] {
   return [
     ...outputFlags,
     ...(context > 0 ? [`--context=${context}`] : []),
     { smart: '--smart-case', exact: '--case-sensitive', any: '--ignore-case' }[letters],
+    ...(isAboutLineEnds(pattern) ? ['--crlf'] : []),
     `--max-count=${found.maxPerFile}`,
     ...(glob?.flags ?? []),
   ];
+}
+
+/** `$` means the end of a line as it is shown; who names the carriage return, in whatever spelling, wants to see it. */
+function isAboutLineEnds(pattern: string): boolean {
+  return pattern.includes('$') && !/\r|\\[rxuU]/.test(pattern);
 }

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { access, constants, stat } from 'node:fs/promises';
 import { ToolError } from '../errors.js';
 import { systemPath, toBytePath } from './byte-path.js';
 import { codeOf } from './fs-error.js';
@@ -8,11 +8,12 @@ import { isWithin } from './workspace.js';
 /** What a search path leads to; a typed error when it leads nowhere or to something that cannot be searched. */
 export async function searchPlace(path: string): Promise<'file' | 'directory'> {
   try {
-    const found = await stat(systemPath(toBytePath(path)));
-    if (found.isDirectory()) return 'directory';
-    if (found.isFile()) {
-      await refuseEndless(path);
-      return 'file';
+    const place = systemPath(toBytePath(path));
+    const found = await stat(place);
+    if (found.isFile()) await refuseEndless(path);
+    if (found.isFile() || found.isDirectory()) {
+      await access(place, constants.R_OK);
+      return found.isFile() ? 'file' : 'directory';
     }
   } catch (error) {
     if (error instanceof ToolError) throw error;

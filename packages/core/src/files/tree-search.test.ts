@@ -250,6 +250,12 @@ describe.skipIf(process.getuid?.() !== 0)('what another user may not read is not
     ]);
   });
 
+  test('is an error when it is what was named', async () => {
+    const root = tempDirectory({ x: 'needle' });
+    const { error } = await searchedByNobody(root, ['.']);
+    expect(error).toMatchObject({ type: 'search_path_not_found', message: expect.stringContaining('EACCES') });
+  });
+
   test.each([
     ['many files', Array.from({ length: 600 }, (_, index) => `closed-${index}`)],
     ['a name of two lines', ['bad\nname.txt']],

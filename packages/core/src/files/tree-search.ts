@@ -4,7 +4,7 @@ import { type BytePath, systemPath } from './byte-path.js';
 import type { IgnoreLevel } from './ignore-rules.js';
 import { mountsBelow } from './mounts.js';
 import { argumentFor } from './rg-batch.js';
-import { RgOutput } from './rg-output.js';
+import { binaryMatches, RgOutput } from './rg-output.js';
 import { Complaints, otherProblems } from './ripgrep-error.js';
 import { type SearchJob, searchFlags } from './search-job.js';
 import { isSuspectDirectory, secretFiles, withoutSecretsFlag } from './secret-files.js';
@@ -108,7 +108,7 @@ class TreeSearch {
     const { ripgrep, options, found } = this.#job;
     const output = new RgOutput(
       (line) => this.#isVisible(line.path) && found.add(line),
-      (path) => this.#isVisible(path) && found.notes.add('binary files that match', path),
+      (path) => this.#isVisible(path) && found.notes.add(binaryMatches, path),
     );
     const args = ['--debug', ...searchFlags(this.#job), ...walkFlags, '-e', options.pattern, '--', this.#argument];
     const code = await ripgrep.run(args, {

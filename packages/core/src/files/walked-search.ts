@@ -2,7 +2,7 @@ import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { type BytePath, systemPath } from './byte-path.js';
 import { type RgBatch, RgBatches } from './rg-batch.js';
-import { type RgLine, RgOutput } from './rg-output.js';
+import { binaryMatches, type RgLine, RgOutput } from './rg-output.js';
 import { Complaints } from './ripgrep-error.js';
 import { type SearchJob, searchFlags } from './search-job.js';
 import { secretFiles } from './secret-files.js';
@@ -69,7 +69,7 @@ async function searchBatch(job: SearchJob, { paths, only, descriptor }: RgBatch)
     const slash = path.lastIndexOf('/') + 1;
     if (only.get(path.slice(0, slash))?.has(path.slice(slash)) !== false) found.add({ ...line, path });
   };
-  const output = new RgOutput(add, (path) => found.notes.add('binary files that match', nameOf(path)));
+  const output = new RgOutput(add, (path) => found.notes.add(binaryMatches, nameOf(path)));
   const complaints = new Complaints(found.notes, nameOf);
   const flags = ['--no-ignore', '--hidden', '--max-depth=1', ...searchFlags(job)];
   const opened = descriptor === undefined ? undefined : openSync(systemPath(descriptor), 'r');

@@ -89,6 +89,16 @@ test.each([
   expect(lines.slice(1).filter((line) => line !== '1: hit')).toEqual(expected);
 });
 
+test('a glob that leaves out the file that path names is refused', async () => {
+  const root = tempDirectory({ 'a.txt': 'hit' });
+  await expect(grep(root, { pattern: 'hit', path: 'a.txt', glob: '*.md' })).rejects.toMatchObject({
+    type: 'invalid_tool_params',
+    message: expect.stringContaining('glob'),
+  });
+  for (const glob of ['*.txt', '**/a.*', '!*.md'])
+    expect((await grep(root, { pattern: 'hit', path: 'a.txt', glob })).slice(1)).toEqual(['a.txt', '1: hit']);
+});
+
 test('a glob does not bring back what is ignored', async () => {
   const root = tempDirectory({
     '.git/HEAD': 'hit',
@@ -130,6 +140,16 @@ describe('the limit', () => {
     const lines = await grep(root, { pattern: 'hit', limit: 2 });
     expect(lines[0]).toMatch(/^Found at least \d+ matches/);
     expect(lines).toHaveLength(5);
+  });
+
+  test('holds over all directories of the workspace, the total too', async () => {
+    const [first, second] = [tempDirectory({ a: 'hit\nhit\n' }), tempDirectory({ b: 'hit\nhit\n' })];
+    const workspace = await Workspace.open(first, [second]);
+    const tool = new GrepTool(workspace, { rules: new IgnoreRules(workspace.roots) }, new Ripgrep());
+    const { llmContent } = await tool.execute({ pattern: 'hit', limit: 2 }, new AbortController().signal);
+    const lines = textOf(llmContent).split('\n');
+    expect(lines.slice(1, -1)).toEqual([join(first, 'a'), '1: hit', '2: hit']);
+    expect(lines.at(-1)).toMatch(/^\((?:at least [12]|2) more; raise limit or narrow the search to see them\)$/);
   });
 
   test('of characters holds whatever the limit of lines', async () => {
@@ -177,6 +197,8 @@ describe('odd content', () => {
       'invalid.txt': Buffer.from('caf\xe9 needle\n', 'latin1'),
     });
     expect((await grep(root, { pattern: 'needle$|needle é|caf.*needle', case_sensitive: true })).slice(1)).toEqual([
+      'crlf.txt',
+      '1: needle',
       'invalid.txt',
       '1: caf\uFFFD needle',
       'utf16.txt',
@@ -184,9 +206,23 @@ describe('odd content', () => {
     ]);
     expect((await grep(root, { pattern: 'needle', path: 'crlf.txt' })).slice(1)).toEqual(['crlf.txt', '1: needle']);
     expect(await grep(root, { pattern: 'needle', path: 'binary.bin' })).toEqual([
-      'No matches for "needle" in binary.bin.',
+      'Only binary files match "needle" in binary.bin.',
       '(binary files that match: binary.bin)',
     ]);
+  });
+
+  test.each([
+    ['^foo$', ['a:1: foo', 'b:1: foo']],
+    ['foo$', ['a:1: foo', 'a:2: bar foo', 'b:1: foo']],
+    ['foo\\r$', ['a:1: foo', 'a:2: bar foo']],
+    ['foo\\x0d?$', ['a:1: foo', 'a:2: bar foo', 'b:1: foo']],
+    ['x.y', ['a:3: x\\x0dy']],
+  ])('the end of a line may be CRLF: %s', async (pattern, expected) => {
+    const root = tempDirectory({ a: 'foo\r\nbar foo\r\nx\ry\r\n', b: 'foo\n' });
+    const lines = (await grep(root, { pattern })).slice(1);
+    let file = '';
+    const found = lines.flatMap((line) => (/^[ab]$/.test(line) ? ((file = line), []) : [`${file}:${line}`]));
+    expect(found.map((line) => line.replace('\r', '\\x0d'))).toEqual(expected);
   });
 
   test.skipIf(process.platform !== 'linux')(
@@ -415,11 +451,8 @@ function children(): string[] {
 }
 
 describe.skipIf(process.platform !== 'linux')('ending early', () => {
-  const slow = async (root: string) => {
-    const program = join(
-      tempDirectory({ rg: `#!/bin/sh\nprintf '${root}/a\\0001\\0001\\0000\\000hit\\n'\nexec sleep 100\n` }),
-      'rg',
-    );
+  const slow = async (root: string, hit = `printf '${root}/a\\0001\\0001\\0000\\000hit\\n'`) => {
+    const program = join(tempDirectory({ rg: `#!/bin/sh\n${hit}\nexec sleep 100\n` }), 'rg');
     chmodSync(program, 0o755);
     return new Ripgrep(() => Promise.resolve(program));
   };
@@ -435,6 +468,15 @@ describe.skipIf(process.platform !== 'linux')('ending early', () => {
       '(The search took too long and is incomplete: do not read this as "no more matches".)',
     ]);
     expect(children()).toEqual([]);
+  });
+
+  test('a timeout before anything was found does not say that there is nothing', async () => {
+    const root = tempDirectory({ a: 'hit' });
+    const lines = await grep(root, { pattern: 'hit', path: '.' }, { ripgrep: await slow(root, ''), searchMs: 100 });
+    expect(lines).toEqual([
+      `Nothing found so far for "hit" in ${root}.`,
+      '(The search took too long and is incomplete: do not read this as "no more matches".)',
+    ]);
   });
 
   test('an abort ends the process before the call ends', async () => {

@@ -1,8 +1,11 @@
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import type { XStatic } from 'typebox/schema';
+import { ToolError } from '../errors.js';
 import { toBytePath } from '../files/byte-path.js';
+import { compileFileGlob } from '../files/file-glob.js';
 import { JudgedPaths } from '../files/judged-paths.js';
 import { confirmReading, pathTarget } from '../files/path-target.js';
+import { binaryMatches } from '../files/rg-output.js';
 import type { Ripgrep } from '../files/ripgrep.js';
 import { outermost, searchPlace } from '../files/search-place.js';
 import { type FoundText, searchText } from '../files/search-text.js';
@@ -99,20 +102,22 @@ export class GrepTool extends BaseTool<Params> {
     let left = limit;
     for (const wanted of this.#places(params)) {
       const { path } = await this.#judged.recall(params, wanted);
+      const kind = await searchPlace(path);
+      if (kind === 'file') refuseIfLeftOut(wanted, params.glob);
       const found = await searchText(this.#ripgrep, {
         ...this.#visibility,
         pattern: params.pattern,
         letters: params.case_sensitive === undefined ? 'smart' : params.case_sensitive ? 'exact' : 'any',
         context: Math.min(params.context ?? 0, maxContext),
         path: toBytePath(path),
-        kind: await searchPlace(path),
+        kind,
         glob: params.glob,
         limit: left,
         timeoutMs: this.#timeoutMs,
         signal,
       });
       results.push({ path, found });
-      left = Math.max(1, left - found.matches);
+      left = Math.max(0, left - found.matches);
     }
     return resultOf(params, results);
   }
@@ -122,10 +127,17 @@ export class GrepTool extends BaseTool<Params> {
   }
 }
 
+/** A named file is searched or refused, never left out in silence. */
+function refuseIfLeftOut(path: string, glob: string | undefined): void {
+  if (glob === undefined || compileFileGlob(glob).start.matches(basename(path))) return;
+  throw new ToolError('invalid_tool_params', `The glob ${glob} leaves out ${path}: give path or glob, not both.`);
+}
+
 function resultOf(params: Params, results: readonly { path: string; found: FoundText }[]): ToolResult {
   const founds = results.map(({ found }) => found);
   const matches = founds.reduce((sum, found) => sum + found.matches, 0);
-  const cut = founds.find((found) => found.cut !== undefined)?.cut;
+  const cuts = founds.map((found) => found.cut);
+  const cut = cuts.includes('time') ? 'time' : cuts.find((reason) => reason !== undefined);
   const body = formatFiles(founds.flatMap((found) => found.files));
   const where = `${results.map(({ path }) => path).join(', ')}${params.glob === undefined ? '' : ` (files: ${params.glob})`}`;
   const count = `${cut === undefined ? '' : 'at least '}${matches} ${matches === 1 ? 'match' : 'matches'}`;
@@ -137,12 +149,18 @@ function resultOf(params: Params, results: readonly { path: string; found: Found
   ];
   const header =
     matches === 0
-      ? `No matches for "${params.pattern}" in ${where}.`
+      ? `${nothingShown(founds)} "${params.pattern}" in ${where}.`
       : `Found ${count} for "${params.pattern}" in ${where}:`;
   return {
     llmContent: [header, ...body.lines, ...footer].join('\n'),
     returnDisplay: `${matches === 0 ? 'No matches found' : `Found ${count}`}${rest > 0 ? ' (truncated)' : ''}${cut === 'time' ? ' (incomplete)' : ''}`,
   };
+}
+
+/** "No matches" is said only by a search that knows. */
+function nothingShown(founds: readonly FoundText[]): string {
+  if (founds.some(({ cut }) => cut === 'time')) return 'Nothing found so far for';
+  return founds.some(({ notes }) => notes.has(binaryMatches)) ? 'Only binary files match' : 'No matches for';
 }
 
 function advice({ limit = defaultLimit }: Params, { matches }: Body): string {

@@ -1,0 +1,44 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { toBytePath } from './byte-path.js';
+import { IgnoreRules } from './ignore-rules.js';
+import { Ripgrep } from './ripgrep.js';
+import { searchText } from './search-text.js';
+
+async function shown(line: string): Promise<string | undefined> {
+  const root = tempDirectory({ a: `first\n${line}` });
+  const { files } = await searchText(new Ripgrep(), {
+    pattern: 'foo',
+    letters: 'exact',
+    context: 0,
+    path: toBytePath(join(root, 'a')),
+    kind: 'file',
+    limit: 10,
+    timeoutMs: 60_000,
+    rules: new IgnoreRules([root]),
+    signal: new AbortController().signal,
+  });
+  return files[0]?.lines[0]?.text;
+}
+
+const a = (count: number) => 'a'.repeat(count);
+
+test.each(['\n', '\r\n', ''])('what is cut away is marked, and nothing else, before the line end %j', async (end) => {
+  for (const [before, after, expected] of [
+    [0, 317, `foo${a(317)}`],
+    [0, 318, `foo${a(317)}…`],
+    [400, 0, `…${a(100)}foo`],
+    [400, 217, `…${a(100)}foo${a(217)}`],
+    [400, 218, `…${a(100)}foo${a(217)}…`],
+    [680, 317, `…${a(100)}foo${a(217)}…`],
+    [778, 217, `…${a(100)}foo${a(217)}`],
+    [779, 217, `…${a(100)}foo${a(217)}`],
+    [780, 217, `…${a(100)}foo${a(217)}`],
+    [781, 217, `…${a(100)}foo${a(217)}`],
+    [3000, 0, `…${a(100)}foo`],
+    [3000, 217, `…${a(100)}foo${a(217)}`],
+    [3000, 218, `…${a(100)}foo${a(217)}…`],
+  ] as const)
+    expect([before, after, await shown(`${a(before)}foo${a(after)}${end}`)]).toEqual([before, after, expected]);
+});
