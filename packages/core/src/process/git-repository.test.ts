@@ -1,7 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { gitFiles } from '../../../../testing/git-files.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { analyzeCommand } from './analyze-command.js';
 import { childEnvironment, unattendedVariables } from './environment.js';
@@ -11,7 +21,7 @@ const plain =
   '[core]\n\trepositoryformatversion = 0\n\tbare = false\n[remote "origin"]\n\turl = a\n[branch "main"]\n\tremote = origin\n';
 
 test('an ordinary repository is no reason to doubt, nor is a directory without one', async () => {
-  expect(await repositoryDoubt(tempDirectory({ '.git/config': plain }))).toBeUndefined();
+  expect(await repositoryDoubt(tempDirectory(gitFiles(plain)))).toBeUndefined();
   expect(await repositoryDoubt(tempDirectory())).toBeUndefined();
 });
 
@@ -37,6 +47,8 @@ test.each([
   '[core]\n\tfsmonitor = false/evil',
   '[core]\n\tfsmonitor = 0/../evil',
   '[core]\n\tfsmonitor = false";./evil"',
+  '[core]\n\tfsmonitor = false\u2028/../evil',
+  '[core]\n\tfsmonitor = 0\r/../evil',
   '[core]\n\tfsmonitor = false\\\n;./evil',
   '[core] hooksPath = evil-hooks',
   '[core] hooksPath = none\n\thooksPath = "evil-hooks"',
@@ -45,11 +57,23 @@ test.each([
   '[core]\n\thooksPath = evil\\\n-hooks',
   '[core]\n\thooksPath = %(prefix)/evil-hooks',
   '[core]\n\thooksPath = ~/evil-hooks',
+  '[core]\n\thooksPath = "evil-hooks "',
+  '[core]\n\thooksPath = evil-hooks\u00a0',
+  '[blame]\n\tignoreRevsFile = /outside/token',
+  '[blame]\n\tignoreRevsFile = ../token',
+  '[blame]\n\tignoreRevsFile = gone',
+  '[core]\n\texcludesFile = ~/token',
+  '[core] attributesFile="/outside/token"',
+  '[mailmap]\n\tfile = /outside/token',
+  '[diff]\n\torderFile = a\\\n/token',
+  '[submodule]\n\trecurse = true',
   '[status]\n\tsubmoduleSummary = true',
   '[diff]\n\tsubmodule = diff',
 ])('a configuration that can make git run something is: %j', async (section) => {
   const root = tempDirectory({
-    '.git/config': `${plain}${section}\n`,
+    ...gitFiles(`${plain}${section}\n`),
+    'false\u2028/a': '',
+    '0\r/a': '',
     'src/a': '',
     'evil-hooks/post-index-change': '',
   });
@@ -125,7 +149,7 @@ test('a project that has settings for npm is a reason to ask before npm only lis
 });
 
 test('a monitor that is off is no reason', async () => {
-  expect(await repositoryDoubt(tempDirectory({ '.git/config': '[core]\n\tfsmonitor = false\n' }))).toBeUndefined();
+  expect(await repositoryDoubt(tempDirectory(gitFiles('[core]\n\tfsmonitor = false\n')))).toBeUndefined();
 });
 
 test('a directory that looks like a repository itself is a reason', async () => {
@@ -140,38 +164,39 @@ test('a directory that looks like a repository itself is a reason', async () => 
 
 test('the directory a .git file points to is looked at, with what it shares', async () => {
   const evil = '[core]\n\tfsmonitor = ./evil\n';
-  const linked = tempDirectory({ 'tree/.git': 'gitdir: ../real\n', 'real/config': evil });
-  expect(await repositoryDoubt(join(linked, 'tree'))).toContain('fsmonitor');
+  const linked = tempDirectory({ '.git': 'gitdir: .real\n', ...gitFiles(evil, '.real') });
+  expect(await repositoryDoubt(linked)).toContain('fsmonitor');
   const worktree = tempDirectory({
     'tree/.git': 'gitdir: ../real/worktrees/a\n',
+    'real/worktrees/a/HEAD': 'ref: refs/heads/a\n',
     'real/worktrees/a/commondir': '../..\n',
-    'real/config': evil,
+    'real/worktrees/a/gitdir': '../../../tree/.git\n',
+    ...gitFiles(evil, 'real'),
   });
   expect(await repositoryDoubt(join(worktree, 'tree'))).toContain('fsmonitor');
 });
 
 test('a hook that git runs while it only looks is a reason, wherever hooks are kept', async () => {
-  expect(await repositoryDoubt(tempDirectory({ '.git/config': plain, '.git/hooks/post-index-change': '' }))).toContain(
-    'hook',
-  );
-  const moved = { '.git/config': '[core]\n\thooksPath = .husky\n', '.husky/post-index-change': '' };
+  expect(await repositoryDoubt(tempDirectory({ ...gitFiles(), '.git/hooks/post-index-change': '' }))).toContain('hook');
+  const moved = { ...gitFiles('[core]\n\thooksPath = .husky\n'), '.husky/post-index-change': '' };
   expect(await repositoryDoubt(tempDirectory(moved))).toContain('hook');
-  expect(await repositoryDoubt(tempDirectory({ '.git/config': plain, '.git/hooks/pre-commit': '' }))).toBeUndefined();
+  expect(await repositoryDoubt(tempDirectory({ ...gitFiles(), '.git/hooks/pre-commit': '' }))).toBeUndefined();
 });
 
 test('a configuration too large to read is a reason', async () => {
-  expect(await repositoryDoubt(tempDirectory({ '.git/config': '#'.repeat(300_000) }))).toContain('cannot be read');
+  expect(await repositoryDoubt(tempDirectory(gitFiles('#'.repeat(300_000))))).toContain('cannot be read');
 });
 
 test('a repository that lies elsewhere is a reason unless it knows this work tree', async () => {
   const root = tempDirectory({
-    'private/.git/config': plain,
+    ...gitFiles(plain, 'private/.git'),
+    'private/.git/worktrees/a/HEAD': 'ref: refs/heads/a\n',
     'private/.git/worktrees/a/commondir': '../..\n',
     'file/.git': 'gitdir: ../private/.git\n',
     'tree/.git': 'gitdir: ../private/.git/worktrees/a\n',
-    'shared/.git/config': plain,
+    ...gitFiles(plain, 'shared/.git'),
     'shared/.git/commondir': '../../private/.git\n',
-    'borrowed/.git/config': plain,
+    ...gitFiles(plain, 'borrowed/.git'),
     'borrowed/.git/objects/info/alternates': '../../../private/.git/objects\n',
     'link/a': '',
   });
@@ -180,4 +205,78 @@ test('a repository that lies elsewhere is a reason unless it knows this work tre
     expect(await repositoryDoubt(join(root, name)), name).toContain('lies elsewhere');
   writeFileSync(join(root, 'private/.git/worktrees/a/gitdir'), `${join(root, 'tree/.git')}\n`);
   expect(await repositoryDoubt(join(root, 'tree'))).toBeUndefined();
+});
+
+test('whatever git may pass over, or read otherwise than written, is a reason', async () => {
+  const evil = '[core]\n\tfsmonitor = ./evil\n';
+  const root = tempDirectory({
+    ...gitFiles(),
+    'empty/.git/a': '',
+    'head/.git/a': '',
+    ...gitFiles(plain, 'head/.git'),
+    'head/.git/HEAD': 'nothing\n',
+    'blank/.git': 'gitdir: gd \n',
+    ...gitFiles(plain, 'blank/gd'),
+    ...gitFiles(evil, 'blank/gd '),
+    'lines/.git': 'gitdir: good\n/../evil',
+    ...gitFiles(plain, 'lines/good'),
+    ...gitFiles(evil, 'lines/evil'),
+    'climb/.git': 'gitdir: link/../good\n',
+    ...gitFiles(plain, 'climb/good'),
+    ...gitFiles(evil, 'climb/a/good'),
+    'climb/a/b/c': '',
+    'long/.git': `gitdir: ${'a'.repeat(5000)}\n`,
+    ...gitFiles(evil, 'bare'),
+    'bare/.git/a': '',
+    'dangling/objects/a': '',
+    'dangling/refs/a': '',
+    'shared/HEAD': 'ref: refs/heads/main\n',
+    'shared/commondir': '../bare\n',
+    ...gitFiles(evil, 'other/.git'),
+    'other/src/a': '',
+  });
+  symlinkSync('a/b', join(root, 'climb/link'));
+  symlinkSync('refs/heads/main', join(root, 'dangling/HEAD'));
+  symlinkSync('other/src', join(root, 'elsewhere'));
+  for (const name of ['empty', 'head', 'blank', 'lines', 'climb', 'long', 'bare', 'dangling', 'shared', 'elsewhere'])
+    expect(await repositoryDoubt(join(root, name)), name).toEqual(expect.any(String));
+  expect(await repositoryDoubt(root)).toBeUndefined();
+});
+
+test.each([
+  'HEAD',
+  'objects',
+  'refs',
+  'objects/pack',
+  'objects/pack/a.pack',
+  'rebase-merge/done',
+  'worktrees/ab/gitdir',
+])('a link at .git/%s is a reason', async (name) => {
+  const outside = tempDirectory(gitFiles());
+  const root = tempDirectory(gitFiles());
+  const path = join(root, '.git', name);
+  mkdirSync(dirname(path), { recursive: true });
+  rmSync(path, { recursive: true, force: true });
+  symlinkSync(join(outside, '.git', name), path);
+  expect(await repositoryDoubt(root)).toEqual(expect.any(String));
+});
+
+test('repositories as git makes them are none, nor are linked hooks and a file in the work tree', async () => {
+  const root = tempDirectory({ 'main/ignored-revs': '', 'hooks/pre-commit': '' });
+  const main = join(root, 'main');
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=A', '-c', 'user.email=a@b', ...args], { cwd: main, stdio: 'pipe' });
+  git('init', '-q');
+  git('add', '.');
+  git('commit', '-qm', 'a');
+  git('worktree', 'add', '-q', '-b', 'other', '../my tree');
+  git('gc', '-q');
+  git('config', 'blame.ignoreRevsFile', 'ignored-revs');
+  rmSync(join(main, '.git/hooks'), { recursive: true });
+  symlinkSync(join(root, 'hooks'), join(main, '.git/hooks'));
+  expect(await repositoryDoubt(main)).toBeUndefined();
+  expect(await repositoryDoubt(join(root, 'my tree'))).toBeUndefined();
+  git('checkout', '-q', '--detach');
+  git('init', '-q', '--separate-git-dir', join(main, '.moved'));
+  expect(await repositoryDoubt(main)).toBeUndefined();
 });

@@ -1,79 +1,136 @@
-import { access, constants, readdir, readFile, realpath, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import type { Stats } from 'node:fs';
+import { access, constants, lstat, readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { isWithin } from '../files/workspace.js';
 
 /**
- * Why even a git command that only shows could run a program in this directory; `undefined` when it could not. The
- * repository's own configuration may name programs for git to run, and a workspace may come with a repository.
+ * Why even a git command that only shows could run a program in this directory, or show what lies elsewhere; `undefined`
+ * when it could not. The repository's own configuration may name programs for git to run, and a workspace may come with
+ * a repository. One that is odd in any way is a reason: git may pass it over and find another one.
  */
 export async function repositoryDoubt(directory: string): Promise<string | undefined> {
-  for (let at = directory; ; at = dirname(at)) {
-    const gitDirectory = await gitDirectoryIn(at);
-    if (gitDirectory !== undefined) return configurationDoubt(gitDirectory, at);
-    if (await looksLikeGitDirectory(at)) return `${at} itself looks like a repository`;
-    if (at === dirname(at)) return undefined;
-  }
-}
-
-async function gitDirectoryIn(directory: string): Promise<string | undefined> {
-  const entry = join(directory, '.git');
-  const info = await stat(entry).catch(() => undefined);
-  if (info?.isDirectory()) return entry;
-  if (!info?.isFile()) return undefined;
-  const pointer = /^gitdir: (.+)$/m.exec(await readText(entry, 4096))?.[1];
-  return pointer === undefined ? entry : resolve(directory, pointer.trim());
-}
-
-async function looksLikeGitDirectory(directory: string): Promise<boolean> {
-  const parts = await Promise.all(['HEAD', 'objects', 'refs'].map((name) => exists(join(directory, name))));
-  return parts.every(Boolean);
-}
-
-/** Keys that make git run a program, look elsewhere, or fetch, while it only shows something. */
-const runningKeys =
-  /(?:^|[\s\]])(fsmonitor(?![ \t]*=[ \t]*(?:false|0)[ \t]*$)|external|command|textconv|clean|smudge|process|program|showsignature|path|worktree|promisor|partialclone|submodule|submodulesummary)\s*(?:=|#|;|$)/im;
-/** In a format. Quotes and line breaks may stand anywhere in a value. */
-const runsSignatureCheck = (text: string) => /%G|signature/i.test(text.replace(/\\\r?\n|["\\]/g, ''));
-
-async function configurationDoubt(gitDirectory: string, workTree: string): Promise<string | undefined> {
   try {
-    const common = resolve(gitDirectory, (await readText(join(gitDirectory, 'commondir'), 4096)).trim() || '.');
-    const files = [join(common, 'config'), join(gitDirectory, 'config.worktree')];
-    const text = (await Promise.all(files.map((file) => readText(file, 262_144)))).join('\n');
-    const hit = runningKeys.exec(text);
-    if (hit || runsSignatureCheck(text))
-      return `the repository's configuration (${hit?.[1] ?? 'format'}) can make git run a program`;
-    const paths = hookPaths(text);
-    if (!paths.every((path) => /^[\w./-]*$/.test(path))) return 'the directory of its hooks has an odd name';
-    for (const hooks of [join(common, 'hooks'), ...paths.map((path) => resolve(workTree, path))]) {
-      if (await exists(join(hooks, 'post-index-change')))
-        return 'the repository has a hook that git runs when it looks at files';
+    // git looks upwards from where links lead.
+    for (let at = await realpath(directory).catch(() => directory); ; at = dirname(at)) {
+      const entry = await look(join(at, '.git'));
+      if (entry) return await doubtIn(at, entry);
+      if (await looksLikeGitDirectory(at)) return `${at} itself looks like a repository`;
+      if (at === dirname(at)) return undefined;
     }
-    if (await isForeign(gitDirectory, workTree)) return 'the repository is, or shares, one that lies elsewhere';
-    return (await hasSubmodules(gitDirectory))
-      ? 'the repository has submodules with a configuration of their own'
-      : undefined;
   } catch {
     return "the repository's configuration cannot be read";
   }
 }
 
-function hookPaths(text: string): string[] {
-  return [...text.matchAll(/(?:^|[\s\]])hookspath\s*=([^\n]*)/gim)].map(([, path = '']) =>
-    path.replaceAll('"', '').trim(),
-  );
+async function looksLikeGitDirectory(directory: string): Promise<boolean> {
+  if (!(await look(join(directory, 'HEAD')))) return false;
+  const parts = await Promise.all(['objects', 'refs', 'commondir'].map((name) => look(join(directory, name))));
+  return parts.some(Boolean);
+}
+
+async function doubtIn(workTree: string, entry: Stats): Promise<string | undefined> {
+  const gitDirectory = await gitDirectoryOf(workTree, entry);
+  const common = gitDirectory && (await commonDirectoryOf(gitDirectory, workTree));
+  if (!gitDirectory || !common) return 'the repository is no ordinary one, or lies elsewhere';
+  if (await exists(join(common, 'objects', 'info', 'alternates')))
+    return 'the repository shares one that lies elsewhere';
+  for (const directory of new Set([gitDirectory, common]))
+    if (await holdsLink(directory)) return 'the repository has links to what lies elsewhere';
+  const doubt = await configurationDoubt(gitDirectory, common, workTree);
+  if (doubt !== undefined) return doubt;
+  return (await hasSubmodules(gitDirectory))
+    ? 'the repository has submodules with a configuration of their own'
+    : undefined;
+}
+
+/** `.git`, or where such a file leads; `undefined` when it is not written as git writes it. */
+async function gitDirectoryOf(workTree: string, entry: Stats): Promise<string | undefined> {
+  const path = join(workTree, '.git');
+  if (entry.isDirectory()) return path;
+  if (!entry.isFile()) return undefined;
+  const name = /^gitdir: ([^\s\p{Cc}\ufffd]+(?: [^\s\p{Cc}\ufffd]+)*)\n?$/u.exec(await readText(path, 4096))?.[1];
+  return name && realpath(isAbsolute(name) ? name : `${workTree}/${name}`);
 }
 
 /**
- * Whether git would show the content of another repository, which the user may not want seen: one that a `.git` file or
- * link leads to without knowing of this work tree, or one whose objects are borrowed.
+ * The directory with objects and references: the same one, or that of a repository elsewhere which knows this work tree.
+ * `undefined` when they are not exactly as git makes them, or when the content of another repository would be shown,
+ * which the user may not want seen.
  */
-async function isForeign(gitDirectory: string, workTree: string): Promise<boolean> {
-  const [real, tree] = await Promise.all([realpath(gitDirectory), realpath(workTree)]);
-  if (await exists(join(real, 'objects', 'info', 'alternates'))) return true;
-  if (isWithin(tree, real)) return exists(join(real, 'commondir'));
-  const back = (await readText(join(real, 'gitdir'), 4096)).trim();
-  return back === '' || (await realpath(resolve(real, back))) !== join(tree, '.git');
+async function commonDirectoryOf(gitDirectory: string, workTree: string): Promise<string | undefined> {
+  if (isWithin(workTree, gitDirectory)) return (await isOrdinary(gitDirectory)) ? gitDirectory : undefined;
+  const [shared = '', back = ''] = await Promise.all(
+    ['commondir', 'gitdir'].map((name) => readText(join(gitDirectory, name), 4096)),
+  );
+  if (shared !== '../..\n' || back === '' || !(await hasHead(gitDirectory))) return undefined;
+  if ((await realpath(resolve(gitDirectory, back.trim()))) !== join(workTree, '.git')) return undefined;
+  const common = dirname(dirname(gitDirectory));
+  return (await isOrdinary(common)) ? common : undefined;
+}
+
+/** Whether git surely takes this for a repository of its own. */
+async function isOrdinary(directory: string): Promise<boolean> {
+  if ((await look(join(directory, 'commondir'))) || !(await hasHead(directory))) return false;
+  for (const path of [join(directory, 'objects'), join(directory, 'refs')]) {
+    if (!(await look(path))?.isDirectory()) return false;
+    await access(path, constants.X_OK);
+  }
+  return true;
+}
+
+async function hasHead(directory: string): Promise<boolean> {
+  const head = join(directory, 'HEAD');
+  if (!(await look(head))?.isFile()) return false;
+  return /^(ref: refs\/\S+|[\da-f]{40}|[\da-f]{64})\n?$/.test(await readText(head, 4096));
+}
+
+/** Parts whose links are followed knowingly, which git does not read, or reads only object by object. */
+const unwatched = /^(hooks|modules|lfs|objects\/[\da-f]{2})$/;
+
+/** Whether something is a link that git would follow while it shows a history or a state. */
+async function holdsLink(gitDirectory: string, below = '', levels = 2): Promise<boolean> {
+  for (const entry of await readdir(join(gitDirectory, below), { withFileTypes: true })) {
+    const name = join(below, entry.name);
+    if (unwatched.test(name)) continue;
+    if (entry.isSymbolicLink()) return true;
+    if (levels > 0 && entry.isDirectory() && (await holdsLink(gitDirectory, name, levels - 1))) return true;
+  }
+  return false;
+}
+
+/** Keys that make git run a program, look elsewhere, or fetch, while it only shows something. */
+const runningKeys =
+  /(?:^|[\s\]])(fsmonitor(?![ \t]*=[ \t]*(?:false|0)[ \t]*(?:\r?\n|$(?![\s\S])))|external|command|textconv|clean|smudge|process|program|showsignature|path|worktree|promisor|partialclone|recurse|submodule|submodulesummary)\s*(?:=|#|;|$)/im;
+/** In a format. Quotes and line breaks may stand anywhere in a value. */
+const runsSignatureCheck = (text: string) => /%G|signature/i.test(text.replace(/\\\r?\n|["\\]/g, ''));
+
+async function configurationDoubt(gitDirectory: string, common: string, workTree: string): Promise<string | undefined> {
+  const files = [join(common, 'config'), join(gitDirectory, 'config.worktree')];
+  const text = (await Promise.all(files.map((file) => readText(file, 262_144)))).join('\n');
+  const hit = runningKeys.exec(text);
+  if (hit || runsSignatureCheck(text))
+    return `the repository's configuration (${hit?.[1] ?? 'format'}) can make git run a program`;
+  for (const name of valuesOf(text, '[a-z]*file')) {
+    if (!/^[\w.-]+$/.test(name) || !(await look(join(workTree, name)))?.isFile())
+      return "the repository's configuration can make git show a file that lies elsewhere";
+  }
+  const paths = valuesOf(text, 'hookspath');
+  if (!paths.every((path) => /^[\w./-]*$/.test(path))) return 'the directory of its hooks has an odd name';
+  for (const hooks of [
+    join(common, 'hooks'),
+    ...paths.map((path) => (isAbsolute(path) ? path : `${workTree}/${path}`)),
+  ]) {
+    if (await exists(`${hooks}/post-index-change`))
+      return 'the repository has a hook that git runs when it looks at files';
+  }
+  return undefined;
+}
+
+/** The values of a key, without quotes; what else git would take out of them stays. */
+function valuesOf(text: string, key: string): string[] {
+  return [...text.matchAll(new RegExp(`(?:^|[\\s\\]])${key}\\s*=([^\\n]*)`, 'gim'))].map(([, value = '']) =>
+    value.replace(/^[ \t]+|[ \t\r]+$/g, '').replaceAll('"', ''),
+  );
 }
 
 /** Whether there are submodules in the index, or in the part of it that is kept in files of its own. */
@@ -107,6 +164,14 @@ async function readText(file: string, limit: number): Promise<string> {
   if (!info) return '';
   if (!info.isFile() || info.size > limit) throw new Error(`${file} is no small regular file`);
   return readFile(file, 'utf8');
+}
+
+/** What is there, links not followed; `undefined` when nothing is. */
+async function look(path: string): Promise<Stats | undefined> {
+  return lstat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+    throw error;
+  });
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -1,6 +1,6 @@
 import type { Argument } from './expand-word.js';
 import { here, program, refuseMoreThan, subcommands } from './program-spec.js';
-import type { Judge, SortedArguments } from './read-arguments.js';
+import type { Effects, Judge, SortedArguments } from './read-arguments.js';
 
 /** Flags before the subcommand. Without -c and its like, which set any configuration, programs to run included. */
 const globalFlags = new Set(['--no-pager', '-P', '--no-optional-locks', '--literal-pathspecs', '--no-replace-objects']);
@@ -27,29 +27,30 @@ export const judgeGit: Judge = (args) => {
   const rest = withoutLastDefault(args.slice(at));
   if (directories.length > 1) return { why: 'it changes the directory more than once' };
   if (directories[0]?.isGlob) return { why: `${directories[0].text} may mean more than one directory` };
-  const repositories = directories.length > 0 ? directories : [here];
   if (rest.some(({ value }) => /%G|signature/.test(value))) return { why: 'a format may run a signature check' };
   const vague = rest.find(
     ({ value, isKnown }, index) =>
       !isKnown && (value.startsWith('-') || namesFormat.test(rest[index - 1]?.value ?? '')),
   );
   if (vague) return { why: `${vague.text} is only known when it runs` };
-  const effects = judgeSubcommand(rest);
-  const [directory] = directories;
-  const { reads = [], searches = [] } = effects;
-  const vaguePath = directory && reads.find((path) => path !== here && !(isPlain(path) && isPlain(directory)));
-  if (vaguePath) return { why: `${vaguePath.text} is looked up in another directory`, repositories };
-  const from = (path: Argument) => (directory ? seenFrom(directory, path) : path);
-  return { ...effects, reads: [...repositories, ...reads.map(from)], searches: searches.map(from), repositories };
+  return seenFrom(directories[0] ?? here, judgeSubcommand(rest));
 };
 
-const isPlain = ({ isKnown, below, names }: Argument) => isKnown && !below && !names;
-
-/** A path that git reads after it has changed to a directory. */
-function seenFrom(directory: Argument, path: Argument): Argument {
-  if (path === here) return directory;
-  return path.value.startsWith('/') ? path : { ...path, value: `${directory.value || '.'}/${path.value}` };
+/** What a subcommand does whose paths are seen from a directory to which git changes first. */
+function seenFrom(directory: Argument, effects: Effects): Effects {
+  const { reads = [], searches = [] } = effects;
+  const repositories = [directory];
+  if (directory === here) return { ...effects, reads: [here, ...reads], repositories };
+  const vague = reads.find((path) => path !== here && !(isPlain(path) && isPlain(directory)));
+  if (vague) return { why: `${vague.text} is looked up in another directory`, repositories };
+  const placed = (path: Argument): Argument => {
+    if (path === here) return directory;
+    return path.value.startsWith('/') ? path : { ...path, value: `${directory.value || '.'}/${path.value}` };
+  };
+  return { ...effects, reads: [directory, ...reads.map(placed)], searches: searches.map(placed), repositories };
 }
+
+const isPlain = ({ isKnown, below, names }: Argument) => isKnown && !below && !names;
 
 /** `--contains` and `--merged` take a commit, or none when they come last. */
 function withoutLastDefault(args: readonly Argument[]): readonly Argument[] {
@@ -57,9 +58,9 @@ function withoutLastDefault(args: readonly Argument[]): readonly Argument[] {
 }
 
 // Without --output, which writes, --ext-diff and --textconv, which run, --submodule, which looks into other
-// repositories by their rules, and -O, which reads.
+// repositories by their rules, -O, which reads, and -m and --diff-merges, which may run a merge driver.
 const diff =
-  '-pusRazwbWrtDmc -U? -S: -G: -M? -C? -B? -X? -l: --patch --no-patch --unified=? --raw --patch-with-stat --minimal ' +
+  '-pusRazwbWrtDc -U? -S: -G: -M? -C? -B? -X? -l: --patch --no-patch --unified=? --raw --patch-with-stat --minimal ' +
   '--patience --histogram --diff-algorithm= --stat=? --stat-width= --compact-summary --numstat --shortstat --dirstat=? ' +
   '--summary --name-only --name-status --no-renames --find-renames=? --find-copies=? --find-copies-harder --check ' +
   '--full-index --binary --abbrev=? --no-abbrev --ignore-all-space --ignore-space-change --ignore-space-at-eol ' +
@@ -78,7 +79,7 @@ const log =
   '--full-history --simplify-merges --simplify-by-decoration --dense --sparse --ancestry-path --left-right --left-only ' +
   '--right-only --cherry-pick --cherry-mark --cherry --boundary --abbrev-commit --no-abbrev-commit --show-pulls ' +
   '--parents --children --walk-reflogs --mailmap --use-mailmap --no-mailmap --source --full-diff --no-walk=? ' +
-  '--relative-date --notes=? --no-notes --encoding= --remove-empty --diff-merges= --no-diff-merges --log-size --reflog';
+  '--relative-date --notes=? --no-notes --encoding= --remove-empty --no-diff-merges --log-size --reflog';
 
 const refs =
   '--contains= --no-contains= --merged= --no-merged= --points-at= --sort= --format= --color=? --no-color --column=? --no-column -i --ignore-case';

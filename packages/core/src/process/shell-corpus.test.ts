@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { gitFiles } from '../../../../testing/git-files.js';
 import { type CorpusCommand, dangerous, harmless } from '../../../../testing/shell-corpus.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { isWithin } from '../files/workspace.js';
@@ -6,7 +7,7 @@ import { analyzeCommand } from './analyze-command.js';
 
 /** Commands of the list that would run in a fresh repository without a question. */
 async function unasked(commands: CorpusCommand[]): Promise<string[]> {
-  const root = tempDirectory({ '.git/config': '[core]\n\tbare = false\n', 'src/index.ts': '', 'a.txt': '' });
+  const root = tempDirectory({ ...gitFiles(), 'src/index.ts': '', 'a.txt': '' });
   const options = { cwd: root, workspaceRoots: [root], home: '/home/somebody', path: '/usr/local/bin:/usr/bin:/bin' };
   const verdicts = await Promise.all(
     commands.map(async ({ command }) => {
