@@ -76,7 +76,8 @@ function expandVariable(name: string, isQuoted: boolean, { home, cwds, variables
   const bound = variables.get(name) ?? builtIn(name, home, cwds);
   if (!bound) return { value: unknownPart, isKnown: false, isOpen: !isQuoted };
   // Without quotes bash splits the value at blanks and looks for patterns in it.
-  if (!isQuoted && (!bound.isKnown || bound.value === '' || /[\s*?[\\]/.test(bound.value))) return open;
+  if (!isQuoted && /[*?[\\]/.test(bound.value)) return { ...open, isGlob: true };
+  if (!isQuoted && (!bound.isKnown || bound.value === '' || /\s/.test(bound.value))) return open;
   // Each turn of a loop over a pattern sees one of its words.
   return { ...bound, isGlob: false };
 }
