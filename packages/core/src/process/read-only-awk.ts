@@ -22,7 +22,8 @@ export function judgeAwk(args: readonly Argument[]): Effects {
 function isPlainProgram(source: string): boolean {
   const code = withoutLiterals(source);
   if (code === undefined) return false;
-  if (/\b(system|getline|close|fflush|extension|include|load|ARGV|ARGC|SYMTAB|FUNCTAB|PROCINFO)\b|@/.test(code))
+  // Anywhere in a word: what comes behind a number begins a new one.
+  if (/system|getline|close|fflush|extension|include|load|ARGV|ARGC|SYMTAB|FUNCTAB|PROCINFO|@/.test(code))
     return false;
   if (code.replaceAll('||', '').includes('|')) return false;
   return !redirects(code);
@@ -34,7 +35,7 @@ function redirects(code: string): boolean {
   for (const character of code) {
     if (character === '{') depth++;
     if (character === '}') depth--;
-    if (character === '>' && depth > 0 && /\bprint/.test(code)) return true;
+    if (character === '>' && depth > 0 && code.includes('print')) return true;
   }
   return false;
 }
