@@ -23,8 +23,7 @@ function isPlainProgram(source: string): boolean {
   const code = withoutLiterals(source);
   if (code === undefined) return false;
   // Anywhere in a word: what comes behind a number begins a new one.
-  if (/system|getline|close|fflush|extension|include|load|ARGV|ARGC|SYMTAB|FUNCTAB|PROCINFO|@/.test(code))
-    return false;
+  if (/system|getline|close|fflush|extension|include|load|ARGV|ARGC|SYMTAB|FUNCTAB|PROCINFO|@/.test(code)) return false;
   if (code.replaceAll('||', '').includes('|')) return false;
   return !redirects(code);
 }
