@@ -90,7 +90,7 @@ export const fixed = {
     ],
     ['core/src/files/ripgrep-error.ts', 'maxMessage', 'Bytes kept of what ripgrep complains about'],
     ['core/src/tools/glob.ts', 'maxFiles', 'Files that `glob` names'],
-    ['core/src/tools/glob.ts', 'timeoutMs', 'Milliseconds it may take'],
+    ['core/src/tools/glob.ts', 'defaultSearchMs', 'Milliseconds it may take'],
     ['core/src/tools/ls.ts', 'maxEntries', 'Entries that `list_directory` names'],
     ['core/src/text/glob.ts', 'maxLength', 'Characters of a glob'],
     ['core/src/text/glob.ts', 'maxAlternatives', 'Alternatives that it may expand to'],

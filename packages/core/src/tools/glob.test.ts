@@ -35,6 +35,17 @@ test('what the model sees of the tool stays the same', async () => {
   expect({ name, description, parameterSchema }).toMatchSnapshot();
 });
 
+test('a search that ran out of time does not say that there is nothing', async () => {
+  const root = tempDirectory({ 'a/b': '' });
+  const workspace = await Workspace.open(root);
+  const tool = new GlobTool(workspace, { rules: new IgnoreRules([root]) }, { searchMs: 0 });
+  const { llmContent } = await tool.execute({ pattern: '**/b' }, new AbortController().signal);
+  expect(textOf(llmContent).split('\n')).toEqual([
+    `No file found so far that matches "**/b" in ${root}.`,
+    '(The search took too long and is incomplete: search a smaller directory.)',
+  ]);
+});
+
 // Beyond some thousands a second thread helps.
 test.each([1200, 12_000])('the newest of %i matches come first', { timeout: 120_000 }, async (count) => {
   const root = tempDirectory();

@@ -24,15 +24,16 @@ const parameterSchema = {
 type Params = XStatic<typeof parameterSchema>;
 
 const maxFiles = 100;
-const timeoutMs = 60_000;
+const defaultSearchMs = 60_000;
 
 /** `glob`: files by name, newest first over all that match, in any case of letters. */
 export class GlobTool extends BaseTool<Params> {
   readonly #workspace: Workspace;
   readonly #visibility: Visibility;
+  readonly #timeoutMs: number;
   readonly #judged: JudgedPaths;
 
-  constructor(workspace: Workspace, visibility: Visibility) {
+  constructor(workspace: Workspace, visibility: Visibility, { searchMs = defaultSearchMs } = {}) {
     super({
       name: 'glob',
       displayName: 'Glob',
@@ -43,6 +44,7 @@ export class GlobTool extends BaseTool<Params> {
     });
     this.#workspace = workspace;
     this.#visibility = visibility;
+    this.#timeoutMs = searchMs;
     this.#judged = new JudgedPaths(workspace);
   }
 
@@ -79,8 +81,15 @@ export class GlobTool extends BaseTool<Params> {
       const { path } = await this.#judged.recall(params, wanted);
       if ((await searchPlace(path)) === 'file')
         throw new ToolError('search_path_not_a_directory', `${path} is a file, not a directory.`);
-      const directory = toBytePath(path);
-      const next = await findFiles({ directory, ...this.#visibility, glob, signal, notes, limit: maxFiles, timeoutMs });
+      const next = await findFiles({
+        ...this.#visibility,
+        directory: toBytePath(path),
+        glob,
+        signal,
+        notes,
+        limit: maxFiles,
+        timeoutMs: this.#timeoutMs,
+      });
       places.push(path);
       found.files.push(...next.files);
       found.total += next.total;
@@ -121,9 +130,10 @@ function resultOf(
     ...(isComplete ? [] : ['(The search took too long and is incomplete: search a smaller directory.)']),
     ...notes.lines(),
   ];
+  const nothing = isComplete ? 'No files match' : 'No file found so far that matches';
   const header =
     total === 0
-      ? `No files match "${pattern}" in ${where}.`
+      ? `${nothing} "${pattern}" in ${where}.`
       : `Found ${count} ${total === 1 ? 'file' : 'files'} matching "${pattern}" in ${where}, newest first:`;
   return {
     llmContent: [header, ...files.map(({ path }) => path), ...footer].join('\n'),
