@@ -160,6 +160,11 @@ export const fixed = {
       'Processes that are asked politely; more are killed at once',
     ],
     ['core/src/process/process-tree.ts', 'killMs', 'Milliseconds until the last process of a command must be gone'],
+    [
+      'core/src/process/guarded-names.ts',
+      'maxLooks',
+      'Directories of submodules and worktrees looked at; of more, none is writable in the sandbox',
+    ],
   ],
   Web: [
     ['core/src/web/url-check.ts', 'maxLength', 'Characters of an address'],
