@@ -26,8 +26,7 @@ export async function measure(one, options) {
     const end = performance.now() + caseMs;
     const rounds = Math.min(options.rounds, one.rounds ?? 7);
     for (let round = 0; round < rounds; round++)
-      for (const runner of runners)
-        if (runner.spent() < contestantMs && performance.now() < end) await runner.run();
+      for (const runner of runners) if (runner.spent() < contestantMs && performance.now() < end) await runner.run();
     return Object.fromEntries(runners.map((runner) => [runner.name, summary(one, runner, options.place)]));
   } finally {
     await Promise.all(runners.map((runner) => runner.stop()));

@@ -13,6 +13,7 @@ import { promptCommands } from '../slash/mcp-commands.js';
 import { slashCommands } from '../slash/slash-commands.js';
 import { askForTrust } from '../trust-question.js';
 import { App } from './app.js';
+import type { Driver } from './driver.js';
 import { editorCommand, editText } from './edit-text.js';
 import { InputHistory } from './input-history.js';
 import { KeyStream } from './key-stream.js';
@@ -78,14 +79,14 @@ export async function startInteractive(
     void lathe.discover(signal);
     await shown;
   } finally {
-    if (driver.conversation !== undefined) await tellEnd(lathe);
-    await Promise.all([endWith(lathe, io), history.close()]);
+    await Promise.all([endWith(opened, io), history.close()]);
   }
   return exitCodes.success;
 }
 
 /** Ends what runs in the background, and says what became of it. */
-async function endWith(lathe: Lathe, io: Io): Promise<void> {
+async function endWith({ lathe, driver }: { lathe: Lathe; driver: Driver }, io: Io): Promise<void> {
+  if (driver.conversation !== undefined) await tellEnd(lathe);
   const running = lathe.background.running();
   await lathe.close();
   if (running.length > 0) io.out(fateOf(running));
