@@ -14,11 +14,14 @@ export function compileFileGlob(glob: string): FileGlob {
   const { start } = compileGlob(pattern);
   if (isNegated) return { start: without(start), flags: undefined };
   const alternatives = expandBraces(body);
-  const isPlain = alternatives.length <= 50 && alternatives.every((name) => /^(?:[\w.?-]|\*(?!\*))+$/.test(name));
+  // To ripgrep `?` is a byte, and the name `.` one like any other.
+  const isPlain = alternatives.length <= 50 && alternatives.every((name) => /^(?!\.$)(?:[\w.-]|\*(?!\*))+$/.test(name));
+  // A file may be spelled exactly like the glob.
+  const names = new Set([...alternatives, body.replace(/[{},]/g, '[$&]')]);
   // A type of files: unlike `--glob`, it takes nothing back that an ignore file hides.
-  const types = [...alternatives.map((name) => `--type-add=wanted:${name}`), '--type=wanted'];
+  const types = [...[...names].map((name) => `--type-add=wanted:${name}`), '--type=wanted'];
   // Named files are few, and may be large: ripgrep maps those into memory when they are its arguments.
-  const flags = alternatives.some((name) => /[*?]/.test(name)) ? types : [...types, '--mmap'];
+  const flags = body.includes('*') ? types : [...types, '--mmap'];
   return { start, flags: isPlain ? flags : undefined };
 }
 

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { BytePath } from './byte-path.js';
+import { type BytePath, fromBytePath } from './byte-path.js';
 import type { WalkedDirectory } from './walk.js';
 
 /** What one run of ripgrep searches. */
@@ -69,7 +69,10 @@ export class RgBatches {
     this.#current = undefined;
     if (whole.files.length === 0) return;
     const path = argumentFor(whole.path);
-    const isWhole = whole.hidden === 0 && (whole.unmatched === 0 || this.#globIsPassed);
+    // The glob holds for names as they are shown, which ripgrep does not know; to it, what ends in a dot has no name.
+    const isOdd = (name: string) => name.endsWith('.') || fromBytePath(name) !== name;
+    const isFiltered = this.#globIsPassed && !whole.files.some(isOdd);
+    const isWhole = whole.hidden === 0 && (isFiltered || (whole.unmatched === 0 && !this.#globIsPassed));
     if (path === undefined) {
       const only = new Map([[whole.path, new Set(whole.files)]]);
       this.#unnameable.push({ paths: ['/proc/self/fd/3/'], only, descriptor: whole.path });

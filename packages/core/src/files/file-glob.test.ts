@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { isLong, report } from '../../../../testing/long-run.js';
+import { randomBelow, usualSeed } from '../../../../testing/random.js';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { globProblem } from '../text/glob.js';
+import { fromBytePath, toBytePath } from './byte-path.js';
+import { compileFileGlob } from './file-glob.js';
+import { IgnoreRules } from './ignore-rules.js';
+import { Ripgrep } from './ripgrep.js';
+import { searchText } from './search-text.js';
+
+async function found(root: string, glob: string): Promise<string[]> {
+  const { files } = await searchText(new Ripgrep(), {
+    pattern: 'foo',
+    letters: 'smart',
+    context: 0,
+    path: toBytePath(root),
+    kind: 'directory',
+    glob,
+    limit: 1000,
+    timeoutMs: 60_000,
+    rules: new IgnoreRules([root]),
+    signal: new AbortController().signal,
+  });
+  return files.map(({ path }) => path.slice(path.lastIndexOf('/') + 1)).toSorted();
+}
+
+// biome-ignore format: a table is read at a glance
+const names = [
+  'a', 'b', 'ab', 'aA', 'A.txt', 'a.txt', 'é.txt', 'éé', '日本.txt', '.a', '.txt', 'a.', 'a..txt', '-', '-a', 'a-b', '!a', '#a', 'a b', '[ab]',
+  '[ab].txt', '{a,b}', '{a,b}.txt', '{a}', 'a{b', 'b,a', '*', '**', '?', 'a?', 'a*b', 'a\\b', '\\*', 'new\nline', 'A\nA', 'tab\n', 'a^b', ']', 'a]',
+];
+
+/** Each in its own directory, so that no odd name changes how the others are searched. */
+const tree = () => tempDirectory(Object.fromEntries(names.map((name, index) => [`${index}/${name}`, 'foo'])));
+
+test.skipIf(process.platform !== 'linux').each([
+  ['?.txt', ['A.txt', 'a.txt', 'é.txt']],
+  ['??.txt', ['a..txt', '日本.txt']],
+  ['{a,b}.txt', ['a.txt', '{a,b}.txt']],
+  ['*0A', ['tab\\x0A']],
+  ['a*', ['a', 'aA', 'a.', 'a..txt', 'a.txt', 'a-b', 'a b', 'a{b', 'a?', 'a*b', 'a\\b', 'a^b', 'a]', 'ab']],
+])('the glob %s finds %j', async (glob, expected) => {
+  expect(await found(tree(), glob)).toEqual(expected.toSorted());
+});
+
+// biome-ignore format: a table is read at a glance
+const pieces = [
+  'a', 'b', 'A', 'é', 'txt', '.', '.txt', '-', '*', '*', '**', '?', '[ab]', '[!a]', '[^a]', '[a-c]', '[]]', '[', ']', '{a,b}', '{a,{b,.txt}}', '{*,a}', '{a}', '{', '}', ',',
+  '\\', '\\*', '!', '#', ' ', '0A',
+];
+const rounds = isLong ? 500 : 60;
+
+test.skipIf(process.platform !== 'linux')(
+  `${rounds} random globs mean the same to ripgrep and to us`,
+  { timeout: 300_000 },
+  async () => {
+    const root = tree();
+    const all = names.map((name) => fromBytePath(toBytePath(name)));
+    const random = randomBelow(usualSeed);
+    for (let round = 0; round < rounds; round++) {
+      const glob = Array.from({ length: 1 + random(4) }, () => pieces[random(pieces.length)]).join('');
+      if (globProblem(glob) !== undefined) continue;
+      const { start } = compileFileGlob(glob);
+      const expected = all.filter((name) => start.matches(name)).toSorted();
+      expect(await found(root, glob), `LATHE_SEED=${usualSeed}, round ${round}: ${glob}`).toEqual(expected);
+      report('random globs that mean the same to ripgrep and to us', 1);
+    }
+  },
+);
