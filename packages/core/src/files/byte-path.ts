@@ -7,7 +7,7 @@ import { osPath, shownPath } from './file-name.js';
 export type BytePath = string;
 
 export function toBytePath(path: string): BytePath {
-  if (isPlain(path)) return path;
+  if (isShownAsIs(path)) return path;
   const name = osPath(path);
   return Buffer.from(name).toString('latin1');
 }
@@ -19,8 +19,12 @@ export function systemPath(path: BytePath): string | Buffer {
 
 /** The path as Lathe shows it and takes it back. */
 export function fromBytePath(path: BytePath): string {
-  return isPlain(path) ? path : shownPath(Buffer.from(path, 'latin1'));
+  return isShownAsIs(path) ? path : shownPath(Buffer.from(path, 'latin1'));
 }
 
 const hasHighBytes = /[\x80-\xff]/;
-const isPlain = (path: string) => /^[ -[\]-~]*$/.test(path);
+
+/** Printed ASCII without a backslash: nothing that is escaped, and nothing that Unicode could spell in another way. */
+export function isShownAsIs(path: string): boolean {
+  return /^[ -[\]-~]*$/.test(path);
+}

@@ -48,7 +48,8 @@ export const secretNames = list(`
   _netrc, .pypirc, .cargo/credentials, .cargo/credentials.toml, .gem/credentials, .m2/settings-security.xml,
   .pgpass, .my.cnf, .vault-token, .terraform.d/credentials.tfrc.json, .config/rclone, .boto, .s3cfg, .config/op,
   library/keychains, login data, key4.db, logins.json, /etc/shadow, /etc/gshadow, /etc/sudoers,
-  /etc/ssh/ssh_host_*_key, /proc/*/environ, /proc/*/mem, .claude/.credentials.json, .codex/auth.json,
+  /etc/security/opasswd, /etc/ssh/ssh_host_*_key, /etc/ssl/private, /etc/krb5.keytab, /proc/*/environ, /proc/*/mem,
+  /proc/*/task/*/environ, /proc/*/task/*/mem, .claude/.credentials.json, .codex/auth.json,
   .qwen/oauth_creds.json, .gemini/oauth_creds.json, .lathe/credentials*, .lathe/oauth*, .lathe/mcp-tokens*,
 `);
 

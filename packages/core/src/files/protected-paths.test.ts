@@ -72,11 +72,25 @@ test.each([
   '/home/me/.config/gh/hosts.yml',
   '/etc/shadow',
   '/proc/1/environ',
+  '/proc/1/task/2/environ',
+  '/proc/self/task/2/mem',
+  '/etc/shadow-',
+  '/etc/gshadow-',
+  '/etc/shadow.bak',
+  '/etc/security/opasswd',
+  '/etc/ssl/private/server.key',
+  '/etc/ssh/ssh_host_rsa_key~',
+  '/home/me/.netrc~',
+  '/home/me/.aws/credentials.old',
+  '/home/me/x/logins.json.bak',
 ])('%s is secret', (path) => {
   expect(secrecyOf(path)).toEqual(expect.any(String));
 });
 
 test('known hosts and ssh settings are not secret', () => {
+  expect(secrecyOf('/etc/ssh/ssh_host_rsa_key.pub')).toBeUndefined();
+  expect(secrecyOf('/proc/1/maps')).toBeUndefined();
+  expect(secrecyOf('/w/:x/etc/shadow')).toBeUndefined();
   expect(secrecyOf('/home/me/.ssh/known_hosts')).toBeUndefined();
   expect(secrecyOf('/home/me/.ssh/config')).toBeUndefined();
 });

@@ -10,15 +10,20 @@ import { executedNames, secretNames } from './protected-names.js';
 
 /** Why nothing is written to `realPath` without a person's yes, in any mode; `undefined` for an ordinary path. */
 export function protectionOf(realPath: string): string | undefined {
-  const name = firstMatch(realPath, executed);
+  const name = firstMatch(foldPath(realPath), executed);
   return name === undefined ? undefined : `${name} is configuration that other programs execute or obey`;
 }
 
 /** Why `realPath` is not read without a person's yes, in any mode; `undefined` for an ordinary path. */
 export function secrecyOf(realPath: string): string | undefined {
-  const name = firstMatch(realPath, secrets);
+  const segments = foldPath(realPath);
+  const copied = segments.at(-1)?.replace(backupEnding, '') ?? '';
+  const name = firstMatch(segments, secrets) ?? firstMatch([...segments.slice(0, -1), copied], secrets);
   return name === undefined ? undefined : `${name} holds keys or credentials`;
 }
+
+/** What programs put behind the name of a file to keep its former content: `/etc/shadow-`, `.netrc~`. */
+const backupEnding = /(?:[-~]|\.(?:bak|old|orig|save|swp|\d+))$/;
 
 /**
  * Git's own data under any name: a bare repository, a separate git directory, a submodule's, a worktree's. A file that
@@ -83,9 +88,10 @@ function segmentPattern(segment: string): RegExp {
   return new RegExp(`^${literal}$`, 'u');
 }
 
-function firstMatch(path: string, patterns: Patterns): string | undefined {
-  const segments = foldPath(path);
+function firstMatch(segments: readonly string[], patterns: Patterns): string | undefined {
   for (const [at, segment] of segments.entries()) {
+    // Only the first is the root; others are what a fold has left of `...`.
+    if (at > 0 && segment === '') continue;
     const candidates = [...(patterns.get(segment) ?? []), ...(patterns.get(anySegment) ?? [])];
     const hit = candidates.find((pattern) => matchesAt(segments, at, pattern));
     if (hit !== undefined) return hit.source;

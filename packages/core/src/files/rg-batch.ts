@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { type BytePath, fromBytePath } from './byte-path.js';
+import { type BytePath, isShownAsIs } from './byte-path.js';
 import type { WalkedDirectory } from './walk.js';
 
 /** What one run of ripgrep searches. */
@@ -69,8 +69,6 @@ export class RgBatches {
     this.#current = undefined;
     if (whole.files.length === 0) return;
     const path = argumentFor(whole.path);
-    // The glob holds for names as they are shown, which ripgrep does not know; to it, what ends in a dot has no name.
-    const isOdd = (name: string) => name.endsWith('.') || fromBytePath(name) !== name;
     const isFiltered = this.#globIsPassed && !whole.files.some(isOdd);
     const isWhole = whole.hidden === 0 && (isFiltered || (whole.unmatched === 0 && !this.#globIsPassed));
     if (path === undefined) {
@@ -117,6 +115,11 @@ export class RgBatches {
       this.#paths.push(argument);
     } else for (const name of names) this.#paths.push(argument + name);
   }
+}
+
+/** The glob holds for names as they are shown, which ripgrep does not know; to it, what ends in a dot has no name. */
+function isOdd(name: string): boolean {
+  return name.endsWith('.') || !isShownAsIs(name);
 }
 
 /** Arguments of a process are text; `undefined` for bytes that are not. */

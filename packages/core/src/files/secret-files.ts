@@ -1,35 +1,55 @@
-import { type BytePath, fromBytePath } from './byte-path.js';
+import { type BytePath, fromBytePath, isShownAsIs } from './byte-path.js';
 import { secretNames } from './protected-names.js';
-import { secrecyOf } from './protected-paths.js';
+import { foldPath, secrecyOf } from './protected-paths.js';
 
-// What every secret path has in it: asking about each of the others would cost more than the search.
-const suspectDirectory = /\/[._]|^\/(?:etc|proc)\/|keychains/i;
-const suspectName = /^[._]|^(?:login data|key4\.db|logins\.json)$/i;
+/** One of these is in every secret path that is not the system's: `.ssh`, `login data`, the `keychains` of a library. */
+const names = [...new Set(secretNames.filter((path) => !path.startsWith('/')).map(tellingName))];
+
+function tellingName(path: string): string {
+  const segments = path.split('/');
+  return (path.startsWith('.') ? segments[0] : segments.at(-1)) ?? '';
+}
+
+// Asking about every path would cost more than the search.
+const inSecrets = new RegExp(`(?:^|/)(?:${names.join('|').replaceAll('.', '\\.')})|^/(?:etc|proc|$)`, 'i');
+
+function isSuspect(path: BytePath): boolean {
+  return inSecrets.test(isShownAsIs(path) ? path : foldPath(fromBytePath(path)).join('/'));
+}
 
 /** Whether files below a directory (it ends in a slash) may be secret because of the directory. */
 export function isSuspectDirectory(directory: BytePath): boolean {
-  return suspectDirectory.test(directory);
+  return isSuspect(directory);
 }
 
 /** Those of the files in a directory (it ends in a slash) that hold keys and the like. */
-export function secretFiles(directory: BytePath, names: readonly string[]): string[] {
-  const suspects = isSuspectDirectory(directory) ? names : names.filter((name) => suspectName.test(name));
+export function secretFiles(directory: BytePath, files: readonly string[]): string[] {
+  const suspects = isSuspectDirectory(directory) ? files : files.filter(isSuspect);
   return suspects.filter((name) => secrecyOf(fromBytePath(directory + name)) !== undefined);
 }
 
 /**
- * A flag of ripgrep that leaves out every file `secretFiles` could mean, and some others: each name that a secret path
- * begins with, and each name that may be another spelling of one.
+ * Letters that are no other spelling of anything. In a set, ripgrep takes them for their bytes: here all that continue a
+ * letter, and the first ones of those of Europe, the Near East, India, China and Korea.
  */
-export const withoutSecretsFlag = `--iglob=!{${[
-  ...new Set(secretNames.map((path) => path.split('/')[0] ?? '').filter((name) => name.startsWith('.'))),
-  '.*[! -9;-Z_-~]*',
-  '.*[. ]',
-  '_*n*e*t*r*c*',
-  'login data',
-  'key4.db',
-  'logins.json',
-  '*keychains*',
-]
-  // One pattern for all: ripgrep prepares each one by itself, and logs it.
-  .join(',')}}`;
+const innocentLetters = [
+  ...Array.from({ length: 64 }, (_, index) => String.fromCodePoint(0xc0 + index)),
+  '\u0100\u0140\u0180\u0200\u0380\u03C0\u0400\u0440\u0480\u05C0\u0600\u0640\u0680\u0900',
+  '\u4E00\u5000\u6000\u7000\u8000\u9000\uAC00\uB000\uC000\uD000',
+].join('');
+
+// Begin like innocent ones.
+const exceptions = ['\u017F', '\u061C', '\uA7F1', '\uA7F2', '\uA7F3', '\uA7F4']
+  .map((letter) => `*${letter}*`)
+  .join(',');
+
+/**
+ * A flag of ripgrep that leaves out every file `secretFiles` could mean, and some others: the telling names, what
+ * other systems take for them, and whatever has a character in it that may spell one of them in another way.
+ */
+export const withoutSecretsFlag = withoutFlag(`{${names.join(',')}}`);
+
+// One pattern for all: ripgrep prepares each one by itself, and logs it.
+function withoutFlag(telling: string): string {
+  return `--iglob=!{${telling},${telling}[!a-z0-9_]*,*[!]^-~ -[${innocentLetters}]*,${exceptions}}`;
+}

@@ -5,7 +5,15 @@ import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { Ripgrep } from './ripgrep.js';
 import { SkippedEntries } from './skipped-entries.js';
 
-const flags = ['--files', '--debug', '--hidden', '--no-ignore-dot', '--no-ignore-messages', '--glob=!.git'];
+const flags = [
+  '--files',
+  '--debug',
+  '--hidden',
+  '--no-ignore-dot',
+  '--no-ignore-messages',
+  '--glob=!.git',
+  '--glob=!*\n*',
+];
 
 async function skippedIn(
   root: string,
@@ -58,13 +66,16 @@ test.skipIf(process.platform === 'win32')('what plain rules skip is left out unt
   expect(await skippedWith('.git/info/exclude', 'x')).toContain('a.o');
 });
 
+/** A name that tells the log of two other entries. */
+const forged = 'a: Ignore(IgnoreMatch(Override(Glob())))\nrg: DEBUG|ignore::walk|x.rs:1: ignoring .o';
+
 test.skipIf(process.platform !== 'linux')('a log that may mean something else is odd', async () => {
   const tree = (name: string | Buffer, rule = '*.o') => {
     const root = tempDirectory({ '.git/HEAD': '', '.gitignore': rule });
     writeFileSync(Buffer.concat([Buffer.from(`${root}/`), Buffer.from(name)]), '');
     return root;
   };
-  const names = ['new\nline.o', 'a: Ignore(IgnoreMatch(.o', '\uFFFD.o', Buffer.from('\xff.o', 'latin1')];
+  const names = ['new\nline', forged, 'c\r.o', 'a: Ignore(IgnoreMatch(.o', '\uFFFD.o', Buffer.from('\xff.o', 'latin1')];
   for (const name of names) {
     const { isOdd, errors } = await skippedIn(tree(name));
     expect({ name, isUnclear: isOdd || errors !== '' }).toEqual({ name, isUnclear: true });
@@ -86,15 +97,18 @@ test.skipIf(process.platform === 'win32')(
   },
 );
 
-const verdict = 'rg: DEBUG|ignore::walk|crates/ignore/src/walk.rs:1: ignoring /r/a: Ignore(IgnoreMatch(Hidden))';
+const verdict =
+  'rg: DEBUG|ignore::walk|crates/ignore/src/walk.rs:1: ignoring /r/a: Ignore(IgnoreMatch(Override(Glob())))';
 
 test.each([
   [verdict, { paths: ['/r/a'], isOdd: false, errors: '' }],
   [verdict.replace('ignoring', 'leaving out'), { paths: [], isOdd: true, errors: '' }],
-  [verdict.replace('Hidden', 'Moon'), { paths: [], isOdd: true, errors: '' }],
+  [verdict.replace('Override', 'Moon'), { paths: [], isOdd: true, errors: '' }],
   [verdict.replace('/r/a', 'r/a'), { paths: [], isOdd: true, errors: '' }],
-  [verdict.replace('|ignore::walk|', '|globset|'), { paths: [], isOdd: false, errors: '' }],
-  [verdict.replace('rg: ', ''), { paths: [], isOdd: false, errors: `${verdict.slice(4)}\n` }],
+  [verdict.replace('|ignore::walk|', '|globset|'), { paths: [], isOdd: true, errors: '' }],
+  [verdict.replace('rg: ', ''), { paths: [], isOdd: true, errors: '' }],
+  [verdict.replace('Override(Glob())', 'Hidden'), { paths: [], isOdd: true, errors: '' }],
+  ['rg: /r/a: Permission denied', { paths: [], isOdd: false, errors: 'rg: /r/a: Permission denied\n' }],
   ['rg: DEBUG|ignore::gitignore|x.rs:1: opened gitignore file: /r/a', { paths: [], isOdd: true, errors: '' }],
   ['rg: DEBUG|rg::haystack|x.rs:1: ignoring /r/a', { paths: [], isOdd: true, errors: '' }],
   ['x'.repeat(100_000), { paths: [], isOdd: true, errors: '' }],

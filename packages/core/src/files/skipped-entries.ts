@@ -10,6 +10,9 @@ export interface SkippedEntriesOptions {
 /**
  * Reads ripgrep's `--debug` log as it comes: which entries of a tree it left out, and which ignore files it is about to
  * read. The log is meant for people, so whatever is not in exactly the known form makes it `isOdd`.
+ *
+ * Ripgrep has to leave out names with a newline, which could make the log say anything: then only the last name of a
+ * path has one, and what follows it has a reason behind it and no absolute path in front.
  */
 export class SkippedEntries {
   /** The log cannot be relied on, or an ignore file is one that should not be read. */
@@ -41,6 +44,7 @@ export class SkippedEntries {
     else if (module === 'ignore::walk') this.#readVerdict(message);
     else if (module === 'ignore::gitignore') this.#checkIgnoreFile(openedFile.exec(message)?.[1]);
     else if (module === 'rg::haystack' || module.startsWith('grep_printer')) this.isOdd = !aboutOther.test(message);
+    else this.isOdd = reason.test(message);
   }
 
   #readVerdict(message: string): void {
@@ -59,7 +63,7 @@ export class SkippedEntries {
   }
 
   #addError(line: string): void {
-    if (this.errors.length < maxErrors) this.errors += `${line}\n`;
+    if (this.errors.length < maxErrors && !reason.test(line)) this.errors += `${line}\n`;
     else this.isOdd = true;
   }
 }
@@ -70,9 +74,9 @@ const maxLine = 64 << 10;
 const maxLog = 64 << 20;
 const maxErrors = 16 << 10;
 
-const logLine = /^rg: DEBUG\|([\w:]+)\|[^|]*?\.rs:\d+: (.*)$/;
+const logLine = /^rg: DEBUG\|([\w:]+)\|[^|]*?\.rs:\d+: (.*)$/s;
 const reason = /: (?:Ignore|Whitelist)\(IgnoreMatch\(/;
 const verdict =
-  /^(?:ignoring|whitelisting) (\/.*?): (?:Ignore|Whitelist)\(IgnoreMatch\((?:Hidden|(Gitignore|Override)\(.*\))\)\)$/;
+  /^(?:ignoring|whitelisting) (\/.*?): (?:Ignore|Whitelist)\(IgnoreMatch\((Gitignore|Override)\(.*\)\)\)$/;
 const openedFile = /^opened gitignore file: (\/.*\/(?:\.gitignore|exclude))$/;
 const aboutOther = /^ignoring \/.*: (?:failed to pass haystack filter: .*|found binary data at offset \d+)$/;

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { bundleChild } from '../../../../testing/bundle.js';
-import { report } from '../../../../testing/long-run.js';
+import { isLong, report } from '../../../../testing/long-run.js';
 import { randomBelow, usualSeed } from '../../../../testing/random.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { toBytePath } from './byte-path.js';
@@ -140,10 +140,10 @@ const directories = ['', 'a', 'b', 'b/c', 'b/c/a', 'sub dir', '.hidden', 'é', '
 // biome-ignore format: a table is read at a glance
 const names = [
   'a', 'c', 'x.txt', 'y.log', 'keep.log', '.dot', '__init__.py', '-dash', 'a:1:', '[ab]', '.ignore', 'café', '.eslintrc', 'config',
-  '.netrc', '.Netrc ', '.netrc.', '_netrc', '.net\u200Drc', '_NETRC', '.git-credentials:x', 'Login Data', 'id_rsa', 'ID_RSA.', '.ssh\\id_rsa', 'key4.db',
+  '.netrc', '.Netrc ', '.netrc.', '_netrc', '.net\u200Drc', '_NETRC', '.git-credentials:x', 'Login Data', 'id_rsa', 'ID_RSA.', '.ssh\\id_rsa', 'key4.db', 'key4.db.', '．netrc', 'x\\.netrc', '.netrc~',
   'new\nline', 'x: Ignore(IgnoreMatch(',
 ];
-const isSecret = (name: string) => /net|cred|login|key|id_rsa|^\.(?:ssh|config)/i.test(name);
+const isSuspect = (name: string) => /[^ -~]|net|cred|login|key|id_rsa|^\.(?:ssh|config)/i.test(name);
 const isOdd = (name: string) => /\n|Ignore/.test(name);
 const contents = ['needle\n', 'hay\n', 'hay\nNeedle needle\n\nneedle', '', `${'x'.repeat(3000)}needle\n`, 'needle\r\n'];
 
@@ -157,12 +157,12 @@ function plant(seed: number): string {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, content, { flag: 'wx' });
   };
-  // Plain ones, those with secrets in them, and those that no log can show.
+  // Plain ones, those with names like secrets in them, and those that no log can show.
   const kind = random(3);
   const usable = random(2) === 0 ? rules : rules.filter(hasOnlyPlainRules);
   const ruleText = () =>
     Array.from({ length: 1 + random(4) }, () => pick(usable)).join(random(8) === 0 ? '\r\n' : '\n');
-  const isLeftOut = (name: string) => (kind < 1 && isSecret(name)) || (kind < 2 && isOdd(name));
+  const isLeftOut = (name: string) => (kind < 1 && isSuspect(name)) || (kind < 2 && isOdd(name));
   for (const directory of directories) {
     if (random(3) === 0 || isLeftOut(directory)) continue;
     for (const name of names) {
@@ -203,6 +203,53 @@ test.skipIf(isWindows)(`on ${trees} random trees both roads find the same`, { ti
   }
   // Else the roads would not have been compared.
   expect(fast).toBeGreaterThan(trees / 4);
+});
+
+// biome-ignore format: a table is read at a glance
+const fragments = [
+  'a', '.o', '.x', '\n', '\n', '\r', ': ', ': Ignore(IgnoreMatch(Override(Glob())))', ': Ignore(IgnoreMatch(Gitignore(Glob())))', ': Ignore(IgnoreMatch(Hidden))',
+  'rg: DEBUG|ignore::walk|x.rs:1: ignoring ', 'rg: DEBUG|globset|x.rs:1: ', 'original: "!*\\n*"', 'rg: ', '^', ' ',
+];
+const forgeries = isLong ? 400 : 25;
+
+// SJ05
+test.skipIf(isWindows)(
+  `${forgeries} trees with names made of the log are searched all the same`,
+  { timeout: 300_000 },
+  async () => {
+    const random = randomBelow(usualSeed);
+    const name = () =>
+      Array.from({ length: 1 + random(6) }, () => fragments[random(fragments.length)])
+        .join('')
+        .slice(0, 200);
+    for (let round = 0; round < forgeries; round++) {
+      const root = tempDirectory({
+        a: 'needle',
+        '.o': 'needle',
+        ...(random(2) && { '.git/HEAD': '', '.gitignore': '*.o\n' }),
+      });
+      for (let entry = 0; entry < 3; entry++) {
+        const path = join(root, ...Array.from({ length: 1 + random(3) }, name));
+        try {
+          mkdirSync(dirname(path), { recursive: true });
+          writeFileSync(path, 'needle');
+        } catch {
+          // A file is in the way.
+        }
+      }
+      const walked = await search(root, { canRead: () => true });
+      const context = `LATHE_SEED=${usualSeed}, round ${round}: ${JSON.stringify(walked.found)}`;
+      expect({ context, ...(await search(root)), runs: [] }).toEqual({ context, ...walked, runs: [] });
+    }
+  },
+);
+
+test.skipIf(isWindows).each([
+  ['forges the log', 'a: Ignore(IgnoreMatch(Override(Glob())))\nrg: DEBUG|ignore::walk|x.rs:1: ignoring /.netrc-x'],
+  ['has a carriage return', '.x\r/y'],
+  ['is not ASCII', 'é/é'],
+])('a file is found whose directory %s', async (_, path) => {
+  expect((await search(tempDirectory({ [path]: 'needle' }))).matches).toBe(1);
 });
 
 const run = promisify(execFile);

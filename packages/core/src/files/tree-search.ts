@@ -45,14 +45,15 @@ function isSpecialSearch({ options, glob, isSecretPlace }: SearchJob): boolean {
   const { path, canRead, disregard = new Set() } = options;
   // With a glob, ripgrep would log every file that does not match.
   if (canRead !== undefined || disregard.size > 0 || glob !== undefined) return true;
-  return process.platform === 'win32' || path === '/' || isSecretPlace || isSuspectDirectory(`${path}/`);
+  if (isSecretPlace || isSuspectDirectory(`${path}/`)) return true;
+  return process.platform === 'win32' || path === '/' || path.includes('\n');
 }
 
 const unusedIgnoreFiles = 'ignore files not used';
 /** After this long without a word in the log, somebody looks whether ripgrep waits for a pipe that is called `.gitignore`. */
 const patienceMs = 2000;
-/** More than this left out against our rules is a tree that ripgrep does not understand. */
-const maxLeft = 10_000;
+/** More than this left out against our rules is a tree that we walk faster ourselves. */
+const maxLeft = 1000;
 
 const walkFlags = [
   '--hidden',
