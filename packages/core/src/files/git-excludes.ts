@@ -16,7 +16,9 @@ export function userExcludes(environment: NodeJS.ProcessEnv, home = homedir()): 
 /** `excludesFile` in the `[core]` section; the last one counts. */
 function excludesSetting(config: string): string | undefined {
   const core = config.split(/^(?=\s*\[)/m).filter((section) => /^\s*\[core\]/i.test(section));
-  const values = core.flatMap((section) => [...section.matchAll(/^\s*excludesfile\s*=\s*"?([^"\n]*?)"?\s*$/gim)]);
+  const values = core.flatMap((section) => [
+    ...section.matchAll(/^\s*excludesfile\s*=\s*"?([^"\n#;]*?)"?\s*(?:[#;].*)?$/gim),
+  ]);
   return values.at(-1)?.[1];
 }
 

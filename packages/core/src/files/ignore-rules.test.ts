@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { hasProgram } from '../../../../testing/programs.js';
@@ -61,9 +61,17 @@ describe('git rules', () => {
       'my ignore': '*.swp',
     });
     const root = tempDirectory({ '.git/HEAD': '' });
+    const commented = tempDirectory({ '.gitconfig': '[core]\nexcludesFile = /x ; mine\n' });
+    expect(userExcludes({}, commented)).toBe('/x');
     const rules = new IgnoreRules([root], { excludesFile: userExcludes({}, home) });
     expect(rules.ignoredBy(join(root, 'a.swp'), file)).toBe('git');
     expect(userExcludes({ XDG_CONFIG_HOME: '/x' }, '/nowhere')).toBe('/x/git/ignore');
+  });
+
+  test('are not read through a link, as git does not', () => {
+    const root = tempDirectory({ '.git/HEAD': '', rules: '*.log\n' });
+    symlinkSync('rules', join(root, '.gitignore'));
+    expect(new IgnoreRules([root]).ignoredBy(join(root, 'a.log'), file)).toBeUndefined();
   });
 
   test('a change holds at once', () => {
@@ -140,7 +148,7 @@ const oddRules = [
   'a', '/a', 'a/', '/a/', 'a/b', '/a/b', '**/a', 'a/**', 'a/**/b', '**', '/**', '*', '/*', '*/', '!a', '!/a', '!*/',
   '!a/b', '?', '[ab]', '[!a]', '[a-c]b', '[[:alpha:]]', '{a,b}', 'a*', '*b', '*a*', '.*', '!.*', 'a.b', '*.b', '*.a.b',
   'a**b', '**b', 'b**', '\\a', '\\!a', '\\#a', '#a', 'a\\', 'a ', 'a\\ ', 'a  ', '  a', '[a', 'a]', '[]a]', '[a', '/', '!', '//a',
-  'a//b', './a', 'a/.', '*/b', 'a/*', 'a/*/', '**/b/', '!**/b', 'a/**/', '/a/**/b/c', '[^a]', '[a-]', 'b/../a', '\\[a\\]', 'c/', '!c',
+  'a//b', './a', 'a/.', '*/b', 'a/*', 'a/*/', '**/b/', '!**/b', 'a/**/', '/a/**/b/c', '[^a]', '[a-]', 'b/../a', '\\[a\\]', 'c/', '!c', '[c-a]',
 ];
 const names = ['a', 'b', 'c', 'ab', 'a.b', 'x.a.b', '.a', '!a', '#a', ' a', 'a ', '[a', '{a,b}', 'aXb'];
 

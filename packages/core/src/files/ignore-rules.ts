@@ -154,10 +154,16 @@ export class IgnoreLevel {
   }
 
   #with(rules: readonly ScopedRules[], path: BytePath): readonly ScopedRules[] {
-    const text = readSmallFile(path, { onProblem: (reason) => this.#context.onProblem(path, reason) });
+    const onProblem = (reason: string) => this.#context.onProblem(path, reason);
+    const text = readSmallFile(path, { onProblem, isLinkRefused: isLinkRefused(path) });
     const file = text === undefined ? undefined : IgnoreFile.parse(text);
     return file === undefined ? rules : [{ file, way: '' }, ...rules];
   }
+}
+
+/** Git reads no `.gitignore` through a link. */
+export function isLinkRefused(path: BytePath): boolean {
+  return path.endsWith('/.gitignore');
 }
 
 function seenFrom(name: string, rules: readonly ScopedRules[]): readonly ScopedRules[] {

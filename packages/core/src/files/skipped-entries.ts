@@ -1,4 +1,5 @@
 import type { BytePath } from './byte-path.js';
+import { isLinkRefused } from './ignore-rules.js';
 import { hasNoRules, hasOnlyPlainRules } from './plain-rules.js';
 import { readSmallFile } from './small-file.js';
 
@@ -55,7 +56,8 @@ export class SkippedEntries {
   }
 
   #checkIgnoreFile(path: BytePath | undefined): void {
-    const text = path && readSmallFile(path, { onProblem: () => (this.isOdd = true) });
+    const onProblem = () => (this.isOdd = true);
+    const text = path && readSmallFile(path, { onProblem, isLinkRefused: isLinkRefused(path) });
     if (path === undefined || (text ?? '').length > maxIgnoreFile) this.isOdd = true;
     // Git and ripgrep each have their own way to the excludes of a repository.
     const isPlain = path?.endsWith('/exclude') ? hasNoRules : hasOnlyPlainRules;
@@ -63,6 +65,8 @@ export class SkippedEntries {
   }
 
   #addError(line: string): void {
+    // A rule that ripgrep cannot read is none of ours.
+    if (aboutRule.test(line)) return;
     if (this.errors.length < maxErrors && !reason.test(line)) this.errors += `${line}\n`;
     else this.isOdd = true;
   }
@@ -80,3 +84,4 @@ const verdict =
   /^(?:ignoring|whitelisting) (\/.*?): (?:Ignore|Whitelist)\(IgnoreMatch\((Gitignore|Override)\(.*\)\)\)$/;
 const openedFile = /^opened gitignore file: (\/.*\/(?:\.gitignore|exclude))$/;
 const aboutOther = /^ignoring \/.*: (?:failed to pass haystack filter: .*|found binary data at offset \d+)$/;
+const aboutRule = /^rg: \/.*\/(?:\.gitignore|exclude): line \d+: error parsing glob /;

@@ -5,18 +5,21 @@ import { codeOf } from './fs-error.js';
 export interface SmallFileOptions {
   /** Told why a file that exists is not read. */
   onProblem?: (reason: string) => void;
+  /** A symbolic link is not read. */
+  isLinkRefused?: boolean;
 }
 
 const maxBytes = 1 << 20;
 
-// O_NONBLOCK: opening a pipe must not wait for its writer; the flag is absent, that is 0, on Windows.
+// O_NONBLOCK: opening a pipe must not wait for its writer; such flags are absent, that is 0, on Windows.
 const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /** The bytes of a small configuration file, one character each; `undefined` when there is none or it is not fit to read. */
-export function readSmallFile(path: BytePath, { onProblem }: SmallFileOptions = {}): string | undefined {
+export function readSmallFile(path: BytePath, options: SmallFileOptions = {}): string | undefined {
+  const { onProblem, isLinkRefused = false } = options;
   let descriptor: number | undefined;
   try {
-    descriptor = openSync(systemPath(path), flags);
+    descriptor = openSync(systemPath(path), isLinkRefused ? flags | constants.O_NOFOLLOW : flags);
     return readAll(descriptor);
   } catch (error) {
     if (!isMissing(error)) onProblem?.(error instanceof Error ? error.message : String(error));

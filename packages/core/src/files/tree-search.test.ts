@@ -90,6 +90,12 @@ test.skipIf(isWindows)('what ripgrep leaves out against our rules is searched af
   expect(await search(braces)).toMatchObject({ found: ['b/x:1:needle'], runs: ['tree', 'named'] });
 });
 
+test.skipIf(isWindows)('what ripgrep hides by an ignore file that is a link is found', async () => {
+  const root = tempDirectory({ '.git/HEAD': '', 'a/rules': 'x', 'a/x': 'needle' });
+  symlinkSync('rules', join(root, 'a/.gitignore'));
+  expect((await search(root)).found).toEqual(['a/x:1:needle']);
+});
+
 test.skipIf(isWindows)('what ripgrep shows against our rules is not found', async () => {
   const root = tempDirectory({ 'a/.latheignore': 'x\nsub/\n', 'a/x': 'needle', 'a/sub/y': 'needle', b: 'needle' });
   expect(await search(root)).toMatchObject({ found: ['b:1:needle'], matches: 1, runs: ['tree'] });

@@ -289,7 +289,8 @@ function parseSet(pattern: string, start: number): { has: (code: number) => bool
     const isRange = pattern[at + 1] === '-' && at + 2 < pattern.length && pattern[at + 2] !== ']';
     if (isRange) at += pattern[at + 2] === '\\' ? 3 : 2;
     const high = pattern.charCodeAt(at);
-    tests.push((code) => code >= low && code <= high);
+    // In `[z-a]` git has seen the `z` before it comes to the range.
+    tests.push((code) => code === low || (code >= low && code <= high));
   }
   return undefined;
 }
