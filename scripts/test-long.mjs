@@ -42,6 +42,8 @@ const suites = {
       'core/src/files/tree-search.test.ts',
       'core/src/files/ignore-rules.test.ts',
       'core/src/files/plain-rules.test.ts',
+      'core/src/files/file-glob.test.ts',
+      'core/src/files/secret-files.test.ts',
       'core/src/tools/grep.test.ts',
       'core/src/tools/ls.test.ts',
       'core/src/tools/read-many-files.test.ts',

@@ -1,5 +1,5 @@
 import { visibleText } from '@lathe/core';
-import { useCallback, useRef, useState, useSyncExternalStore } from 'react';
+import { useCallback, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { useExit } from '../screen/screen.js';
 import { obeyCommand } from '../slash/obey-command.js';
 import type { AppProps } from './app.js';
@@ -49,6 +49,8 @@ export function useSession(
     work.current?.abort();
     return work.current !== undefined;
   };
+  // However the screen is left, by a terminal that is gone too, nothing goes on behind it.
+  useLayoutEffect(() => () => void cancel(), []);
   useSessionKeys({
     policy: lathe.policy,
     isAsked: question !== undefined,
