@@ -132,9 +132,12 @@ class Helper {
  * $1 directory for pipes, $2 series, $3 marks per series. A line on stdin asks for a pipe, or, where there is no /proc,
  * names a process group that begins (+) or ended (-); = empties the list of directories to remove at the end, = with a
  * path adds to it. The helper takes a limit outside the series, so that neither its own sweep nor that of a Lathe around
- * this one ends it too early. A killed group dies in one step, which is what stops a fork bomb. What Lathe was just starting may come to life after the first sweep, so that only several in a row without a find are the last.
+ * this one ends it too early, and it does not die of an answer that nobody reads any more. A killed group dies in one
+ * step, which is what stops a fork bomb. What Lathe was just starting may come to life after the first sweep, so that
+ * only several in a row without a find are the last.
  */
 const script = `
+trap '' PIPE
 (ulimit -R "$(($2 * $3))") && echo ulimit || command -v prlimit || echo
 ulimit -R "$((($2 - 1) * $3))"
 groups=

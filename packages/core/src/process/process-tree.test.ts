@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { buildSync } from 'esbuild';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { bundleChild } from '../../../../testing/bundle.js';
 import { report } from '../../../../testing/long-run.js';
 import { processesWith, uniqueSleep } from '../../../../testing/processes.js';
 import { hasProgram } from '../../../../testing/programs.js';
@@ -109,6 +110,18 @@ describe.each(['off', 'required'] as const)('sandbox %s', (mode) => {
       await expect.poll(() => processesWith(sleep)).toEqual([]);
     },
   );
+});
+
+// RS09
+test('nothing is left when Lathe is killed before its helper has answered', async () => {
+  const sleep = uniqueSleep();
+  const lathe = spawn(process.execPath, [await bundleChild('asking-guardian'), tempDirectory(), sleep]);
+  const [helper] = await once(lathe.stdout, 'data');
+  expect(processesWith(`sleep\0${sleep}`)).toHaveLength(1);
+  lathe.kill('SIGKILL');
+  await once(lathe, 'exit');
+  process.kill(Number(helper), 'SIGCONT');
+  await expect.poll(() => processesWith(`sleep\0${sleep}`)).toEqual([]);
 });
 
 test('a Lathe inside a command of another is cleaned up with it', async () => {
