@@ -20,8 +20,8 @@ export async function runTraced(
   options: TracedBash,
 ): Promise<{ programs: string[][]; output: string }> {
   const trace = join(options.scratch, 'trace');
-  // Some of the commands would never end: each has a second of processor time.
-  const one = '(ulimit -t 1; LATHE_N=$i exec bash --noprofile --norc -c "$c" "lathe-$i" </dev/null 2>&1)';
+  // Some of the commands would never end: each has a second of processor time and a megabyte to print.
+  const one = '(ulimit -t 1; LATHE_N=$i exec bash --noprofile --norc -c "$c" "lathe-$i" </dev/null 2>&1 | head -c 1M)';
   // A pipe, as in the product: from a socket, which is what Node gives, a command could wait for input.
   const driver = `i=0; while IFS= read -r -d "" c; do ${one}; i=$((i+1)); done | cat`;
   const strace = ['-f', '-v', '--seccomp-bpf', '-qq', '-o', trace, '-e', 'trace=execve', '-e', 'signal=none', 'bwrap'];
