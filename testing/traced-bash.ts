@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-
-const run = promisify(execFile);
 
 export interface TracedBash {
   /** Where commands run; the only place they can write to. */
@@ -14,19 +12,30 @@ export interface TracedBash {
   scratch: string;
 }
 
-/** Runs commands one after the other in a sandbox, as the product does, and says which programs each of them executed. */
+/**
+ * Runs commands one after the other in a sandbox, as the product does, and says which programs each of them executed,
+ * and whether any printed the text.
+ */
 export async function runTraced(
   commands: readonly string[],
   options: TracedBash,
-): Promise<{ programs: string[][]; output: string }> {
+  text: string,
+): Promise<{ programs: string[][]; printsText: boolean }> {
   const trace = join(options.scratch, 'trace');
-  // Some of the commands would never end: each has a second of processor time and a megabyte to print.
-  const one = '(ulimit -t 1; LATHE_N=$i exec bash --noprofile --norc -c "$c" "lathe-$i" </dev/null 2>&1 | head -c 1M)';
+  // Some of the commands would never end: each has a second of processor time.
+  const one = '(ulimit -t 1; LATHE_N=$i exec bash --noprofile --norc -c "$c" "lathe-$i" </dev/null 2>&1)';
   // A pipe, as in the product: from a socket, which is what Node gives, a command could wait for input.
   const driver = `i=0; while IFS= read -r -d "" c; do ${one}; i=$((i+1)); done | cat`;
   const strace = ['-f', '-v', '--seccomp-bpf', '-qq', '-o', trace, '-e', 'trace=execve', '-e', 'signal=none', 'bwrap'];
-  const output = await runInSandbox(driver, commands, options, ['strace', ...strace]);
-  return { programs: programsByCommand(await readFile(trace, 'utf8'), commands.length), output };
+  let printsText = false;
+  let end = '';
+  // There may be gigabytes of it.
+  const look = (chunk: string) => {
+    printsText ||= (end + chunk).includes(text);
+    end = chunk.slice(-text.length);
+  };
+  await runInSandbox(driver, commands, options, { argv: ['strace', ...strace], onOutput: look });
+  return { programs: programsByCommand(await readFile(trace, 'utf8'), commands.length), printsText };
 }
 
 /** What `printf '%s\0' @ words` prints for each list of words: the words as bash passes them on. */
@@ -34,7 +43,8 @@ export async function printWords(words: readonly string[], options: TracedBash):
   const driver =
     'while IFS= read -r -d "" c; do bash --noprofile --norc -c "$c" 2>/dev/null </dev/null; printf "\\0\\0end\\0"; done';
   const commands = words.map((list) => `printf '%s\\0' @ ${list}`);
-  const output = await runInSandbox(driver, commands, options, ['bwrap']);
+  let output = '';
+  await runInSandbox(driver, commands, options, { argv: ['bwrap'], onOutput: (chunk) => (output += chunk) });
   return output
     .split('\0\0end\0')
     .slice(0, words.length)
@@ -45,8 +55,8 @@ async function runInSandbox(
   driver: string,
   commands: readonly string[],
   { root, home, path, scratch }: TracedBash,
-  [program = '', ...args]: string[],
-) {
+  { argv: [program = '', ...args], onOutput }: { argv: string[]; onOutput: (chunk: string) => void },
+): Promise<void> {
   const file = join(scratch, 'commands');
   await writeFile(file, commands.map((command) => `${command}\0`).join(''));
   const sandbox = [
@@ -79,12 +89,13 @@ async function runInSandbox(
     ]),
   ];
   const shell = ['--chdir', root, 'bash', '--noprofile', '--norc', '-c', `exec < "$0"; ${driver}`, file];
-  const { stdout } = await run(program, [...args, ...sandbox, ...environment, ...shell], {
-    maxBuffer: 268_435_456,
-    encoding: 'utf8',
+  const child = spawn(program, [...args, ...sandbox, ...environment, ...shell], {
+    stdio: ['ignore', 'pipe', 'ignore'],
     timeout: 600_000,
   });
-  return stdout;
+  child.stdout.setEncoding('utf8').on('data', onOutput);
+  const [code, signal] = await once(child, 'close');
+  if (code !== 0) throw new Error(`${program} ended with ${signal ?? code}`);
 }
 
 /** Each command carries its number in the environment, which all it starts inherits, also what outlives it. */

@@ -74,10 +74,11 @@ function change(make: (bytes: Buffer, below: (bound: number) => number) => Buffe
   return (path: string, below: (bound: number) => number) => writeFileSync(path, make(readFileSync(path), below));
 }
 
-/** Whether the damaged file says, well-formed, that the secret may be read: then it may. */
+/** Whether the damaged file says, well-formed, that the secret may be read: then it may. An empty one is like none. */
 function isPermitted(home: string): boolean {
   try {
-    const { permissions } = JSON.parse(readFileSync(join(home, '.lathe/settings.json'), 'utf8'));
+    const written = readFileSync(join(home, '.lathe/settings.json'), 'utf8');
+    const { permissions } = written.trim() === '' ? {} : JSON.parse(written);
     return !permissions?.deny?.includes(rule);
   } catch {
     return false;
