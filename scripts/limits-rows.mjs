@@ -128,6 +128,8 @@ export const fixed = {
     ['core/src/process/analyze-command.ts', 'maxPaths', 'Paths in it; more ask'],
     ['core/src/process/settle-paths.ts', 'maxLooks', 'Looks at the disk to understand it; more ask'],
     ['core/src/process/analyze-command.ts', 'maxPrograms', 'Programs in it; more ask'],
+    ['core/src/process/tracked-links.ts', 'maxIndexBytes', 'Bytes of the index that `git grep` is judged by; more ask'],
+    ['core/src/process/tracked-links.ts', 'maxDirectories', 'Directories in it; more ask'],
     ['core/src/process/walk-command.ts', 'maxDepth', 'Depth of commands within commands; deeper ones ask'],
     ['core/src/process/walk-command.ts', 'maxUnrolled', 'Rounds of a loop that are followed; more ask'],
     ['core/src/process/walk-command.ts', 'maxInnerWork', 'Words and characters read again inside wrappers; more ask'],

@@ -9,6 +9,7 @@ import { maxReading, ReadingBudget } from './reading-budget.js';
 import { resolveProgram } from './resolve-program.js';
 import { secretBelow } from './secret-trees.js';
 import { LookBudget, type PathUse, settlePath } from './settle-paths.js';
+import { trackedLink } from './tracked-links.js';
 import { CommandWalk } from './walk-command.js';
 
 const maxLength = 10_000;
@@ -141,11 +142,16 @@ function otherName({ words, text }: PlacedSegment, name: string): PlacedSegment 
   return { words: [name, ...words.slice(1)], text, isReadOnly: true, hidden: true, cwds: [] };
 }
 
-async function checkRepositories({ repositories, npmProjects, doubts }: Findings, home: string): Promise<void> {
+async function checkRepositories(findings: Findings, home: string): Promise<void> {
+  const { repositories, workTrees, npmProjects, doubts } = findings;
   // A command that is not proven anyway needs no look at the configuration of repositories.
   if (doubts.size > 0) return;
   for (const directory of await settle(repositories, doubts)) {
     const doubt = await repositoryDoubt(directory);
+    if (doubt !== undefined) doubts.add(`In ${directory}, ${doubt}.`);
+  }
+  for (const directory of await settle(workTrees, doubts)) {
+    const doubt = await trackedLink(directory);
     if (doubt !== undefined) doubts.add(`In ${directory}, ${doubt}.`);
   }
   for (const directory of await settle(npmProjects, doubts)) {

@@ -16,6 +16,7 @@ export class Findings {
   readonly writes: PathUse[] = [];
   readonly redirections: PathUse[] = [];
   readonly repositories: PathUse[] = [];
+  readonly workTrees: PathUse[] = [];
   readonly npmProjects: PathUse[] = [];
   readonly hosts = new Set<string>();
   readonly doubts = new Set<string>();

@@ -14,6 +14,8 @@ export interface Effects {
   usesNetwork?: boolean;
   /** Directories in which git starts to look for a repository, whose configuration can name programs to run. */
   repositories?: Argument[];
+  /** Directories in which git starts to look for a work tree whose tracked files it reads. */
+  workTrees?: Argument[];
   /** Directories in which npm starts to look for a project, whose settings can make it write elsewhere. */
   npmProjects?: Argument[];
 }

@@ -33,12 +33,17 @@ export const judgeGit: Judge = (args) => {
       !isKnown && (value.startsWith('-') || namesFormat.test(rest[index - 1]?.value ?? '')),
   );
   if (vague) return { why: `${vague.text} is only known when it runs` };
-  return seenFrom(directories[0] ?? here, judgeSubcommand(rest));
+  return seenFrom(directories[0] ?? here, { ...judgeSubcommand(rest), workTrees: trackedFiles(rest) });
 };
+
+/** `git grep` reads the files themselves, unless it is told to search what is stored. */
+function trackedFiles([subcommand, ...args]: readonly Argument[]): Argument[] {
+  return subcommand?.value === 'grep' && !args.some(({ value }) => value === '--cached') ? [here] : [];
+}
 
 /** What a subcommand does whose paths are seen from a directory to which git changes first. */
 function seenFrom(directory: Argument, effects: Effects): Effects {
-  const { reads = [], searches = [] } = effects;
+  const { reads = [], searches = [], workTrees = [] } = effects;
   const repositories = [directory];
   if (directory === here) return { ...effects, reads: [here, ...reads], repositories };
   const vague = reads.find((path) => path !== here && !(isPlain(path) && isPlain(directory)));
@@ -47,7 +52,8 @@ function seenFrom(directory: Argument, effects: Effects): Effects {
     if (path === here) return directory;
     return path.value.startsWith('/') ? path : { ...path, value: `${directory.value || '.'}/${path.value}` };
   };
-  return { ...effects, reads: [directory, ...reads.map(placed)], searches: searches.map(placed), repositories };
+  const moved = { searches: searches.map(placed), workTrees: workTrees.map(placed) };
+  return { ...effects, ...moved, reads: [directory, ...reads.map(placed)], repositories };
 }
 
 const isPlain = ({ isKnown, below, names }: Argument) => isKnown && !below && !names;

@@ -22,6 +22,8 @@ interface Scope extends ExpansionScope {
 const maxDepth = 8;
 const hardDepth = 100;
 const maxUnrolled = 20;
+const effectLists = ['reads', 'searches', 'followed', 'writes', 'repositories', 'workTrees', 'npmProjects'] as const;
+
 /** Beyond these, loops are not followed turn by turn: the command is not proven anyway. */
 const manySegments = 100;
 
@@ -261,7 +263,7 @@ export class CommandWalk {
 
   private collect(judgement: Judgement, words: Argument[], { cwds }: Scope): void {
     const { findings } = this;
-    for (const list of ['reads', 'searches', 'followed', 'writes', 'repositories', 'npmProjects'] as const) {
+    for (const list of effectLists) {
       for (const argument of judgement[list] ?? []) findings[list].push(...findings.places(argument, cwds));
     }
     if (!judgement.usesNetwork) return;
