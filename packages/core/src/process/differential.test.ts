@@ -143,7 +143,7 @@ test.skipIf(!canTrace)(
       const differences: unknown[] = [];
       for (const [index, list] of lists.entries()) {
         const { segments, doubts } = await analyze(`printf '%s\\0' @ ${list}`, place);
-        const outer = segments.find(({ words }) => words[0] === 'printf' && words[2] === '@')?.words.slice(2) ?? [];
+        const outer = segments.find(({ words }) => words[1] === '%s\\0' && words[2] === '@')?.words.slice(2) ?? [];
         if (doubts.length > 0 || outer.some((word) => word.includes(unknownPart))) continue;
         const actual = printed[index] ?? [];
         if (JSON.stringify(actual) !== JSON.stringify(outer)) differences.push({ list, bash: actual, analysis: outer });
