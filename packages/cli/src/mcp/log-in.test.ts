@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { buildProgram, type ProgramResult, runProgram } from '../../../../testing/lathe-program.js';
+import { oauthMetadata } from '../../../../testing/oauth-metadata.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { webServer } from '../../../../testing/web-server.js';
 
@@ -20,19 +21,9 @@ const results: Record<string, object> = {
 /** A server that wants a person to log in before it answers. */
 async function serve(): Promise<string> {
   const server = await webServer(({ headers, method = '', url: path = '' }, response) => {
-    const own = `http://${headers.host}`;
     const body = server.requests.at(-1)?.body ?? '';
-    if (path.startsWith('/.well-known/oauth-protected-resource'))
-      return json(response, { resource: `${own}/mcp`, authorization_servers: [own] });
-    if (path.startsWith('/.well-known/oauth-authorization-server'))
-      return json(response, {
-        issuer: own,
-        authorization_endpoint: `${own}/authorize`,
-        token_endpoint: `${own}/token`,
-        registration_endpoint: `${own}/register`,
-        response_types_supported: ['code'],
-        code_challenge_methods_supported: ['S256'],
-      });
+    for (const [start, metadata] of Object.entries(oauthMetadata(`http://${headers.host}`)))
+      if (path.startsWith(start)) return json(response, metadata);
     if (path === '/register') return json(response, { ...JSON.parse(body), client_id: 'us' });
     if (path === '/token') return json(response, { access_token: 'secret', token_type: 'Bearer' });
     if (headers.authorization === undefined) return void response.writeHead(path === '/mcp' ? 401 : 404).end();

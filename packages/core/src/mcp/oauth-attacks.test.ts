@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { badServer } from '../../../../testing/bad-mcp-servers.js';
 import { mcpWorld } from '../../../../testing/mcp-world.js';
+import { oauthMetadata } from '../../../../testing/oauth-metadata.js';
 import { type WebServer, webServer } from '../../../../testing/web-server.js';
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
@@ -35,18 +36,11 @@ async function logIn({ resource, metadata, token = honestToken, mcp = unavailabl
   const server = await webServer((request, response) => {
     const own = `http://${request.headers.host}`;
     const path = request.url ?? '';
+    const honest = oauthMetadata(own);
     if (path.startsWith('/.well-known/oauth-protected-resource'))
-      return json(response, { resource: `${own}/mcp`, authorization_servers: [own], ...resource?.(own) });
+      return json(response, { ...honest['/.well-known/oauth-protected-resource'], ...resource?.(own) });
     if (path.startsWith('/.well-known/oauth-authorization-server'))
-      return json(response, {
-        issuer: own,
-        authorization_endpoint: `${own}/authorize`,
-        token_endpoint: `${own}/token`,
-        registration_endpoint: `${own}/register`,
-        response_types_supported: ['code'],
-        code_challenge_methods_supported: ['S256'],
-        ...metadata?.(own),
-      });
+      return json(response, { ...honest['/.well-known/oauth-authorization-server'], ...metadata?.(own) });
     if (path === '/register')
       return json(response, { ...JSON.parse(server.requests.at(-1)?.body ?? ''), client_id: 'us' });
     if (path === '/token') return token(request, response);
