@@ -7,7 +7,7 @@ const manyFiles = 10_000;
 
 // Text, because the command line is one bundle in which a worker has no file of its own.
 const program = `
-const { parentPort } = require('node:worker_threads');
+const { parentPort, workerData: answered } = require('node:worker_threads');
 const { statSync } = require('node:fs');
 parentPort.on('message', (paths) => {
   const times = Float64Array.from(paths.split('\\0'), (path) => {
@@ -18,11 +18,12 @@ parentPort.on('message', (paths) => {
       return NaN;
     }
   });
+  Atomics.add(answered, 0, 1);
   parentPort.postMessage(times, [times.buffer]);
 });`;
 
-/** Piles that wait in the second thread, so that it has work while the first one is busy with its own. */
-const pilesAhead = 3;
+/** Piles that the second thread has at most, so that it has work while the first one is busy with its own. */
+const pilesAhead = 4;
 
 /**
  * When files were last changed. Asking the file system is most of the work of finding the newest of very many files, so
@@ -31,21 +32,38 @@ const pilesAhead = 3;
 export class FileTimes {
   #worker: Worker | undefined;
   #asked = 0;
+  #sent = 0;
+  /** Counted by the second thread itself: its answers come to this one only when the event loop runs. */
+  readonly #answered = new Int32Array(new SharedArrayBuffer(4));
   #hasFailed = false;
   /** One per pile in the second thread, which answers in order. */
   readonly #waiting: { resolve: (times: Float64Array) => void; reject: (error: Error) => void }[] = [];
 
+  /** There are going to be very many files: the second thread starts at once. */
+  expectMany(): void {
+    if (!this.#hasFailed) this.#worker ??= this.#start();
+  }
+
   /** Starts on a pile of files in the other thread; `undefined` when that is busy, or not worth it yet. */
   startElsewhere(paths: readonly BytePath[]): Promise<Float64Array> | undefined {
     this.#asked += paths.length;
-    if (this.#asked < manyFiles || this.#hasFailed || this.#waiting.length >= pilesAhead) return undefined;
-    this.#worker ??= this.#start();
+    if (this.#asked >= manyFiles) this.expectMany();
+    const piles = this.#sent - Atomics.load(this.#answered, 0);
+    if (this.#worker === undefined || this.#hasFailed || piles >= pilesAhead) return undefined;
+    this.#sent++;
     this.#worker.postMessage(paths.join('\0'));
     return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
   }
 
   #start(): Worker {
-    const worker = new Worker(program, { eval: true, env: {}, execArgv: [], stdout: true, stderr: true });
+    const worker = new Worker(program, {
+      eval: true,
+      workerData: this.#answered,
+      env: {},
+      execArgv: [],
+      stdout: true,
+      stderr: true,
+    });
     const fail = (error: Error) => {
       this.#hasFailed = true;
       for (const { reject } of this.#waiting.splice(0)) reject(error);

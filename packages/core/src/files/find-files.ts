@@ -25,7 +25,7 @@ export interface FoundFiles {
 }
 
 /** Files whose times are asked for together. */
-const pileSize = 1024;
+const pileSize = 512;
 
 /** The newest files below a directory, and how many there are in all. Memory is bounded by `limit`, not by the tree. */
 export async function findFiles(options: FindOptions): Promise<FoundFiles> {
@@ -33,7 +33,8 @@ export async function findFiles(options: FindOptions): Promise<FoundFiles> {
   const search = new NewestFiles(options);
   let isComplete = true;
   try {
-    for await (const { path, files, links } of walk(options)) {
+    for await (const { path, files, links, isComplete: isWhole } of walk(options)) {
+      if (!isWhole) search.expectMany();
       for (const names of [files, links]) for (const name of names) if (search.add(path + name)) await search.sort();
       isComplete = performance.now() < end;
       if (!isComplete) break;
@@ -54,6 +55,10 @@ class NewestFiles {
   constructor({ limit, signal }: FindOptions) {
     this.#newest = new Top(limit, newestFirst);
     this.#slice = new Slice(signal);
+  }
+
+  expectMany(): void {
+    this.#times.expectMany();
   }
 
   /** Returns true when it is time to sort. */
