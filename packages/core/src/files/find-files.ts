@@ -34,7 +34,7 @@ export async function findFiles(options: FindOptions): Promise<FoundFiles> {
   let isComplete = true;
   try {
     for await (const { path, files, links, isComplete: isWhole } of walk(options)) {
-      if (!isWhole) search.expectMany();
+      if (!isWhole && files.length >= pileSize) search.expectMany();
       for (const names of [files, links]) for (const name of names) if (search.add(path + name)) await search.sort();
       isComplete = performance.now() < end;
       if (!isComplete) break;

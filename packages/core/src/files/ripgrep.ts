@@ -15,6 +15,8 @@ export interface RipgrepRun {
   onError?: (chunk: Buffer) => void;
   /** The same, a little later, for a process that writes a lot of it. */
   onLog?: (chunk: Buffer) => void;
+  /** Whether what it wrote could only come from ripgrep. */
+  isProven?: () => boolean;
   /** An open directory that the process sees as descriptor 3. */
   directory?: number | undefined;
 }
@@ -44,6 +46,7 @@ export class Ripgrep {
     const program = await this.#program();
     run.signal.throwIfAborted();
     const code = await runProgram(program, ['--no-config', ...args], run);
+    this.#isProven ||= run.isProven?.() === true;
     if (code === 1 && !this.#isProven) await this.#prove(program, run.signal);
     return code;
   }

@@ -18,6 +18,8 @@ export interface SkippedEntriesOptions {
 export class SkippedEntries {
   /** The log cannot be relied on, or an ignore file is one that should not be read. */
   isOdd = false;
+  /** There is a log. */
+  hasBegun = false;
   /** What is no part of the log. */
   errors = '';
   readonly #onSkipped: (path: BytePath) => void;
@@ -41,6 +43,7 @@ export class SkippedEntries {
 
   #read(line: string): void {
     const [, module = '', message = ''] = logLine.exec(line) ?? [];
+    this.hasBegun ||= module !== '';
     if (module === '') this.#addError(line);
     else if (module === 'ignore::walk') this.#readVerdict(message);
     else if (module === 'ignore::gitignore') this.#checkIgnoreFile(openedFile.exec(message)?.[1]);

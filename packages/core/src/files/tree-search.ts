@@ -116,6 +116,7 @@ class TreeSearch {
       signal: this.#signal,
       onOutput: (chunk) => output.push(chunk),
       onLog: (chunk) => this.#readLog(chunk),
+      isProven: () => this.#log.hasBegun,
     });
     output.end();
     const complaints = new Complaints(found.notes);
