@@ -162,7 +162,7 @@ const starts: [string, ...string[]][] = [
   ['-p', 'hello @a.txt'],
 ];
 
-// SE01, SE02, SE03, SM03, SM05
+// SE01, SE02, SE03, SE05, SM03, SM05
 test.skipIf(!canInject).each(starts.map((args) => [args.join(' '), args] as const))(
   'lathe %s in a hostile repository runs nothing of it and reaches nothing it names',
   { timeout: 120_000 },
@@ -225,7 +225,7 @@ test.skipIf(!canInject || !hasProgram('script'))(
   },
 );
 
-// SE02, SE03
+// SE02, SE03, SE05
 test('even in a trusted folder nothing of it redirects the model, its key or the loaders of programs', async () => {
   const { cwd, canary, requests } = await hostileRepository();
   const model = await modelServer([{ text: 'hi' }]);

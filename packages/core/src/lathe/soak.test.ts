@@ -124,6 +124,7 @@ test.skipIf(!isLinux)('work leaves no descriptor and no process behind', { timeo
   expect(most(rest, 'children')).toBeLessThanOrEqual(most(warm, 'children') + 1);
 });
 
+// RC01
 test.skipIf(!isLong || !isLinux)(
   'hours of work: memory, descriptors and processes stay flat',
   {

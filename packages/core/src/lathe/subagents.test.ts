@@ -180,6 +180,7 @@ test('without depth there is no task tool', async () => {
   expect(lathe.registry.getTool('task')).toBeUndefined();
 });
 
+// RC03
 test('fifty subagents in one turn: as many at once as allowed, each with its own result', {
   timeout: 300_000,
 }, async () => {
