@@ -93,6 +93,7 @@ test.each([
   [['--replay', 'missing.jsonl'], /missing\.jsonl/],
   [['--replay', 'a.txt'], /not a recording/],
   [['--record', 'a.txt'], /no recording/],
+  [['--record', 'missing/x.jsonl'], /missing/],
   [['--record', 'x', '--replay', 'y'], /contradict/],
 ])('%j is wrong usage', async (flags, message) => {
   const cwd = tempDirectory({ 'a.txt': 'alpha\n' });

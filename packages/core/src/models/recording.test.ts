@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { agentKit, collect, endOf } from '../../../../testing/agent-kit.js';
@@ -100,6 +100,25 @@ test('SL01: no secret is in the file, however it came into the conversation, and
   expect(await endOf(agent, prompt)).toMatchObject({ reason: 'done', text: 'ok' });
 });
 
+test('what cannot be written is said before a model is asked', () => {
+  const folder = tempDirectory({ 'sub/x': '' });
+  for (const path of [join(folder, 'missing', 'x'), join(folder, 'sub')])
+    expect(() => new RecordingWriter(path, [])).toThrow(path);
+});
+
+test.skipIf(process.platform !== 'linux')('a device is no recording', () => {
+  expect(() => new RecordingWriter('/dev/full', [])).toThrow(/no recording/);
+});
+
+test('a file that was there is for this person only from then on, and kept until the first answer', async () => {
+  const path = await record(steps, ['go']);
+  chmodSync(path, 0o644);
+  const before = readFileSync(path, 'utf8');
+  expect(() => new RecordingWriter(path, [])).not.toThrow();
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect(readFileSync(path, 'utf8')).toBe(before);
+});
+
 test('a recording is replaced, any other file is left alone', async () => {
   const path = await record(steps, ['go']);
   expect(() => new RecordingWriter(path, [])).not.toThrow();
@@ -112,6 +131,10 @@ test.each([
   ['no recording', () => 'hello\n', /not a recording/],
   ['a newer one', (text: string) => text.replace('"recording":1', '"recording":2'), /not a recording/],
   ['a damaged line', (text: string) => text.slice(0, -20), /damaged/],
+  ['an answer without its problems', (text: string) => text.replace(/,"problems":\{\}/, ''), /damaged/],
+  ['an answer without its tokens', (text: string) => text.replace('"inputTokens"', '"x"'), /damaged/],
+  ['a part that is none', (text: string) => text.replaceAll('"parts":[', '"parts":[null,'), /damaged/],
+  ['a question that is none', (text: string) => text.replace('"asked":[', '"asked":[7,'), /damaged/],
 ])('%s is refused', async (_title, change, message) => {
   const path = await record(steps, ['go']);
   writeFileSync(path, change(readFileSync(path, 'utf8')));

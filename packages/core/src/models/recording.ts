@@ -1,10 +1,20 @@
 import { createHash } from 'node:crypto';
-import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  readSync,
+  statSync,
+} from 'node:fs';
 import { textOf } from '../content.js';
 import { redactedJson } from '../text/redact.js';
 import { isObject, parseJson } from './json.js';
 import type { FinishReason, Message, Model, ModelRequest, Usage } from './model.js';
-import type { ModelErrorKind } from './model-error.js';
+import { ModelError, type ModelErrorKind } from './model-error.js';
 
 /** What a model answered to one request, or how it failed. */
 export interface Exchange {
@@ -23,28 +33,38 @@ const maxBytes = 512 * 1024 * 1024;
 
 /** A file of model traffic being written: JSON lines, first the model, then one line per request. Secrets never get in. */
 export class RecordingWriter {
-  readonly #path: string;
+  readonly #file: number;
   readonly #secrets: readonly string[];
   #hasBegun = false;
 
-  /** An earlier recording is replaced; any other file is left alone. */
+  /** An earlier recording is replaced by the first answer; any other file is left alone, and said before a model is asked. */
   constructor(path: string, secrets: readonly string[]) {
-    if (existsSync(path) && statSync(path).size > 0 && !isRecording(readHead(path)))
+    const { O_RDWR, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
+    this.#file = openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK, 0o600);
+    const info = fstatSync(this.#file);
+    if (!info.isFile() || (info.size > 0 && !isRecording(readHead(this.#file))))
       throw new Error(`${path} exists and is no recording; give --record another name`);
-    this.#path = path;
+    fchmodSync(this.#file, 0o600);
     this.#secrets = secrets;
   }
 
   write(model: RecordedModelInfo, request: ModelRequest, outcome: Pick<Exchange, 'answer' | 'error'>): void {
     const { id, provider, contextWindow, supports } = model;
     const asked = request.history.slice(request.history.findLastIndex(({ role }) => role === 'model') + 1);
-    if (!this.#hasBegun) {
-      const header = { recording: version, model: { id, provider, contextWindow, supports } };
-      writeFileSync(this.#path, `${redactedJson(header, this.#secrets)}\n`, { mode: 0o600 });
-    }
-    this.#hasBegun = true;
     const exchange: Exchange = { conversation: conversationKey(request, this.#secrets), asked, ...outcome };
-    appendFileSync(this.#path, `${redactedJson(exchange, this.#secrets)}\n`);
+    if (!this.#hasBegun) this.#append({ recording: version, model: { id, provider, contextWindow, supports } });
+    this.#append(exchange);
+  }
+
+  #append(line: object): void {
+    try {
+      if (!this.#hasBegun) ftruncateSync(this.#file);
+      this.#hasBegun = true;
+      appendFileSync(this.#file, `${redactedJson(line, this.#secrets)}\n`);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new ModelError('bad-request', `The recording cannot be written: ${reason}`, { cause: error });
+    }
   }
 }
 
@@ -84,8 +104,9 @@ export function comparable({ role, parts }: Message): unknown {
   ]);
 }
 
-function readHead(path: string): string {
-  return statSync(path).size > maxBytes ? '' : (readFileSync(path, 'utf8').split('\n', 1)[0] ?? '');
+function readHead(file: number): string {
+  const bytes = Buffer.alloc(64 * 1024);
+  return bytes.toString('utf8', 0, readSync(file, bytes, 0, bytes.length, 0)).split('\n', 1)[0] ?? '';
 }
 
 function isRecording(head: string): boolean {
@@ -102,8 +123,17 @@ function isModel(value: unknown): value is RecordedModelInfo {
 }
 
 function isExchange(value: unknown): value is Exchange {
-  if (!isObject(value) || typeof value['conversation'] !== 'string' || !Array.isArray(value['asked'])) return false;
-  const { answer, error } = value;
-  if (isObject(error)) return typeof error['message'] === 'string';
-  return isObject(answer) && isObject(answer['message']) && Array.isArray(answer['message']['parts']);
+  if (!isObject(value) || typeof value['conversation'] !== 'string') return false;
+  const { asked, answer, error } = value;
+  if (!Array.isArray(asked) || !asked.every(isMessage)) return false;
+  if (isObject(error)) return typeof error['kind'] === 'string' && typeof error['message'] === 'string';
+  if (!isObject(answer) || !isMessage(answer['message']) || !isObject(answer['problems'])) return false;
+  const { reason, usage } = answer;
+  return typeof reason === 'string' && isObject(usage) && figures.every((name) => typeof usage[name] === 'number');
+}
+
+const figures = ['inputTokens', 'outputTokens', 'cachedInputTokens', 'reasoningTokens'];
+
+function isMessage(value: unknown): boolean {
+  return isObject(value) && Array.isArray(value['parts']) && value['parts'].every(isObject);
 }
