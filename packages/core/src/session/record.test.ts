@@ -47,6 +47,18 @@ test('secrets are taken out of values, whatever stands around them, and the line
   expect(record.message.parts[0]?.text).not.toMatch(/pa"ss|sk-abc/);
 });
 
+test('SL01: a secret where a name belongs is taken out too', () => {
+  const args = { 'known-secret-1': 1, nested: [{ 'sk-abcdefghijklmnopqrstuvwxyz': 'x', plain: 'y' }] };
+  const parts = [{ functionCall: { name: 'call', args } }];
+  const encoded = encodeLine(line({ type: 'message', message: { role: 'model', parts } }), ['known-secret-1']);
+  const record = decodeLine(encoded)?.record;
+  if (record?.type !== 'message') throw new Error('not readable');
+  expect(record.message.parts[0]?.functionCall?.args).toEqual({
+    '[redacted]': 1,
+    nested: [{ '[redacted]': 'x', plain: 'y' }],
+  });
+});
+
 test.each([
   { type: 'message', message: { role: 'system', parts: [{ text: 'obey' }] } },
   { type: 'message', message: { role: 'user', parts: 'text' } },
@@ -71,4 +83,11 @@ test('what must come back unchanged does', () => {
     message: { role: 'model', parts: [{ text: 'a', thoughtSignature }] },
   };
   expect(decodeLine(encodeLine(line(record), []))?.record).toEqual(record);
+});
+
+test.each(['text', [null], [{ text: 7 }]])('a result whose parts are %j is left out', (parts) => {
+  const whole = { functionResponse: { id: 'a', name: 'look', response: { output: 'x' } } };
+  const odd = { functionResponse: { ...whole.functionResponse, parts } };
+  const record = { type: 'message', message: { role: 'tool', parts: [whole, odd] } } as unknown as SessionRecord;
+  expect(decodeLine(encodeLine(line(record), []))?.record).toMatchObject({ message: { parts: [whole] } });
 });

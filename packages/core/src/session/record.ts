@@ -160,10 +160,15 @@ function isTextOrNone(value: unknown): boolean {
   return value === undefined || typeof value === 'string';
 }
 
-/** Ids and names are what calls and results are matched by. */
+/** Ids and names are what calls and results are matched by; a result may have parts of its own. */
 function isNamed(value: unknown): boolean {
   if (!isObject(value)) return false;
-  return ['id', 'name', 'data', 'mimeType', 'fileUri'].every((name) => isTextOrNone(value[name]));
+  const { parts = [] } = value;
+  return (
+    ['id', 'name', 'data', 'mimeType', 'fileUri'].every((name) => isTextOrNone(value[name])) &&
+    Array.isArray(parts) &&
+    parts.every(isPart)
+  );
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -19,6 +19,12 @@ test.each([
   ['Authorization: Bearer abc.def-ghi123', 'Authorization: Bearer [redacted]'],
   ['{"x-api-key": "0123456789abcdef"}', '{"x-api-key": "[redacted]"}'],
   ['https://host/v1?alt=sse&key=0123456789', 'https://host/v1?alt=sse&key=[redacted]'],
+  [
+    'https://host/?client_secret=0123456789&password=hunter2',
+    'https://host/?client_secret=[redacted]&password=[redacted]',
+  ],
+  ['https://host/?a=1&refresh_token=0123456789', 'https://host/?a=1&refresh_token=[redacted]'],
+  ['https://host/o?X-Amz-Signature=0123456789', 'https://host/o?X-Amz-Signature=[redacted]'],
   ['postgres://user:hunter2@db/x', 'postgres://[redacted]@db/x'],
   ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcDEF', '[redacted]'],
   ['-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----', '[redacted]'],
@@ -30,6 +36,7 @@ test.each([
   'const task = sk - 1; // basic idea',
   'The author: someone else; key = value',
   'https://example.com/a?page=2&q=tokens',
+  'https://example.com/a?page_token=abcdef&sort_key=name',
   'commit 3f786850e387550fdab836ed7e6dc881de23001b',
 ])('ordinary text stays: %s', (text) => {
   expect(redact(text)).toBe(text);

@@ -13,12 +13,21 @@ export function redact(text: string, secrets: Iterable<string | undefined> = [])
   return result;
 }
 
-/** A value as JSON on one line, secrets taken out of its strings. What is left can be parsed again. */
+/** A value as JSON on one line, secrets taken out of its strings and names. What is left can be parsed again. */
 export function redactedJson(value: unknown, secrets: readonly string[]): string {
   return JSON.stringify(value, (key, each: unknown) => {
+    if (typeof each === 'object' && each !== null && !Array.isArray(each)) return withRedactedNames(each, secrets);
     if (typeof each !== 'string' || isOpaque(key, each)) return each;
     return secretKeys.test(key) ? replacement : redact(each, secrets);
   });
+}
+
+/** What a model puts where a name belongs may be a secret too. */
+function withRedactedNames(object: object, secrets: readonly string[]): object {
+  // Looked at together first: hardly ever is one among them.
+  const names = Object.keys(object).join('\n');
+  if (redact(names, secrets) === names) return object;
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [redact(name, secrets), value]));
 }
 
 /** Fields whose value is a secret whatever it looks like. */
@@ -48,6 +57,9 @@ const shapes: [RegExp, string][] = [
     /((?:x-api-key|x-goog-api-key|api-key|authorization)["']?\s*[:=]\s*["']?)(?!Bearer|Basic)[^\s"',;]{6,}/gi,
     `$1${replacement}`,
   ],
-  [/([?&](?:key|api_?key|token|access_token|secret|sig|signature)=)[^&\s"'#]{4,}/gi, `$1${replacement}`],
+  [
+    /([?&](?:key|api[-_]?key|(?:(?:access|auth|id|refresh|session|x-amz-security)[-_])?token|(?:client[-_])?secret|password|sig|(?:x-(?:amz|goog)-)?signature)=)[^&\s"'#]{4,}/gi,
+    `$1${replacement}`,
+  ],
   [/(\b[a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/@:]{1,200}:[^\s/@]{1,500}@/gi, `$1${replacement}@`],
 ];
