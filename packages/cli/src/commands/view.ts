@@ -1,4 +1,5 @@
-import { writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { LatheHome, type ResumedSession, SessionStore } from '@lathe/core';
@@ -22,12 +23,36 @@ export const command: Command = {
     const [{ pageDataOf }, { pageOf }] = await Promise.all([import('../view/page-data.js'), import('../view/page.js')]);
     if (flags.out === undefined) await home.directory('views');
     const path = flags.out === undefined ? home.file('views', `${session.id}.html`) : resolve(io.cwd, flags.out);
-    // Like the session itself, for the eyes of this person only.
-    await writeFile(path, pageOf(pageDataOf(session)), { mode: 0o600 });
+    await writePage(path, pageOf(pageDataOf(session)));
     io.out(pathToFileURL(path).href);
     return exitCodes.success;
   },
 };
+
+/** An earlier page is replaced; any other file is left alone. Like the session itself, for the eyes of this person only. */
+async function writePage(path: string, page: string): Promise<void> {
+  const { O_RDWR, O_CREAT } = constants;
+  const file = await open(path, O_RDWR | O_CREAT, 0o600).catch((error: unknown) => {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  });
+  try {
+    const info = await file.stat();
+    if (info.size > 0 && !(await isPage(file))) throw new UsageError(`${path} exists and is no page of a session`);
+    if (info.isFile()) {
+      await file.chmod(0o600);
+      await file.truncate();
+    }
+    await file.writeFile(page);
+  } finally {
+    await file.close();
+  }
+}
+
+async function isPage(file: FileHandle): Promise<boolean> {
+  const head = Buffer.alloc(4096);
+  const { bytesRead } = await file.read(head, 0, head.length, 0);
+  return head.toString('utf8', 0, bytesRead).includes('<title>Lathe session</title>');
+}
 
 async function find(store: SessionStore, id: string | undefined): Promise<ResumedSession | undefined> {
   if (id === undefined) return store.latest();

@@ -86,7 +86,7 @@ type CallRecord = ResumedSession['calls'] extends ReadonlyMap<string, infer V> ?
 function callRow(call: FunctionCall, record: CallRecord | undefined, answer: FunctionResponse | undefined): PageRow {
   const name = visibleText(call.name ?? '?');
   const description = record?.description ?? '';
-  const status = statusOf(record, answer);
+  const status = visibleText(statusOf(record, answer));
   const facts: [string, string][] = [['Status', status]];
   if (record) facts.push(['Decision', record.decision]);
   return {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -95,6 +95,21 @@ test('what the program did, changed and decided is in the page', async () => {
   expect(rows[2]?.facts).toContainEqual(['Decision', 'allowed']);
   expect(rows[2]?.sections[0]).toMatchObject({ type: 'diff', text: expect.stringContaining('-alpha\n+beta') });
   expect(rows.slice(1).every(({ time }) => time !== '')).toBe(true);
+});
+
+test('a page replaces a page and nothing else, and is for this person only whatever was there', async () => {
+  const { home } = await sessionWith(1);
+  const page = await view(home, '--out', 'page.html');
+  chmodSync(page, 0o644);
+  await view(home, '--out', 'page.html');
+  expect(statSync(page).mode & 0o777).toBe(0o600);
+  writeFileSync(join(home, 'main.ts'), 'code');
+  for (const [path, message] of Object.entries({ 'main.ts': 'no page', '.': 'EISDIR', 'missing/page.html': 'ENOENT' }))
+    expect(await runProgram(['view', '--out', path], { home, cwd: home })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(message),
+    });
+  expect(readFileSync(join(home, 'main.ts'), 'utf8')).toBe('code');
 });
 
 test('a session that is not there is said so', async () => {
