@@ -9,6 +9,19 @@ test.each(['safety-table', 'limits-table'])('the page that %s makes is the one i
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
 });
 
+test.each([
+  [['--only', 'toString'], {}, /no suite toString/],
+  [['--only', 'soak,'], {}, /no suite/],
+  [['--bogus'], {}, /bogus/],
+  [['--list'], { LATHE_SOAK_MINUTES: 'an hour' }, /LATHE_SOAK_MINUTES/],
+  [['--list'], { LATHE_SEED: 'x' }, /LATHE_SEED/],
+])('npm run test:long -- %j with %j is wrong usage, and starts nothing', (args, env, message) => {
+  const path = join(import.meta.dirname, '..', 'scripts', 'test-long.mjs');
+  const options = { encoding: 'utf8', env: { ...process.env, ...env } } as const;
+  const { status, stderr } = spawnSync(process.execPath, [path, ...args], options);
+  expect([status, stderr]).toEqual([2, expect.stringMatching(message)]);
+});
+
 test('every test that has a long variant belongs to a suite of npm run test:long', () => {
   const root = join(import.meta.dirname, '..');
   const list = spawnSync(process.execPath, [join(root, 'scripts', 'test-long.mjs'), '--list'], { encoding: 'utf8' });

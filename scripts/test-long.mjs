@@ -74,20 +74,12 @@ const help = `npm run test:long -- [options]
 
 LATHE_SEED repeats a run, LATHE_SOAK_MINUTES (60) sets the length of the soak.`;
 
-const { values: options } = parseArgs({
-  options: {
-    only: { type: 'string', default: Object.keys(suites).join(',') },
-    list: { type: 'boolean', default: false },
-    record: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-});
-const names = options.only.split(',');
-const unknown = names.find((name) => !(name in suites));
-if (options.help || unknown !== undefined) {
-  console.log(unknown === undefined ? help : `there is no suite ${unknown}\n\n${help}`);
-  process.exit(unknown === undefined ? 0 : 2);
+const options = readOptions();
+if (options.help) {
+  console.log(help);
+  process.exit();
 }
+const names = options.only.split(',');
 if (options.list) {
   for (const name of names) console.log(`${name} (${suites[name].minutes} min)\n  ${suites[name].files.join('\n  ')}`);
   process.exit();
@@ -115,6 +107,28 @@ for (const { name, status, minutes, counts } of results) {
 }
 if (options.record) record();
 process.exitCode = results.every(({ status }) => status === 'passed') ? 0 : 1;
+
+function readOptions() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        only: { type: 'string', default: Object.keys(suites).join(',') },
+        list: { type: 'boolean', default: false },
+        record: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    });
+    const unknown = values.only.split(',').find((name) => !Object.hasOwn(suites, name));
+    if (unknown !== undefined) throw new Error(`there is no suite ${unknown}`);
+    for (const name of ['LATHE_SEED', 'LATHE_SOAK_MINUTES'])
+      if (!Number.isFinite(Number(process.env[name] ?? 0)))
+        throw new Error(`${name} is no number: ${process.env[name]}`);
+    return values;
+  } catch (error) {
+    console.error(`${error.message}\n\n${help}`);
+    process.exit(2);
+  }
+}
 
 function run(name, summary) {
   const { files, minutes } = suites[name];
@@ -163,7 +177,8 @@ function record() {
 function countsIn(file) {
   if (!existsSync(file)) return [];
   const sums = new Map();
-  for (const line of readFileSync(file, 'utf8').trim().split('\n')) {
+  // A suite that was ended may have left half a line.
+  for (const line of readFileSync(file, 'utf8').split('\n').slice(0, -1)) {
     const one = JSON.parse(line);
     sums.set(one.suite, { ...one, count: one.count + (sums.get(one.suite)?.count ?? 0) });
   }
