@@ -35,6 +35,7 @@ import { join } from 'node:path';
  * @property {Record<string, (place: Place) => Promise<Contestant>>} contestants `raw` is the limit, `lathe` is ours
  * @property {string[]} [corpora] what it needs; it is left out where that is missing
  * @property {(output: string, place: Place) => boolean} [verify] whether an answer is right; wrong ones are marked
+ * @property {boolean} [isRefusal] the right answer is an error
  * @property {string} [unit] of `count`
  * @property {Goal[]} goals
  * @property {number} [timeoutMs] of one run; 15 s when left out

@@ -9,6 +9,7 @@ const dated = 'The newest come first, so the time of every match is asked for; p
 /** @type {Record<string, string>} By the name of the case. */
 export const reasons = {
   'edit one hit in 88 KB': durable,
+  'edit what is not in 10 MB': 'The whole file is also searched for what is most like the text that was asked for.',
   'write 10 MB over 10 MB': `${durable} The old content is kept for undo and the new one compared after the write; raw does neither.`,
   'grep a rare literal in a kernel tree': watched,
   'grep in *.c of a kernel tree': walked,

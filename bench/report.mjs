@@ -50,13 +50,13 @@ function section(name, list) {
   );
   const body = rows.map((row) => [
     row.note ? `${row.name} (${row.note})` : row.name,
-    ...order.map((one) => cell(row.results[one], row.results.raw, row.unit)),
+    ...order.map((one) => cell(row.results[one], row)),
     row.verdicts.map(({ text, isMet }) => (isMet ? text : `**missed**: ${text}`)).join('<br>'),
   ]);
   return `## ${name}\n\n${table(['', ...order, 'goals'], body)}\n`;
 }
 
-function cell(result, raw, unit) {
+function cell(result, { results: { raw }, unit, isRefusal }) {
   if (!result) return '';
   if (result.missing) return result.missing;
   if (result.count !== undefined) return `${round(result.count)} ${unit}`;
@@ -65,7 +65,7 @@ function cell(result, raw, unit) {
   if (raw !== result && result.memory >= 1) parts.push(`+${round(result.memory)} MB`);
   if (result.stall > 50) parts.push(`stall ${milliseconds(result.stall)}`);
   if (result.output > 200_000) parts.push(`output ${round(result.output / 1e6)} MB`);
-  if (result.error) parts.push(`_${withoutFolders(result.error).replaceAll('|', '\\|').slice(0, 60)}_`);
+  if (result.error && !isRefusal) parts.push(`_${withoutFolders(result.error).slice(0, 60)}_`);
   else if (!result.isRight) parts.push('_wrong_');
   return parts.join('<br>');
 }
@@ -87,12 +87,15 @@ function growthSection(all) {
     const names = Object.keys(sorted[0].results);
     return names.flatMap((name) => {
       const measured = sorted.filter(({ results }) => results[name]?.time !== undefined);
-      if (measured.length < 2) return [];
-      const [first, last] = [measured[0], measured.at(-1)];
+      // How fast somebody fails is no cost of the work.
+      const right = measured.filter(({ results }) => !results[name].error && results[name].isRight);
+      if (right.length < 2) return [];
+      const [first, last] = [right[0], right.at(-1)];
       const costs = last.results[name].time / first.results[name].time;
       const exponent = Math.log(costs) / Math.log(last.growth.size / first.growth.size);
       const shown = measured.map(({ growth, results }) => {
-        const { time, memory } = results[name];
+        const { time, memory, error, isRight } = results[name];
+        if (error || !isRight) return `${growth.size.toLocaleString('en')}: fails`;
         return `${growth.size.toLocaleString('en')}: ${milliseconds(time)}, +${round(memory)} MB`;
       });
       return [[of, name, shown.join(' · '), exponent.toFixed(2)]];
@@ -101,12 +104,13 @@ function growthSection(all) {
   return `## Growth\n\n${table(['', '', 'at 1 ×, 10 ×, 100 × the size', 'exponent'], rows)}\n`;
 }
 
-/** Where a peer with a right answer is ahead of us. */
+/** Where a peer with a right answer is faster than we are, or needs less of what is counted. */
 function behindSection(all) {
-  const rows = all.flatMap(({ name, results, verdicts }) => {
+  const rows = all.flatMap(({ name, results, verdicts, isRefusal }) => {
     const { lathe } = results;
     const ahead = Object.entries(results).flatMap(([peer, result]) => {
-      if (/^(raw|lathe)/.test(peer) || result.missing || result.error || !result.isRight || !lathe) return [];
+      const isAnswered = !result.missing && result.isRight && (isRefusal || !result.error);
+      if (/^(raw|lathe)/.test(peer) || !isAnswered || !lathe) return [];
       const key = result.count === undefined ? 'time' : 'count';
       return lathe[key] > result[key] * 1.05 ? [`${peer} by ${round(lathe[key] / result[key])} ×`] : [];
     });
@@ -134,7 +138,7 @@ function groupBy(list, key) {
 }
 
 function table(head, rows) {
-  const row = (cells) => `| ${cells.join(' | ')} |`;
+  const row = (cells) => `| ${cells.map((text) => text.replaceAll('|', '\\|')).join(' | ')} |`;
   return [row(head), row(head.map(() => '---')), ...rows.map((cells) => row(cells))].join('\n');
 }
 

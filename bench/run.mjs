@@ -24,17 +24,7 @@ const help = `npm run bench -- [options]
 Peers and corpora are kept in $LATHE_BENCH_DIR (bench/.work when not set; some 8 GB).
 With peers, results go to bench/RESULTS.md and bench/results.svg after every case; the others keep their last figures.`;
 
-const { values: options } = parseArgs({
-  options: {
-    quick: { type: 'boolean', default: false },
-    only: { type: 'string', default: '' },
-    rounds: { type: 'string', default: '20' },
-    'no-peers': { type: 'boolean', default: false },
-    list: { type: 'boolean', default: false },
-    report: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-});
+const { options, only, rounds } = readOptions();
 if (options.help) {
   console.log(help);
   process.exit();
@@ -42,21 +32,25 @@ if (options.help) {
 
 setup();
 const isQuick = options.quick;
+const hasPeers = !isQuick && !options['no-peers'];
 const directory = resolve(process.env.LATHE_BENCH_DIR ?? join(import.meta.dirname, '.work'));
 const place = {
   corpora: join(directory, isQuick ? 'corpora-quick' : 'corpora'),
   peers: join(directory, 'peers'),
   isQuick,
 };
-const file = join(directory, isQuick ? 'results-quick.json' : 'results.json');
+// Figures beside the peers are not replaced by some without.
+const file = join(directory, `results${isQuick ? '-quick' : hasPeers ? '' : '-alone'}.json`);
 const cases = await allCases();
 const chosen = cases.filter(isChosen);
+if (chosen.length === 0) wrongUsage(`no case matches ${options.only}; --list names them`);
+if (options.report && !(hasPeers && existsSync(file)))
+  wrongUsage(`${file} is not there: --report needs results beside the peers`);
 if (options.list) for (const { group, name } of chosen) console.log(`${group}: ${name}`);
 if (options.report) writePages();
 if (options.list || options.report) process.exit();
 
 mkdirSync(place.corpora, { recursive: true });
-const hasPeers = !isQuick && !options['no-peers'];
 if (hasPeers) await installPeers(place.peers);
 if (!isQuick) installOwn();
 const corpora = makeCorpora(place.corpora, [...new Set(chosen.flatMap(({ corpora: needed = [] }) => needed))], {
@@ -64,9 +58,15 @@ const corpora = makeCorpora(place.corpora, [...new Set(chosen.flatMap(({ corpora
 });
 const scratch = join(directory, `scratch-${process.pid}`);
 const failures = [];
+let count = 0;
 
 for (const one of chosen) {
-  if (one.corpora?.some((name) => !corpora.has(name))) continue;
+  const lacks = one.corpora?.find((name) => !corpora.has(name));
+  if (lacks) {
+    console.log(`\n${one.group}: ${one.name}: left out, there is no corpus ${lacks}`);
+    continue;
+  }
+  count++;
   console.log(`\n${one.group}: ${one.name}`);
   const { results, verdicts } = await measured(one);
   for (const [name, result] of Object.entries(results)) console.log(line(name, result, results.raw));
@@ -78,10 +78,35 @@ for (const one of chosen) {
 }
 rmSync(scratch, { recursive: true, force: true });
 
-console.log(`\n${chosen.length} cases, ${failures.length} goals missed`);
+console.log(`\n${count} of ${chosen.length} cases, ${failures.length} goals missed`);
 for (const failure of failures) console.log(`  ${failure}`);
 // A full run reports; only a quick one, with its generous limits, is a guard.
 process.exitCode = isQuick && failures.length > 0 ? 1 : 0;
+
+function readOptions() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        quick: { type: 'boolean', default: false },
+        only: { type: 'string', default: '' },
+        rounds: { type: 'string', default: '20' },
+        'no-peers': { type: 'boolean', default: false },
+        list: { type: 'boolean', default: false },
+        report: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    });
+    if (!/^[1-9]\d{0,3}$/.test(values.rounds)) throw new Error(`--rounds takes a number, not ${values.rounds}`);
+    return { options: values, only: new RegExp(values.only, 'i'), rounds: Number(values.rounds) };
+  } catch (error) {
+    return wrongUsage(error.message);
+  }
+}
+
+function wrongUsage(message) {
+  console.error(`bench: ${message}\n\n${help}`);
+  process.exit(2);
+}
 
 /** A guard must not fail because the machine was busy: what a quick run misses is measured twice more. */
 async function measured(one) {
@@ -89,7 +114,7 @@ async function measured(one) {
     const results = await measure(one, {
       place,
       scratch,
-      rounds: Number(options.rounds),
+      rounds,
       timeoutMs: 15_000,
       isIncluded: (name) => hasPeers || /^(raw|lathe)/.test(name),
     });
@@ -121,7 +146,7 @@ async function allCases() {
 
 function isChosen({ group, name, isQuick: forQuick, isOnlyQuick }) {
   if (isQuick ? !forQuick : isOnlyQuick) return false;
-  return new RegExp(options.only, 'i').test(`${group}: ${name}`);
+  return only.test(`${group}: ${name}`);
 }
 
 function saved() {
@@ -132,8 +157,11 @@ function saved() {
 /** RESULTS.md and its chart from all that was kept, in the order of the cases. */
 function writePages() {
   const { about, cases: kept } = saved();
-  const keys = cases.map(({ group, name }) => `${group}: ${name}`).filter((key) => key in kept);
-  const all = { about, cases: Object.fromEntries(keys.map((key) => [key, kept[key]])) };
+  const shown = cases.flatMap(({ group, name, note, isRefusal }) => {
+    const key = `${group}: ${name}`;
+    return kept[key] ? [[key, { ...kept[key], note, isRefusal }]] : [];
+  });
+  const all = { about, cases: Object.fromEntries(shown) };
   writeReport(join(import.meta.dirname, 'RESULTS.md'), all);
   writeChart(join(import.meta.dirname, 'results.svg'), all);
 }

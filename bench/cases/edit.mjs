@@ -37,7 +37,8 @@ export const cases = group('edit', [
   }),
   editCase({
     name: 'edit what is not in 10 MB',
-    note: 'raw is sed finding nothing; the answer names the nearest region',
+    note: 'raw is sed finding nothing; we look for the nearest region too',
+    isRefusal: true,
     raw: sed('s/not there at all//'),
     call: (tools, place) => tools.edit(file(place), 'not\n  there at\n all zzz', 'EDITED '),
     goals: [than('qwen-code', 0.5), little, notBlocked],
