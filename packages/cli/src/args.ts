@@ -128,7 +128,9 @@ function parse(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    const message = error instanceof Error ? error.message : String(error);
+    // Node goes on with advice for operands that begin with a dash, which is seldom what somebody meant.
+    throw new UsageError(message.replace(/\. To specify a positional .*/s, ''));
   }
 }
 

@@ -24,13 +24,14 @@ Flags
   --approval-mode MODE             plan | default | auto-edit | yolo (--yolo for short)
   --allowed-tools RULES            run these without asking, e.g. "read_file,run_shell_command(git status)"
   --cwd DIR                        work in DIR
-  --model NAME                     use this model
+  -m, --model NAME                 use this model
   --trust                          trust this folder for this run
-  --output-format FORMAT           text | json | stream-json, with -p
+  --sandbox MODE                   required | auto | off, for commands
+  -o, --output-format FORMAT       text | json | stream-json, with -p (--include-partial-messages: pieces of answers too)
   --json-schema SCHEMA             the answer is JSON of this shape (a schema, or a file with one), with -p
   --max-turns N, --max-tokens N, --max-minutes N
                                    stop when so much is spent
-  --continue, --resume ID          go on with an earlier session
+  -c, --continue; -r, --resume ID  go on with an earlier session
   --screen-reader                  plain lines for a screen reader
   --record FILE, --replay FILE     write down what the model answers; answer from such a file, without a model
   --json                           machine-readable output of tools, call, sessions, doctor
@@ -45,8 +46,8 @@ Runs one tool through all steps of a model's call: find, validate, confirm, exec
 given as an argument or, with "-", on stdin. In a terminal you are asked where confirmation is needed; elsewhere the
 call is denied unless a rule or mode allows it.
 
-  lathe call list_directory '{"path": "/tmp"}'
-  lathe call read_file '{"absolute_path": "/etc/hosts"}' --json`,
+  lathe call glob '{"pattern": "**/*.md"}'
+  lathe call read_file '{"absolute_path": "/etc/hosts"}' --json      outside the directory: asks`,
   mcp: `lathe mcp add [flags] <name> <command> [args…]   a server that Lathe starts
 lathe mcp add [flags] <name> <url>                 a server on the web
 lathe mcp list                                     the configured servers
@@ -63,11 +64,13 @@ Flags of add, before the name: --scope user|project, --transport stdio|http|sse,
 
 Offers the built-in tools to another program (an editor, another agent) as an MCP server on stdin and stdout, for the
 current directory or --cwd DIR. With --http it listens on 127.0.0.1 instead, at any free port or N; every request must
-carry the token that is printed at the start, and requests from web pages are refused. The same rules hold as everywhere: what needs approval is asked through the client where
-it can ask, and denied otherwise unless a rule, --allowed-tools or --approval-mode allows it.
+carry the token that is printed at the start, and requests from web pages are refused. The same rules hold as
+everywhere: what needs approval is asked through the client where it can ask, and denied otherwise unless a rule,
+--allowed-tools or --approval-mode allows it.
 
   lathe --cwd ~/project --approval-mode auto-edit serve`,
   trust: `lathe trust [dir]            trust a folder (default: this one)
+lathe trust --yes [dir]      and agree to all that is shown, without a terminal
 lathe trust --list           trusted and distrusted folders
 lathe trust --remove [dir]   trust it no longer
 

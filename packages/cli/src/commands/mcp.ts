@@ -19,6 +19,7 @@ import { latheHome, openLathe } from '../open-lathe.js';
 
 type Action = (args: readonly string[], flags: Flags, io: Io, signal: AbortSignal) => Promise<number>;
 
+const noServers = 'No servers. lathe mcp add <name> <command|url> adds one.';
 const actions: Record<string, Action> = { add, list, remove, test, auth };
 
 /** `lathe mcp`: the servers whose tools a model can call. */
@@ -69,7 +70,7 @@ async function list(_args: readonly string[], flags: Flags, io: Io): Promise<num
     io.out(visibleText(`${name}  (${isProjects ? 'project' : 'user'})  ${shown}`));
   }
   for (const { name, problem } of unusable) io.out(visibleText(`${name}  (cannot be used: ${problem})`));
-  if (servers.length + unusable.length === 0) io.out('No servers. lathe mcp add <name> <command|url> adds one.');
+  if (servers.length + unusable.length === 0) io.out(noServers);
   await lathe.close();
   return exitCodes.success;
 }
@@ -78,6 +79,7 @@ async function test(args: readonly string[], flags: Flags, io: Io, signal: Abort
   const lathe = await openLathe(flags, io, io.isInteractive ? { approver: terminalApprover(io) } : {});
   try {
     const chosen = choose(lathe, args[0]);
+    if (chosen.length === 0) io.out(noServers);
     const results = await Promise.all(chosen.map((source) => tryOut(source, io, signal)));
     return results.every(Boolean) ? exitCodes.success : exitCodes.failure;
   } finally {
@@ -122,7 +124,9 @@ function choose(lathe: Lathe, name: string | undefined): readonly McpSource[] {
   if (found.length > 0) return found;
   const problem = unusable.find((server) => server.name === name)?.problem;
   throw new UsageError(
-    problem === undefined ? `there is no server named ${name}` : `${name} cannot be used: ${problem}`,
+    problem === undefined
+      ? `there is no server named ${name}; lathe doctor tells which settings do not count here`
+      : `${name} cannot be used: ${problem}`,
   );
 }
 

@@ -1,6 +1,7 @@
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Consent, definitionHash, FolderTrust, LatheHome, visibleText } from '@lathe/core';
-import type { Flags } from '../args.js';
+import { type Flags, UsageError } from '../args.js';
 import type { Command } from '../commands.js';
 import { terminalApprover } from '../console/terminal-approver.js';
 import { exitCodes } from '../exit-codes.js';
@@ -23,6 +24,8 @@ export const command: Command = {
       await trust.forget(folder);
       io.out(`${folder} is no longer trusted.`);
     } else {
+      if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+        throw new UsageError(`${folder} is not a directory`);
       await trust.trust(folder);
       io.out(`${folder} is trusted: its settings, commands, servers and .env now count.`);
       await agree(flags, { ...io, cwd: folder }, signal);

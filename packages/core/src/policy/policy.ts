@@ -36,6 +36,9 @@ export interface JudgedCall {
   confirmation: Confirmation | false;
 }
 
+/** The one reason to ask that a rule or a mode can take away. */
+export const noRuleAllows = 'no rule allows it';
+
 export type Verdict = { verdict: 'allow' | 'ask' | 'deny'; reason: string };
 
 /** The one place that says allow, ask or deny: deny over ask over allow, whatever the mode. */
@@ -67,7 +70,7 @@ export class Policy {
   }
 
   judge(call: JudgedCall): Verdict {
-    return this.#forbidden(call) ?? this.#asked(call) ?? this.#permitted(call) ?? ask('no rule allows it');
+    return this.#forbidden(call) ?? this.#asked(call) ?? this.#permitted(call) ?? ask(noRuleAllows);
   }
 
   /** Why a call is out of the question whatever it would ask: known before the tool looks at what it would touch. */

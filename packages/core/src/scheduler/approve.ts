@@ -1,8 +1,9 @@
 import { ToolError } from '../errors.js';
-import type { Policy, Verdict } from '../policy/policy.js';
+import { noRuleAllows, type Policy, type Verdict } from '../policy/policy.js';
 import type { Confirmation, Decision } from '../tools/confirmation.js';
 import type { Change } from '../tools/tools.js';
-import type { Approver, AuditRecord, ReadyCall } from './call.js';
+import { grantableRules } from './approval-text.js';
+import type { ApprovalRequest, Approver, AuditRecord, ReadyCall } from './call.js';
 import { withDeadline } from './deadline.js';
 import { readyCall } from './prepare.js';
 
@@ -119,8 +120,14 @@ export const noOneThere: Approver = {
   decide: async (request) => {
     throw new ToolError(
       'execution_denied',
-      `${request.tool} was not run: it needs a person's approval (${request.reason}) and nobody is there to give it. ` +
-        'Allow it with a rule in permissions.allow, with --allowed-tools or with --approval-mode.',
+      `${request.tool} was not run: it needs a person's approval (${request.reason}) and nobody is there to give it.${advice(request)}`,
     );
   },
 };
+
+/** How to do without a person, where that is possible. */
+function advice(request: ApprovalRequest): string {
+  if (request.reason !== noRuleAllows) return '';
+  const rules = grantableRules(request).join(', ') || 'a rule for it';
+  return ` Allow it with ${rules} in permissions.allow or --allowed-tools, or with --approval-mode.`;
+}

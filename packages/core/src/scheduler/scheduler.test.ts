@@ -329,7 +329,10 @@ test('with nobody there a question is a no, with the reason', async () => {
   const [outcome] = await scheduler.run([{ name: 'note', args: { line: 'a' } }], never);
   expect(outcome).toMatchObject({
     status: 'error',
-    error: { type: 'execution_denied', message: expect.stringMatching(/nobody is there/) },
+    error: {
+      type: 'execution_denied',
+      message: expect.stringMatching(/nobody is there.* Allow it with .+ in permissions\.allow/),
+    },
   });
   expect(notebook.lines).toEqual([]);
 });
@@ -338,6 +341,8 @@ test('an ask rule makes a tool ask that would not have', async () => {
   const { scheduler } = schedulerOf([echo], { policy: policyOf({ ask: ['echo'] }), approver: noOneThere });
   const [outcome] = await scheduler.run([{ name: 'echo', args: { text: 'x' } }], never);
   expect(outcome?.error?.type).toBe('execution_denied');
+  // No rule and no mode would help, so none is recommended.
+  expect(outcome?.error?.message).toMatch(/the rule "echo" asks\) and nobody is there to give it\.$/);
 });
 
 test('live output is passed on while the call runs and never after it ended', async () => {
