@@ -55,8 +55,8 @@ async function isPage(file: FileHandle): Promise<boolean> {
 }
 
 async function find(store: SessionStore, id: string | undefined): Promise<ResumedSession | undefined> {
-  if (id === undefined) return store.latest();
-  return store.load(id).catch((error: unknown) => {
+  if (id === undefined) return store.latest({ isWhole: true });
+  return store.load(id, { isWhole: true }).catch((error: unknown) => {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   });
 }

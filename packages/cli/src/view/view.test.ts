@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { LatheHome, SessionStore } from '@lathe/core';
+import { LatheHome, type Message, SessionStore } from '@lathe/core';
 import axe from 'axe-core';
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -95,6 +95,32 @@ test('what the program did, changed and decided is in the page', async () => {
   expect(rows[2]?.facts).toContainEqual(['Decision', 'allowed']);
   expect(rows[2]?.sections[0]).toMatchObject({ type: 'diff', text: expect.stringContaining('-alpha\n+beta') });
   expect(rows.slice(1).every(({ time }) => time !== '')).toBe(true);
+});
+
+test('what a shortened history lost is in the page, with its outputs and times', async () => {
+  const home = tempDirectory();
+  const store = await SessionStore.open(new LatheHome(join(home, '.lathe')), home);
+  const { transcript } = store.create({ model: 'some-model', secrets: [], onProblem: () => {} });
+  const asked: Message = { role: 'model', parts: [{ functionCall: { id: 'a', name: 'read_file', args: {} } }] };
+  const result = (output: string): Message => ({
+    role: 'tool',
+    parts: [{ functionResponse: { id: 'a', name: 'read_file', response: { output } } }],
+  });
+  const prompt: Message = { role: 'user', parts: [{ text: 'Look' }] };
+  const time = '2026-01-02T03:04:05.000Z';
+  transcript.append({ type: 'message', message: prompt });
+  transcript.append({ type: 'message', message: asked });
+  transcript.append({ type: 'turn', time, durationMs: 900, inputTokens: 7, outputTokens: 3 });
+  transcript.append({ type: 'message', message: result('all of it') });
+  transcript.append({ type: 'history', messages: [prompt, asked, result('[left out]')] });
+  transcript.append({ type: 'history', messages: [{ role: 'model', parts: [{ text: 'A summary' }] }] });
+  transcript.append({ type: 'message', message: { role: 'user', parts: [{ text: 'Go on' }] } });
+  await transcript.close();
+  const html = readFileSync(await view(home), 'utf8');
+  const { rows } = JSON.parse(/id="data">(.*?)<\/script>/s.exec(html)?.[1] ?? '') as PageData;
+  expect(rows.map(({ title }) => title)).toEqual(['Look', 'asks for 1 call', 'read_file', 'A summary', 'Go on']);
+  expect(rows[1]).toMatchObject({ time, facts: [['Tokens in', '7'], expect.anything()] });
+  expect(rows[2]?.sections).toContainEqual({ label: 'Output', type: 'text', text: 'all of it' });
 });
 
 test('a page replaces a page and nothing else, and is for this person only whatever was there', async () => {

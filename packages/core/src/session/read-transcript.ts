@@ -25,6 +25,8 @@ export interface ReadLimits {
   bytes?: number;
   /** Of the messages that are kept, as they are stored. */
   keptBytes?: number;
+  /** Also what the history lost when it was shortened or begun anew: for people who look back, not for going on. */
+  isWhole?: boolean;
 }
 
 /**
@@ -33,13 +35,13 @@ export interface ReadLimits {
  */
 export async function readTranscript(
   path: string,
-  { bytes = 256 << 20, keptBytes = 64 << 20 }: ReadLimits = {},
+  { bytes = 256 << 20, keptBytes = 64 << 20, isWhole = false }: ReadLimits = {},
 ): Promise<StoredSession> {
   const file = await openPrivate(path);
   try {
     const { size } = await file.stat();
     const start = Math.max(0, size - bytes);
-    const reader = new Reader(keptBytes);
+    const reader = new Reader(keptBytes, isWhole);
     for await (const line of linesOf(file, start)) reader.add(line);
     const session = reader.session();
     return { ...session, isCut: session.isCut || start > 0 };
@@ -111,6 +113,7 @@ interface Branch {
 
 class Reader {
   readonly #keptBytes: number;
+  readonly #isWhole: boolean;
   readonly #branches = new Map<string, Branch>();
   #current: Branch = { entries: [], bytes: 0, number: 0 };
   readonly #turns = new Map<Message, TurnRecord>();
@@ -121,8 +124,9 @@ class Reader {
   #missing = 0;
   #isCut = false;
 
-  constructor(keptBytes: number) {
+  constructor(keptBytes: number, isWhole: boolean) {
     this.#keptBytes = keptBytes;
+    this.#isWhole = isWhole;
   }
 
   add(text: string | undefined): void {
@@ -179,10 +183,13 @@ class Reader {
         branch.bytes += bytes;
         this.#trim(branch);
         return;
-      case 'history':
-        branch.entries = record.messages.map((message) => ({ message, bytes: bytes / record.messages.length, number }));
-        branch.bytes = bytes;
+      case 'history': {
+        const each = bytes / record.messages.length;
+        const entries = record.messages.map((message) => ({ message, bytes: each, number }));
+        branch.entries = this.#isWhole ? joined(branch.entries, entries) : entries;
+        branch.bytes = sizeOf(branch.entries);
         return;
+      }
       case 'turn': {
         const answer = branch.entries.at(-1)?.message;
         if (answer?.role === 'model') this.#turns.set(answer, record);
@@ -206,6 +213,18 @@ class Reader {
     branch.entries.splice(0, count);
     this.#isCut ||= count > 0;
   }
+}
+
+/** What was there, and what came with a history that took its place. */
+function joined(before: readonly Entry[], after: readonly Entry[]): Entry[] {
+  const known = new Set(before.map(({ message }) => keyOf(message)));
+  return [...before, ...after.filter(({ message }) => !known.has(keyOf(message)))];
+}
+
+/** A message with calls or results is the same one however much of it was left out. */
+function keyOf({ role, parts }: Message): string {
+  const ids = parts.flatMap(({ functionCall, functionResponse }) => functionCall?.id ?? functionResponse?.id ?? []);
+  return JSON.stringify([role, ids.length > 0 ? ids : parts]);
 }
 
 function sizeOf(entries: readonly Entry[]): number {

@@ -19,12 +19,14 @@ import { bundleChild } from '../../../../testing/bundle.js';
 import { report } from '../../../../testing/long-run.js';
 import { canMount } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
-import { readTranscript } from './read-transcript.js';
+import type { Message } from '../models/model.js';
+import { type ReadLimits, readTranscript } from './read-transcript.js';
 import type { SessionRecord } from './record.js';
 import { Transcript } from './transcript.js';
 
 const opening: SessionRecord = { type: 'session', version: 1, id: 'id', cwd: '/x', model: 'm', time: '' };
-const say = (text: string): SessionRecord => ({ type: 'message', message: { role: 'user', parts: [{ text }] } });
+const message = (text: string): Message => ({ role: 'user', parts: [{ text }] });
+const say = (text: string): SessionRecord => ({ type: 'message', message: message(text) });
 
 function write(path: string, records: readonly SessionRecord[], first: SessionRecord = opening) {
   const problems: string[] = [];
@@ -33,8 +35,8 @@ function write(path: string, records: readonly SessionRecord[], first: SessionRe
   return { transcript, problems };
 }
 
-async function texts(path: string): Promise<(string | undefined)[]> {
-  return (await readTranscript(path)).messages.map(({ parts }) => parts[0]?.text);
+async function texts(path: string, limits?: ReadLimits): Promise<(string | undefined)[]> {
+  return (await readTranscript(path, limits)).messages.map(({ parts }) => parts[0]?.text);
 }
 
 const resume = (writer: string, number: number): SessionRecord => ({
@@ -252,4 +254,12 @@ test.skipIf(!canMount())('a full disk costs one complaint and no record, once th
   } finally {
     execFileSync('umount', [mount]);
   }
+});
+
+test('a whole reading has what a shortened history lost, once, and in order', async () => {
+  const path = join(tempDirectory(), 's.jsonl');
+  const history: SessionRecord = { type: 'history', messages: ['summary', 'two'].map(message) };
+  write(path, [say('one'), say('two'), history, say('three')]);
+  expect(await texts(path)).toEqual(['summary', 'two', 'three']);
+  expect(await texts(path, { isWhole: true })).toEqual(['one', 'two', 'summary', 'three']);
 });
