@@ -70,8 +70,10 @@ export class RecordingWriter {
 
 /** Throws when the file is not there or not a whole recording. */
 export function readRecording(path: string): { model: RecordedModelInfo; exchanges: Exchange[] } {
-  if (!existsSync(path)) throw new Error(`${path} does not exist`);
-  if (statSync(path).size > maxBytes) throw new Error(`${path} is larger than any recording`);
+  const info = statSync(path, { throwIfNoEntry: false });
+  if (!info) throw new Error(`${path} does not exist`);
+  if (info.isDirectory()) throw new Error(`${path} is not a recording but a folder`);
+  if (info.size > maxBytes) throw new Error(`${path} is larger than any recording`);
   const [head = '', ...lines] = readFileSync(path, 'utf8').split('\n');
   const header = parseJson(head);
   if (!isRecording(head) || !isObject(header) || !isModel(header['model']))
