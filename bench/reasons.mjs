@@ -28,6 +28,8 @@ export const reasons = {
   'run echo hi, between turns':
     'The sandbox was started ahead; what is left is to check that it still fits, to start the shell in it and to take it down.',
   '50 reads in one turn': 'Each read is judged, recorded and written to the session before it is answered.',
+  'tokens of the first request': 'pi offers four tools, we thirteen: among them search, the web, memory and subagents.',
+  packages: 'Theirs is one program built for one platform.',
   'from the start to the first request, with ten MCP servers of 20 tools':
     'The first request waits until every server has said what it offers.',
 };
