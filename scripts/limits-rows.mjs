@@ -3,11 +3,7 @@
 
 export const fixed = {
   'Reading files': [
-    [
-      'core/src/tools/tools.ts',
-      'defaultMaxOutputChars',
-      'Characters of a result, when neither tool nor settings say otherwise',
-    ],
+    ['core/src/tools/tools.ts', 'defaultMaxOutputChars', 'Characters of a result, when its tool says nothing else'],
     ['core/src/tools/read-many-files.ts', 'defaultMaxChars', 'Characters of all files of one `read_many_files`'],
     ['core/src/tools/read-many-files.ts', 'maxMediaBytes', 'Bytes of all its pictures, sounds and PDFs'],
     ['core/src/tools/read-many-files.ts', 'maxNamed', 'Files that it names one by one, of those shown'],

@@ -87,10 +87,15 @@ export const settingsTable = {
   'tools.toolCallCommand': setting(string, undefined, 'Runs a discovered tool: its name is the last argument.', {
     also: ['tools.callCommand', 'toolCallCommand'],
   }),
-  'tools.truncateToolOutputThreshold': setting(integer(-1), 25_000, 'Longest result of a tool, in characters.', {
-    also: ['truncateToolOutputThreshold'],
-  }),
-  'tools.truncateToolOutputLines': setting(integer(-1), 1_000, 'Longest result of a tool, in lines.', {
+  'tools.truncateToolOutputThreshold': setting(
+    integer(-1),
+    25_000,
+    'Longest part of a file read at once, in characters.',
+    {
+      also: ['truncateToolOutputThreshold'],
+    },
+  ),
+  'tools.truncateToolOutputLines': setting(integer(-1), 1_000, 'Longest part of a file read at once, in lines.', {
     also: ['truncateToolOutputLines'],
   }),
   'tools.useRipgrep': setting(boolean, true, 'Search with ripgrep.', { also: ['useRipgrep'] }),
