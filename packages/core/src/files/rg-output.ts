@@ -7,7 +7,7 @@ export interface RgLine {
   number: number;
   /** A match, or context of one. */
   isMatch: boolean;
-  /** Where the first match starts, in bytes from 1; 0 for context. */
+  /** Where the first match starts, in bytes from 1; 0 for context, and for an empty match at the end of a file. */
   column: number;
   /** Where the line starts in the text, in bytes. */
   offset: number;
@@ -81,24 +81,19 @@ export class RgOutput {
   /** Reads one record and returns where the next one starts; `undefined` when it is not complete yet. */
   #read(data: Buffer, start: number): number | undefined {
     const pathEnd = data.indexOf(nul, start);
-    if (pathEnd < 0) return undefined;
-    const fields: number[] = [];
-    let at = pathEnd + 1;
-    let wanted = 3;
-    while (fields.length < wanted) {
-      const end = digitsEnd(data, at);
-      if (end >= data.length) return undefined;
-      if (data[end] === contextMark) wanted = 2;
-      fields.push(Number(data.toString('latin1', at, end)));
-      at = end + 1;
-    }
-    const textEnd = data.indexOf(lineFeed, at);
+    const textEnd = pathEnd < 0 ? -1 : data.indexOf(lineFeed, pathEnd);
     if (textEnd < 0) return undefined;
     this.isEmpty = false;
     const path = this.#withoutMessages(data.toString('latin1', start, pathEnd));
-    const [number = 0, second = 0, third] = fields;
-    const [column, offset] = third === undefined ? [0, second] : [second, third];
-    this.#onLine({ path, number, isMatch: third !== undefined, column, offset, text: data.subarray(at, textEnd) });
+    const number = readField(data, pathEnd + 1);
+    const isMatch = data[number.end] === nul;
+    const second = readField(data, number.end + 1);
+    // Ripgrep leaves out the column of an empty match at the end of a file. A line that it prints has no NUL in it.
+    const third = isMatch ? readField(data, second.end + 1) : undefined;
+    const hasColumn = third !== undefined && data[third.end] === nul;
+    const [column, offset] = hasColumn ? [second.value, third] : [0, second];
+    const text = data.subarray(offset.end + 1, textEnd);
+    this.#onLine({ path, number: number.value, isMatch, column, offset: offset.value, text });
     return textEnd + 1;
   }
 
@@ -120,11 +115,13 @@ export class RgOutput {
 }
 
 const nul = 0;
-const contextMark = 1;
 const lineFeed = 10;
+const zero = 48;
 
-function digitsEnd(data: Buffer, start: number): number {
-  let at = start;
-  while (at < data.length && data[at] !== nul && data[at] !== contextMark) at++;
-  return at;
+/** Digits, and where they end. */
+function readField(data: Buffer, start: number): { value: number; end: number } {
+  let [value, end] = [0, start];
+  for (let digit = (data[end] ?? 0) - zero; digit >= 0 && digit <= 9; digit = (data[++end] ?? 0) - zero)
+    value = value * 10 + digit;
+  return { value, end };
 }

@@ -53,7 +53,12 @@ const contents = [
   'x'.repeat(3000) + 'needle\n',
   'needle\0\n',
   'needle\r\n',
+  'needle\r',
+  '12',
+  '5\x01needle',
 ];
+/** Most match nothing wide at the ends of lines, and of files. */
+const patterns = ['needle', '$', '^$', String.raw`\s*$`, ';?$', String.raw`\z`, 'e|$', ' *$'];
 
 /** A repository in a state that `seed` decides; returns its root and, for messages, its ignore files. */
 function plant(seed: number): { root: string; ignoreFiles: Record<string, string> } {
@@ -120,14 +125,16 @@ test.skipIf(!hasProgram('git') || !hasProgram('find'))(
       expect(everything, context).toEqual(all.map((name) => shown(root, name)).toSorted());
 
       const searched = visible.filter((name) => !readFileSync(join(root, name)).includes(0));
-      const flags = ['--no-config', '--no-heading', '-H', '-n', '--null', '-S', '-e', 'needle', '--'];
+      const pattern = patterns[tree % patterns.length] ?? '';
+      const flags = ['--no-config', '--no-heading', '-H', '-n', '--null', '-S', '-e', pattern, '--'];
+      if (pattern.includes('$')) flags.unshift('--crlf');
       const printed =
         searched.length === 0 ? '' : matchesOf(rgPath, [...flags, ...searched.map((name) => `./${name}`)], root);
       const expected = [...printed.matchAll(/\.\/([^\0]*)\0(\d+):[^\n]*\n/g)].map(
         ([, name = '', line]) => `${shown(root, name)}:${line}`,
       );
       const search = {
-        pattern: 'needle',
+        pattern,
         letters: 'smart',
         context: 0,
         kind: 'directory',

@@ -270,6 +270,26 @@ describe('odd content', () => {
   });
 });
 
+describe('a match at the end of a file without a last newline', () => {
+  test.each(['$', String.raw`\s*$`, ';?$', String.raw`\z`, ' *$'])('is one like any other: %s', async (pattern) => {
+    const root = tempDirectory({ a: 'one', b: 'two;\nx', c: '4', d: 'five\n', e: '6\x017' });
+    const [header, ...lines] = await grep(root, { pattern });
+    expect(header).toBe(`Found 6 matches for "${pattern}" in ${root}:`);
+    expect(lines).toEqual(['a', '1: one', 'b', '1: two;', '2: x', 'c', '1: 4', 'd', '1: five', 'e', '1: 6\x017']);
+  });
+
+  test('shows nothing of a file that is hidden', async () => {
+    const root = tempDirectory({ a: 'one', 'b.txt': 'hidden', '.latheignore': 'b.txt\n' });
+    expect((await grep(root, { pattern: '$', path: root })).join('\n')).not.toContain('hidden');
+  });
+
+  test('has context like any other', async () => {
+    const root = tempDirectory({ a: '1\n2', b: '3' });
+    const lines = await grep(root, { pattern: String.raw`2|$`, context: 1, glob: '[ab]' });
+    expect(lines.slice(1)).toEqual(['a', '1: 1', '2: 2', 'b', '1: 3']);
+  });
+});
+
 // RL05, RL07
 describe('errors', () => {
   test.each([
