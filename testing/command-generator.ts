@@ -21,6 +21,7 @@ export const scratchFiles: Record<string, string> = {
   'x;touch canary': 'name\n',
   '[ab].txt': 'name\n',
   touch: 'not the program\n',
+  'x[/f': 'name\n',
   'args.txt': '-n 4 linkdir/secret.txt --output=canary\n',
 };
 
@@ -100,6 +101,11 @@ const redirections = [
 const prefixes = [
   'LC_ALL=C',
   'PATH=.',
+  'PATH=',
+  'PATH={,}',
+  'POSIXLY_CORRECT=',
+  'GIT_CONFIG_COUNT=',
+  'LC_ALL=',
   'x=1',
   'command',
   'timeout 5',
@@ -178,6 +184,9 @@ const programs: readonly (readonly [name: string, flags: readonly string[], oper
       "'y/abc/xyz/'",
       "'/x/{p;d}'",
       "'1e touch canary'",
+      "-n 't\ne touch canary'",
+      "':\nwcanary'",
+      "'b\nwcanary'",
     ],
     1,
   ],
@@ -233,6 +242,8 @@ const programs: readonly (readonly [name: string, flags: readonly string[], oper
       '-C src log',
       'grep a',
       'config user.name',
+      'config user.name --global',
+      'config a.b --type=c',
       'stash list',
       'remote -v',
       'blame a.txt',
@@ -260,6 +271,7 @@ const programs: readonly (readonly [name: string, flags: readonly string[], oper
   ['realpath', ['-m', '-e'], 1],
   ['md5sum', ['-b', '-c'], 1],
   ['nl', ['-ba'], 1],
+  ['xxd', ['-p', '-c 4', '-l 8'], 2],
   ['od', ['-c', '-An -tx1'], 1],
   ['comm', ['-12'], 2],
   ['paste', ['-sd,'], 1],
@@ -289,7 +301,8 @@ function call(random: Random, depth: number): string {
   const spelled = chance(random, 0.05)
     ? pick(random, [`"${name}"`, `'${name}'`, `\\${name}`, `/usr/bin/${name}`, `${name.slice(0, 1)}""${name.slice(1)}`])
     : name;
-  return [spelled, ...chosen, ...words].join(pick(random, [' ', ' ', ' ', '  ', '\t', ' \\\n']));
+  const rest = chance(random, 0.15) ? [...words, ...chosen] : [...chosen, ...words];
+  return [spelled, ...rest].join(pick(random, [' ', ' ', ' ', '  ', '\t', ' \\\n']));
 }
 
 function word(random: Random, depth: number, isAny = false): string {
@@ -348,6 +361,9 @@ function word(random: Random, depth: number, isAny = false): string {
       '~/secret.txt',
       '"$HOME"/secret.txt',
       '../*',
+      'x[/f',
+      'x[/../linkdir/secret.txt',
+      '[a/f]',
       './*.txt',
       'src/*.ts',
       '?.txt',

@@ -12,7 +12,9 @@ export function optionSoup(random: Random, options: ProgramOptions): string {
   const [name, known] = pick(random, [...options]);
   const words = Array.from({ length: 1 + Math.floor(random() * 4) }, () => option(random, known));
   const operands = scramble(random, ['a.txt', 'b.txt', 'src', 'HEAD', 'data.json', '.', 'canary'], 2, ' ');
-  return [name, ...words, operands].join(' ');
+  // Some programs take no flag after the first operand.
+  const isLate = chance(random, 0.3);
+  return [name, ...words.slice(isLate ? 1 : 0), operands, ...(isLate ? words.slice(0, 1) : [])].join(' ');
 }
 
 function option(random: Random, known: readonly string[]): string {
@@ -128,6 +130,7 @@ const sedTokens = [
   'n',
   'q',
   'w canary',
+  'wcanary',
   'e touch canary',
   'r link.txt',
   'a text',

@@ -1,9 +1,10 @@
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { dangerous } from '../../../../testing/shell-corpus.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { isWithin } from '../files/workspace.js';
 import { analyzeCommand } from './analyze-command.js';
 import { type CommandAnalysis, unknownPart } from './command-analysis.js';
 import { matchCommandRule } from './command-rule.js';
@@ -685,4 +686,24 @@ test('a path that climbs in and out of more directories than a person would spel
   const climbing = Array.from({ length: 60 }, (_, index) => `d${index}/..`).join('/');
   expect((await analyze(`cat ${climbing}/a.txt`)).doubts).toEqual(['Its paths and patterns lead to too many files.']);
   expect((await analyze(`cat ${'d/../'.repeat(1900)}a.txt`)).doubts).toEqual([]);
+});
+
+test('a pattern that matches a name which looks like a flag asks, even for programs whose flags do no harm', async () => {
+  const root = tempDirectory({ 'a.ts': '', 'b.ts': '' });
+  expect((await analyzeIn(root, 'wc -l *.ts')).isReadOnly).toBe(true);
+  writeFileSync(join(root, '--files0-from=k.ts'), '');
+  expect((await analyzeIn(root, 'wc -l *.ts')).doubts).toEqual([
+    'The file --files0-from=k.ts would be taken for a flag.',
+  ]);
+});
+
+// The command is another process, with another current directory than ours.
+test('what a path through /proc/self means is not known here', async () => {
+  const [above, link] = [dirname(process.cwd()), join(tempDirectory(), 'link')];
+  symlinkSync('/proc/self/cwd', link);
+  const options = { cwd: above, workspaceRoots: [above], home, path };
+  for (const place of ['/proc/self/cwd', '/proc/thread-self/cwd', link]) {
+    const { reads } = await analyzeCommand(`cat ${place}/../x`, options);
+    expect(reads.filter((read) => isWithin(above, read))).toEqual([]);
+  }
 });

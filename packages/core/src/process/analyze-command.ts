@@ -184,5 +184,6 @@ async function settle(uses: readonly PathUse[], doubts: Set<string>): Promise<st
   const budget = new LookBudget();
   const paths = await Promise.all(distinct.slice(0, maxPaths).map((use) => settlePath(use, budget)));
   if (budget.looks < 0) doubts.add('Its paths and patterns lead to too many files.');
+  if (budget.flag !== undefined) doubts.add(`The file ${budget.flag} would be taken for a flag.`);
   return [...new Set(paths.flat())];
 }

@@ -55,7 +55,7 @@ function readPart(part: PartLike, place: Place, reader: WordReader): Piece[] {
     case 'ProcessSubstitution':
       return [text('/dev/fd/'), unknown(true)];
     case 'Glob':
-      return [{ type: 'glob', text: part.text }];
+      return [glob(part.text)];
     case 'ExtendedGlob':
       return [unknown(false, 'uses an extended pattern')];
     case 'BraceExpansion':
@@ -82,6 +82,8 @@ function readExpansion(part: Expansion, isQuoted: boolean): Piece {
 }
 
 const text = (value: string): Piece => ({ type: 'text', value });
+/** No bracket goes beyond a slash: what looks like one is several names. */
+const glob = (source: string): Piece => (source.includes('/') ? unknown(false) : { type: 'glob', text: source });
 const unknown = (isQuoted: boolean, effect?: string): Piece => ({
   type: 'unknown',
   isQuoted,
@@ -98,7 +100,7 @@ function readLiteral({ text: source, value }: { text: string; value: string }, {
   const bare = source.replace(/\\[\s\S]/g, '_');
   if (/[{]/.test(bare) && /,|\.\./.test(bare)) return [unknown(false)];
   if (/[=:]~/.test(bare)) return [unknown(false)];
-  if (/[*?[]/.test(bare)) return [{ type: 'glob', text: source }];
+  if (/[*?[]/.test(bare)) return [glob(source)];
   // A line break after a backslash leaves nothing behind, not even an empty word.
   if (value === '') return [];
   if (!isFirst || !bare.startsWith('~')) return [text(value)];

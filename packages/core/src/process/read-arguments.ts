@@ -116,7 +116,8 @@ function addFlags(
   );
   if (vague) return `${vague.text} could become a flag`;
   sorted.values.push(...values.map((value) => ({ flag, value })));
-  if (last === 'path') sorted.paths.push(...values);
+  // Where the first operand ends the flags, what follows is a path.
+  if (last === 'path' || sorted.operands.length > 0) sorted.paths.push(...values);
   return undefined;
 }
 

@@ -128,7 +128,8 @@ const judgeSubcommand = subcommands({
     show: program(`${diff} --include-untracked --only-untracked`, 'text'),
   }),
   config: program(
-    '--get --get-all --local --global --system --bool --int --type= --show-origin --show-scope --name-only -z',
+    // What follows the key is a value, whatever it looks like.
+    '+ --get --get-all --local --global --system --bool --int --type= --show-origin --show-scope --name-only -z',
     'text',
     {
       refuse: ({ operands: [key, ...others] }) =>
@@ -147,7 +148,7 @@ const judgeSubcommand = subcommands({
   'rev-list': program(`${log} --count --objects --disk-usage --header --timestamp`, 'text'),
   'ls-files': program(
     '-cdmoisuktvzf -x: --cached --deleted --modified --others --ignored --stage --unmerged --killed --directory ' +
-      '--no-empty-directory --exclude= --exclude-per-directory= --exclude-standard --error-unmatch ' +
+      '--no-empty-directory --exclude= --exclude-standard --error-unmatch ' +
       '--with-tree= --full-name --abbrev=? --debug --eol --deduplicate --format=',
     'text',
   ),

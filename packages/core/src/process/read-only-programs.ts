@@ -93,14 +93,14 @@ const fileReaders: Record<string, Judge> = {
       followsLinks: diffFollows,
     },
   ),
-  // The second operand of uniq and xxd is a file they write.
+  // The second operand of uniq and xxd is a file they write, even one that looks like a flag.
   uniq: program(
-    `-cdDiuz -f: -s: -w: --count --repeated --unique --ignore-case --skip-fields= --skip-chars= --check-chars= ${info}`,
+    `+ -cdDiuz -f: -s: -w: --count --repeated --unique --ignore-case --skip-fields= --skip-chars= --check-chars= ${info}`,
     'paths',
     refuseMoreThan(1, 'its second operand is a file it writes'),
   ),
   xxd: program(
-    '1 -a -b -e -E -i -p -ps -u -c: -g: -l: -s: -o: -n: -v',
+    '1 + -a -b -e -E -i -p -ps -u -c: -g: -l: -s: -o: -n: -v',
     'paths',
     refuseMoreThan(1, 'its second operand is a file it writes'),
   ),

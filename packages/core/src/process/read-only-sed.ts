@@ -13,6 +13,10 @@ const maxScript = 2_000;
 export function judgeSed(args: readonly Argument[]): Effects {
   const sorted = sortArguments(args, flags);
   if (typeof sorted === 'string') return { why: sorted };
+  // To some seds the first operand ends the flags, and is the script.
+  const [first] = sorted.operands;
+  const isLate = first !== undefined && args.slice(args.indexOf(first)).some(({ value }) => /^-./.test(value));
+  if (isLate) return { why: 'a flag comes after the first operand', reads: sorted.operands };
   const given = sorted.values.filter(({ flag }) => flag === '-e' || flag === '--expression').map(({ value }) => value);
   const [scripts, files] =
     given.length > 0 ? [given, sorted.operands] : [sorted.operands.slice(0, 1), sorted.operands.slice(1)];
@@ -25,7 +29,7 @@ export function judgeSed(args: readonly Argument[]): Effects {
 /** One command: addresses, then what it does. Commands that take a file name or run something are not in it. */
 const address = String.raw`(?:\d+(?:~\d+)?|\$|\/(?:[^\\/\n[]|\\[^\n]|\[[^\]/\n]+\])*\/[IM]*|[+~]\d+)`;
 const addresses = new RegExp(String.raw`[\s;]*(?:${address}(?:\s*,\s*${address})?)?\s*!?\s*`, 'y');
-const simple = /[{}=dDgGhHlnNpPxzF]|[qQ]\s*\d*|[btT:]\s*[\w-]*/y;
+const simple = /[{}=dDgGhHlnNpPxzF]|[qQ][ \t]*\d*|[btT:][ \t]*[\w-]*/y;
 const end = /\s*(?:;|\n|$|(?=\}))|(?<=\{)/y;
 
 function isPlainScript(script: string): boolean {

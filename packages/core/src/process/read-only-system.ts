@@ -20,7 +20,7 @@ export const systemPrograms: Record<string, Judge> = {
     '-acfilnovwx -d: -P: -u: -U: -g: -G: -t: --list-name --list-full --full --exact --newest --oldest --count --ignore-case --parent= --euid=',
     'text',
   ),
-  pidof: program('-sxq -o: -S:', 'text'),
+  pidof: program('-sxq', 'text'),
   pstree: program('-aAcglnpstTuU -H:', 'text'),
   uptime: program(`-ps ${info}`, 'none'),
   free: program(`-bkmghltvw -s: -c: --bytes --kibi --mebi --gibi --human --si --total --wide ${info}`, 'none'),
@@ -45,7 +45,7 @@ export const systemPrograms: Record<string, Judge> = {
     },
   ),
   cal: program('-13jmsy', 'text'),
-  locale: program('-ackmv --all-locales --charmaps', 'text'),
+  locale: program('-ackv --all-locales', 'text'),
   getconf: program('-a', 'text'),
   printenv: program('-0 --null --help --version', 'text', free),
   tty: program('-s', 'none'),
@@ -55,7 +55,9 @@ export const systemPrograms: Record<string, Judge> = {
 
 /** The BSD letter e shows the environment of every process; -e does so when there is a second reading. */
 function showsEnvironment({ flags, values, operands }: SortedArguments): boolean {
-  const isReadTwice = flags.has('-u') || flags.has('-x') || operands.length > 0;
+  const hasFormat = flags.has('-o') || flags.has('--format');
+  const isMixed = hasFormat && [...flags].some((flag) => /^-[^eop-]$/.test(flag));
+  const isReadTwice = flags.has('-u') || flags.has('-x') || isMixed || operands.length > 0;
   return (
     (flags.has('-e') && isReadTwice) ||
     !operands.every(({ value }) => /^[afjlruwxTH]+$|^[\d,]+$/.test(value)) ||

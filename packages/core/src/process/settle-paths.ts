@@ -1,5 +1,5 @@
-import { lstat, readdir, realpath } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { lstat, readdir, readlink, realpath } from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
 import { compileComponent, literalComponent } from '../text/glob.js';
 import type { Pattern } from './expand-word.js';
 
@@ -31,7 +31,9 @@ export async function settlePath({ names, ...use }: PathUse, budget: LookBudget)
   const fixed = components.slice(0, first).join('/');
   const start = fixed.startsWith('/') || (fixed === '' && first > 0) ? `${fixed}/` : `${cwd}/${fixed}`;
   const base = await climb(start, budget);
-  return [base, ...(await entriesBehind(base, components.slice(first), budget))];
+  const entries = await entriesBehind(base, components.slice(first), budget);
+  if (first === 0) budget.flag ??= entries.map((entry) => relative(base, entry)).find((name) => name.startsWith('-'));
+  return [base, ...entries];
 }
 
 /** Resolves `..` as the kernel does, while the budget lasts: a link before it is followed first. */
@@ -89,6 +91,8 @@ const maxLooks = 1000;
 export class LookBudget {
   /** In entries of directories. */
   looks = maxLooks;
+  /** A file that a pattern matches, and whose name a program would take for a flag. */
+  flag: string | undefined;
   private readonly links = new Map<string, Promise<string | undefined>>();
 
   /** Where a path leads; `undefined` when there is nothing, or the budget is spent. */
@@ -97,10 +101,36 @@ export class LookBudget {
     if (known) return known;
     this.looks -= 20;
     if (this.looks < 0) return undefined;
-    const found = realpath(path).catch(() => undefined);
+    const found = realDirectory(path).catch(() => undefined);
     this.links.set(path, found);
     return found;
   }
+}
+
+/** In /proc the command is another process than this one, so what a path through it means here says nothing. */
+async function realDirectory(path: string): Promise<string> {
+  const real = await realpath(path);
+  return real !== path && (await passesThrough('/proc/', path)) ? '/proc/self/elsewhere' : real;
+}
+
+const maxLinks = 40;
+
+/** Whether a path, or a link on the way, leads there. */
+async function passesThrough(place: string, path: string): Promise<boolean> {
+  const rest = path.split('/');
+  let [at, links] = ['', 0];
+  while (rest.length > 0 && links < maxLinks) {
+    const name = rest.shift() ?? '';
+    if (name === '' || name === '.') continue;
+    at = name === '..' ? dirname(at || '/') : `${at === '/' ? '' : at}/${name}`;
+    if (`${at}/`.startsWith(place)) return true;
+    const link = await readlink(at).catch(() => undefined);
+    if (link === undefined) continue;
+    links++;
+    rest.unshift(...link.split('/'));
+    at = link.startsWith('/') ? '' : dirname(at);
+  }
+  return links >= maxLinks;
 }
 
 /** What a pattern matches, and the links it passes through; all it reached when the budget ends. */

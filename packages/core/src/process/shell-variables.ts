@@ -24,6 +24,8 @@ const harmlessSettings: ReadonlyMap<string, RegExp> = new Map([
 /** A setting in front of a command that makes no program do more than it would without. */
 export function isHarmlessSetting({ name, isPlain, words }: Assignment, scope: ExpansionScope): boolean {
   const allowed = harmlessSettings.get(name);
-  const values = words.flatMap((word) => expandWord(word, scope));
-  return isPlain && values.every(({ value, isKnown }) => isKnown && allowed?.test(value) === true);
+  const [value, ...others] = words.flatMap((word) => expandWord(word, scope));
+  // Without a value it is set all the same: `PATH= ls` runs a program of the current directory.
+  if (!isPlain || allowed === undefined || value === undefined || others.length > 0) return false;
+  return value.isKnown && allowed.test(value.value);
 }
