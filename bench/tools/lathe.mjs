@@ -69,6 +69,9 @@ export async function open({ root, scratch }, { sandbox: mode = 'off', readyMs, 
     }),
   };
   const run = async (tool, params, signal = never) => {
+    // As every call is, and as the others do.
+    const problem = tool.validateToolParams(params);
+    if (problem !== null) throw new Error(problem);
     const { llmContent } = await tool.execute(params, signal);
     return textOf(toParts(llmContent));
   };
