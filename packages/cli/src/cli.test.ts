@@ -157,6 +157,19 @@ test.skipIf(!canSeeProcesses)('the program ends although something a hook starte
   expect(processesWith(seconds)).toHaveLength(1);
 });
 
+test('without its guard a command does not run, and both are told', async () => {
+  const guard = { matcher: 'Bash', hooks: [{ type: 'command', command: './check-command.sh' }] };
+  const remark = { hooks: [{ type: 'command', command: 'echo "odd day" >&2; exit 1' }] };
+  const hooks = { PreToolUse: [guard, remark] };
+  const home = tempDirectory({ '.lathe/settings.json': JSON.stringify({ hooks }) });
+  const command = JSON.stringify({ command: 'echo hey' });
+  const { code, stdout, stderr } = await lathe(['call', 'run_shell_command', command], { home });
+  expect([code, stdout]).toEqual([3, '']);
+  expect(stderr).toMatch(/^lathe: The PreToolUse hook ".\/check-command.sh" ended with code 127: /m);
+  expect(stderr).toMatch(/^lathe: The PreToolUse hook .* ended with code 1: odd day$/m);
+  expect(stderr).toContain('check-command.sh" could not do its work) and nobody is there');
+});
+
 test('tools --json has the documented shape', async () => {
   const { stdout } = await lathe(['tools', '--json']);
   const tools = JSON.parse(stdout) as Record<string, unknown>[];

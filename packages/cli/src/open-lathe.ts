@@ -20,7 +20,7 @@ export interface OpenOptions {
   elicit?: NonNullable<ReverseRequests['elicit']>;
 }
 
-/** The library, set up from the command line; what is wrong with the settings goes to stderr. */
+/** The library, set up from the command line; what is wrong with settings and hooks goes to stderr, unless an agent shows it. */
 export async function openLathe(flags: Flags, io: Io, options: OpenOptions = {}): Promise<Lathe> {
   const lathe = await createLathe({
     cwd: io.cwd,
@@ -41,7 +41,9 @@ export async function openLathe(flags: Flags, io: Io, options: OpenOptions = {})
       ...(flags.model !== undefined && { 'model.name': flags.model }),
     },
   });
-  for (const problem of lathe.problems) io.err(visibleText(`lathe: ${problem}`));
+  const warn = (message: string) => io.err(visibleText(`lathe: ${message}`));
+  lathe.problems.forEach(warn);
+  lathe.hooks?.onNotice(warn);
   return lathe;
 }
 

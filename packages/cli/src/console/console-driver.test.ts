@@ -42,3 +42,12 @@ test('a call goes through the same steps and shows what a model would get', asyn
   ]);
   expect(events.at(-1)).toMatchObject({ message: { parts: [{ text: '```\nhello\n```' }] } });
 });
+
+test('what a hook has to tell is shown among the events', async () => {
+  const hooks = { PreToolUse: [{ hooks: [{ type: 'command', command: 'echo broken >&2; exit 1' }] }] };
+  const { driver } = await open({ '.state/settings.json': JSON.stringify({ hooks }) });
+  const notices = [];
+  for await (const event of driver.submit('!echo hey', new AbortController().signal))
+    if (event.type === 'notice') notices.push(event.message);
+  expect(notices).toEqual([expect.stringContaining('broken')]);
+});

@@ -14,9 +14,13 @@ async function mentionedFiles(prompt: string, lathe: Lathe, io: Io, signal: Abor
   const { mentionedPaths } = await import('../mentions/mentioned-paths.js');
   const paths = await mentionedPaths(prompt, lathe.workspace);
   if (paths.length === 0) return [];
+  const warn = (message: string) => io.err(`lathe: ${visibleText(message)}`);
+  // An agent that is not yet at work would not pass it on.
+  const stopListening = lathe.hooks?.onNotice(warn);
   const [outcome] = await lathe.run([{ id: 'mentions', name: 'read_many_files', args: { paths } }], signal);
+  stopListening?.();
   if (outcome?.status === 'success')
     return ['\n\nContent of the files mentioned above:\n', ...toParts(outcome.llmContent)];
-  io.err(`lathe: ${visibleText(outcome?.error?.message ?? 'the files mentioned were not read')}`);
+  warn(outcome?.error?.message ?? 'the files mentioned were not read');
   return [];
 }

@@ -9,15 +9,15 @@ export async function* callEvents(
 ): AsyncGenerator<AgentEvent, CallOutcome[]> {
   const events: AgentEvent[] = [];
   const wake = new Alarm();
-  const scheduler = lathe.openScheduler({
-    onEvent: (event) => {
-      events.push(event);
-      wake.up();
-    },
-    ...(approver && { approver }),
-  });
+  const onEvent = (event: AgentEvent) => {
+    events.push(event);
+    wake.up();
+  };
+  const scheduler = lathe.openScheduler({ onEvent, ...(approver && { approver }) });
+  const stopListening = lathe.hooks?.onNotice((message) => onEvent({ type: 'notice', level: 'warning', message }));
   const state = { isDone: false };
   const outcomes = scheduler.run(calls, signal).finally(() => {
+    stopListening?.();
     state.isDone = true;
     wake.up();
   });

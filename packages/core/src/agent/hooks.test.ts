@@ -126,13 +126,38 @@ test('changed parameters are validated and judged anew', async () => {
   expect([invalid.seen, invalid.outcome?.error?.type]).toEqual([[], 'invalid_tool_params']);
 });
 
-test('a guard that hangs or cannot run leaves the decision to a person', async () => {
+test.each([
+  ['hangs', 'sleep 60', 'did not finish'],
+  ['is missing', './missing.sh', 'No such file|not found'],
+  ['is not executable', './plain.sh', 'ermission denied'],
+  ['is ended by a signal', 'kill -9 $$', 'SIGKILL'],
+])('a guard that %s leaves the decision to a person', async (_title, command, notice) => {
   const approver: Approver = { decide: async () => ({ outcome: 'deny' }) };
-  const { seen, outcome } = await runWith(hooksOf([{ command: 'sleep 60', timeoutMs: 100 }]), {
-    approver,
-    mode: 'yolo',
-  });
-  expect([seen, outcome?.status]).toEqual([[], 'cancelled']);
+  const timeoutMs = command.startsWith('sleep') ? 100 : 10_000;
+  const hooks = hooksOf([{ command, timeoutMs }], tempDirectory({ 'plain.sh': 'exit 0' }));
+  const told: string[] = [];
+  hooks.onNotice((message) => told.push(message));
+  const { seen, outcome } = await runWith(hooks, { approver, mode: 'yolo' });
+  expect([seen, outcome?.status, told]).toEqual([[], 'cancelled', [expect.stringMatching(notice)]]);
+});
+
+test('only a guard is missed: another hook that cannot run is told and changes nothing', async () => {
+  const hooks = hooksOf([{ event: 'PostToolUse', command: './missing.sh' }]);
+  const told: string[] = [];
+  hooks.onNotice((message) => told.push(message));
+  const { seen } = await runWith(hooks);
+  expect([seen, told]).toEqual([['ls'], [expect.stringContaining('missing.sh')]]);
+});
+
+test('whoever listened last hears the notices, until they leave', async () => {
+  const hooks = hooksOf([{ command: 'echo broken >&2; exit 1' }]);
+  const told: string[] = [];
+  hooks.onNotice(() => told.push('first'));
+  const leave = hooks.onNotice(() => told.push('second'));
+  await runWith(hooks);
+  leave();
+  await runWith(hooks);
+  expect(told).toEqual(['second', 'first']);
 });
 
 test('any other exit code is told to people and changes nothing', async () => {

@@ -3,7 +3,7 @@ import { canonicalName } from '../policy/rule.js';
 import type { CallOutcome } from '../scheduler/call.js';
 import type { AfterCall, BeforeCall, CallHooks, HookedCall } from '../scheduler/call-hooks.js';
 import type { HookAnswer, PromptHooks } from './agent-options.js';
-import { type HookCommand, type HookPlace, runHookCommand } from './hook-command.js';
+import { type HookCommand, type HookExit, type HookPlace, runHookCommand } from './hook-command.js';
 import { type HookVerdict, readVerdict } from './hook-verdict.js';
 
 export const hookEvents = [
@@ -43,7 +43,7 @@ export class Hooks implements CallHooks, PromptHooks {
   readonly #place: HookPlace;
   /** Whoever keeps a transcript may say so here. */
   readonly session: HookSession;
-  #notify: (message: string) => void = () => {};
+  readonly #listeners = new Set<(message: string) => void>();
 
   constructor(hooks: readonly Hook[], place: HookPlace, session: HookSession) {
     this.#hooks = hooks;
@@ -51,15 +51,16 @@ export class Hooks implements CallHooks, PromptHooks {
     this.session = session;
   }
 
-  /** Who hears what a hook around a call has to tell people. */
-  onNotice(notify: (message: string) => void): void {
-    this.#notify = notify;
+  /** Who hears what a hook around a call has to tell people: whoever asked last, until they call what this returns. */
+  onNotice(notify: (message: string) => void): () => void {
+    this.#listeners.add(notify);
+    return () => void this.#listeners.delete(notify);
   }
 
   async before(call: HookedCall, signal: AbortSignal): Promise<BeforeCall> {
     const details = { tool_name: call.tool, tool_input: call.args, tool_use_id: call.callId };
     const said = await this.#run('PreToolUse', details, signal, call.tool);
-    for (const { notice } of said) if (notice !== undefined) this.#notify(notice);
+    this.#tell(said);
     const block = said.find((verdict) => verdict.block !== undefined)?.block;
     const ask = said.find((verdict) => verdict.ask !== undefined)?.ask;
     const changed = said.findLast((verdict) => verdict.args !== undefined)?.args;
@@ -82,7 +83,7 @@ export class Hooks implements CallHooks, PromptHooks {
       tool_response: { output: textOf(result.llmContent), ...(result.error && { error: result.error }) },
     };
     const said = await this.#run('PostToolUse', details, signal, call.tool);
-    for (const { notice } of said) if (notice !== undefined) this.#notify(notice);
+    this.#tell(said);
     const context = said
       .flatMap(({ block, context: more }) => [...labelled(block), ...(more ? [more] : [])])
       .join('\n');
@@ -117,6 +118,11 @@ export class Hooks implements CallHooks, PromptHooks {
     return answerOf(await this.#run('Notification', { message }, signal));
   }
 
+  #tell(said: readonly HookVerdict[]): void {
+    const listener = [...this.#listeners].at(-1);
+    for (const { notice } of said) if (notice !== undefined) listener?.(notice);
+  }
+
   /** Runs the hooks of an event side by side; their verdicts come in the order of the settings. */
   #run(event: HookEvent, details: object, signal: AbortSignal, subject?: string): Promise<HookVerdict[]> {
     const { id, cwd, transcriptPath, permissionMode } = this.session;
@@ -137,11 +143,17 @@ export class Hooks implements CallHooks, PromptHooks {
         const label = `The ${event} hook ${JSON.stringify(hook.command)}`;
         const verdict = readVerdict(exit, label, { takesText });
         // A guard that could not do its work has not agreed: the person decides.
-        const isAbsent = event === 'PreToolUse' && exit.status === 'failed';
-        return isAbsent ? { ...verdict, ask: `${label} failed` } : verdict;
+        return event === 'PreToolUse' && isAbsent(exit)
+          ? { ...verdict, ask: `${label} could not do its work` }
+          : verdict;
       }),
     );
   }
+}
+
+/** It hung, could not be started, or the shell found no such program (127) or none that it may run (126). */
+function isAbsent(exit: HookExit): boolean {
+  return exit.status === 'failed' || exit.code === 126 || exit.code === 127;
 }
 
 function answerOf(said: readonly HookVerdict[]): HookAnswer {
