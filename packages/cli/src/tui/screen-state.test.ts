@@ -29,6 +29,15 @@ test('a retry voids what was written and says why', () => {
   expect(nextScreen(screen, agent({ type: 'text-delta', text: 'x' })).retry).toBeUndefined();
 });
 
+test.each([
+  [300, 'History shortened from 1000 to 300 tokens.'],
+  [1000, 'History left at 1000 tokens: it could not be made shorter.'],
+])('a compaction from 1000 to %d tokens is told as what it was', (tokensAfter, text) => {
+  const compaction = { method: 'outputs' as const, tokensBefore: 1000, tokensAfter, history: [] };
+  const { items } = play(agent({ type: 'compaction-end', compaction }));
+  expect(items).toEqual([{ type: 'notice', level: 'info', text }]);
+});
+
 test('a call moves from the live part to the scrollback when it ends, and its text is inert', () => {
   const running = play(
     update('validating'),

@@ -1,4 +1,11 @@
-import { type AgentEvent, type CallOutcome, type CallStatus, type Display, visibleText } from '@lathe/core';
+import {
+  type AgentEvent,
+  type CallOutcome,
+  type CallStatus,
+  type Compaction,
+  type Display,
+  visibleText,
+} from '@lathe/core';
 import { answerBlocks } from './answer-blocks.js';
 
 /** One thing in the scrollback. Once there it never changes. All text is inert. */
@@ -105,11 +112,7 @@ function afterAgentEvent(screen: ScreenState, event: AgentEvent, now: number): S
     case 'usage':
       return used(screen, event.usage);
     case 'compaction-end':
-      return add(screen, {
-        type: 'notice',
-        level: 'info',
-        text: `History shortened from ${event.compaction.tokensBefore} to ${event.compaction.tokensAfter} tokens.`,
-      });
+      return add(screen, { type: 'notice', level: 'info', text: compactionText(event.compaction) });
     case 'notice':
       return add(screen, { type: 'notice', level: event.level, text: visibleText(event.message) });
     case 'prompt-end':
@@ -122,6 +125,12 @@ function afterAgentEvent(screen: ScreenState, event: AgentEvent, now: number): S
     case 'subagent-event':
       return screen;
   }
+}
+
+function compactionText({ tokensBefore, tokensAfter }: Compaction): string {
+  return tokensAfter < tokensBefore
+    ? `History shortened from ${tokensBefore} to ${tokensAfter} tokens.`
+    : `History left at ${tokensAfter} tokens: it could not be made shorter.`;
 }
 
 /** Whole blocks go to the scrollback as they come; only the last one is redrawn. */

@@ -44,12 +44,15 @@ export class AgentState {
 
   /** Tokens of the next request: what the provider counted last, and our estimate of what has come since. */
   contextTokens(): number {
-    const { tokens } = this.conversation;
-    const estimate = this.overheadTokens() + tokens;
+    const estimate = this.#estimate();
     if (!this.#measured) return estimate;
-    const counted = this.#measured.tokens + tokens - this.#measured.estimate;
+    const counted = this.#measured.tokens + this.conversation.tokens - this.#measured.estimate;
     // Some servers count only what is new to them; the estimate is rarely that far off.
     return Math.max(counted, Math.round(estimate * 0.6));
+  }
+
+  #estimate(): number {
+    return this.overheadTokens() + this.conversation.tokens;
   }
 
   /** Whether the history should be shortened; not again right after that did not help. */
@@ -87,9 +90,11 @@ export class AgentState {
     };
   }
 
-  /** The history is another one: earlier counts say nothing about it. */
+  /** The history is another one. Its provider would count it too in the same proportion to our estimate. */
   replaceHistory(messages: Conversation['messages']): void {
+    const share = this.contextTokens() / this.#estimate();
     this.conversation.replace(messages);
-    this.#measured = undefined;
+    if (!this.#measured) return;
+    this.#measured = { tokens: Math.round(this.#estimate() * share), estimate: this.conversation.tokens };
   }
 }

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { agentKit, collect, endOf, faults } from '../../../../testing/agent-kit.js';
-import { estimateMessageTokens } from '../models/estimate-tokens.js';
+import { estimateMessageTokens, estimateRequestTokens } from '../models/estimate-tokens.js';
 import type { Message, Model } from '../models/model.js';
 import { ModelError } from '../models/model-error.js';
-import { ScriptedModel } from '../models/scripted.js';
+import { ScriptedModel, type ScriptStep } from '../models/scripted.js';
 import { compactHistory } from './compaction.js';
 import { repairHistory } from './repair-history.js';
 
@@ -171,6 +171,57 @@ test('a history that cannot be made short enough is not shortened again and agai
   });
   expect((await endOf(agent, 'go')).reason).toBe('done');
   expect(summaries).toBeLessThanOrEqual(2);
+});
+
+/** A model that counts tokens in its own way, as providers do: so many times our estimate. */
+function countingModel(steps: readonly ScriptStep[], times: number): Model {
+  const scripted = new ScriptedModel(steps);
+  const { id, provider, contextWindow, supports } = scripted;
+  return {
+    id,
+    provider,
+    contextWindow,
+    supports,
+    async *stream(request, signal) {
+      for await (const event of scripted.stream(request, signal)) {
+        const inputTokens = Math.round(estimateRequestTokens(request) * times);
+        yield event.type === 'finish' ? { ...event, usage: { ...event.usage, inputTokens, isEstimate: false } } : event;
+      }
+    },
+  };
+}
+
+test.each([0.6, 1, 3])(
+  'counts before and after are of one kind where a provider counts %s times as much',
+  async (times) => {
+    const steps = [{ text: 'hi' }, { text: 'a '.repeat(2_000) }, { text: 'b '.repeat(2_000) }, { text: 'Notes.' }];
+    const { agent } = agentKit([], { model: countingModel(steps, times), system: 'Be brief. '.repeat(500) });
+    const compact = async () =>
+      (await collect(agent.compact(never))).flatMap((event) =>
+        event.type === 'compaction-end' ? [event.compaction] : [],
+      );
+    await endOf(agent, 'hello');
+    const counted = agent.contextTokens;
+    expect(await compact()).toMatchObject([{ tokensBefore: counted, tokensAfter: counted }]);
+    await endOf(agent, 'one');
+    await endOf(agent, 'two');
+    const [done] = await compact();
+    expect(done?.tokensAfter).toBeLessThan(done?.tokensBefore ?? 0);
+    expect(done?.tokensAfter).toBe(agent.contextTokens);
+  },
+);
+
+test('a compaction that helped counts as such where a provider counts less than we estimate', async () => {
+  const tooLong = new ModelError('too-long', 'maximum context length exceeded');
+  const looks = Array.from({ length: 6 }, (_, n) => ({
+    calls: [{ name: 'look', args: { text: `${n} `.repeat(400) } }],
+  }));
+  const { agent } = agentKit([], {
+    model: countingModel([...looks, { error: tooLong }, { text: 'fits now' }], 0.6),
+    sideModel: new ScriptedModel([{ text: 'Notes.' }]),
+    system: 'Be brief. '.repeat(2_000),
+  });
+  expect(await endOf(agent, 'go')).toMatchObject({ reason: 'done', text: 'fits now' });
 });
 
 test('what a summary costs counts', async () => {
