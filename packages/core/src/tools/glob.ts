@@ -3,14 +3,13 @@ import type { XStatic } from 'typebox/schema';
 import { ToolError } from '../errors.js';
 import { toBytePath } from '../files/byte-path.js';
 import { type FoundFiles, findFiles } from '../files/find-files.js';
-import { JudgedPaths } from '../files/judged-paths.js';
-import { confirmReading, pathTarget } from '../files/path-target.js';
-import { outermost, searchPlace } from '../files/search-place.js';
+import { searchPlace } from '../files/search-place.js';
 import type { Visibility } from '../files/visibility.js';
 import { WalkNotes } from '../files/walk-notes.js';
 import { oddSpelling, type Workspace } from '../files/workspace.js';
 import { compileGlob, globProblem } from '../text/glob.js';
-import { BaseTool, type ToolResult } from './tools.js';
+import { SearchTool } from './search-tool.js';
+import type { ToolResult } from './tools.js';
 
 const parameterSchema = {
   type: 'object',
@@ -27,25 +26,24 @@ const maxFiles = 100;
 const defaultSearchMs = 60_000;
 
 /** `glob`: files by name, newest first over all that match, in any case of letters. */
-export class GlobTool extends BaseTool<Params> {
-  readonly #workspace: Workspace;
+export class GlobTool extends SearchTool<Params> {
   readonly #visibility: Visibility;
   readonly #timeoutMs: number;
-  readonly #judged: JudgedPaths;
 
   constructor(workspace: Workspace, visibility: Visibility, { searchMs = defaultSearchMs } = {}) {
-    super({
-      name: 'glob',
-      displayName: 'Glob',
-      description: 'Find files by name, newest first. Case-insensitive; ignored files are left out.',
-      kind: 'search',
-      parameterSchema,
-      parameterAliases: { path: ['dir_path', 'directory'], pattern: ['glob'] },
-    });
-    this.#workspace = workspace;
+    super(
+      {
+        name: 'glob',
+        displayName: 'Glob',
+        description: 'Find files by name, newest first. Case-insensitive; ignored files are left out.',
+        kind: 'search',
+        parameterSchema,
+        parameterAliases: { path: ['dir_path', 'directory'], pattern: ['glob'] },
+      },
+      workspace,
+    );
     this.#visibility = visibility;
     this.#timeoutMs = searchMs;
-    this.#judged = new JudgedPaths(workspace);
   }
 
   protected override validateToolParamValues({ pattern, path }: Params): string | null {
@@ -57,19 +55,7 @@ export class GlobTool extends BaseTool<Params> {
   }
 
   override getDescription({ pattern, path }: Params): string {
-    return `'${pattern}'${path === undefined ? '' : ` in ${this.#workspace.display(path)}`}`;
-  }
-
-  override async getTargets(params: Params) {
-    const places = await Promise.all(this.#places(params).map((path) => this.#judged.judge(params, path)));
-    return places.map((place) => pathTarget(place, 'read'));
-  }
-
-  override async shouldConfirmExecute(params: Params) {
-    return confirmReading(
-      this.name,
-      await Promise.all(this.#places(params).map((path) => this.#judged.judge(params, path))),
-    );
+    return `'${pattern}'${path === undefined ? '' : ` in ${this.workspace.display(path)}`}`;
   }
 
   override async execute(params: Params, signal: AbortSignal): Promise<ToolResult> {
@@ -77,8 +63,8 @@ export class GlobTool extends BaseTool<Params> {
     const notes = new WalkNotes();
     const places: string[] = [];
     const found: FoundFiles = { files: [], total: 0, isComplete: true };
-    for (const wanted of this.#places(params)) {
-      const { path } = await this.#judged.recall(params, wanted);
+    for (const wanted of this.places(params)) {
+      const { path } = await this.judged.recall(params, wanted);
       if ((await searchPlace(path)) === 'file')
         throw new ToolError('search_path_not_a_directory', `${path} is a file, not a directory.`);
       const next = await findFiles({
@@ -99,10 +85,9 @@ export class GlobTool extends BaseTool<Params> {
     return resultOf(params.pattern, places.join(', '), found, notes);
   }
 
-  /** The directories to search: the one named, seen from the one the agent was started in, or all of the workspace. */
-  #places({ pattern, path }: Params): string[] {
-    const { base } = splitPattern(pattern);
-    const roots = path === undefined ? outermost(this.#workspace.roots) : [resolve(this.#workspace.root, path)];
+  protected override places(params: Params): string[] {
+    const { base } = splitPattern(params.pattern);
+    const roots = super.places(params);
     return base === '' ? roots : [...new Set(roots.map((root) => resolve(root, base)))];
   }
 }

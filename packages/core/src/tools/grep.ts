@@ -1,18 +1,17 @@
-import { basename, resolve } from 'node:path';
+import { basename } from 'node:path';
 import type { XStatic } from 'typebox/schema';
 import { ToolError } from '../errors.js';
 import { toBytePath } from '../files/byte-path.js';
 import { compileFileGlob } from '../files/file-glob.js';
-import { JudgedPaths } from '../files/judged-paths.js';
-import { confirmReading, pathTarget } from '../files/path-target.js';
 import { binaryMatches } from '../files/rg-output.js';
 import type { Ripgrep } from '../files/ripgrep.js';
-import { outermost, searchPlace } from '../files/search-place.js';
+import { searchPlace } from '../files/search-place.js';
 import { type FoundText, searchText } from '../files/search-text.js';
 import type { Visibility } from '../files/visibility.js';
 import { oddSpelling, type Workspace } from '../files/workspace.js';
 import { globProblem } from '../text/glob.js';
-import { BaseTool, type ToolResult } from './tools.js';
+import { SearchTool } from './search-tool.js';
+import type { ToolResult } from './tools.js';
 
 const parameterSchema = {
   type: 'object',
@@ -41,12 +40,10 @@ export interface GrepOptions {
 }
 
 /** `grep_search`: lines that match a regular expression, by ripgrep, in its dialect. */
-export class GrepTool extends BaseTool<Params> {
-  readonly #workspace: Workspace;
+export class GrepTool extends SearchTool<Params> {
   readonly #visibility: Visibility;
   readonly #ripgrep: Ripgrep;
   readonly #timeoutMs: number;
-  readonly #judged: JudgedPaths;
 
   constructor(
     workspace: Workspace,
@@ -54,19 +51,20 @@ export class GrepTool extends BaseTool<Params> {
     ripgrep: Ripgrep,
     { searchMs = defaultSearchMs }: GrepOptions = {},
   ) {
-    super({
-      name: 'grep_search',
-      displayName: 'Grep',
-      description: 'Search file contents line by line. Ignored and binary files are left out.',
-      kind: 'search',
-      parameterSchema,
-      parameterAliases: { path: ['dir_path', 'directory', 'file_path'], glob: ['include', 'file_pattern'] },
-    });
-    this.#workspace = workspace;
+    super(
+      {
+        name: 'grep_search',
+        displayName: 'Grep',
+        description: 'Search file contents line by line. Ignored and binary files are left out.',
+        kind: 'search',
+        parameterSchema,
+        parameterAliases: { path: ['dir_path', 'directory', 'file_path'], glob: ['include', 'file_pattern'] },
+      },
+      workspace,
+    );
     this.#visibility = visibility;
     this.#ripgrep = ripgrep;
     this.#timeoutMs = searchMs;
-    this.#judged = new JudgedPaths(workspace);
   }
 
   protected override validateToolParamValues({ pattern, path, glob }: Params): string | null {
@@ -80,28 +78,16 @@ export class GrepTool extends BaseTool<Params> {
   }
 
   override getDescription({ pattern, path, glob }: Params): string {
-    const where = path === undefined ? '' : ` in ${this.#workspace.display(path)}`;
+    const where = path === undefined ? '' : ` in ${this.workspace.display(path)}`;
     return `'${pattern}'${where}${glob === undefined ? '' : ` (${glob})`}`;
-  }
-
-  override async getTargets(params: Params) {
-    const places = await Promise.all(this.#places(params).map((path) => this.#judged.judge(params, path)));
-    return places.map((place) => pathTarget(place, 'read'));
-  }
-
-  override async shouldConfirmExecute(params: Params) {
-    return confirmReading(
-      this.name,
-      await Promise.all(this.#places(params).map((path) => this.#judged.judge(params, path))),
-    );
   }
 
   override async execute(params: Params, signal: AbortSignal): Promise<ToolResult> {
     const limit = Math.min(params.limit ?? defaultLimit, maxLimit);
     const results: { path: string; found: FoundText }[] = [];
     let left = limit;
-    for (const wanted of this.#places(params)) {
-      const { path } = await this.#judged.recall(params, wanted);
+    for (const wanted of this.places(params)) {
+      const { path } = await this.judged.recall(params, wanted);
       const kind = await searchPlace(path);
       if (kind === 'file') refuseIfLeftOut(wanted, params.glob);
       const found = await searchText(this.#ripgrep, {
@@ -120,10 +106,6 @@ export class GrepTool extends BaseTool<Params> {
       left = Math.max(0, left - found.matches);
     }
     return resultOf(params, results);
-  }
-
-  #places({ path }: Params): string[] {
-    return path === undefined ? outermost(this.#workspace.roots) : [resolve(this.#workspace.root, path)];
   }
 }
 
