@@ -6,6 +6,7 @@ import { canSeeProcesses, isRunning } from '../../../../testing/running.js';
 import { policyOf, schedulerOf } from '../../../../testing/scheduler-kit.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { childEnvironment } from '../process/environment.js';
+import { noOneThere } from '../scheduler/approve.js';
 import type { Approver } from '../scheduler/call.js';
 import { defineTool } from '../tools/tools.js';
 import { type Hook, Hooks } from './hooks.js';
@@ -116,6 +117,12 @@ test('ask brings a person in even in yolo mode', async () => {
   const command = answers({ hookSpecificOutput: { permissionDecision: 'ask', permissionDecisionReason: 'looks odd' } });
   const { seen } = await runWith(hooksOf([{ command }]), { approver, mode: 'yolo' });
   expect([questions, seen]).toEqual([['looks odd'], ['ls']]);
+});
+
+test('what a hook asks is not said to be a matter of rules', async () => {
+  const command = answers({ permissionDecision: 'ask', permissionDecisionReason: 'looks odd' });
+  const { outcome } = await runWith(hooksOf([{ command }]), { approver: noOneThere, allow: ['edit'] });
+  expect(outcome?.error?.message).toMatch(/\(looks odd\) and nobody is there to give it\.$/);
 });
 
 test('changed parameters are validated and judged anew', async () => {

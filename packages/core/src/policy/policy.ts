@@ -36,10 +36,12 @@ export interface JudgedCall {
   confirmation: Confirmation | false;
 }
 
-/** The one reason to ask that a rule or a mode can take away. */
-export const noRuleAllows = 'no rule allows it';
-
-export type Verdict = { verdict: 'allow' | 'ask' | 'deny'; reason: string };
+export interface Verdict {
+  verdict: 'allow' | 'ask' | 'deny';
+  reason: string;
+  /** A rule or a mode could have allowed what is asked about. */
+  isGrantable?: true;
+}
 
 /** The one place that says allow, ask or deny: deny over ask over allow, whatever the mode. */
 export class Policy {
@@ -70,7 +72,8 @@ export class Policy {
   }
 
   judge(call: JudgedCall): Verdict {
-    return this.#forbidden(call) ?? this.#asked(call) ?? this.#permitted(call) ?? ask(noRuleAllows);
+    const noRule: Verdict = { ...ask('no rule allows it'), isGrantable: true };
+    return this.#forbidden(call) ?? this.#asked(call) ?? this.#permitted(call) ?? noRule;
   }
 
   /** Why a call is out of the question whatever it would ask: known before the tool looks at what it would touch. */
@@ -148,12 +151,8 @@ export class Policy {
 
   /** Every target that asks is covered by a rule, or by auto-edit if it is a file inside the project. */
   #coversAsking(rules: readonly Rule[], call: JudgedCall, asking: readonly Target[]): boolean {
-    const covered = new Set<Target>();
-    for (const rule of rules) {
-      const what = this.#cover(rule, call, 'narrow');
-      if (what === 'all') return true;
-      for (const target of what) covered.add(target);
-    }
+    const covered = this.#coveredBy(rules, call);
+    if (covered === 'all') return true;
     const isEdit = call.confirmation !== false && call.confirmation.type === 'edit';
     if (asking.length === 0) return this.mode === 'auto-edit' && isEdit;
     return asking.every((target) => covered.has(target) || (this.mode === 'auto-edit' && this.#isProjectWrite(target)));
@@ -165,14 +164,21 @@ export class Policy {
 
   /** A whitelist covers a call when it names the tool, or, for a command, each of its parts. */
   #coversWhole(rules: readonly Rule[], call: Pick<JudgedCall, 'tool' | 'targets'>): boolean {
+    const covered = this.#coveredBy(rules, call);
+    if (covered === 'all') return true;
     const commands = call.targets.filter((target) => target.type === 'command' && !target.hidden);
+    return commands.length > 0 && commands.every((target) => covered.has(target));
+  }
+
+  /** What rules that permit cover of a call, taken together. */
+  #coveredBy(rules: readonly Rule[], call: Pick<JudgedCall, 'tool' | 'targets'>): 'all' | ReadonlySet<Target> {
     const covered = new Set<Target>();
     for (const rule of rules) {
       const what = this.#cover(rule, call, 'narrow');
-      if (what === 'all') return true;
+      if (what === 'all') return 'all';
       for (const target of what) covered.add(target);
     }
-    return commands.length > 0 && commands.every((target) => covered.has(target));
+    return covered;
   }
 
   #cover(rule: Rule, call: Pick<JudgedCall, 'tool' | 'targets'>, reading: Reading): Coverage {

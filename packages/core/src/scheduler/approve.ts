@@ -1,5 +1,5 @@
 import { ToolError } from '../errors.js';
-import { noRuleAllows, type Policy, type Verdict } from '../policy/policy.js';
+import type { Policy, Verdict } from '../policy/policy.js';
 import type { Confirmation, Decision } from '../tools/confirmation.js';
 import type { Change } from '../tools/tools.js';
 import { grantableRules } from './approval-text.js';
@@ -38,8 +38,7 @@ export async function approve(call: ReadyCall, context: ApprovalContext, signal:
     signal,
   );
   const judged = policy.judge({ tool: tool.name, isReadOnly: call.isReadOnly, targets, confirmation });
-  const isTightened = context.ask !== undefined && judged.verdict === 'allow';
-  const verdict: Verdict = isTightened ? { verdict: 'ask', reason: context.ask ?? '' } : judged;
+  const { isGrantable, ...verdict } = tightened(judged, context.ask);
   record.verdict = verdict;
   if (verdict.verdict === 'deny') throw new ToolError('execution_denied', refusal(call, verdict));
   if (verdict.verdict === 'allow') return call;
@@ -57,12 +56,19 @@ export async function approve(call: ReadyCall, context: ApprovalContext, signal:
       args: params,
       confirmation: shown,
       reason: verdict.reason,
+      ...(isGrantable && { isGrantable }),
     },
     signal,
   );
   signal.throwIfAborted();
   record.decision = decision;
   return act(call, shown, decision, context, signal);
+}
+
+/** No rule or mode takes away a question that is asked on behalf of someone else. */
+function tightened(judged: Verdict, reason: string | undefined): Verdict {
+  const isLess = judged.verdict === 'allow' || judged.isGrantable === true;
+  return reason !== undefined && isLess ? { verdict: 'ask', reason } : judged;
 }
 
 async function act(
@@ -127,7 +133,7 @@ export const noOneThere: Approver = {
 
 /** How to do without a person, where that is possible. */
 function advice(request: ApprovalRequest): string {
-  if (request.reason !== noRuleAllows) return '';
+  if (!request.isGrantable) return '';
   const rules = grantableRules(request).join(', ') || 'a rule for it';
   return ` Allow it with ${rules} in permissions.allow or --allowed-tools, or with --approval-mode.`;
 }

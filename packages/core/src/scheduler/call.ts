@@ -46,6 +46,8 @@ export interface ApprovalRequest {
   confirmation: Confirmation;
   /** Why the policy asks. */
   reason: string;
+  /** A rule or a mode could answer this question. */
+  isGrantable?: true;
 }
 
 /** One line of the record of what was proposed, shown, decided and executed. */
