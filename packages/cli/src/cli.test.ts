@@ -170,6 +170,17 @@ test('without its guard a command does not run, and both are told', async () => 
   expect(stderr).toContain('check-command.sh" could not do its work) and nobody is there');
 });
 
+test('doctor notes rules that are about no tool, with the name that was meant', async () => {
+  const permissions = { deny: ['run_shel_command(rm *)', 'nosuch_tool(x)', 'Bash(dd *)'], ask: ['absent__tool'] };
+  const home = tempDirectory({ '.lathe/settings.json': JSON.stringify({ permissions }) });
+  const { code, stdout } = await lathe(['doctor'], { home });
+  expect(code).toBe(0);
+  expect(stdout.match(/the .* rule .* no tool.*(?:\n {8}.*)?/g)).toEqual([
+    'the deny rule "run_shel_command(rm *)" is about no tool that is here\n        did you mean run_shell_command?',
+    'the deny rule "nosuch_tool(x)" is about no tool that is here',
+  ]);
+});
+
 test('tools --json has the documented shape', async () => {
   const { stdout } = await lathe(['tools', '--json']);
   const tools = JSON.parse(stdout) as Record<string, unknown>[];

@@ -86,6 +86,7 @@ export { AgreedRules } from './policy/agreed-rules.js';
 export { Consent, type ConsentKind, definitionHash } from './policy/consent.js';
 export { FolderTrust, type TrustRecord, type TrustState } from './policy/folder-trust.js';
 export { type ApprovalMode, Policy, type PolicyOptions, type Verdict } from './policy/policy.js';
+export { type KnownTools, type UnknownTool, unknownTools } from './policy/unknown-tools.js';
 export { analyzeCommand } from './process/analyze-command.js';
 export { type BackgroundCommand, BackgroundCommands } from './process/background.js';
 export type { AnalysisOptions, CommandAnalysis, Segment } from './process/command-analysis.js';

@@ -1,4 +1,4 @@
-import { chooseModel, type Lathe } from '@lathe/core';
+import { chooseModel, type Lathe, unknownTools } from '@lathe/core';
 import type { Io } from '../io.js';
 import { sources } from './sources.js';
 
@@ -15,7 +15,18 @@ export interface Finding {
 export type Check = (lathe: Lathe, io: Io, signal: AbortSignal) => Finding[] | Promise<Finding[]>;
 
 /** In the order they are shown. */
-export const checks: readonly Check[] = [programs, folder, settings, rules, sandbox, model, sources, tools, webSearch];
+export const checks: readonly Check[] = [
+  programs,
+  folder,
+  settings,
+  rules,
+  sandbox,
+  model,
+  sources,
+  tools,
+  ruleNames,
+  webSearch,
+];
 
 function programs(_lathe: Lathe, io: Io): Finding[] {
   return [
@@ -87,6 +98,24 @@ function tools({ registry }: Lathe): Finding[] {
       }),
     ),
   ];
+}
+
+/** After the sources, which bring tools that rules may speak of. */
+function ruleNames({ policy, registry, sources: { servers } }: Lathe): Finding[] {
+  const known = {
+    tools: registry.getAllTools().map(({ name }) => name),
+    servers: servers.map(({ client }) => client.definition.alias),
+  };
+  return Object.entries(policy.rules()).flatMap(([list, own]) =>
+    unknownTools(own, known).map(
+      ({ rule, meant }): Finding => ({
+        state: 'note',
+        title: 'policy',
+        detail: `the ${list} rule "${rule}" is about no tool that is here`,
+        ...(meant !== undefined && { hint: `did you mean ${meant}?` }),
+      }),
+    ),
+  );
 }
 
 function webSearch({ search }: Lathe): Finding[] {

@@ -46,13 +46,15 @@ const otherNames: Record<string, string> = {
   agent: 'task',
   task: 'task',
   tasktool: 'task',
+  toolsearch: 'tool_search',
   todowrite: 'todo_write',
   todowritetool: 'todo_write',
   exitplanmode: 'exit_plan_mode',
   exitplanmodetool: 'exit_plan_mode',
 };
 
-const ownNames: ReadonlySet<string> = new Set(Object.values(otherNames));
+/** The names of the built-in tools, whether they are set up or not. */
+export const ownNames: ReadonlySet<string> = new Set(Object.values(otherNames));
 
 const form = /^([A-Za-z_][\w.*-]*)(?:\(([\s\S]*)\))?$/;
 const maxLength = 1000;

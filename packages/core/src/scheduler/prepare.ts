@@ -1,5 +1,6 @@
 import { ToolError } from '../errors.js';
-import { closestNames } from '../text/closest-names.js';
+import { canonicalName } from '../policy/rule.js';
+import { likelyNames } from '../text/closest-names.js';
 import { parseArguments } from '../text/parse-arguments.js';
 import { repairParams } from '../text/repair-params.js';
 import { boundsProblem } from '../text/value-bounds.js';
@@ -37,10 +38,11 @@ export async function readyCall(callId: string, tool: AnyTool, args: unknown): P
 function findTool(name: string, registry: ToolRegistry): AnyTool {
   const tool = registry.getTool(name);
   if (tool) return tool;
+  const sameElsewhere = registry.getTool(canonicalName(name));
   const names = registry.getAllTools().map((known) => known.name);
-  const near = closestNames(name, names);
-  const hint = near.length > 0 ? `Did you mean ${near.join(', ')}?` : 'There are no tools.';
-  throw new ToolError('tool_not_registered', `There is no tool named ${JSON.stringify(name)}. ${hint}`);
+  const near = sameElsewhere ? [sameElsewhere.name] : likelyNames(name, names);
+  const hint = near.length > 0 ? ` Did you mean ${near.join(', ')}?` : '';
+  throw new ToolError('tool_not_registered', `There is no tool named ${JSON.stringify(name)}.${hint}`);
 }
 
 /** Some providers deliver the arguments as JSON text, and models leave them out when there are none. */

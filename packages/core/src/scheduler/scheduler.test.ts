@@ -83,6 +83,7 @@ function nested(depth: number): Record<string, unknown> {
 // RX03, RX04, RX07
 test.each([
   ['an unknown tool', { name: 'ecko', args: {} }, 'tool_not_registered', /no tool named "ecko".*echo/],
+  ['a name like no other', { name: 'nosuch', args: {} }, 'tool_not_registered', /no tool named "nosuch"\.$/],
   ['a missing name', { args: {} }, 'tool_not_registered', /no tool named ""/],
   ['a near miss in case', { name: 'Echo', args: { text: 'x' } }, 'tool_not_registered', /echo/],
   ['a missing parameter', { name: 'echo', args: {} }, 'invalid_tool_params', /text/],
@@ -107,6 +108,20 @@ test.each([
   const [outcome] = await scheduler.run([call], never);
   expect(outcome).toMatchObject({ status: 'error', error: { type, message: expect.stringMatching(message) } });
   expect(outcome?.response.response?.['error']).toMatch(message);
+});
+
+test('a name that another agent has for a tool is answered with ours', async () => {
+  const tool = defineTool({
+    name: 'run_shell_command',
+    displayName: 'Shell',
+    description: '',
+    kind: 'execute',
+    parameterSchema: anything,
+    execute: async () => ({ llmContent: '', returnDisplay: '' }),
+  });
+  const { scheduler } = schedulerOf([tool]);
+  const [outcome] = await scheduler.run([{ name: 'Bash', args: {} }], never);
+  expect(outcome?.error?.message).toBe('There is no tool named "Bash". Did you mean run_shell_command?');
 });
 
 test('arguments as JSON text are understood', async () => {

@@ -20,6 +20,11 @@ export function closestNames(name: string, known: Iterable<string>, options: Opt
     .map(({ candidate }) => candidate);
 }
 
+/** Those of the closest names that `name` was probably meant to be: at most a third of it would be wrong. */
+export function likelyNames(name: string, known: Iterable<string>): string[] {
+  return closestNames(name, known, { within: Math.max(1, Math.floor(name.length / 3)) });
+}
+
 /** A name without its case style: `filePath`, `file_path` and `File-Path` are the same. */
 export function plain(name: string): string {
   return name.slice(0, comparedChars).toLowerCase().replaceAll(/[-_]/g, '');

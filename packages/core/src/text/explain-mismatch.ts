@@ -1,4 +1,4 @@
-import { closestNames } from './closest-names.js';
+import { likelyNames } from './closest-names.js';
 import { expectation, listNames, show } from './expectation.js';
 import { safePattern } from './safe-pattern.js';
 import { isRecord, joinPath, own, ownList, ownRecord, resolveReference, type SchemaNode } from './schema-nodes.js';
@@ -177,7 +177,7 @@ function limit(node: SchemaNode, key: string, otherwise = Number.POSITIVE_INFINI
 }
 
 function unknownName(key: string, known: readonly string[]): string {
-  const [closest] = closestNames(key, known, { count: 1, within: Math.max(1, Math.floor(key.length / 3)) });
+  const [closest] = likelyNames(key, known);
   if (closest !== undefined) return `is not a known parameter; did you mean ${closest}?`;
   return known.length === 0
     ? 'is not allowed: no parameters are expected here'
