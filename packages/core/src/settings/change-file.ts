@@ -11,8 +11,8 @@ export interface FileChange {
   path: string;
   /** Mode of a new file; an existing one keeps its own. */
   mode: number;
-  /** The new text, from the current one; `undefined` when there is no file. */
-  change: (text: string | undefined) => string;
+  /** The new text, from the current one; `undefined` when there is no file, and when there shall be none. */
+  change: (text: string | undefined) => string | undefined;
   /** Judges the file once more on the lock, before it is read. */
   verify?: () => Promise<void>;
 }
@@ -30,7 +30,7 @@ export async function changeFile(home: LatheHome, { path, mode, change, verify }
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const before = readBounded(path);
       const after = change(before);
-      if (after === before) return;
+      if (after === undefined || after === before) return;
       if (await replace({ path, mode, before, after, token, signal })) return;
     }
     throw new Error(`${path} keeps changing; nothing was saved.`);

@@ -44,6 +44,16 @@ test('a server with a dot in its name is added and removed', async () => {
   expect(JSON.parse(read(home.file('settings.json')))).toEqual({ mcpServers: {} });
 });
 
+test('where nothing changes nothing is written', async () => {
+  const root = tempDirectory();
+  await saveSetting(newHome(), projectSettings(root), ['mcpServers', 'x'], () => undefined);
+  expect(readdirSync(root)).toEqual([]);
+  const text = '{ "permissions": { "allow": [\n  "a" // mine\n] } }';
+  const written = tempDirectory({ '.lathe/settings.json': text });
+  await saveSetting(newHome(), projectSettings(written), ['permissions', 'allow'], () => ['a']);
+  expect(read(join(written, '.lathe/settings.json'))).toBe(text);
+});
+
 // RP07
 test.each(['{ "a": 1', 'rubbish', '[]', '{"permissions": 5}'])('%j is never overwritten', async (text) => {
   const root = tempDirectory({ '.lathe/settings.json': text });

@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { LatheHome } from '../files/lathe-home.js';
 import { isWithin } from '../files/workspace.js';
 import { changeFile } from './change-file.js';
@@ -43,22 +44,24 @@ export async function saveSetting(
     verify: async () => {
       if ((await realTarget(file)) !== target) throw new Error(`${file.path} has moved; nothing was saved.`);
     },
-    change: (text) => edit(target, text ?? '', path, change),
+    change: (text) => edit(target, text, path, change),
   });
 }
 
 function edit(
   target: string,
-  text: string,
+  text: string | undefined,
   path: readonly string[],
   change: (current: JsonValue | undefined) => JsonValue | undefined,
-): string {
-  const root = parse(target, text);
+): string | undefined {
+  const root = parse(target, text ?? '');
   const place = spellingIn(root, path);
-  const current = nodeAt(root, place);
-  const value = change(current === undefined ? undefined : valueOf(current));
+  const node = nodeAt(root, place);
+  const current = node === undefined ? undefined : valueOf(node);
+  const value = change(current);
   if (value !== undefined) check(path, value);
-  const edited = editJsonc(text, place, value);
+  if (isDeepStrictEqual(value, current)) return text;
+  const edited = editJsonc(text ?? '', place, value);
   parse(target, edited);
   return edited;
 }
