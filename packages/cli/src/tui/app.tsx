@@ -44,7 +44,8 @@ export interface AppProps {
 }
 
 export function App(props: AppProps) {
-  const { driver, queue, io, style, sandbox, markdown, isSpoken, greeting, initialPrompt, editText, completer } = props;
+  const { lathe, driver, queue, io, style, sandbox, markdown, isSpoken, greeting, initialPrompt, editText, completer } =
+    props;
   const { columns, rows } = useTerminalSize(io.terminal);
   const { screen, mode, say, add, world, isAsked, question } = useSession(props);
   const prompt = useRef(new Prompt(completer)).current;
@@ -70,7 +71,14 @@ export function App(props: AppProps) {
       )}
       <Column ref={below}>
         {question ? (
-          <Question question={question} waiting={queue.length} context={context} rows={rows - 2} editText={editText} />
+          <Question
+            question={question}
+            isTrusted={lathe.loaded.isTrusted}
+            waiting={queue.length}
+            context={context}
+            rows={rows - 2}
+            editText={editText}
+          />
         ) : (
           <PromptInput
             prompt={prompt}
@@ -89,6 +97,7 @@ export function App(props: AppProps) {
 
 interface QuestionProps {
   question: Waiting;
+  isTrusted: boolean;
   waiting: number;
   context: ViewContext;
   rows: number;
@@ -96,7 +105,7 @@ interface QuestionProps {
 }
 
 /** Each question is a view of its own, so that nothing of one is left when the next one comes. */
-function Question({ question, waiting, context, rows, editText }: QuestionProps) {
+function Question({ question, isTrusted, waiting, context, rows, editText }: QuestionProps) {
   if (question.type === 'field')
     return <FieldView key={question.id} waiting={question} context={context} rows={rows} />;
   return (
@@ -104,6 +113,7 @@ function Question({ question, waiting, context, rows, editText }: QuestionProps)
       key={question.id}
       request={question.request}
       mayExplain={question.type === 'approval'}
+      isTrusted={isTrusted}
       waiting={waiting}
       context={context}
       rows={rows}

@@ -15,12 +15,14 @@ export interface OptionsInput {
   modify?: (() => void) | undefined;
   /** Everything is in sight, so that it can be answered for once and for all. */
   mayAlways: boolean;
+  /** The settings of the project count: what is saved there would be heeded. */
+  isTrusted: boolean;
   /** Lets the person say why not, where anybody hears it. */
   explain: (() => void) | undefined;
 }
 
 /** The answers to a question. The last one, which is chosen at first, says no. */
-export function optionsOf({ request, answer, modify, mayAlways, explain }: OptionsInput): Option[] {
+export function optionsOf({ request, answer, modify, mayAlways, isTrusted, explain }: OptionsInput): Option[] {
   const { choices = [], rules = [] } = request.confirmation;
   const always = (scope: GrantScope) => () => answer({ outcome: 'always', scope });
   const saved = rules.map((rule) => visibleText(rule)).join(', ');
@@ -34,7 +36,7 @@ export function optionsOf({ request, answer, modify, mayAlways, explain }: Optio
       : [{ key: 'y', label: 'Yes, once', decide: () => answer({ outcome: 'once' }) }];
   const grants: Option[] = [
     { key: 's', label: `Yes, and always in this session: ${saved}`, decide: always('session') },
-    { key: 'p', label: `Yes, and always in this project: ${saved}`, decide: always('project') },
+    ...(isTrusted ? [{ key: 'p', label: `Yes, and always in this project: ${saved}`, decide: always('project') }] : []),
     { key: 'u', label: `Yes, and always for me: ${saved}`, decide: always('user') },
   ];
   return [

@@ -19,6 +19,8 @@ export interface ConfirmationProps {
   request: Proposal;
   /** Whoever asks hears why not. */
   mayExplain: boolean;
+  /** The settings of the project count. */
+  isTrusted: boolean;
   waiting: number;
   context: ViewContext;
   /** Lines there is room for. */
@@ -30,12 +32,19 @@ export interface ConfirmationProps {
 
 /** A question with its own input: nothing typed before it appeared can answer it, and Enter alone says no. */
 export function Confirmation(props: ConfirmationProps) {
-  const { request, mayExplain, waiting, context, rows, answer, modify } = props;
+  const { request, mayExplain, isTrusted, waiting, context, rows, answer, modify } = props;
   const message = useLatest<string | undefined>(undefined);
   const inside = { ...context, width: Math.max(8, context.width - (context.isSpoken ? 0 : 4)) };
   const text = useMemo(() => confirmationText(request, inside), [request, inside.width]);
   const optionsFor = (mayAlways: boolean) =>
-    optionsOf({ request, answer, modify, mayAlways, explain: mayExplain ? () => message.set('') : undefined });
+    optionsOf({
+      request,
+      answer,
+      modify,
+      mayAlways,
+      isTrusted,
+      explain: mayExplain ? () => message.set('') : undefined,
+    });
   const { options, room } = layoutOf(text, optionsFor, inside, rows);
   const { choice, from } = useChoice({ options, room, length: text.body.length, message, answer });
 

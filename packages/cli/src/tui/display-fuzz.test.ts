@@ -185,7 +185,13 @@ function questionOf(text: string, index: number, context: ViewContext): string[]
     confirmation,
   };
   const { title, body, warnings } = confirmationText(request, context);
-  const options = optionsOf({ request, answer: () => undefined, mayAlways: true, explain: () => undefined });
+  const options = optionsOf({
+    request,
+    answer: () => undefined,
+    mayAlways: true,
+    isTrusted: true,
+    explain: () => undefined,
+  });
   return [...title, ...body, ...warnings, ...options.map(({ label }) => label)];
 }
 

@@ -2,6 +2,7 @@ import type { ApprovalRequest } from '@lathe/core';
 import { expect, test } from 'vitest';
 import { fieldsOf } from '../mcp/elicitation-form.js';
 import { styleFor } from '../render/style.js';
+import { optionsOf } from './confirmation-options.js';
 import { confirmationText } from './confirmation-text.js';
 import { QuestionQueue } from './question-queue.js';
 
@@ -70,6 +71,15 @@ test.each([
   for (const hidden of ['\u001b', '\u202e', ' '.repeat(40)]) expect(body).not.toContain(hidden);
   expect(body).toContain(command.slice(0, 3));
   expect(body).toContain(command.slice(-3));
+});
+
+test('"always in this project" is offered where the settings of the project count', () => {
+  const asked = { ...request('a'), confirmation: { ...request('a').confirmation, rules: ['edit(/**)'] } };
+  const keys = (isTrusted: boolean) =>
+    optionsOf({ request: asked, answer: () => undefined, mayAlways: true, isTrusted, explain: undefined })
+      .map(({ key }) => key)
+      .join('');
+  expect([keys(true), keys(false)]).toEqual(['yspun', 'ysun']);
 });
 
 test('why it is asked is told once, also when it is a warning', () => {

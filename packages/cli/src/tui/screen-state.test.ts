@@ -100,6 +100,22 @@ test('what a prompt ended with is told once, and then the screen is idle', () =>
   ]);
 });
 
+test('what there is of an answer that breaks off stands above the reason', () => {
+  const usage = { inputTokens: 1, outputTokens: 2, cachedInputTokens: 0, reasoningTokens: 0 };
+  const screen = play(
+    agent({ type: 'text-delta', text: 'Half an ans' }),
+    agent({
+      type: 'prompt-end',
+      end: { reason: 'aborted', text: '', message: 'Interrupted.', turns: 1, usage, durationMs: 1, modelMs: 1 },
+    }),
+    { type: 'end' },
+  );
+  expect(screen.items.map((item) => ('text' in item ? item.text.trim() : item.type))).toEqual([
+    'Half an ans',
+    'Interrupted.',
+  ]);
+});
+
 test('the time of a call is the time it ran, without the wait for an answer', () => {
   const at = (now: number, event: AgentEvent): ScreenEvent => ({ type: 'agent', event, now });
   const call = { type: 'call-update', callId: '1', name: 'edit', description: 'a.txt', args: {} } as const;

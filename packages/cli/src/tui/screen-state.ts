@@ -82,7 +82,7 @@ export function nextScreen(screen: ScreenState, event: ScreenEvent): ScreenState
     case 'add':
       return add(screen, event.item);
     case 'end':
-      return { ...withoutRetry(answered(screen, screen.writtenText + screen.liveText)), isBusy: false, calls: [] };
+      return { ...withoutRetry(brokenOff(screen)), isBusy: false, calls: [] };
     case 'clear':
       return emptyScreen;
     case 'agent':
@@ -118,7 +118,7 @@ function afterAgentEvent(screen: ScreenState, event: AgentEvent, now: number): S
     case 'prompt-end':
       return event.end.message === undefined
         ? screen
-        : add(screen, { type: 'notice', level: 'warning', text: visibleText(event.end.message) });
+        : add(brokenOff(screen), { type: 'notice', level: 'warning', text: visibleText(event.end.message) });
     case 'prompt-start':
     case 'turn-start':
     case 'compaction-start':
@@ -156,6 +156,11 @@ function answered(screen: ScreenState, text: string): ScreenState {
   const left = text.startsWith(writtenText) ? text.slice(writtenText.length) : text;
   const rest = { ...screen, liveText: '', writtenText: '', isThinking: false };
   return left.trim() === '' ? rest : add(rest, { type: 'answer', text: visibleText(left) });
+}
+
+/** No more of the answer comes: what there is of it goes to the scrollback. */
+function brokenOff(screen: ScreenState): ScreenState {
+  return answered(screen, screen.writtenText + screen.liveText);
 }
 
 function callView(
