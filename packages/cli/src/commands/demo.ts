@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { type ApprovalRequest, openAgent, ScriptedModel, visibleText } from '@lathe/core';
+import { type ApprovalRequest, loadSettings, openAgent, ScriptedModel, visibleText } from '@lathe/core';
 import type { Flags } from '../args.js';
 import type { Command } from '../commands.js';
 import { makeDemoProject } from '../demo/demo-project.js';
@@ -8,14 +8,16 @@ import { demoPrompt, demoScript } from '../demo/demo-script.js';
 import { printEvents } from '../demo/print-events.js';
 import { exitCodes } from '../exit-codes.js';
 import type { Io } from '../io.js';
-import { openLathe } from '../open-lathe.js';
+import { latheHome, openLathe } from '../open-lathe.js';
 import { styleFor } from '../render/style.js';
 
 /** `lathe demo`: the whole flow on a scratch project with a scripted model. `--yes` answers every question with yes; `--record FILE` makes a picture of it. */
 export const command: Command = {
-  async run({ flags }, io, signal) {
-    const root = await makeDemoProject();
-    const here: Io = { ...io, cwd: root };
+  maxOperands: 0,
+  async run({ flags: given }, io, signal) {
+    const flags = { ...given, screenReader: given.screenReader || usesScreenReader(io) };
+    const { folder, root, latheHome: scratchHome } = await makeDemoProject();
+    const here: Io = { ...io, cwd: root, env: { ...io.env, LATHE_HOME: scratchHome } };
     io.err(`A scratch project in ${root}, a scripted model, real tools.`);
     try {
       if (flags.record !== undefined) {
@@ -28,10 +30,22 @@ export const command: Command = {
         ? await watch(root, flags, here, signal)
         : await runUnattended(root, flags, here, signal);
     } finally {
-      await rm(root, { recursive: true, force: true });
+      await rm(folder, { recursive: true, force: true });
     }
   },
 };
+
+/** Of the person's own settings, the one without which they could not follow. */
+function usesScreenReader(io: Io): boolean {
+  const { settings } = loadSettings({
+    home: io.home,
+    latheHome: latheHome(io),
+    root: io.cwd,
+    isTrusted: false,
+    env: io.env,
+  });
+  return settings.ui.accessibility.screenReader;
+}
 
 async function watch(root: string, flags: Flags, io: Io, signal: AbortSignal): Promise<number> {
   const { startInteractive } = await import('../tui/start.js');

@@ -19,12 +19,21 @@ test('the mean of 1, 2, 3 is 2', () => assert.equal(average([1, 2, 3]), 2));
 `,
 };
 
-/** A small project with a bug and a test that shows it, in a new folder of its own. */
-export async function makeDemoProject(): Promise<string> {
-  const root = await realpath(await mkdtemp(join(tmpdir(), 'lathe-demo-')));
+export interface DemoProject {
+  /** Holds all of it, to be removed in the end. */
+  folder: string;
+  root: string;
+  /** In the place of `~/.lathe`, so that no answer given in the demo holds elsewhere. */
+  latheHome: string;
+}
+
+/** A small project with a bug and a test that shows it, and a place for what Lathe keeps, in a new folder. */
+export async function makeDemoProject(): Promise<DemoProject> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'lathe-demo-')));
+  const root = join(folder, 'project');
   for (const [name, content] of Object.entries(files)) {
     await mkdir(dirname(join(root, name)), { recursive: true });
     await writeFile(join(root, name), content);
   }
-  return root;
+  return { folder, root, latheHome: join(folder, 'home') };
 }

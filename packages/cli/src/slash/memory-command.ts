@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { openContextFiles, visibleText } from '@lathe/core';
 import type { SlashContext } from './slash-command.js';
 
@@ -20,7 +21,7 @@ export async function showMemory({
   const text = [
     ...(lines.length > 0 ? [title, ...lines.map((line) => `  ${line}`)] : ['No context files.']),
     ...notices.filter(({ level }) => level === 'warning').map(({ message }) => message),
-    `Looked for: ${names} in ${lathe.home.path}, in ~/.qwen, and from the root of the project down to where you work.`,
+    `Looked for: ${names} in ${lathe.home.path}, in ${join(lathe.userHome, '.qwen')}, and from the root of the project down to where you work.`,
   ];
   say(text.map((line) => visibleText(`  ${line}`)).join('\n'));
 }

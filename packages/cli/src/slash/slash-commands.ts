@@ -139,7 +139,11 @@ async function sessions(id: string, { lathe, driver, say }: SlashContext): Promi
   const talk = driver.conversation;
   if (id !== '') {
     if (!talk) return say('  That needs a model, and this is the console.');
-    return say((await talk.resume(id)).map((line) => visibleText(`  ${line}`)).join('\n'));
+    const notes = await talk.resume(id).catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new Error(reason.replace('see lathe sessions', 'see /sessions'), { cause: error });
+    });
+    return say(notes.map((line) => visibleText(`  ${line}`)).join('\n'));
   }
   const store = await SessionStore.open(lathe.home, lathe.workspace.root);
   const list = (await store.list(20)).map(

@@ -13,7 +13,7 @@ const idle = 'Ask for anything.';
 
 test('the console calls tools, asks, undoes and leaves the terminal as it was', async () => {
   const cwd = tempDirectory({ 'a.txt': 'one\n' });
-  const { type, shows, exited, raw } = terminal(['console'], { cwd });
+  const { type, shows, exited, raw, text } = terminal(['console'], { cwd });
   await shows('This is the console');
   type('list_dir\t');
   await shows('list_directory ');
@@ -21,6 +21,8 @@ test('the console calls tools, asks, undoes and leaves the terminal as it was', 
   await shows('a.txt (4)');
   type(`write_file file_path=${join(cwd, 'a.txt')} content=two\r`);
   await shows('Yes, once');
+  // Nobody trusts the folder: what was saved in its settings would not count.
+  expect(text()).not.toContain('always in this project');
   await think();
   type('\r');
   await shows('did not allow');
@@ -66,6 +68,21 @@ test('a task with a model: a change is shown, changed in an editor, and told to 
   await shows(idle);
   type('/quit\r');
   expect(await exited()).toBe(0);
+}, 90_000);
+
+test('what is allowed for always in the demo holds in the demo alone', async () => {
+  const home = tempDirectory();
+  const { type, shows, exited } = terminal(['demo'], { cwd: tempDirectory(), env: { HOME: home } });
+  await shows('always for me: edit(/**)');
+  await think();
+  type('u');
+  await shows('$ node --test');
+  await think();
+  type('n');
+  await shows(idle);
+  type('/quit\r');
+  expect(await exited()).toBe(0);
+  expect(existsSync(join(home, '.lathe'))).toBe(false);
 }, 90_000);
 
 test('a paste of ten thousand lines in twenty columns is kept, and the program goes on', async () => {
@@ -139,6 +156,8 @@ test('a conversation that was left is gone on with, and a subagent’s question 
   await second.shows('It is written, Ada.');
   expect(readFileSync(join(cwd, 'x.txt'), 'utf8')).toBe('new');
   await second.shows(idle);
+  second.type('/sessions abcdef12\r');
+  await second.shows('There is no session abcdef12; see /sessions');
   second.type('/quit\r');
   expect(await second.exited()).toBe(0);
 }, 90_000);
