@@ -78,6 +78,13 @@ test('a planted session runs nothing and moves no cursor', async () => {
   expect(existsSync(join(cwd, 'x.txt'))).toBe(false);
 });
 
+test('a session is named after what was asked, not after what came along', async () => {
+  const { cwd, home, ask } = project();
+  await ask([{ text: '{}' }], ['-p', 'what is in @a.txt?', '--json-schema', '{"type": "object"}']);
+  const { stdout } = await runProgram(['sessions', '--json'], { cwd, home });
+  expect(JSON.parse(stdout)).toMatchObject([{ title: 'what is in @a.txt?' }]);
+});
+
 test('a session that is not there ends the program with a reason', async () => {
   const { ask } = project();
   const { code, stderr } = await ask([{ text: 'Hello.' }], ['-p', 'x', '--resume', 'abcdef12']);

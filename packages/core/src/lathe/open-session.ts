@@ -74,7 +74,7 @@ export class Session {
   async *prompt(content: PartListUnion, signal: AbortSignal): AsyncGenerator<AgentEvent> {
     const { transcript, beginTurn } = this.#parts;
     beginTurn(`${this.id}/${this.agent.history.length}`);
-    transcript.append({ type: 'prompt', text: textOf(toParts(content)).trim().slice(0, maxTitle) });
+    transcript.append({ type: 'prompt', text: titleOf(content) });
     yield* this.#recorded(this.agent.prompt(content, signal));
   }
 
@@ -128,6 +128,13 @@ export class Session {
     this.#parts.transcript.append({ type: 'history', messages });
     this.#written = messages.length;
   }
+}
+
+/** What was asked, without the files and instructions that came along. */
+function titleOf(content: PartListUnion): string {
+  const parts = toParts(content);
+  const asked = parts.find(({ text }) => text !== undefined && text.trim() !== '')?.text;
+  return (asked ?? textOf(parts)).trim().slice(0, maxTitle);
 }
 
 async function findSession(
