@@ -23,6 +23,12 @@ test.each<[string[], object]>([
   ],
   [['mcp', 'add', 'x', '--', 'node', '--flag'], { command: 'mcp', operands: ['add', 'x', '--', 'node', '--flag'] }],
   [['--cwd', '/x', 'serve', '--http'], { command: 'serve', operands: ['--http'], flags: { cwd: '/x' } }],
+  [['mcp', '--help'], { command: 'mcp', flags: { help: true } }],
+  [['mcp', 'add', '-h'], { command: 'mcp', flags: { help: true } }],
+  [['serve', '-h'], { command: 'serve', flags: { help: true } }],
+  [['mcp', 'add', 'x', 'node', '--help'], { command: 'mcp', flags: { help: false } }],
+  [['--sandbox', 'required'], { flags: { sandbox: 'required' } }],
+  [['--sandbox=false'], { flags: { sandbox: 'off' } }],
   [['explain', 'mcp'], { command: undefined, operands: ['explain', 'mcp'] }],
 ])('%j', (args, expected) => {
   expect(parse(...args)).toMatchObject(expected);
@@ -32,6 +38,7 @@ test.each([
   [['--nonsense'], /nonsense/],
   [['--approval-mode', 'sometimes'], /plan, default, auto-edit, yolo/],
   [['--yolo', '--approval-mode', 'plan'], /contradict/],
+  [['--sandbox', 'sometimes'], /required, auto, off/],
   [['--cwd'], /cwd/],
   [['-o', 'xml'], /text, json, stream-json/],
   [['--allowed-tools', 'run_shell_command(git log'], /do not pair up/],

@@ -6,6 +6,7 @@ export class UsageError extends Error {
 }
 
 export const approvalModes = ['plan', 'default', 'auto-edit', 'yolo'] as const;
+export const sandboxModes = ['required', 'auto', 'off'] as const;
 export const outputFormats = ['text', 'json', 'stream-json'] as const;
 
 /** The command line, parsed. */
@@ -33,7 +34,7 @@ export interface Flags {
   allowedTools: string[];
   continue: boolean;
   resume?: string;
-  sandbox?: string;
+  sandbox?: (typeof sandboxModes)[number];
   jsonSchema?: string;
   record?: string;
   replay?: string;
@@ -83,7 +84,12 @@ export function parseInvocation(args: readonly string[], commands: ReadonlySet<s
   const raw = rawCommand(args);
   const { values, positionals } = parse(raw ? raw.before : args);
   const flags = flagsOf(values);
-  if (raw) return { command: raw.command, operands: raw.after, flags };
+  if (raw)
+    return {
+      command: raw.command,
+      operands: raw.after,
+      flags: { ...flags, help: flags.help || asksForHelp(raw.after) },
+    };
   const [first, ...rest] = positionals;
   if (first !== undefined && commands.has(first)) return { command: first, operands: rest, flags };
   return { command: undefined, operands: positionals, flags };
@@ -106,7 +112,7 @@ function flagsOf(values: ReturnType<typeof parse>['values']): Flags {
     ...optional('cwd', values.cwd),
     ...optional('model', values.model),
     ...optional('resume', values.resume),
-    ...optional('sandbox', values.sandbox),
+    ...optional('sandbox', oneOf('--sandbox', sandboxSpelling(values.sandbox), sandboxModes)),
     ...optional('jsonSchema', values['json-schema']),
     ...optional('record', values.record),
     ...optional('replay', values.replay),
@@ -143,6 +149,11 @@ function rawCommand(args: readonly string[]): { command: string; before: string[
   return parse(before).positionals.length > 0 ? undefined : { command, before, after: args.slice(index + 1) };
 }
 
+/** `lathe mcp --help`, `lathe mcp add --help`; what stands further on may be meant for a server. */
+function asksForHelp(after: readonly string[]): boolean {
+  return after.slice(0, 2).some((arg) => arg === '--help' || arg === '-h');
+}
+
 function approvalMode(values: { yolo?: boolean; 'approval-mode'?: string }): Pick<Flags, 'approvalMode'> {
   // Qwen Code also writes these with an underscore or in camel case.
   const spelled = values['approval-mode']?.replace(/^auto_edit$|^autoEdit$/, 'auto-edit');
@@ -150,6 +161,11 @@ function approvalMode(values: { yolo?: boolean; 'approval-mode'?: string }): Pic
   if (values.yolo && mode !== undefined && mode !== 'yolo')
     throw new UsageError(`--yolo and --approval-mode ${mode} contradict each other`);
   return optional('approvalMode', values.yolo ? 'yolo' : mode);
+}
+
+/** Qwen Code knows only on and off. */
+function sandboxSpelling(value: string | undefined): string | undefined {
+  return value?.replace(/^true$/, 'required').replace(/^false$/, 'off');
 }
 
 function oneOf<T extends string>(flag: string, value: string | undefined, known: readonly T[]): T | undefined {

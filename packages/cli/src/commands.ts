@@ -2,6 +2,8 @@ import type { Invocation } from './args.js';
 import type { Io } from './io.js';
 
 export interface Command {
+  /** More operands are wrong usage; a command without this judges its own. */
+  maxOperands?: number;
   /** Returns the exit code. */
   run(invocation: Invocation, io: Io, signal: AbortSignal): Promise<number>;
 }

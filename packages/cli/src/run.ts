@@ -103,6 +103,8 @@ async function dispatch(invocation: Invocation, io: Io): Promise<number> {
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, interrupt);
   try {
     const command = await findCommand(invocation.command);
+    const extra = invocation.operands[command.maxOperands ?? Number.POSITIVE_INFINITY];
+    if (extra !== undefined) throw new UsageError(`${invocation.command} has no use for ${JSON.stringify(extra)}`);
     const code = await command.run(invocation, io, controller.signal);
     return controller.signal.aborted ? exitCodes.interrupted : code;
   } catch (error) {

@@ -1,4 +1,4 @@
-import { approvalModes, flagNames, outputFormats, UsageError } from '../args.js';
+import { approvalModes, flagNames, outputFormats, sandboxModes, UsageError } from '../args.js';
 import { type Command, commandNames } from '../commands.js';
 import { exitCodes } from '../exit-codes.js';
 
@@ -6,6 +6,7 @@ const words = [...commandNames].join(' ');
 const flags = flagNames.join(' ');
 const modes = approvalModes.join(' ');
 const formats = outputFormats.join(' ');
+const sandboxes = sandboxModes.join(' ');
 
 /** Tools and sessions are asked of the program itself when they are needed; their names are the first words of its lines. */
 const bash = `_lathe() {
@@ -13,6 +14,7 @@ const bash = `_lathe() {
   case $before in
     --approval-mode) list='${modes}' ;;
     --output-format|-o) list='${formats}' ;;
+    --sandbox) list='${sandboxes}' ;;
     --cwd) COMPREPLY=($(compgen -d -- "$word")); return ;;
     --resume|-r) list=$(lathe sessions 2>/dev/null | cut -d' ' -f1) ;;
     call) list=$(lathe tools 2>/dev/null | cut -d' ' -f1 | grep -E '^[A-Za-z_][A-Za-z0-9_-]*$') ;;
@@ -34,9 +36,10 @@ complete -c lathe -n '__fish_seen_subcommand_from mcp' -f -a 'add list remove te
 complete -c lathe -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'
 complete -c lathe -l approval-mode -x -a '${modes}'
 complete -c lathe -l output-format -s o -x -a '${formats}'
+complete -c lathe -l sandbox -x -a '${sandboxes}'
 complete -c lathe -l resume -s r -x -a "(lathe sessions 2>/dev/null | string split -f1 ' ')"
 ${flagNames
-  .filter((flag) => !['--approval-mode', '--output-format', '--resume'].includes(flag))
+  .filter((flag) => !['--approval-mode', '--output-format', '--sandbox', '--resume'].includes(flag))
   .map((flag) => `complete -c lathe -l ${flag.slice(2)}`)
   .join('\n')}`;
 
@@ -44,6 +47,7 @@ const scripts: Readonly<Record<string, string>> = { bash, zsh, fish };
 
 /** `lathe completion bash`: what a shell needs to complete our command line. */
 export const command: Command = {
+  maxOperands: 1,
   async run({ operands: [shell = ''] }, io) {
     const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined;
     if (script === undefined) throw new UsageError('lathe completion is for one of bash, zsh, fish');

@@ -8,6 +8,7 @@ const marks = { ok: 'ok  ', note: 'note', bad: 'BAD ' } as const;
 
 /** `lathe doctor`: what works here, what does not, and what to do about it. */
 export const command: Command = {
+  maxOperands: 0,
   async run({ flags }, io, signal) {
     const lathe = await createLathe({
       cwd: io.cwd,

@@ -5,6 +5,7 @@ import { latheHome } from '../open-lathe.js';
 
 /** `lathe sessions`: what `--resume` can go on with, the newest first. */
 export const command: Command = {
+  maxOperands: 0,
   async run({ flags }, io) {
     const store = await SessionStore.open(new LatheHome(latheHome(io)), io.cwd);
     const sessions = await store.list();

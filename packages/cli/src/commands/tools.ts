@@ -5,6 +5,7 @@ import { openLathe } from '../open-lathe.js';
 
 /** `lathe tools`: what a model can call. */
 export const command: Command = {
+  maxOperands: 0,
   async run({ flags }, io, signal) {
     const lathe = await openLathe(flags, io);
     for (const [source, error] of await lathe.discover(signal))

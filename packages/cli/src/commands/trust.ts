@@ -11,6 +11,7 @@ import { latheHome, openLathe } from '../open-lathe.js';
 
 /** `lathe trust`: whose settings, commands and servers may run. */
 export const command: Command = {
+  maxOperands: 1,
   async run({ operands, flags }, io, signal) {
     const trust = new FolderTrust(new LatheHome(latheHome(io)));
     if (flags.list) {
@@ -45,7 +46,8 @@ async function agree(flags: Flags, io: Io, signal: AbortSignal): Promise<void> {
   for (const { kind, id, definition, confirmation } of lathe.sources.consents()) {
     const hash = definitionHash(definition);
     if (await consent.isApproved(kind, id, hash)) continue;
-    const shown = confirmation.type === 'exec' ? `${confirmation.command}\n  in ${confirmation.directory}` : '';
+    const shown =
+      confirmation.type === 'exec' ? [...confirmation.command.split('\n'), `in ${confirmation.directory}`] : [];
     const request = {
       callId: id,
       tool: kind,
@@ -60,7 +62,7 @@ async function agree(flags: Flags, io: Io, signal: AbortSignal): Promise<void> {
         (await approver.decide({ ...request, reason: 'it starts a program' }, signal)).outcome !== 'deny');
     if (isAgreed) await consent.approve(kind, id, hash);
     const verdict = isAgreed ? 'may start' : 'does not start before you agree: lathe trust --yes';
-    io.out(visibleText(`${confirmation.title}\n  ${shown}\n  ${verdict}`));
+    io.out(visibleText([confirmation.title, ...shown, verdict].join('\n  ')));
   }
   await lathe.close();
 }

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { LatheHome, type ResumedSession, SessionStore } from '@lathe/core';
+import { LatheHome, SessionStore } from '@lathe/core';
 import { UsageError } from '../args.js';
 import type { Command } from '../commands.js';
 import { exitCodes } from '../exit-codes.js';
@@ -15,7 +15,7 @@ export const command: Command = {
     if (extra.length > 0) throw new UsageError('view takes the id of one session, or none for the latest');
     const home = new LatheHome(latheHome(io));
     const store = await SessionStore.open(home, io.cwd);
-    const session = await find(store, id);
+    const session = await (id === undefined ? store.latest({ isWhole: true }) : store.load(id, { isWhole: true }));
     if (!session) {
       io.err('There is no session in this directory yet.');
       return exitCodes.failure;
@@ -52,11 +52,4 @@ async function isPage(file: FileHandle): Promise<boolean> {
   const head = Buffer.alloc(4096);
   const { bytesRead } = await file.read(head, 0, head.length, 0);
   return head.toString('utf8', 0, bytesRead).includes('<title>Lathe session</title>');
-}
-
-async function find(store: SessionStore, id: string | undefined): Promise<ResumedSession | undefined> {
-  if (id === undefined) return store.latest({ isWhole: true });
-  return store.load(id, { isWhole: true }).catch((error: unknown) => {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  });
 }

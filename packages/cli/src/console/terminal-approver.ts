@@ -1,15 +1,8 @@
-import {
-  type ApprovalRequest,
-  type Approver,
-  approvalText,
-  type Decision,
-  grantableRules,
-  visibleText,
-} from '@lathe/core';
+import { type ApprovalRequest, type Approver, approvalText, type Decision, visibleText } from '@lathe/core';
 import type { Io } from '../io.js';
 import { askOnTerminal } from './terminal-question.js';
 
-/** Asks on the terminal, one question at a time. Anything but a clear yes is a no. */
+/** Asks on the terminal, one question at a time, for commands that end with the answer: nothing is "always". Anything but a clear yes is a no. */
 export function terminalApprover(io: Io): Approver {
   let queue: Promise<unknown> = Promise.resolve();
   return {
@@ -25,13 +18,10 @@ async function ask(request: ApprovalRequest, io: Io, signal: AbortSignal): Promi
   const { confirmation } = request;
   io.err(visibleText(`\n${approvalText(request)}`));
   const { choices = [] } = confirmation;
-  const rules = grantableRules(request);
   choices.forEach(({ label }, index) => io.err(`  ${index + 1}  ${visibleText(label)}`));
-  if (rules.length > 0) io.err(`  a  always in this session: ${rules.map(visibleText).join(', ')}`);
   const answer = await askOnTerminal(choices.length > 0 ? 'number or [n]o: ' : '[y]es / [N]o: ', io, signal);
   const choice = choices[Number(answer) - 1];
   if (choice) return { outcome: 'once', choice: choice.id };
-  if (/^a(lways)?$/i.test(answer) && rules.length > 0) return { outcome: 'always', scope: 'session' };
   if (/^y(es)?$/i.test(answer) && choices.length === 0) return { outcome: 'once' };
   const message = answer.replace(/^no?\b[\s,:]*/i, '');
   return { outcome: 'deny', ...(message !== '' && { message }) };

@@ -1,4 +1,4 @@
-import { chooseModel, type Lathe, unknownTools } from '@lathe/core';
+import { chooseModel, type Lathe, unagreedRules, unknownTools } from '@lathe/core';
 import type { Io } from '../io.js';
 import { sources } from './sources.js';
 
@@ -48,11 +48,14 @@ function folder({ loaded, workspace }: Lathe): Finding[] {
 }
 
 function settings({ loaded, problems }: Lathe): Finding[] {
+  // Rules nobody agreed to are among the problems.
+  const told = new Set(unagreedRules(loaded.ignored));
+  const ignored = loaded.ignored.filter((entry) => !told.has(entry));
   const files = new Set([...loaded.origins.values()].flat().map(({ source }) => source));
   return [
     { state: 'ok', title: 'settings', detail: files.size > 0 ? [...files].join(', ') : 'defaults only' },
     ...problems.map((problem): Finding => ({ state: 'bad', title: 'settings', detail: problem })),
-    ...loaded.ignored.map(
+    ...ignored.map(
       ({ key, reason }): Finding => ({ state: 'note', title: 'settings', detail: `${key} ignored: ${reason}` }),
     ),
   ];

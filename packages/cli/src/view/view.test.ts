@@ -141,7 +141,7 @@ test('a page replaces a page and nothing else, and is for this person only whate
 test('a session that is not there is said so', async () => {
   const home = tempDirectory();
   expect(await runProgram(['view'], { home, cwd: home })).toMatchObject({ code: 1 });
-  expect(await runProgram(['view', 'abcdef12'], { home, cwd: home })).toMatchObject({ code: 2 });
+  expect(await runProgram(['view', 'abcdef12'], { home, cwd: home })).toMatchObject({ code: 1 });
 });
 
 const hasBrowser = hasProgram('chromium');

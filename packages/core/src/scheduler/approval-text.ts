@@ -19,7 +19,7 @@ function details(confirmation: Confirmation): string {
     case 'edit':
       return confirmation.fileDiff;
     case 'exec':
-      return `  $ ${confirmation.command}\n  in ${confirmation.directory}`;
+      return `  $ ${confirmation.command.replaceAll('\n', '\n    ')}\n  in ${confirmation.directory}`;
     case 'info':
       return [confirmation.prompt, ...(confirmation.urls ?? [])].join('\n');
     case 'mcp':

@@ -74,6 +74,9 @@ export class ExitPlanModeTool extends BaseTool<PlanParams> {
 
   #assertActive(): void {
     if (this.#mode.isActive()) return;
-    throw new ToolError('execution_denied', 'This is not plan mode: there is nothing to leave. Go on with the task.');
+    throw new ToolError(
+      'execution_denied',
+      'exit_plan_mode was not run: it ends plan mode, and plan mode is not on. Go on with the task.',
+    );
   }
 }
