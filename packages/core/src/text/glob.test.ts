@@ -40,6 +40,11 @@ describe('a glob', () => {
     expect(compileGlob('SRC/*.TS', { ignoreCase: true }).matches('src/A.ts')).toBe(true);
   });
 
+  test.each(['.', './', '/'])('of no name, as %j is, enters no directory', (pattern) => {
+    expect(compileGlob(pattern).start.enter('a')).toBeUndefined();
+    expect(compileGlob(pattern, { ignoreCase: true }).start.enter('a')).toBeUndefined();
+  });
+
   test('says which directories are not worth entering', () => {
     const { start } = compileGlob('src/*/test/**');
     expect(start.enter('lib')).toBeUndefined();

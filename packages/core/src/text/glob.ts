@@ -120,9 +120,10 @@ function stateOf(steps: readonly Step[]): GlobState {
     matches: (name) => last.some((component) => component(name)),
     enter(name) {
       const next = new Set(steps.flatMap((step) => following(step, name)));
+      if (next.size === 0) return undefined;
       // Below `**` nothing changes from one directory to the next.
       if (next.size === steps.length && steps.every((step) => next.has(step))) return state;
-      return next.size === 0 ? undefined : stateOf([...next]);
+      return stateOf([...next]);
     },
   };
   return state;
