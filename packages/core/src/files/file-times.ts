@@ -22,6 +22,17 @@ parentPort.on('message', (paths) => {
   parentPort.postMessage(times, [times.buffer]);
 });`;
 
+function startThread(answered: Int32Array): Worker {
+  return new Worker(program, {
+    eval: true,
+    workerData: answered,
+    env: {},
+    execArgv: [],
+    stdout: true,
+    stderr: true,
+  });
+}
+
 /** Piles that the second thread has at most, so that it has work while the first one is busy with its own. */
 const pilesAhead = 4;
 
@@ -30,6 +41,7 @@ const pilesAhead = 4;
  * a second thread then takes every pile that it has room for.
  */
 export class FileTimes {
+  readonly #startThread: (answered: Int32Array) => Worker;
   #worker: Worker | undefined;
   #asked = 0;
   #sent = 0;
@@ -39,12 +51,24 @@ export class FileTimes {
   /** One per pile in the second thread, which answers in order. */
   readonly #waiting: { resolve: (times: Float64Array) => void; reject: (error: Error) => void }[] = [];
 
-  /** There are going to be very many files: the second thread starts at once. */
-  expectMany(): void {
-    if (!this.#hasFailed) this.#worker ??= this.#start();
+  constructor(start = startThread) {
+    this.#startThread = start;
   }
 
-  /** Starts on a pile of files in the other thread; `undefined` when that is busy, or not worth it yet. */
+  /** There are going to be very many files: the second thread starts at once, if the system has one to give. */
+  expectMany(): void {
+    if (this.#hasFailed) return;
+    try {
+      this.#worker ??= this.#start();
+    } catch {
+      this.#hasFailed = true;
+    }
+  }
+
+  /**
+   * Starts on a pile of files in the other thread; `undefined` when that is busy, not worth it yet, or not to be had.
+   * Rejects when the thread ends before it has answered.
+   */
   startElsewhere(paths: readonly BytePath[]): Promise<Float64Array> | undefined {
     this.#asked += paths.length;
     if (this.#asked >= manyFiles) this.expectMany();
@@ -56,14 +80,7 @@ export class FileTimes {
   }
 
   #start(): Worker {
-    const worker = new Worker(program, {
-      eval: true,
-      workerData: this.#answered,
-      env: {},
-      execArgv: [],
-      stdout: true,
-      stderr: true,
-    });
+    const worker = this.#startThread(this.#answered);
     const fail = (error: Error) => {
       this.#hasFailed = true;
       for (const { reject } of this.#waiting.splice(0)) reject(error);

@@ -15,6 +15,7 @@ export interface FindOptions extends WalkOptions {
   limit: number;
   /** After this long the files found so far are returned. */
   timeoutMs?: number;
+  times?: FileTimes;
 }
 
 export interface FoundFiles {
@@ -48,11 +49,12 @@ export async function findFiles(options: FindOptions): Promise<FoundFiles> {
 class NewestFiles {
   readonly #newest: Top<FoundFile>;
   readonly #slice: Slice;
-  readonly #times = new FileTimes();
-  #elsewhere: Promise<void> | undefined;
+  readonly #times: FileTimes;
+  #elsewhere: Promise<unknown> = Promise.resolve();
   #pile: BytePath[] = [];
 
-  constructor({ limit, signal }: FindOptions) {
+  constructor({ limit, signal, times = new FileTimes() }: FindOptions) {
+    this.#times = times;
     this.#newest = new Top(limit, newestFirst);
     this.#slice = new Slice(signal);
   }
@@ -70,15 +72,20 @@ class NewestFiles {
     const pile = this.#pile;
     this.#pile = [];
     const times = this.#times.startElsewhere(pile);
-    if (times !== undefined) {
-      this.#elsewhere = times.then((found) => pile.forEach((path, index) => this.#keep(path, found[index])));
-      // The last one ends last and fails if any does; until then nobody waits for it.
-      this.#elsewhere.catch(() => {});
-      return;
-    }
-    for (const [index, path] of pile.entries()) {
+    if (times === undefined) return this.#sortHere(pile);
+    const sorted = times.then(
+      (found) => pile.forEach((path, index) => this.#keep(path, found[index])),
+      () => this.#sortHere(pile),
+    );
+    this.#elsewhere = Promise.all([this.#elsewhere, sorted]);
+    // Only the end waits for it.
+    this.#elsewhere.catch(() => {});
+  }
+
+  async #sortHere(pile: readonly BytePath[]): Promise<void> {
+    for (const path of pile) {
       this.#keep(path, this.#times.of(path));
-      if (index % 64 === 63 && this.#slice.isOver) await this.#slice.pause();
+      if (this.#slice.tick()) await this.#slice.pause();
     }
   }
 
