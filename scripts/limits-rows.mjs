@@ -88,8 +88,15 @@ export const fixed = {
     ['core/src/tools/glob.ts', 'maxFiles', 'Files that `glob` names'],
     ['core/src/tools/glob.ts', 'defaultSearchMs', 'Milliseconds it may take'],
     ['core/src/tools/ls.ts', 'maxEntries', 'Entries that `list_directory` names'],
+    ['core/src/tools/ls.ts', 'maxIgnoreChars', 'Characters of all patterns of its `ignore`, their braces written out'],
     ['core/src/text/glob.ts', 'maxLength', 'Characters of a glob'],
     ['core/src/text/glob.ts', 'maxAlternatives', 'Alternatives that it may expand to'],
+    [
+      'core/src/files/plain-rules.ts',
+      'maxWildcardRules',
+      'Rules with wildcards of an ignore file; one with more is not used, and named at the end of a result',
+    ],
+    ['core/src/files/directory-parts.ts', 'maxStride', 'Entries judged between two looks at the clock'],
     [
       'core/src/files/skipped-entries.ts',
       'maxLine',

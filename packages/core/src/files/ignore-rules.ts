@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { type BytePath, systemPath, toBytePath } from './byte-path.js';
 import { repositoryExcludes } from './git-excludes.js';
 import { IgnoreFile } from './ignore-file.js';
+import { rulesProblem } from './plain-rules.js';
 import { readSmallFile } from './small-file.js';
 import { tempPrefix } from './temp-name.js';
 
@@ -156,7 +157,9 @@ export class IgnoreLevel {
   #with(rules: readonly ScopedRules[], path: BytePath): readonly ScopedRules[] {
     const onProblem = (reason: string) => this.#context.onProblem(path, reason);
     const text = readSmallFile(path, { onProblem, isLinkRefused: isLinkRefused(path) });
-    const file = text === undefined ? undefined : IgnoreFile.parse(text);
+    const problem = text === undefined ? undefined : rulesProblem(text);
+    if (problem !== undefined) onProblem(problem);
+    const file = text === undefined || problem !== undefined ? undefined : IgnoreFile.parse(text);
     return file === undefined ? rules : [{ file, way: '' }, ...rules];
   }
 }

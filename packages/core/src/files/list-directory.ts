@@ -51,8 +51,8 @@ export async function listDirectory({
       const reason = isExcluded ? 'pattern' : hider(entry, level, visibility);
       if (reason === undefined) entries.add(entry);
       else hidden[reason]++;
+      if (slice.tick()) await slice.pause();
     }
-    if (slice.isOver) await slice.pause();
   }
   return { lines: entries.items().map((entry) => describe(prefix, entry)), total: entries.count, hidden, notes };
 }

@@ -13,6 +13,18 @@ export function hasOnlyPlainRules(text: string): boolean {
   return isText && linesOf(text).every((line) => plainRule.test(line));
 }
 
+const maxWildcardRules = 10_000;
+
+/**
+ * Why an ignore file asks for too much. A rule with a wildcard is tried on every name, one without is looked up: beyond
+ * so many the rules would take longer than all the rest.
+ */
+export function rulesProblem(text: string): string | undefined {
+  if (text.length < maxWildcardRules) return undefined;
+  const count = text.split('\n').filter((line) => /[*?[\\]/.test(line) && !line.startsWith('#')).length;
+  return count > maxWildcardRules ? `more than ${maxWildcardRules} rules with wildcards` : undefined;
+}
+
 export function hasNoRules(text: string): boolean {
   return linesOf(text).length === 0;
 }

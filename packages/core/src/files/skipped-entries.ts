@@ -1,6 +1,6 @@
 import type { BytePath } from './byte-path.js';
 import { isLinkRefused } from './ignore-rules.js';
-import { hasNoRules, hasOnlyPlainRules } from './plain-rules.js';
+import { hasNoRules, hasOnlyPlainRules, rulesProblem } from './plain-rules.js';
 import { readSmallFile } from './small-file.js';
 
 export interface SkippedEntriesOptions {
@@ -61,7 +61,7 @@ export class SkippedEntries {
   #checkIgnoreFile(path: BytePath | undefined): void {
     const onProblem = () => (this.isOdd = true);
     const text = path && readSmallFile(path, { onProblem, isLinkRefused: isLinkRefused(path) });
-    if (path === undefined || (text ?? '').length > maxIgnoreFile) this.isOdd = true;
+    if (path === undefined || (text ?? '').length > maxIgnoreFile || rulesProblem(text ?? '')) this.isOdd = true;
     // Git and ripgrep each have their own way to the excludes of a repository.
     const isPlain = path?.endsWith('/exclude') ? hasNoRules : hasOnlyPlainRules;
     this.#isGitsWord &&= text !== undefined && isPlain(text);

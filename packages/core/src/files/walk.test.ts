@@ -1,10 +1,13 @@
-import { symlinkSync } from 'node:fs';
+import { renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { toBytePath } from './byte-path.js';
 import { IgnoreRules } from './ignore-rules.js';
+import { listDirectory } from './list-directory.js';
 import { mountsToSkip } from './mounts.js';
+import { Ripgrep } from './ripgrep.js';
+import { searchText } from './search-text.js';
 import { type WalkOptions, walk } from './walk.js';
 import { WalkNotes } from './walk-notes.js';
 
@@ -19,6 +22,11 @@ async function walked(root: string, options: Partial<WalkOptions> = {}): Promise
   }))
     paths.push(...files.map((name) => (path + name).slice(root.length + 1)));
   return paths.toSorted();
+}
+
+async function listed(root: string, { signal, canRead }: Partial<WalkOptions>) {
+  const options = { directory: toBytePath(root), rules: new IgnoreRules([root]), ignore: [], limit: 10, canRead };
+  return listDirectory({ ...options, signal: signal ?? new AbortController().signal });
 }
 
 test('a walk yields every file once, links left alone', async () => {
@@ -36,6 +44,62 @@ test('a directory that is gone, or becomes a file, is noted', async () => {
   const others = new WalkNotes();
   expect(await walked(join(root, 'file'), { notes: others })).toEqual([]);
   expect(others.lines()).toEqual([`(directories that could not be read: ${root}/file/: ENOTDIR)`]);
+});
+
+/** As slow as very many rules. */
+function slowly(seen: string[]): (path: string) => boolean {
+  return (path) => {
+    const end = performance.now() + 2;
+    while (performance.now() < end);
+    return seen.push(path) > 0;
+  };
+}
+
+// RL11
+test('an abort is heard in the middle of a directory whose entries take long to judge', async () => {
+  const names = Array.from({ length: 500 }, (_, index) => `f${index}`);
+  const root = tempDirectory(Object.fromEntries(names.map((name) => [name, ''])));
+  for (const look of [walked, listed]) {
+    const seen: string[] = [];
+    const abort = new AbortController();
+    const looking = look(root, { signal: abort.signal, canRead: slowly(seen) });
+    setImmediate(() => abort.abort('enough'));
+    await expect(looking).rejects.toBe('enough');
+    expect(seen.length).toBeLessThan(100);
+  }
+});
+
+test('a directory that takes long to judge comes in parts, each file once', async () => {
+  const names = Array.from({ length: 100 }, (_, index) => `f${index}`);
+  const root = tempDirectory(Object.fromEntries(names.map((name) => [name, ''])));
+  expect(await walked(root, { canRead: slowly([]) })).toEqual(names.toSorted());
+  const search = { pattern: '^', letters: 'exact', context: 0, path: toBytePath(root), kind: 'directory' } as const;
+  writeFileSync(join(root, 'f7'), 'x');
+  const found = await searchText(new Ripgrep(), {
+    ...search,
+    canRead: slowly([]),
+    limit: 10,
+    timeoutMs: 60_000,
+    rules: new IgnoreRules([root]),
+    signal: new AbortController().signal,
+  });
+  expect(found.files.map(({ path }) => path)).toEqual([join(root, 'f7')]);
+});
+
+test('a directory that has become a link is not walked', async () => {
+  const root = tempDirectory({ 'a/b': '', 'other/c': '' });
+  const notes = new WalkNotes();
+  const swapped = walked(root, {
+    notes,
+    canRead: (path) => {
+      if (path !== join(root, 'a')) return true;
+      renameSync(path, join(root, 'was'));
+      symlinkSync('other', path);
+      return true;
+    },
+  });
+  expect(await swapped).toEqual(['other/c']);
+  expect(notes.lines()).toEqual([`(directories that could not be read: ${root}/a/: ENOTDIR)`]);
 });
 
 test('the event loop runs while a large tree is walked', async () => {

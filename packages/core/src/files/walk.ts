@@ -1,4 +1,4 @@
-import { type Dirent, existsSync, type Stats, statSync } from 'node:fs';
+import { type Dirent, existsSync, lstatSync, type Stats } from 'node:fs';
 import type { GlobState } from '../text/glob.js';
 import { type BytePath, fromBytePath, systemPath } from './byte-path.js';
 import { directoryParts, Slice } from './directory-parts.js';
@@ -17,7 +17,7 @@ export interface WalkOptions extends Visibility {
   notes?: WalkNotes;
 }
 
-/** A directory, or the next few thousand entries of a very large one. */
+/** A directory, or the next entries of one that is very large or takes long to judge. */
 export interface WalkedDirectory {
   /** Ends in a slash. */
   path: BytePath;
@@ -52,7 +52,7 @@ export async function* walk(options: WalkOptions): AsyncGenerator<WalkedDirector
       notes.add('file systems not entered', next.path, mount);
       continue;
     }
-    for (const part of read(next, options, notes, pending)) {
+    for (const part of read(next, { options, notes, pending, slice })) {
       yield part;
       if (slice.isOver) await slice.pause();
     }
@@ -80,22 +80,43 @@ interface Ancestor {
   above: Ancestor | undefined;
 }
 
-function* read(next: Pending, options: WalkOptions, notes: WalkNotes, pending: Pending[]): Generator<WalkedDirectory> {
+interface Walking {
+  options: WalkOptions;
+  notes: WalkNotes;
+  pending: Pending[];
+  slice: Slice;
+}
+
+const unreadable = 'directories that could not be read';
+
+function* read(next: Pending, { options, notes, pending, slice }: Walking): Generator<WalkedDirectory> {
   try {
-    const stat = statSync(systemPath(next.path));
+    // The slash at the end would lead through a link that has taken the directory's place.
+    const stat = lstatSync(systemPath(next.path === '/' ? '/' : next.path.slice(0, -1)));
+    if (!stat.isDirectory()) return notes.add(unreadable, next.path, 'ENOTDIR');
     if (isAncestor(stat, next.above)) return notes.add('directories mounted inside themselves', next.path);
     let level: IgnoreLevel | undefined;
     for (const { entries, isComplete } of directoryParts(next.path, stat.size)) {
       level ??= next.levelOf(isComplete ? namesIn(entries) : (name) => existsSync(systemPath(next.path + name)));
-      const part: WalkedDirectory = { path: next.path, files: [], links: [], hidden: 0, unmatched: 0, isComplete };
-      sortInto(part, entries, { next, level, stat, options, pending });
-      yield part;
+      const visit = { next, level, stat, options, pending };
+      let part = nothingOf(next.path);
+      for (const entry of entries) {
+        sortInto(part, entry, visit);
+        if (!slice.tick()) continue;
+        yield part;
+        part = nothingOf(next.path);
+      }
+      yield { ...part, isComplete };
     }
   } catch (error) {
     const code = codeOf(error);
     if (code === undefined) throw error;
-    notes.add('directories that could not be read', next.path, code);
+    notes.add(unreadable, next.path, code);
   }
+}
+
+function nothingOf(path: BytePath): WalkedDirectory {
+  return { path, files: [], links: [], hidden: 0, unmatched: 0, isComplete: false };
 }
 
 function isAncestor({ dev, ino }: Stats, ancestor: Ancestor | undefined): boolean {
@@ -119,19 +140,16 @@ interface Visit {
   pending: Pending[];
 }
 
-/** Puts what is not hidden where it belongs: files and links into the part, directories on the pile. */
-function sortInto(part: WalkedDirectory, entries: readonly Dirent[], visit: Visit): void {
-  const { glob } = visit.next;
-  for (const entry of entries) {
-    const { name } = entry;
-    const isFile = entry.isFile();
-    const isDirectory = !isFile && entry.isDirectory();
-    if (!isFile && !isDirectory && !entry.isSymbolicLink()) continue;
-    if (!isDirectory && glob?.matches(fromBytePath(name)) === false) part.unmatched += isFile ? 1 : 0;
-    else if (isHidden(name, isDirectory, visit)) part.hidden += isFile ? 1 : 0;
-    else if (isDirectory) enterLater(name, visit);
-    else (isFile ? part.files : part.links).push(name);
-  }
+/** Puts an entry that is not hidden where it belongs: files and links into the part, directories on the pile. */
+function sortInto(part: WalkedDirectory, entry: Dirent, visit: Visit): void {
+  const { name } = entry;
+  const isFile = entry.isFile();
+  const isDirectory = !isFile && entry.isDirectory();
+  if (!isFile && !isDirectory && !entry.isSymbolicLink()) return;
+  if (!isDirectory && visit.next.glob?.matches(fromBytePath(name)) === false) part.unmatched += isFile ? 1 : 0;
+  else if (isHidden(name, isDirectory, visit)) part.hidden += isFile ? 1 : 0;
+  else if (isDirectory) enterLater(name, visit);
+  else (isFile ? part.files : part.links).push(name);
 }
 
 function isHidden(name: string, isDirectory: boolean, { next, level, options }: Visit): boolean {

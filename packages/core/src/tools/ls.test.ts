@@ -92,6 +92,13 @@ test('an ignore pattern that explodes is refused', async () => {
   expect(tool.validateToolParams({ path: '/', ignore: ['{a,b}'.repeat(30)] })).toContain('more than 1000 patterns');
 });
 
+test('ignore patterns that are too many together are refused', async () => {
+  const tool = await toolIn(tempDirectory());
+  const globs = (count: number) => Array.from({ length: count }, (_, index) => `*${index % 10}{a,b}*.tmp`);
+  expect(tool.validateToolParams({ path: '/', ignore: globs(2000) })).toBeNull();
+  expect(tool.validateToolParams({ path: '/', ignore: globs(4000) })).toContain('more than 32768 characters');
+});
+
 test.skipIf(process.platform === 'win32')(
   'links, pipes and odd names are shown for what they are, on one line each',
   async () => {

@@ -10,7 +10,7 @@ import { type Listing, listDirectory } from '../files/list-directory.js';
 import { confirmReading, pathTarget } from '../files/path-target.js';
 import type { Visibility } from '../files/visibility.js';
 import { oddSpelling, type Workspace } from '../files/workspace.js';
-import { globProblem } from '../text/glob.js';
+import { expandBraces, globProblem } from '../text/glob.js';
 import { BaseTool, type ToolResult } from './tools.js';
 
 const parameterSchema = {
@@ -30,6 +30,8 @@ type Params = XStatic<typeof parameterSchema>;
 
 /** A directory with more entries is better searched by name. */
 const maxEntries = 300;
+/** Every one is tried on every name. */
+const maxIgnoreChars = 32_768;
 
 /** `list_directory`: the entries of one directory, directories first. */
 export class LSTool extends BaseTool<Params> {
@@ -55,7 +57,7 @@ export class LSTool extends BaseTool<Params> {
     if (!isAbsolute(path)) return `path must be an absolute path, not ${JSON.stringify(path.slice(0, 200))}`;
     const odd = oddSpelling(path);
     if (odd !== undefined) return `path is refused: ${odd}`;
-    const problem = ignore.map(globProblem).find((text) => text !== undefined);
+    const problem = ignoreProblem(ignore);
     return problem === undefined ? null : `ignore: ${problem}`;
   }
 
@@ -91,6 +93,17 @@ export class LSTool extends BaseTool<Params> {
       throw new ToolError('ls_execution_error', `Cannot list ${path}: ${reasonOf(error)}.`, { cause: error });
     }
   }
+}
+
+function ignoreProblem(globs: readonly string[]): string | undefined {
+  let left = maxIgnoreChars;
+  for (const glob of globs) {
+    const problem = globProblem(glob);
+    if (problem !== undefined) return problem;
+    for (const alternative of expandBraces(glob)) left -= alternative.length;
+    if (left < 0) return `the patterns stand for more than ${maxIgnoreChars} characters`;
+  }
+  return undefined;
 }
 
 function disregarded(usual: Iterable<IgnoredBy> = [], { file_filtering_options: options }: Params): Set<IgnoredBy> {
