@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { compileGlob, expandBraces, type GlobState } from '../text/glob.js';
 
 /** A filter for files as people write it for a search: without a slash at any depth, with `!` in front everything else. */
@@ -5,14 +7,20 @@ export interface FileGlob {
   start: GlobState;
   /** The same filter as flags of ripgrep, when both surely mean the same. */
   flags: string[] | undefined;
+  /** Nothing below the directory can match. */
+  isElsewhere: boolean;
 }
 
-export function compileFileGlob(glob: string): FileGlob {
+/** The filter as seen from `directory`, in which a search starts. */
+export function compileFileGlob(glob: string, directory: string): FileGlob {
   const isNegated = glob.startsWith('!');
   const body = isNegated ? glob.slice(1) : glob;
-  const pattern = body.includes('/') ? body : `**/${body}`;
-  const { start } = compileGlob(pattern);
-  if (isNegated) return { start: without(start), flags: undefined };
+  const start = body.startsWith('/')
+    ? startBelow(directory, body)
+    : compileGlob(body.includes('/') ? body : `**/${body}`).start;
+  if (isNegated)
+    return { start: start === undefined ? everything : without(start), flags: undefined, isElsewhere: false };
+  if (start === undefined) return { start: nothing, flags: undefined, isElsewhere: true };
   const alternatives = expandBraces(body);
   // To ripgrep `?` is a byte, and the name `.` one like any other.
   const isPlain = alternatives.length <= 50 && alternatives.every((name) => /^(?!\.$)(?:[\w.-]|\*(?!\*))+$/.test(name));
@@ -22,7 +30,16 @@ export function compileFileGlob(glob: string): FileGlob {
   const types = [...[...names].map((name) => `--type-add=wanted:${name}`), '--type=wanted'];
   // Named files are few, and may be large: ripgrep maps those into memory when they are its arguments.
   const flags = body.includes('*') ? types : [...types, '--mmap'];
-  return { start, flags: isPlain ? flags : undefined };
+  return { start, flags: isPlain ? flags : undefined, isElsewhere: false };
+}
+
+/** An absolute pattern leads here by its first names, or is meant as in an ignore file: `/src` is the one right here. */
+function startBelow(directory: string, pattern: string): GlobState | undefined {
+  const { start } = compileGlob(pattern);
+  const names = directory.split('/').filter((name) => name !== '');
+  const here = names.reduce<GlobState | undefined>((state, name) => state?.enter(name), start);
+  const [, first = ''] = pattern.split('/');
+  return here ?? (/[*?[{\\]/.test(first) || existsSync(join(directory, first)) ? start : undefined);
 }
 
 function without(excluded: GlobState): GlobState {
@@ -36,3 +53,4 @@ function without(excluded: GlobState): GlobState {
 }
 
 const everything: GlobState = { matches: () => true, enter: () => everything };
+const nothing: GlobState = { matches: () => false, enter: () => undefined };

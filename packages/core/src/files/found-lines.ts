@@ -40,6 +40,13 @@ export class FoundLines {
     if (this.#isShown(line)) this.#keep(line);
   }
 
+  /** Takes back the lines of a file. */
+  drop(path: BytePath): void {
+    this.matches -= this.lines.get(path)?.filter(({ isMatch }) => isMatch).length ?? 0;
+    this.lines.delete(path);
+    this.notes.add('moved during the search and not shown', path);
+  }
+
   #isShown({ isMatch, number }: RgLine): boolean {
     if (isMatch) return this.matches <= this.#limit;
     if (this.matches < this.#limit) return true;

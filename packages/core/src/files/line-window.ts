@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { systemPath } from './byte-path.js';
+import { fromBytePath, systemPath } from './byte-path.js';
+import { isAtPath } from './open-file.js';
 import { maxColumns, type RgLine } from './rg-output.js';
 
 const before = 100;
@@ -32,11 +33,14 @@ function cut(bytes: Buffer, hasMoreBefore: boolean): string {
   return hasMoreAfter ? `${begun.replace(/\uFFFD{1,3}$/, '')}…` : begun;
 }
 
+const openFlags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY | constants.O_NOFOLLOW;
+
 /** The line from `start`, a little more than is shown, read from the file; `undefined` if ripgrep had to recode it. */
 async function readAround({ path, offset }: RgLine, start: number): Promise<Buffer | undefined> {
-  const handle = await open(systemPath(path), constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  const handle = await open(systemPath(path), openFlags);
   try {
-    if (!(await handle.stat()).isFile()) return undefined;
+    const stat = await handle.stat({ bigint: true });
+    if (!stat.isFile() || !(await isAtPath(handle.fd, stat, fromBytePath(path)))) return undefined;
     const mark = Buffer.alloc(3);
     await handle.read(mark, 0, 3, 0);
     if (mark.readUInt16BE(0) === 0xfffe || mark.readUInt16BE(0) === 0xfeff) return undefined;

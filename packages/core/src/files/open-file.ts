@@ -115,7 +115,8 @@ async function openWhenPossible<D>(realPath: string, openIt: Open<D>): Promise<D
 
 const maxWaits = 500;
 
-async function isAtPath(fd: number, stat: BigIntStats, realPath: string): Promise<boolean> {
+/** Whether what was opened lies at this very path, with no link on the way. */
+export async function isAtPath(fd: number, stat: BigIntStats, realPath: string): Promise<boolean> {
   const link = linkOfDescriptor(fd);
   if (link !== undefined) return link === realPath;
   // Elsewhere the name is asked again: it must still lead, without a link, to the object that was opened.

@@ -1,6 +1,7 @@
+import { realpath } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { setTimeout as setTimer } from 'node:timers';
-import { fromBytePath } from './byte-path.js';
+import { type BytePath, fromBytePath, systemPath } from './byte-path.js';
 import { compileFileGlob } from './file-glob.js';
 import { FoundLines } from './found-lines.js';
 import { lineText } from './line-window.js';
@@ -42,7 +43,7 @@ export async function searchText(ripgrep: Ripgrep, options: TextSearch): Promise
   const job: SearchJob = {
     ripgrep,
     options,
-    glob: options.glob === undefined ? undefined : compileFileGlob(options.glob),
+    glob: options.glob === undefined ? undefined : compileFileGlob(options.glob, fromBytePath(options.path)),
     isSecretPlace: secrecyOf(fromBytePath(options.path)) !== undefined,
     signal: AbortSignal.any([options.signal, time, enough.signal]),
     found: nothing(),
@@ -81,12 +82,19 @@ function isHidden({ options, found }: SearchJob): boolean {
 }
 
 async function resultOf({ found }: SearchJob, cut: FoundText['cut']): Promise<FoundText> {
+  await Promise.all([...found.lines.keys()].map(async (path) => (await isInPlace(path)) || found.drop(path)));
   const files = [...found.lines].map(async ([path, lines]) => ({
     path: fromBytePath(path),
     lines: await Promise.all(lines.map(shownLine)),
   }));
   const sorted = (await Promise.all(files)).sort((a, b) => (a.path < b.path ? -1 : 1));
   return { files: sorted, matches: found.matches, notes: found.notes, ...(cut !== undefined && { cut }) };
+}
+
+/** Links are not followed; but a directory may have become one after it was listed and before its files were opened. */
+async function isInPlace(path: BytePath): Promise<boolean> {
+  const real = await realpath(systemPath(path), { encoding: 'latin1' }).catch(() => undefined);
+  return real === path;
 }
 
 async function shownLine(line: RgLine): Promise<FoundLine> {

@@ -89,6 +89,41 @@ test.each([
   expect(lines.slice(1).filter((line) => line !== '1: hit')).toEqual(expected);
 });
 
+test.each([
+  ['/src/*.ts', ['src/b.ts']],
+  ['/*.ts', ['a.ts']],
+  ['ROOT/src/*.ts', ['src/b.ts']],
+  ['ROOT/**/*.ts', ['a.ts', 'src/b.ts']],
+  ['/**/src/*.ts', ['src/b.ts']],
+  ['!ROOT/src/*.ts', ['a.ts']],
+  ['!/elsewhere/*.ts', ['a.ts', 'src/b.ts']],
+])('the absolute glob %s selects %j', async (glob, expected) => {
+  const root = tempDirectory({ 'a.ts': 'hit', 'src/b.ts': 'hit' });
+  const lines = await grep(root, { pattern: 'hit', glob: glob.replace('ROOT', root) });
+  expect(lines.slice(1).filter((line) => line !== '1: hit')).toEqual(expected);
+});
+
+test('a glob that leads out of the directory is refused', async () => {
+  const root = tempDirectory({ 'src/a.ts': 'hit', 'lib/b.ts': 'hit' });
+  const tool = await toolIn(root);
+  for (const glob of ['../*', 'src/../../*.ts'])
+    expect(tool.validateToolParams({ pattern: 'hit', glob })).toContain('".." is not possible');
+  for (const glob of ['/elsewhere/*.ts', `${root}/lib/*.ts`])
+    await expect(grep(root, { pattern: 'hit', path: 'src', glob })).rejects.toMatchObject({
+      type: 'invalid_tool_params',
+      message: `The glob ${glob} leads out of ${root}/src: give the directory as path and a glob seen from there.`,
+    });
+  expect(await grep(root, { pattern: 'hit', path: 'src/a.ts', glob: `${root}/src/*.ts` })).toHaveLength(3);
+});
+
+test('a glob that leads into one directory of the workspace searches that one', async () => {
+  const [root, other] = [tempDirectory({ a: 'hit' }), tempDirectory({ a: 'hit', b: 'hit' })];
+  const workspace = await Workspace.open(root, [other]);
+  const tool = new GrepTool(workspace, { rules: new IgnoreRules(workspace.roots) }, new Ripgrep());
+  const result = await tool.execute({ pattern: 'hit', glob: `${other}/a` }, new AbortController().signal);
+  expect(result.llmContent).toBe(`Found 1 match for "hit" in ${other} (files: ${other}/a):\n${other}/a\n1: hit`);
+});
+
 test('a glob that leaves out the file that path names is refused', async () => {
   const root = tempDirectory({ 'a.txt': 'hit' });
   await expect(grep(root, { pattern: 'hit', path: 'a.txt', glob: '*.md' })).rejects.toMatchObject({
@@ -385,6 +420,24 @@ describe('safety', () => {
     expect((await grep(root, { pattern: 'hit' })).slice(1)).toEqual(['a', '1: hit']);
     expect(readdirSync(root)).not.toContain('pwned');
   });
+
+  test.skipIf(process.platform === 'win32')(
+    'a directory that becomes a link shows nothing of where it leads',
+    async () => {
+      const outside = tempDirectory({ 'a.txt': 'hit outside\n' });
+      const root = tempDirectory({ 'sub/a.txt': 'hit\n', 'b.txt': 'hit\n' });
+      const { rgPath } = await import('@vscode/ripgrep');
+      const swap = `[ -L '${root}/sub' ] || { mv '${root}/sub' '${root}/was' && ln -s '${outside}' '${root}/sub'; }`;
+      const program = join(tempDirectory({ rg: `#!/bin/sh\n${swap}\nexec '${rgPath}' "$@"\n` }), 'rg');
+      chmodSync(program, 0o755);
+      const ripgrep = new Ripgrep(() => Promise.resolve(program));
+      expect((await grep(root, { pattern: 'hit', glob: '*.txt' }, { ripgrep })).slice(1)).toEqual([
+        'b.txt',
+        '1: hit',
+        '(moved during the search and not shown: sub/a.txt)',
+      ]);
+    },
+  );
 
   test('what may not be read is absent from matches and counts', async () => {
     const root = tempDirectory({ 'secret.txt': 'hit', 'dir/x': 'hit', 'open.txt': 'hit' });

@@ -1,4 +1,4 @@
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import type { XStatic } from 'typebox/schema';
 import { ToolError } from '../errors.js';
 import { toBytePath } from '../files/byte-path.js';
@@ -73,6 +73,7 @@ export class GrepTool extends SearchTool<Params> {
     if (pattern.includes('\0')) return 'pattern contains a NUL character';
     const problem = glob === undefined ? undefined : globProblem(glob);
     if (problem !== undefined) return `glob: ${problem}`;
+    if (glob?.split('/').includes('..')) return 'glob: ".." is not possible; give the directory as path';
     const odd = path === undefined ? undefined : oddSpelling(path);
     return odd === undefined ? null : `path is refused: ${odd}`;
   }
@@ -90,6 +91,7 @@ export class GrepTool extends SearchTool<Params> {
       const { path } = await this.judged.recall(params, wanted);
       const kind = await searchPlace(path);
       if (kind === 'file') refuseIfLeftOut(wanted, params.glob);
+      else if (params.glob !== undefined && compileFileGlob(params.glob, path).isElsewhere) continue;
       const found = await searchText(this.#ripgrep, {
         ...this.#visibility,
         pattern: params.pattern,
@@ -105,14 +107,20 @@ export class GrepTool extends SearchTool<Params> {
       results.push({ path, found });
       left = Math.max(0, left - found.matches);
     }
+    if (results.length === 0) throw outsideError(params, this.places(params));
     return resultOf(params, results);
   }
 }
 
 /** A named file is searched or refused, never left out in silence. */
 function refuseIfLeftOut(path: string, glob: string | undefined): void {
-  if (glob === undefined || compileFileGlob(glob).start.matches(basename(path))) return;
+  if (glob === undefined || compileFileGlob(glob, dirname(path)).start.matches(basename(path))) return;
   throw new ToolError('invalid_tool_params', `The glob ${glob} leaves out ${path}: give path or glob, not both.`);
+}
+
+function outsideError({ glob }: Params, places: readonly string[]): ToolError {
+  const message = `The glob ${glob} leads out of ${places.join(', ')}: give the directory as path and a glob seen from there.`;
+  return new ToolError('invalid_tool_params', message);
 }
 
 function resultOf(params: Params, results: readonly { path: string; found: FoundText }[]): ToolResult {
