@@ -1,4 +1,5 @@
-import { compileComponent, compileGitGlob } from '../text/glob.js';
+import { compileGitGlob } from '../text/git-glob.js';
+import { compileComponent } from '../text/glob-component.js';
 
 /** One parsed ignore file, in git's syntax. The last rule that matches decides. */
 export class IgnoreFile {
@@ -64,7 +65,8 @@ const wildcards = /[*?[\\]/;
 
 function parseRule(line: string, order: number): Rule | undefined {
   if (line.startsWith('#')) return undefined;
-  const text = withoutTrailingSpaces(line);
+  // Git's lines end where C's strings do.
+  const text = withoutTrailingSpaces(line.replace(/\0.*/s, ''));
   const isNegated = text.startsWith('!');
   const body = isNegated ? text.slice(1) : text;
   const isForDirectories = body.endsWith('/');
@@ -83,12 +85,8 @@ function nameRule(pattern: string): Pick<Rule, 'name' | 'extension' | 'matches'>
 
 /** A rule with a slash holds for one path, seen from the directory of its file. */
 function pathRule(pattern: string): Pick<Rule, 'name' | 'matches'> {
-  const way = pattern.replace(/^\//, '');
-  const name = way.slice(way.lastIndexOf('/') + 1);
-  const key = wildcards.test(name) ? {} : { name };
-  if (!wildcards.test(way)) return { ...key, matches: (last, directory) => directory + last === way };
-  const matches = compileGitGlob(way);
-  return { ...key, matches: (last, directory) => matches(directory + last) };
+  const { name, matches } = compileGitGlob(pattern.replace(/^\//, ''));
+  return { ...(name !== undefined && { name }), matches: (last, directory) => matches(directory + last) };
 }
 
 /** Spaces at the end do not count unless a backslash protects them. */

@@ -24,6 +24,7 @@ const signal = new AbortController().signal;
 const rules = [
   'a', '/a', 'a/', 'b/', '/b/c', 'a/**', '**/c', 'b/**/a', '*', '/*', '*/', '!a', '!*/', '!b/c', '!*.txt', '*.txt', '*.log',
   '!keep*', 'keep*', '?', '[ab]', '[!a]', '[[:alpha:]]', '{a,b}', '.*', '!.*', 'a b', 'é*', '\\!x', '\\#x', '# note', '', 'x ', 'x\\ ',
+  './b/**', './**/*.txt', 'b//**', '//**', 'b/[^/]*.txt', '[!/]*.txt', '/[^/]*', '!/b', '*[^/]', 'b\\/c', '***/c', 'b/***/a', 'b***', '**a', 'b**/a', 'x.txt\0a',
 ];
 const directories = ['', 'a', 'b', 'b/c', 'b/c/a', 'sub dir', '.hidden', 'é'];
 const names = [

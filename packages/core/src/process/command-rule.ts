@@ -1,4 +1,4 @@
-import { compileComponent, literalComponent } from '../text/glob.js';
+import { compileComponent, literalComponent } from '../text/glob-component.js';
 import { unknownPart } from './command-analysis.js';
 
 /** Whether a rule holds for a command: `maybe` when that depends on something only the run can tell. */

@@ -1,6 +1,6 @@
 import { lstat, readdir, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
-import { compileComponent, literalComponent } from '../text/glob.js';
+import { compileComponent, literalComponent } from '../text/glob-component.js';
 import type { Pattern } from './expand-word.js';
 
 /** A path as a command spells it, seen from a directory. */

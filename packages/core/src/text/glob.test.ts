@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { compileComponent, compileGlob, expandBraces } from './glob.js';
+import { expandBraces } from './expand-braces.js';
+import { compileGlob } from './glob.js';
+import { compileComponent } from './glob-component.js';
 
 describe('a glob', () => {
   test.each([
@@ -30,6 +32,10 @@ describe('a glob', () => {
     ['[id].tsx', 'i.tsx', true],
     ['app/[id]/(group)/page.tsx', 'app/[id]/(group)/page.tsx', true],
     ['a[', 'a[', true],
+    ['?.txt', '😀.txt', true],
+    ['??.txt', '😀.txt', false],
+    ['*?[😀-😂]', 'x😀😁', true],
+    ['*??', '😀', false],
   ])('%s on %s: %s', (pattern, path, expected) => {
     expect(compileGlob(pattern).matches(path)).toBe(expected);
   });
@@ -43,6 +49,17 @@ describe('a glob', () => {
   test.each(['.', './', '/'])('of no name, as %j is, enters no directory', (pattern) => {
     expect(compileGlob(pattern).start.enter('a')).toBeUndefined();
     expect(compileGlob(pattern, { ignoreCase: true }).start.enter('a')).toBeUndefined();
+  });
+
+  test.each([
+    ['ΣΑΣ*', 'ΣΑΣΑ.txt'],
+    ['*σ', 'ΑΣ'],
+    ['ΑΣ', 'ας'],
+    ['[[:upper:]]*.md', 'README.md'],
+    ['[[:lower:]]*.md', 'README.md'],
+    ['[A-Z].md', 'a.md'],
+  ])('%s matches %s when case is ignored', (pattern, path) => {
+    expect(compileGlob(pattern, { ignoreCase: true }).matches(path)).toBe(true);
   });
 
   test('says which directories are not worth entering', () => {
@@ -65,7 +82,15 @@ describe('hostile patterns', () => {
   test('many stars take no longer than pattern times name', () => {
     const name = 'a'.repeat(255);
     expect(compileComponent(`${'*a'.repeat(100)}*b`)(name)).toBe(false);
+    expect(compileGlob(`${'**/'.repeat(1300)}b`).matches(`${'a/'.repeat(400)}b`)).toBe(true);
     expect(compileGlob(`${'**/a*/'.repeat(100)}b`).matches(`${'aa/'.repeat(400)}c`)).toBe(false);
+  });
+
+  test('deeply nested braces count once each', () => {
+    const letters = 'abcdefghijk'.split('');
+    const nested = letters.reduceRight((inner, letter) => `{${letter},${inner}}`);
+    expect(expandBraces(nested)).toEqual(letters);
+    expect(expandBraces('{a{b,c}}{d')).toEqual(['{ab}{d', '{ac}{d']);
   });
 
   test('nested braces are all expanded', () => {

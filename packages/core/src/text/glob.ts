@@ -1,3 +1,6 @@
+import { expandBraces } from './expand-braces.js';
+import { type Component, compileComponent, foldCase } from './glob-component.js';
+
 /**
  * Glob patterns in time linear in pattern times name, whatever the pattern: a star that fails is retried from the last
  * star only, at the level of characters and again at the level of path components. No regular expressions, so neither
@@ -18,15 +21,11 @@ export interface GlobState {
   enter(name: string): GlobState | undefined;
 }
 
-/** Tests one path component. */
-export type Component = (name: string) => boolean;
-
 export interface GlobOptions {
   ignoreCase?: boolean;
 }
 
 const maxLength = 4096;
-const maxAlternatives = 1000;
 
 /**
  * A pattern as people write it: `*`, `?`, `[a-z]`, `**`, `{a,b}`, and `\` before a character that is meant literally.
@@ -35,9 +34,9 @@ const maxAlternatives = 1000;
  */
 export function compileGlob(pattern: string, { ignoreCase = false }: GlobOptions = {}): Glob {
   if (pattern.length > maxLength) throw new RangeError(`the pattern is longer than ${maxLength} characters`);
-  const folded = ignoreCase ? pattern.toLowerCase() : pattern;
+  const folded = ignoreCase ? foldCase(pattern) : pattern;
   const sources = new Set([folded, ...expandBraces(folded)]);
-  const start = stateOf([...sources].flatMap((source) => open(stepsOf(source, orLiteral))));
+  const start = stateOf([...sources].flatMap((source) => open(stepsOf(partsOf(source, { ignoreCase })))));
   return globOf(ignoreCase ? foldState(start) : start);
 }
 
@@ -52,24 +51,9 @@ export function globProblem(pattern: string): string | undefined {
   }
 }
 
-/** A pattern with slashes as git reads it: no braces, nothing matched but by the letter. Tests a whole relative path. */
-export function compileGitGlob(pattern: string): (path: string) => boolean {
-  const names = pattern.split('/');
-  if (names.includes('**')) {
-    const glob = globOf(stateOf(open(stepsOf(pattern, compileComponent))));
-    return (path) => glob.matches(path);
-  }
-  const components = names.map(compileComponent);
-  return (path) => {
-    let start = 0;
-    for (const [index, component] of components.entries()) {
-      const slash = path.indexOf('/', start);
-      const isLast = index === components.length - 1;
-      if (slash < 0 !== isLast || !component(isLast ? path.slice(start) : path.slice(start, slash))) return false;
-      start = slash + 1;
-    }
-    return true;
-  };
+/** The same for a pattern that is in parts already. */
+export function globOfParts(parts: readonly Part[]): Glob {
+  return globOf(stateOf(open(stepsOf(parts))));
 }
 
 function globOf(start: GlobState): Glob {
@@ -85,26 +69,32 @@ function globOf(start: GlobState): Glob {
   };
 }
 
-const anyDepth = Symbol('**');
+/** Any number of directories: `**`. */
+export const anyDepth = Symbol('**');
 
-/** One component of the pattern and what follows it. */
+/** What one component of a pattern asks for. */
+export type Part = Component | typeof anyDepth;
+
+/** One part of the pattern and what follows it. */
 interface Step {
-  part: Component | typeof anyDepth;
+  part: Part;
   next: Step | undefined;
 }
 
-function stepsOf(pattern: string, compile: (name: string) => Component): Step | undefined {
-  const names = pattern.split('/').filter((name) => name !== '' && name !== '.');
+function stepsOf(parts: readonly Part[]): Step | undefined {
+  const distinct = parts.filter((part, index) => part !== anyDepth || parts[index + 1] !== anyDepth);
   // `dir/**` is everything below `dir`, not `dir` itself.
-  if (names.at(-1) === '**') names.push('*');
-  return names.reduceRight<Step | undefined>(
-    (next, name) => ({ part: name === '**' ? anyDepth : compile(name), next }),
-    undefined,
-  );
+  if (distinct.at(-1) === anyDepth) distinct.push(() => true);
+  return distinct.reduceRight<Step | undefined>((next, part) => ({ part, next }), undefined);
 }
 
-function orLiteral(literal: string): Component {
-  const component = compileComponent(literal);
+function partsOf(pattern: string, options: GlobOptions): Part[] {
+  const names = pattern.split('/').filter((name) => name !== '' && name !== '.');
+  return names.map((name) => (name === '**' ? anyDepth : orLiteral(name, options)));
+}
+
+function orLiteral(literal: string, options: GlobOptions): Component {
+  const component = compileComponent(literal, options);
   return /[[\]\\]/.test(literal) ? (name) => name === literal || component(name) : component;
 }
 
@@ -136,162 +126,11 @@ function following(step: Step, name: string): Step[] {
 
 function foldState(state: GlobState): GlobState {
   const folded: GlobState = {
-    matches: (name) => state.matches(name.toLowerCase()),
+    matches: (name) => state.matches(foldCase(name)),
     enter(name) {
-      const next = state.enter(name.toLowerCase());
+      const next = state.enter(foldCase(name));
       return next === state ? folded : next && foldState(next);
     },
   };
   return folded;
-}
-
-/** `a{b,c}d` → `abd`, `acd`. Braces without a comma or a partner are ordinary characters. */
-export function expandBraces(pattern: string): string[] {
-  const done: string[] = [];
-  const pending = [pattern];
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const group = firstGroup(next);
-    if (group === undefined) done.push(next);
-    else pending.push(...group.toReversed());
-    if (done.length + pending.length > maxAlternatives)
-      throw new RangeError(`the braces stand for more than ${maxAlternatives} patterns`);
-  }
-  return [...new Set(done)];
-}
-
-/** The alternatives of the innermost group that closes first, each put back into the pattern. */
-function firstGroup(pattern: string): string[] | undefined {
-  const starts: { at: number; commas: number[] }[] = [];
-  let innermost: { from: number; to: number; commas: number[] } | undefined;
-  for (let at = 0; at < pattern.length && innermost === undefined; at++) {
-    const character = pattern[at];
-    if (character === '\\') at++;
-    else if (character === '{') starts.push({ at, commas: [] });
-    else if (character === ',') starts.at(-1)?.commas.push(at);
-    else if (character === '}') {
-      const group = starts.pop();
-      if (group !== undefined && group.commas.length > 0) innermost = { from: group.at, to: at, commas: group.commas };
-    }
-  }
-  if (innermost === undefined) return undefined;
-  const { from, to, commas } = innermost;
-  const bounds = [from, ...commas, to];
-  return commas
-    .concat(to)
-    .map(
-      (end, index) => pattern.slice(0, from) + pattern.slice((bounds[index] ?? from) + 1, end) + pattern.slice(to + 1),
-    );
-}
-
-const wildcards = /[*?[\\]/;
-
-type Token = number | 'any' | 'star' | ((code: number) => boolean);
-
-/** A pattern that `compileComponent` takes for this text alone. */
-export function literalComponent(text: string): string {
-  return text.replace(/[*?[\\]/g, String.raw`\$&`);
-}
-
-/** One component of a pattern, without braces: what git calls wildmatch. A broken pattern matches nothing, as in git. */
-export function compileComponent(pattern: string): Component {
-  if (!wildcards.test(pattern)) return (name) => name === pattern;
-  if (pattern === '*' || pattern === '**') return () => true;
-  const [before, after] = [pattern.slice(0, -1), pattern.slice(1)];
-  if (pattern.startsWith('*') && !wildcards.test(after)) return (name) => name.endsWith(after);
-  if (pattern.endsWith('*') && !wildcards.test(before)) return (name) => name.startsWith(before);
-  const tokens = tokensOf(pattern);
-  if (tokens === undefined) return () => false;
-  const literal = longestLiteral(tokens);
-  return (name) => name.includes(literal) && fits(tokens, name);
-}
-
-/** What every match contains: looking for it first is much faster than trying the pattern on every name. */
-function longestLiteral(tokens: readonly Token[]): string {
-  const runs = tokens.map((token) => (typeof token === 'number' ? String.fromCharCode(token) : '\0')).join('');
-  return runs.split('\0').reduce((longest, run) => (run.length > longest.length ? run : longest), '');
-}
-
-function fits(tokens: readonly Token[], name: string): boolean {
-  let [token, at, star, retry] = [0, 0, -1, 0];
-  while (at < name.length) {
-    const current = tokens[token];
-    if (current === 'star') {
-      star = token++;
-      retry = at;
-    } else if (current !== undefined && fitsOne(current, name.charCodeAt(at))) {
-      token++;
-      at++;
-    } else if (star >= 0) {
-      token = star + 1;
-      at = ++retry;
-    } else return false;
-  }
-  while (tokens[token] === 'star') token++;
-  return token === tokens.length;
-}
-
-function fitsOne(token: Exclude<Token, 'star'>, code: number): boolean {
-  if (typeof token === 'number') return token === code;
-  return token === 'any' || token(code);
-}
-
-function tokensOf(pattern: string): Token[] | undefined {
-  const tokens: Token[] = [];
-  for (let at = 0; at < pattern.length; at++) {
-    const character = pattern[at];
-    if (character === '*') tokens.push('star');
-    else if (character === '?') tokens.push('any');
-    else if (character === '[') {
-      const set = parseSet(pattern, at);
-      if (set === undefined) return undefined;
-      tokens.push(set.has);
-      at = set.end;
-    } else {
-      if (character === '\\' && ++at === pattern.length) return undefined;
-      tokens.push(pattern.charCodeAt(at));
-    }
-  }
-  return tokens;
-}
-
-const classes: Record<string, RegExp> = {
-  alnum: /[A-Za-z0-9]/,
-  alpha: /[A-Za-z]/,
-  blank: /[ \t]/,
-  cntrl: /(?![\x80-\x9f])\p{Cc}/u,
-  digit: /[0-9]/,
-  graph: /[!-~]/,
-  lower: /[a-z]/,
-  print: /[ -~]/,
-  punct: /[!-/:-@[-`{-~]/,
-  space: /[ \t-\r]/,
-  upper: /[A-Z]/,
-  xdigit: /[0-9A-Fa-f]/,
-};
-
-/** `[a-z]`, `[!x]`, `[]x]`, `[[:digit:]]`, starting at the opening bracket. */
-function parseSet(pattern: string, start: number): { has: (code: number) => boolean; end: number } | undefined {
-  const isNegated = pattern[start + 1] === '!' || pattern[start + 1] === '^';
-  const first = start + (isNegated ? 2 : 1);
-  const tests: ((code: number) => boolean)[] = [];
-  for (let at = first; at < pattern.length; at++) {
-    if (pattern[at] === ']' && at > first)
-      return { end: at, has: (code) => tests.some((test) => test(code)) !== isNegated };
-    const named = /^\[:(\w*):\]/.exec(pattern.slice(at, at + 12));
-    if (named) {
-      const set = classes[named[1] ?? ''];
-      if (set === undefined) return undefined;
-      tests.push((code) => set.test(String.fromCharCode(code)));
-      at += named[0].length - 1;
-      continue;
-    }
-    if (pattern[at] === '\\') at++;
-    const low = pattern.charCodeAt(at);
-    const isRange = pattern[at + 1] === '-' && at + 2 < pattern.length && pattern[at + 2] !== ']';
-    if (isRange) at += pattern[at + 2] === '\\' ? 3 : 2;
-    const high = pattern.charCodeAt(at);
-    // In `[z-a]` git has seen the `z` before it comes to the range.
-    tests.push((code) => code === low || (code >= low && code <= high));
-  }
-  return undefined;
 }

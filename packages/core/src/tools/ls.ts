@@ -10,7 +10,8 @@ import { type Listing, listDirectory } from '../files/list-directory.js';
 import { confirmReading, pathTarget } from '../files/path-target.js';
 import type { Visibility } from '../files/visibility.js';
 import { oddSpelling, type Workspace } from '../files/workspace.js';
-import { expandBraces, globProblem } from '../text/glob.js';
+import { expandBraces } from '../text/expand-braces.js';
+import { globProblem } from '../text/glob.js';
 import { BaseTool, type ToolResult } from './tools.js';
 
 const parameterSchema = {

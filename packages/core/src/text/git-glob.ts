@@ -1,0 +1,58 @@
+import { anyDepth, globOfParts, type Part } from './glob.js';
+import { type Component, compileTokens, type Token, tokensOf } from './glob-component.js';
+
+/** A pattern with slashes as git reads it: no braces, nothing matched but by the letter. */
+export interface GitGlob {
+  /** Tests a whole relative path. */
+  matches(path: string): boolean;
+  /** Set when every path that matches ends in this name. */
+  name?: string;
+}
+
+const slash = '/'.charCodeAt(0);
+
+export function compileGitGlob(pattern: string): GitGlob {
+  // Git compares what precedes the first wildcard by itself, and reads the rest as a pattern that begins there.
+  const before = pattern.slice(0, pattern.search(/[*?[\\]|$/));
+  const tokens = tokensOf(pattern.slice(before.length));
+  if (tokens === undefined) return { matches: () => false };
+  const parts = partsOf(tokens);
+  const matchesRest = compileParts(parts);
+  const matches = (path: string) => path.startsWith(before) && matchesRest(path.slice(before.length));
+  // To git `a**/b` is `ab` as well.
+  const isWhole = before === '' || before.endsWith('/') || parts[0] !== anyDepth;
+  const name = /(?:^|\/)([^*?[\\\]/]+)$/.exec(pattern)?.[1];
+  return name !== undefined && isWhole ? { matches, name } : { matches };
+}
+
+/** The slashes of the pattern are those outside of sets; two stars or more that stand alone are any number of directories. */
+function partsOf(tokens: readonly Token[]): Part[] {
+  const parts: Token[][] = [[]];
+  for (const token of tokens) {
+    if (token === slash) parts.push([]);
+    else parts.at(-1)?.push(token);
+  }
+  return parts.map((part) =>
+    part.length > 1 && part.every((token) => token === 'star') ? anyDepth : compileTokens(part),
+  );
+}
+
+function compileParts(parts: readonly Part[]): (path: string) => boolean {
+  const components = parts.filter((part) => part !== anyDepth);
+  if (components.length === parts.length) return inOrder(components);
+  const glob = globOfParts(parts);
+  return (path) => glob.matches(path);
+}
+
+function inOrder(components: readonly Component[]): (path: string) => boolean {
+  return (path) => {
+    let start = 0;
+    for (const [index, component] of components.entries()) {
+      const end = path.indexOf('/', start);
+      const isLast = index === components.length - 1;
+      if (end < 0 !== isLast || !component(isLast ? path.slice(start) : path.slice(start, end))) return false;
+      start = end + 1;
+    }
+    return true;
+  };
+}

@@ -1,0 +1,165 @@
+/** Tests one path component. */
+export type Component = (name: string) => boolean;
+
+export interface ComponentOptions {
+  /** Pattern and names have gone through `foldCase`. */
+  ignoreCase?: boolean;
+}
+
+/** Letter by letter: a sigma at the end of a word is a sigma. */
+export function foldCase(text: string): string {
+  return text.toLowerCase().replaceAll('ς', 'σ');
+}
+
+/** A pattern that `compileComponent` takes for this text alone. */
+export function literalComponent(text: string): string {
+  return text.replace(/[*?[\\]/g, String.raw`\$&`);
+}
+
+/** One component of a pattern, without braces: what git calls wildmatch. A broken pattern matches nothing, as in git. */
+export function compileComponent(pattern: string, options: ComponentOptions = {}): Component {
+  if (!/[*?[\\]/.test(pattern)) return (name) => name === pattern;
+  const tokens = tokensOf(pattern, options);
+  return tokens === undefined ? () => false : compileTokens(tokens);
+}
+
+/** A character by its code point, `?`, `*`, or a set. */
+export type Token = number | 'any' | 'star' | ((code: number) => boolean);
+
+export function compileTokens(tokens: readonly Token[]): Component {
+  const [before, after] = [literalOf(tokens.slice(0, -1)), literalOf(tokens.slice(1))];
+  if (tokens.every((token) => token === 'star') && tokens.length > 0) return () => true;
+  if (tokens[0] === 'star' && after !== undefined) return (name) => name.endsWith(after);
+  if (tokens.at(-1) === 'star' && before !== undefined) return (name) => name.startsWith(before);
+  const whole = literalOf(tokens);
+  if (whole !== undefined) return (name) => name === whole;
+  const literal = longestLiteral(tokens);
+  return (name) => name.includes(literal) && fits(tokens, name);
+}
+
+function literalOf(tokens: readonly Token[]): string | undefined {
+  const codes = tokens.filter((token) => typeof token === 'number');
+  return codes.length === tokens.length ? codes.map((code) => String.fromCodePoint(code)).join('') : undefined;
+}
+
+/** What every match contains: looking for it first is much faster than trying the pattern on every name. */
+function longestLiteral(tokens: readonly Token[]): string {
+  const runs = tokens.map((token) => (typeof token === 'number' ? String.fromCodePoint(token) : '\0')).join('');
+  return runs.split('\0').reduce((longest, run) => (run.length > longest.length ? run : longest), '');
+}
+
+function fits(tokens: readonly Token[], name: string): boolean {
+  let [token, at, star, retry] = [0, 0, -1, 0];
+  while (at < name.length) {
+    const current = tokens[token];
+    if (current === 'star') {
+      star = token++;
+      retry = at;
+    } else if (current !== undefined && fitsOne(current, name.codePointAt(at) ?? 0)) {
+      token++;
+      at = next(name, at);
+    } else if (star >= 0) {
+      token = star + 1;
+      at = retry = next(name, retry);
+    } else return false;
+  }
+  while (tokens[token] === 'star') token++;
+  return token === tokens.length;
+}
+
+/** Where the next character begins. */
+function next(name: string, at: number): number {
+  return at + ((name.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
+}
+
+function fitsOne(token: Exclude<Token, 'star'>, code: number): boolean {
+  if (typeof token === 'number') return token === code;
+  return token === 'any' || token(code);
+}
+
+/** `undefined` when the pattern is broken. */
+export function tokensOf(pattern: string, options: ComponentOptions = {}): Token[] | undefined {
+  const characters = Array.from(pattern);
+  const tokens: Token[] = [];
+  for (let at = 0; at < characters.length; at++) {
+    const character = characters[at];
+    if (character === '*') tokens.push('star');
+    else if (character === '?') tokens.push('any');
+    else if (character === '[') {
+      const set = parseSet(characters, at, options);
+      if (set === undefined) return undefined;
+      tokens.push(set.has);
+      at = set.end;
+    } else {
+      if (character === '\\' && ++at === characters.length) return undefined;
+      tokens.push(codeAt(characters, at));
+    }
+  }
+  return tokens;
+}
+
+function codeAt(characters: readonly string[], at: number): number {
+  return characters[at]?.codePointAt(0) ?? Number.NaN;
+}
+
+/** As git has them: ASCII alone. */
+const classes = new Map([
+  ['alnum', /[A-Za-z0-9]/],
+  ['alpha', /[A-Za-z]/],
+  ['blank', /[ \t]/],
+  ['cntrl', /(?![\x80-\x9f])\p{Cc}/u],
+  ['digit', /[0-9]/],
+  ['graph', /[!-~]/],
+  ['lower', /[a-z]/],
+  ['print', /[ -~]/],
+  ['punct', /[!-/:-@[-`{-~]/],
+  ['space', /[ \t\n\r]/],
+  ['upper', /[A-Z]/],
+  ['xdigit', /[0-9A-Fa-f]/],
+]);
+
+/** What a pattern says at one place, up to its last character. */
+interface Parsed {
+  has: (code: number) => boolean;
+  end: number;
+}
+
+/** `[a-z]`, `[!x]`, `[]x]`, `[[:digit:]]`, starting at the opening bracket; `undefined` when it is broken. */
+function parseSet(characters: readonly string[], start: number, options: ComponentOptions): Parsed | undefined {
+  const isNegated = characters[start + 1] === '!' || characters[start + 1] === '^';
+  const first = start + (isNegated ? 2 : 1);
+  const members: Parsed[] = [];
+  for (let at = first; at < characters.length; at++) {
+    if (characters[at] === ']' && at > first)
+      return { end: at, has: (code) => members.some(({ has }) => has(code)) !== isNegated };
+    const named = classAt(characters, at);
+    const member = named === undefined ? parseRange(characters, at) : parseClass(named, at, options);
+    if (member === undefined) return undefined;
+    members.push(member);
+    at = member.end;
+  }
+  return undefined;
+}
+
+function parseClass(name: string, start: number, { ignoreCase = false }: ComponentOptions): Parsed | undefined {
+  const letters = classes.get(ignoreCase && name === 'upper' ? 'lower' : name);
+  const end = start + '[::]'.length + name.length - 1;
+  return letters && { end, has: (code) => letters.test(String.fromCodePoint(code)) };
+}
+
+/** `a-z`, or a character alone. */
+function parseRange(characters: readonly string[], start: number): Parsed {
+  const from = characters[start] === '\\' ? start + 1 : start;
+  const isRange = characters[from + 1] === '-' && from + 2 < characters.length && characters[from + 2] !== ']';
+  const to = isRange ? from + (characters[from + 2] === '\\' ? 3 : 2) : from;
+  const [low, high] = [codeAt(characters, from), codeAt(characters, to)];
+  // In `[z-a]` git has seen the `z` before it comes to the range.
+  return { end: to, has: (code) => code === low || (code >= low && code <= high) };
+}
+
+/** The name of a class such as `[:digit:]`, known or not. */
+function classAt(characters: readonly string[], at: number): string | undefined {
+  if (characters[at] !== '[' || characters[at + 1] !== ':') return undefined;
+  const end = characters.indexOf(']', at + 2);
+  return end > at + 2 && characters[end - 1] === ':' ? characters.slice(at + 2, end - 1).join('') : undefined;
+}
