@@ -131,11 +131,11 @@ describe('a hostile ignore file', () => {
   });
 
   test('with more rules than can be tried on every name is noted and not used', () => {
-    const lines = Array.from({ length: 10_000 }, (_, index) => `*a*${index}?`);
+    const lines = Array.from({ length: 5000 }, (_, index) => `*a*${index}?`);
     const root = tempDirectory({ '.latheignore': `${lines.join('\n')}\n# *\nplain\n`, b: '' });
     expect(problemsIn(root)).toEqual([]);
     writeFileSync(join(root, '.latheignore'), `${lines.join('\n')}\n?b\n`);
-    expect(problemsIn(root)).toEqual(['.latheignore: more than 10000 rules with wildcards']);
+    expect(problemsIn(root)).toEqual(['.latheignore: more than 5000 rules with wildcards']);
   });
 
   test('with a byte order mark and Windows line ends works', () => {

@@ -13,7 +13,7 @@ export function hasOnlyPlainRules(text: string): boolean {
   return isText && linesOf(text).every((line) => plainRule.test(line));
 }
 
-const maxWildcardRules = 10_000;
+const maxWildcardRules = 5000;
 
 /**
  * Why an ignore file asks for too much. A rule with a wildcard is tried on every name, one without is looked up: beyond

@@ -32,7 +32,7 @@ type Params = XStatic<typeof parameterSchema>;
 /** A directory with more entries is better searched by name. */
 const maxEntries = 300;
 /** Every one is tried on every name. */
-const maxIgnoreChars = 32_768;
+const maxIgnoreChars = 16_384;
 
 /** `list_directory`: the entries of one directory, directories first. */
 export class LSTool extends BaseTool<Params> {
