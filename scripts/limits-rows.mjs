@@ -90,7 +90,7 @@ export const fixed = {
     ['core/src/tools/ls.ts', 'maxEntries', 'Entries that `list_directory` names'],
     ['core/src/tools/ls.ts', 'maxIgnoreChars', 'Characters of all patterns of its `ignore`, their braces written out'],
     ['core/src/text/glob.ts', 'maxLength', 'Characters of a glob'],
-    ['core/src/text/glob.ts', 'maxAlternatives', 'Alternatives that it may expand to'],
+    ['core/src/text/expand-braces.ts', 'maxAlternatives', 'Alternatives that it may expand to'],
     [
       'core/src/files/plain-rules.ts',
       'maxWildcardRules',
