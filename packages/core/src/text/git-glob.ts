@@ -4,7 +4,7 @@ import { type Component, compileTokens, type Token, tokensOf } from './glob-comp
 /** A pattern with slashes as git reads it: no braces, nothing matched but by the letter. */
 export interface GitGlob {
   /** Tests a whole relative path. */
-  matches(path: string): boolean;
+  matches: (path: string) => boolean;
   /** Set when every path that matches ends in this name. */
   name?: string;
 }
