@@ -1,34 +1,58 @@
+import { existsSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { type BytePath, toBytePath } from './byte-path.js';
+import { isAbsolute, join } from 'node:path';
+import { type BytePath, fromBytePath, systemPath, toBytePath } from './byte-path.js';
+import { excludesSetting } from './git-config.js';
+import { secrecyOf } from './protected-paths.js';
 import { readSmallFile } from './small-file.js';
 
-/** The user's own excludes file: `core.excludesFile` of git's configuration, or the place git looks in without it. */
-export function userExcludes(environment: NodeJS.ProcessEnv, home = homedir()): string {
+/**
+ * The user's own excludes file: `core.excludesFile` of git's configuration, or the place git looks in without it. A
+ * relative path is seen from the repository. `undefined` when the configuration wants none.
+ */
+export function userExcludes(environment: NodeJS.ProcessEnv, home = homedir()): string | undefined {
   const configDirectory = join(environment['XDG_CONFIG_HOME'] || join(home, '.config'), 'git');
   const configured = [join(home, '.gitconfig'), join(configDirectory, 'config')]
-    .map((file) => excludesSetting(readSmallFile(toBytePath(file)) ?? ''))
+    .map((file) => excludesSetting(toBytePath(file), home))
     .find((value) => value !== undefined);
   if (configured === undefined) return join(configDirectory, 'ignore');
-  return resolve(home, configured.replace(/^~(?=\/)/, home));
+  return configured === '' ? undefined : fromBytePath(configured);
 }
 
-/** `excludesFile` in the `[core]` section; the last one counts. */
-function excludesSetting(config: string): string | undefined {
-  const core = config.split(/^(?=\s*\[)/m).filter((section) => /^\s*\[core\]/i.test(section));
-  const values = core.flatMap((section) => [
-    ...section.matchAll(/^\s*excludesfile\s*=\s*"?([^"\n#;]*?)"?\s*(?:[#;].*)?$/gim),
-  ]);
-  return values.at(-1)?.[1];
+export interface GitDirectory {
+  /** Where git keeps what all work trees of a repository share. */
+  common: BytePath;
+  /** Otherwise git goes on looking above. */
+  isRepository: boolean;
 }
 
-/** `info/exclude` of the repository at `directory` (ends in a slash), also when its `.git` is a file that points elsewhere. */
-export function repositoryExcludes(directory: BytePath, onProblem: (path: BytePath, reason: string) => void): BytePath {
+/** What the `.git` in `directory` (ends in a slash) is or, when it is a file, points to. */
+export function gitDirectoryIn(directory: BytePath, onProblem: (path: BytePath, reason: string) => void): GitDirectory {
   const pointer = /^gitdir: (.+?)\s*$/m.exec(readSmallFile(`${directory}.git`) ?? '')?.[1];
-  if (pointer === undefined) return `${directory}.git/info/exclude`;
-  const gitDirectory = pointer.startsWith('/') ? pointer : directory + pointer;
-  const link = `${gitDirectory}/commondir`;
+  const own = pointer === undefined ? `${directory}.git` : from(directory, pointer);
+  const isRepository = existsSync(systemPath(`${own}/HEAD`));
+  if (pointer === undefined) return { common: own, isRepository };
+  const link = `${own}/commondir`;
   const common = readSmallFile(link, { onProblem: (reason) => onProblem(link, reason) })?.trim();
-  const base = common === undefined ? gitDirectory : common.startsWith('/') ? common : `${gitDirectory}/${common}`;
-  return `${base}/info/exclude`;
+  return { common: common === undefined ? own : from(`${own}/`, common), isRepository };
+}
+
+/**
+ * The excludes file that the repository's own configuration names. The configuration may come from anywhere: it cannot
+ * make Lathe look into a file of secrets, be it through a link.
+ */
+export function configuredExcludes(directory: BytePath, { common }: GitDirectory): BytePath | undefined {
+  const setting = excludesSetting(`${common}/config`, homedir());
+  if (setting === undefined || setting === '') return undefined;
+  try {
+    const path = realpathSync(systemPath(from(directory, setting)), 'latin1');
+    return secrecyOf(fromBytePath(path)) === undefined ? path : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A path as seen from a directory, which ends in a slash. */
+export function from(directory: BytePath, path: BytePath): BytePath {
+  return isAbsolute(path) ? path : directory + path;
 }

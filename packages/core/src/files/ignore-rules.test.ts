@@ -49,6 +49,7 @@ describe('git rules', () => {
   test('include the excludes of the repository a worktree belongs to', () => {
     const root = tempDirectory({
       'main/.git/info/exclude': 'private\n',
+      'main/.git/worktrees/w/HEAD': '',
       'main/.git/worktrees/w/commondir': '../..\n',
       'w/.git': 'gitdir: ../main/.git/worktrees/w\n',
     });
@@ -66,6 +67,50 @@ describe('git rules', () => {
     const rules = new IgnoreRules([root], { excludesFile: userExcludes({}, home) });
     expect(rules.ignoredBy(join(root, 'a.swp'), file)).toBe('git');
     expect(userExcludes({ XDG_CONFIG_HOME: '/x' }, '/nowhere')).toBe('/x/git/ignore');
+  });
+
+  test('are read through a link when it is the excludes file of the user', () => {
+    const root = tempDirectory({ 'repository/.git/HEAD': '', rules: '*.swp\n' });
+    const excludesFile = join(root, '.gitignore');
+    symlinkSync('rules', excludesFile);
+    const rules = new IgnoreRules([join(root, 'repository')], { excludesFile });
+    expect(rules.ignoredBy(join(root, 'repository/a.swp'), file)).toBe('git');
+  });
+
+  test('include the excludes file that the configuration of the repository names, behind that of the user', () => {
+    const root = tempDirectory({
+      '.git/HEAD': '',
+      '.git/config': '[core] excludesFile = listed.txt\n',
+      'listed.txt': '*.o\n!a.swp\n',
+      mine: '*.swp\n',
+    });
+    const rules = new IgnoreRules([root], { excludesFile: 'mine' });
+    expect(rules.ignoredBy(join(root, 'a.o'), file)).toBe('git');
+    expect(rules.ignoredBy(join(root, 'a.swp'), file)).toBe('git');
+  });
+
+  test.each(['.ssh/id_rsa', 'link', 'missing', '.ssh', 'directory', ''])(
+    'say nothing of %j when the configuration of the repository names it',
+    (name) => {
+      const home = tempDirectory({ '.ssh/id_rsa': 'secret\n', 'directory/x': '' });
+      symlinkSync('.ssh/id_rsa', join(home, 'link'));
+      const config = `[core]\nexcludesFile = ${name === '' ? '' : join(home, name)}\n`;
+      const root = tempDirectory({ '.git/HEAD': '', '.git/config': config });
+      const problems: string[] = [];
+      const level = new IgnoreRules([root]).in(root, (path) => problems.push(path));
+      expect([level.judge('secret', false), problems]).toEqual([undefined, []]);
+    },
+  );
+
+  test.each<[string, Record<string, string>]>([
+    ['a directory without a HEAD', { 'sub/.git/x': '' }],
+    ['a file that names nothing', { 'sub/.git': 'hello\n' }],
+    ['a file that leads nowhere', { 'sub/.git': 'gitdir: ../nowhere\n' }],
+  ])('hold below a .git that is %s', (_, files) => {
+    const root = tempDirectory({ '.git/HEAD': '', '.gitignore': '*.log\n', ...files });
+    const rules = new IgnoreRules([root]);
+    expect(rules.ignoredBy(join(root, 'sub/a.log'), file)).toBe('git');
+    expect(rules.ignoredBy(join(root, 'sub/.git'), file)).toBe('git');
   });
 
   test('are not read through a link, as git does not', () => {

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { type BytePath, systemPath, toBytePath } from './byte-path.js';
-import { repositoryExcludes } from './git-excludes.js';
+import { configuredExcludes, from, type GitDirectory, gitDirectoryIn } from './git-excludes.js';
 import { IgnoreFile } from './ignore-file.js';
 import { rulesProblem } from './plain-rules.js';
-import { readSmallFile } from './small-file.js';
+import { readSmallFile, type SmallFileOptions } from './small-file.js';
 import { tempPrefix } from './temp-name.js';
 
 /** Whose rule hides an entry: git's, which a call may ask to leave aside, or the agent's own ignore files. */
@@ -136,8 +136,13 @@ export class IgnoreLevel {
     inherited: { git: readonly ScopedRules[] | undefined; ignoredBy: IgnoredBy | undefined },
   ): IgnoreLevel {
     const path = `${this.#path}${name}/`;
-    const above = has('.git') ? this.#excludesOf(path) : inherited.git && seenFrom(name, inherited.git);
-    const git = above === undefined || !has('.gitignore') ? above : this.#with(above, `${path}.gitignore`);
+    const own = has('.git') ? this.#excludesOf(path) : undefined;
+    const above = own ?? (inherited.git && seenFrom(name, inherited.git));
+    const ignoreFile = `${path}.gitignore`;
+    const git =
+      above === undefined || !has('.gitignore')
+        ? above
+        : this.#with(above, ignoreFile, { isLinkRefused: isLinkRefused(ignoreFile) });
     const isInWorkspace = this.#context.roots.some((root) => path.startsWith(`${root}/`));
     const agent = this.#agent.map((outer, index) => {
       const file = agentFiles[index];
@@ -147,16 +152,26 @@ export class IgnoreLevel {
     return new IgnoreLevel({ context: this.#context, path, git, agent, ignoredBy: inherited.ignoredBy });
   }
 
-  /** What holds for a whole repository: its own excludes before the user's. */
-  #excludesOf(repository: BytePath): readonly ScopedRules[] {
-    const { excludesFile, onProblem } = this.#context;
-    const user = excludesFile === undefined ? [] : this.#with([], excludesFile);
-    return this.#with(user, repositoryExcludes(repository, onProblem));
+  /** What holds for a whole repository: its own excludes before the user's; `undefined` when there is none. */
+  #excludesOf(directory: BytePath): readonly ScopedRules[] | undefined {
+    const git = gitDirectoryIn(directory, this.#context.onProblem);
+    const user = git.isRepository ? this.#userRules(directory, git) : [];
+    // Ripgrep reads this file whatever is around it, so a pipe in its place is worth a note in any case.
+    const rules = this.#with(user, `${git.common}/info/exclude`);
+    return git.isRepository ? rules : undefined;
   }
 
-  #with(rules: readonly ScopedRules[], path: BytePath): readonly ScopedRules[] {
-    const onProblem = (reason: string) => this.#context.onProblem(path, reason);
-    const text = readSmallFile(path, { onProblem, isLinkRefused: isLinkRefused(path) });
+  #userRules(directory: BytePath, git: GitDirectory): readonly ScopedRules[] {
+    const { excludesFile } = this.#context;
+    const configured = configuredExcludes(directory, git);
+    // Git would let the repository's choice replace the user's; behind it, it can hide files, show none and tell nothing.
+    const chosen = configured === undefined ? [] : this.#with([], configured, { onProblem: () => {} });
+    return excludesFile === undefined ? chosen : this.#with(chosen, from(directory, excludesFile));
+  }
+
+  #with(rules: readonly ScopedRules[], path: BytePath, options: SmallFileOptions = {}): readonly ScopedRules[] {
+    const { onProblem = (reason: string) => this.#context.onProblem(path, reason), ...others } = options;
+    const text = readSmallFile(path, { onProblem, ...others });
     const problem = text === undefined ? undefined : rulesProblem(text);
     if (problem !== undefined) onProblem(problem);
     const file = text === undefined || problem !== undefined ? undefined : IgnoreFile.parse(text);
