@@ -36,6 +36,18 @@ const hostile: Record<string, string> = {
   'one large heading': `<h1>${repeat('x <b>y</b>\n')}`,
   'one wide row': `<table><tr>${repeat('<td>x')}`,
   'lines in code': `<code>${repeat('`\n')}`,
+  'paragraphs in quotes': `${'<blockquote>'.repeat(500)}${repeat('<p>x')}`,
+  'quotes of every depth': repeat(`${'<blockquote>'.repeat(500)}x${'</blockquote>x'.repeat(500)}`),
+  'lines in numbers': `${'<ol start=999999999><li>'.repeat(8)}${repeat('<br>x')}`,
+  'empty lines in numbers': `${'<ol start=999999999><li>'.repeat(8)}<pre>x${repeat('\n')}x`,
+  'listings in numbers': `${'<ol start=999999999><li>'.repeat(8)}${repeat('<pre>x\n\n\nx</pre>')}`,
+  'links below a long address': `<base href="/${'x'.repeat(2000)}/">${repeat('<a href=x>y</a>')}`,
+  'a style that never ends': `<p style="${repeat('font:0/*"')}`,
+  'styles everywhere': repeat('<p style="color:red;color:blue;left:1px">x'),
+  'quotes in a style': `<p style='${repeat('a:url("b;')}'>`,
+  'a sheet without an end': `<style>${repeat('.a{display:none}')}`,
+  'sheets everywhere': repeat('<style>.a,.b{display:none}</style><p class=a>'),
+  'braces in a sheet': `<style>display${repeat('{')}</style>${repeat('}')}`,
   'quotes everywhere': repeat('<a b="\'>" c=\'"\'>'),
 };
 
@@ -79,6 +91,12 @@ test('a large listing in a list keeps every line, indented, between fences that 
   expect(markdown).toBe(expected.join('\n'));
 });
 
+test('the lines of long quotes and lists in each other keep their signs', async () => {
+  const html = `${'<blockquote>'.repeat(4)}${'<p>some words of a line'.repeat(10_000)}`;
+  const { markdown } = await htmlToMarkdown(html, base, never);
+  expect(markdown).toBe(Array(10_000).fill('> > > > some words of a line').join('\n> > > >\n'));
+});
+
 test.each([
   ['backticks in a long line', `${'x'.repeat(16_380)}${'`'.repeat(10)}y\n`, '`'.repeat(12)],
   ['new lines of two characters', 'ab\r\n'.repeat(20_000), '```'],
@@ -119,6 +137,15 @@ test.each([
   ["<p title=it's>e", 'e'],
   ['<p title="<main>">f', 'f'],
   ['<!-- never closed', ''],
+  ['<a class="x"href="/y">a</a>', '[a](https://example.com/y)'],
+  ['<a/href=/y/>a</a>', '[a](https://example.com/y/)'],
+  ['<a href="/y"">a</a> "b"', '[a](https://example.com/y) "b"'],
+  ['<a href=/y?q="z>a</a> "b"', '[a](https://example.com/y?q=%22z) "b"'],
+  ['<a rel= x= "href="/y">a</a>', 'a'],
+  ['<p =">a<p title = \'>\'b=">c>">d', 'a\n\nd'],
+  ['<p a=\v">b<p c=">">d', 'b\n\nd'],
+  ['<!x a=">b<?c "d>e</ f=">g', 'beg'],
+  ['a<p class="b"style="display:none">c<p/hidden>d<p/style=display:none>e<p\fhidden\f>f', 'a'],
   ['<!-->a<!--->b<!-- <p> --!>c', 'abc'],
   [`a<p title="${'>'.repeat(100_000)}" b=c>d`, 'a\n\nd'],
   [`a<!--${'-'.repeat(100_000)}<b>--->d`, 'ad'],

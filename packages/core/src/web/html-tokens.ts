@@ -8,10 +8,10 @@ export interface Search {
   advance(html: string, to: number): boolean;
 }
 
-/** Behind the `>` that ends a tag; one in a quoted value does not. */
+/** Behind the `>` that ends a tag; one in a quoted value does not. Quotes elsewhere mean nothing, as in browsers. */
 export class TagEnd implements Search {
   at: number;
-  #last = 0;
+  #place: number = tagNamePlace;
   /** The quote that ends the value, inside one. */
   #quote = 0;
 
@@ -21,23 +21,37 @@ export class TagEnd implements Search {
 
   advance(html: string, to: number): boolean {
     const end = Math.min(to, html.length);
-    let [last, quote, isFound, at] = [this.#last, this.#quote, false, this.at];
+    let [place, quote, isFound, at] = [this.#place, this.#quote, false, this.at];
     while (at < end && !isFound) {
       const code = html.charCodeAt(at++);
-      if (code === quote) quote = 0;
-      else if (quote === 0) {
-        isFound = code === greaterThan;
-        if (last === equalsSign && (code === doubleQuote || code === singleQuote)) quote = code;
-        if (code > space) last = code;
-      }
+      if (quote !== 0) {
+        if (code === quote) [quote, place] = [0, gap];
+      } else if (code === greaterThan) isFound = true;
+      else if (place === beforeValue && (code === doubleQuote || code === singleQuote)) quote = code;
+      else place = placeAfter(code, place);
     }
-    [this.#last, this.#quote, this.at] = [last, quote, at];
+    [this.#place, this.#quote, this.at] = [place, quote, at];
     return isFound;
   }
 }
 
 // Numbers, because every character of every tag is compared with them.
-const [greaterThan, doubleQuote, singleQuote, equalsSign, space] = [0x3e, 0x22, 0x27, 0x3d, 0x20];
+const [greaterThan, doubleQuote, singleQuote, equalsSign, slash] = [0x3e, 0x22, 0x27, 0x3d, 0x2f];
+const [space, tab, verticalTab, carriageReturn] = [0x20, 0x09, 0x0b, 0x0d];
+const [tagNamePlace, gap, inName, behindName, beforeValue, inValue] = [0, 1, 2, 3, 4, 5];
+
+/** Where in a tag the next character stands, outside quotes. */
+function placeAfter(code: number, place: number): number {
+  if (code === space || (code >= tab && code <= carriageReturn && code !== verticalTab)) {
+    if (place === inName) return behindName;
+    return place === tagNamePlace || place === inValue ? gap : place;
+  }
+  if (place === inValue || place === beforeValue) return inValue;
+  if (code === slash) return gap;
+  if (place === tagNamePlace) return place;
+  // Between two attributes this sign begins a name.
+  return code === equalsSign && place !== gap ? beforeValue : inName;
+}
 
 /** Where a mark of at most 40 characters stands, or behind it. */
 class Mark implements Search {
@@ -64,6 +78,11 @@ export function commentEnd(start: number): Search {
   return new Mark(/--!?>/, start + 2, { isPassed: true });
 }
 
+/** Behind what browsers take for a comment although it looks otherwise: quotes mean nothing in it. */
+export function bogusCommentEnd(start: number): Search {
+  return new Mark(/>/, start + 1, { isPassed: true });
+}
+
 /** The end tag of an element in which browsers look for no other tags. */
 export function endTagOf(name: string, start: number): Search {
   return new Mark(new RegExp(`</${name}[\\s/>]`, 'i'), start);
@@ -74,11 +93,14 @@ export type Attributes = Record<string, string | undefined>;
 /** The attributes of a start tag, names in small letters; the first of two counts. */
 export function attributesOf(tag: string): Attributes {
   const attributes: Attributes = {};
-  for (const [, name = '', double, single, bare] of tag.matchAll(attribute)) {
+  const rest = tag.replace(/^[^\t\n\f\r />]*/, '');
+  for (const [, name = '', double, single, bare] of rest.matchAll(attribute)) {
     const key = name.toLowerCase();
     if (!Object.hasOwn(attributes, key)) attributes[key] = decodeEntities(double ?? single ?? bare ?? '');
   }
   return attributes;
 }
 
-const attribute = /\s([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/g;
+/** What divides two attributes may be missing behind a quote, or be a slash. A quote that never ends holds no value. */
+const attribute =
+  /([^\t\n\f\r />][^\t\n\f\r />=]*)(?:[\t\n\f\r ]*=[\t\n\f\r ]*(?:"([^"]*)"|'([^']*)'|["'][^]*|([^\t\n\f\r >]+)))?/g;

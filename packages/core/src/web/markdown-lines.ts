@@ -19,6 +19,8 @@ interface Container {
 
 /** Deeper quotes and lists look like their surroundings, so that no line begins with more than a few signs. */
 const maxContainers = 8;
+/** So much more than the text itself may stand before the lines of a page; what has more is no text. */
+const freeSigns = 64 * 1024;
 const chunkLength = 16 * 1024;
 
 /** Lines of Markdown with what stands before them: quotes, list items, empty lines, emphasis. */
@@ -38,6 +40,8 @@ export class MarkdownLines {
   #hasSpace = false;
   #lead = '';
   #isHeading = false;
+  /** How much may still stand before lines; text makes room for as much again. */
+  #signsLeft = freeSigns;
 
   /** Text as it stands in a page, where all white space is one space. */
   text(raw: string): void {
@@ -60,14 +64,19 @@ export class MarkdownLines {
 
   /** What stands before a line of its own, unless it is the first of an item. */
   get indent(): string {
-    return this.#containers.map(({ rest }) => rest).join('');
+    return this.#signsLeft < 0 ? '' : this.#containers.map(({ rest }) => rest).join('');
   }
 
-  /** Markdown that is finished and has lines of its own, indented. */
-  verbatim(pieces: readonly string[]): void {
+  get signsLeft(): number {
+    return this.#signsLeft;
+  }
+
+  /** Markdown that is finished and has lines of its own, of which `signs` characters stand before them. */
+  verbatim(pieces: readonly string[], signs: number): void {
     this.block(2);
     this.#startText();
     for (const piece of pieces) this.#put(piece);
+    this.#signsLeft -= 2 * signs;
   }
 
   /** What follows begins a line, after one new line or two. */
@@ -173,12 +182,14 @@ export class MarkdownLines {
     if (this.#gap === 0 && !isFresh && !this.#isEmpty && this.#lead === '') return false;
     if (!this.#isEmpty) {
       const outer = this.#containers.filter((container) => !container.isFresh).map(({ rest }) => rest);
-      this.#put(this.#gap === 2 ? `\n${outer.join('').trimEnd()}\n` : '\n');
+      this.#put('\n');
+      if (this.#gap === 2) {
+        this.#putSigns(outer.join('').trimEnd());
+        this.#put('\n');
+      }
     }
-    for (const container of this.#containers) {
-      this.#put(container.isFresh ? container.first : container.rest);
-      container.isFresh = false;
-    }
+    this.#putSigns(this.#containers.map((each) => (each.isFresh ? each.first : each.rest)).join(''));
+    for (const container of this.#containers) container.isFresh = false;
     this.#put(this.#lead);
     this.#isHeading = this.#lead !== '';
     this.#lead = '';
@@ -212,6 +223,12 @@ export class MarkdownLines {
     }
   }
 
+  #putSigns(signs: string): void {
+    if (this.#signsLeft < 0) return;
+    this.#put(signs);
+    this.#signsLeft -= 2 * signs.length;
+  }
+
   #put(text: string): void {
     if (this.#cell !== undefined) {
       this.#cell += text;
@@ -219,6 +236,7 @@ export class MarkdownLines {
     }
     this.#pieces.push(text);
     this.#length += text.length;
+    this.#signsLeft += text.length;
     if (this.#length >= chunkLength) this.#endChunk();
   }
 

@@ -6,7 +6,10 @@ export class Listing {
   language: string;
   /** How many listings are open inside each other; they look like one. */
   depth = 1;
+  /** Characters that stand before lines. */
+  signs = 0;
   readonly #indent: string;
+  #signsLeft: number;
   readonly #pieces: string[] = [];
   #fence = '```';
   /** The end of the last piece, where a row of backticks may have begun. */
@@ -15,10 +18,11 @@ export class Listing {
   #length = 0;
   #isLineEnded = true;
 
-  /** `indent` is what stands before each line but the first. */
-  constructor(language: string, indent: string) {
+  /** `indent` is what stands before each line but the first, as long as `signsLeft` and the text make room for it. */
+  constructor(language: string, indent: string, signsLeft: number) {
     this.language = language;
     this.#indent = indent;
+    this.#signsLeft = signsLeft;
   }
 
   add(text: string): void {
@@ -43,6 +47,7 @@ export class Listing {
     if (last === '' || (pieces.length === 0 && last.trim() === '')) return [];
     pieces.push(last);
     const [fence, indent] = [this.#fence, this.#indent];
+    this.signs += 2 * indent.length;
     return [`${fence}${this.language}\n${indent}`, ...pieces, `\n${indent}${fence}`];
   }
 
@@ -53,7 +58,13 @@ export class Listing {
     this.#fence = fenceAround(`${this.#tail}${text}`, this.#fence);
     this.#tail = text.slice(-maxFence);
     const code = this.#pieces.length === 0 ? text.replace(/^\r?\n/, '') : text;
-    this.#pieces.push(code.split(/\r?\n/).join(`\n${this.#indent}`));
+    const lines = code.split(/\r?\n/);
+    this.#signsLeft += code.length;
+    const indent = this.#signsLeft < lines.length * this.#indent.length ? '' : this.#indent;
+    const signs = (lines.length - 1) * indent.length;
+    this.#signsLeft -= signs;
+    this.signs += signs;
+    this.#pieces.push(lines.join(`\n${indent}`));
   }
 }
 

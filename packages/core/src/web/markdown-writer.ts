@@ -89,7 +89,7 @@ export class MarkdownWriter {
     if (name === 'blockquote') this.#lines.openContainer('> ', '> ');
     else if (headings.has(name)) this.#lines.lead('#'.repeat(Number(name.charAt(1))));
     else if (name === 'hr') this.#rule();
-    else if (name === 'pre') this.#pre = new Listing(element.language ?? '', this.#lines.indent);
+    else if (name === 'pre') this.#pre = new Listing(element.language ?? '', this.#lines.indent, this.#lines.signsLeft);
   }
 
   #rule(): void {
@@ -195,10 +195,11 @@ export class MarkdownWriter {
   }
 
   #endPre(): void {
-    const pieces = this.#pre?.finish() ?? [];
+    const listing = this.#pre;
     this.#pre = undefined;
+    const pieces = listing?.finish() ?? [];
     if (pieces.length === 0) return;
-    this.#lines.verbatim(pieces);
+    this.#lines.verbatim(pieces, listing?.signs ?? 0);
     this.#lines.block(2);
   }
 }

@@ -35,36 +35,3 @@ const outerRoles = new Set(['banner', 'contentinfo', 'complementary']);
 /** Whole names only: a page whose layout is called `has-sidebar` must not vanish. */
 const chromeNames =
   /^(?:(?:cookie|consent|gdpr)(?:s|-?(?:banner|notice|bar|popup|modal|overlay|wall|message|dialog|consent))?|breadcrumbs?|side-?bar|(?:share|social)(?:-?(?:buttons?|links?|bar|icons?|media))?|newsletter(?:-?(?:form|signup|box))?|advert(?:s|isement)?|ads?(?:-?(?:container|banner|slot|wrapper|unit))?|promo(?:-?(?:box|banner))?|related(?:-?(?:posts|articles|links|stories))?|skip-?(?:link|nav|to-content)|headerlink|anchor-?link|edit-?(?:link|this-page)|mw-editsection|pagination|pager|site-?(?:header|footer|nav)|nav-?bar|mega-?menu|toc|table-of-contents|back-to-top)$/i;
-
-/** Text that is in the page but not on the screen: where instructions for readers like us are hidden. */
-export function isHidden({ attributes }: PageElement): boolean {
-  const { hidden, style } = attributes;
-  if (hidden !== undefined && hidden.toLowerCase() !== 'until-found') return true;
-  if (attributes['aria-hidden'] === 'true') return true;
-  const classes = attributes['class'];
-  if (
-    classes !== undefined &&
-    /(?:^|\s)(?:sr-only|visually-?hidden|screen-reader-text|invisible)(?:\s|$)/i.test(classes)
-  )
-    return true;
-  return style !== undefined && hidesText(style.toLowerCase());
-}
-
-function hidesText(style: string): boolean {
-  if (hidingStyle.test(style)) return true;
-  const [, color] = /(?:^|;)\s*color\s*:\s*([^;!]{1,40})/.exec(style) ?? [];
-  if (color === undefined) return false;
-  const [, background] = /(?:^|;)\s*background(?:-color)?\s*:\s*([^;!]{1,40})/.exec(style) ?? [];
-  const shown = plainColor(color);
-  // Without a background of its own, white text is taken to stand on white.
-  return shown === plainColor(background ?? 'white') || shown === 'transparent';
-}
-
-const hidingStyle =
-  /display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*0?(?:\.0+)?\s*(?:;|!|$)|font-size\s*:\s*[01](?:\.\d+)?(?:px|pt|em|rem|%)?\s*(?:;|!|$)|(?:left|top|right|text-indent|margin-left)\s*:\s*-\d{3,}|clip(?:-path)?\s*:\s*(?:rect\(\s*[01]|inset\(\s*(?:50|100)%|circle\(\s*0)|(?:max-)?(?:height|width)\s*:\s*[01](?:px)?\s*(?:;|!|$)/;
-
-function plainColor(color: string): string {
-  const plain = color.replace(/\s+/g, '');
-  if (/^(?:white|#fff(?:f{1,5})?|rgba?\(255,255,255(?:,[\d.]+)?\))$/.test(plain)) return 'white';
-  return /^(?:transparent|rgba\(\d+,\d+,\d+,0(?:\.0+)?\))$/.test(plain) ? 'transparent' : plain;
-}

@@ -1,9 +1,19 @@
 import type { Pace } from '../files/pace.js';
 import { decodeEntities } from './html-entities.js';
-import { type Attributes, attributesOf, commentEnd, endTagOf, type Search, TagEnd } from './html-tokens.js';
+import {
+  type Attributes,
+  attributesOf,
+  bogusCommentEnd,
+  commentEnd,
+  endTagOf,
+  type Search,
+  TagEnd,
+} from './html-tokens.js';
 import { unseen } from './markdown-lines.js';
 import { MarkdownWriter, type WrittenElement } from './markdown-writer.js';
-import { isChrome, isHidden, isScopeRoot, type PageScope } from './page-scope.js';
+import { type Look, lookInside, plainLook } from './page-look.js';
+import { isChrome, isScopeRoot, type PageScope } from './page-scope.js';
+import { maxSheets, PageStyles } from './page-styles.js';
 
 export interface ReadablePage {
   title: string;
@@ -32,8 +42,8 @@ interface OpenElement {
   isInside: boolean;
   /** Below `main` or `article`, where less is taken for chrome. */
   isContent: boolean;
-  isHidden: boolean;
   isLeftOut: boolean;
+  look: Look;
 }
 
 const stepLength = 4 * 1024;
@@ -47,7 +57,10 @@ class Reader {
   readonly #outermost: OpenElement;
   readonly #open: OpenElement[] = [];
   readonly #counts = new Map<string, number>();
+  readonly #styles = new PageStyles();
   #base: URL;
+  /** How much longer than written the addresses of a page may become; then links are text. */
+  #addressesLeft: number;
   #at = 0;
   /** Nothing is read before this is found. */
   #search: Search | undefined;
@@ -55,6 +68,7 @@ class Reader {
   constructor(html: string, base: URL, scope: PageScope) {
     this.#html = html;
     this.#base = base;
+    this.#addressesLeft = 64 * 1024 + 2 * html.length;
     this.#scope = scope;
     this.#outermost = { ...outermost, isInside: scope === 'body' };
   }
@@ -91,9 +105,9 @@ class Reader {
   }
 
   #passText(text: string): void {
-    const { isInside, isHidden: isUnseen, isLeftOut } = this.#top;
-    if (isUnseen && isInside && /\p{L}{3}/u.test(text.slice(0, 1000))) this.hiddenTexts++;
-    if (isInside && !isLeftOut) this.#writer.text(decodeEntities(text));
+    const { isInside, look } = this.#top;
+    if (!look.isSeen && isInside && /\p{L}{3}/u.test(text.slice(0, 1000))) this.hiddenTexts++;
+    if (look.isSeen && this.#isRead(this.#top)) this.#writer.text(decodeEntities(text));
     this.#at += text.length;
   }
 
@@ -107,16 +121,25 @@ class Reader {
     this.#at = tag.at;
     if (match[1] !== '') this.#close(name);
     else if (name === 'title' && this.#top.name !== 'svg') this.#readTitle();
-    else if (rawText.has(name)) this.#search = endTagOf(name, tag.at);
+    else if (rawText.has(name)) this.#passRawText(name, this.#html.slice(at, tag.at));
     else this.#enter(name, this.#html.slice(at, Math.min(tag.at, at + maxTag)));
+  }
+
+  /** A style sheet for other media, or for readers without scripts, says nothing about what is seen. */
+  #passRawText(name: string, tag: string): void {
+    this.#search = endTagOf(name, this.#at);
+    if (name !== 'style' || this.#counts.get('noscript') || this.#counts.get('template')) return;
+    if (!/^(?:all|screen)?$/i.test(attributesOf(tag)['media'] ?? '')) return;
+    const [sheet = ''] = this.#html.slice(this.#at, this.#at + maxSheets + 1).split(/<\/style/i, 1);
+    this.#styles.read(sheet);
   }
 
   /** A comment, what browsers take for one, or signs that open nothing: these are text. */
   #passOther(at: number): void {
     signs.lastIndex = at;
     const [text] = signs.exec(this.#html) ?? [];
-    if (text === undefined) this.#search = this.#html.startsWith('<!--', at) ? commentEnd(at) : new TagEnd(at);
-    else if (this.#isRead(this.#top)) this.#writer.text(text);
+    if (text === undefined) this.#search = this.#html.startsWith('<!--', at) ? commentEnd(at) : bogusCommentEnd(at);
+    else if (this.#top.look.isSeen && this.#isRead(this.#top)) this.#writer.text(text);
     this.#at += text?.length ?? 0;
   }
 
@@ -131,10 +154,13 @@ class Reader {
     while (endsBefore(this.#top.name, name)) this.#pop();
     const attributes = tag.length > name.length + 3 ? attributesOf(tag) : noAttributes;
     if (name === 'base') this.#rebase(attributes['href']);
+    if (name === 'link') this.#styles.mayPaint ||= /stylesheet/i.test(attributes['rel'] ?? '');
     const element = this.#judge(name, attributes);
     const isVoid = voidElements.has(name);
     if (!isVoid && this.#open.length === maxDepth) this.#pop();
-    if (this.#isRead(element)) this.#writer.open(this.#written(name, attributes));
+    // Images are seen or not like text, but have neither size nor color of it.
+    if (this.#isRead(element) && !(isVoid && element.look.isInvisible))
+      this.#writer.open(this.#written(name, attributes));
     if (isVoid) return;
     this.#open.push(element);
     this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
@@ -144,13 +170,12 @@ class Reader {
     const outer = this.#top;
     const own = { name, attributes };
     const isContent = outer.isContent || isScopeRoot(own, 'main') || isScopeRoot(own, 'article');
-    const isHiddenToo = outer.isHidden || isHidden(own);
     return {
       name,
       isInside: outer.isInside || isScopeRoot(own, this.#scope),
       isContent,
-      isHidden: isHiddenToo,
-      isLeftOut: outer.isLeftOut || isHiddenToo || name === 'head' || isChrome(own, isContent),
+      isLeftOut: outer.isLeftOut || name === 'head' || isChrome(own, isContent),
+      look: lookInside(outer.look, own, this.#styles),
     };
   }
 
@@ -169,8 +194,8 @@ class Reader {
     return name;
   }
 
-  #isRead({ isInside, isLeftOut }: OpenElement): boolean {
-    return isInside && !isLeftOut;
+  #isRead({ isInside, isLeftOut, look }: OpenElement): boolean {
+    return isInside && !isLeftOut && !look.isGone;
   }
 
   #rebase(href: string | undefined): void {
@@ -198,10 +223,12 @@ class Reader {
 
   /** Addresses in full. What runs or carries data is no address to go to. */
   #address(value: string | undefined): { address?: string } {
-    if (!value || !URL.canParse(value, this.#base.href)) return {};
+    if (!value || this.#addressesLeft < 0 || !URL.canParse(value, this.#base.href)) return {};
     const url = new URL(value, this.#base);
     if (!/^(?:https?|mailto|ftp):$/.test(url.protocol)) return {};
-    return { address: url.href.replace(/[()]/g, (sign) => (sign === '(' ? '%28' : '%29')) };
+    const address = url.href.replace(/[()]/g, (sign) => (sign === '(' ? '%28' : '%29'));
+    this.#addressesLeft -= Math.max(0, address.length - value.length);
+    return { address };
   }
 }
 
@@ -213,7 +240,7 @@ const maxTag = 64 * 1024;
 /** Browsers have such a limit too: what is opened beyond it stands beside the last element, not in it. */
 const maxDepth = 512;
 const noAttributes: Attributes = {};
-const outermost: OpenElement = { name: '', isInside: false, isContent: false, isHidden: false, isLeftOut: false };
+const outermost: OpenElement = { name: '', isInside: false, isContent: false, isLeftOut: false, look: plainLook };
 
 const setOf = (names: string) => new Set(names.split(' '));
 /** What browsers read without looking for tags in it, and nobody sees. */
