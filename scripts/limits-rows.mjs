@@ -34,6 +34,8 @@ export const fixed = {
     ['core/src/files/workspace.ts', 'maxPathLength', 'Characters of a path'],
     ['core/src/files/workspace.ts', 'maxLinks', 'Links followed in a path'],
     ['core/src/files/small-file.ts', 'maxBytes', 'Bytes of an ignore file'],
+    ['core/src/files/git-config.ts', 'maxFiles', 'Files that are read for `core.excludesFile`, with what they include'],
+    ['core/src/files/git-config.ts', 'maxLine', 'Characters of a line in them'],
     ['core/src/files/open-file.ts', 'maxWaits', 'Tries to open a file while too many are open'],
   ],
   'Changing files': [
