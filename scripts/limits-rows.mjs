@@ -182,6 +182,7 @@ export const fixed = {
     ['core/src/web/read-page.ts', 'maxConversionMs', 'Milliseconds to turn a page into text'],
     ['core/src/web/readable-html.ts', 'maxTag', 'Characters of one tag that are read'],
     ['core/src/web/readable-html.ts', 'maxDepth', 'Depth of elements'],
+    ['core/src/web/page-styles.ts', 'maxSheets', 'Characters of the style sheets of a page that are read'],
     ['core/src/web/markdown-lines.ts', 'maxContainers', 'Depth of lists and quotes'],
     ['core/src/web/markdown-listing.ts', 'maxFence', 'Backticks around a listing'],
     [
