@@ -4,6 +4,8 @@ const durable = 'Our change is flushed to the disk and can be taken back; theirs
 const watched =
   'Ripgrep differs from git in odd cases, so it writes a log of what it leaves out, and we read that and the ignore files.';
 const walked = 'Ripgrep differs from git in odd cases, so with a glob we walk the tree and tell it what to search.';
+const counted =
+  'After the hundredth match the search goes on for 5 ms, because most then end and the total can be said.';
 const dated = 'The newest come first, so the time of every match is asked for; plain ripgrep asks for none.';
 
 /** @type {Record<string, string>} By the name of the case. */
@@ -16,14 +18,17 @@ export const reasons = {
   'grep a literal in a TypeScript tree': watched,
   'grep a literal in 500 source files': watched,
   'grep a literal in 5,000 source files': watched,
-  'grep 20,000 hits, first 100, in a kernel tree':
-    'After the hundredth match the search goes on for 5 ms, because most then end and the total can be said.',
+  'grep 20,000 hits, first 100, in a kernel tree': counted,
+  'grep a literal in 50,000 source files': counted,
   'grep a literal in 100,000 files of one folder': watched,
   'glob **/*.c of a kernel tree, newest first': dated,
   'glob **/*.ts of 500 source files': dated,
   'glob **/*.ts of 5,000 source files': dated,
   'glob **/*.ts of 50,000 source files': dated,
   'glob *.txt of 100,000 files in one folder': dated,
+  'list a folder of 100,000 files':
+    'Directories come first, so that every entry is looked at; pi looks at those it shows.',
+  'print the version': 'Codex is a compiled program; the start of Node alone takes longer.',
   'run echo hi': 'A command is marked before it runs, and when it is over a look tells whether anything of it is left.',
   'run echo hi, between turns':
     'The sandbox was started ahead; what is left is to check that it still fits, to start the shell in it and to take it down.',
