@@ -32,6 +32,8 @@ export interface BubblewrapPlan {
   placeholders: string[];
   /** Names that are missing and must not appear: to be removed afterwards. */
   forbidden: string[];
+  /** Where something is mounted when the sandbox is complete. */
+  mountPoints: string[];
 }
 
 /**
@@ -45,7 +47,21 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
   const { roots, rights } = options;
   const masks = maskedPaths(options);
   const containsRoot = (path: string) => roots.some((root) => isWithin(path, root));
-  const names = rights.files ? { arguments: [], placeholders: [], forbidden: [] } : protectNames(options);
+  const names = rights.files ? { mounts: [], placeholders: [], forbidden: [] } : protectNames(options);
+  const isInRoots = (path: string) => roots.some((root) => isWithin(root, path));
+  const mounts: Mount[] = [
+    // The root itself as a workspace must not cover what is put into it afterwards.
+    [rights.files || roots.includes('/') ? '--bind' : '--ro-bind', '/', '/'],
+    ['--dev', '/dev'],
+    ['--proc', '/proc'],
+    ['--tmpfs', '/tmp'],
+    // A mask around the workspace comes before it, every other one after it.
+    ...masks.filter(containsRoot).map(mask),
+    ...[options.cwd].filter((cwd) => isWithin('/tmp', cwd) && !isInRoots(cwd)).map(readOnly),
+    ...roots.filter((root) => root !== '/').map(writable),
+    ...names.mounts,
+    ...masks.filter((path) => !containsRoot(path)).map(mask),
+  ];
   return {
     arguments: [
       ...(options.isKept ? [] : ['--die-with-parent']),
@@ -55,40 +71,27 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
       ...(rights.network ? [] : ['--unshare-net']),
       '--cap-drop',
       'ALL',
-      // The root itself as a workspace must not cover what is put into it afterwards.
-      rights.files || roots.includes('/') ? '--bind' : '--ro-bind',
-      '/',
-      '/',
-      '--dev',
-      '/dev',
-      '--proc',
-      '/proc',
-      '--tmpfs',
-      '/tmp',
-      // A mask around the workspace comes before it, every other one after it.
-      ...masks.filter(containsRoot).flatMap(mask),
-      ...(isWithin('/tmp', options.cwd) && !roots.some((root) => isWithin(root, options.cwd))
-        ? readOnly(options.cwd)
-        : []),
-      ...roots.filter((root) => root !== '/').flatMap((root) => ['--bind', root, root]),
-      ...names.arguments,
-      ...masks.filter((path) => !containsRoot(path)).flatMap(mask),
+      ...mounts.flat(),
       ...(options.seccompDescriptor === undefined ? [] : ['--seccomp', `${options.seccompDescriptor}`]),
       '--chdir',
       options.cwd,
     ],
+    mountPoints: mounts.map((mount) => mount.at(-1) ?? ''),
     placeholders: names.placeholders,
     forbidden: names.forbidden,
   };
 }
 
-function mask(path: string): string[] {
+/** An argument and its values, of which the last one is where. */
+type Mount = string[];
+
+function mask(path: string): Mount {
   return isDirectory(path) ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path];
 }
 
 /** Where keys lie and where other programs take orders. */
 function maskedPaths({ home, hidden, roots, rights }: BubblewrapOptions): string[] {
-  const secrets = rights.secrets ? [] : secretNames.flatMap((name) => secretPath(name, home));
+  const secrets = rights.secrets ? [] : secretPaths(home);
   const directories = [...secrets, ...controlDirectories, ...hidden].filter(hasContent);
   const isCovered = (path: string) =>
     ['/tmp', ...directories].some((directory) => isWithin(directory, path)) ||
@@ -96,12 +99,28 @@ function maskedPaths({ home, hidden, roots, rights }: BubblewrapOptions): string
   return [...new Set([...directories, ...boundSockets().filter((path) => !isCovered(path))])];
 }
 
-/** Of a name with a pattern in it the whole directory is hidden. */
-function secretPath(name: string, home: string): string[] {
-  const fixed = name.includes('*') ? name.slice(0, name.lastIndexOf('/', name.indexOf('*'))) : name;
-  if (name.startsWith('/')) return fixed.startsWith('/etc/') && fixed === name ? [name] : [];
-  return /^[._]/.test(fixed) && fixed !== '.lathe' ? [join(home, wholeDirectories.get(fixed) ?? fixed)] : [];
+/** One look at the home directory saves one for every name that is not in it. */
+function secretPaths(home: string): string[] {
+  const names = namesIn(home);
+  const isThere = (place: string) => names?.has(place.split('/', 1)[0] ?? '') ?? true;
+  return [...homePlaces.filter(isThere).map((place) => join(home, place)), ...systemPlaces];
 }
+
+/** In lower case, as they might be found; `undefined` when nobody may look. */
+function namesIn(directory: string): Set<string> | undefined {
+  try {
+    return new Set(readdirSync(directory).map((name) => name.toLowerCase()));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of a name with a pattern in it the whole directory is hidden. */
+const secretPlaces = secretNames.map((name) =>
+  name.includes('*') ? name.slice(0, name.lastIndexOf('/', name.indexOf('*'))) : name,
+);
+
+const systemPlaces = secretPlaces.filter((place) => place.startsWith('/etc/') && secretNames.includes(place));
 
 const wholeDirectories = new Map([
   ['.aws/credentials', '.aws'],
@@ -109,6 +128,14 @@ const wholeDirectories = new Map([
   ['.docker/config.json', '.docker'],
   ['.config/gh/hosts.yml', '.config/gh'],
 ]);
+
+const homePlaces = [
+  ...new Set(
+    secretPlaces
+      .filter((place) => /^[._]/.test(place) && place !== '.lathe')
+      .map((place) => wholeDirectories.get(place) ?? place),
+  ),
+];
 
 const controlDirectories = [
   '/run/user',
@@ -134,7 +161,9 @@ function boundSockets(): string[] {
 }
 
 /** The mounts, outer ones first: on the way to a name no directory may be renamed, or another could take its place. */
-function protectNames(options: BubblewrapOptions): BubblewrapPlan {
+function protectNames(
+  options: BubblewrapOptions,
+): { mounts: Mount[] } & Pick<BubblewrapPlan, 'placeholders' | 'forbidden'> {
   const names = options.roots.map((root) => ({ root, ...guardedNames(root, options) }));
   const fixed = names.flatMap((found) => found.fixed);
   const reserved = names.flatMap((found) => found.reserved);
@@ -142,10 +171,10 @@ function protectNames(options: BubblewrapOptions): BubblewrapPlan {
     [...found.fixed, ...found.reserved].flatMap((path) => directoriesBetween(root, path)),
   );
   return {
-    arguments: [
-      ...[...new Set(ways)].flatMap((path) => ['--bind', path, path]),
-      ...fixed.flatMap(readOnly),
-      ...reserved.flatMap((path) => ['--ro-bind', options.empty, path]),
+    mounts: [
+      ...[...new Set(ways)].map(writable),
+      ...fixed.map(readOnly),
+      ...reserved.map((path) => ['--ro-bind', options.empty, path]),
     ],
     placeholders: reserved,
     forbidden: names.flatMap(({ forbidden }) => forbidden),
@@ -158,8 +187,12 @@ function directoriesBetween(root: string, path: string): string[] {
   return parent === root || parent === path ? [] : [...directoriesBetween(root, parent), parent];
 }
 
-function readOnly(path: string): string[] {
+function readOnly(path: string): Mount {
   return ['--ro-bind', path, path];
+}
+
+function writable(path: string): Mount {
+  return ['--bind', path, path];
 }
 
 function isDirectory(path: string): boolean {

@@ -29,11 +29,11 @@ function waiting(root: string): number[] {
   return processesWith(root).filter((pid) => waiters.includes(pid));
 }
 
-/** The program inside sleeps only when it waits for its command. */
-function isReady(root: string): boolean {
+/** How many wait in `root`: the program inside sleeps only when it waits for its command. */
+function readyIn(root: string): number {
   return waiting(root)
     .map((pid) => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim())
-    .some((pid) => pid !== '' && /^\d+ \(bash\) S/.test(readFileSync(`/proc/${pid}/stat`, 'utf8')));
+    .filter((pid) => pid !== '' && /^\d+ \(bash\) S/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))).length;
 }
 
 interface Options {
@@ -54,16 +54,18 @@ function session({ readyMs = 60_000, files = {} }: Options = {}) {
     sandbox.close();
   };
   onTestFinished(close);
+  const prepare = (cwd = root, rights: Partial<SandboxRights> = {}) =>
+    sandbox.prepare(cwd, { network: false, files: false, secrets: false, ...rights });
   const run = async (command: string, { rights, signal = new AbortController().signal, ...more }: More = {}) => {
     const cwd = more.cwd ?? root;
-    const wrap = await sandbox.prepare(cwd, { network: false, files: false, secrets: false, ...rights });
+    const wrap = await prepare(cwd, rights);
     const request = { command, cwd, env, ...(wrap && { wrap }), ...more };
     const { output, ...result } = await runner.run(request, { timeoutMs: 20_000, signal });
     return { ...result, text: output.text() };
   };
-  /** Settles when the next sandbox waits, with its processes. */
+  /** Settles when the next sandboxes wait, with their processes. */
   const ready = async () => {
-    await expect.poll(() => isReady(root)).toBe(true);
+    await expect.poll(() => readyIn(root)).toBe(4);
     // What it said on its way is heard in the next turn.
     await nextTurn();
     await nextTurn();
@@ -76,7 +78,7 @@ function session({ readyMs = 60_000, files = {} }: Options = {}) {
     const result = await run(command, more);
     return { ...result, wasReady: pids.includes(result.pid) };
   };
-  return { root, userHome, runner, run, ready, runReady, close };
+  return { root, userHome, runner, prepare, run, ready, runReady, close };
 }
 
 // A socket of another program that comes or goes meanwhile makes another sandbox.
@@ -199,6 +201,25 @@ describe.skipIf(!hasProgram('bwrap'))('a sandbox that waits', { retry: 2 }, () =
     await expect.poll(() => waiting(root).filter((pid) => pids.includes(pid))).toEqual([]);
   });
 
+  // SB06 SD03
+  test('is not used when a protected file was replaced while it was made', async () => {
+    const { root, prepare, run } = session({ files: { '.envrc': 'abc' } });
+    const plain = await prepare();
+    const go = `go-${uniqueSleep()}`;
+    const until = ['/bin/bash', '-c', `until [ -e ${go} ]; do sleep 0.01; done; exec "$@"`, 'until'];
+    const isWaiter = (argv: readonly string[]) => argv.some((word) => word.includes('LATHE_LENGTH'));
+    const wrap = (argv: readonly string[]) => plain?.(isWaiter(argv) ? [...until, ...argv] : argv) ?? { argv };
+    await run('true', { wrap });
+    // The shell is there after all mounts.
+    const isShell = (pid: number) => readFileSync(`/proc/${pid}/comm`, 'utf8') === 'bash\n';
+    await expect.poll(() => processesWith(go).filter(isShell).length).toBe(4);
+    rmSync(join(root, '.envrc'));
+    writeFileSync(join(root, '.envrc'), 'abc');
+    writeFileSync(join(root, go), '');
+    const { ending } = await run('echo x > .envrc', { wrap });
+    expect([ending, readFileSync(join(root, '.envrc'), 'utf8')]).toEqual([{ type: 'exit', code: 1 }, 'abc']);
+  });
+
   test.each<[string, (root: string) => More]>([
     ['directory', (root) => ({ cwd: join(root, 'sub') })],
     ['variable', () => ({ env: { ...env, OTHER: '1' } })],
@@ -246,7 +267,7 @@ describe.skipIf(!hasProgram('bwrap'))('a sandbox that waits', { retry: 2 }, () =
     'ends when Lathe dies by %s, and its names go',
     async (signal) => {
       const { root, lathe } = startLathe('setInterval(() => {}, 1000)');
-      await expect.poll(() => isReady(root)).toBe(true);
+      await expect.poll(() => readyIn(root)).toBe(4);
       expect(readdirSync(root).toSorted()).toEqual(['.lathe', '.qwen']);
       lathe.kill(signal);
       await expect.poll(() => waiting(root)).toEqual([]);

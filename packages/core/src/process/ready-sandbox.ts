@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { closeSync, readFileSync } from 'node:fs';
+import { closeSync, readFileSync, realpathSync } from 'node:fs';
 import type { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { CallMark } from './call-mark.js';
 import type { CommandRequest, Launch, Started } from './running-command.js';
@@ -17,7 +18,9 @@ export interface WaitingSandbox extends Started {
   channel: Socket;
 }
 
-/** So that whoever asked for the last command has its result, and commands without a pause between them do not pay. */
+/** Several are made in little more time than one, because most of it is spent waiting for the kernel. */
+const maxSpares = 4;
+/** So that whoever asked for the last command has its result and goes on. */
 const restMs = 20;
 /** What a shell takes as one argument. */
 const maxCommandBytes = 100_000;
@@ -37,31 +40,34 @@ export const waitForCommand = (options: readonly string[]): string =>
   ].join('; ');
 
 /**
- * Starting a sandbox takes several times as long as the shell in it, so one is started ahead, after a sandboxed
- * command, for the next one. It runs one command and no second, and only when a sandbox started now would be the same:
- * the same arguments, variables and directory, and every mount in it still what and where it was.
+ * Starting a sandbox takes several times as long as the shell in it, most of it spent waiting for the kernel, so some are
+ * started ahead, beside a sandboxed command, for the next ones. Each runs one command and no second, and only when a
+ * sandbox started now would be the same: the same arguments, variables and directory, and every mount in it still what
+ * and where it was.
  */
-export class ReadySandbox {
+export class ReadySandboxes {
   readonly #start: (place: SandboxPlace) => Promise<WaitingSandbox>;
   readonly #waitMs: number;
-  #next: Promise<Spare | undefined> | undefined;
+  /** The oldest first. */
+  readonly #spares = new Set<Promise<Spare | undefined>>();
   #rest: NodeJS.Timeout | undefined;
+  /** What they are for. */
+  #place: SandboxPlace | undefined;
 
   constructor(start: (place: SandboxPlace) => Promise<WaitingSandbox>, waitMs: number) {
     this.#start = start;
     this.#waitMs = waitMs;
   }
 
-  /** In a moment, starts a sandbox like that of the command which just ended. */
-  prepare({ cwd, env, wrap }: CommandRequest): void {
-    if (wrap === undefined) return;
+  /** Starts sandboxes like that of this command, which begins, when none is left. */
+  prepare(request: CommandRequest): void {
+    if (this.#spares.size === 0) void this.#fill(request);
+  }
+
+  /** After a pause, starts sandboxes like that of this command, which is over. */
+  prepareLater(request: CommandRequest): void {
     clearTimeout(this.#rest);
-    this.#rest = setTimeout(() => {
-      this.#next ??= this.#start({ cwd, env, wrap }).then(
-        (sandbox) => Spare.open(sandbox, this.#waitMs),
-        () => undefined,
-      );
-    }, restMs);
+    this.#rest = setTimeout(() => void this.#fill(request), restMs);
     this.#rest.unref();
   }
 
@@ -70,18 +76,43 @@ export class ReadySandbox {
     const { wrap, takesInput, hasTerminal, isKept } = request;
     if (wrap === undefined || takesInput || hasTerminal || isKept) return undefined;
     clearTimeout(this.#rest);
-    const next = this.#next;
-    this.#next = undefined;
-    const spare = await next;
-    return spare?.become(request, wrap);
+    for (const spare of this.#spares) {
+      this.#spares.delete(spare);
+      const started = (await spare)?.become(request, wrap);
+      if (started !== undefined) return started;
+    }
+    return undefined;
   }
 
   /** Settles when no sandbox waits any more. */
   async close(): Promise<void> {
     clearTimeout(this.#rest);
-    const next = this.#next;
-    this.#next = undefined;
-    await (await next)?.end();
+    this.#place = undefined;
+    const spares = [...this.#spares];
+    this.#spares.clear();
+    await Promise.all(spares.map(async (spare) => (await spare)?.end()));
+  }
+
+  async #fill({ cwd, env, wrap }: CommandRequest): Promise<void> {
+    if (wrap === undefined) return;
+    const place = { cwd, env, wrap };
+    this.#place = place;
+    while (this.#place === place && this.#spares.size < maxSpares) {
+      this.#add(place);
+      // Starting a process holds up everything else for a moment.
+      await nextTurn();
+    }
+  }
+
+  #add(place: SandboxPlace): void {
+    const spare = this.#start(place).then(
+      (sandbox) => {
+        void sandbox.exited.then(() => this.#spares.delete(spare));
+        return Spare.open(sandbox, this.#waitMs);
+      },
+      () => undefined,
+    );
+    this.#spares.add(spare);
   }
 }
 
@@ -96,10 +127,11 @@ class Spare {
   /** Settles when the program in it waits; with `undefined` when it never will. */
   static async open(sandbox: WaitingSandbox, waitMs: number): Promise<Spare | undefined> {
     const spare = new Spare(sandbox, waitMs);
-    const { channel, process: child, pid, exited } = sandbox;
+    const { channel, process: child, pid, exited, launch } = sandbox;
     await Promise.race([once(channel, 'data'), exited]);
     spare.#mounts = mountsOf(pid);
-    if (spare.#isOver || spare.#mounts === undefined) return spare.end().then(() => undefined);
+    // Something that it covers may have been moved or replaced while it was made.
+    if (spare.#isOver || !hasMounts(spare.#mounts, launch)) return spare.end().then(() => undefined);
     // From here on it must not keep a Lathe alive that has nothing else to do.
     channel.unref();
     child.unref();
@@ -187,4 +219,20 @@ function mountsOf(pid: number): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Whether everything is where it was planned, also where a path leads through a link. */
+function hasMounts(mounts: string | undefined, { mountPoints = [] }: Launch): boolean {
+  const lines = mounts?.split('\n') ?? [];
+  const found = new Set(lines.map((line) => unescaped(line.split(' ')[4] ?? '')));
+  try {
+    return mountPoints.every((path) => found.has(path) || found.has(realpathSync(path)));
+  } catch {
+    return false;
+  }
+}
+
+/** Blanks and line breaks in a name are written as octal numbers there. */
+function unescaped(path: string): string {
+  return path.replace(/\\([0-7]{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)));
 }

@@ -12,7 +12,7 @@ import { inTerminal } from './in-terminal.js';
 import { keeping } from './keeping.js';
 import { OutputPipes } from './output-pipe.js';
 import { hasProc } from './process-tree.js';
-import { ReadySandbox, type SandboxPlace, type WaitingSandbox, waitForCommand } from './ready-sandbox.js';
+import { ReadySandboxes, type SandboxPlace, type WaitingSandbox, waitForCommand } from './ready-sandbox.js';
 import {
   attend,
   type CommandRequest,
@@ -34,8 +34,8 @@ const maxSpilledBytes = 512 * 1024 * 1024;
 export interface RunnerOptions {
   shell?: string;
   /**
-   * After a sandboxed command, the sandbox of the next one is started and waits this long. For sessions of many commands,
-   * to be closed at their end.
+   * Beside a sandboxed command, sandboxes for the next ones are started and wait this long. For sessions of many
+   * commands, to be closed at their end.
    */
   readyMs?: number;
 }
@@ -48,7 +48,7 @@ export class CommandRunner {
   readonly #series = new MarkSeries();
   readonly #guardian: Guardian;
   readonly #pipes: OutputPipes;
-  readonly #ready: ReadySandbox | undefined;
+  readonly #ready: ReadySandboxes | undefined;
   #turn: Promise<void> = Promise.resolve();
   readonly #spilled: { path: string; bytes: number }[] = [];
   #spillDirectory: string | undefined;
@@ -62,7 +62,7 @@ export class CommandRunner {
     this.#guardian = new Guardian(this.shell, this.#series, () => home.directory('run'));
     this.#pipes = new OutputPipes(() => this.#guardian.makePipe());
     if (options.readyMs !== undefined && hasProc && this.shell.endsWith('bash'))
-      this.#ready = new ReadySandbox((place) => this.#startWaiting(place), options.readyMs);
+      this.#ready = new ReadySandboxes((place) => this.#startWaiting(place), options.readyMs);
   }
 
   /** Runs a command to its end. */
@@ -77,7 +77,7 @@ export class CommandRunner {
     } finally {
       clearTimeout(timer);
       limits.signal.removeEventListener('abort', abort);
-      this.#ready?.prepare(request);
+      this.#ready?.prepareLater(request);
     }
   }
 
@@ -105,6 +105,7 @@ export class CommandRunner {
     const command = attend(started, output, request.onOutput);
     if (!hasProc && !request.isKept) this.#tellGuardian(command);
     void this.#boundSpill(command);
+    this.#ready?.prepare(request);
     return command;
   }
 

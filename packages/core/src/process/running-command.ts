@@ -38,6 +38,8 @@ export interface Launch {
   release?: (use: { hasRun: boolean }) => void;
   /** Empty directories that `release` removes. */
   placeholders?: readonly string[];
+  /** Where the program sees something else than everybody. */
+  mountPoints?: readonly string[];
 }
 
 /** Why a command is over. */

@@ -133,6 +133,7 @@ export class Sandbox {
     return {
       argv: [program, ...plan.arguments, '--', ...argv],
       descriptors,
+      mountPoints: plan.mountPoints,
       placeholders: plan.placeholders,
       release: ({ hasRun }) => {
         this.#placeholders.drop(plan.placeholders);
