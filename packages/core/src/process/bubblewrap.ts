@@ -1,4 +1,4 @@
-import { accessSync, constants, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { secretNames } from '../files/protected-names.js';
 import { isWithin } from '../files/workspace.js';
@@ -42,8 +42,8 @@ export interface BubblewrapPlan {
  * for every command, so that what appeared since is protected too. A later argument wins over an earlier one.
  */
 export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
-  // Every mount costs time: a directory that is named twice needs but one.
-  const options = { ...given, roots: [...new Set(given.roots)] };
+  // Every mount costs time: a directory that is named twice needs but one, and one that is missing could not be mounted.
+  const options = { ...given, roots: [...new Set(given.roots)].filter((root) => existsSync(root)) };
   const { roots, rights } = options;
   const masks = maskedPaths(options);
   const containsRoot = (path: string) => roots.some((root) => isWithin(path, root));

@@ -77,6 +77,15 @@ describe.skipIf(!hasProgram('bwrap'))('bubblewrap', () => {
     expect(readFileSync(join(root, 'src/file'), 'utf8')).toBe('content\n');
   });
 
+  test('a directory of the workspace that is missing is writable as soon as it is there', async () => {
+    const [outside, root] = [outsideDirectory(), tempDirectory()];
+    const extra = join(outside, 'extra');
+    const { run } = sandboxed({ roots: [root, extra] });
+    expect((await run(`mkdir ${extra}; echo went on`)).text).toMatch(/Read-only file system\nwent on$/);
+    mkdirSync(extra);
+    expect((await run(`echo content > ${extra}/file; cat ${extra}/file`)).text).toBe('content');
+  });
+
   const writes = [
     'echo x > OUT/canary',
     'echo x >> OUT/existing',
