@@ -76,7 +76,7 @@ export const fixed = {
     ['core/src/tools/grep.ts', 'maxLimit', 'Matches that can be asked for'],
     ['core/src/tools/grep.ts', 'maxContext', 'Lines around each'],
     ['core/src/tools/grep.ts', 'maxChars', 'Characters of its answer'],
-    ['core/src/tools/grep.ts', 'defaultSearchMs', 'Milliseconds of a search in one place'],
+    ['core/src/tools/grep.ts', 'defaultSearchMs', 'Milliseconds of a search'],
     ['core/src/files/found-lines.ts', 'countedPerFile', 'Matches of one file that are counted beyond those shown'],
     ['core/src/files/line-window.ts', 'width', 'Bytes shown of a line; of a longer one those around its first match'],
     ['core/src/files/rg-output.ts', 'maxColumns', 'Bytes of a line that ripgrep prints as a whole'],

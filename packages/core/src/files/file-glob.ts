@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expandBraces } from '../text/expand-braces.js';
-import { compileGlob, type GlobState } from '../text/glob.js';
+import { compileGlob, type GlobState, globProblem, globSlip, hasWildcard } from '../text/glob.js';
 
 /** A filter for files as people write it for a search: without a slash at any depth, with `!` in front everything else. */
 export interface FileGlob {
@@ -15,12 +15,16 @@ export interface FileGlob {
 /** The filter as seen from `directory`, in which a search starts. */
 export function compileFileGlob(glob: string, directory: string): FileGlob {
   const isNegated = glob.startsWith('!');
-  const body = isNegated ? glob.slice(1) : glob;
+  // As in an ignore file, a slash at the end speaks of directories, wherever they are.
+  const isDirectory = isNegated && /[^/]\/+$/.test(glob);
+  const body = (isNegated ? glob.slice(1) : glob).replace(isDirectory ? /\/+$/ : '', '');
   const start = body.startsWith('/')
     ? startBelow(directory, body)
     : compileGlob(body.includes('/') ? body : `**/${body}`).start;
-  if (isNegated)
-    return { start: start === undefined ? everything : without(start), flags: undefined, isElsewhere: false };
+  if (isNegated) {
+    const others = start === undefined ? everything : without(start, isDirectory);
+    return { start: others, flags: undefined, isElsewhere: false };
+  }
   if (start === undefined) return { start: nothing, flags: undefined, isElsewhere: true };
   const alternatives = expandBraces(body);
   // To ripgrep `?` is a byte, and the name `.` one like any other.
@@ -34,21 +38,31 @@ export function compileFileGlob(glob: string, directory: string): FileGlob {
   return { start, flags: isPlain ? flags : undefined, isElsewhere: false };
 }
 
+/** Why a filter cannot be used, for its author; `undefined` when it can. */
+export function fileGlobProblem(glob: string): string | undefined {
+  const problem = globProblem(glob);
+  if (problem !== undefined) return problem;
+  if (glob.split('/').includes('..')) return '".." is not possible; give the directory as path';
+  if (glob.endsWith('/') && !glob.startsWith('!')) return `${glob} is a directory; ${glob}** is what is in it`;
+  return globSlip(glob.replace(/^!/, ''));
+}
+
 /** An absolute pattern leads here by its first names, or is meant as in an ignore file: `/src` is the one right here. */
 function startBelow(directory: string, pattern: string): GlobState | undefined {
   const { start } = compileGlob(pattern);
   const names = directory.split('/').filter((name) => name !== '');
   const here = names.reduce<GlobState | undefined>((state, name) => state?.enter(name), start);
   const [, first = ''] = pattern.split('/');
-  return here ?? (/[*?[{\\]/.test(first) || existsSync(join(directory, first)) ? start : undefined);
+  return here ?? (hasWildcard(first) || existsSync(join(directory, first)) ? start : undefined);
 }
 
-function without(excluded: GlobState): GlobState {
+function without(excluded: GlobState, isDirectory: boolean): GlobState {
   return {
-    matches: (name) => !excluded.matches(name),
+    matches: (name) => isDirectory || !excluded.matches(name),
     enter(name) {
+      if (excluded.matches(name)) return undefined;
       const next = excluded.enter(name);
-      return next === undefined ? everything : without(next);
+      return next === undefined ? everything : without(next, isDirectory);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { type BytePath, systemPath } from './byte-path.js';
+import { codeOf } from './fs-error.js';
 
 /** A second thread is worth its start only for more files than this. */
 const manyFiles = 10_000;
@@ -14,8 +15,8 @@ parentPort.on('message', (paths) => {
     try {
       const stat = statSync(/[\\x80-\\xff]/.test(path) ? Buffer.from(path, 'latin1') : path, { throwIfNoEntry: false });
       return stat?.isFile() === true ? stat.mtimeMs : NaN;
-    } catch {
-      return NaN;
+    } catch (error) {
+      return error.code === 'ELOOP' ? NaN : -Infinity;
     }
   });
   Atomics.add(answered, 0, 1);
@@ -32,6 +33,9 @@ function startThread(answered: Int32Array): Worker {
     stderr: true,
   });
 }
+
+/** Of a file in a directory that may be listed but not entered; older than all others. */
+export const unknownTime = Number.NEGATIVE_INFINITY;
 
 /** Piles that the second thread has at most, so that it has work while the first one is busy with its own. */
 const pilesAhead = 4;
@@ -91,13 +95,16 @@ export class FileTimes {
     return worker;
   }
 
-  /** NaN for what is no regular file: gone since it was listed, or a link that leads nowhere or to a directory. */
+  /**
+   * NaN for what is no regular file: gone since it was listed, or a link that leads nowhere or to a directory.
+   * `unknownTime` when the system does not say.
+   */
   of(path: BytePath): number {
     try {
       const stat = statSync(systemPath(path), { throwIfNoEntry: false });
       return stat?.isFile() === true ? stat.mtimeMs : Number.NaN;
-    } catch {
-      return Number.NaN;
+    } catch (error) {
+      return codeOf(error) === 'ELOOP' ? Number.NaN : unknownTime;
     }
   }
 

@@ -1,8 +1,10 @@
 import { Top } from '../text/top.js';
 import { type BytePath, fromBytePath } from './byte-path.js';
 import { Slice } from './directory-parts.js';
-import { FileTimes } from './file-times.js';
+import { FileTimes, unknownTime } from './file-times.js';
+import { mayShowLink } from './visibility.js';
 import { type WalkOptions, walk } from './walk.js';
+import type { WalkNotes } from './walk-notes.js';
 
 export interface FoundFile {
   /** Absolute, as Lathe shows it. */
@@ -36,7 +38,8 @@ export async function findFiles(options: FindOptions): Promise<FoundFiles> {
   try {
     for await (const { path, files, links, isComplete: isWhole } of walk(options)) {
       if (!isWhole && files.length >= pileSize) search.expectMany();
-      for (const names of [files, links]) for (const name of names) if (search.add(path + name)) await search.sort();
+      for (const name of files) if (search.add(path + name)) await search.sort();
+      for (const name of links) if (mayShowLink(path + name, options) && search.add(path + name)) await search.sort();
       isComplete = performance.now() < end;
       if (!isComplete) break;
     }
@@ -50,11 +53,13 @@ class NewestFiles {
   readonly #newest: Top<FoundFile>;
   readonly #slice: Slice;
   readonly #times: FileTimes;
+  readonly #notes: WalkNotes | undefined;
   #elsewhere: Promise<unknown> = Promise.resolve();
   #pile: BytePath[] = [];
 
-  constructor({ limit, signal, times = new FileTimes() }: FindOptions) {
+  constructor({ limit, signal, notes, times = new FileTimes() }: FindOptions) {
     this.#times = times;
+    this.#notes = notes;
     this.#newest = new Top(limit, newestFirst);
     this.#slice = new Slice(signal);
   }
@@ -102,6 +107,7 @@ class NewestFiles {
 
   #keep(path: BytePath, mtimeMs: number = Number.NaN): void {
     if (!Number.isNaN(mtimeMs)) this.#newest.add({ path, mtimeMs });
+    if (mtimeMs === unknownTime) this.#notes?.add('last, because their age could not be read', path);
   }
 }
 

@@ -1,11 +1,10 @@
 import { statSync } from 'node:fs';
 import { basename, extname, relative } from 'node:path';
 import { ToolError } from '../errors.js';
-import { compileGlob, type Glob } from '../text/glob.js';
+import { compileGlob, type Glob, hasWildcard, splitGlob } from '../text/glob.js';
 import { fromBytePath, toBytePath } from './byte-path.js';
 import { isExcludedByDefault } from './default-excludes.js';
 import { osPath } from './file-name.js';
-import { secrecyOf } from './protected-paths.js';
 import { hiddenReason, isHiddenByAgent, type Visibility } from './visibility.js';
 import { walk } from './walk.js';
 import { WalkNotes } from './walk-notes.js';
@@ -40,9 +39,9 @@ export async function resolveWanted(name: string, locate: (path: string) => Prom
     const location = await locate(name);
     const stat = statSync(osPath(location.path), { throwIfNoEntry: false });
     if (stat?.isDirectory()) return filesIn(location, '**/*');
-    if (stat !== undefined || !hasMagic(name)) return { type: 'file', location };
-    const { base, pattern } = splitPattern(name);
-    return filesIn(await locate(base), pattern);
+    if (stat !== undefined || !hasWildcard(name)) return { type: 'file', location };
+    const { base, rest } = splitGlob(name);
+    return filesIn(await locate(base || '.'), rest);
   } catch (error) {
     // A pattern that is too large throws a RangeError.
     if (!(error instanceof ToolError || error instanceof RangeError)) throw error;
@@ -112,8 +111,8 @@ async function linkedFile(path: string, directory: Location, options: GatherOpti
 }
 
 /** Secrets are read when they are named, not because a glob happens to meet them. */
-function mayRead(path: string, directory: Location, { canRead }: GatherOptions): boolean {
-  return canRead?.(path) !== false && (directory.secret !== undefined || secrecyOf(path) === undefined);
+function mayRead(path: string, directory: Location, { canRead, workspace }: GatherOptions): boolean {
+  return canRead?.(path) !== false && (directory.secret !== undefined || workspace.secrecyOf(path) === undefined);
 }
 
 function excluder(options: GatherOptions, directory: string): (path: string) => boolean {
@@ -126,16 +125,6 @@ function excluder(options: GatherOptions, directory: string): (path: string) => 
     const way = relative(root, path);
     return (options.useDefaultExcludes && isExcludedByDefault(path)) || globs.some((glob) => glob.matches(way));
   };
-}
-
-const hasMagic = (name: string) => /[*?[{]/.test(name);
-
-/** The directory that a pattern starts in, and the rest of it. */
-function splitPattern(name: string): { base: string; pattern: string } {
-  const parts = name.split('/');
-  const first = parts.findIndex(hasMagic);
-  const base = parts.slice(0, first).join('/');
-  return { base: base === '' ? (name.startsWith('/') ? '/' : '.') : base, pattern: parts.slice(first).join('/') };
 }
 
 /** A pattern that names the extension or the name of a file means that kind of file, also when it is no text. */

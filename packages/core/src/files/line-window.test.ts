@@ -19,7 +19,7 @@ async function shown(line: string): Promise<string | undefined> {
     rules: new IgnoreRules([root]),
     signal: new AbortController().signal,
   });
-  return files[0]?.lines[0]?.text;
+  return files[0]?.lines[0]?.text();
 }
 
 const a = (count: number) => 'a'.repeat(count);

@@ -1,11 +1,11 @@
-import { type Dirent, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { type Dirent, lstatSync, readlinkSync, statSync } from 'node:fs';
 import { compileGlob } from '../text/glob.js';
 import { Top } from '../text/top.js';
 import { type BytePath, fromBytePath, systemPath } from './byte-path.js';
 import { directoryParts, Slice } from './directory-parts.js';
 import { codeOf } from './fs-error.js';
 import type { IgnoredBy, IgnoreLevel } from './ignore-rules.js';
-import type { Visibility } from './visibility.js';
+import { mayShowLink, type Visibility } from './visibility.js';
 import { WalkNotes } from './walk-notes.js';
 
 export interface ListOptions extends Visibility {
@@ -46,7 +46,7 @@ export async function listDirectory({
   for (const part of directoryParts(directory)) {
     for (const found of part.entries) {
       const entry = entryOf(prefix, found);
-      if (visibility.canRead && !mayShow(prefix + entry.name, entry, visibility.canRead)) continue;
+      if (!mayShow(prefix + entry.name, entry, visibility)) continue;
       const isExcluded = patterns.some((pattern) => pattern.matches(fromBytePath(entry.name)));
       const reason = isExcluded ? 'pattern' : hider(entry, level, visibility);
       if (reason === undefined) entries.add(entry);
@@ -74,17 +74,8 @@ function entryOf(prefix: BytePath, found: Dirent): Entry {
   };
 }
 
-/** A link is as little to be seen as what it leads to, because its target is shown. */
-function mayShow(path: BytePath, { isLink }: Entry, canRead: (path: string) => boolean): boolean {
-  return canRead(fromBytePath(path)) && (!isLink || canRead(fromBytePath(realPath(path))));
-}
-
-function realPath(path: BytePath): BytePath {
-  try {
-    return realpathSync.native(systemPath(path), { encoding: 'latin1' });
-  } catch {
-    return path;
-  }
+function mayShow(path: BytePath, { isLink }: Entry, visibility: Visibility): boolean {
+  return isLink ? mayShowLink(path, visibility) : visibility.canRead?.(fromBytePath(path)) !== false;
 }
 
 function leadsToDirectory(path: BytePath): boolean {

@@ -48,6 +48,8 @@ const binaryMessage =
 export class RgOutput {
   /** Nothing that could be understood has come. */
   isEmpty = true;
+  /** Something else has come than ripgrep prints. */
+  isGarbled = false;
   readonly #onLine: (line: RgLine) => void;
   readonly #onBinary: (path: BytePath) => void;
   #rest: Buffer = Buffer.alloc(0);
@@ -74,7 +76,7 @@ export class RgOutput {
 
   /** What is left at the end can only be messages. */
   end(): void {
-    this.#withoutMessages(this.#rest.toString('latin1'));
+    if (this.#withoutMessages(this.#rest.toString('latin1')) !== '') this.isGarbled = !this.isEmpty;
     this.#rest = Buffer.alloc(0);
   }
 
@@ -86,6 +88,7 @@ export class RgOutput {
     this.isEmpty = false;
     const path = this.#withoutMessages(data.toString('latin1', start, pathEnd));
     const number = readField(data, pathEnd + 1);
+    if (number.value === 0) this.isGarbled = true;
     const isMatch = data[number.end] === nul;
     const second = readField(data, number.end + 1);
     // Ripgrep leaves out the column of an empty match at the end of a file. A line that it prints has no NUL in it.

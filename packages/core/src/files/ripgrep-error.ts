@@ -2,6 +2,7 @@ import { lstatSync } from 'node:fs';
 import { ToolError } from '../errors.js';
 import { type BytePath, systemPath } from './byte-path.js';
 import { codeOf } from './fs-error.js';
+import type { RgOutput } from './rg-output.js';
 import type { ExitCode } from './ripgrep.js';
 import type { WalkNotes } from './walk-notes.js';
 
@@ -30,9 +31,9 @@ export class Complaints {
     for (const message of messages) this.#read(message);
   }
 
-  /** `isEmpty`: nothing was printed that could be understood. */
-  checkEnd(code: ExitCode, { isEmpty }: { isEmpty: boolean }): void {
+  checkEnd(code: ExitCode, { isEmpty, isGarbled }: Pick<RgOutput, 'isEmpty' | 'isGarbled'>): void {
     if (code === null) throw new ToolError('grep_execution_error', 'ripgrep was ended by a signal. Try again.');
+    if (isGarbled) throw new ToolError('grep_execution_error', 'What ripgrep printed cannot be understood.');
     if (code === 1 || (code === 0 && !isEmpty)) return;
     this.#read(this.#rest.trimEnd());
     if (code === 2 && this.#other === '' && this.#aboutFiles > 0) return;
@@ -71,7 +72,9 @@ function searchError(stderr: string): ToolError {
     .replace(/^rg: /gm, '')
     .replace(/\n*Consider (?:enabling|using)[^]*$/, '')
     .trim();
-  if (/regex parse error|look-around|backreferences|exceeds size limit|not supported/i.test(message))
+  if (
+    /regex parse error|look-around|backreferences|exceeds size limit|not supported|impossible to match/i.test(message)
+  )
     return new ToolError(
       'invalid_tool_params',
       `The pattern is not a valid regular expression (Rust syntax): ${message}`,
@@ -81,15 +84,18 @@ function searchError(stderr: string): ToolError {
   return new ToolError('grep_execution_error', `ripgrep failed: ${message.slice(0, 500) || 'it did not say why'}`);
 }
 
+const startHints: Partial<Record<string, string>> = {
+  E2BIG: 'The system allows it too few arguments: search a smaller directory, or raise `ulimit -s`.',
+  EMFILE: 'Too many files are open: try again.',
+  ENFILE: 'Too many files are open: try again.',
+  EAGAIN: 'The system has no room for another process: try again.',
+  ENOMEM: 'The system has no memory for another process: try again.',
+};
+
 /** ripgrep could not even be started. */
 export function startError(error: unknown): unknown {
   const code = codeOf(error);
   if (error instanceof ToolError || code === undefined) return error;
-  return new ToolError(
-    'grep_execution_error',
-    `ripgrep could not be run (${code}). Is the package @vscode/ripgrep complete?`,
-    {
-      cause: error,
-    },
-  );
+  const hint = startHints[code] ?? 'Is the package @vscode/ripgrep complete?';
+  return new ToolError('grep_execution_error', `ripgrep could not be run (${code}). ${hint}`, { cause: error });
 }

@@ -19,6 +19,8 @@ export interface TextSearch extends Visibility {
   glob?: string | undefined;
   /** Matching lines returned. */
   limit: number;
+  /** Which directories hold our own state, when there are such in `path`. */
+  isOwnState?: ((directory: string) => boolean) | undefined;
   timeoutMs: number;
   signal: AbortSignal;
 }

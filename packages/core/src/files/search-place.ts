@@ -1,6 +1,6 @@
-import { access, constants, stat } from 'node:fs/promises';
+import { access, constants, realpath, stat } from 'node:fs/promises';
 import { ToolError } from '../errors.js';
-import { systemPath, toBytePath } from './byte-path.js';
+import { type BytePath, systemPath, toBytePath } from './byte-path.js';
 import { codeOf } from './fs-error.js';
 import { refuseEndless } from './open-file.js';
 import { isWithin } from './workspace.js';
@@ -10,6 +10,7 @@ export async function searchPlace(path: string): Promise<'file' | 'directory'> {
   try {
     const place = systemPath(toBytePath(path));
     const found = await stat(place);
+    await refuseMoved(path);
     if (found.isFile()) await refuseEndless(path);
     if (found.isFile() || found.isDirectory()) {
       await access(place, constants.R_OK);
@@ -22,6 +23,18 @@ export async function searchPlace(path: string): Promise<'file' | 'directory'> {
     throw new ToolError('search_path_not_found', `${path} ${reason}.`, { cause: error });
   }
   throw new ToolError('search_path_not_a_directory', `${path} is neither a directory nor a regular file.`);
+}
+
+/** A place is searched as it was judged: it may have become a link since, or a directory above it. */
+export async function refuseMoved(path: string): Promise<void> {
+  if (await isInPlace(toBytePath(path))) return;
+  throw new ToolError('search_path_not_found', `${path} leads elsewhere than when the call was judged. Try again.`);
+}
+
+/** Whether a real path is one still. */
+export async function isInPlace(path: BytePath): Promise<boolean> {
+  const real = await realpath(systemPath(path), { encoding: 'latin1' }).catch(() => undefined);
+  return real === path;
 }
 
 /** The roots without those that lie inside another one, so that nothing is found twice. */

@@ -1,7 +1,6 @@
-import { realpath } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { setTimeout as setTimer } from 'node:timers';
-import { type BytePath, fromBytePath, systemPath } from './byte-path.js';
+import { fromBytePath } from './byte-path.js';
 import { compileFileGlob } from './file-glob.js';
 import { FoundLines } from './found-lines.js';
 import { lineText } from './line-window.js';
@@ -10,6 +9,7 @@ import type { RgLine } from './rg-output.js';
 import type { Ripgrep } from './ripgrep.js';
 import { startError } from './ripgrep-error.js';
 import type { SearchJob, TextSearch } from './search-job.js';
+import { isInPlace } from './search-place.js';
 import { searchTree } from './tree-search.js';
 import { isHiddenByAgent } from './visibility.js';
 import { type WalkedDirectory, walk } from './walk.js';
@@ -18,11 +18,13 @@ import { searchFile, searchWalked } from './walked-search.js';
 
 export interface FoundLine {
   number: number;
-  text: string;
   isMatch: boolean;
+  /** Read from the file when it is far into a long line: to be asked for in turn, and only for what is shown. */
+  text: () => Promise<string>;
 }
 
 export interface FoundText {
+  /** Sorted by path. */
   files: { path: string; lines: FoundLine[] }[];
   /** Matching lines in all, or at least. */
   matches: number;
@@ -36,6 +38,7 @@ const countingMs = 5;
 
 /** Lines that match, searched by ripgrep in the files that our rules show. */
 export async function searchText(ripgrep: Ripgrep, options: TextSearch): Promise<FoundText> {
+  const place = fromBytePath(options.path);
   const enough = new AbortController();
   const time = AbortSignal.timeout(options.timeoutMs);
   let counting: NodeJS.Timeout | undefined;
@@ -43,14 +46,14 @@ export async function searchText(ripgrep: Ripgrep, options: TextSearch): Promise
   const job: SearchJob = {
     ripgrep,
     options,
-    glob: options.glob === undefined ? undefined : compileFileGlob(options.glob, fromBytePath(options.path)),
-    isSecretPlace: secrecyOf(fromBytePath(options.path)) !== undefined,
+    glob: options.glob === undefined ? undefined : compileFileGlob(options.glob, place),
+    isSecretPlace: secrecyOf(place) !== undefined || options.isOwnState?.(place) === true,
     signal: AbortSignal.any([options.signal, time, enough.signal]),
     found: nothing(),
   };
   try {
     if (options.kind === 'file') await searchFile(job, isHidden(job) ? devNull : options.path);
-    else if (!(await searchTree(job))) {
+    else if (options.isOwnState !== undefined || !(await searchTree(job))) {
       clearTimeout(counting);
       counting = undefined;
       job.found = nothing();
@@ -82,21 +85,13 @@ function isHidden({ options, found }: SearchJob): boolean {
 }
 
 async function resultOf({ found }: SearchJob, cut: FoundText['cut']): Promise<FoundText> {
+  // Links are not followed; but a directory may have become one after it was listed and before its files were opened.
   await Promise.all([...found.lines.keys()].map(async (path) => (await isInPlace(path)) || found.drop(path)));
-  const files = [...found.lines].map(async ([path, lines]) => ({
-    path: fromBytePath(path),
-    lines: await Promise.all(lines.map(shownLine)),
-  }));
-  const sorted = (await Promise.all(files)).sort((a, b) => (a.path < b.path ? -1 : 1));
+  const files = [...found.lines].map(([path, lines]) => ({ path: fromBytePath(path), lines: lines.map(shownLine) }));
+  const sorted = files.sort((a, b) => (a.path < b.path ? -1 : 1));
   return { files: sorted, matches: found.matches, notes: found.notes, ...(cut !== undefined && { cut }) };
 }
 
-/** Links are not followed; but a directory may have become one after it was listed and before its files were opened. */
-async function isInPlace(path: BytePath): Promise<boolean> {
-  const real = await realpath(systemPath(path), { encoding: 'latin1' }).catch(() => undefined);
-  return real === path;
-}
-
-async function shownLine(line: RgLine): Promise<FoundLine> {
-  return { number: line.number, text: await lineText(line), isMatch: line.isMatch };
+function shownLine(line: RgLine): FoundLine {
+  return { number: line.number, isMatch: line.isMatch, text: () => lineText(line) };
 }

@@ -38,9 +38,10 @@ const wholeTree = (root: string): TextSearch => ({
 async function search(root: string, options: Partial<TextSearch> = {}) {
   const ripgrep = new RecordedRipgrep();
   const { files, matches, notes } = await searchText(ripgrep, { ...wholeTree(root), ...options });
-  const found = files.flatMap(({ path, lines }) =>
-    lines.map(({ number, text }) => `${path.slice(root.length + 1)}:${number}:${text.slice(0, 40)}`),
-  );
+  const found: string[] = [];
+  for (const { path, lines } of files)
+    for (const { number, text } of lines)
+      found.push(`${path.slice(root.length + 1)}:${number}:${(await text()).slice(0, 40)}`);
   // Which of several comes first depends on the road.
   const lines = notes.lines().map((line) => line.replace(/: .*( and \d+ more\))$/, '$1'));
   return { found: found.toSorted(), matches, notes: lines, runs: ripgrep.runs };

@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
-import { type BytePath, systemPath } from './byte-path.js';
+import { type BytePath, fromBytePath, systemPath } from './byte-path.js';
 import { type RgBatch, RgBatches } from './rg-batch.js';
 import { binaryMatches, type RgLine, RgOutput } from './rg-output.js';
 import { Complaints } from './ripgrep-error.js';
@@ -49,10 +49,11 @@ async function collect(parts: AsyncIterable<WalkedDirectory>, batches: RgBatches
   }
 }
 
-/** Files that hold keys and the like are searched only when they, or a directory of theirs, are named. */
-function withoutSecrets(part: WalkedDirectory, { isSecretPlace, found }: SearchJob): WalkedDirectory {
+/** Files that hold keys and the like, or our own state, are searched only when they, or a directory of theirs, are named. */
+function withoutSecrets(part: WalkedDirectory, { options, isSecretPlace, found }: SearchJob): WalkedDirectory {
   if (isSecretPlace) return part;
-  const secrets = new Set(secretFiles(part.path, part.files));
+  const isOwnState = options.isOwnState?.(fromBytePath(part.path)) === true;
+  const secrets = new Set(isOwnState ? part.files : secretFiles(part.path, part.files));
   if (secrets.size === 0) return part;
   for (const name of secrets) found.notes.add('not searched, because they hold secrets', part.path + name);
   const files = part.files.filter((name) => !secrets.has(name));

@@ -65,17 +65,30 @@ export class Workspace {
       throw new ToolError('invalid_tool_params', `The path ${JSON.stringify(path)} is refused: ${odd}.`);
     const spelled = resolve(this.root, canonicalSpelling(path));
     const real = await realPathOf(spelled, this.contains(spelled) ? existingPathNow : existingPath);
-    const isReadable = this.#options.readable.some((root) => isWithin(root, real));
-    const ownState = this.#ownState(real);
-    const guarded = protectionOf(real) ?? gitDirectoryOf(real) ?? ownState;
-    const secret = secrecyOf(real) ?? (isReadable ? undefined : ownState);
+    const guarded = protectionOf(real) ?? gitDirectoryOf(real) ?? this.#ownState(real);
+    const secret = this.secrecyOf(real);
     return {
       path: real,
       inside: this.contains(real),
-      ...(isReadable && { readable: true }),
+      ...(this.#isReadable(real) && { readable: true }),
       ...(guarded !== undefined && { guarded }),
       ...(secret !== undefined && { secret }),
     };
+  }
+
+  /** Why a real path is not read without a person's yes: keys and the like, or our own state. */
+  secrecyOf(real: string): string | undefined {
+    return secrecyOf(real) ?? (this.#isReadable(real) ? undefined : this.#ownState(real));
+  }
+
+  /** Tells our own state from other directories, for a search of `directory`; `undefined` when there is none in it. */
+  ownStateIn(directory: string): ((real: string) => boolean) | undefined {
+    const isNear = this.#options.guarded.some((root) => isWithin(directory, root) || isWithin(root, directory));
+    return isNear ? (real) => !this.#isReadable(real) && this.#ownState(real) !== undefined : undefined;
+  }
+
+  #isReadable(real: string): boolean {
+    return this.#options.readable.some((root) => isWithin(root, real));
   }
 
   #ownState(real: string): string | undefined {

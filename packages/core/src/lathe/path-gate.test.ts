@@ -197,6 +197,30 @@ test('what a rule denies is missing from lists, matches and counts', async () =>
   expect(told.every((text) => text.includes('b.md'))).toBe(true);
 });
 
+// SC10
+test('our own state is not shown because a search or a glob meets it', async () => {
+  const home = tempDirectory({
+    'a.txt': 'CANARY = plain\n',
+    '.lathe/settings.json': '{ "general": { "vimMode": false } }',
+    '.lathe/sessions/s1.jsonl': 'CANARY = state\n',
+    '.lathe/tmp/x.txt': 'CANARY = state\n',
+  });
+  const lathe = await createLathe({ cwd: home, home, env: {} });
+  onTestFinished(() => lathe.close());
+  const told = async (name: string, args: Record<string, unknown>) => {
+    const [outcome] = await lathe.run([{ name, args }], new AbortController().signal);
+    return outcome === undefined ? '' : toldBy(outcome);
+  };
+  for (const args of [{ paths: ['**/*.jsonl', '**/*.txt', '.'] }, { paths: [home], useDefaultExcludes: false }])
+    expect(await told('read_many_files', args)).toMatch(/^(?!.*= state).*= plain/s);
+  for (const args of [{}, { glob: '*.{jsonl,txt}' }, { path: home }]) {
+    const text = await told('grep_search', { pattern: 'CANARY', ...args });
+    expect(text).toMatch(/^(?!.*= state).*= plain/s);
+    expect(text).toContain('not searched, because they hold secrets');
+  }
+  expect(await told('grep_search', { pattern: 'CANARY', path: '.lathe' })).toContain('holds the state');
+});
+
 /** Makes one of each kind that can be made here, and names those that are always there. */
 async function specialFiles(directory: string): Promise<string[]> {
   const server = createServer().listen(join(directory, 'socket'));

@@ -51,6 +51,30 @@ export function globProblem(pattern: string): string | undefined {
   }
 }
 
+/** What a pattern cannot mean, for an author who surely means something else; `undefined` when there is no such slip. */
+export function globSlip(pattern: string): string | undefined {
+  const list = pattern.split(/,\s*/);
+  if (list.length > 1 && !pattern.includes('{') && list.every((part) => part.startsWith('*.')))
+    return `several patterns are written {${list.join(',')}}`;
+  const isAbsolute = pattern.startsWith('/');
+  if (!isAbsolute && expandBraces(pattern).some((alternative) => alternative.startsWith('/')))
+    return 'braces may not begin with a slash; search one directory at a time';
+  return undefined;
+}
+
+/** The directories that a pattern names before its first wildcard, and the rest; without a wildcard, its last name. */
+export function splitGlob(pattern: string): { base: string; rest: string } {
+  const names = pattern.split('/');
+  const wild = names.findIndex(hasWildcard);
+  const cut = wild < 0 ? names.length - 1 : wild;
+  const base = names.slice(0, cut).join('/');
+  return { base: base === '' && pattern.startsWith('/') && cut > 0 ? '/' : base, rest: names.slice(cut).join('/') };
+}
+
+export function hasWildcard(pattern: string): boolean {
+  return /[*?[{\\]/.test(pattern);
+}
+
 /** The same for a pattern that is in parts already. */
 export function globOfParts(parts: readonly Part[]): Glob {
   return globOf(stateOf(open(stepsOf(parts))));

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { hasProgram } from '../../../../testing/programs.js';
@@ -160,6 +160,51 @@ test('without a path all directories of the workspace are searched, each file on
   );
 });
 
+test('a directory of the workspace that does not exist yet is noted', async () => {
+  const root = tempDirectory({ 'a.ts': '' });
+  const tool = await toolIn(root, {}, [join(root, '../none')]);
+  const { llmContent } = await tool.execute({ pattern: '*.ts' }, new AbortController().signal);
+  expect(textOf(llmContent).split('\n').slice(1)).toEqual([
+    `${root}/a.ts`,
+    `(directories of the workspace not searched: ${join(root, '../none')}: ENOENT)`,
+  ]);
+  await expect(tool.execute({ pattern: '*', path: '../none' }, new AbortController().signal)).rejects.toMatchObject({
+    type: 'search_path_not_found',
+  });
+});
+
+// SC06
+test('a directory above that became a link since the call was judged is refused', async () => {
+  const root = tempDirectory({ 'p/d/inside': '' });
+  const outside = tempDirectory({ 'd/outside': '' });
+  const tool = await toolIn(root);
+  const params = { pattern: '*', path: 'p/d' };
+  expect(await tool.getTargets(params)).toMatchObject([{ asks: false }]);
+  renameSync(join(root, 'p'), join(root, 'was'));
+  symlinkSync(outside, join(root, 'p'));
+  await expect(tool.execute(params, new AbortController().signal)).rejects.toMatchObject({
+    type: 'search_path_not_found',
+    message: expect.stringContaining('leads elsewhere'),
+  });
+});
+
+test.each([
+  ['src', '(**/src is the file at any depth, src/** what is in a directory of that name)'],
+  ['src/', '(**/src is the file at any depth, src/** what is in a directory of that name)'],
+  ['ROOT/src', '(src/** is what is in a directory of that name)'],
+])('the pattern %s, of a directory, gets a hint', async (pattern, hint) => {
+  const root = tempDirectory({ 'src/a': '' });
+  expect((await glob(root, { pattern: pattern.replace('ROOT', root) })).at(-1)).toBe(hint);
+});
+
+test('a link to what may not be read is as little there', async () => {
+  const root = tempDirectory({ 'secret/key.ts': '', 'b.ts': '' });
+  symlinkSync('secret/key.ts', join(root, 'link.ts'));
+  symlinkSync('b.ts', join(root, 'other.ts'));
+  const canRead = (path: string) => !path.startsWith(join(root, 'secret'));
+  expect((await glob(root, { pattern: '**' }, { canRead })).slice(1).toSorted()).toEqual(['b.ts', 'other.ts']);
+});
+
 // RL05
 describe('refusals', () => {
   test.each([
@@ -167,7 +212,10 @@ describe('refusals', () => {
     ['  ', 'empty'],
     ['{a,b}'.repeat(30), 'more than 1000'],
     ['x'.repeat(100_000), 'longer than'],
-    ['*/../..', '".."'],
+    ['*/../..', '".." may only stand in front'],
+    ['..', '".." may only stand in front'],
+    ['*.ts,*.js', 'written {*.ts,*.js}'],
+    ['{/abs/a,/x}/*', 'braces may not begin with a slash'],
   ])('the pattern %#', async (pattern, reason) => {
     expect((await toolIn(tempDirectory())).validateToolParams({ pattern })).toContain(reason);
   });
@@ -187,6 +235,22 @@ describe('refusals', () => {
     for (const path of [outside, 'out', `${root}-evil`, '..'])
       await expect(glob(root, { pattern: '*', path })).rejects.toMatchObject({ type: 'path_not_in_workspace' });
   });
+});
+
+test.skipIf(process.platform !== 'linux')('files that cannot be looked at come last and are noted', async () => {
+  const root = tempDirectory({ 'z.ts': '' });
+  const deep = join(root, ...Array.from({ length: 21 }, () => 'd'.repeat(200))).slice(0, 4090);
+  mkdirSync(deep, { recursive: true });
+  execFileSync('touch', ['a-name-that-makes-the-path-too-long.ts'], { cwd: deep });
+  age(root, { 'z.ts': 1000 });
+  const lines = await glob(root, { pattern: '**/*.ts' });
+  execFileSync('rm', ['-rf', root]);
+  expect(lines).toEqual([
+    `Found 2 files matching "**/*.ts" in ${root}, newest first:`,
+    'z.ts',
+    expect.stringMatching(/too-long\.ts$/),
+    expect.stringMatching(/^\(last, because their age could not be read: .*\)$/),
+  ]);
 });
 
 // RL03

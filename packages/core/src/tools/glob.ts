@@ -1,13 +1,12 @@
-import { isAbsolute, join, resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import type { XStatic } from 'typebox/schema';
 import { ToolError } from '../errors.js';
 import { toBytePath } from '../files/byte-path.js';
 import { type FoundFiles, findFiles } from '../files/find-files.js';
-import { searchPlace } from '../files/search-place.js';
 import type { Visibility } from '../files/visibility.js';
 import { WalkNotes } from '../files/walk-notes.js';
 import { oddSpelling, type Workspace } from '../files/workspace.js';
-import { compileGlob, globProblem } from '../text/glob.js';
+import { compileGlob, globProblem, globSlip, hasWildcard, splitGlob } from '../text/glob.js';
 import { SearchTool } from './search-tool.js';
 import type { ToolResult } from './tools.js';
 
@@ -47,9 +46,10 @@ export class GlobTool extends SearchTool<Params> {
   }
 
   protected override validateToolParamValues({ pattern, path }: Params): string | null {
-    const problem = globProblem(pattern);
+    const problem = globProblem(pattern) ?? globSlip(pattern);
     if (problem !== undefined) return `pattern: ${problem}`;
-    if (splitPattern(pattern).rest.split('/').includes('..')) return 'pattern: ".." may not follow a wildcard';
+    if (splitPattern(pattern).rest.split('/').includes('..'))
+      return 'pattern: ".." may only stand in front, as in "../src/*"';
     const odd = path === undefined ? undefined : oddSpelling(path);
     return odd === undefined ? null : `path is refused: ${odd}`;
   }
@@ -60,13 +60,12 @@ export class GlobTool extends SearchTool<Params> {
 
   override async execute(params: Params, signal: AbortSignal): Promise<ToolResult> {
     const glob = compileGlob(splitPattern(params.pattern).rest, { ignoreCase: true }).start;
+    const end = performance.now() + this.#timeoutMs;
     const notes = new WalkNotes();
     const places: string[] = [];
     const found: FoundFiles = { files: [], total: 0, isComplete: true };
-    for (const wanted of this.places(params)) {
-      const { path } = await this.judged.recall(params, wanted);
-      if ((await searchPlace(path)) === 'file')
-        throw new ToolError('search_path_not_a_directory', `${path} is a file, not a directory.`);
+    for (const { path, kind } of await this.open(params, notes)) {
+      if (kind === 'file') throw new ToolError('search_path_not_a_directory', `${path} is a file, not a directory.`);
       const next = await findFiles({
         ...this.#visibility,
         directory: toBytePath(path),
@@ -74,7 +73,7 @@ export class GlobTool extends SearchTool<Params> {
         signal,
         notes,
         limit: maxFiles,
-        timeoutMs: this.#timeoutMs,
+        timeoutMs: Math.max(0, end - performance.now()),
       });
       places.push(path);
       found.files.push(...next.files);
@@ -94,12 +93,9 @@ export class GlobTool extends SearchTool<Params> {
 
 /** A pattern that leaves the directory, as absolute ones and those with `..` do, is cut where its wildcards begin. */
 function splitPattern(pattern: string): { base: string; rest: string } {
-  const names = pattern.split('/');
-  const wild = names.findIndex((name) => /[*?[{\\]/.test(name));
-  const cut = wild < 0 ? names.length - 1 : wild;
-  const fixed = names.slice(0, cut);
-  if (!isAbsolute(pattern) && !fixed.includes('..')) return { base: '', rest: pattern };
-  return { base: isAbsolute(pattern) ? join('/', ...fixed) : fixed.join('/'), rest: names.slice(cut).join('/') };
+  const parts = splitGlob(pattern);
+  const isLeaving = isAbsolute(pattern) || parts.base.split('/').includes('..');
+  return isLeaving ? parts : { base: '', rest: pattern };
 }
 
 function resultOf(
@@ -113,6 +109,7 @@ function resultOf(
   const footer = [
     ...(rest > 0 ? [`(${rest} more; narrow the pattern to see them)`] : []),
     ...(isComplete ? [] : ['(The search took too long and is incomplete: search a smaller directory.)']),
+    ...(total === 0 && !hasWildcard(pattern) ? [hintFor(pattern.replace(/\/+$/, ''))] : []),
     ...notes.lines(),
   ];
   const nothing = isComplete ? 'No files match' : 'No file found so far that matches';
@@ -124,4 +121,11 @@ function resultOf(
     llmContent: [header, ...files.map(({ path }) => path), ...footer].join('\n'),
     returnDisplay: total === 0 ? 'No files found' : `Found ${count} matching file(s)${rest > 0 ? ' (truncated)' : ''}`,
   };
+}
+
+/** Without a wildcard a pattern means one file. */
+function hintFor(name: string): string {
+  return isAbsolute(name)
+    ? `(${name}/** is what is in a directory of that name)`
+    : `(**/${name} is the file at any depth, ${name}/** what is in a directory of that name)`;
 }

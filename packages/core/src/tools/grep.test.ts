@@ -1,11 +1,20 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { textOf } from '../content.js';
 import { IgnoreRules } from '../files/ignore-rules.js';
-import { Ripgrep } from '../files/ripgrep.js';
+import { Ripgrep, type RipgrepRun } from '../files/ripgrep.js';
 import type { Visibility } from '../files/visibility.js';
 import { Workspace } from '../files/workspace.js';
 import { GrepTool } from './grep.js';
@@ -83,6 +92,9 @@ test.each([
   ['src/**', ['src/[id].md', 'src/b.ts', 'src/c.js']],
   ['[id].md', ['src/[id].md']],
   ['!*.ts', ['src/[id].md', 'src/c.js']],
+  ['!src', ['a.ts']],
+  ['!src/', ['a.ts']],
+  ['!a.ts/', ['a.ts', 'src/[id].md', 'src/b.ts', 'src/c.js']],
 ])('the glob %s selects %j', async (glob, expected) => {
   const root = tempDirectory({ 'a.ts': 'hit', 'src/b.ts': 'hit', 'src/c.js': 'hit', 'src/[id].md': 'hit' });
   const lines = await grep(root, { pattern: 'hit', glob });
@@ -185,6 +197,45 @@ describe('the limit', () => {
     const lines = textOf(llmContent).split('\n');
     expect(lines.slice(1, -1)).toEqual([join(first, 'a'), '1: hit', '2: hit']);
     expect(lines.at(-1)).toMatch(/^\((?:at least [12]|2) more; raise limit or narrow the search to see them\)$/);
+  });
+
+  test('holds for lines of context, which are counted when they are cut', async () => {
+    const root = tempDirectory({ a: `${`${'x'.repeat(300)}\n`.repeat(50)}hit\n${`${'y'.repeat(300)}\n`.repeat(50)}` });
+    const lines = await grep(root, { pattern: 'hit', context: 50 });
+    const shown = lines.filter((line) => /^\d+[:-] /.test(line)).length;
+    expect(shown).toBeGreaterThan(50);
+    expect(lines.at(-1)).toBe(`(${101 - shown} more lines of context; lower context to see the end)`);
+  });
+
+  test.skipIf(process.platform !== 'linux')('keeps what is not shown from being read', async () => {
+    const root = tempDirectory({ a: `${'x'.repeat(2000)}hit\n`.repeat(1000) });
+    const open = () => readdirSync('/proc/self/fd').length;
+    const before = open();
+    let most = 0;
+    const timer = setInterval(() => (most = Math.max(most, open())), 0);
+    const lines = await grep(root, { pattern: 'hit', limit: 1000 });
+    clearInterval(timer);
+    expect(lines.at(-1)).toMatch(/^\(\d\d\d more; narrow the pattern/);
+    expect(most).toBeGreaterThan(0);
+    expect(most - before).toBeLessThan(30);
+  });
+
+  test('of time holds over all directories of the workspace', async () => {
+    class Stuck extends Ripgrep {
+      override run(_args: readonly string[], { signal }: RipgrepRun): Promise<never> {
+        return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+      }
+    }
+    const timeOf = async (extra: string[]) => {
+      const workspace = await Workspace.open(tempDirectory({ a: 'hit' }), extra);
+      const tool = new GrepTool(workspace, { rules: new IgnoreRules([]) }, new Stuck(), { searchMs: 300 });
+      const start = performance.now();
+      const { llmContent } = await tool.execute({ pattern: 'hit' }, new AbortController().signal);
+      expect(llmContent).toContain('incomplete');
+      return performance.now() - start;
+    };
+    const one = await timeOf([]);
+    expect(await timeOf([1, 2, 3].map(() => tempDirectory({ a: 'hit' })))).toBeLessThan(2 * one);
   });
 
   test('of characters holds whatever the limit of lines', async () => {
@@ -333,6 +384,7 @@ describe('errors', () => {
     ['(?<=a)b', /look-around.*not supported/s],
     ['(a)\\1', /backreferences are not supported/],
     ['a\\nb', /cannot go beyond the end of a line/],
+    ['foo\\x00bar', /not a valid regular expression.*impossible to match/s],
   ])(
     'the pattern %s is refused by the engine that runs it, also when there is nothing to search',
     async (pattern, message) => {
@@ -352,7 +404,13 @@ describe('errors', () => {
   test.each([
     [{ pattern: '' }, 'pattern is empty'],
     [{ pattern: 'a', glob: '{a,b}'.repeat(30) }, 'more than 1000'],
+    [{ pattern: 'a', glob: 'src/' }, 'src/ is a directory; src/** is what is in it'],
+    [{ pattern: 'a', glob: '/' }, '/** is what is in it'],
+    [{ pattern: 'a', glob: '{/a,/b}' }, 'braces may not begin with a slash'],
+    [{ pattern: 'a', glob: '*.ts, *.js' }, 'written {*.ts,*.js}'],
     [{ pattern: 'a', limit: 0 }, 'limit'],
+    [{ pattern: 'a', limit: 1001 }, 'limit'],
+    [{ pattern: 'a', context: 51 }, 'context'],
     [{ pattern: 'a', path: 'a\0b' }, 'NUL'],
   ])('%j is refused before anything runs', async (params, reason) => {
     expect((await toolIn(tempDirectory())).validateToolParams(params)).toContain(reason);
@@ -377,6 +435,18 @@ describe('errors', () => {
     ['empty', '#!\n', 'did not say why'],
     ['another program that ends well', '/bin/true', 'did not say why'],
     ['another program that talks', '/bin/echo', 'did not say why'],
+    [
+      'another program that prints fields',
+      String.raw`#!/bin/sh
+printf 'a\0b\nc\0d\n'`,
+      'cannot be understood',
+    ],
+    [
+      'cut off',
+      String.raw`#!/bin/sh
+printf '/a\0001\0001\0000\000x\n/a\0002'`,
+      'cannot be understood',
+    ],
     ['another program that fails', '/bin/false', 'is not ripgrep'],
   ])('a ripgrep that is %s is an error, never "no matches"', async (_, program, message) => {
     const root = tempDirectory({ a: 'hit' });
@@ -438,6 +508,16 @@ describe('safety', () => {
       ]);
     },
   );
+
+  test('a directory that became a link since the call was judged is refused', async () => {
+    const root = tempDirectory({ 'd/a': 'hit' });
+    const tool = await toolIn(root);
+    const params = { pattern: 'hit', path: 'd' };
+    expect(await tool.getTargets(params)).toMatchObject([{ asks: false }]);
+    renameSync(join(root, 'd'), join(root, 'was'));
+    symlinkSync(tempDirectory({ a: 'hit outside' }), join(root, 'd'));
+    await expect(tool.execute(params, new AbortController().signal)).rejects.toThrow('leads elsewhere');
+  });
 
   test('what may not be read is absent from matches and counts', async () => {
     const root = tempDirectory({ 'secret.txt': 'hit', 'dir/x': 'hit', 'open.txt': 'hit' });

@@ -2,16 +2,21 @@ import { basename, dirname } from 'node:path';
 import type { XStatic } from 'typebox/schema';
 import { ToolError } from '../errors.js';
 import { toBytePath } from '../files/byte-path.js';
-import { compileFileGlob } from '../files/file-glob.js';
+import { compileFileGlob, fileGlobProblem } from '../files/file-glob.js';
 import { binaryMatches } from '../files/rg-output.js';
 import type { Ripgrep } from '../files/ripgrep.js';
-import { searchPlace } from '../files/search-place.js';
 import { type FoundText, searchText } from '../files/search-text.js';
 import type { Visibility } from '../files/visibility.js';
+import { WalkNotes } from '../files/walk-notes.js';
 import { oddSpelling, type Workspace } from '../files/workspace.js';
-import { globProblem } from '../text/glob.js';
 import { SearchTool } from './search-tool.js';
 import type { ToolResult } from './tools.js';
+
+const defaultLimit = 100;
+const maxLimit = 1000;
+const maxContext = 50;
+const maxChars = 20_000;
+const defaultSearchMs = 30_000;
 
 const parameterSchema = {
   type: 'object',
@@ -19,20 +24,14 @@ const parameterSchema = {
     pattern: { type: 'string', description: 'Regular expression, as in ripgrep' },
     path: { type: 'string', description: 'File or directory; default: the workspace' },
     glob: { type: 'string', description: 'Only files like "*.ts"' },
-    limit: { type: 'integer', minimum: 1, description: 'Matches shown; default 100' },
+    limit: { type: 'integer', minimum: 1, maximum: maxLimit, description: 'Matches shown; default 100' },
     case_sensitive: { type: 'boolean', description: 'Default: only if the pattern has capitals' },
-    context: { type: 'integer', minimum: 0, description: 'Lines around each match' },
+    context: { type: 'integer', minimum: 0, maximum: maxContext, description: 'Lines around each match' },
   },
   required: ['pattern'],
 } as const;
 
 type Params = XStatic<typeof parameterSchema>;
-
-const defaultLimit = 100;
-const maxLimit = 10_000;
-const maxContext = 50;
-const maxChars = 20_000;
-const defaultSearchMs = 30_000;
 
 export interface GrepOptions {
   /** After this long a search returns what it has found. */
@@ -71,9 +70,8 @@ export class GrepTool extends SearchTool<Params> {
     if (pattern === '') return 'pattern is empty';
     if (pattern.length > 10_000) return 'pattern is longer than 10000 characters';
     if (pattern.includes('\0')) return 'pattern contains a NUL character';
-    const problem = glob === undefined ? undefined : globProblem(glob);
+    const problem = glob === undefined ? undefined : fileGlobProblem(glob);
     if (problem !== undefined) return `glob: ${problem}`;
-    if (glob?.split('/').includes('..')) return 'glob: ".." is not possible; give the directory as path';
     const odd = path === undefined ? undefined : oddSpelling(path);
     return odd === undefined ? null : `path is refused: ${odd}`;
   }
@@ -84,31 +82,31 @@ export class GrepTool extends SearchTool<Params> {
   }
 
   override async execute(params: Params, signal: AbortSignal): Promise<ToolResult> {
-    const limit = Math.min(params.limit ?? defaultLimit, maxLimit);
+    const end = performance.now() + this.#timeoutMs;
+    const notes = new WalkNotes();
     const results: { path: string; found: FoundText }[] = [];
-    let left = limit;
-    for (const wanted of this.places(params)) {
-      const { path } = await this.judged.recall(params, wanted);
-      const kind = await searchPlace(path);
+    let left = params.limit ?? defaultLimit;
+    for (const { wanted, path, kind } of await this.open(params, notes)) {
       if (kind === 'file') refuseIfLeftOut(wanted, params.glob);
       else if (params.glob !== undefined && compileFileGlob(params.glob, path).isElsewhere) continue;
       const found = await searchText(this.#ripgrep, {
         ...this.#visibility,
         pattern: params.pattern,
         letters: params.case_sensitive === undefined ? 'smart' : params.case_sensitive ? 'exact' : 'any',
-        context: Math.min(params.context ?? 0, maxContext),
+        context: params.context ?? 0,
         path: toBytePath(path),
         kind,
         glob: params.glob,
         limit: left,
-        timeoutMs: this.#timeoutMs,
+        isOwnState: this.workspace.ownStateIn(path),
+        timeoutMs: Math.max(0, Math.round(end - performance.now())),
         signal,
       });
       results.push({ path, found });
       left = Math.max(0, left - found.matches);
     }
     if (results.length === 0) throw outsideError(params, this.places(params));
-    return resultOf(params, results);
+    return resultOf(params, results, notes);
   }
 }
 
@@ -123,19 +121,24 @@ function outsideError({ glob }: Params, places: readonly string[]): ToolError {
   return new ToolError('invalid_tool_params', message);
 }
 
-function resultOf(params: Params, results: readonly { path: string; found: FoundText }[]): ToolResult {
+async function resultOf(
+  params: Params,
+  results: readonly { path: string; found: FoundText }[],
+  notes: WalkNotes,
+): Promise<ToolResult> {
   const founds = results.map(({ found }) => found);
   const matches = founds.reduce((sum, found) => sum + found.matches, 0);
   const cuts = founds.map((found) => found.cut);
   const cut = cuts.includes('time') ? 'time' : cuts.find((reason) => reason !== undefined);
-  const body = formatFiles(founds.flatMap((found) => found.files));
+  const body = await formatFiles(founds.flatMap((found) => found.files));
   const where = `${results.map(({ path }) => path).join(', ')}${params.glob === undefined ? '' : ` (files: ${params.glob})`}`;
   const count = `${cut === undefined ? '' : 'at least '}${matches} ${matches === 1 ? 'match' : 'matches'}`;
   const rest = matches - body.matches;
   const footer = [
     ...(rest > 0 ? [`(${cut === undefined ? '' : 'at least '}${rest} more; ${advice(params, body)})`] : []),
+    ...(rest === 0 && body.cut > 0 ? [`(${body.cut} more lines of context; lower context to see the end)`] : []),
     ...(cut === 'time' ? ['(The search took too long and is incomplete: do not read this as "no more matches".)'] : []),
-    ...founds.flatMap((found) => found.notes.lines()),
+    ...[...founds.map((found) => found.notes), notes].flatMap((said) => said.lines()),
   ];
   const header =
     matches === 0
@@ -154,7 +157,7 @@ function nothingShown(founds: readonly FoundText[]): string {
 }
 
 function advice({ limit = defaultLimit }: Params, { matches }: Body): string {
-  return matches < Math.min(limit, maxLimit)
+  return matches < limit || limit === maxLimit
     ? 'narrow the pattern, path or glob to see them'
     : 'raise limit or narrow the search to see them';
 }
@@ -163,27 +166,27 @@ interface Body {
   lines: string[];
   /** Matches among the lines. */
   matches: number;
+  /** Lines for which there was no room. */
+  cut: number;
 }
 
 /** Lines under the file they are in, until there is no more room. */
-function formatFiles(files: FoundText['files']): Body {
-  const body: Body = { lines: [], matches: 0 };
+async function formatFiles(files: FoundText['files']): Promise<Body> {
+  const body: Body = { lines: [], matches: 0, cut: files.reduce((sum, { lines }) => sum + lines.length, 0) };
   let room = maxChars;
   for (const { path, lines } of files) {
+    const hasContext = lines.some(({ isMatch }) => !isMatch);
     let previous = 0;
     for (const { number, text, isMatch } of lines) {
-      const heading = previous === 0 ? [path] : number > previous + 1 && hasContext(lines) ? ['--'] : [];
-      const added = [...heading, `${number}${isMatch ? ':' : '-'} ${text}`];
+      const heading = previous === 0 ? [path] : number > previous + 1 && hasContext ? ['--'] : [];
+      const added = [...heading, `${number}${isMatch ? ':' : '-'} ${await text()}`];
       room -= added.reduce((sum, line) => sum + line.length + 1, 0);
       if (room < 0) return body;
       body.lines.push(...added);
       body.matches += isMatch ? 1 : 0;
+      body.cut--;
       previous = number;
     }
   }
   return body;
-}
-
-function hasContext(lines: FoundText['files'][number]['lines']): boolean {
-  return lines.some(({ isMatch }) => !isMatch);
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
@@ -156,6 +156,28 @@ test('a large directory is cut, counted, and says what to do next', { timeout: 1
   expect(lines).toHaveLength(302);
   expect(lines.slice(0, 3)).toEqual([`${count + 1} entries in ${root}:`, '[DIR] zzz', 'file-000000 (0)']);
   expect(lines.at(-1)).toBe(`(${count + 1 - 300} more; use glob with part of the name to see them)`);
+});
+
+test('where directories are left over, the advice is one that shows them', async () => {
+  const root = tempDirectory();
+  for (let index = 0; index < 310; index++) mkdirSync(join(root, `dir-${index}`));
+  const last = async (ignore: string[]) =>
+    textOf((await list(root, { ignore })).llmContent)
+      .split('\n')
+      .at(-1);
+  expect(await last([])).toBe('(10 more; leave some out with ignore to see them)');
+  expect(await last(['dir-1*'])).toBe('(111 left out by ignore)');
+});
+
+// SC06
+test('a directory that became a link since the call was judged is refused', async () => {
+  const root = tempDirectory({ 'd/inside': '' });
+  const tool = await toolIn(root);
+  const params = { path: join(root, 'd') };
+  expect(await tool.getTargets(params)).toMatchObject([{ asks: false }]);
+  renameSync(join(root, 'd'), join(root, 'was'));
+  symlinkSync(tempDirectory({ outside: '' }), join(root, 'd'));
+  await expect(tool.execute(params, new AbortController().signal)).rejects.toThrow('leads elsewhere');
 });
 
 test('an aborted call ends with the reason', async () => {

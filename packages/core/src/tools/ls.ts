@@ -8,6 +8,7 @@ import type { IgnoredBy } from '../files/ignore-rules.js';
 import { JudgedPaths } from '../files/judged-paths.js';
 import { type Listing, listDirectory } from '../files/list-directory.js';
 import { confirmReading, pathTarget } from '../files/path-target.js';
+import { refuseMoved } from '../files/search-place.js';
 import type { Visibility } from '../files/visibility.js';
 import { oddSpelling, type Workspace } from '../files/workspace.js';
 import { expandBraces } from '../text/expand-braces.js';
@@ -80,6 +81,7 @@ export class LSTool extends BaseTool<Params> {
     try {
       const isDirectory = (await stat(systemPath(directory))).isDirectory();
       if (!isDirectory) throw new ToolError('path_is_not_a_directory', `${path} is not a directory. Use read_file.`);
+      await refuseMoved(path);
       const visibility = { ...this.#visibility, disregard: disregarded(this.#visibility.disregard, params) };
       const listing = await listDirectory({
         directory,
@@ -130,7 +132,9 @@ function resultOf(path: string, { lines, total, hidden, notes }: Listing): ToolR
   const nothing = summary === '' ? `${path} is empty.` : `${path} has nothing to show.`;
   const header = total === 0 ? nothing : `${total} ${total === 1 ? 'entry' : 'entries'} in ${path}:`;
   const rest = total - lines.length;
-  const more = rest > 0 ? [`(${rest} more; use glob with part of the name to see them)`] : [];
+  // Directories come first, and glob names none.
+  const advice = lines.at(-1)?.startsWith('[DIR] ') ? 'leave some out with ignore' : 'use glob with part of the name';
+  const more = rest > 0 ? [`(${rest} more; ${advice} to see them)`] : [];
   return {
     llmContent: [header, ...lines, ...more, ...(summary === '' ? [] : [summary]), ...notes.lines()].join('\n'),
     returnDisplay: `${total === 0 ? 'Directory is empty.' : `Listed ${total} item(s).`}${summary && ` ${summary}`}`,

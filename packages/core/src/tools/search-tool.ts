@@ -1,9 +1,22 @@
 import { resolve } from 'node:path';
+import { ToolError } from '../errors.js';
+import { toBytePath } from '../files/byte-path.js';
+import { codeOf } from '../files/fs-error.js';
 import { JudgedPaths } from '../files/judged-paths.js';
 import { confirmReading, pathTarget } from '../files/path-target.js';
-import { outermost } from '../files/search-place.js';
+import { outermost, searchPlace } from '../files/search-place.js';
+import type { WalkNotes } from '../files/walk-notes.js';
 import type { Location, Workspace } from '../files/workspace.js';
 import { BaseTool, type ToolIdentity } from './tools.js';
+
+/** A place to search. */
+interface OpenPlace {
+  /** As it was asked for. */
+  wanted: string;
+  /** Where that really leads. */
+  path: string;
+  kind: 'file' | 'directory';
+}
 
 /** A tool that searches places: permission rules see them, and those outside the workspace are asked about. */
 export abstract class SearchTool<P extends { path?: string }> extends BaseTool<P> {
@@ -27,6 +40,22 @@ export abstract class SearchTool<P extends { path?: string }> extends BaseTool<P
   /** Where to search: the place named, seen from the one the agent was started in, or all of the workspace. */
   protected places({ path }: P): string[] {
     return path === undefined ? outermost(this.workspace.roots) : [resolve(this.workspace.root, path)];
+  }
+
+  /** The places as they were judged. A further directory of the workspace may be missing, which is noted. */
+  protected async open(params: P, notes: WalkNotes): Promise<OpenPlace[]> {
+    const opened: OpenPlace[] = [];
+    for (const wanted of this.places(params)) {
+      const { path } = await this.judged.recall(params, wanted);
+      try {
+        opened.push({ wanted, path, kind: await searchPlace(path) });
+      } catch (error) {
+        const isExtra = params.path === undefined && this.workspace.roots.indexOf(wanted) > 0;
+        if (!isExtra || !(error instanceof ToolError)) throw error;
+        notes.add('directories of the workspace not searched', toBytePath(path), codeOf(error.cause));
+      }
+    }
+    return opened;
   }
 
   #judge(params: P): Promise<Location[]> {
