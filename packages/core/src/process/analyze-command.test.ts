@@ -474,12 +474,33 @@ test.each([
   expect((await analyzeIn(root, command)).isReadOnly).toBe(isReadOnly);
 });
 
+test('a pattern means files whose names begin with a dot only when it begins with one', async () => {
+  const root = tempDirectory({ '.netrc': '', 'a.txt': '', 'd/.netrc': '', 'd/b.txt': '' });
+  const reads = async (command: string) => (await analyzeIn(root, command)).reads;
+  expect(await reads('cat *')).toEqual(['', 'a.txt', 'd'].map((name) => join(root, name)));
+  expect(await reads('cat */*')).toEqual(['', 'd/b.txt'].map((name) => join(root, name)));
+  expect(await reads('cat .n*')).toContain(join(root, '.netrc'));
+  expect(await reads('cat d/.*')).toContain(join(root, 'd/.netrc'));
+});
+
+test.each(['ls | grep key', 'ls -ltr', 'sort -r a.txt', 'wc -l *'])(
+  'secrets that a command does not look at are no reason to ask: %s',
+  async (command) => {
+    const root = tempDirectory({ '.netrc': '', '.aws/credentials': '', 'a.txt': '' });
+    expect((await analyzeIn(root, command)).doubts).toEqual([]);
+  },
+);
+
 test.each([
   'grep -r key .',
+  'grep -r key',
+  'grep -d recurse key',
   'rg key',
   'rg key .',
   'find . -type f -exec cat {} +',
-  'diff -rq . src',
+  'diff -rq --no-dereference . src',
+  'diff -N --no-dereference -u . src',
+  'diff --recursive --no-dereference -uN . src',
   'find . -type f -print0 | xargs -0 cat',
 ])('a search does not pass by secrets in silence: %s', async (command) => {
   const [plain, secret] = [tempDirectory({ 'src/a': '' }), tempDirectory({ 'src/a': '', '.aws/credentials': '' })];

@@ -48,6 +48,9 @@ export interface Segment {
 /** Marks what is only known at run time. No argument of a program can contain this character. */
 export const unknownPart = '\0';
 
+/** Stands for the name that `<(…)` gets: that of a pipe, which leads nowhere else. */
+export const substitutedPipe = '/dev/fd/<()';
+
 export interface AnalysisOptions {
   /** Where the command starts: an absolute, real path. */
   cwd: string;

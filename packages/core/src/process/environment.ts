@@ -32,7 +32,8 @@ export const unattendedVariables: Readonly<Record<string, string>> = {
   GIT_PAGER: 'cat',
   MANPAGER: 'cat',
   GIT_TERMINAL_PROMPT: '0',
-  // A look at the state of a repository leaves its index alone, and no command of the user's waits for a lock.
+  // `git status` leaves the index alone, and no command of the user's waits for a lock. `git diff` may still write
+  // what it knows of the times of files into the index.
   GIT_OPTIONAL_LOCKS: '0',
   // Otherwise the history of a repository could have git look into another one, by the rules of that one.
   GIT_CONFIG_COUNT: '1',

@@ -1,4 +1,4 @@
-import { type Segment, unknownPart } from './command-analysis.js';
+import { type Segment, substitutedPipe, unknownPart } from './command-analysis.js';
 import type { Argument } from './expand-word.js';
 import type { PathUse } from './settle-paths.js';
 
@@ -42,7 +42,7 @@ export class Findings {
   places(argument: Argument, cwds: readonly string[]): PathUse[] {
     const { value, isKnown, pattern, names, text, below } = argument;
     if (below) {
-      const places = this.places(below, cwds);
+      const places = this.trees(below, cwds);
       this.searches.push(...places);
       return places;
     }
@@ -56,6 +56,16 @@ export class Findings {
     if (cwds.length === 0) this.doubt(`In which directory ${text} lies is only known when it runs.`);
     return cwds.map((cwd) => ({ cwd, path: value, ...more }));
   }
+
+  /** The same for a directory with all that is in it: a stream that the shell opened may be one. */
+  trees(argument: Argument, cwds: readonly string[]): PathUse[] {
+    const { value, text } = argument;
+    if (isStream(value) && !isNoDirectory(value)) this.doubt(`What ${text} leads to is only known when it runs.`);
+    return this.places(argument, cwds);
+  }
 }
 
-const isStream = (path: string) => /^\/dev\/(null|zero|stdin|stdout|stderr|fd\/[\d\0]+)$/.test(path);
+const isNoDirectory = (path: string) => [substitutedPipe, '/dev/null', '/dev/zero'].includes(path);
+
+/** What a stream leads to is judged where the shell opens it. */
+const isStream = (path: string) => isNoDirectory(path) || /^\/dev\/(stdin|stdout|stderr|fd\/\d+)$/.test(path);

@@ -41,7 +41,11 @@ test.each([
   '[includeIf "gitdir:/"]\n\tpath = ../evil',
   '[core]\n\tworktree = /',
   '[remote "origin"]\n\tpromisor = true',
+  '[remote "origin"]\n\tpartialclonefilter = blob:none',
+  '[remote "origin"]\n\tpartialCloneFilter=blob:none',
   '[format]\n\tpretty = %G?',
+  '[format]\n\tpretty = %h%+G?',
+  '[format]\n\tpretty = %- G?%-GS',
   '[format]\n\tpretty = %"G"?',
   '[format]\n\tpretty = %\\\nG?',
   '[core]\n\tfsmonitor = false/evil',
@@ -146,6 +150,15 @@ test('a project that has settings for npm is a reason to ask before npm only lis
   writeFileSync(join(home, 'project/.npmrc'), 'logs-dir=/somewhere/else\n');
   for (const command of ['npm ls', 'npm list --json', 'npm root', 'npm prefix', 'cd .. && npm ls'])
     expect((await analyzeCommand(command, options)).isReadOnly, command).toBe(false);
+});
+
+test('npm looks for settings above the place that a link leads to', async () => {
+  const root = tempDirectory({ 'sub/.npmrc': 'logs-dir=x', 'sub/deep/package.json': '{}' });
+  symlinkSync('sub/deep', join(root, 'link'));
+  const options = { cwd: root, workspaceRoots: [root], home: '/home/somebody', path: '/usr/bin:/bin' };
+  expect((await analyzeCommand('cd link && npm ls', options)).doubts).toEqual([
+    `The settings in ${join(root, 'sub/.npmrc')} can make npm write files.`,
+  ]);
 });
 
 test('a monitor that is off is no reason', async () => {

@@ -100,9 +100,9 @@ async function holdsLink(gitDirectory: string, below = '', levels = 2): Promise<
 
 /** Keys that make git run a program, look elsewhere, or fetch, while it only shows something. */
 const runningKeys =
-  /(?:^|[\s\]])(fsmonitor(?![ \t]*=[ \t]*(?:false|0)[ \t]*(?:\r?\n|$(?![\s\S])))|external|command|textconv|clean|smudge|process|program|showsignature|path|worktree|promisor|partialclone|recurse|submodule|submodulesummary)\s*(?:=|#|;|$)/im;
+  /(?:^|[\s\]])(fsmonitor(?![ \t]*=[ \t]*(?:false|0)[ \t]*(?:\r?\n|$(?![\s\S])))|external|command|textconv|clean|smudge|process|program|showsignature|path|worktree|promisor|partialclone\w*|recurse|submodule|submodulesummary)\s*(?:=|#|;|$)/im;
 /** In a format. Quotes and line breaks may stand anywhere in a value. */
-const runsSignatureCheck = (text: string) => /%G|signature/i.test(text.replace(/\\\r?\n|["\\]/g, ''));
+const runsSignatureCheck = (text: string) => /%[-+ ]?G|signature/i.test(text.replace(/\\\r?\n|["\\]/g, ''));
 
 async function configurationDoubt(gitDirectory: string, common: string, workTree: string): Promise<string | undefined> {
   const files = [join(common, 'config'), join(gitDirectory, 'config.worktree')];

@@ -24,6 +24,9 @@ const shellChangers = new Set(
 /** Of these, the ones that only steer the control flow. */
 const harmlessControl = new Set(['exit', 'return', 'break', 'continue', 'wait']);
 
+/** Of the options of the shell, those that only make it stop sooner. */
+const harmlessOptions = /^(-[eu]+|-[eu]*o (pipefail|errexit|nounset))( -[eu]+| -[eu]*o (pipefail|errexit|nounset))*$/;
+
 export function judgeCommand(words: readonly Argument[], context: { path: string; input?: Argument }): Judgement {
   const [first, ...args] = words;
   if (!first) return {};
@@ -32,6 +35,7 @@ export function judgeCommand(words: readonly Argument[], context: { path: string
   if (name === undefined) {
     return { ...knownChanges(basename(first.value), args), why: `${first.value} is run by its path` };
   }
+  if (name === 'set' && harmlessOptions.test(args.map(({ value }) => value).join(' '))) return {};
   if (harmlessControl.has(name) && args.every(({ value }) => /^\d{0,3}$/.test(value))) return {};
   const inner = unwrap(name, args, context.input);
   if (shellChangers.has(name)) {

@@ -1,4 +1,5 @@
 import { forEachChild, type ParsedScript, type SyntaxNode, type Word, type WordPart } from 'unbash';
+import { substitutedPipe } from './command-analysis.js';
 import { costs, type ReadingBudget } from './reading-budget.js';
 import type { ParsedCommand, Piece, ShellWord } from './shell-syntax.js';
 
@@ -53,7 +54,7 @@ function readPart(part: PartLike, place: Place, reader: WordReader): Piece[] {
     case 'LocaleString':
       return [unknown(true)];
     case 'ProcessSubstitution':
-      return [text('/dev/fd/'), unknown(true)];
+      return [text(substitutedPipe)];
     case 'Glob':
       return [glob(part.text)];
     case 'ExtendedGlob':

@@ -9,6 +9,8 @@ type Operands =
   | 'tree'
   /** A search pattern, then as `tree`. Patterns given by `-e` or `-f` leave all operands paths. */
   | 'pattern'
+  /** A search pattern, then as `paths`; without any it reads its input, or the current directory when told to recurse. */
+  | 'lines'
   /** A filter, then files. */
   | 'filter'
   /** Text it prints or compares. */
@@ -20,6 +22,8 @@ interface Extras {
   isFree?: boolean;
   /** What is wrong with arguments whose flags are all known. */
   refuse?: (args: SortedArguments) => string | undefined;
+  /** Shows what is in a directory among its operands. */
+  isSearch?: boolean;
   /** Whether it shows where links lead that lie in a directory among its operands. */
   followsLinks?: (args: SortedArguments) => boolean;
 }
@@ -28,7 +32,7 @@ interface Extras {
 export function program(
   flags: string,
   operands: Operands,
-  { isFree = false, refuse, followsLinks }: Extras = {},
+  { isFree = false, isSearch = operands === 'pattern' || operands === 'lines', refuse, followsLinks }: Extras = {},
 ): Judge {
   let list: FlagList | undefined;
   return (args) => {
@@ -39,7 +43,7 @@ export function program(
     const isEmpty = operands !== 'none' || sorted.operands.length === 0;
     const why = refuse?.(sorted) ?? (isEmpty ? undefined : 'an operand could make it do more than print');
     const paths = pathsAmong(sorted, operands);
-    const searches = operands === 'pattern' || sorted.flags.has('-r') ? paths : [];
+    const searches = isSearch ? paths : [];
     const followed = followsLinks?.(sorted) ? paths : [];
     return { ...(why !== undefined && { why }), reads: [...sorted.paths, ...paths], searches, followed };
   };
@@ -55,10 +59,12 @@ function pathsAmong({ operands, flags }: SortedArguments, kind: Operands): Argum
       return operands.filter(isNotStdin);
     case 'tree':
       return operands.length > 0 ? operands : [here];
+    case 'lines':
     case 'pattern': {
       const isAllPaths = has('-e', '-f', '--regexp', '--file', '--files') || operands[0]?.isGlob;
       const paths = isAllPaths ? operands : operands.slice(1);
-      return paths.length > 0 ? paths.filter(isNotStdin) : [here];
+      const readsInput = kind === 'lines' && !has('-r', '--recursive', '-d', '--directories');
+      return paths.length > 0 || readsInput ? paths.filter(isNotStdin) : [here];
     }
     case 'filter':
       return (has('-f', '--from-file') ? operands : operands.slice(1)).filter(isNotStdin);

@@ -151,6 +151,9 @@ function takeShort(argument: Argument, { kinds, takesNumber, isSingle }: FlagLis
     if (kind === 'none') continue;
     const rest = dropStart(argument, at + 1);
     if (kind === 'optional') return { names, last: 'text', attached: rest };
+    // Should it turn out empty, the next word would be the value.
+    if (rest.value !== '' && rest.value.replaceAll(unknownPart, '') === '')
+      return `${argument.text} may lack its value`;
     return { names, last: kind, ...(rest.value !== '' && { attached: rest }) };
   }
   return { names, last: 'none' };

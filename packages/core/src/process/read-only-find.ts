@@ -14,7 +14,7 @@ const plainTests = new Set(
 const valueTests = new Set(
   (
     '-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -xtype -size -mtime -mmin -atime ' +
-    '-amin -ctime -cmin -maxdepth -mindepth -perm -user -group -uid -gid -links -inum -fstype -regextype -used'
+    '-amin -ctime -cmin -maxdepth -mindepth -perm -user -group -uid -gid -links -inum -fstype -regextype -used -newermt'
   ).split(' '),
 );
 const fileTests = new Set(['-newer', '-anewer', '-cnewer', '-samefile']);

@@ -27,7 +27,7 @@ export const judgeGit: Judge = (args) => {
   const rest = withoutLastDefault(args.slice(at));
   if (directories.length > 1) return { why: 'it changes the directory more than once' };
   if (directories[0]?.isGlob) return { why: `${directories[0].text} may mean more than one directory` };
-  if (rest.some(({ value }) => /%G|signature/.test(value))) return { why: 'a format may run a signature check' };
+  if (rest.some(({ value }) => /%[-+ ]?G|signature/.test(value))) return { why: 'a format may run a signature check' };
   const vague = rest.find(
     ({ value, isKnown }, index) =>
       !isKnown && (value.startsWith('-') || namesFormat.test(rest[index - 1]?.value ?? '')),
@@ -58,8 +58,10 @@ function seenFrom(directory: Argument, effects: Effects): Effects {
 
 const isPlain = ({ isKnown, below, names }: Argument) => isKnown && !below && !names;
 
-/** `--contains` and `--merged` take a commit, or none when they come last. */
+/** Where references are listed, `--contains` and `--merged` take a commit, or none when they come last. */
 function withoutLastDefault(args: readonly Argument[]): readonly Argument[] {
+  const isListing = ['branch', 'tag', 'for-each-ref'].includes(args[0]?.value ?? '');
+  if (!isListing || args.some(({ value }) => value === '--')) return args;
   return /^--(no-)?(contains|merged)$/.test(args.at(-1)?.value ?? '') ? args.slice(0, -1) : args;
 }
 
@@ -119,7 +121,8 @@ const judgeSubcommand = subcommands({
   branch: program(
     `-arvl --all --remotes --verbose --list --show-current --abbrev=? --no-abbrev ${refs}`,
     'text',
-    onlyListing('-l', '--list'),
+    // To older gits -l is something else.
+    onlyListing('--list'),
   ),
   tag: program(`-l -n? --list ${refs}`, 'text', onlyListing('-l', '--list')),
   remote: (args) => (args[0]?.value === 'get-url' ? remoteUrl(args.slice(1)) : remoteList(args)),
@@ -141,7 +144,7 @@ const judgeSubcommand = subcommands({
   'rev-parse': program(
     '-q --quiet --verify --short=? --abbrev-ref=? --symbolic --symbolic-full-name --show-toplevel --show-prefix --show-cdup ' +
       '--git-dir --git-common-dir --absolute-git-dir --git-path= --is-inside-work-tree --is-inside-git-dir ' +
-      '--is-bare-repository --is-shallow-repository --show-superproject-working-tree --show-object-format=? ' +
+      '--is-bare-repository --is-shallow-repository --show-object-format=? ' +
       '--path-format= --all --branches=? --tags=? --remotes=? --not --default= --revs-only --no-revs --flags --no-flags',
     'text',
   ),
@@ -168,7 +171,7 @@ const judgeSubcommand = subcommands({
     'text',
   ),
   describe: program(
-    '--tags --all --long --always --abbrev=? --exact-match --dirty=? --contains --match= --exclude= --first-parent --candidates= --debug',
+    '--tags --all --long --always --abbrev=? --exact-match --contains --match= --exclude= --first-parent --candidates= --debug',
     'text',
   ),
   'name-rev': program('--name-only --tags --refs= --exclude= --all --always --no-undefined', 'text'),
@@ -185,15 +188,12 @@ const judgeSubcommand = subcommands({
         ? undefined
         : `${first.text} may change the log`,
   }),
-  grep: program(
-    '-aIiwvhHEGPFnlLzcoWpqr -# -e: -A: -B: -C: -m: --cached --no-index --untracked --no-exclude-standard --exclude-standard ' +
-      '--text --ignore-case --word-regexp --invert-match --full-name --extended-regexp ' +
-      '--basic-regexp --perl-regexp --fixed-strings --line-number --column --files-with-matches --name-only ' +
-      '--files-without-match --null --only-matching --count --color=? --no-color --break --heading --show-function ' +
-      '--function-context --context= --after-context= --before-context= --max-depth= --max-count= --threads= --and --or ' +
-      '--not --all-match --quiet --recursive --no-recursive',
-    'pattern',
-  ),
+  grep: (args) => {
+    const effects = judgeGrep(args);
+    return effects.reads?.some((path) => leadsElsewhere(path, args))
+      ? { ...effects, why: 'its pattern for paths may mean other places' }
+      : effects;
+  },
   'count-objects': program('-vH --verbose --human-readable', 'none'),
   'check-ignore': program('-qvnz --quiet --verbose --non-matching --no-index', 'text'),
   'check-attr': program('-az --all --cached', 'text'),
@@ -203,6 +203,22 @@ const judgeSubcommand = subcommands({
   version: program('--build-options', 'none'),
   '--version': program('', 'none'),
 });
+
+const judgeGrep = program(
+  '-aIiwvhHEGPFnlLzcoWpqr -# -e: -A: -B: -C: -m: --cached --no-index --untracked --no-exclude-standard --exclude-standard ' +
+    '--text --ignore-case --word-regexp --invert-match --full-name --extended-regexp ' +
+    '--basic-regexp --perl-regexp --fixed-strings --line-number --column --files-with-matches --name-only ' +
+    '--files-without-match --null --only-matching --count --color=? --no-color --break --heading --show-function ' +
+    '--function-context --context= --after-context= --before-context= --max-depth= --max-count= --threads= --and --or ' +
+    '--not --all-match --quiet --recursive --no-recursive',
+  'pattern',
+);
+
+/** `:/` and its like begin at the top of the work tree; for files that are not tracked, git itself looks for `*rc`. */
+function leadsElsewhere({ value }: Argument, args: readonly Argument[]): boolean {
+  const isUntracked = args.some((argument) => /^--(untracked|no-index)$/.test(argument.value));
+  return /^:(?![!^])/.test(value) || (isUntracked && /[*?[\\]/.test(value));
+}
 
 const judgeDiff = program(`${diff} --no-index`, 'paths');
 const remoteList = program('-v --verbose', 'none');

@@ -27,9 +27,10 @@ const noArgumentFile = {
       : undefined,
 };
 
-/** Whether two files differ is no secret, how they differ may be. */
+/** Whether two files differ is no secret; how they differ may be, and what the names are further below. */
 function diffFollows({ flags }: SortedArguments): boolean {
-  return !['-q', '--brief', '--no-dereference'].some((flag) => flags.has(flag));
+  const has = (...names: string[]) => names.some((name) => flags.has(name));
+  return !has('--no-dereference') && (has('-r', '--recursive') || !has('-q', '--brief'));
 }
 
 const fileReaders: Record<string, Judge> = {
@@ -59,7 +60,7 @@ const fileReaders: Record<string, Judge> = {
   ),
   paste: program(`-d: -sz --delimiters= --serial ${info}`, 'paths', free),
   fold: program(`-bs -w: --bytes --spaces --width= ${info}`, 'paths', free),
-  fmt: program(`-cstu -p: -w: -g: --width= ${info}`, 'paths', free),
+  fmt: program(`-cstu -w: -g: --width= ${info}`, 'paths', free),
   expand: program(`-i -t: --initial --tabs= ${info}`, 'paths', free),
   unexpand: program(`-a -t: --all --first-only --tabs= ${info}`, 'paths', free),
   column: program(
@@ -71,7 +72,12 @@ const fileReaders: Record<string, Judge> = {
   join: program(
     `-i -a: -e: -1: -2: -j: -o: -t: -v: -z --ignore-case --check-order --nocheck-order --header ${info}`,
     'paths',
-    free,
+    {
+      isFree: true,
+      // To some, any other -a has no value.
+      refuse: ({ values }) =>
+        values.every(({ flag, value }) => flag !== '-a' || /^[12]$/.test(value.value)) ? undefined : '-a takes 1 or 2',
+    },
   ),
   cmp: program(
     `-bls -i: -n: --print-bytes --verbose --quiet --silent --bytes= --ignore-initial= ${info}`,
@@ -86,6 +92,7 @@ const fileReaders: Record<string, Judge> = {
       `--show-c-function --show-function-line= --expand-tabs --ed --normal --left-column --tabsize= ${info}`,
     'paths',
     {
+      isSearch: true,
       refuse: (args) =>
         ['-r', '--recursive'].some((flag) => args.flags.has(flag)) && diffFollows(args)
           ? 'it follows links inside the directories'
@@ -172,12 +179,25 @@ const grepFlags =
   '--perl-regexp --regexp= --file=@ --ignore-case --no-ignore-case --invert-match --word-regexp --line-regexp --count ' +
   '--color=? --colour=? --files-without-match --files-with-matches --max-count= --only-matching --quiet --silent ' +
   '--no-messages --byte-offset --with-filename --no-filename --label= --line-number --initial-tab --null --text ' +
-  '--after-context= --before-context= --context= --binary-files= --directories= --devices= --exclude= ' +
+  '--after-context= --before-context= --context=? --binary-files= --directories= --devices= --exclude= ' +
   `--exclude-from=@ --exclude-dir= --include= --recursive --line-buffered --null-data -V ${info}`;
+
+// Without -x and -X, which run a program, -l, which runs ls, and -L, which follows links.
+const fd = program(
+  '-HIsiagFpu01 -e: -E: -t: -d: -S: -c: -j: --hidden --no-ignore --no-ignore-vcs --case-sensitive --ignore-case --glob --regex ' +
+    '--fixed-strings --absolute-path --full-path --extension= --exclude= --type= --max-depth= --min-depth= ' +
+    `--exact-depth= --size= --changed-within= --changed-before= --max-results= --print0 --color= --threads= ${info}`,
+  'pattern',
+);
 
 const searches: Record<string, Judge> = {
   // Without -R, which follows symbolic links out of the directory.
-  grep: program(grepFlags, 'pattern'),
+  grep: program(grepFlags, 'lines', {
+    refuse: ({ flags, values }) =>
+      flags.has('--context') && !values.some(({ flag }) => flag === '--context')
+        ? 'the number after --context may be the pattern'
+        : undefined,
+  }),
   // Without --pre and --hostname-bin, which run a program, -z, which runs unpackers, and -L, which follows links.
   rg: program(
     '-aFiIlnNoPqsSuUvVwxcHh0.p -# -e: -f@ -g: -t: -T: -m: -A: -B: -C: -d: -E: -j: -M: -r: --after-context= --before-context= ' +
@@ -190,13 +210,6 @@ const searches: Record<string, Judge> = {
       '--only-matching --passthru --pcre2 --pretty --quiet --regexp= --replace= --smart-case --sort= --sortr= ' +
       '--stats --text --threads= --trim --type= --type-not= --type-list --type-add= --unrestricted --vimgrep ' +
       `--with-filename --word-regexp --no-unicode --line-buffered ${info}`,
-    'pattern',
-  ),
-  // Without -x and -X, which run a program, -l, which runs ls, and -L, which follows links.
-  fd: program(
-    '-HIsiagFpu01 -e: -E: -t: -d: -S: -c: -j: --hidden --no-ignore --no-ignore-vcs --case-sensitive --ignore-case --glob --regex ' +
-      '--fixed-strings --absolute-path --full-path --extension= --exclude= --type= --max-depth= --min-depth= ' +
-      `--exact-depth= --size= --changed-within= --changed-before= --max-results= --print0 --color= --threads= ${info}`,
     'pattern',
   ),
   // Links are shown, not followed: without -L of ls and du, -l of tree. tree takes values from later words, bundled or not.
@@ -257,5 +270,6 @@ const programs: ReadonlyMap<string, Judge> = new Map([
   ...[fileReaders, searches, systemPrograms, values, runtimes].flatMap((group) => Object.entries(group)),
   ...same(program(`-btz --binary --text --tag --zero ${info}`, 'paths'), 'sha1sum', 'sha256sum', 'sha512sum', 'b2sum'),
   ...same(judgeAwk, 'gawk', 'mawk', 'nawk'),
+  ...same(fd, 'fd', 'fdfind'),
   ['git', judgeGit],
 ]);

@@ -26,8 +26,12 @@ export function judgeSed(args: readonly Argument[]): Effects {
   return isPlain ? { reads } : { why: 'its script may do more than print', reads };
 }
 
+/** Only such as every sed takes to end at the same place: not `[^]x]`, `[[:x]`, `[\]]` nor with a slash in them. */
+const brackets = String.raw`\[\^?(?![\]^])(?:[^\]\\/[\n]|\[:[a-z]+:\]|\\[nt])+\]`;
+const plainPattern = new RegExp(String.raw`^(?:[^\\[\n]|\\[^\n]|${brackets})*$`);
+
 /** One command: addresses, then what it does. Commands that take a file name or run something are not in it. */
-const address = String.raw`(?:\d+(?:~\d+)?|\$|\/(?:[^\\/\n[]|\\[^\n]|\[[^\]/\n]+\])*\/[IM]*|[+~]\d+)`;
+const address = String.raw`(?:\d+(?:~\d+)?|\$|\/(?:[^\\/\n[]|\\[^\n]|${brackets})*\/[IM]*|[+~]\d+)`;
 const addresses = new RegExp(String.raw`[\s;]*(?:${address}(?:\s*,\s*${address})?)?\s*!?\s*`, 'y');
 const simple = /[{}=dDgGhHlnNpPxzF]|[qQ][ \t]*\d*|[btT:][ \t]*[\w-]*/y;
 const end = /\s*(?:;|\n|$|(?=\}))|(?<=\{)/y;
@@ -61,13 +65,9 @@ function endOfSubstitution(script: string, start: number): number {
     while (at < script.length && script[at] !== delimiter) at += script[at] === '\\' ? 2 : 1;
     if (at >= script.length) return -1;
     // Inside brackets sed may not take the delimiter for the end.
-    if (part === 0 && hasOpenBracket(script.slice(from, at))) return -1;
+    if (part === 0 && !plainPattern.test(script.slice(from, at))) return -1;
     at++;
   }
   const found = /^[gpiImM\d]*/.exec(script.slice(at));
   return at + (found?.[0].length ?? 0);
-}
-
-function hasOpenBracket(pattern: string): boolean {
-  return /\[/.test(pattern.replace(/\\[\s\S]/g, '').replace(/\[\^?\]?[^\]]*\]/g, ''));
 }

@@ -65,7 +65,7 @@ function splitPattern(pattern: Pattern): Component[] {
   const components: Component[] = [];
   let [source, text, isPattern] = ['', '', false];
   const finish = () => {
-    components.push(isPattern ? compileComponent(source) : text);
+    components.push(isPattern ? namedBy(source) : text);
     [source, text, isPattern] = ['', '', false];
   };
   for (const part of pattern) {
@@ -83,6 +83,12 @@ function splitPattern(pattern: Pattern): Component[] {
   }
   finish();
   return components;
+}
+
+/** A dot at the start of a name has to be written. */
+function namedBy(source: string): (name: string) => boolean {
+  const fits = compileComponent(source);
+  return source.startsWith('.') ? fits : (name) => !name.startsWith('.') && fits(name);
 }
 
 const maxLooks = 1000;

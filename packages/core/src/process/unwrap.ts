@@ -83,6 +83,8 @@ interface Wrapper {
   flags: string;
   /** Operands of its own before the command. */
   skip?: number;
+  /** What these look like; should they not, other versions of the program may take them for the command. */
+  skipped?: RegExp;
   isTransparent?: boolean;
 }
 
@@ -92,6 +94,7 @@ const wrappers: ReadonlyMap<string, Wrapper> = new Map(
     timeout: {
       flags: '-k: -s: -v --kill-after= --signal= --foreground --preserve-status --verbose +',
       skip: 1,
+      skipped: /^\d+(\.\d+)?[smhd]?$/,
       isTransparent: true,
     },
     nice: { flags: '-# -n: --adjustment= +', isTransparent: true },
@@ -142,14 +145,18 @@ const wrappers: ReadonlyMap<string, Wrapper> = new Map(
   }),
 );
 
-function unwrapPlain(args: readonly Argument[], { flags, skip = 0, isTransparent = false }: Wrapper): Unwrapped {
+function unwrapPlain(
+  args: readonly Argument[],
+  { flags, skip = 0, skipped = /^/, isTransparent = false }: Wrapper,
+): Unwrapped {
   const sorted = sortArguments(args, flagList(flags));
   // With flags unknown to us any later word may be the command: deny rules look at all of them.
   if (typeof sorted === 'string') return { ...opaque, commands: tailsOf(args) };
   const scripts = sorted.values.filter(({ flag }) => flag === '-c').map(({ value }) => value.value);
   const words = sorted.operands.slice(skip);
   // A pattern before the command may bring along words that are taken for it.
-  if (sorted.operands.slice(0, skip).some(({ isGlob }) => isGlob)) return { ...opaque, commands: tailsOf(args) };
+  if (sorted.operands.slice(0, skip).some(({ isGlob, value }) => isGlob || !skipped.test(value)))
+    return { ...opaque, commands: tailsOf(args) };
   return { commands: words.length > 0 ? [words] : [], scripts, isTransparent: isTransparent && words.length > 0 };
 }
 

@@ -1,5 +1,5 @@
 import { hostsIn } from './changing-programs.js';
-import { type AnalysisOptions, unknownPart } from './command-analysis.js';
+import { type AnalysisOptions, substitutedPipe, unknownPart } from './command-analysis.js';
 import { directoryAfter, mayMove, type Outcome, union } from './directories.js';
 import { type Argument, type ExpansionScope, expandWord, isFilePattern } from './expand-word.js';
 import { Findings, type PlacedSegment } from './findings.js';
@@ -22,7 +22,8 @@ interface Scope extends ExpansionScope {
 const maxDepth = 8;
 const hardDepth = 100;
 const maxUnrolled = 20;
-const effectLists = ['reads', 'searches', 'followed', 'writes', 'repositories', 'workTrees', 'npmProjects'] as const;
+/** Effects on directories and what is in them. */
+const treeLists = ['searches', 'followed', 'repositories', 'workTrees', 'npmProjects'] as const;
 
 /** Beyond these, loops are not followed turn by turn: the command is not proven anyway. */
 const manySegments = 100;
@@ -263,8 +264,11 @@ export class CommandWalk {
 
   private collect(judgement: Judgement, words: Argument[], { cwds }: Scope): void {
     const { findings } = this;
-    for (const list of effectLists) {
+    for (const list of ['reads', 'writes'] as const) {
       for (const argument of judgement[list] ?? []) findings[list].push(...findings.places(argument, cwds));
+    }
+    for (const list of treeLists) {
+      for (const argument of judgement[list] ?? []) findings[list].push(...findings.trees(argument, cwds));
     }
     if (!judgement.usesNetwork) return;
     findings.usesNetwork = true;
@@ -284,7 +288,8 @@ export class CommandWalk {
       this.findings.usesNetwork = true;
       return this.findings.doubt(`${word.value} is a network connection.`);
     }
-    if (operator === '<&') return this.findings.doubt(`Where ${target.text} leads is only known when it runs.`);
+    if (operator === '<&' || (operator !== '<' && word.value === substitutedPipe))
+      return this.findings.doubt(`Where ${target.text} leads is only known when it runs.`);
     const places = this.findings.places(word, scope.cwds);
     if (operator === '<') this.findings.reads.push(...places);
     else this.findings.redirections.push(...places);
