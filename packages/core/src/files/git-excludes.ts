@@ -28,7 +28,7 @@ export interface GitDirectory {
 
 /** What the `.git` in `directory` (ends in a slash) is or, when it is a file, points to. */
 export function gitDirectoryIn(directory: BytePath, onProblem: (path: BytePath, reason: string) => void): GitDirectory {
-  const pointer = /^gitdir: (.+?)\s*$/m.exec(readSmallFile(`${directory}.git`) ?? '')?.[1];
+  const pointer = /^gitdir: (.*)$/m.exec(readSmallFile(`${directory}.git`) ?? '')?.[1]?.trimEnd() || undefined;
   const own = pointer === undefined ? `${directory}.git` : from(directory, pointer);
   const isRepository = existsSync(systemPath(`${own}/HEAD`));
   if (pointer === undefined) return { common: own, isRepository };

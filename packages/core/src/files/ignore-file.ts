@@ -93,7 +93,8 @@ function pathRule(pattern: string): Pick<Rule, 'name' | 'matches'> {
 function withoutTrailingSpaces(line: string): string {
   let end = line.length;
   while (line[end - 1] === ' ') end--;
-  const backslashes = /\\*$/.exec(line.slice(0, end))?.[0].length ?? 0;
+  let backslashes = 0;
+  while (line[end - 1 - backslashes] === '\\') backslashes++;
   return line.slice(0, backslashes % 2 === 1 && end < line.length ? end + 1 : end);
 }
 

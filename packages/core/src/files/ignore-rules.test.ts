@@ -190,6 +190,18 @@ describe('a hostile ignore file', () => {
     expect(rules.ignoredBy(join(root, 'b'), directory)).toBe('git');
   });
 
+  const run = 200_000;
+
+  test.each([
+    ['backslashes', '.gitignore', `${'\\'.repeat(run)}a`],
+    ['spaces', '.gitignore', `a${' '.repeat(run)}x`],
+    ['spaces', 'sub/.git', `gitdir: ${' '.repeat(run)}x`],
+    ['spaces', '.git/config', `[core] excludesFile = a${' '.repeat(run)}x`],
+  ])('of %s costs no more time than its length, were it %s', (_, name, text) => {
+    const root = tempDirectory({ '.git/HEAD': '', 'sub/x': '', [name]: text });
+    expect(new IgnoreRules([root]).ignoredBy(join(root, 'sub/x'), file)).toBeUndefined();
+  });
+
   test('of stars does not hang', () => {
     const root = tempDirectory({ '.git/HEAD': '', '.gitignore': `${'*a'.repeat(60)}*b\n`.repeat(100) });
     expect(new IgnoreRules([root]).ignoredBy(join(root, 'a'.repeat(255)), file)).toBeUndefined();

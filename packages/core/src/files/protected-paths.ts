@@ -59,7 +59,7 @@ export function foldPath(path: string): string[] {
     .toLowerCase()
     .normalize('NFKC')
     .split(/[\\/]/)
-    .map((segment) => segment.replace(/:.*$/, '').replace(/[. ]+$/, ''))
+    .map((segment) => segment.replace(/:.*$/s, '').replace(/(?<![. ])[. ]+$/, ''))
     .map((segment) => (/^git~\d+$/.test(segment) ? '.git' : segment));
 }
 

@@ -87,6 +87,11 @@ test.each([
   expect((await analyzeCommand('cd src && git -C . log', options)).isReadOnly).toBe(false);
 });
 
+test('a configuration of spaces is judged in the time that its length takes', async () => {
+  const root = tempDirectory(gitFiles(`${plain}[core]\n\texcludesFile = a${' '.repeat(200_000)}x\n`));
+  expect(await repositoryDoubt(root)).toContain('lies elsewhere');
+});
+
 test('a submodule is a reason, also when the index keeps it in a file of its own or in a directory', async () => {
   const root = tempDirectory({ 'sub/a': '', 'b/c': '' });
   const git = (...args: string[]) =>

@@ -129,7 +129,7 @@ async function configurationDoubt(gitDirectory: string, common: string, workTree
 /** The values of a key, without quotes; what else git would take out of them stays. */
 function valuesOf(text: string, key: string): string[] {
   return [...text.matchAll(new RegExp(`(?:^|[\\s\\]])${key}\\s*=([^\\n]*)`, 'gim'))].map(([, value = '']) =>
-    value.replace(/^[ \t]+|[ \t\r]+$/g, '').replaceAll('"', ''),
+    value.replace(/^[ \t]+|(?<![ \t\r])[ \t\r]+$/g, '').replaceAll('"', ''),
   );
 }
 

@@ -49,6 +49,17 @@ test.each(['no head', '--- x\nname: a\n---\n', '---\nname: a\n', ''])('%j has no
   expect(parseFrontMatter(text)).toBeUndefined();
 });
 
+test.each([
+  ['a value', `name: a${' '.repeat(200_000)}x`],
+  ['a value with an odd end of line', `name:${' '.repeat(200_000)}x\u2028`],
+  ['comments', `name: a${' #'.repeat(200_000)}\u2028`],
+  ['an item', `name:\n- a${' '.repeat(200_000)}x`],
+  ['an item with an odd end of line', `name:\n-${' '.repeat(200_000)}x\u2028`],
+  ['keys', 'name:\n'.repeat(200_000)],
+])('reading %s costs no more time than its length', (_, head) => {
+  expect(parseFrontMatter(`---\n${head}\n---\n`)?.fields.has('name')).toBe(true);
+});
+
 test('an empty head is one', () => {
   expect(read('---\n---\nbody')).toEqual({ body: 'body' });
 });

@@ -15,7 +15,7 @@ export function parseFrontMatter(text: string): FrontMatter | undefined {
   const fields = new Map<string, string | readonly string[]>();
   const lines = (match[1] ?? '').split('\n');
   for (let index = 0; index < lines.length; index++) {
-    const [, key, rest = ''] = /^([A-Za-z][\w-]*):(?:[ \t]+(.*))?$/.exec(lines[index] ?? '') ?? [];
+    const [, key, rest = ''] = /^([A-Za-z][\w-]*):(?:[ \t]+(.*))?$/s.exec(lines[index] ?? '') ?? [];
     if (key === undefined) continue;
     const block = blockAfter(lines, index + 1);
     index += block.length;
@@ -26,8 +26,9 @@ export function parseFrontMatter(text: string): FrontMatter | undefined {
 
 /** The lines that belong to a key: indented, empty, or items of a list. */
 function blockAfter(lines: readonly string[], start: number): string[] {
-  const end = lines.findIndex((line, index) => index >= start && !/^(?:[ \t]|- |-$|#|$)/.test(line));
-  return lines.slice(start, end < 0 ? lines.length : end);
+  let end = start;
+  while (/^(?:[ \t]|- |-$|#|$)/.test(lines[end] ?? 'none')) end++;
+  return lines.slice(start, end);
 }
 
 function valueOf(text: string, block: readonly string[]): string | readonly string[] {
@@ -35,7 +36,7 @@ function valueOf(text: string, block: readonly string[]): string | readonly stri
   if (text.startsWith('[') && text.endsWith(']')) return splitItems(text.slice(1, -1)).map(scalar);
   if (text !== '' && !text.startsWith('#')) return scalar([text, ...block.map((line) => line.trim())].join(' ').trim());
   return block.flatMap((line) => {
-    const item = /^\s*-\s+(.*)$/.exec(line)?.[1];
+    const item = /^\s*-\s+(.*)$/s.exec(line)?.[1];
     return item === undefined ? [] : [scalar(item.trim())];
   });
 }
@@ -56,7 +57,8 @@ function scalar(text: string): string {
   const [, double, single] = /^(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)')\s*(?:#.*)?$/.exec(text) ?? [];
   if (double !== undefined) return double.replace(/\\(.)/g, (escape) => escapes[escape] ?? escape.slice(1));
   if (single !== undefined) return single.replaceAll("''", "'");
-  return text.replace(/\s+#.*$/, '');
+  const comment = text.search(/\s#/);
+  return comment < 0 ? text : text.slice(0, comment).trimEnd();
 }
 
 const escapes: Record<string, string> = { '\\n': '\n', '\\t': '\t' };
