@@ -1,4 +1,8 @@
 const maxAlternatives = 1000;
+/** Of all alternatives together. */
+const maxChars = 32_768;
+/** Of all that stands between the pattern and them. */
+const maxWork = 131_072;
 
 /**
  * `a{b,c}d` → `abd`, `acd`. Braces without a comma or a partner are ordinary characters. Throws a `RangeError` with a
@@ -7,12 +11,19 @@ const maxAlternatives = 1000;
 export function expandBraces(pattern: string): string[] {
   const done: string[] = [];
   const pending = [pattern];
+  let [chars, work] = [0, 0];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const alternatives = expandFirst(next);
-    if (alternatives === undefined) done.push(next);
-    else pending.push(...alternatives.toReversed());
+    work += next.length;
+    if (alternatives !== undefined) pending.push(...alternatives.toReversed());
+    else {
+      done.push(next);
+      chars += next.length;
+    }
     if (done.length + pending.length > maxAlternatives)
       throw new RangeError(`the braces stand for more than ${maxAlternatives} patterns`);
+    if (chars > maxChars) throw new RangeError(`the braces stand for more than ${maxChars} characters`);
+    if (work > maxWork) throw new RangeError('there are too many braces, one inside the other or one after the other');
   }
   return [...new Set(done)];
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { expandBraces } from './expand-braces.js';
-import { compileGlob } from './glob.js';
+import { compileGlob, globProblem } from './glob.js';
 import { compileComponent } from './glob-component.js';
 
 describe('a glob', () => {
@@ -78,6 +78,15 @@ describe('hostile patterns', () => {
       expect(() => compileGlob(pattern)).toThrow(RangeError);
     },
   );
+
+  test.each([
+    [`${'{a,b}'.repeat(9)}${'/*x?'.repeat(1000)}`, 'more than 32768 characters'],
+    [`${'{a,b}'.repeat(9)}${'[!a-z]*'.repeat(560)}`, 'more than 32768 characters'],
+    [`${'{a,'.repeat(900)}${'}'.repeat(900)}`, 'too many braces'],
+    ['{a,b}'.repeat(800), 'too many braces'],
+  ])('braces that stand for little else but work are refused (%#)', (pattern, reason) => {
+    expect(globProblem(pattern)).toContain(reason);
+  });
 
   test('many stars take no longer than pattern times name', () => {
     const name = 'a'.repeat(255);
