@@ -5,13 +5,13 @@ import type { WalkedDirectory } from './walk.js';
 /** What one run of ripgrep searches. */
 export interface RgBatch {
   paths: string[];
-  /** Directories of which only these names count. */
+  /** Directories of which only these names count, whatever a glob says of them. */
   only: Map<BytePath, Set<string>>;
   /** A path that no argument can hold: it is opened and passed as descriptor 3. */
   descriptor?: BytePath;
 }
 
-// Far below the limits of the systems (2 MB on Linux, 1 MB on macOS, 32 KB on Windows).
+// Far below the limits of the systems (a quarter of the stack on Linux, mostly 2 MB; 1 MB on macOS, 32 KB on Windows).
 const maxBytes = process.platform === 'win32' ? 16 << 10 : 700 << 10;
 
 /** Ripgrep is started for this many paths, or for the last ones. */
@@ -25,7 +25,9 @@ export class RgBatches {
   /** Whether ripgrep itself leaves out what does not match the glob. */
   readonly #globIsPassed: boolean;
   readonly #unnameable: RgBatch[] = [];
-  #paths: string[] = [];
+  readonly #paths: string[] = [];
+  /** The directories of `#only`. */
+  readonly #partial: string[] = [];
   #only = new Map<BytePath, Set<string>>();
   #current: WalkedDirectory | undefined;
   #isOpen = true;
@@ -57,7 +59,7 @@ export class RgBatches {
 
   /** Paths that wait. */
   get size(): number {
-    return this.#paths.length + this.#unnameable.length;
+    return this.#paths.length + this.#partial.length + this.#unnameable.length;
   }
 
   add(part: WalkedDirectory): void {
@@ -89,16 +91,10 @@ export class RgBatches {
   take(): RgBatch {
     const odd = this.#unnameable.pop();
     if (odd !== undefined) return odd;
-    let [count, bytes] = [0, 0];
-    for (const path of this.#paths) {
-      bytes += Buffer.byteLength(path) + 9;
-      if (bytes > maxBytes && count > 0) break;
-      count++;
-    }
-    const paths = this.#paths.splice(0, count);
-    const only = this.#only;
-    if (this.#paths.length === 0) this.#only = new Map();
-    return { paths, only };
+    if (this.#paths.length > 0) return { paths: takeSome(this.#paths), only: new Map() };
+    const batch = { paths: takeSome(this.#partial), only: this.#only };
+    if (this.#partial.length === 0) this.#only = new Map();
+    return batch;
   }
 
   #joined(part: WalkedDirectory): WalkedDirectory {
@@ -112,9 +108,19 @@ export class RgBatches {
     const names = files.map(argumentFor);
     if (names.includes(undefined)) {
       this.#only.set(path, new Set(files));
-      this.#paths.push(argument);
+      this.#partial.push(argument);
     } else for (const name of names) this.#paths.push(argument + name);
   }
+}
+
+function takeSome(paths: string[]): string[] {
+  let [count, bytes] = [0, 0];
+  for (const path of paths) {
+    bytes += Buffer.byteLength(path) + 9;
+    if (bytes > maxBytes && count > 0) break;
+    count++;
+  }
+  return paths.splice(0, count);
 }
 
 /** The glob holds for names as they are shown, which ripgrep does not know; to it, what ends in a dot has no name. */

@@ -72,7 +72,8 @@ async function searchBatch(job: SearchJob, { paths, only, descriptor }: RgBatch)
   };
   const output = new RgOutput(add, (path) => found.notes.add(binaryMatches, nameOf(path)));
   const complaints = new Complaints(found.notes, nameOf);
-  const flags = ['--no-ignore', '--hidden', '--max-depth=1', ...searchFlags(job)];
+  const glob = only.size > 0 ? undefined : job.glob;
+  const flags = ['--no-ignore', '--hidden', '--max-depth=1', ...searchFlags({ ...job, glob })];
   const opened = descriptor === undefined ? undefined : openSync(systemPath(descriptor), 'r');
   try {
     const code = await ripgrep.run([...flags, '-e', options.pattern, '--', ...paths], {
