@@ -33,7 +33,7 @@ export const fixed = {
     ['core/src/files/similar-files.ts', 'maxCompared', 'Names compared to suggest the one that was meant'],
     ['core/src/files/workspace.ts', 'maxPathLength', 'Characters of a path'],
     ['core/src/files/workspace.ts', 'maxLinks', 'Links followed in a path'],
-    ['core/src/files/small-file.ts', 'maxBytes', 'Bytes of an ignore file'],
+    ['core/src/files/small-file.ts', 'defaultMaxBytes', "Bytes of a configuration file of git's"],
     ['core/src/files/git-config.ts', 'maxFiles', 'Files that are read for `core.excludesFile`, with what they include'],
     ['core/src/files/git-config.ts', 'maxLine', 'Characters of a line in them'],
     ['core/src/files/open-file.ts', 'maxWaits', 'Tries to open a file while too many are open'],
@@ -93,6 +93,14 @@ export const fixed = {
     ['core/src/tools/ls.ts', 'maxIgnoreChars', 'Characters of all patterns of its `ignore`, their braces written out'],
     ['core/src/text/glob.ts', 'maxLength', 'Characters of a glob'],
     ['core/src/text/expand-braces.ts', 'maxAlternatives', 'Alternatives that it may expand to'],
+    ['core/src/text/expand-braces.ts', 'maxChars', 'Characters of all of them'],
+    ['core/src/text/expand-braces.ts', 'maxWork', 'Characters read on the way to them'],
+    ['core/src/files/ignore-rules.ts', 'maxIgnoreFile', 'Bytes of an ignore file; a larger one is not used, and named'],
+    [
+      'core/src/files/ignore-rules.ts',
+      'maxRuleBytes',
+      'Bytes of all ignore files that one search reads; further ones are not used, and named',
+    ],
     [
       'core/src/files/plain-rules.ts',
       'maxWildcardRules',

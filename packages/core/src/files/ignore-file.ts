@@ -4,24 +4,36 @@ import { compileComponent } from '../text/glob-component.js';
 /** One parsed ignore file, in git's syntax. The last rule that matches decides. */
 export class IgnoreFile {
   // Nearly all rules end in a plain name or an extension: each kind costs one look-up, however many there are.
-  readonly #byName = new Map<string, Rule[]>();
-  readonly #byExtension = new Map<string, Rule[]>();
-  readonly #others: Rule[] = [];
-
-  private constructor(rules: readonly Rule[]) {
-    // Last rule first, so that the first match decides.
-    for (const rule of rules.toReversed()) {
-      if (rule.name !== undefined) append(this.#byName, rule.name, rule);
-      else if (rule.extension !== undefined) append(this.#byExtension, rule.extension, rule);
-      else this.#others.push(rule);
-    }
-  }
+  readonly #byName = new Map<string, Rule>();
+  readonly #byExtension = new Map<string, Rule>();
+  #others: Rule | undefined;
 
   /** `text` has one character per byte. `undefined` when there is no rule in it. */
   static parse(text: string): IgnoreFile | undefined {
-    const lines = text.replace(/^\xef\xbb\xbf/, '').split('\n');
-    const rules = lines.flatMap((line, order) => parseRule(line.replace(/\r$/, ''), order) ?? []);
-    return rules.length === 0 ? undefined : new IgnoreFile(rules);
+    const file = new IgnoreFile();
+    let start = text.startsWith('\xef\xbb\xbf') ? 3 : 0;
+    for (let order = 0; start < text.length; order++) {
+      const newline = text.indexOf('\n', start);
+      const end = newline < 0 ? text.length : newline;
+      file.#add(text.slice(start, text[end - 1] === '\r' && end > start ? end - 1 : end), order);
+      start = end + 1;
+    }
+    return file.#isEmpty ? undefined : file;
+  }
+
+  get #isEmpty(): boolean {
+    return this.#byName.size === 0 && this.#byExtension.size === 0 && this.#others === undefined;
+  }
+
+  #add(line: string, order: number): void {
+    const rule = parseRule(line, order);
+    if (rule === undefined) return;
+    if (rule.name !== undefined) prepend(this.#byName, rule.name, rule);
+    else if (rule.extension !== undefined) prepend(this.#byExtension, rule.extension, rule);
+    else {
+      rule.before = this.#others;
+      this.#others = rule;
+    }
   }
 
   /**
@@ -30,18 +42,18 @@ export class IgnoreFile {
    */
   judge(directory: string, name: string, isDirectory: boolean): boolean | undefined {
     const dot = this.#byExtension.size === 0 ? -1 : name.lastIndexOf('.');
-    const named = firstMatch(this.#byName.get(name), directory, name, isDirectory);
+    const named = lastMatch(this.#byName.get(name), directory, name, isDirectory);
     const extended =
-      dot < 0 ? undefined : firstMatch(this.#byExtension.get(name.slice(dot)), directory, name, isDirectory);
-    const other = firstMatch(this.#others, directory, name, isDirectory);
+      dot < 0 ? undefined : lastMatch(this.#byExtension.get(name.slice(dot)), directory, name, isDirectory);
+    const other = lastMatch(this.#others, directory, name, isDirectory);
     const decisive = later(later(named, extended), other);
     return decisive && !decisive.isNegated;
   }
 }
 
-function firstMatch(rules: readonly Rule[] | undefined, directory: string, name: string, isDirectory: boolean) {
-  if (rules === undefined) return undefined;
-  for (const rule of rules) if ((isDirectory || !rule.isForDirectories) && rule.matches(name, directory)) return rule;
+function lastMatch(last: Rule | undefined, directory: string, name: string, isDirectory: boolean): Rule | undefined {
+  for (let rule = last; rule !== undefined; rule = rule.before)
+    if ((isDirectory || !rule.isForDirectories) && rule.matches(name, directory)) return rule;
   return undefined;
 }
 
@@ -50,15 +62,25 @@ function later(a: Rule | undefined, b: Rule | undefined): Rule | undefined {
   return a.order > b.order ? a : b;
 }
 
-interface Rule {
+function prepend(last: Map<string, Rule>, key: string, rule: Rule): void {
+  rule.before = last.get(key);
+  last.set(key, rule);
+}
+
+interface Rule extends Meaning {
   order: number;
   isNegated: boolean;
   isForDirectories: boolean;
+  /** The one before it that is looked up in the same way. */
+  before: Rule | undefined;
+}
+
+interface Meaning {
   /** Set when only entries of this name can match. */
-  name?: string;
+  name: string | undefined;
   /** Set when only entries with this extension, dot included, can match. */
-  extension?: string;
-  matches(name: string, directory: string): boolean;
+  extension: string | undefined;
+  matches: (name: string, directory: string) => boolean;
 }
 
 const wildcards = /[*?[\\]/;
@@ -66,27 +88,29 @@ const wildcards = /[*?[\\]/;
 function parseRule(line: string, order: number): Rule | undefined {
   if (line.startsWith('#')) return undefined;
   // Git's lines end where C's strings do.
-  const text = withoutTrailingSpaces(line.replace(/\0.*/s, ''));
+  const zero = line.indexOf('\0');
+  const text = withoutTrailingSpaces(zero < 0 ? line : line.slice(0, zero));
   const isNegated = text.startsWith('!');
-  const body = isNegated ? text.slice(1) : text;
-  const isForDirectories = body.endsWith('/');
-  const pattern = isForDirectories ? body.slice(0, -1) : body;
+  const isForDirectories = text.endsWith('/');
+  const pattern = text.slice(isNegated ? 1 : 0, isForDirectories ? -1 : undefined);
   if (pattern === '') return undefined;
-  return { order, isNegated, isForDirectories, ...(pattern.includes('/') ? pathRule(pattern) : nameRule(pattern)) };
+  const { name, extension, matches } = pattern.includes('/') ? pathRule(pattern) : nameRule(pattern);
+  return { order, isNegated, isForDirectories, name, extension, matches, before: undefined };
 }
 
+const always = () => true;
+
 /** A rule without a slash holds for a name at any depth. */
-function nameRule(pattern: string): Pick<Rule, 'name' | 'extension' | 'matches'> {
-  if (!wildcards.test(pattern)) return { name: pattern, matches: () => true };
-  const component = compileComponent(pattern);
+function nameRule(pattern: string): Meaning {
+  if (!wildcards.test(pattern)) return { name: pattern, extension: undefined, matches: always };
   const extension = /^\*[^*?[\\]*(\.[^.*?[\\]*)$/.exec(pattern)?.[1];
-  return { ...(extension !== undefined && { extension }), matches: component };
+  return { name: undefined, extension, matches: compileComponent(pattern) };
 }
 
 /** A rule with a slash holds for one path, seen from the directory of its file. */
-function pathRule(pattern: string): Pick<Rule, 'name' | 'matches'> {
-  const { name, matches } = compileGitGlob(pattern.replace(/^\//, ''));
-  return { ...(name !== undefined && { name }), matches: (last, directory) => matches(directory + last) };
+function pathRule(pattern: string): Meaning {
+  const { name, matches } = compileGitGlob(pattern.startsWith('/') ? pattern.slice(1) : pattern);
+  return { name, extension: undefined, matches: (last, directory) => matches(directory + last) };
 }
 
 /** Spaces at the end do not count unless a backslash protects them. */
@@ -96,10 +120,4 @@ function withoutTrailingSpaces(line: string): string {
   let backslashes = 0;
   while (line[end - 1 - backslashes] === '\\') backslashes++;
   return line.slice(0, backslashes % 2 === 1 && end < line.length ? end + 1 : end);
-}
-
-function append(map: Map<string, Rule[]>, key: string, rule: Rule): void {
-  const list = map.get(key);
-  if (list === undefined) map.set(key, [rule]);
-  else list.push(rule);
 }

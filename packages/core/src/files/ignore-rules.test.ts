@@ -7,6 +7,8 @@ import { randomBelow, usualSeed } from '../../../../testing/random.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { userExcludes } from './git-excludes.js';
 import { IgnoreRules } from './ignore-rules.js';
+import { walk } from './walk.js';
+import { WalkNotes } from './walk-notes.js';
 
 const file = { isDirectory: false };
 const directory = { isDirectory: true };
@@ -116,7 +118,9 @@ describe('git rules', () => {
   test('are not read through a link, as git does not', () => {
     const root = tempDirectory({ '.git/HEAD': '', rules: '*.log\n' });
     symlinkSync('rules', join(root, '.gitignore'));
-    expect(new IgnoreRules([root]).ignoredBy(join(root, 'a.log'), file)).toBeUndefined();
+    const problems: string[] = [];
+    const level = new IgnoreRules([root]).in(root, (_, reason) => problems.push(reason));
+    expect([level.judge('a.log', false), problems]).toEqual([undefined, ['a link, which git does not follow']]);
   });
 
   test('a change holds at once', () => {
@@ -172,7 +176,24 @@ describe('a hostile ignore file', () => {
 
   test('of two megabytes is not read', () => {
     const root = tempDirectory({ '.git/HEAD': '', '.latheignore': 'x'.repeat(2 << 20) });
-    expect(problemsIn(root)).toEqual(['.latheignore: larger than 1 MB']);
+    expect(problemsIn(root)).toEqual(['.latheignore: larger than 256 KB']);
+  });
+
+  test('that comes after two megabytes of others is noted and not used', async () => {
+    const rules = 'x'.repeat(250 << 10);
+    const names = Array.from({ length: 12 }, (_, index) => `d${index}/.latheignore`);
+    const root = tempDirectory(Object.fromEntries(names.map((name) => [name, rules])));
+    const notes = new WalkNotes();
+    const signal = new AbortController().signal;
+    const seen = new Set<string>();
+    const walked = walk({ directory: root, rules: new IgnoreRules([root]), signal, notes });
+    for await (const { path } of walked) seen.add(path);
+    expect(seen.size).toBe(13);
+    expect(notes.lines()).toEqual([
+      expect.stringMatching(
+        /^\(ignore files not used: .*: all ignore files together are larger than 2 MB and 3 more\)$/,
+      ),
+    ]);
   });
 
   test('with more rules than can be tried on every name is noted and not used', () => {

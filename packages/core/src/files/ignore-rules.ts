@@ -12,6 +12,11 @@ export type IgnoredBy = 'git' | 'agent';
 /** Told about an ignore file that exists and cannot be used: a directory, a pipe, a gigabyte. */
 export type IgnoreFileProblem = (path: BytePath, reason: string) => void;
 
+/** Rules take some forty times as much memory as their text. */
+const maxRuleBytes = 2 << 20;
+/** Parsing one of this size takes some milliseconds. */
+const maxIgnoreFile = 256 << 10;
+
 const agentFiles = ['.qwenignore', '.latheignore'] as const;
 
 /**
@@ -34,7 +39,7 @@ export class IgnoreRules {
 
   /** The rules for the entries of a directory that a call names, ignored or not. */
   in(directory: BytePath, onProblem: IgnoreFileProblem = () => {}): IgnoreLevel {
-    const context = { roots: this.#roots, excludesFile: this.#excludesFile, onProblem };
+    const context = { roots: this.#roots, excludesFile: this.#excludesFile, onProblem, bytesLeft: maxRuleBytes };
     const names = directory.split('/').filter((name) => name !== '');
     return names.reduce((level, name) => level.named(name), IgnoreLevel.top(context));
   }
@@ -52,6 +57,8 @@ interface Context {
   roots: readonly BytePath[];
   excludesFile: BytePath | undefined;
   onProblem: IgnoreFileProblem;
+  /** How much of ignore files may still be read. */
+  bytesLeft: number;
 }
 
 /** Rules, and the way to the directory at hand from the one they are relative to; empty, or with a slash at the end. */
@@ -140,9 +147,7 @@ export class IgnoreLevel {
     const above = own ?? (inherited.git && seenFrom(name, inherited.git));
     const ignoreFile = `${path}.gitignore`;
     const git =
-      above === undefined || !has('.gitignore')
-        ? above
-        : this.#with(above, ignoreFile, { isLinkRefused: isLinkRefused(ignoreFile) });
+      above === undefined || !has('.gitignore') ? above : this.#with(above, ignoreFile, { isLinkRefused: true });
     const isInWorkspace = this.#context.roots.some((root) => path.startsWith(`${root}/`));
     const agent = this.#agent.map((outer, index) => {
       const file = agentFiles[index];
@@ -171,11 +176,18 @@ export class IgnoreLevel {
 
   #with(rules: readonly ScopedRules[], path: BytePath, options: SmallFileOptions = {}): readonly ScopedRules[] {
     const { onProblem = (reason: string) => this.#context.onProblem(path, reason), ...others } = options;
-    const text = readSmallFile(path, { onProblem, ...others });
-    const problem = text === undefined ? undefined : rulesProblem(text);
+    const text = readSmallFile(path, { onProblem, maxBytes: maxIgnoreFile, ...others });
+    if (text === undefined) return rules;
+    const problem = rulesProblem(text) ?? this.#spend(text.length);
     if (problem !== undefined) onProblem(problem);
-    const file = text === undefined || problem !== undefined ? undefined : IgnoreFile.parse(text);
+    const file = problem === undefined ? IgnoreFile.parse(text) : undefined;
     return file === undefined ? rules : [{ file, way: '' }, ...rules];
+  }
+
+  #spend(bytes: number): string | undefined {
+    if (bytes > this.#context.bytesLeft) return `all ignore files together are larger than ${maxRuleBytes >> 20} MB`;
+    this.#context.bytesLeft -= bytes;
+    return undefined;
   }
 }
 

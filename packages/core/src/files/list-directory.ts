@@ -6,7 +6,7 @@ import { directoryParts, Slice } from './directory-parts.js';
 import { codeOf } from './fs-error.js';
 import type { IgnoredBy, IgnoreLevel } from './ignore-rules.js';
 import { mayShowLink, type Visibility } from './visibility.js';
-import { WalkNotes } from './walk-notes.js';
+import { unusedIgnoreFiles, WalkNotes } from './walk-notes.js';
 
 export interface ListOptions extends Visibility {
   /** A real path. */
@@ -37,7 +37,7 @@ export async function listDirectory({
   ...visibility
 }: ListOptions): Promise<Listing> {
   const notes = new WalkNotes();
-  const level = visibility.rules.in(directory, (path, reason) => notes.add('ignore files not used', path, reason));
+  const level = visibility.rules.in(directory, (path, reason) => notes.add(unusedIgnoreFiles, path, reason));
   const patterns = ignore.map((pattern) => compileGlob(pattern).start);
   const hidden = { git: 0, agent: 0, pattern: 0 };
   const entries = new Top<Entry>(limit, directoriesFirst);

@@ -13,7 +13,7 @@ import { isInPlace } from './search-place.js';
 import { searchTree } from './tree-search.js';
 import { isHiddenByAgent } from './visibility.js';
 import { type WalkedDirectory, walk } from './walk.js';
-import type { WalkNotes } from './walk-notes.js';
+import { hiddenByAgent, type WalkNotes } from './walk-notes.js';
 import { searchFile, searchWalked } from './walked-search.js';
 
 export interface FoundLine {
@@ -80,7 +80,7 @@ function isHidden({ options, found }: SearchJob): boolean {
   const path = fromBytePath(options.path);
   if (options.canRead?.(path) === false) return true;
   if (!isHiddenByAgent(path, options)) return false;
-  found.notes.add('hidden by .qwenignore or .latheignore', options.path);
+  found.notes.add(hiddenByAgent, options.path);
   return true;
 }
 

@@ -13,18 +13,14 @@ function tellingName(path: string): string {
 // Asking about every path would cost more than the search.
 const inSecrets = new RegExp(`(?:^|/)(?:${names.join('|').replaceAll('.', '\\.')})|^/(?:etc|proc|$)`, 'i');
 
-function isSuspect(path: BytePath): boolean {
+/** Whether a file, or what is below a directory (it ends in a slash), may be secret because of this name or path. */
+export function isSuspect(path: BytePath): boolean {
   return inSecrets.test(isShownAsIs(path) ? path : foldPath(fromBytePath(path)).join('/'));
-}
-
-/** Whether files below a directory (it ends in a slash) may be secret because of the directory. */
-export function isSuspectDirectory(directory: BytePath): boolean {
-  return isSuspect(directory);
 }
 
 /** Those of the files in a directory (it ends in a slash) that hold keys and the like. */
 export function secretFiles(directory: BytePath, files: readonly string[]): string[] {
-  const suspects = isSuspectDirectory(directory) ? files : files.filter(isSuspect);
+  const suspects = isSuspect(directory) ? files : files.filter(isSuspect);
   return suspects.filter((name) => secrecyOf(fromBytePath(directory + name)) !== undefined);
 }
 

@@ -7,34 +7,41 @@ export interface SmallFileOptions {
   onProblem?: (reason: string) => void;
   /** A symbolic link is not read. */
   isLinkRefused?: boolean;
+  /** A larger one is not read. */
+  maxBytes?: number;
 }
 
-const maxBytes = 1 << 20;
+const defaultMaxBytes = 1 << 20;
 
 // O_NONBLOCK: opening a pipe must not wait for its writer; such flags are absent, that is 0, on Windows.
 const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /** The bytes of a small configuration file, one character each; `undefined` when there is none or it is not fit to read. */
 export function readSmallFile(path: BytePath, options: SmallFileOptions = {}): string | undefined {
-  const { onProblem, isLinkRefused = false } = options;
+  const { onProblem, isLinkRefused = false, maxBytes = defaultMaxBytes } = options;
   let descriptor: number | undefined;
   try {
     descriptor = openSync(systemPath(path), isLinkRefused ? flags | constants.O_NOFOLLOW : flags);
-    return readAll(descriptor);
+    return readAll(descriptor, maxBytes);
   } catch (error) {
-    if (!isMissing(error)) onProblem?.(error instanceof Error ? error.message : String(error));
+    if (!isMissing(error)) onProblem?.(reasonOf(error, isLinkRefused));
     return undefined;
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
 }
 
-function readAll(descriptor: number): string {
+function readAll(descriptor: number, maxBytes: number): string {
   const stat = fstatSync(descriptor);
   if (!stat.isFile()) throw new Error('not a regular file');
-  if (stat.size > maxBytes) throw new Error(`larger than ${maxBytes >> 20} MB`);
+  if (stat.size > maxBytes) throw new Error(`larger than ${maxBytes >> 10} KB`);
   const buffer = Buffer.allocUnsafe(stat.size);
   return buffer.toString('latin1', 0, readSync(descriptor, buffer, 0, stat.size, 0));
+}
+
+function reasonOf(error: unknown, isLinkRefused: boolean): string {
+  if (isLinkRefused && codeOf(error) === 'ELOOP') return 'a link, which git does not follow';
+  return error instanceof Error ? error.message : String(error);
 }
 
 function isMissing(error: unknown): boolean {

@@ -137,6 +137,25 @@ test.skipIf(isWindows).each([
   expect({ found, notes: notes.length }).toEqual({ found: ['a/x:1:needle'], notes: 1 });
 });
 
+// RL08
+test.skipIf(isWindows)('a pipe in place of an ignore file above the place does not stop the search', async () => {
+  const above = tempDirectory({ 'work/a/x': 'needle' });
+  execFileSync('mkfifo', [join(above, '.gitignore')]);
+  expect(await search(join(above, 'work'))).toMatchObject({ found: ['a/x:1:needle'], notes: [], runs: ['named'] });
+  execFileSync('git', ['init', '-q', join(above, 'work')]);
+  expect(await search(join(above, 'work'))).toMatchObject({ found: ['a/x:1:needle'], notes: [] });
+  expect(await search(join(above, 'work/a'))).toMatchObject({ found: ['x:1:needle'], notes: [] });
+});
+
+test.skipIf(process.platform !== 'linux')('a name that is no text takes no other one away from a glob', async () => {
+  const root = tempDirectory({ 'a/foo.': 'needle', 'a/c.ts': 'needle', 'b/foo.': 'needle', 'b/d.ts': 'needle' });
+  writeFileSync(Buffer.from(`${root}/a/bad\xff.ts`, 'latin1'), 'needle');
+  const { found } = await search(root, { glob: '*' });
+  const bad = 'a/bad\\xFF.ts:1:needle';
+  expect(found).toEqual([bad, 'a/c.ts:1:needle', 'a/foo.:1:needle', 'b/d.ts:1:needle', 'b/foo.:1:needle']);
+  expect((await search(root, { glob: '*.ts' })).found).toEqual([bad, 'a/c.ts:1:needle', 'b/d.ts:1:needle']);
+});
+
 // biome-ignore format: a table is read at a glance
 const rules = [
   'a', '/a', 'a/', 'b/', '/b/c', 'a/**', '**/c', '*', '/*', '*/', '!a', '!*/', '!b/c', '!*.txt', '*.txt', '*.log', '!keep*', 'a\\', '[a',

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync } from 'node:fs';
+import { existsSync, lstatSync, statSync } from 'node:fs';
 import { setTimeout as setTimer } from 'node:timers';
 import { type BytePath, systemPath } from './byte-path.js';
 import type { IgnoreLevel } from './ignore-rules.js';
@@ -7,11 +7,11 @@ import { argumentFor } from './rg-batch.js';
 import { binaryMatches, RgOutput } from './rg-output.js';
 import { Complaints, otherProblems } from './ripgrep-error.js';
 import { type SearchJob, searchFlags } from './search-job.js';
-import { isSuspectDirectory, secretFiles, withoutSecretsFlag } from './secret-files.js';
+import { isSuspect, secretFiles, withoutSecretsFlag } from './secret-files.js';
 import { SkippedEntries } from './skipped-entries.js';
 import { VisiblePaths } from './visible-paths.js';
 import { type WalkedDirectory, walk } from './walk.js';
-import { WalkNotes } from './walk-notes.js';
+import { unusedIgnoreFiles, WalkNotes } from './walk-notes.js';
 import { searchWalked } from './walked-search.js';
 
 /**
@@ -34,7 +34,8 @@ interface PlainTree {
 function plainTree(job: SearchJob): PlainTree | undefined {
   const { path, rules } = job.options;
   const argument = argumentFor(path);
-  if (argument === undefined || isSpecialSearch(job) || mountsBelow(path).size > 0) return undefined;
+  if (argument === undefined || isSpecialSearch(job) || mountsBelow(path).size > 0 || hasTrapAbove(path))
+    return undefined;
   const { notes } = job.found;
   const level = rules.in(path, (file, reason) => notes.add(unusedIgnoreFiles, file, reason));
   const isSpecial = level.ignoredBy !== undefined || level.hasAgentRules || notes.has(unusedIgnoreFiles);
@@ -45,11 +46,23 @@ function isSpecialSearch({ options, glob, isSecretPlace }: SearchJob): boolean {
   const { path, canRead, disregard = new Set() } = options;
   // With a glob, ripgrep would log every file that does not match.
   if (canRead !== undefined || disregard.size > 0 || glob !== undefined) return true;
-  if (isSecretPlace || isSuspectDirectory(`${path}/`)) return true;
+  if (isSecretPlace || isSuspect(`${path}/`)) return true;
   return process.platform === 'win32' || path === '/' || path.includes('\n');
 }
 
-const unusedIgnoreFiles = 'ignore files not used';
+/** Ripgrep opens the `.gitignore` of every directory above, in a repository or not; one that is a pipe, it waits for. */
+function hasTrapAbove(path: BytePath): boolean {
+  try {
+    for (let slash = path.lastIndexOf('/'); slash >= 0; slash = slash === 0 ? -1 : path.lastIndexOf('/', slash - 1)) {
+      const file = statSync(systemPath(`${path.slice(0, slash)}/.gitignore`), { throwIfNoEntry: false });
+      if (file?.isFile() === false) return true;
+    }
+    return false;
+  } catch {
+    return true;
+  }
+}
+
 /** After this long without a word in the log, somebody looks whether ripgrep waits for a pipe that is called `.gitignore`. */
 const patienceMs = 2000;
 /** More than this left out against our rules is a tree that we walk faster ourselves. */
@@ -74,7 +87,7 @@ class TreeSearch {
   readonly #stop = new AbortController();
   readonly #signal: AbortSignal;
   readonly #patience = setTimer(() => void this.#lookForTraps().catch(() => {}), patienceMs);
-  #gitIsMissing: boolean;
+  #gitIsUnreported: boolean;
   #last = { path: '', isVisible: false };
 
   constructor(job: SearchJob, { argument, level }: PlainTree) {
@@ -86,7 +99,7 @@ class TreeSearch {
     const knowsPlainRules = level.isInRepository;
     this.#log = new SkippedEntries((path) => this.#checkSkipped(path), { knowsPlainRules });
     this.#signal = AbortSignal.any([job.signal, this.#stop.signal]);
-    this.#gitIsMissing = existsSync(systemPath(`${this.#directory}/.git`));
+    this.#gitIsUnreported = existsSync(systemPath(`${this.#directory}/.git`));
   }
 
   async run(): Promise<boolean> {
@@ -99,8 +112,8 @@ class TreeSearch {
       clearTimeout(this.#patience);
     }
     // The log names `.git` if it names anything.
-    const isOdd = this.#log.isOdd || this.#gitIsMissing || this.#job.found.notes.has(otherProblems);
-    if (isOdd) return false;
+    const isOdd = this.#log.isOdd || this.#gitIsUnreported;
+    if (isOdd || [otherProblems, unusedIgnoreFiles].some((kind) => this.#job.found.notes.has(kind))) return false;
     if (this.#left.length > 0) await searchWalked(this.#job, (signal) => this.#walkLeft(signal));
     return true;
   }
@@ -140,7 +153,7 @@ class TreeSearch {
   }
 
   #checkSkipped(path: BytePath): void {
-    if (path === `${this.#directory}/.git`) this.#gitIsMissing = false;
+    if (path === `${this.#directory}/.git`) this.#gitIsUnreported = false;
     const isVisibleAs = (isDirectory: boolean) => this.#visible.has(path, { isDirectory });
     if (!isVisibleAs(false) && !isVisibleAs(true)) return;
     const stat = lstatSync(systemPath(path), { throwIfNoEntry: false });

@@ -1,5 +1,8 @@
 import { type BytePath, fromBytePath } from './byte-path.js';
 
+export const unusedIgnoreFiles = 'ignore files not used';
+export const hiddenByAgent = 'hidden by .qwenignore or .latheignore';
+
 /** What a walk had to leave out, for the end of a result. Remembers the first of each kind and counts the rest. */
 export class WalkNotes {
   readonly #notes = new Map<string, { count: number; first: string }>();

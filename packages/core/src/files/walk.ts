@@ -6,7 +6,7 @@ import { codeOf } from './fs-error.js';
 import type { IgnoreLevel } from './ignore-rules.js';
 import { mountsToSkip } from './mounts.js';
 import type { Visibility } from './visibility.js';
-import { WalkNotes } from './walk-notes.js';
+import { hiddenByAgent, unusedIgnoreFiles, WalkNotes } from './walk-notes.js';
 
 export interface WalkOptions extends Visibility {
   /** A real path. */
@@ -40,9 +40,8 @@ export interface WalkedDirectory {
 export async function* walk(options: WalkOptions): AsyncGenerator<WalkedDirectory> {
   const { directory, rules, signal, notes = new WalkNotes() } = options;
   const mounts = mountsToSkip(directory);
-  const level = rules.in(directory, (path, reason) => notes.add('ignore files not used', path, reason));
-  if (level.ignoredBy === 'agent' && options.disregard?.has('agent') !== true)
-    notes.add('hidden by .qwenignore or .latheignore', directory);
+  const level = rules.in(directory, (path, reason) => notes.add(unusedIgnoreFiles, path, reason));
+  if (level.ignoredBy === 'agent' && options.disregard?.has('agent') !== true) notes.add(hiddenByAgent, directory);
   const path = directory === '/' ? '/' : `${directory}/`;
   const pending: Pending[] = [{ path, glob: options.glob, above: undefined, levelOf: () => level }];
   const slice = new Slice(signal);

@@ -14,6 +14,7 @@ const slash = '/'.charCodeAt(0);
 export function compileGitGlob(pattern: string): GitGlob {
   // Git compares what precedes the first wildcard by itself, and reads the rest as a pattern that begins there.
   const before = pattern.slice(0, pattern.search(/[*?[\\]|$/));
+  if (before === pattern) return literally(pattern);
   const tokens = tokensOf(pattern.slice(before.length));
   if (tokens === undefined) return { matches: () => false };
   const parts = partsOf(tokens);
@@ -23,6 +24,10 @@ export function compileGitGlob(pattern: string): GitGlob {
   const isWhole = before === '' || before.endsWith('/') || parts[0] !== anyDepth;
   const name = /(?:^|\/)([^*?[\\\]/]+)$/.exec(pattern)?.[1];
   return name !== undefined && isWhole ? { matches, name } : { matches };
+}
+
+function literally(pattern: string): GitGlob {
+  return { name: pattern.slice(pattern.lastIndexOf('/') + 1), matches: (path) => path === pattern };
 }
 
 /** The slashes of the pattern are those outside of sets; two stars or more that stand alone are any number of directories. */

@@ -27,19 +27,38 @@ export function compileComponent(pattern: string, options: ComponentOptions = {}
 export type Token = number | 'any' | 'star' | ((code: number) => boolean);
 
 export function compileTokens(tokens: readonly Token[]): Component {
-  const [before, after] = [literalOf(tokens.slice(0, -1)), literalOf(tokens.slice(1))];
-  if (tokens.every((token) => token === 'star') && tokens.length > 0) return () => true;
-  if (tokens[0] === 'star' && after !== undefined) return (name) => name.endsWith(after);
-  if (tokens.at(-1) === 'star' && before !== undefined) return (name) => name.startsWith(before);
   const whole = literalOf(tokens);
-  if (whole !== undefined) return (name) => name === whole;
+  if (whole !== undefined) return sameAs(whole);
+  if (tokens.every((token) => token === 'star')) return anything;
+  const after = tokens[0] === 'star' ? literalOf(tokens.slice(1)) : undefined;
+  if (after !== undefined) return endingIn(after);
+  const before = tokens.at(-1) === 'star' ? literalOf(tokens.slice(0, -1)) : undefined;
+  return before === undefined ? fitting(tokens) : startingWith(before);
+}
+
+// Each by itself, so that it keeps nothing but what it needs: an ignore file may have thousands.
+const anything: Component = () => true;
+const sameAs =
+  (text: string): Component =>
+  (name) =>
+    name === text;
+const endingIn =
+  (text: string): Component =>
+  (name) =>
+    name.endsWith(text);
+const startingWith =
+  (text: string): Component =>
+  (name) =>
+    name.startsWith(text);
+
+function fitting(tokens: readonly Token[]): Component {
   const literal = longestLiteral(tokens);
   return (name) => name.includes(literal) && fits(tokens, name);
 }
 
 function literalOf(tokens: readonly Token[]): string | undefined {
-  const codes = tokens.filter((token) => typeof token === 'number');
-  return codes.length === tokens.length ? codes.map((code) => String.fromCodePoint(code)).join('') : undefined;
+  if (!tokens.every((token) => typeof token === 'number')) return undefined;
+  return tokens.map((code) => String.fromCodePoint(code)).join('');
 }
 
 /** What every match contains: looking for it first is much faster than trying the pattern on every name. */
