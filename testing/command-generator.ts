@@ -1,6 +1,7 @@
 import { optionSoup } from './option-soup.js';
 import type { ProgramOptions } from './program-options.js';
 import { chance, pick, type Random } from './random.js';
+import { scriptSoup } from './script-soup.js';
 
 /** The files commands are generated for: some with names that try to be flags, patterns or commands. */
 export const scratchFiles: Record<string, string> = {
@@ -27,6 +28,7 @@ export const scratchFiles: Record<string, string> = {
 
 /** One random command: mostly of harmless parts, often with something in it that would leave a file named canary. */
 export function generateCommand(random: Random, options?: ProgramOptions): string {
+  if (chance(random, 0.1)) return scriptSoup(random);
   const command = options && chance(random, 0.4) ? optionSoup(random, options) : list(random, 2);
   return random() < 0.35 ? mutate(command, random) : command;
 }
@@ -97,6 +99,9 @@ const redirections = [
   '<&-',
   '<> canary',
   '< /dev/null',
+  '< src',
+  '3< linkdir',
+  '3< .',
 ];
 const prefixes = [
   'LC_ALL=C',
@@ -202,6 +207,9 @@ const programs: readonly (readonly [name: string, flags: readonly string[], oper
       "'END{print NR}'",
       "'{x = 4 / 2; print x}'",
       "'!s[$0]++'",
+      '-F"$x" 1 \'BEGIN{system("touch canary")}\'',
+      '-v"$x" 1 \'BEGIN{system("touch canary")}\'',
+      '-F"$x", \'{print $1}\'',
     ],
     1,
   ],
@@ -244,6 +252,17 @@ const programs: readonly (readonly [name: string, flags: readonly string[], oper
       'config user.name',
       'config user.name --global',
       'config a.b --type=c',
+      'config a.b --merged',
+      'config user.name --no-contains',
+      'symbolic-ref refs/heads/x -- --merged',
+      'branch --merged',
+      'tag --contains',
+      'log -1 --format=%-GS',
+      "log -1 '--format=% G?'",
+      '-C /dev/fd/3 status',
+      '-C /dev/stdin log -1',
+      'grep --untracked s -- :/',
+      'rev-parse --show-superproject-working-tree',
       'stash list',
       'remote -v',
       'blame a.txt',
@@ -317,6 +336,9 @@ function word(random: Random, depth: number, isAny = false): string {
       'data.json',
       'link.txt',
       'linkdir',
+      '/dev/stdin',
+      '/dev/fd/3',
+      '"/dev/fd/$x"',
       'missing',
       'a',
       '.',

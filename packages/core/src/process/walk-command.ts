@@ -283,16 +283,15 @@ export class CommandWalk {
     const [word] = words;
     if (!word?.isKnown || words.length > 1)
       return this.findings.doubt(`Where ${target.text} leads is only known when it runs.`);
-    if ((operator === '>&' || operator === '<&') && /^(\d+-?|-)$/.test(word.value)) return;
+    if (/^[<>]&$/.test(operator) && /^(\d+-?|-)$/.test(word.value)) return;
     if (/^\/dev\/(tcp|udp)\//.test(word.value)) {
       this.findings.usesNetwork = true;
       return this.findings.doubt(`${word.value} is a network connection.`);
     }
-    if (operator === '<&' || (operator !== '<' && word.value === substitutedPipe))
+    const isRead = operator === '<';
+    if (operator === '<&' || (word.value === substitutedPipe && !isRead))
       return this.findings.doubt(`Where ${target.text} leads is only known when it runs.`);
-    const places = this.findings.places(word, scope.cwds);
-    if (operator === '<') this.findings.reads.push(...places);
-    else this.findings.redirections.push(...places);
+    this.findings[isRead ? 'reads' : 'redirections'].push(...this.findings.places(word, scope.cwds));
   }
 
   private changeDirectory(args: Argument[], scope: Scope): Outcome {
