@@ -224,7 +224,8 @@ export class CommandWalk {
     const judgement = judgeCommand(words, { path: this.options.path, ...(input && { input }) });
     const name = words[0]?.value ?? '';
     const segment: PlacedSegment = {
-      words: words.map(({ value }) => value),
+      // Which number the pipe gets is only known when it runs.
+      words: words.map(({ value }) => value.replaceAll(substitutedPipe, `/dev/fd/${unknownPart}`)),
       text,
       isReadOnly: true,
       cwds: scope.cwds,
