@@ -1,3 +1,6 @@
+import { execFileSync } from 'node:child_process';
+import { basename } from 'node:path';
+import { rgPath } from '@vscode/ripgrep';
 import { expect, test } from 'vitest';
 import { isLong, report } from '../../../../testing/long-run.js';
 import { randomBelow, usualSeed } from '../../../../testing/random.js';
@@ -44,6 +47,17 @@ test.skipIf(process.platform !== 'linux').each([
   expect(await found(tree(), glob)).toEqual(expected.toSorted());
 });
 
+test.each(['src', 'src/', '/src', 'src/*', 'src/sub', '*.ts', 'b.ts/', '**/sub/**', 's*/', '{src,lib}', '**/src/sub'])(
+  'the glob !%s leaves out what it leaves out for ripgrep',
+  async (glob) => {
+    const paths = ['a.ts', 'b.ts', 'src/b.ts', 'src/sub/c', 'src/sub/d.ts/e', 'lib/src/sub/f', 'lib/sub'];
+    const root = tempDirectory(Object.fromEntries(paths.map((path) => [path, 'foo'])));
+    const listed = execFileSync(rgPath, ['-l', '-g', `!${glob}`, 'foo', '.'], { cwd: root, encoding: 'utf8' });
+    const expected = Array.from(listed.matchAll(/.+/g), ([path]) => basename(path));
+    expect(await found(root, `!${glob}`)).toEqual(expected.toSorted());
+  },
+);
+
 // biome-ignore format: a table is read at a glance
 const pieces = [
   'a', 'b', 'A', 'é', 'txt', '.', '.txt', '-', '*', '*', '**', '?', '[ab]', '[!a]', '[^a]', '[a-c]', '[]]', '[', ']', '{a,b}', '{a,{b,.txt}}', '{*,a}', '{a}', '{', '}', ',',
@@ -56,13 +70,14 @@ test.skipIf(process.platform !== 'linux')(
   { timeout: 300_000 },
   async () => {
     const root = tree();
-    const all = names.map((name) => fromBytePath(toBytePath(name)));
+    const all = names.map((name, index) => ({ name: fromBytePath(toBytePath(name)), directory: String(index) }));
     const random = randomBelow(usualSeed);
     for (let round = 0; round < rounds; round++) {
       const glob = Array.from({ length: 1 + random(4) }, () => pieces[random(pieces.length)]).join('');
       if (globProblem(glob) !== undefined) continue;
       const { start } = compileFileGlob(glob, root);
-      const expected = all.filter((name) => start.matches(name)).toSorted();
+      const matching = all.filter(({ name, directory }) => start.enter(directory)?.matches(name));
+      const expected = matching.map(({ name }) => name).toSorted();
       expect(await found(root, glob), `LATHE_SEED=${usualSeed}, round ${round}: ${glob}`).toEqual(expected);
       report('random globs that mean the same to ripgrep and to us', 1);
     }

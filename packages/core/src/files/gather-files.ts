@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { basename, extname, relative } from 'node:path';
 import { ToolError } from '../errors.js';
-import { compileGlob, type Glob, hasWildcard, splitGlob } from '../text/glob.js';
+import { compileGlob, type Glob, splitGlob } from '../text/glob.js';
 import { fromBytePath, toBytePath } from './byte-path.js';
 import { isExcludedByDefault } from './default-excludes.js';
 import { osPath } from './file-name.js';
@@ -32,6 +32,8 @@ export interface GatherOptions extends Visibility {
 }
 
 const maxFiles = 10_000;
+/** A backslash alone is the escape of an odd name. */
+const isPattern = /[*?[{]/;
 
 /** Whether `name` is a file, a directory or a pattern. A name that exists is taken literally, whatever is in it. */
 export async function resolveWanted(name: string, locate: (path: string) => Promise<Location>): Promise<Wanted> {
@@ -39,7 +41,7 @@ export async function resolveWanted(name: string, locate: (path: string) => Prom
     const location = await locate(name);
     const stat = statSync(osPath(location.path), { throwIfNoEntry: false });
     if (stat?.isDirectory()) return filesIn(location, '**/*');
-    if (stat !== undefined || !hasWildcard(name)) return { type: 'file', location };
+    if (stat !== undefined || !isPattern.test(name)) return { type: 'file', location };
     const { base, rest } = splitGlob(name);
     return filesIn(await locate(base || '.'), rest);
   } catch (error) {

@@ -71,6 +71,7 @@ export function splitGlob(pattern: string): { base: string; rest: string } {
   return { base: base === '' && pattern.startsWith('/') && cut > 0 ? '/' : base, rest: names.slice(cut).join('/') };
 }
 
+/** Whether anything in a pattern does not stand for itself. */
 export function hasWildcard(pattern: string): boolean {
   return /[*?[{\\]/.test(pattern);
 }
