@@ -474,6 +474,16 @@ function word(random: Random, depth: number, isAny = false): string {
       '$(<a.txt)',
       '${x:-`touch canary`}',
       '$(( $(touch canary) ))',
+      '{a,$(touch canary)}',
+      '[$(touch canary)]',
+      '"${x:-`echo \\";touch canary;\\"`}"',
+      "${x:-$'$(touch canary)'}",
+      '"${x:-<(touch canary)}"',
+      '$"$(touch canary)"',
+      '$\\\n(touch canary)',
+      '$x{,b}',
+      '{,x}~/secret.txt',
+      '.?/secret.txt',
       'a$(echo b)c',
     ]);
   const roll = random();

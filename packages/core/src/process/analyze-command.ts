@@ -4,6 +4,7 @@ import { type AnalysisOptions, type CommandAnalysis, type Segment, unknownPart }
 import type { Findings, PlacedSegment } from './findings.js';
 import { repositoryDoubt } from './git-repository.js';
 import { npmSettings } from './npm-settings.js';
+import { breaksWord, richSyntax } from './plain-syntax.js';
 import { proposeRules } from './propose-rules.js';
 import { maxReading, ReadingBudget } from './reading-budget.js';
 import { resolveProgram } from './resolve-program.js';
@@ -33,7 +34,10 @@ export async function analyzeCommand(command: string, options: AnalysisOptions):
   const findings = understand(command, options);
   if (typeof findings === 'string') return refused(command, findings);
   const { doubts } = findings;
-  for (const doubt of oddities(command)) doubts.add(doubt);
+  if (breaksWord(command)) findings.unseen(command.slice(0, 200), 'A line of it goes on in the middle of a word.');
+  const rich = richSyntax(command);
+  for (const doubt of [...oddities(command), ...(rich === undefined ? [] : [rich])]) doubts.add(doubt);
+  if (options.isOtherShell) doubts.add('It is run by another shell than bash.');
   if (findings.segments.length > maxSegments) doubts.add(`It has more than ${maxSegments} parts.`);
   await resolvePrograms(findings, options);
   await checkRepositories(findings, options.home);
@@ -184,6 +188,7 @@ async function settle(uses: readonly PathUse[], doubts: Set<string>): Promise<st
   const budget = new LookBudget();
   const paths = await Promise.all(distinct.slice(0, maxPaths).map((use) => settlePath(use, budget)));
   if (budget.looks < 0) doubts.add('Its paths and patterns lead to too many files.');
+  if (budget.garbled !== undefined) doubts.add(`A name in ${budget.garbled} is no text.`);
   if (budget.flag !== undefined) doubts.add(`The file ${budget.flag} would be taken for a flag.`);
   return [...new Set(paths.flat())];
 }

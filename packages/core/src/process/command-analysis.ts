@@ -58,6 +58,8 @@ export interface AnalysisOptions {
   workspaceRoots: readonly string[];
   /** The home directory of the shell that will run it: `~` and `$HOME`. */
   home: string;
+  /** That shell is not bash: nothing is proven, because it may read the same text differently. */
+  isOtherShell?: boolean;
   /** The PATH of the shell that will run it; must come from `sanitizePath`. */
   path: string;
 }

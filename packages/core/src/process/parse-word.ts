@@ -52,7 +52,7 @@ function readPart(part: PartLike, place: Place, reader: WordReader): Piece[] {
     case 'AnsiCQuoted':
       return [simpleEscapes.test(part.text) && !part.value.includes('\0') ? text(part.value) : unknown(true)];
     case 'LocaleString':
-      return [unknown(true)];
+      return [unknown(true, 'translates a text')];
     case 'ProcessSubstitution':
       return [text(substitutedPipe)];
     case 'Glob':
@@ -84,7 +84,12 @@ function readExpansion(part: Expansion, isQuoted: boolean): Piece {
 
 const text = (value: string): Piece => ({ type: 'text', value });
 /** No bracket goes beyond a slash: what looks like one is several names. */
-const glob = (source: string): Piece => (source.includes('/') ? unknown(false) : { type: 'glob', text: source });
+const glob = (source: string): Piece => {
+  if (holdsExpansion(source)) return unknown(false, 'expands something inside brackets');
+  return source.includes('/') ? unknown(false) : { type: 'glob', text: source };
+};
+/** The grammar leaves open what that is. */
+const holdsExpansion = (source: string) => /[$`<>]/.test(source);
 const unknown = (isQuoted: boolean, effect?: string): Piece => ({
   type: 'unknown',
   isQuoted,
@@ -152,6 +157,7 @@ function isHarmless({ prefix, index, operation }: Parameter): boolean {
 
 /** `{a,b}` with plain choices; anything richer is left to the run. */
 function readBraces(source: string): Piece {
+  if (holdsExpansion(source)) return unknown(false, 'expands something inside braces');
   if (!/^\{[\w./-]*(,[\w./-]*)+\}$/.test(source)) return unknown(false);
   return { type: 'braces', choices: source.slice(1, -1).split(',') };
 }

@@ -55,8 +55,13 @@ async function climb(path: string, budget: LookBudget): Promise<string> {
     // A missing directory cannot be climbed out of either: the command fails on it.
     at.pop();
   }
-  return `/${at.join('/')}`;
+  const settled = `/${at.join('/')}`;
+  return ofProcess.test(settled) ? elsewhere : settled;
 }
+
+/** What leads away from a process is another thing for the command than for us. */
+const ofProcess = /^\/proc\/[^/]+\/(task\/[^/]+\/)?(cwd|root|fd|exe|map_files)(\/|$)/;
+const elsewhere = '/proc/self/elsewhere';
 
 /** A name, or what a name has to fit: in time linear in it, because both come from others. */
 type Component = string | ((name: string) => boolean);
@@ -70,8 +75,8 @@ function splitPattern(pattern: Pattern): Component[] {
   };
   for (const part of pattern) {
     if (typeof part !== 'string') {
-      // Brackets match one character at most; any text is close enough, and never too little.
-      source += part.glob === '?' ? '?' : '*';
+      // A ? or brackets match one character, or one byte of it; any text is close enough, and never too little.
+      source += '*';
       isPattern = true;
       continue;
     }
@@ -97,6 +102,8 @@ const maxLooks = 1000;
 export class LookBudget {
   /** In entries of directories. */
   looks = maxLooks;
+  /** A directory where a pattern matches a name that cannot be written as text, so that nobody knows where it leads. */
+  garbled: string | undefined;
   /** A file that a pattern matches, and whose name a program would take for a flag. */
   flag: string | undefined;
   private readonly links = new Map<string, Promise<string | undefined>>();
@@ -116,7 +123,7 @@ export class LookBudget {
 /** In /proc the command is another process than this one, so what a path through it means here says nothing. */
 async function realDirectory(path: string): Promise<string> {
   const real = await realpath(path);
-  return real !== path && (await passesThrough('/proc/', path)) ? '/proc/self/elsewhere' : real;
+  return real !== path && (await passesThrough('/proc/', path)) ? elsewhere : real;
 }
 
 const maxLinks = 40;
@@ -139,9 +146,9 @@ async function passesThrough(place: string, path: string): Promise<boolean> {
   return links >= maxLinks;
 }
 
-/** What a pattern matches, and the links it passes through; all it reached when the budget ends. */
+/** What a pattern matches, and the links and parents it passes through; all it reached when the budget ends. */
 async function entriesBehind(base: string, components: Component[], budget: LookBudget): Promise<string[]> {
-  const links: string[] = [];
+  const ways: string[] = [];
   let reached = [base];
   for (const component of components) {
     const next: string[] = [];
@@ -151,13 +158,17 @@ async function entriesBehind(base: string, components: Component[], budget: Look
           ? await entryNamed(directory, component)
           : await entriesMatching(directory, component);
       budget.looks -= entries.length + 1;
-      if (budget.looks < 0) return [...links, ...reached];
-      next.push(...entries.map(({ name }) => join(directory, name)));
-      links.push(...entries.filter(({ isLink }) => isLink).map(({ name }) => join(directory, name)));
+      if (budget.looks < 0) return [...ways, ...reached];
+      if (entries.some(({ name }) => name.includes('\ufffd'))) budget.garbled ??= directory;
+      for (const { name, isLink } of entries) {
+        const place = name === '..' ? await climb(`${directory}/..`, budget) : join(directory, name);
+        next.push(place);
+        if (isLink || name === '..') ways.push(place);
+      }
     }
     reached = next;
   }
-  return [...links, ...reached];
+  return [...ways, ...reached];
 }
 
 interface Entry {
@@ -172,7 +183,11 @@ async function entryNamed(directory: string, name: string): Promise<Entry[]> {
 
 async function entriesMatching(directory: string, fits: (name: string) => boolean): Promise<Entry[]> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
-  return entries
-    .filter(({ name }) => fits(name))
-    .map((entry) => ({ name: entry.name, isLink: entry.isSymbolicLink() }));
+  return (
+    entries
+      .filter(({ name }) => fits(name))
+      .map((entry) => ({ name: entry.name, isLink: entry.isSymbolicLink() }))
+      // Older shells take `..` for one of the names that begin with a dot.
+      .concat(fits('..') ? [{ name: '..', isLink: false }] : [])
+  );
 }

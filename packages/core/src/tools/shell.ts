@@ -186,7 +186,7 @@ export class ShellTool extends BaseTool<ShellParams> {
   }
 
   async #analyze({ command }: ShellParams, cwd: string): Promise<CommandAnalysis> {
-    const { workspace, env, analyze } = this.#options;
+    const { workspace, env, analyze, runner } = this.#options;
     const key = `${cwd}\0${command}`;
     if (this.#analyzed?.key === key) return this.#analyzed.analysis;
     const analysis = await analyze(command, {
@@ -194,6 +194,7 @@ export class ShellTool extends BaseTool<ShellParams> {
       workspaceRoots: workspace.roots,
       home: env['HOME'] ?? '/',
       path: env['PATH'] ?? '',
+      isOtherShell: !runner.shell.endsWith('bash'),
     });
     this.#analyzed = { key, analysis };
     return analysis;
