@@ -416,6 +416,21 @@ describe('errors', () => {
     expect((await toolIn(tempDirectory())).validateToolParams(params)).toContain(reason);
   });
 
+  test.skipIf(process.platform !== 'linux')(
+    'more arguments than the system takes are named as what they are',
+    async () => {
+      class Crowded extends Ripgrep {
+        override run(args: readonly string[], run: RipgrepRun) {
+          return super.run([...args, 'x'.repeat(200_000)], run);
+        }
+      }
+      await expect(grep(tempDirectory({ a: '' }), { pattern: 'a' }, { ripgrep: new Crowded() })).rejects.toMatchObject({
+        type: 'grep_execution_error',
+        message: expect.stringMatching(/E2BIG.*too few arguments/),
+      });
+    },
+  );
+
   test('a missing path is a typed error, and so is a device', async () => {
     const root = tempDirectory();
     await expect(grep(root, { pattern: 'a', path: 'none' })).rejects.toMatchObject({ type: 'search_path_not_found' });
