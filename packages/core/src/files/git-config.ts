@@ -7,24 +7,30 @@ const maxFiles = 20;
 /** No path is longer. */
 const maxLine = 8192;
 
-/**
- * `core.excludesFile` of a configuration file of git, and of those that it includes, with `~` replaced: the last one
- * counts. Empty when no file is to be used, `undefined` when nothing is said.
- */
-export function excludesSetting(config: BytePath, home: string): BytePath | undefined {
-  let setting: BytePath | undefined;
+/** What git's configuration says about ignore files; what it does not mention is `undefined`. */
+export interface IgnoreSettings {
+  /** `core.excludesFile`, with `~` replaced; empty when no file is to be used. */
+  excludesFile: BytePath | undefined;
+  /** `core.ignoreCase`. */
+  ignoresCase: boolean | undefined;
+}
+
+/** The settings of a configuration file, and of those that it includes: the last ones count. */
+export function ignoreSettings(config: BytePath, home: string): IgnoreSettings {
+  const settings: IgnoreSettings = { excludesFile: undefined, ignoresCase: undefined };
   const seen = new Set<BytePath>();
   const atHome = (path: BytePath) => path.replace(/^~(?=\/)/, () => toBytePath(home));
   const read = (file: BytePath) => {
     if (seen.size === maxFiles || seen.has(file)) return;
     seen.add(file);
     for (const { key, value } of settingsIn(readSmallFile(file) ?? '')) {
-      if (key === 'core.excludesfile') setting = atHome(value);
+      if (key === 'core.excludesfile') settings.excludesFile = atHome(value);
+      if (key === 'core.ignorecase') settings.ignoresCase = /^(?:true|yes|on|[1-9]\d*)$/i.test(value);
       if (key === 'include.path') read(isAbsolute(atHome(value)) ? atHome(value) : join(dirname(file), value));
     }
   };
   read(config);
-  return setting;
+  return settings;
 }
 
 interface Setting {

@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { type BytePath, fromBytePath, systemPath, toBytePath } from './byte-path.js';
-import { excludesSetting } from './git-config.js';
+import { type IgnoreSettings, ignoreSettings } from './git-config.js';
 import { secrecyOf } from './protected-paths.js';
 import { readSmallFile } from './small-file.js';
 
@@ -13,7 +13,7 @@ import { readSmallFile } from './small-file.js';
 export function userExcludes(environment: NodeJS.ProcessEnv, home = homedir()): string | undefined {
   const configDirectory = join(environment['XDG_CONFIG_HOME'] || join(home, '.config'), 'git');
   const configured = [join(home, '.gitconfig'), join(configDirectory, 'config')]
-    .map((file) => excludesSetting(toBytePath(file), home))
+    .map((file) => ignoreSettings(toBytePath(file), home).excludesFile)
     .find((value) => value !== undefined);
   if (configured === undefined) return join(configDirectory, 'ignore');
   return configured === '' ? undefined : fromBytePath(configured);
@@ -37,15 +37,19 @@ export function gitDirectoryIn(directory: BytePath, onProblem: (path: BytePath, 
   return { common: common === undefined ? own : from(`${own}/`, common), isRepository };
 }
 
+/** The repository's own settings, as seen from its directory (ends in a slash). */
+export function repositorySettings(directory: BytePath, { common }: GitDirectory): IgnoreSettings {
+  const { excludesFile, ignoresCase } = ignoreSettings(`${common}/config`, homedir());
+  return { excludesFile: excludesFile ? harmless(from(directory, excludesFile)) : undefined, ignoresCase };
+}
+
 /**
- * The excludes file that the repository's own configuration names. The configuration may come from anywhere: it cannot
- * make Lathe look into a file of secrets, be it through a link.
+ * Where this path leads. A repository's configuration may come from anywhere: it cannot make Lathe look into a file of
+ * secrets, be it through a link.
  */
-export function configuredExcludes(directory: BytePath, { common }: GitDirectory): BytePath | undefined {
-  const setting = excludesSetting(`${common}/config`, homedir());
-  if (setting === undefined || setting === '') return undefined;
+function harmless(file: BytePath): BytePath | undefined {
   try {
-    const path = realpathSync(systemPath(from(directory, setting)), 'latin1');
+    const path = realpathSync(systemPath(file), 'latin1');
     return secrecyOf(fromBytePath(path)) === undefined ? path : undefined;
   } catch {
     return undefined;

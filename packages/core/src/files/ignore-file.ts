@@ -1,16 +1,26 @@
 import { compileGitGlob } from '../text/git-glob.js';
-import { compileComponent } from '../text/glob-component.js';
+import { compileComponent, lowerAscii } from '../text/glob-component.js';
+
+export interface IgnoreFileOptions {
+  /** As git has it: letters of ASCII in any case. */
+  ignoresCase?: boolean | undefined;
+}
 
 /** One parsed ignore file, in git's syntax. The last rule that matches decides. */
 export class IgnoreFile {
   // Nearly all rules end in a plain name or an extension: each kind costs one look-up, however many there are.
   readonly #byName = new Map<string, Rule>();
   readonly #byExtension = new Map<string, Rule>();
+  readonly #ignoresCase: boolean;
   #others: Rule | undefined;
 
+  private constructor({ ignoresCase = false }: IgnoreFileOptions) {
+    this.#ignoresCase = ignoresCase;
+  }
+
   /** `text` has one character per byte. `undefined` when there is no rule in it. */
-  static parse(text: string): IgnoreFile | undefined {
-    const file = new IgnoreFile();
+  static parse(text: string, options: IgnoreFileOptions = {}): IgnoreFile | undefined {
+    const file = new IgnoreFile(options);
     let start = text.startsWith('\xef\xbb\xbf') ? 3 : 0;
     for (let order = 0; start < text.length; order++) {
       const newline = text.indexOf('\n', start);
@@ -26,7 +36,7 @@ export class IgnoreFile {
   }
 
   #add(line: string, order: number): void {
-    const rule = parseRule(line, order);
+    const rule = parseRule(line, order, this.#ignoresCase);
     if (rule === undefined) return;
     if (rule.name !== undefined) prepend(this.#byName, rule.name, rule);
     else if (rule.extension !== undefined) prepend(this.#byExtension, rule.extension, rule);
@@ -41,6 +51,11 @@ export class IgnoreFile {
    * the place the rules hold for to the entry; it is empty or ends in a slash.
    */
   judge(directory: string, name: string, isDirectory: boolean): boolean | undefined {
+    if (!this.#ignoresCase) return this.#judge(directory, name, isDirectory);
+    return this.#judge(lowerAscii(directory), lowerAscii(name), isDirectory);
+  }
+
+  #judge(directory: string, name: string, isDirectory: boolean): boolean | undefined {
     const dot = this.#byExtension.size === 0 ? -1 : name.lastIndexOf('.');
     const named = lastMatch(this.#byName.get(name), directory, name, isDirectory);
     const extended =
@@ -85,7 +100,7 @@ interface Meaning {
 
 const wildcards = /[*?[\\]/;
 
-function parseRule(line: string, order: number): Rule | undefined {
+function parseRule(line: string, order: number, ignoresCase: boolean): Rule | undefined {
   if (line.startsWith('#')) return undefined;
   // Git's lines end where C's strings do.
   const zero = line.indexOf('\0');
@@ -94,22 +109,24 @@ function parseRule(line: string, order: number): Rule | undefined {
   const isForDirectories = text.endsWith('/');
   const pattern = text.slice(isNegated ? 1 : 0, isForDirectories ? -1 : undefined);
   if (pattern === '') return undefined;
-  const { name, extension, matches } = pattern.includes('/') ? pathRule(pattern) : nameRule(pattern);
+  const { name, extension, matches } = (pattern.includes('/') ? pathRule : nameRule)(pattern, ignoresCase);
   return { order, isNegated, isForDirectories, name, extension, matches, before: undefined };
 }
 
 const always = () => true;
 
 /** A rule without a slash holds for a name at any depth. */
-function nameRule(pattern: string): Meaning {
-  if (!wildcards.test(pattern)) return { name: pattern, extension: undefined, matches: always };
-  const extension = /^\*[^*?[\\]*(\.[^.*?[\\]*)$/.exec(pattern)?.[1];
-  return { name: undefined, extension, matches: compileComponent(pattern) };
+function nameRule(pattern: string, ignoresCase: boolean): Meaning {
+  const lowered = ignoresCase ? lowerAscii(pattern) : pattern;
+  if (!wildcards.test(pattern)) return { name: lowered, extension: undefined, matches: always };
+  const extension = /^\*[^*?[\\]*(\.[^.*?[\\]*)$/.exec(lowered)?.[1];
+  return { name: undefined, extension, matches: compileComponent(pattern, { namesAreLowered: ignoresCase }) };
 }
 
 /** A rule with a slash holds for one path, seen from the directory of its file. */
-function pathRule(pattern: string): Meaning {
-  const { name, matches } = compileGitGlob(pattern.startsWith('/') ? pattern.slice(1) : pattern);
+function pathRule(pattern: string, ignoresCase: boolean): Meaning {
+  const relative = pattern.startsWith('/') ? pattern.slice(1) : pattern;
+  const { name, matches } = compileGitGlob(relative, { namesAreLowered: ignoresCase });
   return { name, extension: undefined, matches: (last, directory) => matches(directory + last) };
 }
 

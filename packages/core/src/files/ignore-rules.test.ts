@@ -115,6 +115,18 @@ describe('git rules', () => {
     expect(rules.ignoredBy(join(root, 'sub/.git'), file)).toBe('git');
   });
 
+  test('hold for letters in any case where git says so, and for none of another case elsewhere', () => {
+    const files = { '.gitignore': 'Build/\n*.LOG\n!Keep.log\n/Src/*/X\n', '.latheignore': 'Mine\n' };
+    const config = (value: string) => ({ '.git/HEAD': '', '.git/config': `[core]\n\tignoreCase = ${value}\n` });
+    const root = tempDirectory({ ...config('true'), ...files, 'inner/.git/HEAD': '', 'inner/.gitignore': 'A' });
+    const rules = new IgnoreRules([root]);
+    const names = ['build/x', 'a.log', 'KEEP.LOG', 'src/a/x', 'SRC/A/X', 'mine', 'inner/a', 'inner/A'];
+    const verdicts = () => names.map((name) => rules.ignoredBy(join(root, name), file));
+    expect(verdicts()).toEqual(['git', 'git', undefined, 'git', 'git', undefined, undefined, 'git']);
+    writeFileSync(join(root, '.git/config'), config('false')['.git/config']);
+    expect(verdicts()).toEqual([undefined, undefined, 'git', undefined, undefined, undefined, undefined, 'git']);
+  });
+
   test('are not read through a link, as git does not', () => {
     const root = tempDirectory({ '.git/HEAD': '', rules: '*.log\n' });
     symlinkSync('rules', join(root, '.gitignore'));
@@ -238,8 +250,13 @@ const oddRules = [
   './a/**', './**/b', 'a//**', '//**', 'a/[^/]*', 'a/[^/]*b', '[!/]*.b', '/[^/]*', '*[^/]', '[^/]b', 'a[/]b', '[a/]', '[b/]', 'a\\/b', '\\/a', 'ab\\/**',
   '***/b', '***', 'a/***', 'a/***/b', 'a***b', '**a', 'a**/b', '/a**/c', 'a/b**', '!a/b**', '?**/b', 'a**/', '/a**', 'a\0b', 'a \0', '\0', '[[:]', 'x[[:a-b:]', '[[:valueOf:]]',
   '[[:upper:]]', 'a[[:upper:]]b', '*/../a', './*', '**/.', 'a/**/**/b', '**/**', '!**/**/',
+  'A', '!A', '/A/', 'C/', 'A/B', '*.B', '*B', 'A*', 'a[X]b', 'a[A-Z]b', 'a[xX]b', '[A-C]', '[A]', '\\A', 'A\\B', '**/B', 'A/**/B', 'axb', 'A?B',
+  'qÉ*', '[[:lower:]]', '[\\A-C]', '[B-a]', 'A/*', 'a/b/Q*', '[^A]', '[^A-Z]',
 ];
-const names = ['a', 'b', 'c', 'ab', 'a.b', 'x.a.b', '.a', '!a', '#a', ' a', 'a ', '[a', '{a,b}', 'aXb'];
+// biome-ignore format: a table is read at a glance
+const names = [
+  'a', 'b', 'c', 'ab', 'a.b', 'x.a.b', '.a', '!a', '#a', ' a', 'a ', '[a', '{a,b}', 'aXb', 'Q', 'Qé', 'Y.B',
+];
 
 test.skipIf(!hasProgram('git'))(
   'every verdict is the one of git, on odd rules and odd names',
@@ -251,6 +268,7 @@ test.skipIf(!hasProgram('git'))(
     for (let round = 0; round < rounds; round++) {
       const root = tempDirectory();
       execFileSync('git', ['init', '-q', root]);
+      execFileSync('git', ['-C', root, 'config', 'core.ignoreCase', pick(['true', 'false'])]);
       const directories = ['', 'a/', 'a/b/', 'c/', 'ab/', 'ab/c/'];
       for (const path of directories) mkdirSync(join(root, path), { recursive: true });
       const paths = directories

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type BytePath, systemPath, toBytePath } from './byte-path.js';
-import { configuredExcludes, from, type GitDirectory, gitDirectoryIn } from './git-excludes.js';
+import type { IgnoreSettings } from './git-config.js';
+import { from, gitDirectoryIn, repositorySettings } from './git-excludes.js';
 import { IgnoreFile } from './ignore-file.js';
 import { rulesProblem } from './plain-rules.js';
 import { readSmallFile, type SmallFileOptions } from './small-file.js';
@@ -61,6 +62,10 @@ interface Context {
   bytesLeft: number;
 }
 
+interface ReadOptions extends SmallFileOptions {
+  ignoresCase?: boolean | undefined;
+}
+
 /** Rules, and the way to the directory at hand from the one they are relative to; empty, or with a slash at the end. */
 interface ScopedRules {
   file: IgnoreFile;
@@ -74,6 +79,8 @@ export class IgnoreLevel {
   readonly #path: BytePath;
   /** Nearest first; `undefined` outside a repository. */
   readonly #git: readonly ScopedRules[] | undefined;
+  /** Whether git's rules hold for letters in any case. */
+  readonly ignoresCase: boolean;
   /** One list per agent file name, nearest first. */
   readonly #agent: readonly (readonly ScopedRules[])[];
   /** Set when the directory itself is ignored and was named all the same. */
@@ -83,12 +90,14 @@ export class IgnoreLevel {
     context: Context;
     path: BytePath;
     git: readonly ScopedRules[] | undefined;
+    ignoresCase: boolean;
     agent: readonly (readonly ScopedRules[])[];
     ignoredBy: IgnoredBy | undefined;
   }) {
     this.#context = fields.context;
     this.#path = fields.path;
     this.#git = fields.git;
+    this.ignoresCase = fields.ignoresCase;
     this.#agent = fields.agent;
     this.ignoredBy = fields.ignoredBy;
   }
@@ -98,6 +107,7 @@ export class IgnoreLevel {
       context,
       path: '',
       git: undefined,
+      ignoresCase: false,
       agent: agentFiles.map(() => []),
       ignoredBy: undefined,
     });
@@ -143,44 +153,48 @@ export class IgnoreLevel {
     inherited: { git: readonly ScopedRules[] | undefined; ignoredBy: IgnoredBy | undefined },
   ): IgnoreLevel {
     const path = `${this.#path}${name}/`;
-    const own = has('.git') ? this.#excludesOf(path) : undefined;
-    const above = own ?? (inherited.git && seenFrom(name, inherited.git));
-    const ignoreFile = `${path}.gitignore`;
+    const own = has('.git') ? this.#repositoryIn(path) : undefined;
+    const above = own?.rules ?? (inherited.git && seenFrom(name, inherited.git));
+    const { ignoresCase } = own ?? this;
     const git =
-      above === undefined || !has('.gitignore') ? above : this.#with(above, ignoreFile, { isLinkRefused: true });
+      above === undefined || !has('.gitignore')
+        ? above
+        : this.#with(above, `${path}.gitignore`, { isLinkRefused: true, ignoresCase });
     const isInWorkspace = this.#context.roots.some((root) => path.startsWith(`${root}/`));
     const agent = this.#agent.map((outer, index) => {
       const file = agentFiles[index];
       const rules = seenFrom(name, outer);
       return isInWorkspace && file !== undefined && has(file) ? this.#with(rules, path + file) : rules;
     });
-    return new IgnoreLevel({ context: this.#context, path, git, agent, ignoredBy: inherited.ignoredBy });
+    return new IgnoreLevel({ context: this.#context, path, git, ignoresCase, agent, ignoredBy: inherited.ignoredBy });
   }
 
   /** What holds for a whole repository: its own excludes before the user's; `undefined` when there is none. */
-  #excludesOf(directory: BytePath): readonly ScopedRules[] | undefined {
+  #repositoryIn(directory: BytePath): { rules: readonly ScopedRules[]; ignoresCase: boolean } | undefined {
     const git = gitDirectoryIn(directory, this.#context.onProblem);
-    const user = git.isRepository ? this.#userRules(directory, git) : [];
+    const settings = git.isRepository ? repositorySettings(directory, git) : undefined;
+    const ignoresCase = settings?.ignoresCase ?? false;
+    const user = settings === undefined ? [] : this.#userRules(directory, settings);
     // Ripgrep reads this file whatever is around it, so a pipe in its place is worth a note in any case.
-    const rules = this.#with(user, `${git.common}/info/exclude`);
-    return git.isRepository ? rules : undefined;
+    const rules = this.#with(user, `${git.common}/info/exclude`, { ignoresCase });
+    return git.isRepository ? { rules, ignoresCase } : undefined;
   }
 
-  #userRules(directory: BytePath, git: GitDirectory): readonly ScopedRules[] {
+  #userRules(directory: BytePath, settings: IgnoreSettings): readonly ScopedRules[] {
     const { excludesFile } = this.#context;
-    const configured = configuredExcludes(directory, git);
+    const { excludesFile: configured, ignoresCase } = settings;
     // Git would let the repository's choice replace the user's; behind it, it can hide files, show none and tell nothing.
-    const chosen = configured === undefined ? [] : this.#with([], configured, { onProblem: () => {} });
-    return excludesFile === undefined ? chosen : this.#with(chosen, from(directory, excludesFile));
+    const chosen = configured === undefined ? [] : this.#with([], configured, { onProblem: () => {}, ignoresCase });
+    return excludesFile === undefined ? chosen : this.#with(chosen, from(directory, excludesFile), { ignoresCase });
   }
 
-  #with(rules: readonly ScopedRules[], path: BytePath, options: SmallFileOptions = {}): readonly ScopedRules[] {
-    const { onProblem = (reason: string) => this.#context.onProblem(path, reason), ...others } = options;
+  #with(rules: readonly ScopedRules[], path: BytePath, options: ReadOptions = {}): readonly ScopedRules[] {
+    const { onProblem = (reason: string) => this.#context.onProblem(path, reason), ignoresCase, ...others } = options;
     const text = readSmallFile(path, { onProblem, maxBytes: maxIgnoreFile, ...others });
     if (text === undefined) return rules;
     const problem = rulesProblem(text) ?? this.#spend(text.length);
     if (problem !== undefined) onProblem(problem);
-    const file = problem === undefined ? IgnoreFile.parse(text) : undefined;
+    const file = problem === undefined ? IgnoreFile.parse(text, { ignoresCase }) : undefined;
     return file === undefined ? rules : [{ file, way: '' }, ...rules];
   }
 

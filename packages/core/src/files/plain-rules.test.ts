@@ -52,6 +52,12 @@ test.each([
   expect(hasOnlyPlainRules(Buffer.from(text).toString('latin1'))).toBe(false);
 });
 
+test('when case is ignored, a capital letter alone in a set is not plain', () => {
+  const isPlain = (text: string) => hasOnlyPlainRules(text, { ignoresCase: true });
+  expect(['A', '[Bb]in', '[A-Z]', '[a-z0-9]', 'A[1Cc]'].every(isPlain)).toBe(true);
+  expect(['[B]in', '[bB]', '[AB]'].some(isPlain)).toBe(false);
+});
+
 test('a comment that is no text makes a file odd, and one without rules has none', () => {
   expect(hasOnlyPlainRules('# \xff\na')).toBe(false);
   expect(hasNoRules('# \xff\n\n')).toBe(true);
@@ -60,16 +66,16 @@ test('a comment that is no text makes a file odd, and one without rules has none
 
 const names = ['a', 'b', 'ab', 'A', 'a.o', 'b.c', '.x', '#a', '!a', 'a0', 'é', 'a-b', 'a~'];
 // biome-ignore format: a table is read at a glance
-const pieces = ['a', 'b', 'A', '.', '.o', 'c', 'x', '*', '*', '?', '0', '-', '~', '[ab]', '[a-z]', '[0-9]', '[Aa]', '#', '\\#', '\\!', '/', '/', '/**', '/**/'];
+const pieces = ['a', 'b', 'A', '.', '.o', 'c', 'x', '*', '*', '?', '0', '-', '~', '[ab]', '[a-z]', '[0-9]', '[Aa]', '[A]', '[A-Z]', '#', '\\#', '\\!', '/', '/', '/**', '/**/'];
 
-function randomRules(random: (below: number) => number): string {
+function randomRules(random: (below: number) => number, ignoresCase: boolean): string {
   const pick = (from: readonly string[]) => from[random(from.length)] ?? '';
   const rule = () =>
     pick(['', '', '', '!']) +
     pick(['', '', '/', '**/']) +
     Array.from({ length: 1 + random(4) }, () => pick(pieces)).join('') +
     pick(['', '', '/', ' ']);
-  const rules = Array.from({ length: 1 + random(5) }, rule).filter(hasOnlyPlainRules);
+  const rules = Array.from({ length: 1 + random(5) }, rule).filter((text) => hasOnlyPlainRules(text, { ignoresCase }));
   return rules.join(pick(['\n', '\n', '\r\n']));
 }
 
@@ -79,19 +85,23 @@ const namesOf = (output: string) =>
     .filter((name) => name !== '')
     .toSorted();
 
-function listedByGit(directory: string): string[] {
-  const args = ['-c', 'core.excludesFile=', 'ls-files', '-z', '--others', '--exclude-standard'];
+function listedByGit(directory: string, ignoresCase: boolean): string[] {
+  const settings = ['-c', 'core.excludesFile=', '-c', `core.ignoreCase=${ignoresCase}`];
+  const args = [...settings, 'ls-files', '-z', '--others', '--exclude-standard'];
   return namesOf(execFileSync('git', args, { cwd: directory, encoding: 'utf8' })).map((name) => join(directory, name));
 }
 
-function listedByRipgrep(directory: string): string[] {
+function listedByRipgrep(directory: string, ignoresCase: boolean): string[] {
   // It ends with 1 when there is nothing to list.
   const flags = ['--no-config', '--files', '--hidden', '--no-ignore-dot', '--no-ignore-global', '--glob=!.git', '-0'];
+  if (ignoresCase) flags.push('--ignore-file-case-insensitive');
   return namesOf(spawnSync(rgPath, [...flags, '--', directory], { encoding: 'utf8' }).stdout);
 }
 
-const isIgnored = (root: string, path: string) =>
-  spawnSync('git', ['-c', 'core.excludesFile=', 'check-ignore', '-q', path], { cwd: root }).status === 0;
+const isIgnored = (root: string, path: string, ignoresCase: boolean) => {
+  const args = ['-c', 'core.excludesFile=', '-c', `core.ignoreCase=${ignoresCase}`, 'check-ignore', '-q', path];
+  return spawnSync('git', args, { cwd: root }).status === 0;
+};
 
 const rounds = isLong ? 1000 : 60;
 
@@ -110,16 +120,17 @@ test.skipIf(!hasProgram('git') || process.platform !== 'linux')(
     let shown = 0;
     for (let round = 0; round < rounds; round++) {
       const random = randomBelow(usualSeed + round);
+      const ignoresCase = random(2) === 0;
       const texts = ['', 'a', 'a/ab'].map((directory) => {
-        const text = random(3) === 0 ? '' : randomRules(random);
+        const text = random(3) === 0 ? '' : randomRules(random, ignoresCase);
         writeFileSync(join(root, directory, '.gitignore'), text);
         return text;
       });
-      const context = `LATHE_SEED=${usualSeed}, round ${round}: ${JSON.stringify(texts)}`;
+      const context = `LATHE_SEED=${usualSeed}, round ${round}, ${ignoresCase}: ${JSON.stringify(texts)}`;
       for (const directory of ['', 'a/ab']) {
-        if (directory !== '' && isIgnored(root, directory)) continue;
-        const listed = listedByGit(join(root, directory));
-        expect(listedByRipgrep(join(root, directory)), `${context} ${directory}`).toEqual(listed);
+        if (directory !== '' && isIgnored(root, directory, ignoresCase)) continue;
+        const listed = listedByGit(join(root, directory), ignoresCase);
+        expect(listedByRipgrep(join(root, directory), ignoresCase), `${context} ${directory}`).toEqual(listed);
         shown += listed.length;
       }
       report('sets of plain rules that git and ripgrep take alike', 1);

@@ -1,16 +1,27 @@
 import { isUtf8 } from 'node:buffer';
 
-const part = String.raw`(?:[\w.+~@,=:%#-]|\*(?!\*)|\?|\\[#!]|\[(?:0-9|a-z|A-Z|[A-Za-z0-9])+\])+`;
-const plainRule = new RegExp(String.raw`^!?(?:/|\*\*/)?${part}(?:/(?:${part}|\*\*))*/?\x20*$`);
+const plainRule = ruleOf('[A-Za-z0-9]');
+/** When case is ignored, git takes a capital letter in a set for nothing, and ripgrep for both letters. */
+const plainRuleInAnyCase = ruleOf(`[a-z0-9]|${'ABCDEFGHIJKLMNOPQRSTUVWXYZ'.split('').map(inBothCases).join('|')}`);
+
+function ruleOf(membersOfSet: string): RegExp {
+  const part = String.raw`(?:[\w.+~@,=:%#-]|\*(?!\*)|\?|\\[#!]|\[(?:0-9|a-z|A-Z|${membersOfSet})+\])+`;
+  return new RegExp(String.raw`^!?(?:/|\*\*/)?${part}(?:/(?:${part}|\*\*))*/?\x20*$`);
+}
+
+function inBothCases(letter: string): string {
+  return letter + letter.toLowerCase();
+}
 
 /**
  * Whether an ignore file, with one character per byte, has none but the rules that nearly all of them consist of, which
  * surely mean the same to git and to ripgrep: names, wildcards and simple sets, in ASCII.
  */
-export function hasOnlyPlainRules(text: string): boolean {
+export function hasOnlyPlainRules(text: string, { ignoresCase = false } = {}): boolean {
   // Ripgrep stops reading where something is no text, be it in a comment.
   const isText = !/[\x80-\xff]/.test(text) || isUtf8(Buffer.from(text, 'latin1'));
-  return isText && linesOf(text).every((line) => plainRule.test(line));
+  const plain = ignoresCase ? plainRuleInAnyCase : plainRule;
+  return isText && linesOf(text).every((line) => plain.test(line));
 }
 
 const maxWildcardRules = 5000;

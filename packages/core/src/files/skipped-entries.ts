@@ -6,6 +6,8 @@ import { readSmallFile } from './small-file.js';
 export interface SkippedEntriesOptions {
   /** Leaves out of the report what ripgrep skips because of rules that mean the same to it and to git. */
   knowsPlainRules: boolean;
+  /** Ripgrep ignores the case of letters in rules. */
+  ignoresCase?: boolean;
 }
 
 /**
@@ -25,12 +27,14 @@ export class SkippedEntries {
   readonly #onSkipped: (path: BytePath) => void;
   /** Whether git would say the same by all ignore files so far: those that decide on an entry come before it. */
   #isGitsWord: boolean;
+  readonly #ignoresCase: boolean;
   #rest = '';
   #size = 0;
 
-  constructor(onSkipped: (path: BytePath) => void, { knowsPlainRules }: SkippedEntriesOptions) {
+  constructor(onSkipped: (path: BytePath) => void, { knowsPlainRules, ignoresCase = false }: SkippedEntriesOptions) {
     this.#onSkipped = onSkipped;
     this.#isGitsWord = knowsPlainRules;
+    this.#ignoresCase = ignoresCase;
   }
 
   push(chunk: Buffer): void {
@@ -64,7 +68,7 @@ export class SkippedEntries {
     if (path === undefined || (text ?? '').length > maxIgnoreFile || rulesProblem(text ?? '')) this.isOdd = true;
     // Git and ripgrep each have their own way to the excludes of a repository.
     const isPlain = path?.endsWith('/exclude') ? hasNoRules : hasOnlyPlainRules;
-    this.#isGitsWord &&= text !== undefined && isPlain(text);
+    this.#isGitsWord &&= text !== undefined && isPlain(text, { ignoresCase: this.#ignoresCase });
   }
 
   #addError(line: string): void {

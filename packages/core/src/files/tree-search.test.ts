@@ -91,6 +91,27 @@ test.skipIf(isWindows)('what ripgrep leaves out against our rules is searched af
   expect(await search(braces)).toMatchObject({ found: ['b/x:1:needle'], runs: ['tree', 'named'] });
 });
 
+test.skipIf(isWindows)('a tree in which git ignores case is one run, unless a repository inside does not', async () => {
+  const config = '[core]\nignoreCase = true\n';
+  const root = tempDirectory({
+    '.git/HEAD': '',
+    '.git/config': config,
+    '.gitignore': 'Build/\n*.LOG\n!Keep.log\n',
+    'build/x': 'needle',
+    'a.log': 'needle',
+    'keep.LOG': 'needle',
+    'src/b': 'needle',
+    'inner/.git/HEAD': '',
+    'inner/.git/config': config,
+    'inner/.gitignore': 'A\n!B\n',
+    'inner/a': 'needle',
+  });
+  const found = ['keep.LOG:1:needle', 'src/b:1:needle'];
+  expect(await search(root)).toMatchObject({ found, runs: ['tree'] });
+  writeFileSync(join(root, 'inner/.git/config'), '');
+  expect(await search(root)).toMatchObject({ found: ['inner/a:1:needle', ...found], runs: ['tree', 'named'] });
+});
+
 test.skipIf(isWindows)('what ripgrep hides by an ignore file that is a link is found', async () => {
   const root = tempDirectory({ '.git/HEAD': '', 'a/rules': 'x', 'a/x': 'needle' });
   symlinkSync('rules', join(root, 'a/.gitignore'));
@@ -159,7 +180,7 @@ test.skipIf(process.platform !== 'linux')('a name that is no text takes no other
 // biome-ignore format: a table is read at a glance
 const rules = [
   'a', '/a', 'a/', 'b/', '/b/c', 'a/**', '**/c', '*', '/*', '*/', '!a', '!*/', '!b/c', '!*.txt', '*.txt', '*.log', '!keep*', 'a\\', '[a',
-  '?', '[ab]', '[!a]', '[[:alpha:]]', '{a,b}', '.*', '!.*', 'é*', '**', '***', 'a**', '[]]', '\\', '!', '/', '//a', '[z-a]', '*\\', 'x\\ ',
+  'A', '!B/', '*.TXT', '!KEEP*', '[A]', '?', '[ab]', '[!a]', '[[:alpha:]]', '{a,b}', '.*', '!.*', 'é*', '**', '***', 'a**', '[]]', '\\', '!', '/', '//a', '[z-a]', '*\\', 'x\\ ',
 ];
 // biome-ignore format: a table is read at a glance
 const directories = ['', 'a', 'b', 'b/c', 'b/c/a', 'sub dir', '.hidden', 'é', '.ssh', '.config', '.config/gcloud', 'Library/Keychains'];
@@ -185,7 +206,7 @@ function plant(seed: number): string {
   };
   // Plain ones, those with names like secrets in them, and those that no log can show.
   const kind = random(3);
-  const usable = random(2) === 0 ? rules : rules.filter(hasOnlyPlainRules);
+  const usable = random(2) === 0 ? rules : rules.filter((rule) => hasOnlyPlainRules(rule));
   const ruleText = () =>
     Array.from({ length: 1 + random(4) }, () => pick(usable)).join(random(8) === 0 ? '\r\n' : '\n');
   const isLeftOut = (name: string) => (kind < 1 && isSuspect(name)) || (kind < 2 && isOdd(name));
@@ -203,6 +224,8 @@ function plant(seed: number): string {
     const text = random(8) === 0 ? `\uFEFF${ruleText()}` : ruleText();
     put(join(root, directory, random(12) === 0 ? '.latheignore' : '.gitignore'), text);
   }
+  if (random(4) === 0 && existsSync(join(root, '.git')))
+    execFileSync('git', ['-C', root, 'config', 'core.ignoreCase', 'true']);
   if (random(8) === 0) put(join(root, '.jj/x'), '');
   if (random(8) === 0 && existsSync(join(root, '.git'))) writeFileSync(join(root, '.git/info/exclude'), ruleText());
   if (random(2) === 0) symlinkSync(pick(['a', '..', 'nowhere', '/etc']), join(root, 'pointer'));

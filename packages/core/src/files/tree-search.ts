@@ -81,6 +81,7 @@ class TreeSearch {
   readonly #job: SearchJob;
   readonly #argument: string;
   readonly #directory: BytePath;
+  readonly #level: IgnoreLevel;
   readonly #visible: VisiblePaths;
   readonly #left: { path: BytePath; isDirectory: boolean }[] = [];
   readonly #log: SkippedEntries;
@@ -88,6 +89,8 @@ class TreeSearch {
   readonly #signal: AbortSignal;
   readonly #patience = setTimer(() => void this.#lookForTraps().catch(() => {}), patienceMs);
   #gitIsUnreported: boolean;
+  /** A repository inside has another idea of case, and ripgrep one for all. */
+  #isMixed = false;
   #last = { path: '', isVisible: false };
 
   constructor(job: SearchJob, { argument, level }: PlainTree) {
@@ -95,9 +98,10 @@ class TreeSearch {
     this.#argument = argument;
     this.#directory = job.options.path;
     this.#visible = new VisiblePaths(this.#directory, level);
+    this.#level = level;
     // Elsewhere ripgrep obeys `.gitignore` files that git knows nothing of, such as those of Jujutsu.
-    const knowsPlainRules = level.isInRepository;
-    this.#log = new SkippedEntries((path) => this.#checkSkipped(path), { knowsPlainRules });
+    const options = { knowsPlainRules: level.isInRepository, ignoresCase: level.ignoresCase };
+    this.#log = new SkippedEntries((path) => this.#checkSkipped(path), options);
     this.#signal = AbortSignal.any([job.signal, this.#stop.signal]);
     this.#gitIsUnreported = existsSync(systemPath(`${this.#directory}/.git`));
   }
@@ -112,7 +116,7 @@ class TreeSearch {
       clearTimeout(this.#patience);
     }
     // The log names `.git` if it names anything.
-    const isOdd = this.#log.isOdd || this.#gitIsUnreported;
+    const isOdd = this.#log.isOdd || this.#gitIsUnreported || this.#isMixed;
     if (isOdd || [otherProblems, unusedIgnoreFiles].some((kind) => this.#job.found.notes.has(kind))) return false;
     if (this.#left.length > 0) await searchWalked(this.#job, (signal) => this.#walkLeft(signal));
     return true;
@@ -124,7 +128,8 @@ class TreeSearch {
       (line) => this.#isVisible(line.path) && found.add(line),
       (path) => this.#isVisible(path) && found.notes.add(binaryMatches, path),
     );
-    const args = ['--debug', ...searchFlags(this.#job), ...walkFlags, '-e', options.pattern, '--', this.#argument];
+    const flags = [...walkFlags, ...(this.#level.ignoresCase ? ['--ignore-file-case-insensitive'] : [])];
+    const args = ['--debug', ...searchFlags(this.#job), ...flags, '-e', options.pattern, '--', this.#argument];
     const code = await ripgrep.run(args, {
       signal: this.#signal,
       onOutput: (chunk) => output.push(chunk),
@@ -140,7 +145,7 @@ class TreeSearch {
   #readLog(chunk: Buffer): void {
     this.#patience.refresh();
     this.#log.push(chunk);
-    if (this.#log.isOdd || this.#left.length > maxLeft) this.#stop.abort();
+    if (this.#log.isOdd || this.#isMixed || this.#left.length > maxLeft) this.#stop.abort();
   }
 
   #isVisible(path: BytePath): boolean {
@@ -154,6 +159,8 @@ class TreeSearch {
 
   #checkSkipped(path: BytePath): void {
     if (path === `${this.#directory}/.git`) this.#gitIsUnreported = false;
+    if (path.endsWith('/.git') && this.#level.isInRepository)
+      this.#isMixed ||= this.#visible.levelOf(path)?.ignoresCase === !this.#level.ignoresCase;
     const isVisibleAs = (isDirectory: boolean) => this.#visible.has(path, { isDirectory });
     if (!isVisibleAs(false) && !isVisibleAs(true)) return;
     const stat = lstatSync(systemPath(path), { throwIfNoEntry: false });

@@ -18,9 +18,14 @@ export class VisiblePaths {
 
   has(path: BytePath, { isDirectory }: { isDirectory: boolean }): boolean {
     if (!path.startsWith(this.#top)) return false;
-    const [directory, name] = split(path);
-    const level = this.#levelIn(directory);
+    const [, name] = split(path);
+    const level = this.levelOf(path);
     return level !== undefined && level.judge(name, isDirectory) === undefined;
+  }
+
+  /** The rules for this path; `undefined` when a directory above it is hidden. */
+  levelOf(path: BytePath): IgnoreLevel | undefined {
+    return this.#levelIn(split(path)[0]);
   }
 
   #levelIn(directory: BytePath): IgnoreLevel | undefined {

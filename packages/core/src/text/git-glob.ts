@@ -1,5 +1,12 @@
 import { anyDepth, globOfParts, type Part } from './glob.js';
-import { type Component, compileTokens, type Token, tokensOf } from './glob-component.js';
+import {
+  type Component,
+  type ComponentOptions,
+  compileTokens,
+  lowerAscii,
+  type Token,
+  tokensOf,
+} from './glob-component.js';
 
 /** A pattern with slashes as git reads it: no braces, nothing matched but by the letter. */
 export interface GitGlob {
@@ -11,18 +18,20 @@ export interface GitGlob {
 
 const slash = '/'.charCodeAt(0);
 
-export function compileGitGlob(pattern: string): GitGlob {
+export function compileGitGlob(pattern: string, options: Pick<ComponentOptions, 'namesAreLowered'> = {}): GitGlob {
   // Git compares what precedes the first wildcard by itself, and reads the rest as a pattern that begins there.
-  const before = pattern.slice(0, pattern.search(/[*?[\\]|$/));
-  if (before === pattern) return literally(pattern);
-  const tokens = tokensOf(pattern.slice(before.length));
+  const first = pattern.search(/[*?[\\]|$/);
+  const folded = options.namesAreLowered ? lowerAscii(pattern) : pattern;
+  if (first === pattern.length) return literally(folded);
+  const before = folded.slice(0, first);
+  const tokens = tokensOf(pattern.slice(first), options);
   if (tokens === undefined) return { matches: () => false };
   const parts = partsOf(tokens);
   const matchesRest = compileParts(parts);
   const matches = (path: string) => path.startsWith(before) && matchesRest(path.slice(before.length));
   // To git `a**/b` is `ab` as well.
   const isWhole = before === '' || before.endsWith('/') || parts[0] !== anyDepth;
-  const name = /(?:^|\/)([^*?[\\\]/]+)$/.exec(pattern)?.[1];
+  const name = /(?:^|\/)([^*?[\\\]/]+)$/.exec(folded)?.[1];
   return name !== undefined && isWhole ? { matches, name } : { matches };
 }
 

@@ -4,6 +4,12 @@ export type Component = (name: string) => boolean;
 export interface ComponentOptions {
   /** Pattern and names have gone through `foldCase`. */
   ignoreCase?: boolean;
+  /** Names have gone through `lowerAscii`, and the pattern means them as git does with `core.ignoreCase`. */
+  namesAreLowered?: boolean;
+}
+
+export function lowerAscii(text: string): string {
+  return /[A-Z]/.test(text) ? text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()) : text;
 }
 
 /** Letter by letter: a sigma at the end of a word is a sigma. */
@@ -109,13 +115,20 @@ export function tokensOf(pattern: string, options: ComponentOptions = {}): Token
       if (set === undefined) return undefined;
       tokens.push(set.has);
       at = set.end;
-    } else {
-      if (character === '\\' && ++at === characters.length) return undefined;
+    } else if (character === '\\') {
+      if (++at === characters.length) return undefined;
+      // As it is, in git whatever case is ignored.
       tokens.push(codeAt(characters, at));
+    } else {
+      const code = codeAt(characters, at);
+      tokens.push(options.namesAreLowered && code >= 65 && code <= 90 ? code + caseGap : code);
     }
   }
   return tokens;
 }
+
+/** From a capital letter to the small one. */
+const caseGap = 32;
 
 function codeAt(characters: readonly string[], at: number): number {
   return characters[at]?.codePointAt(0) ?? Number.NaN;
@@ -152,7 +165,7 @@ function parseSet(characters: readonly string[], start: number, options: Compone
     if (characters[at] === ']' && at > first)
       return { end: at, has: (code) => members.some(({ has }) => has(code)) !== isNegated };
     const named = classAt(characters, at);
-    const member = named === undefined ? parseRange(characters, at) : parseClass(named, at, options);
+    const member = named === undefined ? parseRange(characters, at, options) : parseClass(named, at, options);
     if (member === undefined) return undefined;
     members.push(member);
     at = member.end;
@@ -160,20 +173,25 @@ function parseSet(characters: readonly string[], start: number, options: Compone
   return undefined;
 }
 
-function parseClass(name: string, start: number, { ignoreCase = false }: ComponentOptions): Parsed | undefined {
-  const letters = classes.get(ignoreCase && name === 'upper' ? 'lower' : name);
+function parseClass(name: string, start: number, options: ComponentOptions): Parsed | undefined {
+  const isFolded = options.ignoreCase || options.namesAreLowered;
+  const letters = classes.get(isFolded && name === 'upper' ? 'lower' : name);
   const end = start + '[::]'.length + name.length - 1;
   return letters && { end, has: (code) => letters.test(String.fromCodePoint(code)) };
 }
 
 /** `a-z`, or a character alone. */
-function parseRange(characters: readonly string[], start: number): Parsed {
+function parseRange(characters: readonly string[], start: number, options: ComponentOptions): Parsed {
   const from = characters[start] === '\\' ? start + 1 : start;
   const isRange = characters[from + 1] === '-' && from + 2 < characters.length && characters[from + 2] !== ']';
   const to = isRange ? from + (characters[from + 2] === '\\' ? 3 : 2) : from;
   const [low, high] = [codeAt(characters, from), codeAt(characters, to)];
+  const isIn = (code: number) => code >= low && code <= high;
+  // Of a capital letter alone git knows no small one, of those in a range it does.
+  const isCapital = (code: number) => code >= 97 && code <= 122 && isIn(code - caseGap);
   // In `[z-a]` git has seen the `z` before it comes to the range.
-  return { end: to, has: (code) => code === low || (code >= low && code <= high) };
+  if (!isRange || !options.namesAreLowered) return { end: to, has: (code) => code === low || isIn(code) };
+  return { end: to, has: (code) => code === low || isIn(code) || isCapital(code) };
 }
 
 /** The name of a class such as `[:digit:]`, known or not. */
