@@ -112,11 +112,6 @@ export const fixed = {
       'maxLine',
       'Bytes of one line of what ripgrep says it leaves out; longer, and Lathe walks the tree itself',
     ],
-    [
-      'core/src/files/skipped-entries.ts',
-      'maxIgnoreFile',
-      'Bytes of an ignore file that ripgrep may read itself; more, and Lathe walks the tree',
-    ],
     ['core/src/files/skipped-entries.ts', 'maxErrors', 'Bytes kept of its errors beside them'],
     [
       'core/src/files/tree-search.ts',

@@ -15,8 +15,8 @@ export type IgnoreFileProblem = (path: BytePath, reason: string) => void;
 
 /** Rules take some forty times as much memory as their text. */
 const maxRuleBytes = 2 << 20;
-/** Parsing one of this size takes some milliseconds. */
-const maxIgnoreFile = 256 << 10;
+/** Parsing a larger one would hold up other work, and of bad rules ripgrep would make half a gigabyte. */
+export const maxIgnoreFile = 128 << 10;
 
 const agentFiles = ['.qwenignore', '.latheignore'] as const;
 

@@ -32,7 +32,7 @@ const maxWildcardRules = 5000;
  */
 export function rulesProblem(text: string): string | undefined {
   if (text.length < maxWildcardRules) return undefined;
-  const count = text.split('\n').filter((line) => /[*?[\\]/.test(line) && !line.startsWith('#')).length;
+  const count = text.match(/^(?!#)[^*?[\\\n]*[*?[\\]/gm)?.length ?? 0;
   return count > maxWildcardRules ? `more than ${maxWildcardRules} rules with wildcards` : undefined;
 }
 

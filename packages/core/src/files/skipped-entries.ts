@@ -1,5 +1,5 @@
 import type { BytePath } from './byte-path.js';
-import { isLinkRefused } from './ignore-rules.js';
+import { isLinkRefused, maxIgnoreFile } from './ignore-rules.js';
 import { hasNoRules, hasOnlyPlainRules, rulesProblem } from './plain-rules.js';
 import { readSmallFile } from './small-file.js';
 
@@ -64,8 +64,9 @@ export class SkippedEntries {
 
   #checkIgnoreFile(path: BytePath | undefined): void {
     const onProblem = () => (this.isOdd = true);
-    const text = path && readSmallFile(path, { onProblem, isLinkRefused: isLinkRefused(path) });
-    if (path === undefined || (text ?? '').length > maxIgnoreFile || rulesProblem(text ?? '')) this.isOdd = true;
+    const text =
+      path && readSmallFile(path, { onProblem, isLinkRefused: isLinkRefused(path), maxBytes: maxIgnoreFile });
+    if (path === undefined || rulesProblem(text ?? '')) this.isOdd = true;
     // Git and ripgrep each have their own way to the excludes of a repository.
     const isPlain = path?.endsWith('/exclude') ? hasNoRules : hasOnlyPlainRules;
     this.#isGitsWord &&= text !== undefined && isPlain(text, { ignoresCase: this.#ignoresCase });
@@ -79,8 +80,6 @@ export class SkippedEntries {
   }
 }
 
-/** Ripgrep compiles all rules of a file at once: a megabyte of bad ones costs it seconds and half a gigabyte. */
-const maxIgnoreFile = 128 << 10;
 const maxLine = 64 << 10;
 const maxLog = 64 << 20;
 const maxErrors = 16 << 10;
