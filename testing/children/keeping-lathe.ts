@@ -14,7 +14,11 @@ const sandbox = new Sandbox({ mode, roots: [root], latheHome, userHome: '/nonexi
 async function main(): Promise<void> {
   const ids: string[] = [];
   for (const { command, isKept } of commands) {
-    const wrap = await sandbox.prepare(root, { network: false, files: false, secrets: false }, { isKept });
+    const wrap = await sandbox.prepare(
+      root,
+      { workspace: true, network: false, files: false, secrets: false },
+      { isKept },
+    );
     const request = { command, cwd: root, env: childEnvironment(process.env), isKept, ...(wrap && { wrap }) };
     ids.push((await background.start(request)).id);
   }

@@ -35,9 +35,7 @@ export async function analyzeCommand(command: string, options: AnalysisOptions):
   if (typeof findings === 'string') return refused(command, findings);
   const { doubts } = findings;
   if (breaksWord(command)) findings.unseen(command.slice(0, 200), 'A line of it goes on in the middle of a word.');
-  const rich = richSyntax(command);
-  for (const doubt of [...oddities(command), ...(rich === undefined ? [] : [rich])]) doubts.add(doubt);
-  if (options.isOtherShell) doubts.add('It is run by another shell than bash.');
+  for (const doubt of oddities(command, options)) doubts.add(doubt);
   if (findings.segments.length > maxSegments) doubts.add(`It has more than ${maxSegments} parts.`);
   await resolvePrograms(findings, options);
   await checkRepositories(findings, options.home);
@@ -103,9 +101,12 @@ function withoutPlace({ words, text, isReadOnly, why, hidden }: PlacedSegment): 
 
 const rootOf = ({ words: [name = ''] }: Segment) => (name.includes(unknownPart) ? '…' : basename(name));
 
-/** Characters that a person cannot see, or that reach bash as something else. */
-function oddities(command: string): string[] {
+/** Characters that a person cannot see, or that reach the shell as something else, and text that it may read differently. */
+function oddities(command: string, { isOtherShell }: AnalysisOptions): string[] {
   const found: string[] = [];
+  const rich = richSyntax(command);
+  if (rich !== undefined) found.push(rich);
+  if (isOtherShell) found.push('It is run by another shell than bash.');
   if (command.length > maxLength) found.push(`It is longer than ${maxLength} characters.`);
   if (/[\0\p{Cs}]/u.test(command)) found.push('It contains characters that cannot be passed on.');
   if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Default_Ignorable_Code_Point}]/u.test(command.replace(/[\t\n\0]/g, '')))

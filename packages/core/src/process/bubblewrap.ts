@@ -47,18 +47,19 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
   const { roots, rights } = options;
   const masks = maskedPaths(options);
   const containsRoot = (path: string) => roots.some((root) => isWithin(path, root));
-  const names = rights.files ? { mounts: [], placeholders: [], forbidden: [] } : protectNames(options);
+  const names =
+    rights.files || !rights.workspace ? { mounts: [], placeholders: [], forbidden: [] } : protectNames(options);
   const isInRoots = (path: string) => roots.some((root) => isWithin(root, path));
   const mounts: Mount[] = [
     // The root itself as a workspace must not cover what is put into it afterwards.
-    [rights.files || roots.includes('/') ? '--bind' : '--ro-bind', '/', '/'],
+    [rights.files || (rights.workspace && roots.includes('/')) ? '--bind' : '--ro-bind', '/', '/'],
     ['--dev', '/dev'],
     ['--proc', '/proc'],
     ['--tmpfs', '/tmp'],
     // A mask around the workspace comes before it, every other one after it.
     ...masks.filter(containsRoot).map(mask),
     ...[options.cwd].filter((cwd) => isWithin('/tmp', cwd) && !isInRoots(cwd)).map(readOnly),
-    ...roots.filter((root) => root !== '/').map(writable),
+    ...roots.filter((root) => root !== '/').map(rights.files || rights.workspace ? writable : readOnly),
     ...names.mounts,
     ...masks.filter((path) => !containsRoot(path)).map(mask),
   ];

@@ -135,10 +135,10 @@ export function refuseBrokenSandbox({ ending, output }: CommandResult): void {
 }
 
 /** Which right of the sandbox a failed command seems to have lacked. */
-export function lackedRight({ ending, output }: CommandResult): keyof SandboxRights | undefined {
+export function lackedRight({ ending, output }: CommandResult, rights: SandboxRights): keyof SandboxRights | undefined {
   if (ending.type === 'exit' && ending.code === 0) return undefined;
   const text = output.text();
-  if (/read-only file system|\bEROFS\b/i.test(text)) return 'files';
+  if (/read-only file system|\bEROFS\b/i.test(text)) return rights.workspace ? 'files' : 'workspace';
   if (networkFailures.test(text)) return 'network';
   return credentialFailures.test(text) ? 'secrets' : undefined;
 }

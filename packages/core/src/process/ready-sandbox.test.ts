@@ -55,7 +55,7 @@ function session({ readyMs = 60_000, files = {} }: Options = {}) {
   };
   onTestFinished(close);
   const prepare = (cwd = root, rights: Partial<SandboxRights> = {}) =>
-    sandbox.prepare(cwd, { network: false, files: false, secrets: false, ...rights });
+    sandbox.prepare(cwd, { workspace: true, network: false, files: false, secrets: false, ...rights });
   const run = async (command: string, { rights, signal = new AbortController().signal, ...more }: More = {}) => {
     const cwd = more.cwd ?? root;
     const wrap = await prepare(cwd, rights);
@@ -294,7 +294,7 @@ function startLathe(then: string) {
       const latheHome = new LatheHome(home);
       const runner = new CommandRunner(latheHome, { readyMs: 60_000 });
       const sandbox = new Sandbox({ mode: 'required', roots: [root], latheHome, userHome: '/nonexistent', lingerMs: 100 });
-      const wrap = await sandbox.prepare(root, { network: false, files: false, secrets: false });
+      const wrap = await sandbox.prepare(root, { workspace: true, network: false, files: false, secrets: false });
       const signal = new AbortController().signal;
       await runner.run({ command: 'true', cwd: root, env: JSON.parse(env), wrap }, { timeoutMs: 20_000, signal });
       ${then}

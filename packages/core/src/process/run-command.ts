@@ -48,7 +48,8 @@ export class CommandRunner {
   readonly #series = new MarkSeries();
   readonly #guardian: Guardian;
   readonly #pipes: OutputPipes;
-  readonly #ready: ReadySandboxes | undefined;
+  /** For commands that only read, and for the others: their sandboxes are never alike. */
+  readonly #ready: Record<'reading' | 'writing', ReadySandboxes> | undefined;
   #turn: Promise<void> = Promise.resolve();
   readonly #spilled: { path: string; bytes: number }[] = [];
   #spillDirectory: string | undefined;
@@ -61,8 +62,10 @@ export class CommandRunner {
     this.#home = home;
     this.#guardian = new Guardian(this.shell, this.#series, () => home.directory('run'));
     this.#pipes = new OutputPipes(() => this.#guardian.makePipe());
-    if (options.readyMs !== undefined && hasProc && this.shell.endsWith('bash'))
-      this.#ready = new ReadySandboxes((place) => this.#startWaiting(place), options.readyMs);
+    const { readyMs } = options;
+    if (readyMs === undefined || !hasProc || !this.shell.endsWith('bash')) return;
+    const sandboxes = () => new ReadySandboxes((place) => this.#startWaiting(place), readyMs);
+    this.#ready = { reading: sandboxes(), writing: sandboxes() };
   }
 
   /** Runs a command to its end. */
@@ -77,13 +80,13 @@ export class CommandRunner {
     } finally {
       clearTimeout(timer);
       limits.signal.removeEventListener('abort', abort);
-      this.#ready?.prepareLater(request);
+      this.#readyFor(request)?.prepareLater(request);
     }
   }
 
   /** Ends what waits for a next command. */
   async close(): Promise<void> {
-    await this.#ready?.close();
+    await Promise.all([this.#ready?.reading.close(), this.#ready?.writing.close()]);
   }
 
   async start(request: CommandRequest): Promise<RunningCommand> {
@@ -92,7 +95,7 @@ export class CommandRunner {
     const directory = await this.#spill();
     // Never without the helper that cleans up after us, also when somebody has killed the last one.
     await this.#guardian.ready();
-    const ready = await this.#ready?.take(request);
+    const ready = await this.#readyFor(request)?.take(request);
     const mark = ready?.mark ?? this.#series.next({ isKept: request.isKept ?? false });
     const prelude = this.#prelude(mark, request);
     const output = new CapturedOutput({
@@ -105,7 +108,7 @@ export class CommandRunner {
     const command = attend(started, output, request.onOutput);
     if (!hasProc && !request.isKept) this.#tellGuardian(command);
     void this.#boundSpill(command);
-    this.#ready?.prepare(request);
+    this.#readyFor(request)?.prepare(request);
     return command;
   }
 
@@ -119,6 +122,10 @@ export class CommandRunner {
     // What makes the terminal starts the shell that this variable names.
     const env = request.hasTerminal ? { ...request.env, SHELL: this.shell } : request.env;
     return startProcess({ ...request, env }, { launch, pipe, mark: parts.mark });
+  }
+
+  #readyFor({ isReading = false }: CommandRequest): ReadySandboxes | undefined {
+    return this.#ready?.[isReading ? 'reading' : 'writing'];
   }
 
   /** Starts a sandbox whose command comes later. */

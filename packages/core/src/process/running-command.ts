@@ -18,6 +18,8 @@ export interface CommandRequest {
   env: Readonly<Record<string, string>>;
   /** Puts a sandbox around the program and its arguments. */
   wrap?: (argv: readonly string[]) => Launch;
+  /** The sandbox lets it change nothing. */
+  isReading?: boolean;
   /** Keeps stdin open for input instead of closing it. */
   takesInput?: boolean;
   /** Gives the command a terminal of its own, for programs that insist on one. */

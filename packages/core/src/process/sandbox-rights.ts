@@ -1,5 +1,7 @@
-/** What a sandboxed command may do beyond the workspace; each right is a person's to give. */
+/** What a sandboxed command may do besides reading; each right is a person's to give. */
 export interface SandboxRights {
+  /** Writing inside the workspace: not for a command that runs unasked because it only reads. */
+  workspace: boolean;
   network: boolean;
   /** Writing outside the workspace, and to protected names inside it. */
   files: boolean;
@@ -10,6 +12,7 @@ export interface SandboxRights {
 export type Right = keyof SandboxRights;
 
 const names: Record<Right, string> = {
+  workspace: 'write access to the workspace',
   network: 'network access',
   files: 'write access outside the workspace',
   secrets: 'your keys and stored credentials',

@@ -25,7 +25,7 @@ import { CommandRunner } from './run-command.js';
 import { Sandbox, type SandboxOptions } from './sandbox.js';
 import type { SandboxRights } from './sandbox-rights.js';
 
-const nothing: SandboxRights = { network: false, files: false, secrets: false };
+const nothing: SandboxRights = { workspace: true, network: false, files: false, secrets: false };
 const never = new AbortController().signal;
 
 /** One script that names the attempts which succeed. */
@@ -71,6 +71,24 @@ function sandboxed(options: Partial<SandboxOptions> & { files?: Record<string, s
 }
 
 describe.skipIf(!hasProgram('bwrap'))('bubblewrap', () => {
+  // SB01
+  test('a command that only reads can read the workspace and change nothing in it', async () => {
+    const { run, root } = sandboxed({ files: { a: 'text' } });
+    const tries = [
+      'cat a',
+      'echo x > a',
+      'touch b',
+      'rm a',
+      'mkdir .lathe',
+      'touch .git/index',
+      'mv a c',
+      'touch /tmp/x',
+    ];
+    const { text } = await run(attempts(tries), { workspace: false });
+    expect(text.split('\n')).toEqual(['cat a', 'touch /tmp/x']);
+    expect(readdirSync(root).toSorted()).toEqual(['.git', 'a']);
+  });
+
   test('the workspace is writable, and what is written stays', async () => {
     const { run, root } = sandboxed();
     expect((await run('mkdir -p src && echo content > src/file && cat src/file')).text).toBe('content');
@@ -520,7 +538,7 @@ test.skipIf(!hasProgram('bwrap'))(
       import { LatheHome } from '${import.meta.dirname}/../files/lathe-home.ts';
       const sandbox = new Sandbox({ mode: 'required', roots: [], latheHome: new LatheHome(process.argv[2]), userHome: '/' });
       console.log((await sandbox.status()).text);
-      await sandbox.prepare('/', { network: false, files: false, secrets: false }).catch((error) => console.log(error.type));
+      await sandbox.prepare('/', { workspace: true, network: false, files: false, secrets: false }).catch((error) => console.log(error.type));
     `,
     });
     const script = join(directory, 'entry.mjs');

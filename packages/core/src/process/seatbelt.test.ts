@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
+import type { SandboxRights } from './sandbox-rights.js';
 import { seatbeltArguments } from './seatbelt.js';
 
 const options = {
   roots: ['/Users/a/project "x")(allow default'],
   home: '/Users/a',
   hidden: ['/Users/a/.lathe'],
-  rights: { network: false, files: false, secrets: false },
+  rights: { workspace: true, network: false, files: false, secrets: false },
 };
 
 test('paths travel as parameters, so that no name can change the profile', () => {
@@ -31,11 +32,21 @@ test('nothing is written outside the workspace, protected names inside not at al
   expect(lines).toContain('(deny network*)');
 });
 
+test('a command that only reads may write nothing in the workspace, also where that lies in a temporary directory', () => {
+  const profile = profileOf({ ...options.rights, workspace: false });
+  expect(profile).not.toContain('(allow file-write* (subpath (param "ROOT_0")))');
+  expect(profile.indexOf('(deny file-write* (subpath (param "ROOT_0")))')).toBeGreaterThan(
+    profile.indexOf('(allow file-write* (subpath "/private/tmp")'),
+  );
+});
+
 test('a right lifts its own limit and no other', () => {
-  expect(profileOf({ network: true, files: false, secrets: false })).not.toContain('(deny network*)');
-  expect(profileOf({ network: true, files: false, secrets: false })).toContain('(deny file-write*)');
-  expect(profileOf({ network: false, files: true, secrets: false })).not.toContain('(deny file-write*)\n');
-  expect(profileOf({ network: false, files: true, secrets: false })).toContain('HIDDEN_0');
+  expect(profileOf({ workspace: true, network: true, files: false, secrets: false })).not.toContain('(deny network*)');
+  expect(profileOf({ workspace: true, network: true, files: false, secrets: false })).toContain('(deny file-write*)');
+  expect(profileOf({ workspace: true, network: false, files: true, secrets: false })).not.toContain(
+    '(deny file-write*)\n',
+  );
+  expect(profileOf({ workspace: true, network: false, files: true, secrets: false })).toContain('HIDDEN_0');
 });
 
 test('parentheses and quotes are balanced', () => {
@@ -44,6 +55,6 @@ test('parentheses and quotes are balanced', () => {
   expect((profile.match(/"/g) ?? []).length % 2).toBe(0);
 });
 
-function profileOf(rights: { network: boolean; files: boolean; secrets: boolean }): string {
+function profileOf(rights: SandboxRights): string {
   return seatbeltArguments({ ...options, rights })[1] ?? '';
 }

@@ -25,8 +25,8 @@ export function seatbeltArguments(options: SeatbeltOptions): string[] {
 /** In this language the last rule that matches wins. */
 function seatbeltProfile(roots: readonly string[], hidden: readonly string[], rights: SandboxRights): string {
   const writes = [
-    ...roots.map((name) => `(allow file-write* (subpath (param "${name}")))`),
     '(allow file-write* (subpath "/private/tmp") (subpath "/private/var/folders") (literal "/dev/null") (literal "/dev/tty") (subpath "/dev/fd"))',
+    ...roots.map((name) => `(${rights.workspace ? 'allow' : 'deny'} file-write* (subpath (param "${name}")))`),
     ...roots.flatMap((name) =>
       protectedPatterns.map(
         (pattern) => `(deny file-write* (require-all (subpath (param "${name}")) (regex #"${pattern}")))`,

@@ -201,6 +201,26 @@ test('with the sandbox required and none to be had, nothing runs', async () => {
   expect(existsSync(join(root, 'ran'))).toBe(false);
 });
 
+// SA24
+test.skipIf(!hasProgram('bwrap'))(
+  'a proof that was wrong changes nothing: the sandbox keeps what was proven',
+  async () => {
+    const { tool, run, root } = await shellTool({
+      mode: 'required',
+      analyze: (command) => ({ ...unproven(command), segments: [], rules: [], isReadOnly: true }),
+    });
+    const params = { command: 'touch canary' };
+    expect(await tool.shouldConfirmExecute(params)).toBe(false);
+    expect((await run(params.command)).error?.type).toBe('shell_execute_error');
+    expect(existsSync(join(root, 'canary'))).toBe(false);
+    expect(await tool.shouldConfirmExecute(params)).toMatchObject({
+      warnings: [expect.stringContaining('write access to the workspace')],
+    });
+    await run(params.command);
+    expect(existsSync(join(root, 'canary'))).toBe(true);
+  },
+);
+
 test.skipIf(!hasProgram('bwrap'))(
   'what the sandbox refused is asked for when the same command comes again',
   async () => {

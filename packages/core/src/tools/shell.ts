@@ -155,17 +155,12 @@ export class ShellTool extends BaseTool<ShellParams> {
     const rights = await this.#rightsOf(params, cwd, granted);
     const isKept = params.keep === true;
     const wrap = await this.#options.sandbox.prepare(cwd, rights, { isKept });
-    const request: CommandRequest = {
-      command: params.command,
-      cwd,
-      env: wrap === undefined ? this.#options.env : { ...this.#options.env, TMPDIR: '/tmp' },
-      ...(wrap && { wrap }),
-    };
+    const sandboxed = wrap && { wrap, isReading: !rights.workspace, env: { ...this.#options.env, TMPDIR: '/tmp' } };
+    const request: CommandRequest = { command: params.command, cwd, env: this.#options.env, ...sandboxed };
     if (params.is_background) {
       const { background, hasTerminal = false } = this.#options;
       const started = await background.start({ ...request, isKept, hasTerminal });
-      if (started.result)
-        return this.#report(params, started.result, { cwd, isSandboxed: wrap !== undefined, granted });
+      if (started.result) return this.#report(params, started.result, { cwd, granted, ...(wrap && { rights }) });
       const llmContent = announce(started, { isIsolated: wrap !== undefined && !rights.network });
       return { llmContent, returnDisplay: `Running in the background as ${started.id}.` };
     }
@@ -173,7 +168,7 @@ export class ShellTool extends BaseTool<ShellParams> {
     const live = liveTail((tail) => updateOutput?.({ type: 'terminal_output', ...tail }));
     try {
       const result = await this.#options.runner.run({ ...request, onOutput: live.onOutput }, { timeoutMs, signal });
-      return await this.#report(params, result, { cwd, isSandboxed: wrap !== undefined, granted });
+      return await this.#report(params, result, { cwd, granted, ...(wrap && { rights }) });
     } finally {
       live.stop();
       // The next call may find another world.
@@ -242,17 +237,23 @@ export class ShellTool extends BaseTool<ShellParams> {
     const { hasNetwork = false, autoApprove = false, sandbox } = this.#options;
     const isSandboxed = (await sandbox.status()).kind !== 'none';
     const isGiven = hasNetwork || granted.includes('network') || !isSandboxed;
-    const network = isGiven || (!autoApprove && (await this.#analyze(params, cwd)).network);
-    return { network, files: granted.includes('files'), secrets: granted.includes('secrets') };
+    const analysis = await this.#analyze(params, cwd);
+    return {
+      // Should a proof be wrong, the sandbox is still there.
+      workspace: !analysis.isReadOnly || granted.includes('workspace'),
+      network: isGiven || (!autoApprove && analysis.network),
+      files: granted.includes('files'),
+      secrets: granted.includes('secrets'),
+    };
   }
 
   async #report(
     params: ShellParams,
     result: CommandResult,
-    { cwd, isSandboxed, granted }: { cwd: string; isSandboxed: boolean; granted: readonly Right[] },
+    { cwd, granted, rights }: { cwd: string; granted: readonly Right[]; rights?: SandboxRights },
   ): Promise<ToolResult> {
-    if (isSandboxed) refuseBrokenSandbox(result);
-    const right = isSandboxed ? lackedRight(result) : undefined;
+    if (rights) refuseBrokenSandbox(result);
+    const right = rights && lackedRight(result, rights);
     const lacked = right === undefined || granted.includes(right) ? undefined : [...granted, right];
     if (lacked) this.#lacked.set(keyOf(params), { rights: lacked, wasShown: false });
     // Which program answered matters only for the one exit code that can be an answer.
