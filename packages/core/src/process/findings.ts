@@ -1,5 +1,6 @@
 import { type Segment, substitutedPipe, unknownPart } from './command-analysis.js';
 import type { Argument } from './expand-word.js';
+import type { Effects } from './read-arguments.js';
 import type { PathUse } from './settle-paths.js';
 
 /** A segment with the directories it may run in; none when that is unknown. */
@@ -32,6 +33,16 @@ export class Findings {
   unseen(text: string, doubt: string): void {
     this.doubt(doubt);
     this.segments.push({ words: [unknownPart], text, isReadOnly: false, why: doubt, hidden: true, cwds: [] });
+  }
+
+  /** What a program does in any of these directories. */
+  add(effects: Effects, cwds: readonly string[]): void {
+    for (const list of ['reads', 'writes'] as const) {
+      for (const argument of effects[list] ?? []) this[list].push(...this.places(argument, cwds));
+    }
+    for (const list of ['searches', 'followed', 'repositories', 'workTrees', 'npmProjects'] as const) {
+      for (const argument of effects[list] ?? []) this[list].push(...this.trees(argument, cwds));
+    }
   }
 
   read(paths: readonly Argument[], cwds: readonly string[]): void {

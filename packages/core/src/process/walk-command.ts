@@ -22,8 +22,6 @@ interface Scope extends ExpansionScope {
 const maxDepth = 8;
 const hardDepth = 100;
 const maxUnrolled = 20;
-/** Effects on directories and what is in them. */
-const treeLists = ['searches', 'followed', 'repositories', 'workTrees', 'npmProjects'] as const;
 
 /** Beyond these, loops are not followed turn by turn: the command is not proven anyway. */
 const manySegments = 100;
@@ -265,12 +263,7 @@ export class CommandWalk {
 
   private collect(judgement: Judgement, words: Argument[], { cwds }: Scope): void {
     const { findings } = this;
-    for (const list of ['reads', 'writes'] as const) {
-      for (const argument of judgement[list] ?? []) findings[list].push(...findings.places(argument, cwds));
-    }
-    for (const list of treeLists) {
-      for (const argument of judgement[list] ?? []) findings[list].push(...findings.trees(argument, cwds));
-    }
+    findings.add(judgement, cwds);
     if (!judgement.usesNetwork) return;
     findings.usesNetwork = true;
     for (const host of hostsIn(words)) findings.hosts.add(host);
