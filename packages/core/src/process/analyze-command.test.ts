@@ -265,6 +265,37 @@ const wrapped = [
 ];
 
 // SA12
+test.each([
+  ['git push *', 'git -C . push'],
+  ['git push *', 'git --no-pager push origin'],
+  ['git push *', 'git -c a.b=c --git-dir=x --work-tree x push'],
+  ['git push *', 'timeout 5 /usr/bin/git -C . push'],
+  ['git push --force', 'git -P push --force'],
+  ['docker push *', 'docker -H x push y'],
+  ['kubectl delete *', 'kubectl -n x --context=y delete z'],
+  ['npm publish', 'npm --prefix x publish'],
+  ['make deploy', 'make -C x -j4 deploy'],
+])('deny %s holds for %s', async (rule, command) => {
+  expect(await deny(rule, command)).toBe('yes');
+});
+
+test.each([
+  ['rm', "git -c alias.x='!rm f' x"],
+  ['git push', 'git -c alias.x=push x'],
+  ['git push', `git ${'-c a=b '.repeat(40)} push`],
+])('deny %s may hold for %s', async (rule, command) => {
+  expect(await deny(rule, command)).toBe('maybe');
+});
+
+test.each(['git -C push log', 'git --no-pager log push', 'git log push', 'git -c a.b=push log'])(
+  'deny git push * is not for %s',
+  async (command) => {
+    expect((await analyze(command)).segments.map(({ words }) => words.slice(0, 2).join(' '))).toContain('git log');
+    expect(await deny('git push origin', command)).toBe('no');
+  },
+);
+
+// SA12
 test.each(wrapped)('deny rm holds for %s, allow of the wrapper grants nothing', async (command) => {
   expect(await deny('rm x', command)).toBe('yes');
   expect(await allow([`${command.split(' ')[0]} *`, command.split(' ')[0] ?? ''], command)).toBe(false);
@@ -609,6 +640,26 @@ test.each([
   ['git branch -D x', []],
   ['npm create x', []],
   ['gh api x', []],
+  // A later flag of these runs a program.
+  ['git fetch origin', []],
+  ['git pull', []],
+  ['git clone a', []],
+  ['git ls-remote origin', []],
+  ['git archive HEAD', []],
+  ['git merge-index x', []],
+  ['git stash list', []],
+  ['git merge main', ['git merge *']],
+  ['git stash pop', ['git stash pop *']],
+  ['yarn node x.js', []],
+  ['npm explore x', []],
+  ['gh auth token', []],
+  ['gh codespace ssh', []],
+  ['gh pr create', ['gh pr create *']],
+  ['patch -i a', []],
+  ['pylint src', []],
+  ['mvn test', []],
+  ['go build ./...', []],
+  ['go test ./...', ['go test *']],
   // Interpreters, wrappers, deletions, programs of the workspace and what is not fully known are asked for every time.
   ['python3 script.py', []],
   ['bash script.sh', []],

@@ -4,8 +4,10 @@ import { type AnalysisOptions, type CommandAnalysis, type Segment, unknownPart }
 import type { Findings, PlacedSegment } from './findings.js';
 import { repositoryDoubt } from './git-repository.js';
 import { npmSettings } from './npm-settings.js';
+
 import { breaksWord, richSyntax } from './plain-syntax.js';
-import { proposeRules } from './propose-rules.js';
+import { hasSubcommands, proposeRules } from './propose-rules.js';
+
 import { maxReading, ReadingBudget } from './reading-budget.js';
 import { resolveProgram } from './resolve-program.js';
 import { secretBelow } from './secret-trees.js';
@@ -139,12 +141,34 @@ async function resolvePrograms({ segments }: Findings, options: AnalysisOptions)
     }
     aliases.delete(name);
     for (const alias of aliases) segments.push(otherName(segment, alias));
+    for (const alias of [name, ...aliases]) segments.push(...withoutFlags(segment, alias));
   }
 }
 
 /** The same command under another name, which only deny and ask rules look at. */
 function otherName({ words, text }: PlacedSegment, name: string): PlacedSegment {
   return { words: [name, ...words.slice(1)], text, isReadOnly: true, hidden: true, cwds: [] };
+}
+
+const manyFlags = 16;
+const gitValueFlags = /^(-[cC]|--(git-dir|work-tree|namespace|super-prefix|config-env|attr-source))$/;
+
+/** `git -C x push` as `git push`, for rules that deny it. Of other programs a word behind a flag may be its value or not. */
+function withoutFlags({ words, text }: PlacedSegment, name: string): PlacedSegment[] {
+  const rest = words.slice(1);
+  if (!hasSubcommands(name) || !rest[0]?.startsWith('-')) return [];
+  const isFlag = (word = '') => word.startsWith('-');
+  const mayTakeValue = (word = '') =>
+    isFlag(word) && !word.includes('=') && (name !== 'git' || gitValueFlags.test(word));
+  let at = 0;
+  const found: string[][] = [];
+  for (; at < rest.length && (isFlag(rest[at]) || mayTakeValue(rest[at - 1])); at++)
+    if (!isFlag(rest[at])) found.push([name, ...rest.slice(at)]);
+  found.push([name, ...rest.slice(at)]);
+  // An alias of the flags' own making stands for any program.
+  const isAlias = name === 'git' && rest.slice(0, at).some((word) => /^(--config-env=)?alias\./i.test(word));
+  const lists = isAlias || found.length > manyFlags ? [[unknownPart]] : found;
+  return lists.map((list) => ({ words: list, text, isReadOnly: true, hidden: true, cwds: [] }));
 }
 
 async function checkRepositories(findings: Findings, home: string): Promise<void> {

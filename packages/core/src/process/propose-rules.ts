@@ -10,6 +10,9 @@ export function proposeRules(segments: readonly Segment[]): string[] {
   return rules.every((rule) => rule !== undefined) ? [...new Set(rules)] : [];
 }
 
+/** Programs that do what their first words say, behind flags of their own: `git -C x push`. */
+export const hasSubcommands = (name: string): boolean => Object.hasOwn(nameLengths, name);
+
 /** Words that make up the name of an action. */
 const nameLengths: Record<string, number | undefined> = {
   git: 2,
@@ -63,9 +66,9 @@ const nameLengths: Record<string, number | undefined> = {
 /** Tools of one purpose. Any other program may be an interpreter, so that of those only the very words are proposed. */
 const tools = new Set(
   (
-    'mkdir touch patch tsc eslint prettier biome oxlint stylelint knip jest vitest mocha ava playwright cypress webpack vite rollup esbuild ' +
-    'pytest ruff black isort flake8 mypy pylint pyright tox rustfmt gofmt golangci-lint clang-format clang-tidy shellcheck shfmt ' +
-    'yamllint hadolint rubocop rspec phpunit phpstan ctest ninja meson protoc rustc'
+    'mkdir touch tsc eslint prettier biome oxlint stylelint knip jest vitest mocha ava playwright cypress webpack vite esbuild ' +
+    'pytest ruff black isort flake8 mypy pyright rustfmt gofmt golangci-lint clang-format clang-tidy shellcheck shfmt ' +
+    'yamllint hadolint rubocop rspec phpunit phpstan ninja'
   ).split(' '),
 );
 
@@ -79,11 +82,37 @@ const neverAlways = new Set(
     'env timeout nice nohup xargs sudo doas su command exec eval builtin find parallel ssh busybox toybox setsid stdbuf ' +
     'watch strace flock npx pnpx bunx uvx rm rmdir shred unlink dd mkfs mv cp ln chmod chown chgrp install tee truncate rsync ' +
     'scp curl wget nc ncat socat kill pkill killall crontab at reboot shutdown tar unzip ' +
-    'vi vim nvim emacs nano less more man screen tmux expect gdb script'
+    'vi vim nvim emacs nano less more man screen tmux expect gdb script ' +
+    // A flag behind anything else they are told to do runs a program, or writes any file.
+    'patch rollup pylint tox ctest meson protoc rustc mvn bazel rake apt apt-get'
   ).split(' '),
 );
-const neverTogether =
-  /^(git (submodule foreach|difftool|mergetool|hook|clean|reset|rm|branch|stash (drop|clear)|config|filter-branch|push|diff|log|show|grep|blame|status|rev-parse|ls-files|-c|-C|bisect|rebase)|docker (run|exec)|podman (run|exec)|(npm|pnpm|yarn|bun) (exec|dlx|x|config|set|init|create)|gh (alias|api|extension)|kubectl (exec|delete|run)|go (run|generate|tool)|cargo run|uv (run|tool)|poetry run|(bundle|composer) exec|rails (runner|console)|mix run|dotnet run|bazel run)\b/;
+/** Of git, what no later flag makes run a program, write elsewhere, or delete. */
+const gitTogether =
+  /^git (add|checkout|cherry-pick|commit|gc|merge|mv|notes|restore|revert|sparse-checkout|switch|tag|update-index|stash (apply|branch|pop|push|save)|submodule (add|init|set-branch|set-url|sync|update)|worktree (add|lock|move|prune|repair|unlock)|remote (add|prune|remove|rename|rm|set-branches|set-head|set-url|update))(?![\w-])/;
+const neverTogether = new RegExp(
+  `^(${[
+    '(docker|podman) (compose )?(run|exec|create|container|cp)',
+    'podman (unshare|machine|kube)',
+    '(npm|pnpm|yarn|bun) (exec|dlx|x|config|set|init|create|explore|edit|workspaces?)',
+    '(yarn|pnpm|bun) (run )?(node|deno|tsx|ts-node|python\\d?|sh|bash|env)',
+    'gh (alias|api|extension|codespace|auth|repo (clone|fork)|gist clone)',
+    'kubectl (exec|delete|run|config|edit|debug|attach|cp)',
+    'helm (install|upgrade|template|plugin)',
+    'go (run|generate|tool|build|install|vet|list|get)',
+    'cargo run',
+    'uv (run|tool)',
+    'poetry (run|shell)',
+    'gem exec',
+    '(bundle|composer) (exec|console|global|config)',
+    'rails (runner|r|console|c|dbconsole|new)',
+    'mix (run|eval|do|cmd)',
+    'dotnet (run|exec|tool|fsi|script)',
+    'brew (sh|ruby|irb|bundle|edit)',
+    'terraform console',
+    'systemctl edit',
+  ].join('|')})(?![\\w-])`,
+);
 
 function proposeRule(words: readonly string[]): string | undefined {
   const [name = ''] = words;
@@ -97,8 +126,9 @@ function proposeRule(words: readonly string[]): string | undefined {
   const length = nameLengths[words.slice(0, 2).join(' ')] ?? nameLengths[name] ?? 1;
   const prefix = words.slice(0, length);
   const isPlain = prefix.length === length && prefix.slice(1).every((word) => /^\w[\w:@/.-]*$/.test(word));
-  if (!isPlain || neverTogether.test(prefix.join(' '))) return undefined;
-  return `${prefix.join(' ')} *`;
+  const action = prefix.join(' ');
+  if (!isPlain || neverTogether.test(action) || (name === 'git' && !gitTogether.test(action))) return undefined;
+  return `${action} *`;
 }
 
 /** A rule holds for longer commands too, so that the last word must not wait for another. */
