@@ -216,6 +216,11 @@ export const fixed = {
     ['core/src/text/pattern-syntax.ts', 'maxNesting', 'Depth of such a pattern'],
     ['core/src/text/clean-definition.ts', 'maxDescription', 'Characters of the description of a tool'],
     ['core/src/text/clean-definition.ts', 'maxFieldText', 'Characters of the description of a parameter'],
+    [
+      'core/src/policy/match-path.ts',
+      'maxLooks',
+      'Files below a directory that a command searches, compared with rules that deny or ask; with more the rule holds',
+    ],
     ['core/src/policy/definition-pins.ts', 'maxPins', 'Definitions whose approval is remembered'],
     ['core/src/policy/definition-pins.ts', 'maxShown', 'Characters shown of a definition that changed'],
   ],

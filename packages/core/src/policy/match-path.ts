@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs';
+import { type Dirent, existsSync, readdirSync, realpathSync } from 'node:fs';
 import { dirname, join, posix, relative, sep } from 'node:path';
 import { otherPlaces } from '../files/mounts.js';
 import { isWithin } from '../files/workspace.js';
@@ -15,6 +15,9 @@ export interface PathBases {
 }
 
 type PathTest = (path: string) => boolean;
+
+/** Files below a searched directory that rules are compared with. */
+const maxLooks = 20_000;
 
 /**
  * Patterns as in `.gitignore`, and with braces: `//etc/**` absolute, `~/x`, `/src/**` and `*.env` in the project, `./x`
@@ -38,17 +41,32 @@ export class PathRules {
     return test(path);
   }
 
+  /** Whether a rule that forbids holds for something below a directory; so it does when there is too much to look at. */
+  matchesBelow(spec: string, directory: string): boolean {
+    const places = this.#readings(spec).map(placeOf);
+    const starts = places.flatMap((place) => {
+      if (isWithin(directory, place)) return [place];
+      return isWithin(place, directory) ? [directory] : [];
+    });
+    const isForbidden = (path: string) => this.matches(spec, path, 'wide');
+    return [...new Set(starts)].some((start) => someBelow(start, isForbidden) ?? true);
+  }
+
   #exactly(spec: string): PathTest {
     return testOf(anchor(spec, this.#bases), 'narrow');
   }
 
   /** Also as an absolute path whose second slash was forgotten, where links on its way lead, and where mounts show it. */
   #widely(spec: string): PathTest {
+    const tests = this.#readings(spec).map((anchored) => testOf(anchored, 'wide'));
+    return (path) => tests.some((test) => test(path));
+  }
+
+  #readings(spec: string): Anchored[] {
     const readings = [anchor(spec, this.#bases), ...(/^\/[^/]/.test(spec) ? [anchor(`/${spec}`, this.#bases)] : [])];
     const real = readings.map(followLinks);
     const mounted = real.filter(({ pattern }) => pattern.startsWith('/')).flatMap(followMounts);
-    const tests = [...readings, ...real, ...mounted].map((anchored) => testOf(anchored, 'wide'));
-    return (path) => tests.some((test) => test(path));
+    return [...readings, ...real, ...mounted];
   }
 }
 
@@ -75,11 +93,47 @@ function from(start: string, pattern: string): Anchored {
   return { base, pattern: isHere ? `/${rest === '.' ? '' : rest}` : rest };
 }
 
-/** The names before the first wildcard, with every link among them followed. */
-function followLinks({ base, pattern }: Anchored): Anchored {
+/** The names of a pattern, and those of them that stand before the first wildcard. */
+function namesIn(pattern: string): { names: string[]; plain: string[] } {
   const names = pattern.startsWith('/') ? pattern.slice(1).split('/') : [];
   const wild = names.findIndex((name) => /[*?[\\{]/.test(name));
-  const plain = wild === -1 ? names : names.slice(0, wild);
+  return { names, plain: wild === -1 ? names : names.slice(0, wild) };
+}
+
+/** What a pattern matches lies here, or below. */
+const placeOf = ({ base, pattern }: Anchored): string => join(base, ...namesIn(pattern).plain);
+
+/** Whether a path or something below it passes the test, no links followed; `undefined` when there is too much. */
+function someBelow(start: string, test: PathTest): boolean | undefined {
+  if (test(start) && existsSync(start)) return true;
+  let left = maxLooks;
+  const directories = [start];
+  // The list grows while it is walked.
+  for (const directory of directories) {
+    const entries = entriesOf(directory);
+    left -= entries.length;
+    if (left < 0) return undefined;
+    for (const entry of entries) {
+      const path = join(directory, entry.name);
+      if (test(path)) return true;
+      if (entry.isDirectory()) directories.push(path);
+    }
+  }
+  return false;
+}
+
+/** None of what is no directory, or cannot be read by us. */
+function entriesOf(path: string): Dirent[] {
+  try {
+    return readdirSync(path, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+/** With every link among the names before the first wildcard followed. */
+function followLinks({ base, pattern }: Anchored): Anchored {
+  const { names, plain } = namesIn(pattern);
   for (let count = plain.length; count >= 0; count--) {
     const real = realPath(join(base, ...plain.slice(0, count)));
     if (real === undefined) continue;

@@ -49,7 +49,9 @@ function matchesTarget(
       return kind === 'host' && matchesHost(rule.spec, target, reading);
     case 'path': {
       const isMeant = kind === target.access && (reading === 'wide' || !isSearch(rule.tool) || rule.tool === tool);
-      return isMeant && paths.matches(rule.spec, target.path, reading);
+      if (!isMeant) return false;
+      if (paths.matches(rule.spec, target.path, reading)) return true;
+      return target.isTree === true && reading === 'wide' && paths.matchesBelow(rule.spec, target.path);
     }
   }
 }

@@ -265,3 +265,27 @@ test('searches can leave out what may not be read', () => {
   expect([mayRead?.('/project/a/key.pem'), mayRead?.('/project/key.pub')]).toEqual([false, true]);
   expect(policyOf({ deny: ['read_file', 'edit(*.pem)'] }).readFilter()).toBeUndefined();
 });
+
+// SA16
+test('what may not be read may not be searched either, by a command that says which tree it searches', () => {
+  const root = tempDirectory({ 'secrets/plan.txt': '', 'src/deep/a.ts': '', 'src/key.pem': '' });
+  symlinkSync(join(root, 'secrets'), join(root, 'src', 'link'));
+  const bases = { home: '/home/me', root, cwd: root };
+  const verdict = (deny: string, place: string, list: 'deny' | 'ask' = 'deny') =>
+    policyOf({ mode: 'yolo', [list]: [deny], bases }).judge(
+      call('run_shell_command', {
+        confirmation: false,
+        targets: [{ type: 'path', access: 'read', path: join(root, place), asks: false, isTree: true }],
+      }),
+    ).verdict;
+  expect(verdict('read_file(/secrets/**)', 'secrets')).toBe('deny');
+  expect(verdict('read_file(/secrets/**)', '.')).toBe('deny');
+  expect(verdict('read_file(/secrets/**)', '.', 'ask')).toBe('ask');
+  expect(verdict('read_file(/secrets/plan.txt)', '.')).toBe('deny');
+  expect(verdict('read_file(*.pem)', '.')).toBe('deny');
+  expect(verdict('read_file(*.pem)', 'secrets')).toBe('allow');
+  expect(verdict('read_file(*.pem)', 'src/deep/a.ts')).toBe('allow');
+  expect(verdict('read_file(/secrets/**)', 'src')).toBe('allow');
+  expect(verdict('read_file(/missing/**)', '.')).toBe('allow');
+  expect(verdict('edit(/secrets/**)', '.')).toBe('allow');
+});

@@ -48,6 +48,7 @@ test('says all it found in plain data', async () => {
       { words: ['cat', 'a.txt'], text: 'cat a.txt > ../b.txt', isReadOnly: true },
     ],
     reads: [root, join(root, 'a.txt')],
+    searches: [],
     writes: [join(root, '../b.txt')],
     redirections: [join(root, '../b.txt')],
     network: false,

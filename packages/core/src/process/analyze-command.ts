@@ -6,7 +6,7 @@ import { repositoryDoubt } from './git-repository.js';
 import { npmSettings } from './npm-settings.js';
 
 import { breaksWord, richSyntax } from './plain-syntax.js';
-import { hasSubcommands, proposeRules } from './propose-rules.js';
+import { proposeRules } from './propose-rules.js';
 
 import { maxReading, ReadingBudget } from './reading-budget.js';
 import { resolveProgram } from './resolve-program.js';
@@ -14,6 +14,7 @@ import { secretBelow } from './secret-trees.js';
 import { LookBudget, type PathUse, settlePath } from './settle-paths.js';
 import { trackedLink } from './tracked-links.js';
 import { CommandWalk } from './walk-command.js';
+import { withoutFlags } from './without-flags.js';
 
 const maxLength = 10_000;
 const hardLength = 200_000;
@@ -41,7 +42,8 @@ export async function analyzeCommand(command: string, options: AnalysisOptions):
   if (findings.segments.length > maxSegments) doubts.add(`It has more than ${maxSegments} parts.`);
   await resolvePrograms(findings, options);
   await checkRepositories(findings, options.home);
-  await checkSearches(findings);
+  const searches = await settle(findings.searches, doubts);
+  await checkSearches(searches, doubts);
   await checkFollowed(findings);
   const reads = await settle(findings.reads, doubts);
   const redirections = await settle(findings.redirections, doubts);
@@ -54,6 +56,7 @@ export async function analyzeCommand(command: string, options: AnalysisOptions):
   return {
     segments,
     reads,
+    searches,
     writes,
     redirections,
     network: findings.usesNetwork,
@@ -93,7 +96,16 @@ function understand(command: string, options: AnalysisOptions): Findings | strin
 
 function refused(command: string, doubt: string): CommandAnalysis {
   const segment = { words: [unknownPart], text: command.slice(0, 200), isReadOnly: false, why: doubt, hidden: true };
-  const nothing = { reads: [], writes: [], redirections: [], network: false, hosts: [], rules: [], rootCommand: '' };
+  const nothing = {
+    reads: [],
+    searches: [],
+    writes: [],
+    redirections: [],
+    network: false,
+    hosts: [],
+    rules: [],
+    rootCommand: '',
+  };
   return { ...nothing, segments: [segment], doubts: [doubt], isReadOnly: false };
 }
 
@@ -141,34 +153,19 @@ async function resolvePrograms({ segments }: Findings, options: AnalysisOptions)
     }
     aliases.delete(name);
     for (const alias of aliases) segments.push(otherName(segment, alias));
-    for (const alias of [name, ...aliases]) segments.push(...withoutFlags(segment, alias));
+    for (const alias of [name, ...aliases])
+      for (const words of withoutFlags(alias, segment.words.slice(1)))
+        segments.push(hiddenSegment(words, segment.text));
   }
 }
 
 /** The same command under another name, which only deny and ask rules look at. */
 function otherName({ words, text }: PlacedSegment, name: string): PlacedSegment {
-  return { words: [name, ...words.slice(1)], text, isReadOnly: true, hidden: true, cwds: [] };
+  return hiddenSegment([name, ...words.slice(1)], text);
 }
 
-const manyFlags = 16;
-const gitValueFlags = /^(-[cC]|--(git-dir|work-tree|namespace|super-prefix|config-env|attr-source))$/;
-
-/** `git -C x push` as `git push`, for rules that deny it. Of other programs a word behind a flag may be its value or not. */
-function withoutFlags({ words, text }: PlacedSegment, name: string): PlacedSegment[] {
-  const rest = words.slice(1);
-  if (!hasSubcommands(name) || !rest[0]?.startsWith('-')) return [];
-  const isFlag = (word = '') => word.startsWith('-');
-  const mayTakeValue = (word = '') =>
-    isFlag(word) && !word.includes('=') && (name !== 'git' || gitValueFlags.test(word));
-  let at = 0;
-  const found: string[][] = [];
-  for (; at < rest.length && (isFlag(rest[at]) || mayTakeValue(rest[at - 1])); at++)
-    if (!isFlag(rest[at])) found.push([name, ...rest.slice(at)]);
-  found.push([name, ...rest.slice(at)]);
-  // An alias of the flags' own making stands for any program.
-  const isAlias = name === 'git' && rest.slice(0, at).some((word) => /^(--config-env=)?alias\./i.test(word));
-  const lists = isAlias || found.length > manyFlags ? [[unknownPart]] : found;
-  return lists.map((list) => ({ words: list, text, isReadOnly: true, hidden: true, cwds: [] }));
+function hiddenSegment(words: string[], text: string): PlacedSegment {
+  return { words, text, isReadOnly: true, hidden: true, cwds: [] };
 }
 
 async function checkRepositories(findings: Findings, home: string): Promise<void> {
@@ -190,9 +187,9 @@ async function checkRepositories(findings: Findings, home: string): Promise<void
 }
 
 /** A search through a directory reads the secrets below it, which nobody named. */
-async function checkSearches({ searches, doubts }: Findings): Promise<void> {
+async function checkSearches(directories: readonly string[], doubts: Set<string>): Promise<void> {
   if (doubts.size > 0) return;
-  for (const directory of await settle(searches, doubts)) {
+  for (const directory of directories) {
     const secret = await secretBelow(directory);
     if (secret !== undefined) doubts.add(`It would search ${secret}, which holds keys or credentials.`);
   }

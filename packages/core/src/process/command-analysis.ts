@@ -10,6 +10,8 @@ export interface CommandAnalysis {
   segments: Segment[];
   /** Absolute paths the command reads, from redirections and operands of known programs. */
   reads: string[];
+  /** The part of `reads` whose content is shown, of a directory all that lies below it. */
+  searches: string[];
   /** Absolute paths the command writes, from redirections and operands of known programs. */
   writes: string[];
   /** The part of `writes` made by redirections: no segment asks for these, so each needs an answer of its own. */

@@ -127,8 +127,12 @@ function proposeRule(words: readonly string[]): string | undefined {
   const prefix = words.slice(0, length);
   const isPlain = prefix.length === length && prefix.slice(1).every((word) => /^\w[\w:@/.-]*$/.test(word));
   const action = prefix.join(' ');
-  if (!isPlain || neverTogether.test(action) || (name === 'git' && !gitTogether.test(action))) return undefined;
-  return `${action} *`;
+  return isPlain && mayVary(action) ? `${action} *` : undefined;
+}
+
+/** Whether an action is the same whatever flags follow it. */
+function mayVary(action: string): boolean {
+  return action.startsWith('git ') ? gitTogether.test(action) : !neverTogether.test(action);
 }
 
 /** A rule holds for longer commands too, so that the last word must not wait for another. */

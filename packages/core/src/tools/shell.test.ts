@@ -24,6 +24,7 @@ function unproven(command: string): CommandAnalysis {
   return {
     segments: [{ words, text: command, isReadOnly: false }],
     reads: [],
+    searches: [],
     writes: [],
     redirections: [],
     network: false,
@@ -319,5 +320,15 @@ test.each(['loop', 'loop/a', 'a'.repeat(300), `${'a/'.repeat(2_500)}a`])(
     symlinkSync('loop', join(root, 'loop'));
     await expect(tool.shouldConfirmExecute({ command: `cat ${path}` })).rejects.toThrow(ToolError);
     expect(await tool.shouldConfirmExecute({ command: 'cat a.txt' })).toBe(false);
+  },
+);
+
+test.each(['grep -rh TOP .', 'rg TOP', 'git grep TOP', 'find . -name plan.txt -type f -exec cat {} +'])(
+  'rules see that %s reads all that lies below a directory',
+  async (command) => {
+    const { tool, root } = await shellTool({ analyze: analyzeCommand });
+    expect(await tool.getTargets({ command })).toContainEqual(
+      expect.objectContaining({ type: 'path', access: 'read', path: root, isTree: true }),
+    );
   },
 );

@@ -201,7 +201,9 @@ export class ShellTool extends BaseTool<ShellParams> {
     });
     const reads = analysis.reads.map(async (read): Promise<Target> => {
       const { path, inside, readable, secret } = await this.#locate(read);
-      return { type: 'path', access: 'read', path, asks: !inside && !readable, ...(secret && { guarded: secret }) };
+      const isTree = analysis.searches.includes(read);
+      const target = { type: 'path', access: 'read', path, asks: !inside && !readable } as const;
+      return { ...target, ...(isTree && { isTree }), ...(secret && { guarded: secret }) };
     });
     const writes = analysis.writes.map(async (write): Promise<Target> => {
       const { path, inside, guarded } = await this.#locate(write);
