@@ -263,6 +263,40 @@ const wrapped = [
   'coproc rm x',
   '! rm x',
   'alias a="rm x"',
+  'env - rm x',
+  "env -S 'rm\\_x'",
+  "env -S '-i rm x'",
+  "git -c alias.a='!rm x' a",
+  'bash -co pipefail "rm x"',
+  'bash -c -o pipefail "rm x"',
+  'bash -O extglob -c "rm x"',
+  'flock a.txt -c "rm x"',
+  'script --command="rm x"',
+  'script -qc "rm x" log',
+  "mapfile -C 'rm x' -c 1 lines",
+  'prlimit --nofile=9 rm x',
+  'setarch x86_64 -R rm x',
+  '/lib64/ld-linux-x86-64.so.2 --argv0 a rm x',
+  '/opt/tools/timeout 5 rm x',
+  'sudo A=b rm x',
+  'su root -c "rm x"',
+  'watch "rm x"',
+  'watch -n 1 "rm x; ls"',
+  'ssh host "rm x"',
+  'ssh -o ProxyCommand="rm x" host',
+  'git rebase --exec="rm x"',
+  'git rebase "-xrm x"',
+  'git rebase --exec "rm x" main',
+  "git -c core.pager='rm x' log",
+  "git fetch --upload-pack='rm x' .",
+  'fd -xrm x',
+  'fd -Hx rm x',
+  'parallel "rm x"',
+  'parallel -j4 --bar "rm x"',
+  'npm exec -- rm x',
+  'poetry run rm x',
+  'trap -- "rm x" EXIT',
+  'eval -- "rm x"',
 ];
 
 // SA12
@@ -281,7 +315,10 @@ test.each([
 });
 
 test.each([
-  ['rm', "git -c alias.x='!rm f' x"],
+  ['rm x', '. <(echo rm x)'],
+  ['rm x', 'source /dev/stdin <<E\nrm x\nE'],
+  ['rm x', 'bash /dev/stdin <<< "rm x"'],
+  ['rm x', 'hash -p /bin/rm ls; ls x'],
   ['git push', 'git -c alias.x=push x'],
   ['git push', `git ${'-c a=b '.repeat(40)} push`],
 ])('deny %s may hold for %s', async (rule, command) => {
@@ -293,6 +330,13 @@ test.each(['git -C push log', 'git --no-pager log push', 'git log push', 'git -c
   async (command) => {
     expect((await analyze(command)).segments.map(({ words }) => words.slice(0, 2).join(' '))).toContain('git log');
     expect(await deny('git push origin', command)).toBe('no');
+  },
+);
+
+test.each(['git commit -m "rm x"', 'fd -etxt rm', "bash -c 'echo $1' _ rm x", 'npm run rm', '. ./setup.sh'])(
+  'deny rm is not for %s',
+  async (command) => {
+    expect(await deny('rm', command)).toBe('no');
   },
 );
 

@@ -3,7 +3,8 @@ import { knownChanges } from './changing-programs.js';
 import type { Argument } from './expand-word.js';
 import type { Effects } from './read-arguments.js';
 import { readOnlyJudge } from './read-only-programs.js';
-import { type Unwrapped, unwrap } from './unwrap.js';
+import { unwrap } from './unwrap.js';
+import type { Unwrapped } from './wrappers.js';
 
 /** What is known of one simple command from its words alone. */
 export interface Judgement extends Effects {
@@ -33,7 +34,10 @@ export function judgeCommand(words: readonly Argument[], context: { path: string
   if (!first.isKnown) return { why: 'the name of the program is only known when it runs', isUnallowable: true };
   const name = bareName(first.value, context.path);
   if (name === undefined) {
-    return { ...knownChanges(basename(first.value), args), why: `${first.value} is run by its path` };
+    const file = basename(first.value);
+    // Whatever program that is, deny rules look at what one of its name would run.
+    const inner = unwrap(file, args, context.input);
+    return { ...knownChanges(file, args), why: `${first.value} is run by its path`, ...(inner && { inner }) };
   }
   if (name === 'set' && harmlessOptions.test(args.map(({ value }) => value).join(' '))) return {};
   if (harmlessControl.has(name) && args.every(({ value }) => /^\d{0,3}$/.test(value))) return {};

@@ -1,7 +1,7 @@
 import { type Argument, type ExpansionScope, expandWord } from './expand-word.js';
 import { findsOnlyFiles, splitFind } from './read-only-find.js';
 import type { ShellNode } from './shell-syntax.js';
-import { foundBelow } from './unwrap.js';
+import { foundBelow } from './unwrap-find.js';
 
 /** What a search hands down a pipe to the next command, when every name arrives whole and lies below one directory. */
 export function filesBetween(from: ShellNode | undefined, to: ShellNode, scope: ExpansionScope): Argument | undefined {

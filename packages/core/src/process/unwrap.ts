@@ -1,19 +1,8 @@
 import { unknownPart } from './command-analysis.js';
 import type { Argument } from './expand-word.js';
 import { flagList, sortArguments } from './read-arguments.js';
-import { findsOnlyFiles, isConjunction, splitFind } from './read-only-find.js';
-
-/** What a program that runs another one would run. */
-export interface Unwrapped {
-  /** Words of the commands inside. */
-  commands: Argument[][];
-  /** Shell text inside, as of `sh -c`. */
-  scripts: string[];
-  /** The wrapper itself adds nothing, so that it is as harmless as what it runs. */
-  isTransparent: boolean;
-  /** The wrapper's own arguments, judged like any program's, when it also does something itself. */
-  own?: Argument[];
-}
+import { unwrapFind } from './unwrap-find.js';
+import { isLoader, looseWrappers, runners, type Unwrapped, type Wrapper, wrappers } from './wrappers.js';
 
 /** How much there is to read in it. */
 export const workOf = ({ commands, scripts }: Unwrapped): number =>
@@ -24,6 +13,9 @@ export function unwrap(name: string, args: readonly Argument[], input?: Argument
   if (name === 'xargs') return unwrapXargs(args, input);
   const special = specialWrappers.get(shells.has(name) ? 'sh' : name);
   if (special) return special(args);
+  if (looseWrappers.has(name) || isLoader(name)) return anyOf(args);
+  const at = args.findIndex(({ value }) => runners.get(name)?.includes(value));
+  if (at !== -1) return anyOf(args.slice(at + 1));
   const wrapper = wrappers.get(name);
   return wrapper && unwrapPlain(args, wrapper);
 }
@@ -45,6 +37,14 @@ const specialWrappers: ReadonlyMap<string, (args: readonly Argument[]) => Unwrap
       ...opaque,
       scripts: args.map(({ value }) => value.replace(/^[^=]*=/, '')),
     }),
+    '.': unwrapSource,
+    source: unwrapSource,
+    mapfile: callback,
+    readarray: callback,
+    compgen: callback,
+    complete: callback,
+    // `hash -p file name` makes a name stand for a program.
+    hash: (args: readonly Argument[]) => ({ ...opaque, commands: args.map((word) => [word, someWords]) }),
     let: evaluated,
     declare: evaluated,
     typeset: evaluated,
@@ -64,8 +64,8 @@ const specialWrappers: ReadonlyMap<string, (args: readonly Argument[]) => Unwrap
     }),
     busybox: (args: readonly Argument[]) => ({ ...opaque, commands: [[...args]] }),
     toybox: (args: readonly Argument[]) => ({ ...opaque, commands: [[...args]] }),
-    eval: (args: readonly Argument[]) => ({ ...opaque, scripts: [args.map(({ value }) => value).join(' ')] }),
-    trap: (args: readonly Argument[]) => ({ ...opaque, scripts: args.slice(0, 1).map(({ value }) => value) }),
+    eval: (args: readonly Argument[]) => ({ ...opaque, scripts: [textOf(args)] }),
+    trap: (args: readonly Argument[]) => ({ ...opaque, scripts: args.filter(isOperand).map(({ value }) => value) }),
     // `command -v name` only looks the name up.
     command: (args: readonly Argument[]) =>
       /^-[vV]$/.test(args[0]?.value ?? '') ? undefined : unwrapPlain(args, { flags: '-p +', isTransparent: true }),
@@ -79,107 +79,126 @@ function evaluated(args: readonly Argument[]): Unwrapped {
 
 const shells: ReadonlySet<string> = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh', 'mksh', 'ash', 'fish', 'rbash']);
 
-interface Wrapper {
-  flags: string;
-  /** Operands of its own before the command. */
-  skip?: number;
-  /** What these look like; should they not, other versions of the program may take them for the command. */
-  skipped?: RegExp;
-  isTransparent?: boolean;
-}
-
-/** Programs that run the command given in their arguments. */
-const wrappers: ReadonlyMap<string, Wrapper> = new Map(
-  Object.entries<Wrapper>({
-    timeout: {
-      flags: '-k: -s: -v --kill-after= --signal= --foreground --preserve-status --verbose +',
-      skip: 1,
-      skipped: /^\d+(\.\d+)?[smhd]?$/,
-      isTransparent: true,
-    },
-    nice: { flags: '-# -n: --adjustment= +', isTransparent: true },
-    nohup: { flags: '+', isTransparent: true },
-    stdbuf: { flags: '-i: -o: -e: --input= --output= --error= +', isTransparent: true },
-    time: { flags: '-p -v --portability --verbose +', isTransparent: true },
-    builtin: { flags: '+' },
-    exec: { flags: '-cl -a: +' },
-    setsid: { flags: '-cfw +' },
-    ionice: { flags: '-c: -n: -t +' },
-    chrt: { flags: '-bfiorm -T: -P: -D: +', skip: 1 },
-    taskset: { flags: '-ac +', skip: 1 },
-    sudo: {
-      flags:
-        '-AbEeHknPSis -u: -g: -h: -p: -C: -r: -t: -T: -D: -R: --preserve-env=? --user= --group= --login --non-interactive --stdin +',
-    },
-    doas: { flags: '-nsL -u: -C: +' },
-    su: { flags: '-lmp -g: -G: -s: -c: +' },
-    runuser: { flags: '-lmp -u: -g: -G: -s: -c: +' },
-    chroot: { flags: '--userspec= --groups= --skip-chdir +', skip: 1 },
-    unshare: { flags: '-imnpuUfrcC --fork --map-root-user --net --mount --pid --user --ipc --uts +' },
-    nsenter: { flags: '-amuinpUCrZF -t: --target= --all +' },
-    setpriv: { flags: '--reuid= --regid= --clear-groups --no-new-privs --init-groups +' },
-    flock: { flags: '-exnosuF -w: -E: -c: +', skip: 1 },
-    watch: { flags: '-bcdegtxC -n: --interval= --no-title +' },
-    strace: { flags: '-cCdfFhiqrtTvVwxyzZ -e: -o: -p: -s: -u: -a: -E: +' },
-    ltrace: { flags: '-cCfhiLrStTV -e: -o: -p: -s: -u: +' },
-    script: { flags: '-aefq -c: +' },
-    unbuffer: { flags: '-p +' },
-    firejail: { flags: '--quiet --net= +' },
-    bwrap: { flags: '+' },
-    parallel: { flags: '-0jkqv -a: +' },
-    entr: { flags: '-acdnprsz +' },
-    npx: { flags: '-yq -p: -c: --yes --no --package= +' },
-    caffeinate: { flags: '-dimsu +' },
-    proxychains: { flags: '-q -f: +' },
-    'systemd-run': { flags: '-tPGqdr -p: -u: --user --scope --pipe --wait +' },
-    ssh: {
-      flags: '-46AaCfGgKkMNnqsTtVvXxYy -i: -p: -l: -o: -F: -J: -L: -R: -D: -b: -c: -e: -m: -S: -W: -w: +',
-      skip: 1,
-    },
-    faketime: { flags: '-fm +', skip: 1 },
-    torsocks: { flags: '+' },
-    gdb: { flags: '--args +' },
-    valgrind: { flags: '+' },
-    chronic: { flags: '-ev +' },
-    ts: { flags: '+' },
-  }),
-);
-
 function unwrapPlain(
   args: readonly Argument[],
-  { flags, skip = 0, skipped = /^/, isTransparent = false }: Wrapper,
+  { flags, skip = 0, skipped = /^/, isTransparent = false, takesText = false }: Wrapper,
 ): Unwrapped {
   const sorted = sortArguments(args, flagList(flags));
-  // With flags unknown to us any later word may be the command: deny rules look at all of them.
-  if (typeof sorted === 'string') return { ...opaque, commands: tailsOf(args) };
-  const scripts = sorted.values.filter(({ flag }) => flag === '-c').map(({ value }) => value.value);
-  const words = sorted.operands.slice(skip);
+  if (typeof sorted === 'string') return anyOf(args);
   // A pattern before the command may bring along words that are taken for it.
-  if (sorted.operands.slice(0, skip).some(({ isGlob, value }) => isGlob || !skipped.test(value)))
-    return { ...opaque, commands: tailsOf(args) };
-  return { commands: words.length > 0 ? [words] : [], scripts, isTransparent: isTransparent && words.length > 0 };
+  if (sorted.operands.slice(0, skip).some(({ isGlob, value }) => isGlob || !skipped.test(value))) return anyOf(args);
+  const words = sorted.operands.slice(skip);
+  const given = sorted.values.flatMap(({ flag, value: { value } }) => {
+    if (/^(-c|--command|--call)$/.test(flag)) return [value];
+    return flag === '-o' && /^\w+command[\s=]/i.test(value) ? [value.replace(/^\w+[\s=]+/, '')] : [];
+  });
+  if (!takesText) {
+    const command = isTransparent ? words : words.slice(firstCommand(words));
+    return {
+      commands: command.length > 0 ? [command] : [],
+      scripts: given,
+      isTransparent: isTransparent && words.length > 0,
+    };
+  }
+  // Behind the operand too: `su root -c text`.
+  const at = words.findIndex(({ value }) => /^(-c|--command)$/.test(value));
+  const later = at === -1 ? [] : words.slice(at + 1, at + 2).map(({ value }) => value);
+  const isText = words.length > 0;
+  return {
+    ...opaque,
+    commands: isText ? [words] : [],
+    scripts: [...given, ...later, ...(isText ? [textOf(words)] : [])],
+  };
+}
+
+/** Behind variables that are set for it: `sudo A=b command`. */
+function firstCommand(words: readonly Argument[]): number {
+  const at = words.findIndex(({ value }) => !/^\w+=/.test(value));
+  return at === -1 ? words.length : at;
+}
+
+const isOperand = ({ value }: Argument) => !value.startsWith('-');
+
+/** Words as one text, without flags before them. */
+function textOf(words: readonly Argument[]): string {
+  const start = Math.max(0, words.findIndex(isOperand));
+  return words
+    .slice(start)
+    .map(({ value }) => value)
+    .join(' ');
+}
+
+/** With flags unknown to us any later word may be the command, or a text with commands: deny rules look at all of them. */
+function anyOf(args: readonly Argument[]): Unwrapped {
+  const values = args.map(({ value }) => value.replace(/^--?[\w-]+=|^(?:-\S*\s+)+/, ''));
+  return {
+    ...opaque,
+    commands: tailsOf(args),
+    scripts: values.filter((value, at) => /\s/.test(value) || value !== args[at]?.value),
+  };
 }
 
 /** Every suffix that starts with a word that is no flag. */
 function tailsOf(args: readonly Argument[]): Argument[][] {
-  return args.slice(0, 8).flatMap(({ value }, index) => (value.startsWith('-') ? [] : [args.slice(index)]));
+  const starts = [...args.keys()].filter((at) => args.slice(at, at + 1).some(isOperand));
+  return starts.slice(0, 12).map((at) => args.slice(at));
+}
+
+const callbackFlags = flagList('-t -d: -n: -O: -s: -u: -C: -c: -F: -A: -G: -P: -S: -W: -X: -o: -abcdefgjksuvprDEI +');
+
+/** Builtins that run the text given with -C. */
+function callback(args: readonly Argument[]): Unwrapped {
+  const sorted = sortArguments(args, callbackFlags);
+  if (typeof sorted === 'string') return anyOf(args);
+  return {
+    ...opaque,
+    scripts: sorted.values.filter(({ flag }) => /^-[CF]$/.test(flag)).map(({ value }) => value.value),
+  };
+}
+
+/** What a shell reads from anything but a file on disk is only known when it runs. */
+const isNoFile = ({ value, isKnown }: Argument) => !isKnown || /^\/(dev|proc)\//.test(value);
+
+function unwrapSource(args: readonly Argument[]): Unwrapped {
+  const file = args.find(({ value }) => value !== '--');
+  return file && !isNoFile(file) ? opaque : { ...opaque, commands: [[someWords]] };
 }
 
 function unwrapShell(args: readonly Argument[]): Unwrapped | undefined {
   if (args.length === 1 && args[0]?.value === '--version') return undefined;
-  const at = args.findIndex(({ value }) => /^-[a-zA-Z]*c[a-zA-Z]*$/.test(value));
-  // Options may stand between -c and the text.
-  const [text] = args.slice(at + 1).filter(({ value }) => !/^[-+]/.test(value));
-  if (at !== -1 && text) return { ...opaque, scripts: [text.value] };
+  const attached = args.find(({ value }) => value.startsWith('--command='));
+  if (attached) return { ...opaque, scripts: [attached.value.slice('--command='.length)] };
+  const { hasText, operands } = shellArguments(args);
+  const [text] = operands;
+  if (hasText && text) return { ...opaque, scripts: [text.value] };
   // Without a file it runs whatever its input says.
-  return text ? opaque : { ...opaque, commands: [[someWords]] };
+  return text && !isNoFile(text) ? opaque : { ...opaque, commands: [[someWords]] };
+}
+
+/** Options may stand between -c and the text, and take words of their own: `-co pipefail text`. */
+function shellArguments(args: readonly Argument[]): { hasText: boolean; operands: Argument[] } {
+  let hasText = false;
+  for (let at = 0; at < args.length; at++) {
+    const value = args[at]?.value ?? '';
+    if (value === '--') return { hasText, operands: args.slice(at + 1) };
+    if (!/^[-+]./.test(value)) return { hasText, operands: args.slice(at) };
+    if (value.startsWith('--')) at += /^--(rcfile|init-file)$/.test(value) ? 1 : 0;
+    else at += value.match(/o/gi)?.length ?? 0;
+    hasText ||= /^-\w*c/.test(value);
+  }
+  return { hasText, operands: [] };
 }
 
 /** What `fd` runs for each file. */
 function unwrapFd(args: readonly Argument[]): Unwrapped | undefined {
-  const at = args.findIndex(({ value }) => /^(-[xX]|--exec|--exec-batch)$/.test(value));
-  return at === -1 ? undefined : { ...opaque, commands: [args.slice(at + 1)] };
+  const at = args.findIndex(({ value }) => fdExec.test(value));
+  if (at === -1) return undefined;
+  const [, attached = ''] = fdExec.exec(args[at]?.value ?? '') ?? [];
+  return { ...opaque, commands: [[...(attached === '' ? [] : [known(attached)]), ...args.slice(at + 1)]] };
 }
+
+/** `-x`, behind flags without a value, or with the name of the program attached. */
+const fdExec = /^(?:-[HIuUsigalL0pqhV1]*[xX]|--exec(?:-batch)?(?:=|$))(.*)$/;
 
 /** With -v these evaluate a subscript. */
 function unwrapQuoted(args: readonly Argument[]): Unwrapped | undefined {
@@ -190,11 +209,13 @@ const envFlags = flagList('-i0v -u: -C: -S: --ignore-environment --null --unset=
 
 function unwrapEnv(args: readonly Argument[]): Unwrapped | undefined {
   const sorted = sortArguments(args, envFlags);
-  if (typeof sorted === 'string') return { ...opaque, commands: tailsOf(args) };
+  if (typeof sorted === 'string') return anyOf(args);
+  const rest = sorted.operands.map(({ value }) => value).join(' ');
   const split = sorted.values
     .filter(({ flag }) => flag === '-S' || flag === '--split-string')
-    .map(({ value }) => value.value);
-  const start = sorted.operands.findIndex(({ value }) => !/^[^=]+=/.test(value));
+    .map(({ value }) => `env ${value.value.replace(/\\[_tnfrv]/g, ' ')} ${rest}`);
+  // A lone `-` empties the environment.
+  const start = sorted.operands.findIndex(({ value }) => value !== '-' && !/^[^=]+=/.test(value));
   const isPlain = sorted.flags.size === 0 && start === 0;
   // Without a command it prints the environment.
   if (args.length === 0) return { ...opaque, isTransparent: true };
@@ -210,7 +231,7 @@ const xargsFlags = flagList(
 /** `input` is what the words from the pipe are known to be. */
 function unwrapXargs(args: readonly Argument[], input?: Argument): Unwrapped {
   const sorted = sortArguments(args, xargsFlags);
-  if (typeof sorted === 'string') return { ...opaque, commands: tailsOf(args) };
+  if (typeof sorted === 'string') return anyOf(args);
   const plainFlags = new Set(['-0', '--null', '-r', '--no-run-if-empty', '-n', '-P', '--max-args', '--max-procs']);
   const isNull = sorted.flags.has('-0') || sorted.flags.has('--null');
   const isPlain = isNull && input !== undefined && [...sorted.flags].every((flag) => plainFlags.has(flag));
@@ -223,52 +244,26 @@ const someWords: Argument = { value: unknownPart, text: '…', isKnown: false, i
 /** Subcommands of git that run what they are told to. */
 function unwrapGit(args: readonly Argument[]): Unwrapped | undefined {
   const values = args.map(({ value }) => value);
-  const isRebase = values.includes('rebase');
+  const scripts = values.flatMap((value, at) => gitText(value, values[at - 1] ?? '', values));
   const at = values.findIndex((value, index) => {
     if (value === 'run') return values[index - 1] === 'bisect';
-    return value === 'foreach' || (isRebase && (value === '--exec' || value === '-x'));
+    return value === 'foreach' || (value === '-x' && values.includes('rebase'));
   });
-  if (at === -1) return undefined;
-  return { ...opaque, commands: tailsOf(args.slice(at + 1)), scripts: [values.slice(at + 1).join(' ')] };
+  if (at === -1) return scripts.length === 0 ? undefined : { ...opaque, scripts };
+  return { ...opaque, commands: tailsOf(args.slice(at + 1)), scripts: [...scripts, values.slice(at + 1).join(' ')] };
 }
 
-const execFlags = new Set(['-exec', '-execdir', '-ok', '-okdir']);
-const isExec = ({ value }: Argument) => execFlags.has(value);
+/** Flags with a command for a value, and settings that name one. */
+const gitFlag =
+  /^--(?:exec?|upload-pack?|receive-pack?|extcmd|open-files-in-pager|(?:env|tree|index|parent|msg|commit|tag-name)-filter)(?:=|$)/;
+const gitSetting =
+  /^[\w.-]*(?:command|pager|editor|helper|textconv|program|cmd|askpass|fsmonitor|process|clean|smudge|driver|alias)[\w.-]*=!?/i;
 
-function unwrapFind(args: readonly Argument[]): Unwrapped | undefined {
-  const { roots, expression } = splitFind(args);
-  const commands: Argument[][] = [];
-  const own: Argument[] = [];
-  let isTransparent = findsOnlyFiles(expression.slice(0, expression.findIndex(isExec)));
-  for (let index = 0; index < expression.length; index++) {
-    const part = expression[index];
-    if (!part) break;
-    if (!isExec(part)) {
-      own.push(part);
-      continue;
-    }
-    const length = expression
-      .slice(index + 1)
-      .findIndex(({ value }, at, rest) => value === ';' || (value === '+' && rest[at - 1]?.value === '{}'));
-    const words = expression.slice(index + 1, length === -1 ? undefined : index + 1 + length);
-    isTransparent &&=
-      part.value === '-exec' && length !== -1 && words.every(({ value }) => value === '{}' || !value.includes('{}'));
-    commands.push(words.map((word) => (word.value === '{}' ? foundBelow(roots) : word)));
-    index += words.length + 1;
-  }
-  if (commands.length === 0) return undefined;
-  return {
-    commands,
-    scripts: [],
-    isTransparent: isTransparent && isConjunction(own) && roots.length === 1,
-    own: [...roots, ...own],
-  };
-}
-
-/** A word for the files a search finds: something below its only root. */
-export function foundBelow(roots: readonly Argument[]): Argument {
-  const [root] = roots;
-  const isPlain = root !== undefined && roots.length === 1 && root.isKnown && !root.value.startsWith('-');
-  const unknown: Argument = { value: unknownPart, text: '{}', isKnown: false, isOpen: false, isGlob: true };
-  return isPlain ? { ...unknown, value: `${root.value}/${unknownPart}`, below: root } : unknown;
+/** The command in one word of git's, as of `--exec=text`. */
+function gitText(value: string, before: string, all: readonly string[]): string[] {
+  if (before === '-c' && gitSetting.test(value)) return [value.replace(gitSetting, '')];
+  if (!before.includes('=') && gitFlag.test(before)) return [value];
+  if (gitFlag.test(value) && value.includes('=')) return [value.replace(gitFlag, '')];
+  const runsText = (all.includes('rebase') && /^-x./.test(value)) || (all.includes('grep') && /^-O./.test(value));
+  return runsText ? [value.slice(2)] : [];
 }
