@@ -137,6 +137,11 @@ export const fixed = {
     ['core/src/process/analyze-command.ts', 'maxPaths', 'Paths in it; more ask'],
     ['core/src/process/settle-paths.ts', 'maxLooks', 'Looks at the disk to understand it; more ask'],
     ['core/src/process/settle-paths.ts', 'maxLinks', 'Links followed to see whether a path of it leads into /proc'],
+    [
+      'core/src/process/secret-trees.ts',
+      'maxEntries',
+      'Names below a directory it searches that are looked at for secrets, beyond those that start like one',
+    ],
     ['core/src/process/analyze-command.ts', 'maxPrograms', 'Programs in it; more ask'],
     ['core/src/process/tracked-links.ts', 'maxIndexBytes', 'Bytes of the index that `git grep` is judged by; more ask'],
     ['core/src/process/tracked-links.ts', 'maxDirectories', 'Directories in it; more ask'],

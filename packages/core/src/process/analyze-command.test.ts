@@ -851,3 +851,31 @@ test('what a path through /proc/self means is not known here', async () => {
     expect(reads.filter((read) => isWithin(above, read))).toEqual([]);
   }
 });
+
+// SA15
+test.each(['grep -r foo .', 'rg foo', 'find . -type f -exec cat {} +', 'find . -type f -print0 | xargs -0 cat'])(
+  'a secret in an ordinary directory below the searched one makes %s ask',
+  async (command) => {
+    const root = tempDirectory({ 'a/b/c/.netrc': '', 'node_modules/x/.npmrc': '', 'src/a.ts': '' });
+    expect((await analyzeIn(root, command)).doubts).toEqual([
+      `It would search ${join(root, 'a/b/c/.netrc')}, which holds keys or credentials.`,
+    ]);
+    expect((await analyzeIn(join(root, 'src'), command)).isReadOnly).toBe(true);
+  },
+);
+
+test('the look for secrets follows no link, and ends where there are very many files', async () => {
+  const outside = tempDirectory({ '.netrc': '' });
+  const root = tempDirectory(Object.fromEntries(Array.from({ length: 2100 }, (_, at) => [`many/${at}`, ''])));
+  mkdirSync(join(root, 'many/deep'));
+  writeFileSync(join(root, 'many/deep/.netrc'), '');
+  symlinkSync(outside, join(root, 'link'));
+  expect((await analyzeIn(root, 'grep -r foo .')).isReadOnly).toBe(true);
+});
+
+test.each(["-name '*.json'", "-name '*'", "-name '*.c*'", "-path './src/*'", "-regex '.*\\.ts'", '-name config.json'])(
+  'a search by %s is none for secrets',
+  async (tests) => {
+    expect((await analyze(`find . -type f ${tests} -exec cat {} +`)).isReadOnly).toBe(true);
+  },
+);

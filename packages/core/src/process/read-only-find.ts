@@ -2,6 +2,7 @@ import { unknownPart } from './command-analysis.js';
 import type { Argument } from './expand-word.js';
 import { here } from './program-spec.js';
 import type { Effects } from './read-arguments.js';
+import { seeksSecret } from './secret-trees.js';
 
 /** Parts of a find expression that only test, without a value. */
 const plainTests = new Set(
@@ -17,6 +18,10 @@ const valueTests = new Set(
     '-amin -ctime -cmin -maxdepth -mindepth -perm -user -group -uid -gid -links -inum -fstype -regextype -used -newermt'
   ).split(' '),
 );
+const nameTests = new Set('-name -iname -path -ipath -wholename -iwholename'.split(' '));
+const regexTests = new Set(['-regex', '-iregex']);
+/** `.*\.(c|h)`: any other expression may be one for the names of secrets. */
+const plainEnding = /^\.\*\\?\.[\w()|\\]+$/;
 const fileTests = new Set(['-newer', '-anewer', '-cnewer', '-samefile']);
 /** With these a file may be acted on that not every test holds for. */
 const branches = new Set(['-o', '-or', '-not', '!', '(', ')', ',']);
@@ -61,7 +66,8 @@ export function isConjunction(expression: readonly Argument[]): boolean {
 
 /**
  * Whether what comes after this start of an expression sees nothing but regular files, no links, so that reading them
- * stays below the searched directory: tests alone, which print and run nothing, `-type f` among them.
+ * stays below the searched directory: tests alone, which print and run nothing, `-type f` among them, none for the name
+ * of a secret.
  */
 export function findsOnlyFiles(start: readonly Argument[]): boolean {
   let isFile = false;
@@ -69,8 +75,13 @@ export function findsOnlyFiles(start: readonly Argument[]): boolean {
     const value = start[index]?.value ?? '';
     if (plainTests.has(value)) continue;
     if (!valueTests.has(value) && !fileTests.has(value)) return false;
-    isFile ||= value === '-type' && start[index + 1]?.value === 'f';
-    index++;
+    const next = start[++index]?.value ?? '';
+    isFile ||= value === '-type' && next === 'f';
+    if (maySeekSecret(value, next)) return false;
   }
   return isFile;
+}
+
+function maySeekSecret(test: string, value: string): boolean {
+  return regexTests.has(test) ? !plainEnding.test(value) : nameTests.has(test) && seeksSecret(value);
 }
