@@ -2,7 +2,7 @@ import { unknownPart } from './command-analysis.js';
 import type { Argument } from './expand-word.js';
 import { flagList, sortArguments } from './read-arguments.js';
 import { unwrapFind } from './unwrap-find.js';
-import { isLoader, looseWrappers, runners, type Unwrapped, type Wrapper, wrappers } from './wrappers.js';
+import { isLoader, looseWrappers, runners, textFlags, type Unwrapped, type Wrapper, wrappers } from './wrappers.js';
 
 /** How much there is to read in it. */
 export const workOf = ({ commands, scripts }: Unwrapped): number =>
@@ -16,8 +16,19 @@ export function unwrap(name: string, args: readonly Argument[], input?: Argument
   if (looseWrappers.has(name) || isLoader(name)) return anyOf(args);
   const at = args.findIndex(({ value }) => runners.get(name)?.includes(value));
   if (at !== -1) return anyOf(args.slice(at + 1));
+  const scripts = textsAmong(args, textFlags.get(name));
+  if (scripts.length > 0) return { ...opaque, scripts };
   const wrapper = wrappers.get(name);
   return wrapper && unwrapPlain(args, wrapper);
+}
+
+/** What flags that take a command have for a value, attached or as the next word. */
+function textsAmong(args: readonly Argument[], flag: RegExp | undefined): string[] {
+  return args.flatMap(({ value }, at) => {
+    if (!flag?.test(value)) return [];
+    const attached = value.replace(flag, '');
+    return attached === '' ? args.slice(at + 1, at + 2).map((next) => next.value) : [attached];
+  });
 }
 
 const known = (value: string): Argument => ({ value, text: value, isKnown: true, isOpen: false });
@@ -45,6 +56,9 @@ const specialWrappers: ReadonlyMap<string, (args: readonly Argument[]) => Unwrap
     complete: callback,
     // `hash -p file name` makes a name stand for a program.
     hash: (args: readonly Argument[]) => ({ ...opaque, commands: args.map((word) => [word, someWords]) }),
+    // Jobs for later, from their input.
+    at: () => ({ ...opaque, commands: [[someWords]] }),
+    batch: () => ({ ...opaque, commands: [[someWords]] }),
     let: evaluated,
     declare: evaluated,
     typeset: evaluated,
@@ -157,7 +171,7 @@ function callback(args: readonly Argument[]): Unwrapped {
 }
 
 /** What a shell reads from anything but a file on disk is only known when it runs. */
-const isNoFile = ({ value, isKnown }: Argument) => !isKnown || /^\/(dev|proc)\//.test(value);
+const isNoFile = ({ value, isKnown }: Argument) => !isKnown || value === '-' || /^\/(dev|proc)\//.test(value);
 
 function unwrapSource(args: readonly Argument[]): Unwrapped {
   const file = args.find(({ value }) => value !== '--');
@@ -166,8 +180,7 @@ function unwrapSource(args: readonly Argument[]): Unwrapped {
 
 function unwrapShell(args: readonly Argument[]): Unwrapped | undefined {
   if (args.length === 1 && args[0]?.value === '--version') return undefined;
-  const attached = args.find(({ value }) => value.startsWith('--command='));
-  if (attached) return { ...opaque, scripts: [attached.value.slice('--command='.length)] };
+  if (args.some(({ value }) => value.startsWith('--command'))) return anyOf(args);
   const { hasText, operands } = shellArguments(args);
   const [text] = operands;
   if (hasText && text) return { ...opaque, scripts: [text.value] };
@@ -247,7 +260,7 @@ function unwrapGit(args: readonly Argument[]): Unwrapped | undefined {
   const scripts = values.flatMap((value, at) => gitText(value, values[at - 1] ?? '', values));
   const at = values.findIndex((value, index) => {
     if (value === 'run') return values[index - 1] === 'bisect';
-    return value === 'foreach' || (value === '-x' && values.includes('rebase'));
+    return value === 'foreach' || (value === '-x' && /\b(rebase|difftool)\b/.test(values.join(' ')));
   });
   if (at === -1) return scripts.length === 0 ? undefined : { ...opaque, scripts };
   return { ...opaque, commands: tailsOf(args.slice(at + 1)), scripts: [...scripts, values.slice(at + 1).join(' ')] };
@@ -255,7 +268,7 @@ function unwrapGit(args: readonly Argument[]): Unwrapped | undefined {
 
 /** Flags with a command for a value, and settings that name one. */
 const gitFlag =
-  /^--(?:exec?|upload-pack?|receive-pack?|extcmd|open-files-in-pager|(?:env|tree|index|parent|msg|commit|tag-name)-filter)(?:=|$)/;
+  /^--(?:exec?|upload-p\w*|receive-p\w*|extc\w*|open-f[\w-]*|(?:env|tree|index|parent|msg|commit|tag-name)-filter)(?:=|$)/;
 const gitSetting =
   /^[\w.-]*(?:command|pager|editor|helper|textconv|program|cmd|askpass|fsmonitor|process|clean|smudge|driver|alias)[\w.-]*=!?/i;
 

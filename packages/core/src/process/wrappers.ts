@@ -105,3 +105,14 @@ export const runners: ReadonlyMap<string, readonly string[]> = new Map([
   ['bundle', ['exec']],
   ['composer', ['exec']],
 ]);
+
+/** Flags of other programs that take a command. */
+export const textFlags: ReadonlyMap<string, RegExp> = new Map([
+  [
+    'tar',
+    /^(?:--checkpoint-action=exec=|(?:--to-command|--use-compress-program|--rsh-command|--info-script)(?:=|$)|-I)/,
+  ],
+  ['rsync', /^(?:(?:--rsh|--rsync-path)(?:=|$)|-e)/],
+  ['man', /^(?:--pager(?:=|$)|-P)/],
+  ['make', /^(?:--eval(?:=|$)|SHELL=)/],
+]);
