@@ -18,6 +18,8 @@ type PathTest = (path: string) => boolean;
 
 /** Files below a searched directory that rules are compared with. */
 const maxLooks = 20_000;
+/** Would use that up in every project, and hold nothing that is one's own; a rule that names them holds all the same. */
+const skipped = new Set(['.git', 'node_modules']);
 
 /**
  * Patterns as in `.gitignore`, and with braces: `//etc/**` absolute, `~/x`, `/src/**` and `*.env` in the project, `./x`
@@ -116,7 +118,7 @@ function someBelow(start: string, test: PathTest): boolean | undefined {
     for (const entry of entries) {
       const path = join(directory, entry.name);
       if (test(path)) return true;
-      if (entry.isDirectory()) directories.push(path);
+      if (entry.isDirectory() && !skipped.has(entry.name)) directories.push(path);
     }
   }
   return false;

@@ -268,7 +268,12 @@ test('searches can leave out what may not be read', () => {
 
 // SA16
 test('what may not be read may not be searched either, by a command that says which tree it searches', () => {
-  const root = tempDirectory({ 'secrets/plan.txt': '', 'src/deep/a.ts': '', 'src/key.pem': '' });
+  const root = tempDirectory({
+    'secrets/plan.txt': '',
+    'src/deep/a.ts': '',
+    'src/key.pem': '',
+    'node_modules/a/b.crt': '',
+  });
   symlinkSync(join(root, 'secrets'), join(root, 'src', 'link'));
   const bases = { home: '/home/me', root, cwd: root };
   const verdict = (deny: string, place: string, list: 'deny' | 'ask' = 'deny') =>
@@ -283,6 +288,10 @@ test('what may not be read may not be searched either, by a command that says wh
   expect(verdict('read_file(/secrets/**)', '.', 'ask')).toBe('ask');
   expect(verdict('read_file(/secrets/plan.txt)', '.')).toBe('deny');
   expect(verdict('read_file(*.pem)', '.')).toBe('deny');
+  expect(verdict('read_file(*.crt)', '.')).toBe('allow');
+  expect(verdict('read_file(*.crt)', 'node_modules')).toBe('deny');
+  expect(verdict('read_file(/node_modules/a/*.crt)', '.')).toBe('deny');
+  expect(verdict('read_file(node_modules)', '.')).toBe('deny');
   expect(verdict('read_file(*.pem)', 'secrets')).toBe('allow');
   expect(verdict('read_file(*.pem)', 'src/deep/a.ts')).toBe('allow');
   expect(verdict('read_file(/secrets/**)', 'src')).toBe('allow');
