@@ -10,15 +10,19 @@ const manyFiles = 10_000;
 const program = `
 const { parentPort, workerData: answered } = require('node:worker_threads');
 const { statSync } = require('node:fs');
-parentPort.on('message', (paths) => {
-  const times = Float64Array.from(paths.split('\\0'), (path) => {
-    try {
-      const stat = statSync(/[\\x80-\\xff]/.test(path) ? Buffer.from(path, 'latin1') : path, { throwIfNoEntry: false });
-      return stat?.isFile() === true ? stat.mtimeMs : NaN;
-    } catch (error) {
-      return error.code === 'ELOOP' ? NaN : -Infinity;
-    }
-  });
+const timeOf = (path) => {
+  try {
+    const stat = statSync(/[\\x80-\\xff]/.test(path) ? Buffer.from(path, 'latin1') : path, { throwIfNoEntry: false });
+    return stat?.isFile() === true ? stat.mtimeMs : NaN;
+  } catch (error) {
+    return error.code === 'ELOOP' ? NaN : -Infinity;
+  }
+};
+parentPort.on('message', (text) => {
+  const paths = text.split('\\0');
+  // A loop: what makes an array from another one takes twice as long.
+  const times = new Float64Array(paths.length);
+  for (let index = 0; index < paths.length; index++) times[index] = timeOf(paths[index]);
   Atomics.add(answered, 0, 1);
   parentPort.postMessage(times, [times.buffer]);
 });`;
