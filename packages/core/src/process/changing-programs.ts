@@ -6,12 +6,12 @@ import type { Effects } from './read-arguments.js';
 export function knownChanges(
   name: string,
   args: readonly Argument[],
-): Pick<Effects, 'reads' | 'writes' | 'usesNetwork'> {
+): Pick<Effects, 'reads' | 'searches' | 'writes' | 'usesNetwork'> {
   const files = writers.get(name)?.(args) ?? {};
   return { ...files, usesNetwork: usesNetwork(name, args) };
 }
 
-type FileUse = (args: readonly Argument[]) => Pick<Effects, 'reads' | 'writes'>;
+type FileUse = (args: readonly Argument[]) => Pick<Effects, 'reads' | 'searches' | 'writes'>;
 
 const isOperand = ({ value }: Argument) => !value.startsWith('-') || value === '-';
 
@@ -56,9 +56,14 @@ const places: FileUse = (args) => {
   );
   return { reads: sources, writes: [...targets, ...inside] };
 };
+/** The same of a directory with all that is in it. */
+const copies: FileUse = (args) => {
+  const { reads = [], writes = [] } = places(args);
+  return { reads, searches: reads, writes };
+};
 const moves: FileUse = (args) => {
   const { reads = [], writes = [] } = places(args);
-  return { reads, writes: [...reads, ...writes] };
+  return { reads, searches: reads, writes: [...reads, ...writes] };
 };
 
 const writers: ReadonlyMap<string, FileUse> = new Map([
@@ -66,7 +71,8 @@ const writers: ReadonlyMap<string, FileUse> = new Map([
     (name): [string, FileUse] => [name, writesAll],
   ),
   ...['chmod', 'chown', 'chgrp', 'setfacl', 'chattr'].map((name): [string, FileUse] => [name, writesAfterFirst]),
-  ...['cp', 'install', 'ln', 'rsync', 'scp', 'link'].map((name): [string, FileUse] => [name, places]),
+  ...['cp', 'rsync', 'scp'].map((name): [string, FileUse] => [name, copies]),
+  ...['install', 'ln', 'link'].map((name): [string, FileUse] => [name, places]),
   ['mv', moves],
   ['sed', (args) => (args.some(({ value }) => /^-[a-zA-Z]*i|^--in-place/.test(value)) ? writesAll(args) : {})],
   ['perl', (args) => (args.some(({ value }) => /^-[a-zA-Z]*i/.test(value)) ? writesAll(args) : {})],

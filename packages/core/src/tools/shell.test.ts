@@ -323,12 +323,15 @@ test.each(['loop', 'loop/a', 'a'.repeat(300), `${'a/'.repeat(2_500)}a`])(
   },
 );
 
-test.each(['grep -rh TOP .', 'rg TOP', 'git grep TOP', 'find . -name plan.txt -type f -exec cat {} +'])(
-  'rules see that %s reads all that lies below a directory',
-  async (command) => {
-    const { tool, root } = await shellTool({ analyze: analyzeCommand });
-    expect(await tool.getTargets({ command })).toContainEqual(
-      expect.objectContaining({ type: 'path', access: 'read', path: root, isTree: true }),
-    );
-  },
-);
+test.each([
+  'grep -rh TOP .',
+  'rg TOP',
+  'git grep TOP',
+  'find . -name plan.txt -type f -exec cat {} +',
+  'cp -r . /tmp/x',
+])('rules see that %s reads all that lies below a directory', async (command) => {
+  const { tool, root } = await shellTool({ analyze: analyzeCommand });
+  expect(await tool.getTargets({ command })).toContainEqual(
+    expect.objectContaining({ type: 'path', access: 'read', path: root, isTree: true }),
+  );
+});
