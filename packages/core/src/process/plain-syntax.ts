@@ -4,6 +4,9 @@
  * and few people who only look at something write them.
  */
 export function richSyntax(command: string): string | undefined {
+  const substitution = command.search(/[$<>]\(/);
+  if (substitution !== -1 && /\bcase\b/.test(command.slice(substitution)))
+    return 'It has a case inside a substitution.';
   return rich.find(([, pattern]) => pattern.test(command))?.[0];
 }
 
@@ -23,5 +26,4 @@ const rich: readonly (readonly [why: string, pattern: RegExp])[] = [
   ['It calculates with more than numbers.', new RegExp(String.raw`\$(?:\[|\((?=\()(?!${plainArithmetic}))`)],
   ['It has a variable right before a brace.', /\$[A-Za-z_]\w*\{/],
   ['It has a ~ in or behind braces.', /[{},]~/],
-  ['It has a case inside a substitution.', /[$<>]\([\s\S]*\bcase\b/],
 ];
