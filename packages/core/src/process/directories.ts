@@ -18,6 +18,8 @@ export function directoryAfter(
   const [target, ...others] = args[0]?.value === '--' ? args.slice(1) : args;
   const path = target?.value ?? home;
   const isPlain = others.length === 0 && (target?.isKnown ?? true) && !path.startsWith('-') && path !== '';
+  // What a stream or a process leads to is another thing for everybody.
+  if (/^\/+(dev|proc)(\/|$)/.test(path)) return undefined;
   // The shell resolves `a/..` by text, other programs by the file system: such a path would mean two places.
   if (!isPlain || /[^/.][^/]*\/+\.\.(\/|$)/.test(path)) return undefined;
   const ok = path.startsWith('/') ? [join('/', path)] : cwds.map((cwd) => join(cwd, path));

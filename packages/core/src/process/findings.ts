@@ -79,4 +79,4 @@ export class Findings {
 const isNoDirectory = (path: string) => [substitutedPipe, '/dev/null', '/dev/zero'].includes(path);
 
 /** What a stream leads to is judged where the shell opens it. */
-const isStream = (path: string) => isNoDirectory(path) || /^\/dev\/(stdin|stdout|stderr|fd\/\d+)$/.test(path);
+export const isStream = (path: string) => isNoDirectory(path) || /^\/dev\/(stdin|stdout|stderr|fd\/\d+)$/.test(path);

@@ -1,15 +1,15 @@
 import { type Argument, type ExpansionScope, expandWord } from './expand-word.js';
 import { findsOnlyFiles, splitFind } from './read-only-find.js';
-import type { ShellNode } from './shell-syntax.js';
+import type { Redirection, ShellNode } from './shell-syntax.js';
 import { foundBelow } from './unwrap-find.js';
+
+const isDiscarding = ({ operator, target }: Redirection) => operator === '>' && target.text === '/dev/null';
 
 /** What a search hands down a pipe to the next command, when every name arrives whole and lies below one directory. */
 export function filesBetween(from: ShellNode | undefined, to: ShellNode, scope: ExpansionScope): Argument | undefined {
   if (from?.type !== 'command' || to.type !== 'command') return undefined;
   // Messages must not run into the names, nor another file or a substitution's own reading take their place.
-  if (from.redirections.some(({ operator }) => operator === '>&' || operator.startsWith('&'))) return undefined;
-  if (to.redirections.some(({ operator, target }) => operator.startsWith('<') || target.scripts.length > 0))
-    return undefined;
+  if (![...from.redirections, ...to.redirections].every(isDiscarding)) return undefined;
   if (to.words.some(({ scripts }) => scripts.length > 0)) return undefined;
   const [name, ...args] = from.words.flatMap((word) => expandWord(word, scope));
   if (name?.value !== 'find' || args.at(-1)?.value !== '-print0') return undefined;

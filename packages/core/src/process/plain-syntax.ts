@@ -25,5 +25,6 @@ const rich: readonly (readonly [why: string, pattern: RegExp])[] = [
   ['It expands a parameter in an unusual way.', new RegExp(String.raw`\$\{(?!${plainParameter})`)],
   ['It calculates with more than numbers.', new RegExp(String.raw`\$(?:\[|\((?=\()(?!${plainArithmetic}))`)],
   ['It has a variable right before a brace.', /\$[A-Za-z_]\w*\{/],
+  ['It has a <(…) in the middle of a word.', /[^\s(;|&][<>]\(/],
   ['It has a ~ in or behind braces.', /[{},]~/],
 ];

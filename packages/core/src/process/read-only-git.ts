@@ -38,7 +38,9 @@ export const judgeGit: Judge = (args) => {
 
 /** `git grep` reads the files themselves, unless it is told to search what is stored. */
 function trackedFiles([subcommand, ...args]: readonly Argument[]): Argument[] {
-  return subcommand?.value === 'grep' && !args.some(({ value }) => value === '--cached') ? [here] : [];
+  const end = args.findIndex(({ value }) => value === '--');
+  const flags = end === -1 ? args : args.slice(0, end);
+  return subcommand?.value === 'grep' && !flags.some(({ value }) => value === '--cached') ? [here] : [];
 }
 
 /** What a subcommand does whose paths are seen from a directory to which git changes first. */

@@ -246,6 +246,43 @@ describe.skipIf(!hasProgram('bwrap'))('a sandbox that waits', { retry: 2 }, () =
     expect((await run('echo again')).text).toBe('again\n');
   });
 
+  test('is not started by a command that ends after all was closed', async () => {
+    const { root, run, close } = session();
+    const running = run('read -t 0.3 x <> <(:); true');
+    await expect.poll(() => processesWith(root).length).toBeGreaterThan(0);
+    await close();
+    await running;
+    // Longer than the pause after which the next ones would be started.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(waiting(root)).toEqual([]);
+  });
+
+  test('ends when nobody can say whether it fits', async () => {
+    const { root, prepare, run, ready } = session();
+    const plain = await prepare();
+    let isBroken = false;
+    const wrap = (argv: readonly string[]) => {
+      if (isBroken) throw new Error('no descriptors left');
+      return plain?.(argv) ?? { argv };
+    };
+    await run('true', { wrap });
+    await ready();
+    isBroken = true;
+    await expect(run('true', { wrap })).rejects.toThrow('no descriptors left');
+    await expect.poll(() => waiting(root)).toEqual([]);
+  });
+
+  test('is not waited for when it does not get ready', async () => {
+    const { root, prepare, run } = session();
+    const plain = await prepare();
+    const isWaiter = (argv: readonly string[]) => argv.some((word) => word.includes('LATHE_LENGTH'));
+    const wrap = (argv: readonly string[]) =>
+      plain?.(isWaiter(argv) ? ['/bin/bash', '-c', 'exec sleep 300', ...argv] : argv) ?? { argv };
+    await run('true', { wrap });
+    await expect.poll(() => waiting(root).length).toBeGreaterThan(0);
+    expect((await run('echo out', { wrap })).text).toBe('out\n');
+  });
+
   // RS02
   test('leaves no process and no name behind when its command is aborted', async () => {
     const { root, run, ready, close } = session();

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { closeSync, readFileSync, realpathSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { CallMark } from './call-mark.js';
 import type { CommandRequest, Launch, Started } from './running-command.js';
@@ -20,6 +20,8 @@ export interface WaitingSandbox extends Started {
 
 /** Several are made in little more time than one, because most of it is spent waiting for the kernel. */
 const maxSpares = 4;
+/** One that takes longer to be ready is of no use. */
+const patienceMs = 250;
 /** So that whoever asked for the last command has its result and goes on. */
 const restMs = 20;
 /** What a shell takes as one argument. */
@@ -53,6 +55,7 @@ export class ReadySandboxes {
   #rest: NodeJS.Timeout | undefined;
   /** What they are for. */
   #place: SandboxPlace | undefined;
+  #isClosed = false;
 
   constructor(start: (place: SandboxPlace) => Promise<WaitingSandbox>, waitMs: number) {
     this.#start = start;
@@ -78,7 +81,7 @@ export class ReadySandboxes {
     clearTimeout(this.#rest);
     for (const spare of this.#spares) {
       this.#spares.delete(spare);
-      const started = (await spare)?.become(request, wrap);
+      const started = await (await spare)?.become(request, wrap);
       if (started !== undefined) return started;
     }
     return undefined;
@@ -86,8 +89,8 @@ export class ReadySandboxes {
 
   /** Settles when no sandbox waits any more. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     clearTimeout(this.#rest);
-    this.#place = undefined;
     const spares = [...this.#spares];
     this.#spares.clear();
     await Promise.all(spares.map(async (spare) => (await spare)?.end()));
@@ -97,7 +100,7 @@ export class ReadySandboxes {
     if (wrap === undefined) return;
     const place = { cwd, env, wrap };
     this.#place = place;
-    while (this.#place === place && this.#spares.size < maxSpares) {
+    while (!this.#isClosed && this.#place === place && this.#spares.size < maxSpares) {
       this.#add(place);
       // Starting a process holds up everything else for a moment.
       await nextTurn();
@@ -108,7 +111,7 @@ export class ReadySandboxes {
     const spare = this.#start(place).then(
       (sandbox) => {
         void sandbox.exited.then(() => this.#spares.delete(spare));
-        return Spare.open(sandbox, this.#waitMs);
+        return new Spare(sandbox, this.#waitMs);
       },
       () => undefined,
     );
@@ -116,41 +119,51 @@ export class ReadySandboxes {
   }
 }
 
-/** One waiting sandbox, until it has its command or is ended. */
+/** One sandbox until it has its command or is ended. */
 class Spare {
+  static readonly #all = new Set<Spare>();
+  static readonly #endAll = () => {
+    for (const spare of Spare.#all) spare.#kill();
+  };
+
+  /** Settles when the program in it waits, with false when it never will. */
+  readonly #isReady: Promise<boolean>;
   readonly #sandbox: WaitingSandbox;
   readonly #idle: NodeJS.Timeout;
-  readonly #onExit = () => this.#kill();
   #mounts: string | undefined;
   #isOver = false;
-
-  /** Settles when the program in it waits; with `undefined` when it never will. */
-  static async open(sandbox: WaitingSandbox, waitMs: number): Promise<Spare | undefined> {
-    const spare = new Spare(sandbox, waitMs);
-    const { channel, process: child, pid, exited, launch } = sandbox;
-    await Promise.race([once(channel, 'data'), exited]);
-    spare.#mounts = mountsOf(pid);
-    // Something that it covers may have been moved or replaced while it was made.
-    if (spare.#isOver || !hasMounts(spare.#mounts, launch)) return spare.end().then(() => undefined);
-    // From here on it must not keep a Lathe alive that has nothing else to do.
-    channel.unref();
-    child.unref();
-    return spare;
-  }
 
   constructor(sandbox: WaitingSandbox, waitMs: number) {
     this.#sandbox = sandbox;
     this.#idle = setTimeout(() => void this.end(), waitMs);
     this.#idle.unref();
-    process.once('exit', this.#onExit);
+    if (Spare.#all.size === 0) process.once('exit', Spare.#endAll);
+    Spare.#all.add(this);
     sandbox.channel.on('error', () => undefined);
     void sandbox.exited.then(() => this.#giveUp());
+    this.#isReady = this.#getReady();
   }
 
-  /** Never tried twice: what does not fit is ended. */
-  become(request: CommandRequest, wrap: SandboxPlace['wrap']): Started | undefined {
+  async #getReady(): Promise<boolean> {
+    const { channel, process: child, pid, exited, launch } = this.#sandbox;
+    await Promise.race([once(channel, 'data').catch(() => exited), exited]);
+    this.#mounts = mountsOf(pid);
+    // Something that it covers may have been moved or replaced while it was made.
+    if (this.#isOver || !hasMounts(this.#mounts, launch)) {
+      void this.end();
+      return false;
+    }
+    // From here on it must not keep a Lathe alive that has nothing else to do.
+    channel.unref();
+    child.unref();
+    return true;
+  }
+
+  /** Never tried twice: what does not fit, or takes too long, is ended. */
+  async become(request: CommandRequest, wrap: SandboxPlace['wrap']): Promise<Started | undefined> {
     const { launch, channel, mark, process: child } = this.#sandbox;
-    const fresh = this.#launchLike(request, wrap);
+    const isReady = await Promise.race([this.#isReady, wait(patienceMs, false, { ref: false })]);
+    const fresh = isReady ? this.#launchLike(request, wrap) : undefined;
     if (fresh === undefined) {
       void this.end();
       return undefined;
@@ -168,10 +181,14 @@ class Spare {
     const { place, waiter, launch, pid } = this.#sandbox;
     const isPlain = Buffer.byteLength(command) <= maxCommandBytes && !command.includes('\0');
     if (this.#isOver || !isPlain || cwd !== place.cwd || !isDeepStrictEqual(env, place.env)) return undefined;
-    const { descriptors = [], ...fresh } = wrap(waiter);
-    for (const descriptor of descriptors) closeSync(descriptor);
-    if (isDeepStrictEqual(fresh.argv, launch.argv) && mountsOf(pid) === this.#mounts) return fresh;
-    fresh.release?.({ hasRun: false });
+    try {
+      const { descriptors = [], ...fresh } = wrap(waiter);
+      for (const descriptor of descriptors) closeSync(descriptor);
+      if (isDeepStrictEqual(fresh.argv, launch.argv) && mountsOf(pid) === this.#mounts) return fresh;
+      fresh.release?.({ hasRun: false });
+    } catch {
+      // Whoever starts one anew is told.
+    }
     return undefined;
   }
 
@@ -204,7 +221,8 @@ class Spare {
   #settle(): void {
     this.#isOver = true;
     clearTimeout(this.#idle);
-    process.removeListener('exit', this.#onExit);
+    Spare.#all.delete(this);
+    if (Spare.#all.size === 0) process.removeListener('exit', Spare.#endAll);
   }
 }
 

@@ -42,5 +42,7 @@ test.each(['2', '3', '4'])(
     expect(await isUnasked('git grep x')).toBe(false);
     expect(await isUnasked('cd dir && git grep x')).toBe(false);
     expect(await isUnasked('git -C dir grep x')).toBe(false);
+    // Only a path there.
+    expect(await isUnasked('git grep x -- --cached .')).toBe(false);
   },
 );

@@ -23,8 +23,9 @@ export function unwrapFind(args: readonly Argument[]): Unwrapped | undefined {
       .slice(index + 1)
       .findIndex(({ value }, at, rest) => value === ';' || (value === '+' && rest[at - 1]?.value === '{}'));
     const words = expression.slice(index + 1, length === -1 ? undefined : index + 1 + length);
-    isTransparent &&=
-      part.value === '-exec' && length !== -1 && words.every(({ value }) => value === '{}' || !value.includes('{}'));
+    // A word that is only known when it runs could be the `;` that ends the command.
+    const isPlain = words.every(({ value, isKnown }) => value === '{}' || (isKnown && !value.includes('{}')));
+    isTransparent &&= part.value === '-exec' && length !== -1 && isPlain;
     commands.push(words.map((word) => (word.value === '{}' ? foundBelow(roots) : word)));
     index += words.length + 1;
   }
