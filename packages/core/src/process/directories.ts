@@ -10,6 +10,14 @@ export interface Outcome {
 /** No directory of a sane project has a longer path. */
 const maxLength = 1024;
 
+const oddPaths = [
+  /^-/,
+  // What a stream or a process leads to is another thing for everybody.
+  /^\/+(dev|proc)(\/|$)/,
+  // The shell resolves `a/..` by text, other programs by the file system: such a path would mean two places.
+  /[^/.][^/]*\/+\.\.(\/|$)/,
+];
+
 /** Where `cd` leads; `undefined` when only the run can tell. */
 export function directoryAfter(
   args: readonly Argument[],
@@ -17,11 +25,8 @@ export function directoryAfter(
 ): Outcome | undefined {
   const [target, ...others] = args[0]?.value === '--' ? args.slice(1) : args;
   const path = target?.value ?? home;
-  const isPlain = others.length === 0 && (target?.isKnown ?? true) && !path.startsWith('-') && path !== '';
-  // What a stream or a process leads to is another thing for everybody.
-  if (/^\/+(dev|proc)(\/|$)/.test(path)) return undefined;
-  // The shell resolves `a/..` by text, other programs by the file system: such a path would mean two places.
-  if (!isPlain || /[^/.][^/]*\/+\.\.(\/|$)/.test(path)) return undefined;
+  const isPlain = others.length === 0 && (target?.isKnown ?? true) && path !== '';
+  if (!isPlain || oddPaths.some((pattern) => pattern.test(path))) return undefined;
   const ok = path.startsWith('/') ? [join('/', path)] : cwds.map((cwd) => join(cwd, path));
   return ok.every((directory) => directory.length <= maxLength) ? { ok, failed: cwds } : undefined;
 }

@@ -79,4 +79,7 @@ export class Findings {
 const isNoDirectory = (path: string) => [substitutedPipe, '/dev/null', '/dev/zero'].includes(path);
 
 /** What a stream leads to is judged where the shell opens it. */
-export const isStream = (path: string) => isNoDirectory(path) || /^\/dev\/(stdin|stdout|stderr|fd\/\d+)$/.test(path);
+const isStream = (path: string) => isNoDirectory(path) || /^\/dev\/(stdin|stdout|stderr|fd\/\d+)$/.test(path);
+
+/** By such a name, what was opened to be read can be opened once more, to be written. */
+export const isOpenStream = (path: string): boolean => isStream(path) && path !== '/dev/null';

@@ -2,7 +2,7 @@ import { hostsIn } from './changing-programs.js';
 import { type AnalysisOptions, substitutedPipe, unknownPart } from './command-analysis.js';
 import { directoryAfter, mayMove, type Outcome, union } from './directories.js';
 import { type Argument, type ExpansionScope, expandWord, isFilePattern } from './expand-word.js';
-import { Findings, isStream, type PlacedSegment } from './findings.js';
+import { Findings, isOpenStream, type PlacedSegment } from './findings.js';
 import { type Judgement, judgeCommand } from './judge-command.js';
 import { parseCommand } from './parse-command.js';
 import { filesBetween } from './piped-files.js';
@@ -283,8 +283,7 @@ export class CommandWalk {
       return this.findings.doubt(`${word.value} is a network connection.`);
     }
     const isRead = operator === '<';
-    // What was opened to be read may be opened once more to be written.
-    if (operator === '<&' || (!isRead && isStream(word.value) && word.value !== '/dev/null'))
+    if (operator === '<&' || (!isRead && isOpenStream(word.value)))
       return this.findings.doubt(`Where ${target.text} leads is only known when it runs.`);
     this.findings[isRead ? 'reads' : 'redirections'].push(...this.findings.places(word, scope.cwds));
   }
