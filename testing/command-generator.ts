@@ -102,6 +102,12 @@ const redirections = [
   '< src',
   '3< linkdir',
   '3< .',
+  '3< a.txt',
+  '>/dev/fd/3',
+  '>>/dev/stdin',
+  '2>/dev/stdout',
+  '0>&3',
+  '3< <(ls)',
 ];
 const prefixes = [
   'LC_ALL=C',
@@ -229,6 +235,9 @@ const programs: readonly (readonly [name: string, flags: readonly string[], oper
       '. -name l*',
       'l* -name a',
       '. -exec touch canary \\;',
+      'src -type f -exec printf a "$x" -exec touch canary \\;',
+      'src -type f -exec printf a "$(printf \';\')" -delete -name \\;',
+      'src -type f -print0 2>/dev/null',
       '. \\( -name a -o -name b \\)',
     ],
     0,
@@ -484,6 +493,8 @@ function word(random: Random, depth: number, isAny = false): string {
       '$x{,b}',
       '{,x}~/secret.txt',
       '.?/secret.txt',
+      'a.txt<(ls)',
+      'linkdir/secret.txt<(ls)',
       'a$(echo b)c',
     ]);
   const roll = random();
