@@ -79,6 +79,7 @@ test('a tool file imports no other tool file', () => {
     'target',
     'file-change-tool',
     'search-tool',
+    'shell-targets',
     'definition-pin',
   ];
   const offences = files

@@ -26,7 +26,8 @@ const tooManyParts = 'It has too many parts to be understood.';
 
 /**
  * Understands a command as bash 5 would run it. A command is proven read-only when every simple command in it is a
- * known program with known flags; whatever is not understood becomes a doubt, and limits only ever add doubts.
+ * known program with known flags; whatever is not understood becomes a doubt, and limits only ever add doubts: all but
+ * the one on the look for secrets below a directory that is searched.
  */
 export async function analyzeCommand(command: string, options: AnalysisOptions): Promise<CommandAnalysis> {
   if (command.length > hardLength) return refused(command, 'It is too long to be understood.');
@@ -147,8 +148,10 @@ async function resolvePrograms({ segments }: Findings, options: AnalysisOptions)
     const isVague = isTooMany || name.includes(unknownPart);
     const aliases = new Set(isVague ? [unknownPart] : [basename(name)]);
     for (const cwd of aliases.has(unknownPart) ? [] : cwds) {
-      const { file, isInWorkspace } = await locate(name, cwd);
+      const { file, isInWorkspace, isShim } = await locate(name, cwd);
       if (file !== undefined) aliases.add(basename(file));
+      if (isShim)
+        Object.assign(segment, { isReadOnly: false, why: `${name} may be a program that the workspace chooses` });
       if (isInWorkspace) Object.assign(segment, { isReadOnly: false, why: `${name} is a program in the workspace` });
     }
     aliases.delete(name);

@@ -7,6 +7,9 @@ export interface Outcome {
   failed: readonly string[];
 }
 
+/** Whether it succeeds or not. */
+export const both = (cwds: readonly string[]): Outcome => ({ ok: cwds, failed: cwds });
+
 /** No directory of a sane project has a longer path. */
 const maxLength = 1024;
 

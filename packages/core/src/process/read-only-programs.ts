@@ -151,12 +151,6 @@ const fileReaders: Record<string, Judge> = {
   md5sum: program(`-btz --binary --text --tag --zero ${info}`, 'paths'),
   cksum: program(`-z -a: -l: --algorithm= --untagged --raw ${info}`, 'paths'),
   base64: program(`-di -w: --decode --ignore-garbage --wrap= ${info}`, 'paths', free),
-  nm: program(
-    '-aABCDglnoprSuvV --demangle --dynamic --extern-only --defined-only --undefined-only',
-    'paths',
-    noArgumentFile,
-  ),
-  readelf: program('-aAdehlnrsSuVW --all --file-header --sections --symbols --dynamic --wide', 'paths', noArgumentFile),
   // Without -f, -L and modules, which read other files.
   jq: program(
     `-acCenrsSMjR --arg== --argjson== --compact-output --null-input --raw-output --raw-input --slurp --sort-keys ` +
@@ -201,7 +195,7 @@ const searches: Record<string, Judge> = {
   // Without --pre and --hostname-bin, which run a program, -z, which runs unpackers, and -L, which follows links.
   rg: program(
     '-aFiIlnNoPqsSuUvVwxcHh0.p -# -e: -f@ -g: -t: -T: -m: -A: -B: -C: -d: -E: -j: -M: -r: --after-context= --before-context= ' +
-      '--context= --case-sensitive --color= --colors= --column --no-column --count --count-matches --crlf --debug --encoding= --engine= ' +
+      '--context= --case-sensitive --color= --colors= --column --no-column --count --count-matches --crlf --encoding= --engine= ' +
       '--file=@ --files --files-with-matches --files-without-match --fixed-strings --glob= --iglob= --heading ' +
       '--no-heading --hidden --no-hidden --ignore-case --ignore-file=@ --invert-match --json --line-number ' +
       '--no-line-number --line-regexp --max-columns= --max-columns-preview --max-count= --max-depth= --maxdepth= ' +

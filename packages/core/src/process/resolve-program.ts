@@ -1,5 +1,5 @@
 import { access, constants, realpath, stat } from 'node:fs/promises';
-import { delimiter, isAbsolute, join } from 'node:path';
+import { basename, delimiter, dirname, isAbsolute, join } from 'node:path';
 import { isWithin } from '../files/workspace.js';
 import { executableAt } from './trusted-path.js';
 
@@ -25,6 +25,8 @@ export interface ProgramLocation {
   file?: string;
   /** The file, or a link on the way to it, lies where the workspace could have put it. */
   isInWorkspace: boolean;
+  /** A stand-in of a version manager, which asks the workspace what to run. */
+  isShim?: boolean;
 }
 
 /** Finds the file that bash would run for a command word without expansions. */
@@ -41,7 +43,7 @@ export async function resolveProgram(
     const file = isSpelled ? await patientlyAt(candidate) : executableAt(candidate);
     if (file === undefined) continue;
     const isInWorkspace = workspaceRoots.some((root) => isWithin(root, file) || isWithin(root, candidate));
-    return { file, isInWorkspace };
+    return { file, isInWorkspace, ...(basename(dirname(candidate)) === 'shims' && { isShim: true }) };
   }
   return { isInWorkspace: false };
 }

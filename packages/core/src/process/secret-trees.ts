@@ -34,6 +34,8 @@ export async function secretBelow(directory: string): Promise<string | undefined
     for (const entry of entries) {
       const path = join(place.path, entry.name);
       if (mayBeSecret(entry.name) && secrecyOf(path) !== undefined) return path;
+      // Searches print lines of these that they do not understand, wherever they lie.
+      if (entry.isSymbolicLink() && /^\.(git|rg|fd)?ignore$/.test(entry.name)) return path;
       if (!entry.isDirectory() || skipped.has(entry.name)) continue;
       if (place.levels > 0 && /^[._]/.test(entry.name)) likely.push({ path, levels: place.levels - 1 });
       else others.push({ path, levels: 0 });

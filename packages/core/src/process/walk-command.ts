@@ -1,6 +1,6 @@
 import { hostsIn } from './changing-programs.js';
 import { type AnalysisOptions, substitutedPipe, unknownPart } from './command-analysis.js';
-import { directoryAfter, mayMove, type Outcome, union } from './directories.js';
+import { both, directoryAfter, mayMove, type Outcome, union } from './directories.js';
 import { type Argument, type ExpansionScope, expandWord, isFilePattern } from './expand-word.js';
 import { Findings, isOpenStream, type PlacedSegment } from './findings.js';
 import { type Judgement, judgeCommand } from './judge-command.js';
@@ -63,7 +63,7 @@ export class CommandWalk {
     if (scope.depth > maxDepth + 1) this.findings.doubt('It is nested too deeply to be proven.');
     if (scope.depth > hardDepth) {
       this.findings.unseen('', 'It is nested too deeply to be understood.');
-      return { ok: [], failed: [] };
+      return both([]);
     }
     switch (node.type) {
       case 'command':
@@ -78,12 +78,12 @@ export class CommandWalk {
   }
 
   private list({ steps }: ShellNode & { type: 'list' }, scope: Scope): Outcome {
-    let state: Outcome = { ok: scope.cwds, failed: scope.cwds };
+    let state: Outcome = both(scope.cwds);
     for (const { operator, node, isBackground } of steps) {
       const before = operator === '&&' ? state.ok : operator === '||' ? state.failed : union(state.ok, state.failed);
       const after = this.node(node, { ...scope, cwds: before });
       if (isBackground) this.findings.doubt('A part of it runs in the background.');
-      if (isBackground) state = { ok: before, failed: before };
+      if (isBackground) state = both(before);
       else if (operator === '&&') state = { ok: after.ok, failed: union(state.failed, after.failed) };
       else if (operator === '||') state = { ok: union(state.ok, after.ok), failed: after.failed };
       else state = after;
@@ -96,14 +96,14 @@ export class CommandWalk {
     if (only && others.length === 0) {
       // `! cd x` and `time cd x` run in this shell.
       const { ok, failed } = this.node(only, scope);
-      return { ok: union(ok, failed), failed: union(ok, failed) };
+      return both(union(ok, failed));
     }
     nodes.forEach((node, index) => {
       const input = filesBetween(nodes[index - 1], node, scope);
       if (input && node.type === 'command') this.simple(node, scope, input);
       else this.node(node, scope);
     });
-    return { ok: scope.cwds, failed: scope.cwds };
+    return both(scope.cwds);
   }
 
   private block(node: ShellNode & { type: 'block' }, scope: Scope): Outcome {
@@ -118,7 +118,9 @@ export class CommandWalk {
     for (const path of paths) this.findings.read(expandWord(path, scope), scope.cwds);
     if (kind === 'for') return this.loop(bodies, name ?? '', words, scope);
     const after = this.body(bodies, scope);
-    if (kind === 'subshell') return { ok: scope.cwds, failed: scope.cwds };
+    if (kind === 'subshell') return both(scope.cwds);
+    // One that fits nothing succeeds as well.
+    if (kind === 'case') return both(union(scope.cwds, union(after.ok, after.failed)));
     return kind === 'loop' ? this.settled(after, scope) : after;
   }
 
@@ -142,20 +144,20 @@ export class CommandWalk {
   /** Bodies of a block in turn, each possibly after those before it. */
   private body(bodies: ShellNode[], scope: Scope): Outcome {
     let cwds = scope.cwds;
-    let last: Outcome = { ok: cwds, failed: cwds };
+    let last: Outcome = both(cwds);
     for (const body of bodies) {
       last = this.node(body, { ...scope, cwds });
       cwds = union(cwds, union(last.ok, last.failed));
     }
-    return bodies.length === 1 ? last : { ok: cwds, failed: cwds };
+    return bodies.length === 1 ? last : both(cwds);
   }
 
   /** A loop must come round to where it started, or its second turn means other places. */
   private settled({ ok, failed }: Outcome, { cwds }: Scope): Outcome {
     const after = union(cwds, union(ok, failed));
-    if (after.length === cwds.length && cwds.length > 0) return { ok: cwds, failed: cwds };
+    if (after.length === cwds.length && cwds.length > 0) return both(cwds);
     this.findings.doubt('It changes the directory inside a loop.');
-    return { ok: [], failed: [] };
+    return both([]);
   }
 
   private loop(bodies: ShellNode[], name: string, words: ShellWord[], scope: Scope): Outcome {
@@ -167,7 +169,7 @@ export class CommandWalk {
     const isShort = values.length <= maxUnrolled && this.findings.segments.length + values.length * size < manySegments;
     const isExact = isShort && values.every(({ isOpen }) => !isOpen);
     const unknown: Argument = { value: unknownPart, text: `$${name}`, isKnown: false, isOpen: true };
-    let after: Outcome = { ok: scope.cwds, failed: scope.cwds };
+    let after: Outcome = both(scope.cwds);
     for (const value of isExact ? values : [unknown]) {
       const variables = new Map(scope.variables).set(name, value);
       after = this.settled(this.body(bodies, { ...scope, variables }), scope);
@@ -191,7 +193,7 @@ export class CommandWalk {
     const words = command.words.flatMap((word) => expandWord(word, scope));
     if (words.length === 0) {
       this.assign(command.assignments, scope);
-      return { ok: scope.cwds, failed: scope.cwds };
+      return both(scope.cwds);
     }
     this.findings.read(words.filter(isFilePattern), scope.cwds);
     const poison = command.assignments.find((assignment) => !isHarmlessSetting(assignment, scope));
@@ -200,7 +202,7 @@ export class CommandWalk {
     const isHidden = scope.isHidden || isBehindAssignment;
     this.command(words, command.text, { ...scope, isHidden }, { ...(why && { poison: why }), ...(input && { input }) });
     if (words[0]?.value === 'cd') return this.changeDirectory(words.slice(1), scope);
-    return mayMove(words) ? { ok: [], failed: [] } : { ok: scope.cwds, failed: scope.cwds };
+    return mayMove(words) ? both([]) : both(scope.cwds);
   }
 
   /** Assignments without a command change this shell only, unless the name is one that programs heed. */
@@ -291,6 +293,6 @@ export class CommandWalk {
   private changeDirectory(args: Argument[], scope: Scope): Outcome {
     const after = directoryAfter(args, scope);
     if (after === undefined) this.findings.doubt('Which directory it changes to is only known when it runs.');
-    return after ?? { ok: [], failed: [] };
+    return after ?? both([]);
   }
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { hasProgram } from '../../../../testing/programs.js';
@@ -200,6 +200,19 @@ test('with the sandbox required and none to be had, nothing runs', async () => {
   });
   await expect(tool.execute({ command: 'touch ran' }, never)).rejects.toMatchObject({ type: 'sandbox_unavailable' });
   expect(existsSync(join(root, 'ran'))).toBe(false);
+});
+
+// SA24
+test('what was to run unasked does not run when it would ask by then', async () => {
+  const { tool, root } = await shellTool({ analyze: analyzeCommand });
+  const params = { command: 'cat *.txt' };
+  writeFileSync(join(root, 'a.txt'), 'inside\n');
+  expect(await tool.isReadOnly(params)).toBe(true);
+  expect((await tool.getTargets(params)).some(({ asks }) => asks)).toBe(false);
+  symlinkSync('/etc/hostname', join(root, 'z.txt'));
+  await expect(tool.execute(params, never)).rejects.toMatchObject({ type: 'shell_execute_error' });
+  // Judged anew, it asks.
+  expect((await tool.getTargets({ ...params })).some(({ asks }) => asks)).toBe(true);
 });
 
 // SA24

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { XStatic } from 'typebox/schema';
 import { ToolError } from '../errors.js';
-import type { Location, Workspace } from '../files/workspace.js';
+import type { Workspace } from '../files/workspace.js';
 import type { BackgroundCommands } from '../process/background.js';
 import type { AnalysisOptions, CommandAnalysis } from '../process/command-analysis.js';
 import { lackedRight, refuseBrokenSandbox, reportOn } from '../process/command-report.js';
@@ -11,8 +11,9 @@ import type { CommandRunner } from '../process/run-command.js';
 import type { CommandRequest, CommandResult } from '../process/running-command.js';
 import type { Sandbox } from '../process/sandbox.js';
 import { nameRights, type Right, type SandboxRights } from '../process/sandbox-rights.js';
-import { announce, obeyOrder, type SessionOrder, sessionOrder, wordsOf } from '../process/session-order.js';
+import { announce, obeyOrder, sessionOrder } from '../process/session-order.js';
 import type { Confirmation } from './confirmation.js';
+import { needsAnswer, orderTarget, targetsOf, unnamed } from './shell-targets.js';
 import type { Target } from './target.js';
 import { BaseTool, type OutputSink, type ToolResult } from './tools.js';
 
@@ -58,6 +59,8 @@ export class ShellTool extends BaseTool<ShellParams> {
   readonly #options: ShellToolOptions;
   /** The steps of one call ask for the same analysis again and again. */
   #analyzed: { key: string; analysis: CommandAnalysis } | undefined;
+  /** Calls that needed no answer when they were judged. */
+  readonly #silent = new WeakSet<ShellParams>();
   /** What the sandbox refused a command; asked for when the same command comes again. */
   readonly #lacked = new Map<string, { rights: Right[]; wasShown: boolean }>();
 
@@ -100,10 +103,18 @@ export class ShellTool extends BaseTool<ShellParams> {
   }
 
   override async getTargets(params: ShellParams): Promise<Target[]> {
+    // Earlier calls of the same turn may have changed what was found before.
+    this.#analyzed = undefined;
+    const targets = await this.#judge(params);
+    if (!targets.some(needsAnswer)) this.#silent.add(params);
+    return targets;
+  }
+
+  async #judge(params: ShellParams): Promise<Target[]> {
     const order = sessionOrder(params.command);
     if (order !== undefined) return [orderTarget(order)];
     const cwd = await this.#options.workspace.locate(this.#directoryOf(params));
-    const targets = await this.#targetsOf(await this.#analyze(params, cwd.path));
+    const targets = await targetsOf(await this.#analyze(params, cwd.path), this.#options.workspace);
     if (!cwd.inside) targets.push({ type: 'path', access: 'write', path: cwd.path, asks: true });
     if (params.is_background && !targets.some(({ asks }) => asks)) targets.push(unnamed(params.command));
     const isContained = this.#options.autoApprove && (await this.#options.sandbox.status()).kind !== 'none';
@@ -116,8 +127,8 @@ export class ShellTool extends BaseTool<ShellParams> {
   }
 
   override async shouldConfirmExecute(params: ShellParams): Promise<Confirmation | false> {
-    const targets = await this.getTargets(params);
-    if (!targets.some(({ asks, guarded }) => asks || guarded !== undefined)) return false;
+    const targets = await this.#judge(params);
+    if (!targets.some(needsAnswer)) return false;
     const cwd = await this.#options.workspace.locate(this.#directoryOf(params));
     const analysis = await this.#analyze(params, cwd.path);
     const lacked = this.#lacked.get(keyOf(params));
@@ -151,6 +162,7 @@ export class ShellTool extends BaseTool<ShellParams> {
     const { path: cwd } = await this.#options.workspace.locate(this.#directoryOf(params));
     if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
       throw new ToolError('path_is_not_a_directory', `Not a directory: ${cwd}`);
+    await this.#judgeAgain(params);
     const granted = this.#takeGrant(params);
     const rights = await this.#rightsOf(params, cwd, granted);
     const isKept = params.keep === true;
@@ -176,6 +188,13 @@ export class ShellTool extends BaseTool<ShellParams> {
     }
   }
 
+  /** What was to run without a question may have become another thing while it waited. */
+  async #judgeAgain(params: ShellParams): Promise<void> {
+    this.#analyzed = undefined;
+    if (!this.#silent.has(params) || !(await this.#judge(params)).some(needsAnswer)) return;
+    throw new ToolError('shell_execute_error', 'What this command touches changed while it waited: run it again.');
+  }
+
   #directoryOf({ directory }: ShellParams): string {
     return resolve(this.#options.workspace.root, directory ?? '.');
   }
@@ -193,37 +212,6 @@ export class ShellTool extends BaseTool<ShellParams> {
     });
     this.#analyzed = { key, analysis };
     return analysis;
-  }
-
-  async #targetsOf(analysis: CommandAnalysis): Promise<Target[]> {
-    const commands = analysis.segments.map(({ words, isReadOnly, hidden }): Target => {
-      return { type: 'command', words, asks: !isReadOnly, ...(hidden && { hidden }) };
-    });
-    const reads = analysis.reads.map(async (read): Promise<Target> => {
-      const { path, inside, readable, secret } = await this.#locate(read);
-      const isTree = analysis.searches.includes(read);
-      const target = { type: 'path', access: 'read', path, asks: !inside && !readable } as const;
-      return { ...target, ...(isTree && { isTree }), ...(secret && { guarded: secret }) };
-    });
-    const writes = analysis.writes.map(async (write): Promise<Target> => {
-      const { path, inside, guarded } = await this.#locate(write);
-      const asks = !inside || analysis.redirections.includes(write);
-      return { type: 'path', access: 'write', path, asks, isInside: inside, ...(guarded && { guarded }) };
-    });
-    const hosts = analysis.hosts.map((host): Target => ({ type: 'host', host, asks: false }));
-    const targets = [...commands, ...(await Promise.all([...reads, ...writes])), ...hosts];
-    const isSilent = !analysis.isReadOnly && !targets.some(({ asks }) => asks);
-    return isSilent ? [...targets, unnamed(analysis.rootCommand)] : targets;
-  }
-
-  /** Below a file there is nothing, so that `b/a`, a guess for `cp a b`, is judged as `b`. */
-  async #locate(path: string): Promise<Location> {
-    try {
-      return await this.#options.workspace.locate(path);
-    } catch (error) {
-      if (!(error instanceof ToolError) || error.type !== 'file_not_found') throw error;
-      return this.#locate(dirname(path));
-    }
   }
 
   /** What the sandbox refused before is granted for one run, after it was asked for. */
@@ -277,16 +265,6 @@ const stoppedBySandbox =
 
 /** Only a person can say that something may stay on their machine when nobody watches it any more. */
 const outlives = 'It goes on running after Lathe has ended, until somebody stops it.';
-
-/** Something no rule can name, so that a person has to answer. */
-function unnamed(command: string): Target {
-  return { type: 'command', words: [command], asks: true, hidden: true };
-}
-
-/** Input for an approved program can make it do anything, so it is asked for like a command. */
-function orderTarget(order: SessionOrder): Target {
-  return { type: 'command', words: wordsOf(order), asks: order.action === 'send' };
-}
 
 function keyOf({ command, directory }: ShellParams): string {
   return JSON.stringify([command, directory]);
