@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -592,6 +592,21 @@ test('a pattern means files whose names begin with a dot only when it begins wit
   expect(await reads('cat */*')).toEqual(['', 'd/b.txt'].map((name) => join(root, name)));
   expect(await reads('cat .n*')).toContain(join(root, '.netrc'));
   expect(await reads('cat d/.*')).toContain(join(root, 'd/.netrc'));
+});
+
+test('a search that would print from a file which a linked ignore file leads to asks', async () => {
+  const root = tempDirectory({ 'a.txt': '' });
+  symlinkSync('/etc/hostname', join(root, '.rgignore'));
+  expect((await analyzeIn(root, 'rg hello')).isReadOnly).toBe(false);
+});
+
+test('a stand-in of a version manager is not proven, because the workspace says what it runs', async () => {
+  const shims = tempDirectory({ 'shims/ls': '#!/bin/sh\n' });
+  chmodSync(join(shims, 'shims/ls'), 0o755);
+  const root = tempDirectory();
+  const options = { cwd: root, workspaceRoots: [root], home, path: `${shims}/shims:${path}` };
+  expect((await analyzeCommand('ls', options)).isReadOnly).toBe(false);
+  expect((await analyzeCommand('cat a', options)).isReadOnly).toBe(true);
 });
 
 test.each(['ls | grep key', 'ls -ltr', 'sort -r a.txt', 'wc -l *'])(

@@ -9,7 +9,7 @@ import { breaksWord, richSyntax } from './plain-syntax.js';
 import { proposeRules } from './propose-rules.js';
 
 import { maxReading, ReadingBudget } from './reading-budget.js';
-import { resolveProgram } from './resolve-program.js';
+import { type ProgramLocation, resolveProgram } from './resolve-program.js';
 import { secretBelow } from './secret-trees.js';
 import { LookBudget, type PathUse, settlePath } from './settle-paths.js';
 import { trackedLink } from './tracked-links.js';
@@ -148,11 +148,10 @@ async function resolvePrograms({ segments }: Findings, options: AnalysisOptions)
     const isVague = isTooMany || name.includes(unknownPart);
     const aliases = new Set(isVague ? [unknownPart] : [basename(name)]);
     for (const cwd of aliases.has(unknownPart) ? [] : cwds) {
-      const { file, isInWorkspace, isShim } = await locate(name, cwd);
-      if (file !== undefined) aliases.add(basename(file));
-      if (isShim)
-        Object.assign(segment, { isReadOnly: false, why: `${name} may be a program that the workspace chooses` });
-      if (isInWorkspace) Object.assign(segment, { isReadOnly: false, why: `${name} is a program in the workspace` });
+      const place = await locate(name, cwd);
+      if (place.file !== undefined) aliases.add(basename(place.file));
+      const why = whoseProgram(name, place);
+      if (why !== undefined) Object.assign(segment, { isReadOnly: false, why });
     }
     aliases.delete(name);
     for (const alias of aliases) segments.push(otherName(segment, alias));
@@ -160,6 +159,11 @@ async function resolvePrograms({ segments }: Findings, options: AnalysisOptions)
       for (const words of withoutFlags(alias, segment.words.slice(1)))
         segments.push(hiddenSegment(words, segment.text));
   }
+}
+
+function whoseProgram(name: string, { isInWorkspace, isShim }: ProgramLocation): string | undefined {
+  if (isInWorkspace) return `${name} is a program in the workspace`;
+  return isShim ? `${name} may be a program that the workspace chooses` : undefined;
 }
 
 /** The same command under another name, which only deny and ask rules look at. */

@@ -1,3 +1,4 @@
+import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { secretNames } from '../files/protected-names.js';
@@ -33,15 +34,16 @@ export async function secretBelow(directory: string): Promise<string | undefined
     left -= entries.length;
     for (const entry of entries) {
       const path = join(place.path, entry.name);
-      if (mayBeSecret(entry.name) && secrecyOf(path) !== undefined) return path;
-      // Searches print lines of these that they do not understand, wherever they lie.
-      if (entry.isSymbolicLink() && /^\.(git|rg|fd)?ignore$/.test(entry.name)) return path;
+      if (isLinkedRules(entry) || (mayBeSecret(entry.name) && secrecyOf(path) !== undefined)) return path;
       if (!entry.isDirectory() || skipped.has(entry.name)) continue;
       if (place.levels > 0 && /^[._]/.test(entry.name)) likely.push({ path, levels: place.levels - 1 });
       else others.push({ path, levels: 0 });
     }
   }
 }
+
+/** Searches print the lines of such a file that they do not understand, wherever it lies. */
+const isLinkedRules = (entry: Dirent) => entry.isSymbolicLink() && /^\.(git|rg|fd)?ignore$/.test(entry.name);
 
 /** A quick look at a name in a directory that is no secret itself; what is spelled oddly, or like a copy, may be one. */
 const mayBeSecret = (name: string) => !plainName.test(name) || copied.test(name) || secretEnding.test(name);
