@@ -225,16 +225,12 @@ export class ShellTool extends BaseTool<ShellParams> {
   /** A network command that was asked for gets the network. */
   async #rightsOf(params: ShellParams, cwd: string, granted: readonly Right[]): Promise<SandboxRights> {
     const { hasNetwork = false, autoApprove = false, sandbox } = this.#options;
-    const isSandboxed = (await sandbox.status()).kind !== 'none';
-    const isGiven = hasNetwork || granted.includes('network') || !isSandboxed;
+    const [files, secrets] = [granted.includes('files'), granted.includes('secrets')];
+    if ((await sandbox.status()).kind === 'none') return { workspace: true, network: true, files, secrets };
     const analysis = await this.#analyze(params, cwd);
-    return {
-      // Should a proof be wrong, the sandbox is still there.
-      workspace: !analysis.isReadOnly || granted.includes('workspace'),
-      network: isGiven || (!autoApprove && analysis.network),
-      files: granted.includes('files'),
-      secrets: granted.includes('secrets'),
-    };
+    const network = hasNetwork || granted.includes('network') || (!autoApprove && analysis.network);
+    // Should a proof be wrong, the sandbox is still there.
+    return { workspace: !analysis.isReadOnly || granted.includes('workspace'), network, files, secrets };
   }
 
   async #report(
