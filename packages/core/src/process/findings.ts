@@ -78,8 +78,8 @@ export class Findings {
 
 const isNoDirectory = (path: string) => [substitutedPipe, '/dev/null', '/dev/zero'].includes(path);
 
-/** What a stream leads to is judged where the shell opens it. */
-const isStream = (path: string) => isNoDirectory(path) || /^\/dev\/(stdin|stdout|stderr|fd\/\d+)$/.test(path);
+/** What a stream leads to is judged where the shell opens it. Output is none: who reads from it waits for ever. */
+const isStream = (path: string) => isNoDirectory(path) || /^\/dev\/(stdin|fd\/(0|[3-9]|\d{2,}))$/.test(path);
 
 /** By such a name, what was opened to be read can be opened once more, to be written. */
 export const isOpenStream = (path: string): boolean => isStream(path) && path !== '/dev/null';
