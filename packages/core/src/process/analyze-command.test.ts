@@ -594,6 +594,17 @@ test('a pattern means files whose names begin with a dot only when it begins wit
   expect(await reads('cat d/.*')).toContain(join(root, 'd/.netrc'));
 });
 
+test.each([
+  'grep "-f$d/../../outside"',
+  'grep -"f$d/../../outside"',
+  'grep "--file=$d/../../outside"',
+  'grep -f"$d/../../outside"',
+])('a path that is attached to a flag in quotes is looked up as it stands: %s', async (command) => {
+  const root = tempDirectory({ 'src/a': '', s: '' });
+  const { reads } = await analyzeIn(root, `for d in sr*; do ${command} s; done`);
+  expect(reads).toContain(dirname(root));
+});
+
 test('a search that would print from a file which a linked ignore file leads to asks', async () => {
   const root = tempDirectory({ 'a.txt': '' });
   symlinkSync('/etc/hostname', join(root, '.rgignore'));

@@ -1,5 +1,5 @@
-import { stat } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { access, constants, stat } from 'node:fs/promises';
+import { basename, sep } from 'node:path';
 import { type AnalysisOptions, type CommandAnalysis, type Segment, unknownPart } from './command-analysis.js';
 import type { Findings, PlacedSegment } from './findings.js';
 import { repositoryDoubt } from './git-repository.js';
@@ -46,6 +46,7 @@ export async function analyzeCommand(command: string, options: AnalysisOptions):
   const searches = await settle(findings.searches, doubts);
   await checkSearches(searches, doubts);
   await checkFollowed(findings);
+  await checkBacks(findings);
   const reads = await settle(findings.reads, doubts);
   const redirections = await settle(findings.redirections, doubts);
   const writes = [...new Set([...(await settle(findings.writes, doubts)), ...redirections])];
@@ -208,6 +209,17 @@ async function checkFollowed({ followed, doubts }: Findings): Promise<void> {
   for (const path of await settle(followed, doubts)) {
     const info = await stat(path).catch(() => undefined);
     if (info?.isDirectory()) doubts.add(`It follows links inside ${path}.`);
+  }
+}
+
+/** Where nothing is by the text of a path, bash follows the links on the way instead, and may be anywhere. */
+async function checkBacks({ backs, doubts }: Findings): Promise<void> {
+  for (const directory of new Set(backs)) {
+    const isThere = await access(directory + sep, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (!isThere) doubts.add(`${directory} is no directory, so that cd may lead elsewhere.`);
   }
 }
 

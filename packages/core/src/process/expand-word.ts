@@ -105,10 +105,12 @@ function join(fragments: readonly Fragment[], text: string): Argument {
 /** The word without its first characters, which must be known. */
 export function dropStart(argument: Argument, length: number): Argument {
   const { pattern, ...rest } = argument;
-  const [first, ...others] = pattern ?? [];
-  return {
-    ...rest,
-    value: rest.value.slice(length),
-    ...(typeof first === 'string' && { pattern: [first.slice(length), ...others] }),
-  };
+  let left = length;
+  const cut = pattern?.map((part) => {
+    if (typeof part !== 'string') return part;
+    const kept = part.slice(left);
+    left -= part.length - kept.length;
+    return kept;
+  });
+  return { ...rest, value: rest.value.slice(length), ...(cut && { pattern: cut }) };
 }

@@ -19,6 +19,8 @@ export class Findings {
   readonly repositories: PathUse[] = [];
   readonly workTrees: PathUse[] = [];
   readonly npmProjects: PathUse[] = [];
+  /** Where `cd` leads back to by the text of its path. */
+  readonly backs: string[] = [];
   readonly hosts = new Set<string>();
   readonly doubts = new Set<string>();
   usesNetwork = false;

@@ -40,6 +40,9 @@ export function program(
     list ??= flagList(flags);
     const sorted = sortArguments(args, list, { isFree });
     if (typeof sorted === 'string') return { why: sorted };
+    // Also behind a `--` one word may become several, or none.
+    const open = isFree ? undefined : sorted.operands.find(({ isOpen }) => isOpen);
+    if (open) return { why: `${open.text} could become several words` };
     const isEmpty = operands !== 'none' || sorted.operands.length === 0;
     const why = refuse?.(sorted) ?? (isEmpty ? undefined : 'an operand could make it do more than print');
     const paths = pathsAmong(sorted, operands);

@@ -12,7 +12,8 @@ export function judgeAwk(args: readonly Argument[]): Effects {
   const sorted = sortArguments(args, flags);
   if (typeof sorted === 'string') return { why: sorted };
   const [program, ...files] = sorted.operands;
-  const reads = files.filter(({ value }) => value !== '-' && !/^[A-Za-z_]\w*=/.test(value));
+  // An assignment that becomes several words is followed by files.
+  const reads = files.filter(({ value, isOpen }) => isOpen || (value !== '-' && !/^[A-Za-z_]\w*=/.test(value)));
   if (program === undefined) return {};
   if (program.isKnown && program.value.length <= maxProgram && isPlainProgram(program.value)) return { reads };
   return { why: 'its program may do more than print', reads };

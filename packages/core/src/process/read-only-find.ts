@@ -47,6 +47,8 @@ export function judgeFind(args: readonly Argument[]): Effects {
   const { roots, expression } = splitFind(args);
   const vague = args.find(({ value, isOpen }) => isOpen || value.startsWith(unknownPart) || isFlagPattern(value));
   if (vague) return { why: `${vague.text} could become part of the expression`, reads: roots };
+  // To some a path, to others not.
+  if (expression[0]?.value === ',') return { why: 'it begins with a comma', reads: roots };
   const reads = [...roots];
   for (let index = 0; index < expression.length; index++) {
     const part = expression[index];
@@ -83,5 +85,8 @@ export function findsOnlyFiles(start: readonly Argument[]): boolean {
 }
 
 function maySeekSecret(test: string, value: string): boolean {
-  return regexTests.has(test) ? !plainEnding.test(value) : nameTests.has(test) && seeksSecret(value);
+  if (regexTests.has(test)) return !plainEnding.test(value);
+  if (!nameTests.has(test)) return false;
+  // In a path a star stands for slashes too.
+  return value.includes(unknownPart) || [value, value.replace(/^.*\*/s, '*')].some(seeksSecret);
 }

@@ -142,7 +142,7 @@ const fileReaders: Record<string, Judge> = {
     free,
   ),
   realpath: program(
-    `-eLmPqsz --canonicalize-existing --canonicalize-missing --relative-to= --relative-base= --no-symlinks --zero ${info}`,
+    `-eLmPqsz --canonicalize-existing --canonicalize-missing --relative-to=@ --relative-base=@ --no-symlinks --zero ${info}`,
     'paths',
     free,
   ),

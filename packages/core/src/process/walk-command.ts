@@ -292,6 +292,7 @@ export class CommandWalk {
 
   private changeDirectory(args: Argument[], scope: Scope): Outcome {
     const after = directoryAfter(args, scope);
+    if (args.some(({ value }) => value.includes('..'))) this.findings.backs.push(...(after?.ok ?? []));
     if (after === undefined) this.findings.doubt('Which directory it changes to is only known when it runs.');
     return after ?? both([]);
   }
