@@ -8,6 +8,8 @@ export interface FileGlob {
   start: GlobState;
   /** The same filter as flags of ripgrep, when both surely mean the same. */
   flags: string[] | undefined;
+  /** All that counts is what names end in, from a dot on: however a name is written, that stays the same. */
+  isByExtension: boolean;
   /** Nothing below the directory can match. */
   isElsewhere: boolean;
 }
@@ -23,19 +25,19 @@ export function compileFileGlob(glob: string, directory: string): FileGlob {
     : compileGlob(body.includes('/') ? body : `**/${body}`).start;
   if (isNegated) {
     const others = start === undefined ? everything : without(start, isDirectory);
-    return { start: others, flags: undefined, isElsewhere: false };
+    return { start: others, flags: undefined, isByExtension: false, isElsewhere: false };
   }
-  if (start === undefined) return { start: nothing, flags: undefined, isElsewhere: true };
+  if (start === undefined) return { start: nothing, flags: undefined, isByExtension: false, isElsewhere: true };
   const alternatives = expandBraces(body);
   // To ripgrep `?` is a byte, and the name `.` one like any other.
   const isPlain = alternatives.length <= 50 && alternatives.every((name) => /^(?!\.$)(?:[\w.-]|\*(?!\*))+$/.test(name));
   // A file may be spelled exactly like the glob.
   const names = new Set([...alternatives, body.replace(/[{},]/g, '[$&]')]);
-  // A type of files: unlike `--glob`, it takes nothing back that an ignore file hides.
-  const types = [...[...names].map((name) => `--type-add=wanted:${name}`), '--type=wanted'];
+  const globs = [...names].map((name) => `--glob=${name}`);
   // Named files are few, and may be large: ripgrep maps those into memory when they are its arguments.
-  const flags = body.includes('*') ? types : [...types, '--mmap'];
-  return { start, flags: isPlain ? flags : undefined, isElsewhere: false };
+  const flags = body.includes('*') ? globs : [...globs, '--mmap'];
+  const isByExtension = isPlain && alternatives.every((name) => /^\*(?:\.[\w-]+)+$/.test(name));
+  return { start, flags: isPlain ? flags : undefined, isByExtension, isElsewhere: false };
 }
 
 /** Why a filter cannot be used, for its author; `undefined` when it can. */

@@ -1,6 +1,7 @@
 import type { BytePath } from './byte-path.js';
 import type { FileGlob } from './file-glob.js';
 import type { FoundLines } from './found-lines.js';
+import type { KnownTrees } from './known-trees.js';
 import { outputFlags } from './rg-output.js';
 import type { Ripgrep } from './ripgrep.js';
 import type { Visibility } from './visibility.js';
@@ -21,6 +22,8 @@ export interface TextSearch extends Visibility {
   limit: number;
   /** Which directories hold our own state, when there are such in `path`. */
   isOwnState?: ((directory: string) => boolean) | undefined;
+  /** Trees that were walked before. */
+  known?: KnownTrees;
   timeoutMs: number;
   signal: AbortSignal;
 }

@@ -3,6 +3,7 @@ import { setTimeout as setTimer } from 'node:timers';
 import { fromBytePath } from './byte-path.js';
 import { compileFileGlob } from './file-glob.js';
 import { FoundLines } from './found-lines.js';
+import { searchKnownTree } from './known-search.js';
 import { lineText } from './line-window.js';
 import { secrecyOf } from './protected-paths.js';
 import type { RgLine } from './rg-output.js';
@@ -12,7 +13,7 @@ import type { SearchJob, TextSearch } from './search-job.js';
 import { isInPlace } from './search-place.js';
 import { searchTree } from './tree-search.js';
 import { isHiddenByAgent } from './visibility.js';
-import { type WalkedDirectory, walk } from './walk.js';
+import { walk } from './walk.js';
 import { hiddenByAgent, type WalkNotes } from './walk-notes.js';
 import { searchFile, searchWalked } from './walked-search.js';
 
@@ -53,11 +54,11 @@ export async function searchText(ripgrep: Ripgrep, options: TextSearch): Promise
   };
   try {
     if (options.kind === 'file') await searchFile(job, isHidden(job) ? devNull : options.path);
-    else if (options.isOwnState !== undefined || !(await searchTree(job))) {
+    else if (!(await (job.glob === undefined ? searchTree(job) : searchKnownTree(job)))) {
       clearTimeout(counting);
       counting = undefined;
       job.found = nothing();
-      await searchWalked(job, (signal) => walkPlace(job, signal));
+      await searchByWalk(job);
     }
     return await resultOf(job, job.found.isCounted ? undefined : 'limit');
   } catch (error) {
@@ -70,9 +71,23 @@ export async function searchText(ripgrep: Ripgrep, options: TextSearch): Promise
   }
 }
 
-function walkPlace({ options, glob, found }: SearchJob, signal: AbortSignal): AsyncIterable<WalkedDirectory> {
-  const { path: directory, rules, disregard = new Set(), canRead } = options;
-  return walk({ directory, rules, disregard, canRead, ...(glob && { glob: glob.start }), signal, notes: found.notes });
+async function searchByWalk(job: SearchJob): Promise<void> {
+  const { path: directory, rules, disregard = new Set(), canRead, known } = job.options;
+  const { notes } = job.found;
+  // What is known holds for searches in files of any kind.
+  const isGeneral = job.glob?.isByExtension === true && disregard.size === 0 && canRead === undefined;
+  const tree = isGeneral ? known?.begin(directory) : undefined;
+  const options = {
+    directory,
+    rules,
+    disregard,
+    canRead,
+    notes,
+    ...(job.glob && { glob: job.glob.start }),
+    ...(tree && { onDirectory: tree.add.bind(tree) }),
+  };
+  await searchWalked(job, (signal) => walk({ ...options, signal }));
+  if (tree !== undefined) known?.set(directory, tree);
 }
 
 /** A named file is searched even if git ignores it. */

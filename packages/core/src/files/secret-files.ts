@@ -3,7 +3,9 @@ import { secretNames } from './protected-names.js';
 import { foldPath, secrecyOf } from './protected-paths.js';
 
 /** One of these is in every secret path that is not the system's: `.ssh`, `login data`, the `keychains` of a library. */
-const names = [...new Set(secretNames.filter((path) => !path.startsWith('/')).map(tellingName))];
+export const tellingNames: readonly string[] = [
+  ...new Set(secretNames.filter((path) => !path.startsWith('/')).map(tellingName)),
+];
 
 function tellingName(path: string): string {
   const segments = path.split('/');
@@ -11,7 +13,7 @@ function tellingName(path: string): string {
 }
 
 // Asking about every path would cost more than the search.
-const inSecrets = new RegExp(`(?:^|/)(?:${names.join('|').replaceAll('.', '\\.')})|^/(?:etc|proc|$)`, 'i');
+const inSecrets = new RegExp(`(?:^|/)(?:${tellingNames.join('|').replaceAll('.', '\\.')})|^/(?:etc|proc|$)`, 'i');
 
 /** Whether a file, or what is below a directory (it ends in a slash), may be secret because of this name or path. */
 export function isSuspect(path: BytePath): boolean {
@@ -43,7 +45,7 @@ const exceptions = ['\u017F', '\u061C', '\uA7F1', '\uA7F2', '\uA7F3', '\uA7F4']
  * A flag of ripgrep that leaves out every file `secretFiles` could mean, and some others: the telling names, what
  * other systems take for them, and whatever has a character in it that may spell one of them in another way.
  */
-export const withoutSecretsFlag = withoutFlag(`{${names.join(',')}}`);
+export const withoutSecretsFlag = withoutFlag(`{${tellingNames.join(',')}}`);
 
 // One pattern for all: ripgrep prepares each one by itself, and logs it.
 function withoutFlag(telling: string): string {

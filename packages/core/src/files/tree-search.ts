@@ -1,18 +1,17 @@
-import { existsSync, lstatSync, statSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { setTimeout as setTimer } from 'node:timers';
 import { type BytePath, systemPath } from './byte-path.js';
 import type { IgnoreLevel } from './ignore-rules.js';
-import { mountsBelow } from './mounts.js';
-import { argumentFor } from './rg-batch.js';
+import { caseFlags, type PlainTree, plainTree, walkFlags } from './plain-tree.js';
 import { binaryMatches, RgOutput } from './rg-output.js';
 import { Complaints, otherProblems } from './ripgrep-error.js';
 import { type SearchJob, searchFlags } from './search-job.js';
-import { isSuspect, secretFiles, withoutSecretsFlag } from './secret-files.js';
+import { withoutSecretsFlag } from './secret-files.js';
 import { SkippedEntries } from './skipped-entries.js';
-import { VisiblePaths } from './visible-paths.js';
-import { type WalkedDirectory, walk } from './walk.js';
+import { fileJudge, VisiblePaths } from './visible-paths.js';
+import { walk } from './walk.js';
 import { unusedIgnoreFiles, WalkNotes } from './walk-notes.js';
-import { searchWalked } from './walked-search.js';
+import { type LeftOut, searchLeft } from './walked-search.js';
 
 /**
  * Searches a tree at ripgrep's own speed: ripgrep walks it by its idea of git's rules, and says what it leaves out.
@@ -24,58 +23,10 @@ export async function searchTree(job: SearchJob): Promise<boolean> {
   return tree !== undefined && new TreeSearch(job, tree).run();
 }
 
-interface PlainTree {
-  /** Its path, as ripgrep is given it. */
-  argument: string;
-  level: IgnoreLevel;
-}
-
-/** The tree to search; `undefined` when there is anything special about it. */
-function plainTree(job: SearchJob): PlainTree | undefined {
-  const { path, rules } = job.options;
-  const argument = argumentFor(path);
-  if (argument === undefined || isSpecialSearch(job) || mountsBelow(path).size > 0 || hasTrapAbove(path))
-    return undefined;
-  const { notes } = job.found;
-  const level = rules.in(path, (file, reason) => notes.add(unusedIgnoreFiles, file, reason));
-  const isSpecial = level.ignoredBy !== undefined || level.hasAgentRules || notes.has(unusedIgnoreFiles);
-  return isSpecial ? undefined : { argument, level };
-}
-
-function isSpecialSearch({ options, glob, isSecretPlace }: SearchJob): boolean {
-  const { path, canRead, disregard = new Set() } = options;
-  // With a glob, ripgrep would log every file that does not match.
-  if (canRead !== undefined || disregard.size > 0 || glob !== undefined) return true;
-  if (isSecretPlace || isSuspect(`${path}/`)) return true;
-  return process.platform === 'win32' || path === '/' || path.includes('\n');
-}
-
-/** Ripgrep opens the `.gitignore` of every directory above, in a repository or not; one that is a pipe, it waits for. */
-function hasTrapAbove(path: BytePath): boolean {
-  try {
-    for (let slash = path.lastIndexOf('/'); slash >= 0; slash = slash === 0 ? -1 : path.lastIndexOf('/', slash - 1)) {
-      const file = statSync(systemPath(`${path.slice(0, slash)}/.gitignore`), { throwIfNoEntry: false });
-      if (file?.isFile() === false) return true;
-    }
-    return false;
-  } catch {
-    return true;
-  }
-}
-
 /** After this long without a word in the log, somebody looks whether ripgrep waits for a pipe that is called `.gitignore`. */
 const patienceMs = 2000;
 /** More than this left out against our rules is a tree that we walk faster ourselves. */
 const maxLeft = 1000;
-
-const walkFlags = [
-  '--hidden',
-  '--no-ignore-dot',
-  '--no-ignore-global',
-  '--no-ignore-messages',
-  '--glob=!.git',
-  withoutSecretsFlag,
-];
 
 class TreeSearch {
   readonly #job: SearchJob;
@@ -83,7 +34,7 @@ class TreeSearch {
   readonly #directory: BytePath;
   readonly #level: IgnoreLevel;
   readonly #visible: VisiblePaths;
-  readonly #left: { path: BytePath; isDirectory: boolean }[] = [];
+  readonly #left: LeftOut[] = [];
   readonly #log: SkippedEntries;
   readonly #stop = new AbortController();
   readonly #signal: AbortSignal;
@@ -91,7 +42,6 @@ class TreeSearch {
   #gitIsUnreported: boolean;
   /** A repository inside has another idea of case, and ripgrep one for all. */
   #isMixed = false;
-  #last = { path: '', isVisible: false };
 
   constructor(job: SearchJob, { argument, level }: PlainTree) {
     this.#job = job;
@@ -118,18 +68,19 @@ class TreeSearch {
     // The log names `.git` if it names anything.
     const isOdd = this.#log.isOdd || this.#gitIsUnreported || this.#isMixed;
     if (isOdd || [otherProblems, unusedIgnoreFiles].some((kind) => this.#job.found.notes.has(kind))) return false;
-    if (this.#left.length > 0) await searchWalked(this.#job, (signal) => this.#walkLeft(signal));
+    await searchLeft(this.#job, this.#left);
     return true;
   }
 
   async #search(): Promise<void> {
     const { ripgrep, options, found } = this.#job;
+    const isShown = fileJudge(this.#visible);
     const output = new RgOutput(
-      (line) => this.#isVisible(line.path) && found.add(line),
-      (path) => this.#isVisible(path) && found.notes.add(binaryMatches, path),
+      (line) => isShown(line.path) && found.add(line),
+      (path) => isShown(path) && found.notes.add(binaryMatches, path),
     );
-    const flags = [...walkFlags, ...(this.#level.ignoresCase ? ['--ignore-file-case-insensitive'] : [])];
-    const args = ['--debug', ...searchFlags(this.#job), ...flags, '-e', options.pattern, '--', this.#argument];
+    const flags = [...searchFlags(this.#job), ...walkFlags, withoutSecretsFlag, ...caseFlags(this.#level)];
+    const args = ['--debug', ...flags, '-e', options.pattern, '--', this.#argument];
     const code = await ripgrep.run(args, {
       signal: this.#signal,
       onOutput: (chunk) => output.push(chunk),
@@ -148,15 +99,6 @@ class TreeSearch {
     if (this.#log.isOdd || this.#isMixed || this.#left.length > maxLeft) this.#stop.abort();
   }
 
-  #isVisible(path: BytePath): boolean {
-    if (path !== this.#last.path) {
-      const slash = path.lastIndexOf('/') + 1;
-      const isSecret = secretFiles(path.slice(0, slash), [path.slice(slash)]).length > 0;
-      this.#last = { path, isVisible: !isSecret && this.#visible.has(path, { isDirectory: false }) };
-    }
-    return this.#last.isVisible;
-  }
-
   #checkSkipped(path: BytePath): void {
     if (path === `${this.#directory}/.git`) this.#gitIsUnreported = false;
     if (path.endsWith('/.git') && this.#level.isInRepository)
@@ -166,18 +108,6 @@ class TreeSearch {
     const stat = lstatSync(systemPath(path), { throwIfNoEntry: false });
     const isDirectory = stat?.isDirectory() === true;
     if ((isDirectory || stat?.isFile() === true) && isVisibleAs(isDirectory)) this.#left.push({ path, isDirectory });
-  }
-
-  async *#walkLeft(signal: AbortSignal): AsyncGenerator<WalkedDirectory> {
-    const { options, found } = this.#job;
-    for (const { path, isDirectory } of this.#left) {
-      if (isDirectory) yield* walk({ directory: path, rules: options.rules, signal, notes: found.notes });
-      else {
-        const slash = path.lastIndexOf('/') + 1;
-        const [directory, name] = [path.slice(0, slash), path.slice(slash)];
-        yield { path: directory, files: [name], links: [], hidden: 1, unmatched: 0, isComplete: true };
-      }
-    }
   }
 
   /** Opening a pipe waits for a writer; our own walk does not open what is no file. */

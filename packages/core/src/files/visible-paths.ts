@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type BytePath, systemPath } from './byte-path.js';
 import type { IgnoreLevel } from './ignore-rules.js';
+import { secretFiles } from './secret-files.js';
 
 const maxLevels = 10_000;
 
@@ -39,6 +40,19 @@ export class VisiblePaths {
     this.#levels.set(directory, level);
     return level;
   }
+}
+
+/** Whether a match in a file is shown. Matches come file by file, so the last answer is kept. */
+export function fileJudge(visible: VisiblePaths): (path: BytePath) => boolean {
+  let last = { path: '', isShown: false };
+  return (path) => {
+    if (path !== last.path) {
+      const [directory, name] = split(path);
+      const isSecret = secretFiles(directory, [name]).length > 0;
+      last = { path, isShown: !isSecret && visible.has(path, { isDirectory: false }) };
+    }
+    return last.isShown;
+  };
 }
 
 function split(path: BytePath): [directory: BytePath, name: string] {

@@ -15,7 +15,11 @@ export interface WalkOptions extends Visibility {
   /** Directories in which nothing can match are not entered, files that do not match not reported. */
   glob?: GlobState;
   notes?: WalkNotes;
+  onDirectory?: DirectoryWitness;
 }
+
+/** Told about every directory that a walk enters, outermost first; `has` tells about names that matter to rules. */
+export type DirectoryWitness = (path: BytePath, stat: Stats, has: (name: string) => boolean) => void;
 
 /** A directory, or the next entries of one that is very large or takes long to judge. */
 export interface WalkedDirectory {
@@ -96,7 +100,11 @@ function* read(next: Pending, { options, notes, pending, slice }: Walking): Gene
     if (isAncestor(stat, next.above)) return notes.add('directories mounted inside themselves', next.path);
     let level: IgnoreLevel | undefined;
     for (const { entries, isComplete } of directoryParts(next.path, stat.size)) {
-      level ??= next.levelOf(isComplete ? namesIn(entries) : (name) => existsSync(systemPath(next.path + name)));
+      if (level === undefined) {
+        const has = isComplete ? namesIn(entries) : (name: string) => existsSync(systemPath(next.path + name));
+        options.onDirectory?.(next.path, stat, has);
+        level = next.levelOf(has);
+      }
       const visit = { next, level, stat, options, pending };
       let part = nothingOf(next.path);
       for (const entry of entries) {
@@ -123,7 +131,7 @@ function isAncestor({ dev, ino }: Stats, ancestor: Ancestor | undefined): boolea
   return false;
 }
 
-const ignoreFileNames = new Set(['.git', '.gitignore', '.qwenignore', '.latheignore']);
+const ignoreFileNames = new Set(['.git', '.jj', '.gitignore', '.qwenignore', '.latheignore']);
 
 function namesIn(entries: readonly Dirent[]): (name: string) => boolean {
   const present = new Set<string>();

@@ -6,16 +6,16 @@ import { binaryMatches, type RgLine, RgOutput } from './rg-output.js';
 import { Complaints } from './ripgrep-error.js';
 import { type SearchJob, searchFlags } from './search-job.js';
 import { secretFiles } from './secret-files.js';
-import type { WalkedDirectory } from './walk.js';
+import { type WalkedDirectory, walk } from './walk.js';
 
 /** Directories whose files are to be searched. */
 export type Walk = (signal: AbortSignal) => AsyncIterable<WalkedDirectory>;
 
 /** Ripgrep searches what a walk has found so far, while the walk goes on. */
-export async function searchWalked(job: SearchJob, walk: Walk): Promise<void> {
+export async function searchWalked(job: SearchJob, walkTree: Walk): Promise<void> {
   const batches = new RgBatches({ globIsPassed: job.glob?.flags !== undefined });
   const ended = new AbortController();
-  const walking = collect(walk(AbortSignal.any([job.signal, ended.signal])), batches, job);
+  const walking = collect(walkTree(AbortSignal.any([job.signal, ended.signal])), batches, job);
   // The failure is met below; until then nobody waits for it.
   walking.catch(() => {});
   let hasRun = false;
@@ -32,6 +32,31 @@ export async function searchWalked(job: SearchJob, walk: Walk): Promise<void> {
   }
   // A pattern is judged even when there was nothing to search.
   if (!hasRun) await searchFile(job, devNull);
+}
+
+/** Something that ripgrep left out of a tree and our rules show. */
+export interface LeftOut {
+  path: BytePath;
+  isDirectory: boolean;
+}
+
+export async function searchLeft(job: SearchJob, left: readonly LeftOut[]): Promise<void> {
+  if (left.length > 0) await searchWalked(job, (signal) => walkLeft(job, left, signal));
+}
+
+async function* walkLeft(
+  { options: { rules }, found: { notes }, glob }: SearchJob,
+  left: readonly LeftOut[],
+  signal: AbortSignal,
+): AsyncGenerator<WalkedDirectory> {
+  for (const { path, isDirectory } of left) {
+    if (isDirectory) yield* walk({ directory: path, rules, signal, notes, ...(glob && { glob: glob.start }) });
+    else {
+      const slash = path.lastIndexOf('/') + 1;
+      const [directory, name] = [path.slice(0, slash), path.slice(slash)];
+      yield { path: directory, files: [name], links: [], hidden: 1, unmatched: 0, isComplete: true };
+    }
+  }
 }
 
 /** One file, whatever its name. */

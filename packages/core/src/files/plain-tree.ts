@@ -1,0 +1,58 @@
+import { statSync } from 'node:fs';
+import { type BytePath, systemPath } from './byte-path.js';
+import type { IgnoreLevel } from './ignore-rules.js';
+import { mountsBelow } from './mounts.js';
+import { argumentFor } from './rg-batch.js';
+import type { SearchJob } from './search-job.js';
+import { isSuspect } from './secret-files.js';
+import { unusedIgnoreFiles } from './walk-notes.js';
+
+/** A tree that ripgrep may walk by itself. */
+export interface PlainTree {
+  /** Its path, as ripgrep is given it. */
+  argument: string;
+  level: IgnoreLevel;
+}
+
+/** The tree to search; `undefined` when there is anything special about it. */
+export function plainTree(job: SearchJob): PlainTree | undefined {
+  const { path, rules } = job.options;
+  const argument = argumentFor(path);
+  if (argument === undefined || isSpecialSearch(job) || mountsBelow(path).size > 0 || hasTrapAbove(path))
+    return undefined;
+  const { notes } = job.found;
+  const level = rules.in(path, (file, reason) => notes.add(unusedIgnoreFiles, file, reason));
+  const isSpecial = level.ignoredBy !== undefined || level.hasAgentRules || notes.has(unusedIgnoreFiles);
+  return isSpecial ? undefined : { argument, level };
+}
+
+function isSpecialSearch({ options, isSecretPlace }: SearchJob): boolean {
+  const { path, canRead, isOwnState, disregard = new Set() } = options;
+  if (canRead !== undefined || isOwnState !== undefined || disregard.size > 0) return true;
+  if (isSecretPlace || isSuspect(`${path}/`)) return true;
+  return process.platform === 'win32' || path === '/' || path.includes('\n');
+}
+
+/** Ripgrep opens the `.gitignore` of every directory above, in a repository or not; one that is a pipe, it waits for. */
+function hasTrapAbove(path: BytePath): boolean {
+  try {
+    return ignoreFilesAbove(path).some(
+      (file) => statSync(systemPath(file), { throwIfNoEntry: false })?.isFile() === false,
+    );
+  } catch {
+    return true;
+  }
+}
+
+/** Where there may be a `.gitignore` above a directory, nearest first. */
+export function ignoreFilesAbove(directory: BytePath): BytePath[] {
+  const names = directory.split('/').slice(0, -1);
+  return names.map((_, index) => `${names.slice(0, names.length - index).join('/')}/.gitignore`);
+}
+
+/** How ripgrep walks a tree: as our rules do, as far as it can. */
+export const walkFlags = ['--hidden', '--no-ignore-dot', '--no-ignore-global', '--no-ignore-messages', '--glob=!.git'];
+
+export function caseFlags({ ignoresCase }: IgnoreLevel): string[] {
+  return ignoresCase ? ['--ignore-file-case-insensitive'] : [];
+}
