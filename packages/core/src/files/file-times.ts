@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { setTimeout } from 'node:timers';
 import { Worker } from 'node:worker_threads';
 import { type BytePath, systemPath } from './byte-path.js';
 import { codeOf } from './fs-error.js';
@@ -27,7 +28,7 @@ parentPort.on('message', (text) => {
   parentPort.postMessage(times, [times.buffer]);
 });`;
 
-function startThread(answered: Int32Array): Worker {
+export function startThread(answered: Int32Array): Worker {
   return new Worker(program, {
     eval: true,
     workerData: answered,
@@ -43,6 +44,8 @@ export const unknownTime = Number.NEGATIVE_INFINITY;
 
 /** Piles that the second thread has at most, so that it has work while the first one is busy with its own. */
 const pilesAhead = 4;
+/** The second thread waits this long for the next search, because starting one costs as much as the times of 10,000 files. */
+const defaultIdleMs = 10_000;
 
 /**
  * When files were last changed. Asking the file system is most of the work of finding the newest of very many files, so
@@ -50,17 +53,40 @@ const pilesAhead = 4;
  */
 export class FileTimes {
   readonly #startThread: (answered: Int32Array) => Worker;
+  readonly #idleMs: number;
   #worker: Worker | undefined;
+  #idle: NodeJS.Timeout | undefined;
+  #searches = 0;
   #asked = 0;
   #sent = 0;
   /** Counted by the second thread itself: its answers come to this one only when the event loop runs. */
-  readonly #answered = new Int32Array(new SharedArrayBuffer(4));
+  #answered: Int32Array = new Int32Array();
   #hasFailed = false;
   /** One per pile in the second thread, which answers in order. */
   readonly #waiting: { resolve: (times: Float64Array) => void; reject: (error: Error) => void }[] = [];
 
-  constructor(start = startThread) {
+  constructor({ start = startThread, idleMs = defaultIdleMs } = {}) {
     this.#startThread = start;
+    this.#idleMs = idleMs;
+  }
+
+  /** A search begins. */
+  open(): void {
+    this.#searches++;
+    clearTimeout(this.#idle);
+    this.#worker?.ref();
+  }
+
+  /** A search has ended. */
+  close(): void {
+    if (--this.#searches > 0) return;
+    this.#asked = 0;
+    this.#hasFailed = false;
+    // What nobody waits for any more may take any time.
+    if (this.#waiting.length > 0) this.#end();
+    if (this.#worker === undefined) return;
+    this.#worker.unref();
+    this.#idle = setTimeout(() => this.#end(), this.#idleMs).unref();
   }
 
   /** There are going to be very many files: the second thread starts at once, if the system has one to give. */
@@ -80,23 +106,31 @@ export class FileTimes {
   startElsewhere(paths: readonly BytePath[]): Promise<Float64Array> | undefined {
     this.#asked += paths.length;
     if (this.#asked >= manyFiles) this.expectMany();
-    const piles = this.#sent - Atomics.load(this.#answered, 0);
-    if (this.#worker === undefined || this.#hasFailed || piles >= pilesAhead) return undefined;
+    if (this.#worker === undefined || this.#sent - Atomics.load(this.#answered, 0) >= pilesAhead) return undefined;
     this.#sent++;
     this.#worker.postMessage(paths.join('\0'));
     return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
   }
 
   #start(): Worker {
+    this.#sent = 0;
+    this.#answered = new Int32Array(new SharedArrayBuffer(4));
     const worker = this.#startThread(this.#answered);
     const fail = (error: Error) => {
       this.#hasFailed = true;
-      for (const { reject } of this.#waiting.splice(0)) reject(error);
+      this.#end(error);
     };
     worker.on('error', fail);
     worker.on('exit', () => fail(new Error('The thread that reads file times has ended.')));
     worker.on('message', (times: Float64Array) => this.#waiting.shift()?.resolve(times));
     return worker;
+  }
+
+  #end(error = new Error('The search has ended.')): void {
+    this.#worker?.removeAllListeners();
+    void this.#worker?.terminate();
+    this.#worker = undefined;
+    for (const { reject } of this.#waiting.splice(0)) reject(error);
   }
 
   /**
@@ -110,10 +144,5 @@ export class FileTimes {
     } catch (error) {
       return codeOf(error) === 'ELOOP' ? Number.NaN : unknownTime;
     }
-  }
-
-  async close(): Promise<void> {
-    this.#worker?.removeAllListeners();
-    await this.#worker?.terminate();
   }
 }

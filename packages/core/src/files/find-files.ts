@@ -1,7 +1,8 @@
+import { once } from 'node:events';
 import { Top } from '../text/top.js';
 import { type BytePath, fromBytePath } from './byte-path.js';
 import { Slice } from './directory-parts.js';
-import { FileTimes, unknownTime } from './file-times.js';
+import { type FileTimes, unknownTime } from './file-times.js';
 import { mayShowLink } from './visibility.js';
 import { type WalkOptions, walk } from './walk.js';
 import type { WalkNotes } from './walk-notes.js';
@@ -17,7 +18,7 @@ export interface FindOptions extends WalkOptions {
   limit: number;
   /** After this long the files found so far are returned. */
   timeoutMs?: number;
-  times?: FileTimes;
+  times: FileTimes;
 }
 
 export interface FoundFiles {
@@ -45,22 +46,25 @@ export async function findFiles(options: FindOptions): Promise<FoundFiles> {
     }
     return { ...(await search.result()), isComplete };
   } finally {
-    await search.close();
+    search.close();
   }
 }
 
 class NewestFiles {
   readonly #newest: Top<FoundFile>;
+  readonly #signal: AbortSignal;
   readonly #slice: Slice;
   readonly #times: FileTimes;
   readonly #notes: WalkNotes | undefined;
   #elsewhere: Promise<unknown> = Promise.resolve();
   #pile: BytePath[] = [];
 
-  constructor({ limit, signal, notes, times = new FileTimes() }: FindOptions) {
+  constructor({ limit, signal, notes, times }: FindOptions) {
     this.#times = times;
+    times.open();
     this.#notes = notes;
     this.#newest = new Top(limit, newestFirst);
+    this.#signal = signal;
     this.#slice = new Slice(signal);
   }
 
@@ -96,13 +100,24 @@ class NewestFiles {
 
   async result(): Promise<{ files: FoundFile[]; total: number }> {
     await this.sort();
-    await this.#elsewhere;
+    await this.#waitForOthers();
     const files = this.#newest.items().map(({ path, mtimeMs }) => ({ path: fromBytePath(path), mtimeMs }));
     return { files, total: this.#newest.count };
   }
 
-  close(): Promise<void> {
-    return this.#times.close();
+  async #waitForOthers(): Promise<void> {
+    this.#signal.throwIfAborted();
+    const done = new AbortController();
+    try {
+      await Promise.race([this.#elsewhere, once(this.#signal, 'abort', { signal: done.signal })]);
+    } finally {
+      done.abort();
+    }
+    this.#signal.throwIfAborted();
+  }
+
+  close(): void {
+    this.#times.close();
   }
 
   #keep(path: BytePath, mtimeMs: number = Number.NaN): void {

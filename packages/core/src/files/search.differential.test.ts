@@ -7,6 +7,7 @@ import { hasProgram } from '../../../../testing/programs.js';
 import { randomBelow, usualSeed } from '../../../../testing/random.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { toBytePath } from './byte-path.js';
+import { FileTimes } from './file-times.js';
 import { findFiles } from './find-files.js';
 import { IgnoreRules } from './ignore-rules.js';
 import { Ripgrep } from './ripgrep.js';
@@ -100,7 +101,13 @@ function listedByGit(root: string): string[] {
 
 async function found(root: string, visibility: Partial<Visibility> = {}): Promise<string[]> {
   const options = { rules: new IgnoreRules([root]), ...visibility };
-  const { files } = await findFiles({ directory: toBytePath(root), ...options, signal, limit: 1_000_000 });
+  const { files } = await findFiles({
+    directory: toBytePath(root),
+    ...options,
+    signal,
+    limit: 1_000_000,
+    times: new FileTimes(),
+  });
   return files.map(({ path }) => path).toSorted();
 }
 

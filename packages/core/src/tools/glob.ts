@@ -2,6 +2,7 @@ import { isAbsolute, resolve } from 'node:path';
 import type { XStatic } from 'typebox/schema';
 import { ToolError } from '../errors.js';
 import { toBytePath } from '../files/byte-path.js';
+import { FileTimes } from '../files/file-times.js';
 import { type FoundFiles, findFiles } from '../files/find-files.js';
 import type { Visibility } from '../files/visibility.js';
 import { WalkNotes } from '../files/walk-notes.js';
@@ -28,6 +29,7 @@ const defaultSearchMs = 60_000;
 export class GlobTool extends SearchTool<Params> {
   readonly #visibility: Visibility;
   readonly #timeoutMs: number;
+  readonly #times = new FileTimes();
 
   constructor(workspace: Workspace, visibility: Visibility, { searchMs = defaultSearchMs } = {}) {
     super(
@@ -73,6 +75,7 @@ export class GlobTool extends SearchTool<Params> {
         signal,
         notes,
         limit: maxFiles,
+        times: this.#times,
         timeoutMs: Math.max(0, end - performance.now()),
       });
       places.push(path);
