@@ -79,6 +79,11 @@ export const fixed = {
     ['core/src/tools/grep.ts', 'defaultSearchMs', 'Milliseconds of a search'],
     ['core/src/files/found-lines.ts', 'countedPerFile', 'Matches of one file that are counted beyond those shown'],
     ['core/src/files/line-window.ts', 'width', 'Bytes shown of a line; of a longer one those around its first match'],
+    [
+      'core/src/files/line-window.ts',
+      'maxRecoded',
+      'Bytes of a UTF-16 file up to a long line that is shown around its match',
+    ],
     ['core/src/files/rg-output.ts', 'maxColumns', 'Bytes of a line that ripgrep prints as a whole'],
     ['core/src/files/rg-output.ts', 'maxRecord', 'Bytes kept of one line'],
     [

@@ -53,11 +53,21 @@ export const cases = group('search', [
   }),
   grep({
     name: 'grep in *.c of a kernel tree',
+    note: 'searched before',
     corpora: ['linux'],
     pattern: 'zzqq_rare',
     glob: '*.c',
     where: linux,
     goals: [raw(1.3), notBlocked],
+  }),
+  grep({
+    name: 'grep in *.c of a kernel tree for the first time',
+    corpora: ['linux'],
+    pattern: 'zzqq_rare',
+    glob: '*.c',
+    where: linux,
+    call: (tools, place) => (tools.grepFirst ?? tools.grep)('zzqq_rare', linux(place), '*.c'),
+    goals: [raw(2), notBlocked],
   }),
   grep({
     name: 'grep a literal in a TypeScript tree',

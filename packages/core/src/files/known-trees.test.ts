@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { isLong, report } from '../../../../testing/long-run.js';
 import { randomBelow, usualSeed } from '../../../../testing/random.js';
@@ -226,11 +226,11 @@ test.skipIf(isWindows)(`${trees} random trees stay known while they change`, { t
 function change(root: string, random: (limit: number) => number): void {
   const paths = execFileSync('find', ['.', '-not', '-path', './.git/*', '-print0'], { cwd: root, encoding: 'latin1' })
     .split('\0')
-    .filter((path) => /^[ -~]+$/.test(path));
-  const pick = () => join(root, paths[random(paths.length)] ?? '');
+    .filter((path) => /^\.\/[ -~]+$/.test(path));
+  const pick = () => join(root, paths[random(paths.length)] ?? 'nothing');
   const directory = () => {
     const path = pick();
-    return existsSync(join(path, '.')) ? path : join(path, '..');
+    return existsSync(`${path}/.`) ? path : dirname(path);
   };
   const changes = [
     () => writeFileSync(join(directory(), 'new.txt'), 'needle'),

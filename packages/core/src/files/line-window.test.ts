@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
@@ -6,8 +7,9 @@ import { IgnoreRules } from './ignore-rules.js';
 import { Ripgrep } from './ripgrep.js';
 import { searchText } from './search-text.js';
 
-async function shown(line: string): Promise<string | undefined> {
-  const root = tempDirectory({ a: `first\n${line}` });
+async function shown(line: string, encode: (text: string) => string | Buffer = String) {
+  const root = tempDirectory();
+  writeFileSync(join(root, 'a'), encode(`first\n${line}`));
   const { files } = await searchText(new Ripgrep(), {
     pattern: 'foo',
     letters: 'exact',
@@ -41,4 +43,22 @@ test.each(['\n', '\r\n', ''])('what is cut away is marked, and nothing else, bef
     [3000, 218, `…${a(100)}foo${a(217)}…`],
   ] as const)
     expect([before, after, await shown(`${a(before)}foo${a(after)}${end}`)]).toEqual([before, after, expected]);
+});
+
+const encodings: Record<string, (text: string) => Buffer> = {
+  'UTF-8 with a mark': (text) => Buffer.from(`\uFEFF${text}`),
+  'UTF-16': (text) => Buffer.from(`\uFEFF${text}`, 'utf16le'),
+  'UTF-16 with the higher byte first': (text) => Buffer.from(`\uFEFF${text}`, 'utf16le').swap16(),
+};
+
+test.each(Object.entries(encodings))('a line in %s is cut around its match', async (_, encode) => {
+  const expected = `…${a(100)}foo${a(217)}…`;
+  for (const before of [900, 5000, 131_060, 131_065, 131_070, 300_000])
+    expect([before, await shown(`é€😀${a(before)}foo${a(300)}\n`, encode)]).toEqual([before, expected]);
+  expect(await shown(`${'😀'.repeat(70_000)}foo\r\nx`, encode)).toBe(`…${'😀'.repeat(25)}foo`);
+});
+
+test('so far into recoded text that it would take long, the start is shown, and where the match is', async () => {
+  const text = await shown(`${a(3_000_000)}foo`, encodings['UTF-16']);
+  expect(text).toBe(`${a(320)}… (match at byte 3000001)`);
 });
