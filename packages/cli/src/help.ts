@@ -75,4 +75,13 @@ lathe trust --list           trusted and distrusted folders
 lathe trust --remove [dir]   trust it no longer
 
 In a folder that is not trusted its settings can only tighten the rules; its commands, servers and .env do not count.`,
+  undo: `lathe undo [n]           take back the last n changes of files made here by tools (default: 1), the newest first
+lathe undo --list [n]    show the last n (default: 20) and change nothing
+
+A file that was changed by somebody else since is skipped, and the exit code is 1.`,
+  view: `lathe view [id] [--out FILE]
+
+Writes a session (an id of lathe sessions, or its beginning; default: the latest) as one page for a browser, with no
+script from elsewhere and nothing that needs the network, and prints its address. Without --out it is kept in Lathe's
+own directory. An earlier page in FILE is replaced; any other file is left alone.`,
 };
