@@ -94,6 +94,7 @@ export const fixed = {
     ['core/src/files/ripgrep-error.ts', 'maxMessage', 'Bytes kept of what ripgrep complains about'],
     ['core/src/tools/glob.ts', 'maxFiles', 'Files that `glob` names'],
     ['core/src/tools/glob.ts', 'defaultSearchMs', 'Milliseconds it may take'],
+    ['core/src/files/file-times.ts', 'defaultIdleMs', 'Milliseconds that its second thread waits for the next search'],
     ['core/src/tools/ls.ts', 'maxEntries', 'Entries that `list_directory` names'],
     ['core/src/tools/ls.ts', 'maxIgnoreChars', 'Characters of all patterns of its `ignore`, their braces written out'],
     ['core/src/text/glob.ts', 'maxLength', 'Characters of a glob'],
@@ -111,7 +112,7 @@ export const fixed = {
       'maxWildcardRules',
       'Rules with wildcards of an ignore file; one with more is not used, and named at the end of a result',
     ],
-    ['core/src/files/directory-parts.ts', 'maxStride', 'Entries judged between two looks at the clock'],
+    ['core/src/files/slice.ts', 'maxStride', 'Entries judged between two looks at the clock'],
     [
       'core/src/files/skipped-entries.ts',
       'maxLine',

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { setTimeout } from 'node:timers';
+import { setTimeout as setTimer } from 'node:timers';
 import { Worker } from 'node:worker_threads';
 import { type BytePath, systemPath } from './byte-path.js';
 import { codeOf } from './fs-error.js';
@@ -83,10 +83,10 @@ export class FileTimes {
     this.#asked = 0;
     this.#hasFailed = false;
     // What nobody waits for any more may take any time.
-    if (this.#waiting.length > 0) this.#end();
+    if (this.#waiting.splice(0).length > 0) this.#end();
     if (this.#worker === undefined) return;
     this.#worker.unref();
-    this.#idle = setTimeout(() => this.#end(), this.#idleMs).unref();
+    this.#idle = setTimer(() => this.#end(), this.#idleMs).unref();
   }
 
   /** There are going to be very many files: the second thread starts at once, if the system has one to give. */
@@ -117,8 +117,9 @@ export class FileTimes {
     this.#answered = new Int32Array(new SharedArrayBuffer(4));
     const worker = this.#startThread(this.#answered);
     const fail = (error: Error) => {
-      this.#hasFailed = true;
-      this.#end(error);
+      this.#hasFailed = this.#searches > 0;
+      this.#end();
+      for (const { reject } of this.#waiting.splice(0)) reject(error);
     };
     worker.on('error', fail);
     worker.on('exit', () => fail(new Error('The thread that reads file times has ended.')));
@@ -126,11 +127,11 @@ export class FileTimes {
     return worker;
   }
 
-  #end(error = new Error('The search has ended.')): void {
-    this.#worker?.removeAllListeners();
+  #end(): void {
+    // It may still fail before it is gone.
+    this.#worker?.removeAllListeners().on('error', () => {});
     void this.#worker?.terminate();
     this.#worker = undefined;
-    for (const { reject } of this.#waiting.splice(0)) reject(error);
   }
 
   /**

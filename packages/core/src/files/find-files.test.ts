@@ -1,5 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { expect, test, vi } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
@@ -19,6 +21,12 @@ const broken: Record<string, () => Worker> = {
   },
   fails: () => new Worker(`require('node:worker_threads').parentPort.on('message', () => null.x)`, quiet),
   'ends without a word': () => new Worker('process.exit()', quiet),
+  'answers too little': () => {
+    const program = `
+      const { parentPort, workerData: answered } = require('node:worker_threads');
+      parentPort.on('message', () => { Atomics.add(answered, 0, 1); parentPort.postMessage(new Float64Array(3)); });`;
+    return new Worker(program, { ...quiet, workerData: new Int32Array(new SharedArrayBuffer(4)) });
+  },
 };
 
 function manyFiles(): string {
@@ -30,8 +38,24 @@ function manyFiles(): string {
   return root;
 }
 
-const find = (root: string, times: FileTimes, signal = new AbortController().signal) =>
-  findFiles({ directory: toBytePath(root), rules: new IgnoreRules([root]), signal, limit: 10, times });
+const never = new AbortController().signal;
+
+const find = (
+  root: string,
+  times: FileTimes,
+  options: { signal?: AbortSignal; limit?: number; timeoutMs?: number } = {},
+) =>
+  findFiles({
+    directory: toBytePath(root),
+    rules: new IgnoreRules([root]),
+    signal: never,
+    limit: 10,
+    times,
+    ...options,
+  });
+
+/** A thread that takes piles and never answers. */
+const silent = () => new Worker(`require('node:worker_threads').parentPort.on('message', () => {})`, quiet);
 
 test('every file is found whatever becomes of the second thread', { timeout: 120_000 }, async () => {
   const root = manyFiles();
@@ -60,17 +84,76 @@ test('the second thread waits for the next search, and not for ever', { timeout:
   expect([await find(root, times), threads.length]).toEqual([first, 2]);
 });
 
-test('an aborted search leaves no thread with work of its own', { timeout: 120_000 }, async () => {
+test('both threads see the same', { timeout: 120_000 }, async () => {
+  const root = manyFiles();
+  const odd = join(root, 'odd');
+  mkdirSync(odd);
+  symlinkSync('../d1/f1', join(odd, 'good'));
+  symlinkSync('nowhere', join(odd, 'dangling'));
+  symlinkSync('looping', join(odd, 'looping'));
+  symlinkSync('..', join(odd, 'up'));
+  // Not every file system takes any bytes.
+  if (process.platform === 'linux') writeFileSync(Buffer.from(`${odd}/\xff.txt`, 'latin1'), '');
+  for (let index = 0; index < count; index += 7)
+    utimesSync(join(root, `d${index % 20}/f${index}`), 1, (index * 37) % 5000);
+  const threads: Worker[] = [];
+  const start = (answered: Int32Array) => {
+    const thread = startThread(answered);
+    threads.push(thread);
+    return thread;
+  };
+  const alone = new FileTimes({ start: broken['cannot start'] });
+  const expected = await find(root, alone, { limit: 20_000 });
+  expect(expected.total).toBe(count + (process.platform === 'linux' ? 2 : 1));
+  expect([await find(root, new FileTimes({ start }), { limit: 20_000 }), threads.length]).toEqual([expected, 1]);
+});
+
+const isGone = ({ threadId }: Worker) => threadId === -1;
+
+test('an aborted search leaves no thread behind', { timeout: 120_000 }, async () => {
   const root = manyFiles();
   const threads: Worker[] = [];
   const ended = new AbortController();
   const start = () => {
-    // Takes piles and never answers.
-    const thread = new Worker(`require('node:worker_threads').parentPort.on('message', () => {})`, quiet);
+    const thread = silent().once('online', () => ended.abort());
     threads.push(thread);
-    thread.once('online', () => ended.abort());
     return thread;
   };
-  await expect(find(root, new FileTimes({ start }), ended.signal)).rejects.toThrow('aborted');
-  await vi.waitFor(() => expect(threads.map(({ threadId }) => threadId)).toEqual([-1]), 60_000);
+  await expect(find(root, new FileTimes({ start }), { signal: ended.signal })).rejects.toThrow('aborted');
+  await vi.waitFor(() => expect(threads.map(isGone)).toEqual([true]), 60_000);
+});
+
+test('a search that was aborted before it began does not keep the thread of the next one', async () => {
+  const root = manyFiles();
+  const threads: Worker[] = [];
+  const start = (answered: Int32Array) => {
+    const thread = startThread(answered);
+    threads.push(thread);
+    return thread;
+  };
+  const times = new FileTimes({ start, idleMs: 0 });
+  await expect(find(root, times, { signal: AbortSignal.abort() })).rejects.toThrow('aborted');
+  await find(root, times);
+  await vi.waitFor(() => expect(threads.map(isGone)).toEqual([true]), 60_000);
+});
+
+test('a time limit holds also when the second thread does not answer', { timeout: 120_000 }, async () => {
+  const { total, isComplete } = await find(manyFiles(), new FileTimes({ start: silent }), { timeoutMs: 5000 });
+  expect({ isComplete, hasSome: total > 0, hasAll: total === count }).toEqual({
+    isComplete: false,
+    hasSome: true,
+    hasAll: false,
+  });
+});
+
+test('a thread that fails after the search has ended harms nobody', async () => {
+  const times = new FileTimes({ start: () => new Worker('null.x', quiet) });
+  times.open();
+  times.expectMany();
+  const answer = times.startElsewhere(['/']);
+  times.close();
+  await expect(Promise.race([answer, setImmediate('nothing')])).resolves.toBe('nothing');
+  // An error without a listener would end the process.
+  const other = new Worker('', quiet);
+  await once(other, 'exit');
 });

@@ -1,8 +1,8 @@
-import { once } from 'node:events';
 import { Top } from '../text/top.js';
 import { type BytePath, fromBytePath } from './byte-path.js';
-import { Slice } from './directory-parts.js';
 import { type FileTimes, unknownTime } from './file-times.js';
+import { Slice } from './slice.js';
+import { longestTimer, untilAborted } from './until-aborted.js';
 import { mayShowLink } from './visibility.js';
 import { type WalkOptions, walk } from './walk.js';
 import type { WalkNotes } from './walk-notes.js';
@@ -44,7 +44,8 @@ export async function findFiles(options: FindOptions): Promise<FoundFiles> {
       isComplete = performance.now() < end;
       if (!isComplete) break;
     }
-    return { ...(await search.result()), isComplete };
+    const found = await search.result(end);
+    return { ...found, isComplete: isComplete && found.isComplete };
   } finally {
     search.close();
   }
@@ -61,11 +62,11 @@ class NewestFiles {
 
   constructor({ limit, signal, notes, times }: FindOptions) {
     this.#times = times;
-    times.open();
     this.#notes = notes;
     this.#newest = new Top(limit, newestFirst);
     this.#signal = signal;
     this.#slice = new Slice(signal);
+    times.open();
   }
 
   expectMany(): void {
@@ -83,12 +84,17 @@ class NewestFiles {
     const times = this.#times.startElsewhere(pile);
     if (times === undefined) return this.#sortHere(pile);
     const sorted = times.then(
-      (found) => pile.forEach((path, index) => this.#keep(path, found[index])),
+      (found) => this.#keepAll(pile, found),
       () => this.#sortHere(pile),
     );
     this.#elsewhere = Promise.all([this.#elsewhere, sorted]);
     // Only the end waits for it.
     this.#elsewhere.catch(() => {});
+  }
+
+  async #keepAll(pile: readonly BytePath[], times: Float64Array): Promise<void> {
+    if (times.length < pile.length) return this.#sortHere(pile);
+    pile.forEach((path, index) => this.#keep(path, times[index]));
   }
 
   async #sortHere(pile: readonly BytePath[]): Promise<void> {
@@ -98,22 +104,25 @@ class NewestFiles {
     }
   }
 
-  async result(): Promise<{ files: FoundFile[]; total: number }> {
+  /** What was found up to the end, or until `end`. */
+  async result(end: number): Promise<FoundFiles> {
     await this.sort();
-    await this.#waitForOthers();
+    const isComplete = await this.#allAreSorted(end);
     const files = this.#newest.items().map(({ path, mtimeMs }) => ({ path: fromBytePath(path), mtimeMs }));
-    return { files, total: this.#newest.count };
+    return { files, total: this.#newest.count, isComplete };
   }
 
-  async #waitForOthers(): Promise<void> {
-    this.#signal.throwIfAborted();
-    const done = new AbortController();
+  /** The other thread may never answer. */
+  async #allAreSorted(end: number): Promise<boolean> {
+    const time = AbortSignal.timeout(Math.max(0, Math.min(Math.round(end - performance.now()), longestTimer)));
     try {
-      await Promise.race([this.#elsewhere, once(this.#signal, 'abort', { signal: done.signal })]);
-    } finally {
-      done.abort();
+      await untilAborted(this.#elsewhere, AbortSignal.any([this.#signal, time]));
+      return true;
+    } catch (error) {
+      this.#signal.throwIfAborted();
+      if (!time.aborted) throw error;
+      return false;
     }
-    this.#signal.throwIfAborted();
   }
 
   close(): void {

@@ -1,9 +1,10 @@
 import { lstatSync, type Stats } from 'node:fs';
 import { type BytePath, systemPath } from './byte-path.js';
-import { directoryParts, Slice } from './directory-parts.js';
+import { directoryParts } from './directory-parts.js';
 import { maxIgnoreFile } from './ignore-rules.js';
 import { hasOnlyPlainRules, rulesProblem } from './plain-rules.js';
 import { isSuspect, tellingNames } from './secret-files.js';
+import { Slice } from './slice.js';
 import { readSmallFile } from './small-file.js';
 import type { VisiblePaths } from './visible-paths.js';
 

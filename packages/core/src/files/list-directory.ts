@@ -2,9 +2,10 @@ import { type Dirent, lstatSync, readlinkSync, statSync } from 'node:fs';
 import { compileGlob } from '../text/glob.js';
 import { Top } from '../text/top.js';
 import { type BytePath, fromBytePath, systemPath } from './byte-path.js';
-import { directoryParts, Slice } from './directory-parts.js';
+import { directoryParts } from './directory-parts.js';
 import { codeOf } from './fs-error.js';
 import type { IgnoredBy, IgnoreLevel } from './ignore-rules.js';
+import { Slice } from './slice.js';
 import { mayShowLink, type Visibility } from './visibility.js';
 import { unusedIgnoreFiles, WalkNotes } from './walk-notes.js';
 

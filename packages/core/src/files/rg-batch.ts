@@ -37,11 +37,6 @@ export class RgBatches {
     this.#globIsPassed = globIsPassed;
   }
 
-  /** More directories may be added. */
-  get isOpen(): boolean {
-    return this.#isOpen;
-  }
-
   /** No more will be added. */
   close(): void {
     this.#isOpen = false;

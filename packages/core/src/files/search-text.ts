@@ -53,7 +53,7 @@ export async function searchText(ripgrep: Ripgrep, options: TextSearch): Promise
     found: nothing(),
   };
   try {
-    if (options.kind === 'file') await searchFile(job, isHidden(job) ? devNull : options.path);
+    if (options.kind === 'file') await searchFile(job, isHiddenFile(job) ? devNull : options.path);
     else if (!(await (job.glob === undefined ? searchTree(job) : searchKnownTree(job)))) {
       clearTimeout(counting);
       counting = undefined;
@@ -74,9 +74,9 @@ export async function searchText(ripgrep: Ripgrep, options: TextSearch): Promise
 async function searchByWalk(job: SearchJob): Promise<void> {
   const { path: directory, rules, disregard = new Set(), canRead, known } = job.options;
   const { notes } = job.found;
-  // What is known holds for searches in files of any kind.
-  const isGeneral = job.glob?.isByExtension === true && disregard.size === 0 && canRead === undefined;
-  const tree = isGeneral ? known?.begin(directory) : undefined;
+  // Only such a search makes use of it.
+  const isWorthKnowing = job.glob?.isByExtension === true && disregard.size === 0 && canRead === undefined;
+  const tree = isWorthKnowing ? known?.begin(directory) : undefined;
   const options = {
     directory,
     rules,
@@ -90,8 +90,8 @@ async function searchByWalk(job: SearchJob): Promise<void> {
   if (tree !== undefined) known?.set(directory, tree);
 }
 
-/** A named file is searched even if git ignores it. */
-function isHidden({ options, found }: SearchJob): boolean {
+/** A named file is searched even if git ignores it; what an agent's ignore file hides is noted. */
+function isHiddenFile({ options, found }: SearchJob): boolean {
   const path = fromBytePath(options.path);
   if (options.canRead?.(path) === false) return true;
   if (!isHiddenByAgent(path, options)) return false;

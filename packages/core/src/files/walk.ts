@@ -1,10 +1,11 @@
 import { type Dirent, existsSync, lstatSync, type Stats } from 'node:fs';
 import type { GlobState } from '../text/glob.js';
 import { type BytePath, fromBytePath, systemPath } from './byte-path.js';
-import { directoryParts, Slice } from './directory-parts.js';
+import { directoryParts } from './directory-parts.js';
 import { codeOf } from './fs-error.js';
 import type { IgnoreLevel } from './ignore-rules.js';
 import { mountsToSkip } from './mounts.js';
+import { Slice } from './slice.js';
 import type { Visibility } from './visibility.js';
 import { hiddenByAgent, unusedIgnoreFiles, WalkNotes } from './walk-notes.js';
 

@@ -20,12 +20,10 @@ export async function searchWalked(job: SearchJob, walkTree: Walk): Promise<void
   walking.catch(() => {});
   let hasRun = false;
   try {
-    do {
-      await batches.ready();
-      if (batches.size === 0) continue;
+    for (await batches.ready(); batches.size > 0; await batches.ready()) {
       await searchBatch(job, batches.take());
       hasRun = true;
-    } while (batches.isOpen || batches.size > 0);
+    }
     await walking;
   } finally {
     ended.abort();

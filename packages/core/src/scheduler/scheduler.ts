@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { PartListUnion } from '../content.js';
+import { untilAborted } from '../files/until-aborted.js';
 import type { Policy } from '../policy/policy.js';
 import type { Display } from '../tools/display.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
@@ -8,7 +9,7 @@ import { addRemark, askHooks } from './ask-hooks.js';
 import type { Approver, AuditRecord, CallEvent, CallOutcome, CallRequest, ReadyCall } from './call.js';
 import type { CallHooks } from './call-hooks.js';
 import { CallState } from './call-state.js';
-import { untilAborted, withDeadline } from './deadline.js';
+import { withDeadline } from './deadline.js';
 import { prepare } from './prepare.js';
 import { fit, type Spill } from './respond.js';
 
