@@ -6,8 +6,8 @@ import { compileGlob, type GlobState, globProblem, globSlip, hasWildcard } from 
 /** A filter for files as people write it for a search: without a slash at any depth, with `!` in front everything else. */
 export interface FileGlob {
   start: GlobState;
-  /** The same filter as flags of ripgrep, when both surely mean the same. */
-  flags: string[] | undefined;
+  /** Patterns for names that surely mean the same to ripgrep; `undefined` when there are none. */
+  names: string[] | undefined;
   /** All that counts is what names end in, from a dot on: however a name is written, that stays the same. */
   isByExtension: boolean;
   /** Nothing below the directory can match. */
@@ -25,19 +25,16 @@ export function compileFileGlob(glob: string, directory: string): FileGlob {
     : compileGlob(body.includes('/') ? body : `**/${body}`).start;
   if (isNegated) {
     const others = start === undefined ? everything : without(start, isDirectory);
-    return { start: others, flags: undefined, isByExtension: false, isElsewhere: false };
+    return { start: others, names: undefined, isByExtension: false, isElsewhere: false };
   }
-  if (start === undefined) return { start: nothing, flags: undefined, isByExtension: false, isElsewhere: true };
+  if (start === undefined) return { start: nothing, names: undefined, isByExtension: false, isElsewhere: true };
   const alternatives = expandBraces(body);
   // To ripgrep `?` is a byte, and the name `.` one like any other.
   const isPlain = alternatives.length <= 50 && alternatives.every((name) => /^(?!\.$)(?:[\w.-]|\*(?!\*))+$/.test(name));
   // A file may be spelled exactly like the glob.
-  const names = new Set([...alternatives, body.replace(/[{},]/g, '[$&]')]);
-  const globs = [...names].map((name) => `--glob=${name}`);
-  // Named files are few, and may be large: ripgrep maps those into memory when they are its arguments.
-  const flags = body.includes('*') ? globs : [...globs, '--mmap'];
+  const names = [...new Set([...alternatives, body.replace(/[{},]/g, '[$&]')])];
   const isByExtension = isPlain && alternatives.every((name) => /^\*(?:\.[\w-]+)+$/.test(name));
-  return { start, flags: isPlain ? flags : undefined, isByExtension, isElsewhere: false };
+  return { start, names: isPlain ? names : undefined, isByExtension, isElsewhere: false };
 }
 
 /** Why a filter cannot be used, for its author; `undefined` when it can. */

@@ -81,6 +81,8 @@ export class IgnoreLevel {
   readonly #git: readonly ScopedRules[] | undefined;
   /** Whether git's rules hold for letters in any case. */
   readonly ignoresCase: boolean;
+  /** Whether the excludes of the repository or of the user have a say. */
+  readonly hasExcludes: boolean;
   /** One list per agent file name, nearest first. */
   readonly #agent: readonly (readonly ScopedRules[])[];
   /** Set when the directory itself is ignored and was named all the same. */
@@ -91,6 +93,7 @@ export class IgnoreLevel {
     path: BytePath;
     git: readonly ScopedRules[] | undefined;
     ignoresCase: boolean;
+    hasExcludes: boolean;
     agent: readonly (readonly ScopedRules[])[];
     ignoredBy: IgnoredBy | undefined;
   }) {
@@ -98,6 +101,7 @@ export class IgnoreLevel {
     this.#path = fields.path;
     this.#git = fields.git;
     this.ignoresCase = fields.ignoresCase;
+    this.hasExcludes = fields.hasExcludes;
     this.#agent = fields.agent;
     this.ignoredBy = fields.ignoredBy;
   }
@@ -108,6 +112,7 @@ export class IgnoreLevel {
       path: '',
       git: undefined,
       ignoresCase: false,
+      hasExcludes: false,
       agent: agentFiles.map(() => []),
       ignoredBy: undefined,
     });
@@ -156,6 +161,7 @@ export class IgnoreLevel {
     const own = has('.git') ? this.#repositoryIn(path) : undefined;
     const above = own?.rules ?? (inherited.git && seenFrom(name, inherited.git));
     const { ignoresCase } = own ?? this;
+    const hasExcludes = own === undefined ? this.hasExcludes : own.rules.length > 0;
     const git =
       above === undefined || !has('.gitignore')
         ? above
@@ -166,7 +172,8 @@ export class IgnoreLevel {
       const rules = seenFrom(name, outer);
       return isInWorkspace && file !== undefined && has(file) ? this.#with(rules, path + file) : rules;
     });
-    return new IgnoreLevel({ context: this.#context, path, git, ignoresCase, agent, ignoredBy: inherited.ignoredBy });
+    const { ignoredBy } = inherited;
+    return new IgnoreLevel({ context: this.#context, path, git, ignoresCase, hasExcludes, agent, ignoredBy });
   }
 
   /** What holds for a whole repository: its own excludes before the user's; `undefined` when there is none. */

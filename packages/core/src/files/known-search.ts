@@ -1,11 +1,11 @@
-import { isPlainIgnoreFile, type KnownTree } from './known-trees.js';
+import type { FileGlob } from './file-glob.js';
+import { type KnownTree, plainRules } from './known-trees.js';
 import { caseFlags, ignoreFilesAbove, type PlainTree, plainTree, walkFlags } from './plain-tree.js';
-import { binaryMatches, RgOutput } from './rg-output.js';
-import { Complaints, otherProblems } from './ripgrep-error.js';
+import { otherProblems } from './ripgrep-error.js';
 import { type SearchJob, searchFlags } from './search-job.js';
 import { tellingNames } from './secret-files.js';
-import { fileJudge, VisiblePaths } from './visible-paths.js';
-import { unusedIgnoreFiles } from './walk-notes.js';
+import { VisiblePaths, visibleComplaints, visibleOutput } from './visible-paths.js';
+import { isWholeWalk, WalkNotes } from './walk-notes.js';
 import { searchLeft } from './walked-search.js';
 
 /**
@@ -14,18 +14,45 @@ import { searchLeft } from './walked-search.js';
  * relied on, and then `job.found` is of no use.
  */
 export async function searchKnownTree(job: SearchJob): Promise<boolean> {
-  const { glob, options } = job;
-  const known = options.known?.get(options.path);
-  if (known === undefined || glob?.isByExtension !== true || tellingNames.some((name) => glob.start.matches(name)))
-    return false;
-  const tree = plainTree(job);
-  if (tree?.level.isInRepository !== true || !ignoreFilesAbove(options.path).every(isPlainIgnoreFile)) return false;
-  if (!(await searchChecked(job, tree, known))) return false;
+  const known = job.options.known?.get(job.options.path);
+  const knowable = known && knowableTree(job);
+  if (known === undefined || known.surroundings !== knowable?.surroundings) return false;
+  if (!(await searchChecked(job, knowable.tree, known))) return false;
   await searchLeft(
     job,
     known.left.map((path) => ({ path, isDirectory: true })),
   );
   return true;
+}
+
+/** What to learn about the tree of a search while it is walked, for the next one; `undefined` when that is of no use. */
+export function treeToKnow(job: SearchJob): KnownTree | undefined {
+  const knowable = knowableTree(job);
+  return knowable && job.options.known?.begin(job.options.path, knowable.surroundings);
+}
+
+interface KnowableTree {
+  tree: PlainTree;
+  /** What has a say in it and is not in it. */
+  surroundings: string;
+}
+
+/** The tree, if in it only `.gitignore` files have a say, and those above it mean the same to git and to ripgrep. */
+function knowableTree(job: SearchJob): KnowableTree | undefined {
+  const { options, glob } = job;
+  if (options.known === undefined || glob === undefined || !isOfUse(glob)) return undefined;
+  const tree = plainTree(job, new WalkNotes());
+  if (tree === undefined || !tree.level.isInRepository || tree.level.hasExcludes) return undefined;
+  const above = ignoreFilesAbove(options.path).map(plainRules);
+  return above.includes(undefined)
+    ? undefined
+    : { tree, surroundings: JSON.stringify([tree.level.ignoresCase, above]) };
+}
+
+/** Of secrets each one that is left out is noted, which a search that does not see their names cannot do. */
+function isOfUse({ isByExtension, start }: FileGlob): boolean {
+  const names = tellingNames.flatMap((name) => [name, name.toUpperCase(), `${name}.bak`, `${name}.old`, `${name}.1`]);
+  return isByExtension && !names.some((name) => start.matches(name));
 }
 
 async function searchChecked(job: SearchJob, tree: PlainTree, known: KnownTree): Promise<boolean> {
@@ -41,21 +68,18 @@ async function searchChecked(job: SearchJob, tree: PlainTree, known: KnownTree):
     await Promise.allSettled([searching, checking]);
     job.signal.throwIfAborted();
   }
-  return !stop.signal.aborted && ![otherProblems, unusedIgnoreFiles].some((kind) => job.found.notes.has(kind));
+  const { notes } = job.found;
+  return !stop.signal.aborted && !notes.has(otherProblems) && isWholeWalk(notes);
 }
 
-/** The last of ripgrep's globs that matches decides. */
-const without = tellingNames.map((name) => `--glob=!${name}`);
-
 async function search(job: SearchJob, { argument, level }: PlainTree, visible: VisiblePaths): Promise<void> {
-  const { ripgrep, options, signal, found } = job;
-  const isShown = fileJudge(visible);
-  const output = new RgOutput(
-    (line) => isShown(line.path) && found.add(line),
-    (path) => isShown(path) && found.notes.add(binaryMatches, path),
-  );
-  const complaints = new Complaints(found.notes);
-  const flags = [...searchFlags(job), ...walkFlags, '--no-ignore-exclude', ...without, ...caseFlags(level)];
+  const { ripgrep, options, signal, found, glob } = job;
+  const output = visibleOutput(visible, found);
+  const complaints = visibleComplaints(visible, found);
+  // A type of files: unlike `--glob`, it takes nothing back that an ignore file hides.
+  const types = [...(glob?.names ?? []).map((name) => `--type-add=wanted:${name}`), '--type=wanted'];
+  const without = tellingNames.map((name) => `--glob=!${name}`);
+  const flags = [...searchFlags(job), ...types, ...walkFlags, ...without, ...caseFlags(level)];
   const code = await ripgrep.run([...flags, '-e', options.pattern, '--', argument], {
     signal,
     onOutput: (chunk) => output.push(chunk),

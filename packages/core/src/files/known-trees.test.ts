@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { isLong, report } from '../../../../testing/long-run.js';
 import { randomBelow, usualSeed } from '../../../../testing/random.js';
 import { plantTree } from '../../../../testing/random-tree.js';
@@ -23,9 +23,25 @@ class RecordedRipgrep extends Ripgrep {
   }
 }
 
-async function search(root: string, options: Partial<TextSearch> = {}) {
+class WatchedTrees extends KnownTrees {
+  /** Walks through trees that could be known afterwards. */
+  walks = 0;
+
+  /** Everything counts as old enough to show when it changes. */
+  constructor(options = { settledMs: -60_000 }) {
+    super(options);
+  }
+
+  override begin(directory: string, surroundings: string) {
+    this.walks++;
+    return super.begin(directory, surroundings);
+  }
+}
+
+async function search(root: string, known: WatchedTrees | undefined, options: Partial<TextSearch> = {}) {
   const ripgrep = new RecordedRipgrep();
-  const { files, matches, notes } = await searchText(ripgrep, {
+  const walks = known?.walks;
+  const { files, matches, notes, cut } = await searchText(ripgrep, {
     pattern: 'needle',
     letters: 'smart',
     context: 0,
@@ -36,15 +52,14 @@ async function search(root: string, options: Partial<TextSearch> = {}) {
     timeoutMs: 60_000,
     rules: new IgnoreRules([root]),
     signal: new AbortController().signal,
+    ...(known && { known }),
     ...options,
   });
   const found = files.map(({ path, lines }) => `${path.slice(root.length + 1)}:${lines.length}`);
   const lines = notes.lines().map((line) => line.replace(/: .*( and \d+ more\))$/, '$1'));
-  return { hasWalked: ripgrep.hasWalked, answer: { found: found.toSorted(), matches, notes: lines } };
+  const isKnown = ripgrep.hasWalked && known?.walks === walks;
+  return { isKnown, answer: { found: found.toSorted(), matches, notes: lines, cut } };
 }
-
-/** Everything counts as old enough to show when it changes. */
-const known = () => new KnownTrees({ settledMs: -60_000 });
 
 const isWindows = process.platform === 'win32';
 
@@ -64,118 +79,148 @@ const usualAnswer = ['.config/e.txt:1', '.config/sub/f.txt:1', '.github/g.txt:1'
 
 test.skipIf(isWindows)('the second search of a tree leaves the walk to ripgrep, whatever the extension', async () => {
   const root = tempDirectory(usual);
-  const trees = known();
-  const first = await search(root, { known: trees });
-  expect(first).toEqual({ hasWalked: false, answer: { found: usualAnswer, matches: 5, notes: [] } });
-  expect(await search(root, { known: trees })).toEqual({ ...first, hasWalked: true });
+  const known = new WatchedTrees();
+  const first = await search(root, known);
+  const answer = { found: usualAnswer, matches: 5, notes: [], cut: undefined };
+  expect(first).toEqual({ isKnown: false, answer });
+  expect(await search(root, known)).toEqual({ isKnown: true, answer });
   writeFileSync(join(root, 'src/x.md'), 'needle');
-  const other = await search(root, { known: trees, glob: '*.{md,rst}' });
-  expect(other).toEqual({ hasWalked: true, answer: { found: ['src/x.md:1'], matches: 1, notes: [] } });
+  const other = await search(root, known, { glob: '*.{md,rst}' });
+  expect(other).toEqual({ isKnown: true, answer: { ...answer, found: ['src/x.md:1'], matches: 1 } });
 });
 
 test.skipIf(isWindows)(
   'a tree that was changed just now is walked by us until its times can be relied on',
   async () => {
     const root = tempDirectory(usual);
-    const trees = new KnownTrees();
-    await search(root, { known: trees });
-    expect((await search(root, { known: trees })).hasWalked).toBe(false);
+    const known = new WatchedTrees({ settledMs: 300 });
+    await search(root, known);
+    expect((await search(root, known)).isKnown).toBe(false);
+    await vi.waitFor(async () => expect((await search(root, known)).isKnown).toBe(true), 60_000);
   },
 );
 
-test.skipIf(isWindows).each<[string, (root: string) => void, string[]]>([
-  ['a file', (root) => writeFileSync(join(root, 'src/new.txt'), 'needle'), ['src/new.txt:1']],
+/** Puts files into a tree. */
+const put = (files: Record<string, string>) => (root: string) => {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+};
+const oddRule = '{x,y}.txt\n';
+
+test.skipIf(isWindows).each<[string, (root: string) => void, string[], string[]]>([
+  ['a file', put({ 'src/new.txt': 'needle' }), ['src/new.txt:1'], []],
   [
-    'a directory with an ignore file that ripgrep reads in another way',
-    (root) => {
-      mkdirSync(join(root, 'src/new'));
-      writeFileSync(join(root, 'src/new/.gitignore'), '{x,y}.txt\n');
-      writeFileSync(join(root, 'src/new/x.txt'), 'needle');
-    },
+    'a directory with a rule that ripgrep reads in another way',
+    put({ 'src/new/.gitignore': oddRule, 'src/new/x.txt': 'needle' }),
     ['src/new/x.txt:1'],
+    [],
   ],
   [
-    'such an ignore file',
-    (root) => {
-      writeFileSync(join(root, '.github/.gitignore'), '{x,y}.txt\n');
-      writeFileSync(join(root, '.github/x.txt'), 'needle');
-    },
+    'an ignore file with such a rule',
+    put({ '.github/.gitignore': oddRule, '.github/x.txt': 'needle' }),
     ['.github/x.txt:1'],
+    [],
   ],
   [
-    'such a rule in an ignore file that is there',
-    (root) => {
-      writeFileSync(join(root, 'src/x.txt'), 'needle');
-      writeFileSync(join(root, 'src/.gitignore'), '/d.txt\n{x,y}.txt\n');
-    },
+    'such a rule in an ignore file that was there',
+    put({ 'src/.gitignore': `/d.txt\n${oddRule}`, 'src/x.txt': 'needle' }),
     ['src/x.txt:1'],
+    [],
   ],
   [
     'a repository inside',
-    (root) => {
-      mkdirSync(join(root, '.github/.git'));
-      writeFileSync(join(root, '.github/.git/HEAD'), 'ref: x');
-      mkdirSync(join(root, '.github/build'));
-      writeFileSync(join(root, '.github/build/x.txt'), 'needle');
-    },
+    put({ '.github/.git/HEAD': 'ref: x', '.github/build/x.txt': 'needle' }),
     ['.github/build/x.txt:1'],
+    [],
   ],
-  [
-    'a directory in one with a telling name',
-    (root) => {
-      mkdirSync(join(root, '.config/new'));
-      writeFileSync(join(root, '.config/new/x.txt'), 'needle');
-    },
-    ['.config/new/x.txt:1'],
-  ],
-])('%s that is new is seen', async (_, bringIn, added) => {
+  ['a directory in one with a telling name', put({ '.config/new/x.txt': 'needle' }), ['.config/new/x.txt:1'], []],
+  ['an exclude', put({ '.git/info/exclude': '.config/\nsrc/\n' }), [], ['.config', 'src']],
+  ['a choice of excludes', put({ '.git/config': '[core]\nexcludesFile = e', e: '.config/\n' }), [], ['.config']],
+  ['an idea of case', put({ '.git/config': '[core]\nignoreCase = true', '.gitignore': 'build/\nSRC\n' }), [], ['src']],
+  ['an ignore file of the agent', put({ 'src/.latheignore': 'c.txt\n' }), [], ['src']],
+])('%s that is new is seen', async (_, bringIn, added, hidden) => {
   const root = tempDirectory(usual);
-  const trees = known();
-  await search(root, { known: trees });
+  const known = new WatchedTrees();
+  await search(root, known);
+  expect((await search(root, known)).isKnown).toBe(true);
   bringIn(root);
-  const { answer } = await search(root, { known: trees });
-  expect(answer.found).toEqual([...usualAnswer, ...added].toSorted());
+  const { answer } = await search(root, known);
+  const left = usualAnswer.filter((path) => !hidden.some((directory) => path.startsWith(`${directory}/`)));
+  expect(answer.found).toEqual([...left, ...added].toSorted());
 });
 
-test.skipIf(isWindows)('an ignore file of the agent holds and ceases to hold', async () => {
-  const root = tempDirectory({ ...usual, 'src/.latheignore': 'deep/\n', 'src/deep/x.txt': 'needle' });
-  const trees = known();
-  await search(root, { known: trees });
-  const { hasWalked, answer } = await search(root, { known: trees });
-  expect([hasWalked, answer.found]).toEqual([true, usualAnswer]);
-  writeFileSync(join(root, 'src/.latheignore'), 'peer/\n');
-  expect((await search(root, { known: trees })).answer.found).toEqual([...usualAnswer, 'src/deep/x.txt:1']);
-});
-
-test.skipIf(isWindows).each([
-  ['outside a repository', { '.git/HEAD': undefined, '.gitignore': 'a.txt\n' }, {}],
+test.skipIf(isWindows).each<[string, Record<string, string>, Partial<TextSearch>]>([
   ['with an odd rule', { '.gitignore': '{a,b}.txt\n' }, {}],
   ['with a repository inside', { 'inner/.git/HEAD': 'ref: x' }, {}],
-  ['for files of which some hold secrets', {}, { glob: '*.json' }],
+  ['with excludes', { '.git/info/exclude': 'hidden/\n', 'hidden/.gitignore': oddRule, 'hidden/x.txt': 'needle' }, {}],
+  ['with an ignore file of the agent', { 'src/.latheignore': 'deep/\n', 'src/deep/x.txt': 'needle' }, {}],
+  ['with an ignore file that is too large', { 'src/.gitignore': `${'#'.repeat(200_000)}\n` }, {}],
+  ['for files of which some hold secrets', { 'logins.json': 'needle' }, { glob: '*.json' }],
+  ['for copies of which some hold secrets', { '.netrc.bak': 'needle' }, { glob: '*.bak' }],
   ['for names', {}, { glob: 'a.txt' }],
   ['with a filter for reading', {}, { canRead: () => true }],
 ])('a search %s is walked by us each time', async (_, files, options) => {
-  const root = tempDirectory(
-    Object.fromEntries(
-      Object.entries({ ...usual, ...files }).filter((entry): entry is [string, string] => entry[1] !== undefined),
-    ),
-  );
-  const trees = known();
-  const first = await search(root, { known: trees, ...options });
-  expect(await search(root, { known: trees, ...options })).toEqual({ ...first, hasWalked: false });
+  const root = tempDirectory({ ...usual, ...files });
+  const known = new WatchedTrees();
+  const first = await search(root, known, options);
+  expect(await search(root, known, options)).toEqual({ ...first, isKnown: false });
+  expect(await search(root, undefined, options)).toEqual(first);
 });
 
-test.skipIf(isWindows)('a rule above the place that ripgrep reads in another way is heeded', async () => {
-  const root = tempDirectory({ '.git/HEAD': 'ref: x', 'a/b/x.txt': 'needle' });
-  const [place, trees] = [join(root, 'a'), known()];
-  const options = { known: trees, path: toBytePath(place), rules: new IgnoreRules([root]) };
-  await search(place, options);
-  expect((await search(place, options)).hasWalked).toBe(true);
-  writeFileSync(join(root, '.gitignore'), '{x,y}.txt\n');
-  expect(await search(place, options)).toEqual({
-    hasWalked: false,
-    answer: { found: ['b/x.txt:1'], matches: 1, notes: [] },
-  });
+test.skipIf(isWindows)('a tree outside a repository is walked by us each time', async () => {
+  const root = tempDirectory({ '.gitignore': 'a.txt\n', 'a.txt': 'needle' });
+  const known = new WatchedTrees();
+  const first = await search(root, known);
+  expect(first).toMatchObject({ isKnown: false, answer: { found: ['a.txt:1'] } });
+  expect(await search(root, known)).toEqual(first);
+});
+
+test.skipIf(isWindows)('a rule above the place that comes, goes, or is read in another way is heeded', async () => {
+  const root = tempDirectory({ '.git/HEAD': 'ref: x', 'a/b/x.txt': 'needle', 'a/.config/y.txt': 'needle' });
+  const [place, known] = [join(root, 'a'), new WatchedTrees()];
+  const both = ['.config/y.txt:1', 'b/x.txt:1'];
+  for (const [rules, found] of [
+    ['', both],
+    ['.config/\n', ['b/x.txt:1']],
+    ['b/\n', ['.config/y.txt:1']],
+    [oddRule, both],
+    ['', both],
+  ] as const) {
+    writeFileSync(join(root, '.gitignore'), rules);
+    for (const isKnown of [false, rules !== oddRule]) {
+      const result = await search(place, known, { rules: new IgnoreRules([root]) });
+      expect([rules, result.isKnown, result.answer.found]).toEqual([rules, isKnown, found]);
+    }
+  }
+});
+
+// RL08
+test.skipIf(isWindows).each([
+  ['that is ignored and has the extension', 'x.txt/.gitignore', { '.gitignore': 'build/\nx.txt/\n' }],
+  ['that is excluded', 'h/.gitignore', { '.git/info/exclude': 'h/\n' }],
+  ['that the agent hides', 'src/h/.gitignore', { 'src/.latheignore': 'h/\n' }],
+])('a pipe in place of the ignore file of a directory %s stops no search', async (_, pipe, files) => {
+  const root = tempDirectory({ ...usual, ...files });
+  mkdirSync(dirname(join(root, pipe)), { recursive: true });
+  execFileSync('mkfifo', [join(root, pipe)]);
+  const known = new WatchedTrees();
+  for (const glob of ['*.txt', '*.txt', undefined]) {
+    const { cut, found } = (await search(root, known, { glob })).answer;
+    expect({ glob, cut, found }).toEqual({ glob, cut: undefined, found: usualAnswer });
+  }
+});
+
+test.skipIf(isWindows)('a large directory with a link for an ignore file is like any other', async () => {
+  const root = tempDirectory(usual);
+  for (let index = 0; index < 1000; index++) writeFileSync(join(root, `src/${index}${'x'.repeat(100)}`), '');
+  rmSync(join(root, 'src/.gitignore'));
+  symlinkSync('../rules', join(root, 'src/.gitignore'));
+  const known = new WatchedTrees();
+  await search(root, known);
+  writeFileSync(join(root, 'rules'), 'c.txt\n');
+  expect((await search(root, known)).answer).toEqual((await search(root, undefined)).answer);
 });
 
 const trees = isLong ? 500 : 25;
@@ -186,7 +231,7 @@ test.skipIf(isWindows)(`${trees} random trees stay known while they change`, { t
   for (let tree = 0; tree < trees; tree++) {
     const root = plantTree(usualSeed + tree);
     const random = randomBelow(usualSeed + tree);
-    const kept = known();
+    const known = new WatchedTrees();
     // Most trees are like this, and few of those that are planted.
     if (tree % 4 > 0) {
       execFileSync('git', ['init', '-q', root]);
@@ -209,11 +254,15 @@ test.skipIf(isWindows)(`${trees} random trees stay known while they change`, { t
     }
     for (let round = 0; round < 4; round++) {
       const glob = ['*.txt', '*.log', '*.{txt,py}'][random(3)];
-      const walked = await search(root, { glob });
-      const { hasWalked, answer } = await search(root, { glob, known: kept });
-      const context = `LATHE_SEED=${usualSeed}, tree ${tree}, round ${round}, ${glob}`;
-      expect({ context, ...answer }).toEqual({ context, ...walked.answer });
-      fast += hasWalked ? 1 : 0;
+      for (const path of [root, join(root, 'b')]) {
+        if (!lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) continue;
+        const options = { glob, path: toBytePath(path) };
+        const walked = await search(root, undefined, options);
+        const { isKnown, answer } = await search(root, known, options);
+        const context = `LATHE_SEED=${usualSeed}, tree ${tree}, round ${round}, ${path}, ${glob}`;
+        expect({ context, ...answer }).toEqual({ context, ...walked.answer });
+        fast += isKnown ? 1 : 0;
+      }
       change(root, random);
     }
     report('random trees that stay known while they change', 1);
@@ -244,6 +293,7 @@ function change(root: string, random: (limit: number) => number): void {
     () => rmSync(pick(), { recursive: true }),
     () => renameSync(pick(), join(directory(), 'moved')),
     () => mkdirSync(join(directory(), '.git')),
+    () => writeFileSync(join(root, '.git/info/exclude'), ['', 'b/\n', '.config/\n', '*.log\n'][random(4)] ?? ''),
     () => writeFileSync(join(directory(), '.latheignore'), ['x.txt\n', 'b/\n'][random(2)] ?? ''),
   ];
   try {

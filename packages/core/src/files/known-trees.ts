@@ -15,7 +15,8 @@ const maxLeft = 20;
 /** Clocks of file systems tick now and then: what changed this short before it was looked at may do so again unnoticed. */
 const defaultSettledMs = 2000;
 
-const ignoreFiles = new Set(['.gitignore', '.qwenignore', '.latheignore']);
+/** Where one of these is, others than the `.gitignore` files have a say. */
+const oddNames = ['.git', '.jj', '.qwenignore', '.latheignore'];
 
 /** The trees walked last, if they were such that ripgrep can be left alone with them. */
 export class KnownTrees {
@@ -27,8 +28,8 @@ export class KnownTrees {
   }
 
   /** A tree that is going to be walked. */
-  begin(directory: BytePath): KnownTree {
-    return new KnownTree(directory, this.#settledMs);
+  begin(directory: BytePath, surroundings: string): KnownTree {
+    return new KnownTree(directory, surroundings, this.#settledMs);
   }
 
   get(directory: BytePath): KnownTree | undefined {
@@ -50,14 +51,17 @@ export class KnownTrees {
 export class KnownTree {
   /** Whether ripgrep shows all that git shows. */
   isPlain = true;
+  /** What has a say in the tree and is not in it. */
+  readonly surroundings: string;
   readonly #top: BytePath;
   readonly #settledMs: number;
   /** By path, which ends in a slash for a directory. */
   readonly #seen = new Map<BytePath, Identity>();
   readonly #left = new Set<BytePath>();
 
-  constructor(directory: BytePath, settledMs: number) {
+  constructor(directory: BytePath, surroundings: string, settledMs: number) {
     this.#top = `${directory}/`;
+    this.surroundings = surroundings;
     this.#settledMs = settledMs;
   }
 
@@ -72,16 +76,16 @@ export class KnownTree {
     this.#seen.set(path, this.#identityOf(stat));
     const name = path.slice(path.lastIndexOf('/', path.length - 2) + 1, -1);
     if (path !== this.#top && tellingNames.includes(name)) this.#left.add(path);
-    // Repositories inside have rules of their own, which are read in more than one way.
-    else if (path !== this.#top && (isSuspect(`${name}/`) || has('.git') || has('.jj'))) this.isPlain = false;
-    else for (const file of ignoreFiles) if (has(file)) this.#addIgnoreFile(path + file);
+    else if (path !== this.#top && (isSuspect(`${name}/`) || oddNames.some(has))) this.isPlain = false;
+    else if (has('.gitignore')) this.isPlain = this.#addIgnoreFile(`${path}.gitignore`);
     if (this.#seen.size > maxEntries || this.#left.size > maxLeft) this.isPlain = false;
   }
 
-  #addIgnoreFile(path: BytePath): void {
-    const identity = this.#identityOf(lstatSync(systemPath(path)));
-    this.isPlain &&= identity !== '' && (!path.endsWith('/.gitignore') || isPlainIgnoreFile(path));
+  #addIgnoreFile(path: BytePath): boolean {
+    const stat = lstatIfAllowed(path);
+    const identity = stat === undefined ? '' : this.#identityOf(stat);
     this.#seen.set(path, identity);
+    return identity !== '' && plainRules(path) !== undefined;
   }
 
   #identityOf({ ino, ctimeMs }: Stats): Identity {
@@ -93,7 +97,7 @@ export class KnownTree {
     const slice = new Slice(signal);
     for (const [path, identity] of this.#seen) {
       const isDirectory = path.endsWith('/');
-      const stat = lstatSync(systemPath(isDirectory ? path.slice(0, -1) : path), { throwIfNoEntry: false });
+      const stat = lstatIfAllowed(isDirectory ? path.slice(0, -1) : path);
       if (stat?.isDirectory() !== isDirectory) return false;
       if ((identity === '' || this.#identityOf(stat) !== identity) && !this.#left.has(path)) {
         if (!isDirectory || !(await this.#hasNothingNew(path, stat, { visible, slice }))) return false;
@@ -119,8 +123,8 @@ export class KnownTree {
 
   #isNew(directory: BytePath, entry: { name: string; isDirectory(): boolean }, visible: VisiblePaths): boolean {
     const path = directory + entry.name;
-    if (ignoreFiles.has(entry.name)) return !this.#seen.has(path);
-    if (entry.name === '.git' || entry.name === '.jj') return directory !== this.#top;
+    if (entry.name === '.gitignore') return !this.#seen.has(path);
+    if (oddNames.includes(entry.name)) return directory !== this.#top;
     return entry.isDirectory() && !this.#seen.has(`${path}/`) && visible.has(path, { isDirectory: true });
   }
 }
@@ -128,10 +132,19 @@ export class KnownTree {
 /** Empty for what may change without a sign of it. */
 type Identity = string;
 
-/** Whether an ignore file, if there is one, surely means the same to git and to ripgrep. */
-export function isPlainIgnoreFile(path: BytePath): boolean {
+function lstatIfAllowed(path: BytePath): Stats | undefined {
+  try {
+    return lstatSync(systemPath(path), { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+/** The text of a `.gitignore`, empty if there is none, that surely means the same to git and to ripgrep. */
+export function plainRules(path: BytePath): string | undefined {
   let isReadable = true;
   const onProblem = () => (isReadable = false);
   const text = readSmallFile(path, { onProblem, isLinkRefused: true, maxBytes: maxIgnoreFile }) ?? '';
-  return isReadable && rulesProblem(text) === undefined && hasOnlyPlainRules(text, { ignoresCase: true });
+  const isPlain = isReadable && rulesProblem(text) === undefined && hasOnlyPlainRules(text, { ignoresCase: true });
+  return isPlain ? text : undefined;
 }

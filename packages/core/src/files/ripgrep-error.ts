@@ -4,10 +4,17 @@ import { type BytePath, systemPath } from './byte-path.js';
 import { codeOf } from './fs-error.js';
 import type { RgOutput } from './rg-output.js';
 import type { ExitCode } from './ripgrep.js';
-import type { WalkNotes } from './walk-notes.js';
+import { unreadDirectories, type WalkNotes } from './walk-notes.js';
 
 /** What ripgrep complained about that is neither a file nor the end of the search. */
 export const otherProblems = 'ripgrep also said';
+
+interface ComplaintOptions {
+  /** What a path that ripgrep was given stands for. */
+  nameOf?: (path: BytePath) => BytePath;
+  /** What is hidden is not named either. */
+  isShown?: (path: BytePath, isDirectory: boolean) => boolean;
+}
 
 /**
  * Reads what ripgrep complains about, as it comes. Files that could not be read are noted; anything else that went
@@ -16,13 +23,15 @@ export const otherProblems = 'ripgrep also said';
 export class Complaints {
   readonly #notes: WalkNotes;
   readonly #nameOf: (path: BytePath) => BytePath;
+  readonly #isShown: (path: BytePath, isDirectory: boolean) => boolean;
   #rest = '';
   #aboutFiles = 0;
   #other = '';
 
-  constructor(notes: WalkNotes, nameOf = (path: BytePath) => path) {
+  constructor(notes: WalkNotes, { nameOf = (path) => path, isShown = () => true }: ComplaintOptions = {}) {
     this.#notes = notes;
     this.#nameOf = nameOf;
+    this.#isShown = isShown;
   }
 
   push(chunk: Buffer): void {
@@ -49,7 +58,9 @@ export class Complaints {
     }
     this.#aboutFiles++;
     const name = this.#nameOf(path);
-    this.#notes.add(`${isDirectory(name) ? 'directories' : 'files'} that could not be read`, name, reason);
+    const isFolder = isDirectory(name);
+    if (!this.#isShown(name, isFolder)) return;
+    this.#notes.add(isFolder ? unreadDirectories : 'files that could not be read', name, reason);
   }
 }
 

@@ -41,14 +41,13 @@ export interface SearchJob {
 }
 
 /** How ripgrep is to search and print, whatever it searches. */
-export function searchFlags({ options: { pattern, context, letters }, found, glob }: SearchJob): string[] {
+export function searchFlags({ options: { pattern, context, letters }, found }: SearchJob): string[] {
   return [
     ...outputFlags,
     ...(context > 0 ? [`--context=${context}`] : []),
     { smart: '--smart-case', exact: '--case-sensitive', any: '--ignore-case' }[letters],
     ...(isAboutLineEnds(pattern) ? ['--crlf'] : []),
     `--max-count=${found.maxPerFile}`,
-    ...(glob?.flags ?? []),
   ];
 }
 

@@ -3,7 +3,7 @@ import { setTimeout as setTimer } from 'node:timers';
 import { fromBytePath } from './byte-path.js';
 import { compileFileGlob } from './file-glob.js';
 import { FoundLines } from './found-lines.js';
-import { searchKnownTree } from './known-search.js';
+import { searchKnownTree, treeToKnow } from './known-search.js';
 import { lineText } from './line-window.js';
 import { secrecyOf } from './protected-paths.js';
 import type { RgLine } from './rg-output.js';
@@ -14,7 +14,7 @@ import { isInPlace } from './search-place.js';
 import { searchTree } from './tree-search.js';
 import { isHiddenByAgent } from './visibility.js';
 import { walk } from './walk.js';
-import { hiddenByAgent, type WalkNotes } from './walk-notes.js';
+import { hiddenByAgent, isWholeWalk, type WalkNotes } from './walk-notes.js';
 import { searchFile, searchWalked } from './walked-search.js';
 
 export interface FoundLine {
@@ -74,9 +74,7 @@ export async function searchText(ripgrep: Ripgrep, options: TextSearch): Promise
 async function searchByWalk(job: SearchJob): Promise<void> {
   const { path: directory, rules, disregard = new Set(), canRead, known } = job.options;
   const { notes } = job.found;
-  // Only such a search makes use of it.
-  const isWorthKnowing = job.glob?.isByExtension === true && disregard.size === 0 && canRead === undefined;
-  const tree = isWorthKnowing ? known?.begin(directory) : undefined;
+  const tree = treeToKnow(job);
   const options = {
     directory,
     rules,
@@ -86,8 +84,10 @@ async function searchByWalk(job: SearchJob): Promise<void> {
     ...(job.glob && { glob: job.glob.start }),
     ...(tree && { onDirectory: tree.add.bind(tree) }),
   };
-  await searchWalked(job, (signal) => walk({ ...options, signal }));
-  if (tree !== undefined) known?.set(directory, tree);
+  const hasRun = await searchWalked(job, (signal) => walk({ ...options, signal }));
+  // A pattern is judged even when there was nothing to search.
+  if (!hasRun) await searchFile(job, devNull);
+  if (tree !== undefined && isWholeWalk(notes)) known?.set(directory, tree);
 }
 
 /** A named file is searched even if git ignores it; what an agent's ignore file hides is noted. */

@@ -290,6 +290,11 @@ describe.skipIf(process.getuid?.() !== 0)('what another user may not read is not
     ]);
   });
 
+  test('unless it is hidden anyway', async () => {
+    const root = tempDirectory({ 'a/x': 'needle', 's/.latheignore': 'hidden\n', 's/hidden/y': 'needle' });
+    expect(await searchedByNobody(root, ['s/hidden'])).toEqual({ found: ['a/x'], notes: [] });
+  });
+
   test('is an error when it is what was named', async () => {
     const root = tempDirectory({ x: 'needle' });
     const { error } = await searchedByNobody(root, ['.']);

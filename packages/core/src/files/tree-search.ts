@@ -3,12 +3,11 @@ import { setTimeout as setTimer } from 'node:timers';
 import { type BytePath, systemPath } from './byte-path.js';
 import type { IgnoreLevel } from './ignore-rules.js';
 import { caseFlags, type PlainTree, plainTree, walkFlags } from './plain-tree.js';
-import { binaryMatches, RgOutput } from './rg-output.js';
-import { Complaints, otherProblems } from './ripgrep-error.js';
+import { otherProblems } from './ripgrep-error.js';
 import { type SearchJob, searchFlags } from './search-job.js';
 import { withoutSecretsFlag } from './secret-files.js';
 import { SkippedEntries } from './skipped-entries.js';
-import { fileJudge, VisiblePaths } from './visible-paths.js';
+import { VisiblePaths, visibleComplaints, visibleOutput } from './visible-paths.js';
 import { walk } from './walk.js';
 import { unusedIgnoreFiles, WalkNotes } from './walk-notes.js';
 import { type LeftOut, searchLeft } from './walked-search.js';
@@ -74,11 +73,7 @@ class TreeSearch {
 
   async #search(): Promise<void> {
     const { ripgrep, options, found } = this.#job;
-    const isShown = fileJudge(this.#visible);
-    const output = new RgOutput(
-      (line) => isShown(line.path) && found.add(line),
-      (path) => isShown(path) && found.notes.add(binaryMatches, path),
-    );
+    const output = visibleOutput(this.#visible, found);
     const flags = [...searchFlags(this.#job), ...walkFlags, withoutSecretsFlag, ...caseFlags(this.#level)];
     const args = ['--debug', ...flags, '-e', options.pattern, '--', this.#argument];
     const code = await ripgrep.run(args, {
@@ -88,7 +83,7 @@ class TreeSearch {
       isProven: () => this.#log.hasBegun,
     });
     output.end();
-    const complaints = new Complaints(found.notes);
+    const complaints = visibleComplaints(this.#visible, found);
     complaints.push(Buffer.from(this.#log.errors, 'latin1'));
     complaints.checkEnd(code, output);
   }
@@ -113,7 +108,10 @@ class TreeSearch {
   /** Opening a pipe waits for a writer; our own walk does not open what is no file. */
   async #lookForTraps(): Promise<void> {
     const notes = new WalkNotes();
-    const visited = walk({ directory: this.#directory, rules: this.#job.options.rules, signal: this.#signal, notes });
+    const { rules } = this.#job.options;
+    // Ripgrep enters also what only our rules hide.
+    const disregard = new Set(['git', 'agent'] as const);
+    const visited = walk({ directory: this.#directory, rules, disregard, signal: this.#signal, notes });
     for await (const { path } of visited) if (path !== '' && notes.has(unusedIgnoreFiles)) this.#stop.abort();
   }
 }

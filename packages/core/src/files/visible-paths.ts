@@ -1,6 +1,9 @@
 import { existsSync } from 'node:fs';
 import { type BytePath, systemPath } from './byte-path.js';
+import type { FoundLines } from './found-lines.js';
 import type { IgnoreLevel } from './ignore-rules.js';
+import { binaryMatches, RgOutput } from './rg-output.js';
+import { Complaints } from './ripgrep-error.js';
 import { secretFiles } from './secret-files.js';
 
 const maxLevels = 10_000;
@@ -43,7 +46,7 @@ export class VisiblePaths {
 }
 
 /** Whether a match in a file is shown. Matches come file by file, so the last answer is kept. */
-export function fileJudge(visible: VisiblePaths): (path: BytePath) => boolean {
+function fileJudge(visible: VisiblePaths): (path: BytePath) => boolean {
   let last = { path: '', isShown: false };
   return (path) => {
     if (path !== last.path) {
@@ -53,6 +56,20 @@ export function fileJudge(visible: VisiblePaths): (path: BytePath) => boolean {
     }
     return last.isShown;
   };
+}
+
+/** What ripgrep prints of a tree that it walks itself, as far as our rules show it. */
+export function visibleOutput(visible: VisiblePaths, found: FoundLines): RgOutput {
+  const isShown = fileJudge(visible);
+  return new RgOutput(
+    (line) => isShown(line.path) && found.add(line),
+    (path) => isShown(path) && found.notes.add(binaryMatches, path),
+  );
+}
+
+/** What it complains about, the same way. */
+export function visibleComplaints(visible: VisiblePaths, found: FoundLines): Complaints {
+  return new Complaints(found.notes, { isShown: (path, isDirectory) => visible.has(path, { isDirectory }) });
 }
 
 function split(path: BytePath): [directory: BytePath, name: string] {

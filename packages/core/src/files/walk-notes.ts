@@ -1,6 +1,9 @@
 import { type BytePath, fromBytePath } from './byte-path.js';
 
 export const unusedIgnoreFiles = 'ignore files not used';
+export const unreadDirectories = 'directories that could not be read';
+export const mountsNotEntered = 'file systems not entered';
+export const mountLoops = 'directories mounted inside themselves';
 export const hiddenByAgent = 'hidden by .qwenignore or .latheignore';
 
 /** What a walk had to leave out, for the end of a result. Remembers the first of each kind and counts the rest. */
@@ -27,6 +30,11 @@ export class WalkNotes {
       count === 1 ? `(${kind}: ${first})` : `(${kind}: ${first} and ${count - 1} more)`,
     );
   }
+}
+
+/** Whether a walk with these notes has seen everything, and by all rules. */
+export function isWholeWalk(notes: WalkNotes): boolean {
+  return ![unusedIgnoreFiles, unreadDirectories, mountsNotEntered, mountLoops].some((kind) => notes.has(kind));
 }
 
 function shorten(path: string): string {

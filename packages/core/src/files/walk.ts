@@ -1,4 +1,4 @@
-import { type Dirent, existsSync, lstatSync, type Stats } from 'node:fs';
+import { type Dirent, lstatSync, type Stats } from 'node:fs';
 import type { GlobState } from '../text/glob.js';
 import { type BytePath, fromBytePath, systemPath } from './byte-path.js';
 import { directoryParts } from './directory-parts.js';
@@ -7,7 +7,14 @@ import type { IgnoreLevel } from './ignore-rules.js';
 import { mountsToSkip } from './mounts.js';
 import { Slice } from './slice.js';
 import type { Visibility } from './visibility.js';
-import { hiddenByAgent, unusedIgnoreFiles, WalkNotes } from './walk-notes.js';
+import {
+  hiddenByAgent,
+  mountLoops,
+  mountsNotEntered,
+  unreadDirectories,
+  unusedIgnoreFiles,
+  WalkNotes,
+} from './walk-notes.js';
 
 export interface WalkOptions extends Visibility {
   /** A real path. */
@@ -53,7 +60,7 @@ export async function* walk(options: WalkOptions): AsyncGenerator<WalkedDirector
   for (let next = takeNext(pending); next !== undefined; next = takeNext(pending)) {
     const mount = mounts.get(next.path.slice(0, -1));
     if (mount !== undefined) {
-      notes.add('file systems not entered', next.path, mount);
+      notes.add(mountsNotEntered, next.path, mount);
       continue;
     }
     for (const part of read(next, { options, notes, pending, slice })) {
@@ -91,18 +98,16 @@ interface Walking {
   slice: Slice;
 }
 
-const unreadable = 'directories that could not be read';
-
 function* read(next: Pending, { options, notes, pending, slice }: Walking): Generator<WalkedDirectory> {
   try {
     // The slash at the end would lead through a link that has taken the directory's place.
     const stat = lstatSync(systemPath(next.path === '/' ? '/' : next.path.slice(0, -1)));
-    if (!stat.isDirectory()) return notes.add(unreadable, next.path, 'ENOTDIR');
-    if (isAncestor(stat, next.above)) return notes.add('directories mounted inside themselves', next.path);
+    if (!stat.isDirectory()) return notes.add(unreadDirectories, next.path, 'ENOTDIR');
+    if (isAncestor(stat, next.above)) return notes.add(mountLoops, next.path);
     let level: IgnoreLevel | undefined;
     for (const { entries, isComplete } of directoryParts(next.path, stat.size)) {
       if (level === undefined) {
-        const has = isComplete ? namesIn(entries) : (name: string) => existsSync(systemPath(next.path + name));
+        const has = isComplete ? namesIn(entries) : (name: string) => isThere(next.path + name);
         options.onDirectory?.(next.path, stat, has);
         level = next.levelOf(has);
       }
@@ -119,8 +124,13 @@ function* read(next: Pending, { options, notes, pending, slice }: Walking): Gene
   } catch (error) {
     const code = codeOf(error);
     if (code === undefined) throw error;
-    notes.add(unreadable, next.path, code);
+    notes.add(unreadDirectories, next.path, code);
   }
+}
+
+/** A link that leads nowhere counts, as it does in a list of names. */
+function isThere(path: BytePath): boolean {
+  return lstatSync(systemPath(path), { throwIfNoEntry: false }) !== undefined;
 }
 
 function nothingOf(path: BytePath): WalkedDirectory {

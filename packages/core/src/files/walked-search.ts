@@ -1,5 +1,4 @@
 import { closeSync, openSync } from 'node:fs';
-import { devNull } from 'node:os';
 import { type BytePath, fromBytePath, systemPath } from './byte-path.js';
 import { type RgBatch, RgBatches } from './rg-batch.js';
 import { binaryMatches, type RgLine, RgOutput } from './rg-output.js';
@@ -11,9 +10,9 @@ import { type WalkedDirectory, walk } from './walk.js';
 /** Directories whose files are to be searched. */
 export type Walk = (signal: AbortSignal) => AsyncIterable<WalkedDirectory>;
 
-/** Ripgrep searches what a walk has found so far, while the walk goes on. */
-export async function searchWalked(job: SearchJob, walkTree: Walk): Promise<void> {
-  const batches = new RgBatches({ globIsPassed: job.glob?.flags !== undefined });
+/** Ripgrep searches what a walk has found so far, while the walk goes on. Returns false when there was nothing. */
+export async function searchWalked(job: SearchJob, walkTree: Walk): Promise<boolean> {
+  const batches = new RgBatches({ globIsPassed: job.glob?.names !== undefined });
   const ended = new AbortController();
   const walking = collect(walkTree(AbortSignal.any([job.signal, ended.signal])), batches, job);
   // The failure is met below; until then nobody waits for it.
@@ -25,11 +24,10 @@ export async function searchWalked(job: SearchJob, walkTree: Walk): Promise<void
       hasRun = true;
     }
     await walking;
+    return hasRun;
   } finally {
     ended.abort();
   }
-  // A pattern is judged even when there was nothing to search.
-  if (!hasRun) await searchFile(job, devNull);
 }
 
 /** Something that ripgrep left out of a tree and our rules show. */
@@ -83,6 +81,12 @@ function withoutSecrets(part: WalkedDirectory, { options, isSecretPlace, found }
   return { ...part, files, hidden: part.hidden + secrets.size };
 }
 
+function globFlags(names: readonly string[] = []): string[] {
+  // Named files are few, and may be large: ripgrep maps those into memory when they are its arguments.
+  const isNamed = names.length > 0 && !names.some((name) => name.includes('*'));
+  return [...names.map((name) => `--glob=${name}`), ...(isNamed ? ['--mmap'] : [])];
+}
+
 const throughDescriptor = /^\/proc\/self\/fd\/3\/?/;
 
 async function searchBatch(job: SearchJob, { paths, only, descriptor }: RgBatch): Promise<void> {
@@ -94,9 +98,9 @@ async function searchBatch(job: SearchJob, { paths, only, descriptor }: RgBatch)
     if (only.get(path.slice(0, slash))?.has(path.slice(slash)) !== false) found.add({ ...line, path });
   };
   const output = new RgOutput(add, (path) => found.notes.add(binaryMatches, nameOf(path)));
-  const complaints = new Complaints(found.notes, nameOf);
-  const glob = only.size > 0 ? undefined : job.glob;
-  const flags = ['--no-ignore', '--hidden', '--max-depth=1', ...searchFlags({ ...job, glob })];
+  const complaints = new Complaints(found.notes, { nameOf });
+  const globs = only.size > 0 ? [] : globFlags(job.glob?.names);
+  const flags = ['--no-ignore', '--hidden', '--max-depth=1', ...searchFlags(job), ...globs];
   const opened = descriptor === undefined ? undefined : openSync(systemPath(descriptor), 'r');
   try {
     const code = await ripgrep.run([...flags, '-e', options.pattern, '--', ...paths], {
