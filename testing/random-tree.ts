@@ -11,7 +11,7 @@ const rules = [
   'A', '!B/', '*.TXT', '!KEEP*', '[A]', '?', '[ab]', '[!a]', '[[:alpha:]]', '{a,b}', '.*', '!.*', 'é*', '**', '***', 'a**', '[]]', '\\', '!', '/', '//a', '[z-a]', '*\\', 'x\\ ',
 ];
 // biome-ignore format: a table is read at a glance
-const directories = ['', 'a', 'b', 'b/c', 'b/c/a', 'sub dir', '.hidden', 'é', '.ssh', '.config', '.config/gcloud', 'Library/Keychains'];
+const directories = ['', 'a', 'b', 'b/c', 'b/c/a', 'sub dir', 'd.txt', '.hidden', 'é', '.ssh', '.config', '.config/gcloud', 'Library/Keychains'];
 // biome-ignore format: a table is read at a glance
 const names = [
   'a', 'c', 'x.txt', 'y.log', 'keep.log', '.dot', '__init__.py', '-dash', 'a:1:', '[ab]', '.ignore', 'café', '.eslintrc', 'config',

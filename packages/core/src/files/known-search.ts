@@ -14,14 +14,13 @@ import { searchLeft } from './walked-search.js';
  * relied on, and then `job.found` is of no use.
  */
 export async function searchKnownTree(job: SearchJob): Promise<boolean> {
-  const known = job.options.known?.get(job.options.path);
+  const { glob, options } = job;
+  const known = options.known?.get(options.path);
   const knowable = known && knowableTree(job);
-  if (known === undefined || known.surroundings !== knowable?.surroundings) return false;
+  if (known === undefined || glob === undefined || known.surroundings !== knowable?.surroundings) return false;
   if (!(await searchChecked(job, knowable.tree, known))) return false;
-  await searchLeft(
-    job,
-    known.left.map((path) => ({ path, isDirectory: true })),
-  );
+  const left = known.leftOutBy(glob.start).map((path) => ({ path, isDirectory: true }));
+  await searchLeft(job, left);
   return true;
 }
 
@@ -76,10 +75,10 @@ async function search(job: SearchJob, { argument, level }: PlainTree, visible: V
   const { ripgrep, options, signal, found, glob } = job;
   const output = visibleOutput(visible, found);
   const complaints = visibleComplaints(visible, found);
-  // A type of files: unlike `--glob`, it takes nothing back that an ignore file hides.
-  const types = [...(glob?.names ?? []).map((name) => `--type-add=wanted:${name}`), '--type=wanted'];
+  // What matches is taken back in when it is ignored. Of files that is judged again, but no such directory is entered.
+  const globs = (glob?.names ?? []).flatMap((name) => [`--glob=${name}`, `--glob=!${name}/`]);
   const without = tellingNames.map((name) => `--glob=!${name}`);
-  const flags = [...searchFlags(job), ...types, ...walkFlags, ...without, ...caseFlags(level)];
+  const flags = [...searchFlags(job), ...globs, ...walkFlags, ...without, ...caseFlags(level)];
   const code = await ripgrep.run([...flags, '-e', options.pattern, '--', argument], {
     signal,
     onOutput: (chunk) => output.push(chunk),

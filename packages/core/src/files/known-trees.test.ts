@@ -74,14 +74,24 @@ const usual = {
   '.config/e.txt': 'needle',
   '.config/sub/f.txt': 'needle',
   '.github/g.txt': 'needle',
+  'h.txt/i.txt': 'needle',
+  'h.txt/j.txt/.config/k.txt': 'needle',
 };
-const usualAnswer = ['.config/e.txt:1', '.config/sub/f.txt:1', '.github/g.txt:1', 'a.txt:1', 'src/c.txt:1'];
+const usualAnswer = [
+  '.config/e.txt:1',
+  '.config/sub/f.txt:1',
+  '.github/g.txt:1',
+  'a.txt:1',
+  'h.txt/i.txt:1',
+  'h.txt/j.txt/.config/k.txt:1',
+  'src/c.txt:1',
+];
 
 test.skipIf(isWindows)('the second search of a tree leaves the walk to ripgrep, whatever the extension', async () => {
   const root = tempDirectory(usual);
   const known = new WatchedTrees();
   const first = await search(root, known);
-  const answer = { found: usualAnswer, matches: 5, notes: [], cut: undefined };
+  const answer = { found: usualAnswer, matches: 7, notes: [], cut: undefined };
   expect(first).toEqual({ isKnown: false, answer });
   expect(await search(root, known)).toEqual({ isKnown: true, answer });
   writeFileSync(join(root, 'src/x.md'), 'needle');
@@ -135,6 +145,7 @@ test.skipIf(isWindows).each<[string, (root: string) => void, string[], string[]]
     ['.github/build/x.txt:1'],
     [],
   ],
+  ['a directory with the extension', put({ 'src/x.txt/y.txt': 'needle' }), ['src/x.txt/y.txt:1'], []],
   ['a directory in one with a telling name', put({ '.config/new/x.txt': 'needle' }), ['.config/new/x.txt:1'], []],
   ['an exclude', put({ '.git/info/exclude': '.config/\nsrc/\n' }), [], ['.config', 'src']],
   ['a choice of excludes', put({ '.git/config': '[core]\nexcludesFile = e', e: '.config/\n' }), [], ['.config']],
@@ -147,7 +158,7 @@ test.skipIf(isWindows).each<[string, (root: string) => void, string[], string[]]
   expect((await search(root, known)).isKnown).toBe(true);
   bringIn(root);
   const { answer } = await search(root, known);
-  const left = usualAnswer.filter((path) => !hidden.some((directory) => path.startsWith(`${directory}/`)));
+  const left = usualAnswer.filter((path) => !hidden.some((name) => `/${path}`.includes(`/${name}/`)));
   expect(answer.found).toEqual([...left, ...added].toSorted());
 });
 

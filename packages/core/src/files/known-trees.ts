@@ -1,5 +1,6 @@
 import { lstatSync, type Stats } from 'node:fs';
-import { type BytePath, systemPath } from './byte-path.js';
+import type { GlobState } from '../text/glob.js';
+import { type BytePath, fromBytePath, systemPath } from './byte-path.js';
 import { directoryParts } from './directory-parts.js';
 import { maxIgnoreFile } from './ignore-rules.js';
 import { hasOnlyPlainRules, rulesProblem } from './plain-rules.js';
@@ -57,6 +58,7 @@ export class KnownTree {
   readonly #settledMs: number;
   /** By path, which ends in a slash for a directory. */
   readonly #seen = new Map<BytePath, Identity>();
+  /** Those with telling names; what is in them does not matter here. */
   readonly #left = new Set<BytePath>();
 
   constructor(directory: BytePath, surroundings: string, settledMs: number) {
@@ -65,16 +67,21 @@ export class KnownTree {
     this.#settledMs = settledMs;
   }
 
-  /** Visible directories that ripgrep is told to leave out because of their names; what is in them does not matter here. */
-  get left(): BytePath[] {
-    return [...this.#left].map((path) => path.slice(0, -1));
+  /** The outermost visible directories that ripgrep is told to leave out: those with telling names, and those that match. */
+  leftOutBy(glob: GlobState): BytePath[] {
+    const left: BytePath[] = [];
+    for (const path of this.#seen.keys()) {
+      if (path === this.#top || !path.endsWith('/') || left.some((above) => path.startsWith(`${above}/`))) continue;
+      if (this.#left.has(path) || glob.matches(fromBytePath(nameOf(path)))) left.push(path.slice(0, -1));
+    }
+    return left;
   }
 
   /** A witness of the walk through all of the tree. */
   add(path: BytePath, stat: Stats, has: (name: string) => boolean): void {
     if (!this.isPlain || [...this.#left].some((left) => path.startsWith(left))) return;
     this.#seen.set(path, this.#identityOf(stat));
-    const name = path.slice(path.lastIndexOf('/', path.length - 2) + 1, -1);
+    const name = nameOf(path);
     if (path !== this.#top && tellingNames.includes(name)) this.#left.add(path);
     else if (path !== this.#top && (isSuspect(`${name}/`) || oddNames.some(has))) this.isPlain = false;
     else if (has('.gitignore')) this.isPlain = this.#addIgnoreFile(`${path}.gitignore`);
@@ -131,6 +138,11 @@ export class KnownTree {
 
 /** Empty for what may change without a sign of it. */
 type Identity = string;
+
+/** Of a directory. */
+function nameOf(path: BytePath): string {
+  return path.slice(path.lastIndexOf('/', path.length - 2) + 1, -1);
+}
 
 function lstatIfAllowed(path: BytePath): Stats | undefined {
   try {
