@@ -121,7 +121,7 @@ export const fixed = {
     ['core/src/files/skipped-entries.ts', 'maxErrors', 'Bytes kept of its errors beside them'],
     ['core/src/files/known-trees.ts', 'maxTrees', 'Trees remembered for the next search in files of some kind'],
     ['core/src/files/known-trees.ts', 'maxEntries', 'Directories and ignore files of one that is remembered'],
-    ['core/src/files/known-trees.ts', 'maxLeft', 'Directories of it whose names tell of secrets'],
+    ['core/src/files/known-trees.ts', 'maxLeft', 'Directories of it that are searched apart, because of their names'],
     [
       'core/src/files/tree-search.ts',
       'maxLeft',

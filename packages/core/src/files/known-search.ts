@@ -18,9 +18,12 @@ export async function searchKnownTree(job: SearchJob): Promise<boolean> {
   const known = options.known?.get(options.path);
   const knowable = known && knowableTree(job);
   if (known === undefined || glob === undefined || known.surroundings !== knowable?.surroundings) return false;
-  if (!(await searchChecked(job, knowable.tree, known))) return false;
-  const left = known.leftOutBy(glob.start).map((path) => ({ path, isDirectory: true }));
-  await searchLeft(job, left);
+  const left = known.leftOutBy(glob.start);
+  if (left === undefined || !(await searchChecked(job, knowable.tree, known))) return false;
+  await searchLeft(
+    job,
+    left.map((path) => ({ path, isDirectory: true })),
+  );
   return true;
 }
 

@@ -162,6 +162,10 @@ test.skipIf(isWindows).each<[string, (root: string) => void, string[], string[]]
   expect(answer.found).toEqual([...left, ...added].toSorted());
 });
 
+const manyWithExtension = Object.fromEntries(
+  Array.from({ length: 30 }, (_, index) => [`${index}.txt/${index}.txt`, 'needle']),
+);
+
 test.skipIf(isWindows).each<[string, Record<string, string>, Partial<TextSearch>]>([
   ['with an odd rule', { '.gitignore': '{a,b}.txt\n' }, {}],
   ['with a repository inside', { 'inner/.git/HEAD': 'ref: x' }, {}],
@@ -170,6 +174,7 @@ test.skipIf(isWindows).each<[string, Record<string, string>, Partial<TextSearch>
   ['with an ignore file that is too large', { 'src/.gitignore': `${'#'.repeat(200_000)}\n` }, {}],
   ['for files of which some hold secrets', { 'logins.json': 'needle' }, { glob: '*.json' }],
   ['for copies of which some hold secrets', { '.netrc.bak': 'needle' }, { glob: '*.bak' }],
+  ['of many directories with the extension', manyWithExtension, {}],
   ['for names', {}, { glob: 'a.txt' }],
   ['with a filter for reading', {}, { canRead: () => true }],
 ])('a search %s is walked by us each time', async (_, files, options) => {

@@ -67,10 +67,14 @@ export class KnownTree {
     this.#settledMs = settledMs;
   }
 
-  /** The outermost visible directories that ripgrep is told to leave out: those with telling names, and those that match. */
-  leftOutBy(glob: GlobState): BytePath[] {
+  /**
+   * The outermost visible directories that ripgrep is told to leave out: those with telling names, and those that match;
+   * `undefined` when there are many.
+   */
+  leftOutBy(glob: GlobState): BytePath[] | undefined {
     const left: BytePath[] = [];
     for (const path of this.#seen.keys()) {
+      if (left.length > maxLeft) return undefined;
       if (path === this.#top || !path.endsWith('/') || left.some((above) => path.startsWith(`${above}/`))) continue;
       if (this.#left.has(path) || glob.matches(fromBytePath(nameOf(path)))) left.push(path.slice(0, -1));
     }
