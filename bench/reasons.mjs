@@ -3,7 +3,10 @@
 const durable = 'Our change is flushed to the disk and can be taken back; theirs is in memory when they report it.';
 const watched =
   'Ripgrep differs from git in odd cases, so it writes a log of what it leaves out, and we read that and the ignore files.';
-const walked = 'Ripgrep differs from git in odd cases, so with a glob we walk the tree and tell it what to search.';
+const walked =
+  'Ripgrep differs from git in odd cases, so the first search with a glob walks the tree and tells it what to search.';
+const checked =
+  'Ripgrep differs from git in odd cases, so meanwhile we look whether the tree is still one in which it does not.';
 const counted =
   'After the hundredth match the search goes on for 5 ms, because most then end and the total can be said.';
 const dated = 'The newest come first, so the time of every match is asked for; plain ripgrep asks for none.';
@@ -14,7 +17,8 @@ export const reasons = {
   'edit what is not in 10 MB': 'The whole file is also searched for what is most like the text that was asked for.',
   'write 10 MB over 10 MB': `${durable} The old content is kept for undo and the new one compared after the write; raw does neither.`,
   'grep a rare literal in a kernel tree': watched,
-  'grep in *.c of a kernel tree': walked,
+  'grep in *.c of a kernel tree': checked,
+  'grep in *.c of a kernel tree for the first time': walked,
   'grep a literal in a TypeScript tree': watched,
   'grep a literal in 500 source files': watched,
   'grep a literal in 5,000 source files': watched,
