@@ -119,9 +119,9 @@ export const fixed = {
       'Bytes of one line of what ripgrep says it leaves out; longer, and Lathe walks the tree itself',
     ],
     ['core/src/files/skipped-entries.ts', 'maxErrors', 'Bytes kept of its errors beside them'],
-    ['core/src/files/known-trees.ts', 'maxTrees', 'Trees remembered for the next search in files of some kind'],
+    ['core/src/files/known-trees.ts', 'maxTrees', 'Repositories remembered for the next search in files of some kind'],
     ['core/src/files/known-trees.ts', 'maxEntries', 'Directories and ignore files of one that is remembered'],
-    ['core/src/files/known-trees.ts', 'maxLeft', 'Directories of it that are searched apart, because of their names'],
+    ['core/src/files/known-trees.ts', 'maxTelling', 'Directories of it whose names tell of secrets'],
     [
       'core/src/files/tree-search.ts',
       'maxLeft',

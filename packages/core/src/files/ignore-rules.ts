@@ -1,10 +1,9 @@
-import { existsSync } from 'node:fs';
-import { type BytePath, systemPath, toBytePath } from './byte-path.js';
+import { type BytePath, toBytePath } from './byte-path.js';
 import type { IgnoreSettings } from './git-config.js';
 import { from, gitDirectoryIn, repositorySettings } from './git-excludes.js';
 import { IgnoreFile } from './ignore-file.js';
 import { rulesProblem } from './plain-rules.js';
-import { readSmallFile, type SmallFileOptions } from './small-file.js';
+import { isThere, readSmallFile, type SmallFileOptions } from './small-file.js';
 import { tempPrefix } from './temp-name.js';
 
 /** Whose rule hides an entry: git's, which a call may ask to leave aside, or the agent's own ignore files. */
@@ -66,6 +65,15 @@ interface ReadOptions extends SmallFileOptions {
   ignoresCase?: boolean | undefined;
 }
 
+export interface Repository {
+  /** Ends in a slash. */
+  directory: BytePath;
+  /** Whether git's rules hold for letters in any case. */
+  ignoresCase: boolean;
+  /** Whether its own excludes, or those of the user, have a say. */
+  hasExcludes: boolean;
+}
+
 /** Rules, and the way to the directory at hand from the one they are relative to; empty, or with a slash at the end. */
 interface ScopedRules {
   file: IgnoreFile;
@@ -79,10 +87,8 @@ export class IgnoreLevel {
   readonly #path: BytePath;
   /** Nearest first; `undefined` outside a repository. */
   readonly #git: readonly ScopedRules[] | undefined;
-  /** Whether git's rules hold for letters in any case. */
-  readonly ignoresCase: boolean;
-  /** Whether the excludes of the repository or of the user have a say. */
-  readonly hasExcludes: boolean;
+  /** The nearest one at or above the directory. */
+  readonly repository: Repository | undefined;
   /** One list per agent file name, nearest first. */
   readonly #agent: readonly (readonly ScopedRules[])[];
   /** Set when the directory itself is ignored and was named all the same. */
@@ -92,16 +98,14 @@ export class IgnoreLevel {
     context: Context;
     path: BytePath;
     git: readonly ScopedRules[] | undefined;
-    ignoresCase: boolean;
-    hasExcludes: boolean;
+    repository: Repository | undefined;
     agent: readonly (readonly ScopedRules[])[];
     ignoredBy: IgnoredBy | undefined;
   }) {
     this.#context = fields.context;
     this.#path = fields.path;
     this.#git = fields.git;
-    this.ignoresCase = fields.ignoresCase;
-    this.hasExcludes = fields.hasExcludes;
+    this.repository = fields.repository;
     this.#agent = fields.agent;
     this.ignoredBy = fields.ignoredBy;
   }
@@ -111,12 +115,16 @@ export class IgnoreLevel {
       context,
       path: '',
       git: undefined,
-      ignoresCase: false,
-      hasExcludes: false,
+      repository: undefined,
       agent: agentFiles.map(() => []),
       ignoredBy: undefined,
     });
-    return above.#below('', (name) => existsSync(`/${name}`), { git: undefined, ignoredBy: undefined });
+    return above.#below('', (name) => isThere(`/${name}`), { git: undefined, ignoredBy: undefined });
+  }
+
+  /** Whether git's rules hold for letters in any case. */
+  get ignoresCase(): boolean {
+    return this.repository?.ignoresCase ?? false;
   }
 
   /** Whether git's rules hold here. */
@@ -148,7 +156,7 @@ export class IgnoreLevel {
     const verdict = this.ignoredBy ?? this.judge(name, true);
     const isInGitDirectory = name === '.git';
     const git = verdict === 'git' && this.#git !== undefined ? [] : this.#git;
-    const has = (file: string) => !isInGitDirectory && existsSync(systemPath(`${this.#path}${name}/${file}`));
+    const has = (file: string) => !isInGitDirectory && isThere(`${this.#path}${name}/${file}`);
     return this.#below(name, has, { git, ignoredBy: verdict });
   }
 
@@ -160,12 +168,11 @@ export class IgnoreLevel {
     const path = `${this.#path}${name}/`;
     const own = has('.git') ? this.#repositoryIn(path) : undefined;
     const above = own?.rules ?? (inherited.git && seenFrom(name, inherited.git));
-    const { ignoresCase } = own ?? this;
-    const hasExcludes = own === undefined ? this.hasExcludes : own.rules.length > 0;
+    const repository = own?.repository ?? this.repository;
     const git =
       above === undefined || !has('.gitignore')
         ? above
-        : this.#with(above, `${path}.gitignore`, { isLinkRefused: true, ignoresCase });
+        : this.#with(above, `${path}.gitignore`, { isLinkRefused: true, ignoresCase: repository?.ignoresCase });
     const isInWorkspace = this.#context.roots.some((root) => path.startsWith(`${root}/`));
     const agent = this.#agent.map((outer, index) => {
       const file = agentFiles[index];
@@ -173,18 +180,19 @@ export class IgnoreLevel {
       return isInWorkspace && file !== undefined && has(file) ? this.#with(rules, path + file) : rules;
     });
     const { ignoredBy } = inherited;
-    return new IgnoreLevel({ context: this.#context, path, git, ignoresCase, hasExcludes, agent, ignoredBy });
+    return new IgnoreLevel({ context: this.#context, path, git, repository, agent, ignoredBy });
   }
 
   /** What holds for a whole repository: its own excludes before the user's; `undefined` when there is none. */
-  #repositoryIn(directory: BytePath): { rules: readonly ScopedRules[]; ignoresCase: boolean } | undefined {
+  #repositoryIn(directory: BytePath): { repository: Repository; rules: readonly ScopedRules[] } | undefined {
     const git = gitDirectoryIn(directory, this.#context.onProblem);
     const settings = git.isRepository ? repositorySettings(directory, git) : undefined;
     const ignoresCase = settings?.ignoresCase ?? false;
     const user = settings === undefined ? [] : this.#userRules(directory, settings);
     // Ripgrep reads this file whatever is around it, so a pipe in its place is worth a note in any case.
     const rules = this.#with(user, `${git.common}/info/exclude`, { ignoresCase });
-    return git.isRepository ? { rules, ignoresCase } : undefined;
+    const repository = { directory, ignoresCase, hasExcludes: rules.length > 0 };
+    return git.isRepository ? { repository, rules } : undefined;
   }
 
   #userRules(directory: BytePath, settings: IgnoreSettings): readonly ScopedRules[] {

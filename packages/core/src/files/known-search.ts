@@ -1,6 +1,9 @@
+import { lstatSync } from 'node:fs';
+import { systemPath } from './byte-path.js';
 import type { FileGlob } from './file-glob.js';
-import { type KnownTree, plainRules } from './known-trees.js';
-import { caseFlags, ignoreFilesAbove, type PlainTree, plainTree, walkFlags } from './plain-tree.js';
+import type { KnownTree } from './known-trees.js';
+import { caseFlags, type PlainTree, plainTree, walkFlags } from './plain-tree.js';
+import { backupEnding } from './protected-paths.js';
 import { otherProblems } from './ripgrep-error.js';
 import { type SearchJob, searchFlags } from './search-job.js';
 import { tellingNames } from './secret-files.js';
@@ -9,52 +12,45 @@ import { isWholeWalk, WalkNotes } from './walk-notes.js';
 import { searchLeft } from './walked-search.js';
 
 /**
- * Searches a tree that was walked before, in files with an extension: this time ripgrep walks it, while we look whether
- * anything has changed that would let it see other files than our rules show. Returns false when the answer cannot be
- * relied on, and then `job.found` is of no use.
+ * Searches a repository that was walked before, in files with an extension: this time ripgrep walks it, while we look
+ * whether anything has changed that would let it see other files than our rules show. Returns false when the answer
+ * cannot be relied on, and then `job.found` is of no use.
  */
 export async function searchKnownTree(job: SearchJob): Promise<boolean> {
-  const { glob, options } = job;
-  const known = options.known?.get(options.path);
-  const knowable = known && knowableTree(job);
-  if (known === undefined || glob === undefined || known.surroundings !== knowable?.surroundings) return false;
-  const left = known.leftOutBy(glob.start);
-  if (left === undefined || !(await searchChecked(job, knowable.tree, known))) return false;
+  const known = job.options.known?.get(job.options.path);
+  const tree = known && knowableTree(job);
+  if (known === undefined || tree === undefined || known.ignoresCase !== tree.level.ignoresCase) return false;
+  if (!(await searchChecked(job, tree, known))) return false;
   await searchLeft(
     job,
-    left.map((path) => ({ path, isDirectory: true })),
+    known.telling.map((path) => ({ path, isDirectory: true })),
   );
   return true;
 }
 
 /** What to learn about the tree of a search while it is walked, for the next one; `undefined` when that is of no use. */
 export function treeToKnow(job: SearchJob): KnownTree | undefined {
-  const knowable = knowableTree(job);
-  return knowable && job.options.known?.begin(job.options.path, knowable.surroundings);
+  const tree = knowableTree(job, new WalkNotes());
+  return tree && job.options.known?.begin(job.options.path, tree.level);
 }
 
-interface KnowableTree {
-  tree: PlainTree;
-  /** What has a say in it and is not in it. */
-  surroundings: string;
-}
-
-/** The tree, if in it only `.gitignore` files have a say, and those above it mean the same to git and to ripgrep. */
-function knowableTree(job: SearchJob): KnowableTree | undefined {
-  const { options, glob } = job;
+/** The tree, if it is all of a repository, and only the `.gitignore` files in it have a say. */
+function knowableTree(job: SearchJob, notes = job.found.notes): PlainTree | undefined {
+  const { glob, options } = job;
   if (options.known === undefined || glob === undefined || !isOfUse(glob)) return undefined;
-  const tree = plainTree(job, new WalkNotes());
-  if (tree === undefined || !tree.level.isInRepository || tree.level.hasExcludes) return undefined;
-  const above = ignoreFilesAbove(options.path).map(plainRules);
-  return above.includes(undefined)
-    ? undefined
-    : { tree, surroundings: JSON.stringify([tree.level.ignoresCase, above]) };
+  const git = lstatSync(systemPath(`${options.path}/.git`), { throwIfNoEntry: false });
+  const tree = git?.isDirectory() === true ? plainTree(job, notes) : undefined;
+  const repository = tree?.level.repository;
+  return repository?.directory === `${options.path}/` && !repository.hasExcludes ? tree : undefined;
 }
 
-/** Of secrets each one that is left out is noted, which a search that does not see their names cannot do. */
-function isOfUse({ isByExtension, start }: FileGlob): boolean {
-  const names = tellingNames.flatMap((name) => [name, name.toUpperCase(), `${name}.bak`, `${name}.old`, `${name}.1`]);
-  return isByExtension && !names.some((name) => start.matches(name));
+/** Each secret that is left out is noted, which a search that does not see their names cannot do. */
+function isOfUse({ isByExtension, names = [] }: FileGlob): boolean {
+  return isByExtension && !names.some((name) => mayEndSecret(name.slice(1).toLowerCase()));
+}
+
+function mayEndSecret(ending: string): boolean {
+  return backupEnding.test(ending) || tellingNames.some((name) => name.endsWith(ending));
 }
 
 async function searchChecked(job: SearchJob, tree: PlainTree, known: KnownTree): Promise<boolean> {
@@ -74,14 +70,17 @@ async function searchChecked(job: SearchJob, tree: PlainTree, known: KnownTree):
   return !stop.signal.aborted && !notes.has(otherProblems) && isWholeWalk(notes);
 }
 
+/** A repository is the whole world here. */
+const onlyInside = ['--no-ignore-parent', '--no-ignore-exclude'];
+const withoutTelling = tellingNames.map((name) => `--glob=!${name}`);
+
 async function search(job: SearchJob, { argument, level }: PlainTree, visible: VisiblePaths): Promise<void> {
   const { ripgrep, options, signal, found, glob } = job;
   const output = visibleOutput(visible, found);
   const complaints = visibleComplaints(visible, found);
-  // What matches is taken back in when it is ignored. Of files that is judged again, but no such directory is entered.
-  const globs = (glob?.names ?? []).flatMap((name) => [`--glob=${name}`, `--glob=!${name}/`]);
-  const without = tellingNames.map((name) => `--glob=!${name}`);
-  const flags = [...searchFlags(job), ...globs, ...walkFlags, ...without, ...caseFlags(level)];
+  // A type of files: unlike `--glob`, it takes nothing back that an ignore file hides.
+  const types = [...(glob?.names ?? []).map((name) => `--type-add=wanted:${name}`), '--type=wanted'];
+  const flags = [...searchFlags(job), ...types, ...walkFlags, ...onlyInside, ...withoutTelling, ...caseFlags(level)];
   const code = await ripgrep.run([...flags, '-e', options.pattern, '--', argument], {
     signal,
     onOutput: (chunk) => output.push(chunk),

@@ -28,13 +28,13 @@ class WatchedTrees extends KnownTrees {
   walks = 0;
 
   /** Everything counts as old enough to show when it changes. */
-  constructor(options = { settledMs: -60_000 }) {
-    super(options);
+  constructor(options: { fewest?: number; settledMs?: number } = {}) {
+    super({ fewest: 0, settledMs: -60_000, ...options });
   }
 
-  override begin(directory: string, surroundings: string) {
+  override begin(...args: Parameters<KnownTrees['begin']>) {
     this.walks++;
-    return super.begin(directory, surroundings);
+    return super.begin(...args);
   }
 }
 
@@ -162,10 +162,6 @@ test.skipIf(isWindows).each<[string, (root: string) => void, string[], string[]]
   expect(answer.found).toEqual([...left, ...added].toSorted());
 });
 
-const manyWithExtension = Object.fromEntries(
-  Array.from({ length: 30 }, (_, index) => [`${index}.txt/${index}.txt`, 'needle']),
-);
-
 test.skipIf(isWindows).each<[string, Record<string, string>, Partial<TextSearch>]>([
   ['with an odd rule', { '.gitignore': '{a,b}.txt\n' }, {}],
   ['with a repository inside', { 'inner/.git/HEAD': 'ref: x' }, {}],
@@ -173,8 +169,10 @@ test.skipIf(isWindows).each<[string, Record<string, string>, Partial<TextSearch>
   ['with an ignore file of the agent', { 'src/.latheignore': 'deep/\n', 'src/deep/x.txt': 'needle' }, {}],
   ['with an ignore file that is too large', { 'src/.gitignore': `${'#'.repeat(200_000)}\n` }, {}],
   ['for files of which some hold secrets', { 'logins.json': 'needle' }, { glob: '*.json' }],
+  ['for those in other letters', { 'logins.JSON': 'needle' }, { glob: '*.JSON' }],
   ['for copies of which some hold secrets', { '.netrc.bak': 'needle' }, { glob: '*.bak' }],
-  ['of many directories with the extension', manyWithExtension, {}],
+  ['for numbered ones', { '.netrc.2': 'needle' }, { glob: '*.2' }],
+  ['with a pointer to a repository', { 'a/.git': 'gitdir: ../.git' }, {}],
   ['for names', {}, { glob: 'a.txt' }],
   ['with a filter for reading', {}, { canRead: () => true }],
 ])('a search %s is walked by us each time', async (_, files, options) => {
@@ -193,23 +191,41 @@ test.skipIf(isWindows)('a tree outside a repository is walked by us each time', 
   expect(await search(root, known)).toEqual(first);
 });
 
-test.skipIf(isWindows)('a rule above the place that comes, goes, or is read in another way is heeded', async () => {
-  const root = tempDirectory({ '.git/HEAD': 'ref: x', 'a/b/x.txt': 'needle', 'a/.config/y.txt': 'needle' });
+test.skipIf(isWindows)('a tree that is only a part of a repository is walked by us each time', async () => {
+  const root = tempDirectory({
+    '.git/HEAD': 'ref: x',
+    '.gitignore': '.config/\n',
+    'a/x.txt': 'needle',
+    'a/.config/y.txt': 'needle',
+  });
   const [place, known] = [join(root, 'a'), new WatchedTrees()];
-  const both = ['.config/y.txt:1', 'b/x.txt:1'];
-  for (const [rules, found] of [
-    ['', both],
-    ['.config/\n', ['b/x.txt:1']],
-    ['b/\n', ['.config/y.txt:1']],
-    [oddRule, both],
-    ['', both],
-  ] as const) {
-    writeFileSync(join(root, '.gitignore'), rules);
-    for (const isKnown of [false, rules !== oddRule]) {
-      const result = await search(place, known, { rules: new IgnoreRules([root]) });
-      expect([rules, result.isKnown, result.answer.found]).toEqual([rules, isKnown, found]);
-    }
-  }
+  const again = () => search(place, known, { rules: new IgnoreRules([root]) });
+  for (let round = 0; round < 2; round++)
+    expect(await again()).toMatchObject({ isKnown: false, answer: { found: ['x.txt:1'] } });
+  put({ 'a/.git/HEAD': 'ref: x' })(root);
+  for (const isKnown of [false, true])
+    expect(await again()).toMatchObject({ isKnown, answer: { found: ['.config/y.txt:1', 'x.txt:1'] } });
+  rmSync(join(root, 'a/.git'), { recursive: true });
+  expect(await again()).toMatchObject({ isKnown: false, answer: { found: ['x.txt:1'] } });
+});
+
+test.skipIf(isWindows)('a small tree is walked by us each time', async () => {
+  const root = tempDirectory(usual);
+  const known = new WatchedTrees({ fewest: 100 });
+  await search(root, known);
+  expect((await search(root, known)).isKnown).toBe(false);
+  for (let index = 0; index < 100; index++) mkdirSync(join(root, `d${index}`));
+  await search(root, known);
+  expect((await search(root, known)).isKnown).toBe(true);
+});
+
+test.skipIf(isWindows)('what is ignored is not searched, whatever its extension', async () => {
+  const root = tempDirectory({ ...usual, '.gitignore': 'build/\nhuge.txt\n' });
+  writeFileSync(join(root, 'huge.txt'), 'needle\n'.repeat(1_000_000));
+  const known = new WatchedTrees();
+  await search(root, known);
+  const { isKnown, answer } = await search(root, known, { limit: 7 });
+  expect({ isKnown, ...answer }).toEqual({ isKnown: true, found: usualAnswer, matches: 7, notes: [], cut: undefined });
 });
 
 // RL08
@@ -217,6 +233,7 @@ test.skipIf(isWindows).each([
   ['that is ignored and has the extension', 'x.txt/.gitignore', { '.gitignore': 'build/\nx.txt/\n' }],
   ['that is excluded', 'h/.gitignore', { '.git/info/exclude': 'h/\n' }],
   ['that the agent hides', 'src/h/.gitignore', { 'src/.latheignore': 'h/\n' }],
+  ['that a write left behind', 'src/.lathe-tmp-x/.gitignore', {}],
 ])('a pipe in place of the ignore file of a directory %s stops no search', async (_, pipe, files) => {
   const root = tempDirectory({ ...usual, ...files });
   mkdirSync(dirname(join(root, pipe)), { recursive: true });

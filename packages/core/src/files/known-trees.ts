@@ -1,6 +1,5 @@
 import { lstatSync, type Stats } from 'node:fs';
-import type { GlobState } from '../text/glob.js';
-import { type BytePath, fromBytePath, systemPath } from './byte-path.js';
+import { type BytePath, systemPath } from './byte-path.js';
 import { directoryParts } from './directory-parts.js';
 import { maxIgnoreFile } from './ignore-rules.js';
 import { hasOnlyPlainRules, rulesProblem } from './plain-rules.js';
@@ -10,27 +9,30 @@ import { readSmallFile } from './small-file.js';
 import type { VisiblePaths } from './visible-paths.js';
 
 const maxTrees = 4;
-/** Directories and ignore files of a tree. */
+/** Directories and ignore files of a tree. Smaller ones are walked as fast as they are looked through. */
+const fewestEntries = 100;
 const maxEntries = 10_000;
-const maxLeft = 20;
+const maxTelling = 20;
 /** Clocks of file systems tick now and then: what changed this short before it was looked at may do so again unnoticed. */
 const defaultSettledMs = 2000;
 
 /** Where one of these is, others than the `.gitignore` files have a say. */
 const oddNames = ['.git', '.jj', '.qwenignore', '.latheignore'];
 
-/** The trees walked last, if they were such that ripgrep can be left alone with them. */
+/** The repositories walked last, if they were such that ripgrep can be left alone with them. */
 export class KnownTrees {
   readonly #trees = new Map<BytePath, KnownTree>();
+  readonly #fewest: number;
   readonly #settledMs: number;
 
-  constructor({ settledMs = defaultSettledMs } = {}) {
+  constructor({ fewest = fewestEntries, settledMs = defaultSettledMs } = {}) {
+    this.#fewest = fewest;
     this.#settledMs = settledMs;
   }
 
   /** A tree that is going to be walked. */
-  begin(directory: BytePath, surroundings: string): KnownTree {
-    return new KnownTree(directory, surroundings, this.#settledMs);
+  begin(directory: BytePath, { ignoresCase }: { ignoresCase: boolean }): KnownTree {
+    return new KnownTree(directory, { ignoresCase, settledMs: this.#settledMs });
   }
 
   get(directory: BytePath): KnownTree | undefined {
@@ -39,64 +41,59 @@ export class KnownTrees {
 
   set(directory: BytePath, tree: KnownTree): void {
     this.#trees.delete(directory);
-    if (tree.isPlain) this.#trees.set(directory, tree);
+    if (tree.isPlain && tree.size >= this.#fewest) this.#trees.set(directory, tree);
     const [oldest] = this.#trees.keys();
     if (this.#trees.size > maxTrees && oldest !== undefined) this.#trees.delete(oldest);
   }
 }
 
 /**
- * The directories of a tree and its `.gitignore` files, which mean the same to git and to ripgrep. Asking for their
- * times is a tenth of the work of walking the tree again, and tells whether that still holds.
+ * The directories of a repository and its `.gitignore` files, which mean the same to git and to ripgrep. Asking for their
+ * times is far less work than walking all of it again, and tells whether that still holds.
  */
 export class KnownTree {
   /** Whether ripgrep shows all that git shows. */
   isPlain = true;
-  /** What has a say in the tree and is not in it. */
-  readonly surroundings: string;
+  /** Whether the rules were taken for letters in any case. */
+  readonly ignoresCase: boolean;
   readonly #top: BytePath;
   readonly #settledMs: number;
   /** By path, which ends in a slash for a directory. */
   readonly #seen = new Map<BytePath, Identity>();
-  /** Those with telling names; what is in them does not matter here. */
-  readonly #left = new Set<BytePath>();
+  /** Directories of which what is in them does not matter here. */
+  readonly #telling = new Set<BytePath>();
 
-  constructor(directory: BytePath, surroundings: string, settledMs: number) {
+  constructor(directory: BytePath, { ignoresCase, settledMs }: { ignoresCase: boolean; settledMs: number }) {
     this.#top = `${directory}/`;
-    this.surroundings = surroundings;
+    this.ignoresCase = ignoresCase;
     this.#settledMs = settledMs;
   }
 
-  /**
-   * The outermost visible directories that ripgrep is told to leave out: those with telling names, and those that match;
-   * `undefined` when there are many.
-   */
-  leftOutBy(glob: GlobState): BytePath[] | undefined {
-    const left: BytePath[] = [];
-    for (const path of this.#seen.keys()) {
-      if (left.length > maxLeft) return undefined;
-      if (path === this.#top || !path.endsWith('/') || left.some((above) => path.startsWith(`${above}/`))) continue;
-      if (this.#left.has(path) || glob.matches(fromBytePath(nameOf(path)))) left.push(path.slice(0, -1));
-    }
-    return left;
+  get size(): number {
+    return this.#seen.size;
+  }
+
+  /** The outermost visible directories with telling names, which ripgrep is told to leave out. */
+  get telling(): BytePath[] {
+    return [...this.#telling].map((path) => path.slice(0, -1));
   }
 
   /** A witness of the walk through all of the tree. */
   add(path: BytePath, stat: Stats, has: (name: string) => boolean): void {
-    if (!this.isPlain || [...this.#left].some((left) => path.startsWith(left))) return;
+    if (!this.isPlain || [...this.#telling].some((telling) => path.startsWith(telling))) return;
     this.#seen.set(path, this.#identityOf(stat));
-    const name = nameOf(path);
-    if (path !== this.#top && tellingNames.includes(name)) this.#left.add(path);
+    const name = path.slice(path.lastIndexOf('/', path.length - 2) + 1, -1);
+    if (path !== this.#top && tellingNames.includes(name)) this.#telling.add(path);
     else if (path !== this.#top && (isSuspect(`${name}/`) || oddNames.some(has))) this.isPlain = false;
     else if (has('.gitignore')) this.isPlain = this.#addIgnoreFile(`${path}.gitignore`);
-    if (this.#seen.size > maxEntries || this.#left.size > maxLeft) this.isPlain = false;
+    if (this.#seen.size > maxEntries || this.#telling.size > maxTelling) this.isPlain = false;
   }
 
   #addIgnoreFile(path: BytePath): boolean {
     const stat = lstatIfAllowed(path);
     const identity = stat === undefined ? '' : this.#identityOf(stat);
     this.#seen.set(path, identity);
-    return identity !== '' && plainRules(path) !== undefined;
+    return identity !== '' && isPlainIgnoreFile(path);
   }
 
   #identityOf({ ino, ctimeMs }: Stats): Identity {
@@ -110,7 +107,7 @@ export class KnownTree {
       const isDirectory = path.endsWith('/');
       const stat = lstatIfAllowed(isDirectory ? path.slice(0, -1) : path);
       if (stat?.isDirectory() !== isDirectory) return false;
-      if ((identity === '' || this.#identityOf(stat) !== identity) && !this.#left.has(path)) {
+      if ((identity === '' || this.#identityOf(stat) !== identity) && !this.#telling.has(path)) {
         if (!isDirectory || !(await this.#hasNothingNew(path, stat, { visible, slice }))) return false;
         this.#seen.set(path, this.#identityOf(stat));
       }
@@ -143,11 +140,6 @@ export class KnownTree {
 /** Empty for what may change without a sign of it. */
 type Identity = string;
 
-/** Of a directory. */
-function nameOf(path: BytePath): string {
-  return path.slice(path.lastIndexOf('/', path.length - 2) + 1, -1);
-}
-
 function lstatIfAllowed(path: BytePath): Stats | undefined {
   try {
     return lstatSync(systemPath(path), { throwIfNoEntry: false });
@@ -156,11 +148,10 @@ function lstatIfAllowed(path: BytePath): Stats | undefined {
   }
 }
 
-/** The text of a `.gitignore`, empty if there is none, that surely means the same to git and to ripgrep. */
-export function plainRules(path: BytePath): string | undefined {
+/** Whether a `.gitignore` surely means the same to git and to ripgrep. */
+function isPlainIgnoreFile(path: BytePath): boolean {
   let isReadable = true;
   const onProblem = () => (isReadable = false);
   const text = readSmallFile(path, { onProblem, isLinkRefused: true, maxBytes: maxIgnoreFile }) ?? '';
-  const isPlain = isReadable && rulesProblem(text) === undefined && hasOnlyPlainRules(text, { ignoresCase: true });
-  return isPlain ? text : undefined;
+  return isReadable && rulesProblem(text) === undefined && hasOnlyPlainRules(text, { ignoresCase: true });
 }

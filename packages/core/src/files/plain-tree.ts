@@ -5,6 +5,7 @@ import { mountsBelow } from './mounts.js';
 import { argumentFor } from './rg-batch.js';
 import type { SearchJob } from './search-job.js';
 import { isSuspect } from './secret-files.js';
+import { tempPrefix } from './temp-name.js';
 import { unusedIgnoreFiles } from './walk-notes.js';
 
 /** A tree that ripgrep may walk by itself. */
@@ -35,22 +36,25 @@ function isSpecialSearch({ options, isSecretPlace }: SearchJob): boolean {
 /** Ripgrep opens the `.gitignore` of every directory above, in a repository or not; one that is a pipe, it waits for. */
 function hasTrapAbove(path: BytePath): boolean {
   try {
-    return ignoreFilesAbove(path).some(
-      (file) => statSync(systemPath(file), { throwIfNoEntry: false })?.isFile() === false,
-    );
+    for (let slash = path.lastIndexOf('/'); slash >= 0; slash = slash === 0 ? -1 : path.lastIndexOf('/', slash - 1)) {
+      const file = statSync(systemPath(`${path.slice(0, slash)}/.gitignore`), { throwIfNoEntry: false });
+      if (file?.isFile() === false) return true;
+    }
+    return false;
   } catch {
     return true;
   }
 }
 
-/** Where there may be a `.gitignore` above a directory, nearest first. */
-export function ignoreFilesAbove(directory: BytePath): BytePath[] {
-  const names = directory.split('/').slice(0, -1);
-  return names.map((_, index) => `${names.slice(0, names.length - index).join('/')}/.gitignore`);
-}
-
 /** How ripgrep walks a tree: as our rules do, as far as it can. */
-export const walkFlags = ['--hidden', '--no-ignore-dot', '--no-ignore-global', '--no-ignore-messages', '--glob=!.git'];
+export const walkFlags = [
+  '--hidden',
+  '--no-ignore-dot',
+  '--no-ignore-global',
+  '--no-ignore-messages',
+  '--glob=!.git',
+  `--glob=!${tempPrefix}*`,
+];
 
 export function caseFlags({ ignoresCase }: IgnoreLevel): string[] {
   return ignoresCase ? ['--ignore-file-case-insensitive'] : [];

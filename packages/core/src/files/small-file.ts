@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
 import { type BytePath, systemPath } from './byte-path.js';
 import { codeOf } from './fs-error.js';
 
@@ -28,6 +28,15 @@ export function readSmallFile(path: BytePath, options: SmallFileOptions = {}): s
     return undefined;
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+/** Whether there is something of this name, be it a link that leads nowhere. */
+export function isThere(path: BytePath): boolean {
+  try {
+    return lstatSync(systemPath(path), { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
   }
 }
 

@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs';
-import { type BytePath, systemPath } from './byte-path.js';
+import type { BytePath } from './byte-path.js';
 import type { FoundLines } from './found-lines.js';
 import type { IgnoreLevel } from './ignore-rules.js';
 import { binaryMatches, RgOutput } from './rg-output.js';
 import { Complaints } from './ripgrep-error.js';
 import { secretFiles } from './secret-files.js';
+import { isThere } from './small-file.js';
 
 const maxLevels = 10_000;
 
@@ -38,7 +38,7 @@ export class VisiblePaths {
     const [parent, name] = split(directory.slice(0, -1));
     const above = this.#levelIn(parent);
     const isHidden = above === undefined || above.judge(name, true) !== undefined;
-    const level = isHidden ? undefined : above.enter(name, (file) => existsSync(systemPath(directory + file)));
+    const level = isHidden ? undefined : above.enter(name, (file) => isThere(directory + file));
     if (this.#levels.size >= maxLevels) this.#levels.clear();
     this.#levels.set(directory, level);
     return level;

@@ -6,6 +6,7 @@ import { codeOf } from './fs-error.js';
 import type { IgnoreLevel } from './ignore-rules.js';
 import { mountsToSkip } from './mounts.js';
 import { Slice } from './slice.js';
+import { isThere } from './small-file.js';
 import type { Visibility } from './visibility.js';
 import {
   hiddenByAgent,
@@ -126,11 +127,6 @@ function* read(next: Pending, { options, notes, pending, slice }: Walking): Gene
     if (code === undefined) throw error;
     notes.add(unreadDirectories, next.path, code);
   }
-}
-
-/** A link that leads nowhere counts, as it does in a list of names. */
-function isThere(path: BytePath): boolean {
-  return lstatSync(systemPath(path), { throwIfNoEntry: false }) !== undefined;
 }
 
 function nothingOf(path: BytePath): WalkedDirectory {
