@@ -1,12 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 
-const plainRule = ruleOf('[A-Za-z0-9]');
-/** When case is ignored, git takes a capital letter in a set for nothing, and ripgrep for both letters. */
-const plainRuleInAnyCase = ruleOf(`[a-z0-9]|${'ABCDEFGHIJKLMNOPQRSTUVWXYZ'.split('').map(inBothCases).join('|')}`);
+const plainRule = ruleOf('[A-Za-z0-9._]');
+/** When case is ignored, git takes a capital letter alone in a set for nothing, and ripgrep for both letters. */
+const plainRuleInAnyCase = ruleOf(`[a-z0-9._]|${'ABCDEFGHIJKLMNOPQRSTUVWXYZ'.split('').map(inBothCases).join('|')}`);
 
 function ruleOf(membersOfSet: string): RegExp {
-  const part = String.raw`(?:[\w.+~@,=:%#-]|\*(?!\*)|\?|\\[#!]|\[(?:0-9|a-z|A-Z|${membersOfSet})+\])+`;
-  return new RegExp(String.raw`^!?(?:/|\*\*/)?${part}(?:/(?:${part}|\*\*))*/?\x20*$`);
+  const set = String.raw`\[(?:[0-9]-[0-9]|[a-z]-[a-z]|[A-Z]-[A-Z]|${membersOfSet})+\]`;
+  const part = String.raw`(?:[\w.+~@,=:;%#$&'"()<>|^-]|\x20(?=[^\x20/])|\*(?!\*)|\?|\\[#!]|${set})+`;
+  return new RegExp(String.raw`^!?(?:/?\*\*/?|(?:/|\*\*/)?(?!\x20)${part}(?:/(?:${part}|\*\*))*/?)\x20*$`);
 }
 
 function inBothCases(letter: string): string {
@@ -21,7 +22,12 @@ export function hasOnlyPlainRules(text: string, { ignoresCase = false } = {}): b
   // Ripgrep stops reading where something is no text, be it in a comment.
   const isText = !/[\x80-\xff]/.test(text) || isUtf8(Buffer.from(text, 'latin1'));
   const plain = ignoresCase ? plainRuleInAnyCase : plainRule;
-  return isText && linesOf(text).every((line) => plain.test(line));
+  return isText && linesOf(text).every((line) => plain.test(line) && hasRisingRanges(line));
+}
+
+function hasRisingRanges(rule: string): boolean {
+  const ranges = (rule.match(/\[[^\]]+\]/g) ?? []).flatMap((set) => [...set.matchAll(/(\w)-(\w)/g)]);
+  return ranges.every(([, first = '', last = '']) => first <= last);
 }
 
 const maxWildcardRules = 5000;
