@@ -1,91 +1,157 @@
 import { lstatSync } from 'node:fs';
 import { systemPath } from './byte-path.js';
 import type { FileGlob } from './file-glob.js';
-import type { KnownTree } from './known-trees.js';
-import { caseFlags, type PlainTree, plainTree, walkFlags } from './plain-tree.js';
+import type { IgnoreLevel } from './ignore-rules.js';
+import type { KnownTree } from './known-tree.js';
+import { caseFlags, plainTree, walkFlags } from './plain-tree.js';
 import { backupEnding } from './protected-paths.js';
+import { argumentFor } from './rg-batch.js';
 import { otherProblems } from './ripgrep-error.js';
 import { type SearchJob, searchFlags } from './search-job.js';
 import { tellingNames } from './secret-files.js';
+import { isThere } from './small-file.js';
 import { VisiblePaths, visibleComplaints, visibleOutput } from './visible-paths.js';
-import { isWholeWalk, WalkNotes } from './walk-notes.js';
+import { isWholeWalk } from './walk-notes.js';
 import { searchLeft } from './walked-search.js';
 
 /**
- * Searches a repository that was walked before, in files with an extension: this time ripgrep walks it, while we look
- * whether anything has changed that would let it see other files than our rules show. Returns false when the answer
- * cannot be relied on, and then `job.found` is of no use.
+ * Searches a repository in which ripgrep and our rules surely see the same files: ripgrep walks it by itself, while we
+ * look whether that is so. The first time that takes a walk, later only the times of directories and ignore files.
+ * Returns false when the answer cannot be relied on, and then `job.found` is of no use.
  */
 export async function searchKnownTree(job: SearchJob): Promise<boolean> {
-  const known = job.options.known?.get(job.options.path);
-  const tree = known && knowableTree(job);
-  if (known === undefined || tree === undefined || known.ignoresCase !== tree.level.ignoresCase) return false;
-  if (!(await searchChecked(job, tree, known))) return false;
-  await searchLeft(
-    job,
-    known.telling.map((path) => ({ path, isDirectory: true })),
-  );
+  const { known: trees, path } = job.options;
+  if (trees === undefined || !isOfUse(job.glob) || argumentFor(path) === undefined) return false;
+  const level = once(() => levelOfRepository(job));
+  const remembered = trees.get(path);
+  const tree = remembered ?? trees.begin(path, level);
+  if (tree === undefined) return false;
+  const search = new KnownSearch(job, { tree, level, isRemembered: remembered !== undefined });
+  const outcome = await search.run();
+  if (outcome === 'odd') trees.forget(path);
+  if (outcome === 'odd' || outcome === 'failed') return false;
+  trees.keep(path, tree);
+  if (outcome === 'missed') return false;
+  // No telling name has one of the extensions.
+  const left = tree.telling.filter(({ isDirectory }) => isDirectory || job.glob === undefined);
+  await searchLeft(job, left);
   return true;
 }
 
-/** What to learn about the tree of a search while it is walked, for the next one; `undefined` when that is of no use. */
-export function treeToKnow(job: SearchJob): KnownTree | undefined {
-  const tree = knowableTree(job, new WalkNotes());
-  return tree && job.options.known?.begin(job.options.path, tree.level);
-}
-
-/** The tree, if it is all of a repository, and only the `.gitignore` files in it have a say. */
-function knowableTree(job: SearchJob, notes = job.found.notes): PlainTree | undefined {
-  const { glob, options } = job;
-  if (options.known === undefined || glob === undefined || !isOfUse(glob)) return undefined;
-  const git = lstatSync(systemPath(`${options.path}/.git`), { throwIfNoEntry: false });
-  const tree = git?.isDirectory() === true ? plainTree(job, notes) : undefined;
-  const repository = tree?.level.repository;
-  return repository?.directory === `${options.path}/` && !repository.hasExcludes ? tree : undefined;
-}
-
-/** Each secret that is left out is noted, which a search that does not see their names cannot do. */
-function isOfUse({ isByExtension, names = [] }: FileGlob): boolean {
-  return isByExtension && !names.some((name) => mayEndSecret(name.slice(1).toLowerCase()));
+/** Each secret that is left out is noted, which a search for other names than those cannot do. */
+function isOfUse(glob: FileGlob | undefined): boolean {
+  if (glob === undefined) return true;
+  return glob.isByExtension && !glob.names?.some((name) => mayEndSecret(name.slice(1).toLowerCase()));
 }
 
 function mayEndSecret(ending: string): boolean {
   return backupEnding.test(ending) || tellingNames.some((name) => name.endsWith(ending));
 }
 
-async function searchChecked(job: SearchJob, tree: PlainTree, known: KnownTree): Promise<boolean> {
-  const visible = new VisiblePaths(job.options.path, tree.level);
-  const stop = new AbortController();
-  const signal = AbortSignal.any([job.signal, stop.signal]);
-  const searching = search({ ...job, signal }, tree, visible);
-  const checking = known.isUnchanged(visible, signal).then((isUnchanged) => isUnchanged || stop.abort());
-  try {
-    await Promise.all([searching, checking]);
-  } catch {
-    stop.abort();
-    await Promise.allSettled([searching, checking]);
-    job.signal.throwIfAborted();
+/** The rules of a tree that is all of a repository, and in which only `.gitignore` files have a say. */
+function levelOfRepository(job: SearchJob): IgnoreLevel | undefined {
+  const { path } = job.options;
+  const git = lstatSync(systemPath(`${path}/.git`), { throwIfNoEntry: false });
+  const level = git?.isDirectory() === true ? plainTree(job)?.level : undefined;
+  const repository = level?.repository;
+  return repository?.directory === `${path}/` && !repository.hasExcludes ? level : undefined;
+}
+
+interface Surroundings {
+  tree: KnownTree;
+  level: () => IgnoreLevel | undefined;
+  isRemembered: boolean;
+}
+
+/** `odd`: ripgrep cannot be left alone with the tree; `missed`: only in this search; `failed`: it did not get to the end. */
+type Outcome = 'done' | 'odd' | 'missed' | 'failed';
+
+class KnownSearch {
+  readonly #job: SearchJob;
+  readonly #signal: AbortSignal;
+  readonly #tree: KnownTree;
+  readonly #level: () => IgnoreLevel | undefined;
+  readonly #isRemembered: boolean;
+  readonly #visible: VisiblePaths;
+  readonly #names: readonly string[];
+  readonly #isByName: boolean;
+  readonly #stop = new AbortController();
+  #isChecked = false;
+
+  constructor(job: SearchJob, { tree, level, isRemembered }: Surroundings) {
+    this.#job = job;
+    this.#signal = AbortSignal.any([job.signal, this.#stop.signal]);
+    this.#tree = tree;
+    this.#level = level;
+    this.#isRemembered = isRemembered;
+    this.#visible = new VisiblePaths(job.options.path, level, (path) =>
+      this.#isChecked ? tree.has(path) : isThere(path),
+    );
+    this.#names = job.glob?.names ?? [];
+    this.#isByName = !tree.hidesSome(this.#names) && !tree.entersSome(this.#names);
   }
-  const { notes } = job.found;
-  return !stop.signal.aborted && !notes.has(otherProblems) && isWholeWalk(notes);
+
+  async run(): Promise<Outcome> {
+    // Ripgrep first: it takes longer to start than anything else does here.
+    const searching = this.#search();
+    const checking = this.#check();
+    try {
+      await Promise.all([searching, checking]);
+    } catch {
+      const isOdd = this.#stop.signal.aborted;
+      this.#stop.abort();
+      await Promise.allSettled([searching, checking]);
+      this.#job.signal.throwIfAborted();
+      return isOdd ? 'odd' : 'failed';
+    }
+    const { notes } = this.#job.found;
+    if (!this.#isChecked || notes.has(otherProblems) || !isWholeWalk(notes)) return 'odd';
+    // Ripgrep was told to leave out directories with the extension.
+    return this.#isByName && this.#tree.entersSome(this.#names) ? 'missed' : 'done';
+  }
+
+  async #check(): Promise<void> {
+    this.#isChecked = await this.#isPlain();
+    if (!this.#isChecked) this.#stop.abort();
+  }
+
+  async #isPlain(): Promise<boolean> {
+    if (this.#level()?.ignoresCase !== this.#tree.ignoresCase) return false;
+    const treeWalk = { rules: this.#job.options.rules, signal: this.#signal };
+    return this.#isRemembered ? this.#tree.catchUp(this.#visible, treeWalk) : this.#tree.learn(treeWalk);
+  }
+
+  async #search(): Promise<void> {
+    const { ripgrep, options, found } = this.#job;
+    const output = visibleOutput(this.#visible, found);
+    const complaints = visibleComplaints(this.#visible, found);
+    const flags = [...searchFlags(this.#job), ...this.#filters(), ...walkFlags, ...onlyInside, ...withoutTelling];
+    const args = [...flags, ...caseFlags(this.#tree), '-e', options.pattern, '--', argumentFor(options.path) ?? ''];
+    const code = await ripgrep.run(args, {
+      signal: this.#signal,
+      onOutput: (chunk) => output.push(chunk),
+      onError: (chunk) => complaints.push(chunk),
+    });
+    output.end();
+    complaints.checkEnd(code, output);
+  }
+
+  /**
+   * A glob makes ripgrep look at names before it looks at rules, and takes back what a rule hides; a type does neither.
+   * What is taken back is judged again, and must not be a directory: those could be any size.
+   */
+  #filters(): string[] {
+    if (this.#names.length === 0) return [];
+    if (this.#isByName) return this.#names.flatMap((name) => [`--glob=${name}`, `--glob=!${name}/`]);
+    return [...this.#names.map((name) => `--type-add=wanted:${name}`), '--type=wanted'];
+  }
 }
 
 /** A repository is the whole world here. */
 const onlyInside = ['--no-ignore-parent', '--no-ignore-exclude'];
 const withoutTelling = tellingNames.map((name) => `--glob=!${name}`);
 
-async function search(job: SearchJob, { argument, level }: PlainTree, visible: VisiblePaths): Promise<void> {
-  const { ripgrep, options, signal, found, glob } = job;
-  const output = visibleOutput(visible, found);
-  const complaints = visibleComplaints(visible, found);
-  // A type of files: unlike `--glob`, it takes nothing back that an ignore file hides.
-  const types = [...(glob?.names ?? []).map((name) => `--type-add=wanted:${name}`), '--type=wanted'];
-  const flags = [...searchFlags(job), ...types, ...walkFlags, ...onlyInside, ...withoutTelling, ...caseFlags(level)];
-  const code = await ripgrep.run([...flags, '-e', options.pattern, '--', argument], {
-    signal,
-    onOutput: (chunk) => output.push(chunk),
-    onError: (chunk) => complaints.push(chunk),
-  });
-  output.end();
-  complaints.checkEnd(code, output);
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
 }

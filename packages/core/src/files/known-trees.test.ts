@@ -19,39 +19,45 @@ import { toBytePath } from './byte-path.js';
 import { IgnoreRules } from './ignore-rules.js';
 import { KnownTrees } from './known-trees.js';
 import { hasOnlyPlainRules } from './plain-rules.js';
-import { Ripgrep, type RipgrepRun } from './ripgrep.js';
+import { Ripgrep } from './ripgrep.js';
 import type { TextSearch } from './search-job.js';
 import { searchText } from './search-text.js';
 
-class RecordedRipgrep extends Ripgrep {
-  /** Whether ripgrep walked the tree by itself. */
-  hasWalked = false;
-
-  override run(args: readonly string[], run: RipgrepRun) {
-    this.hasWalked ||= !args.includes('--max-depth=1');
-    return super.run(args, run);
-  }
-}
-
 class WatchedTrees extends KnownTrees {
-  /** Walks through trees that could be known afterwards. */
-  walks = 0;
+  /** How the last search came to its answer. */
+  last: 'known' | 'learned' | 'odd' | 'other' = 'other';
+  #hasBegun = false;
 
   /** Everything counts as old enough to show when it changes. */
-  constructor(options: { fewest?: number; settledMs?: number } = {}) {
-    super({ fewest: 0, settledMs: -60_000, ...options });
+  constructor({ settledMs = -60_000 } = {}) {
+    super({ settledMs });
   }
 
   override begin(...args: Parameters<KnownTrees['begin']>) {
-    this.walks++;
-    return super.begin(...args);
+    const tree = super.begin(...args);
+    this.#hasBegun = tree !== undefined;
+    return tree;
+  }
+
+  override keep(...args: Parameters<KnownTrees['keep']>) {
+    super.keep(...args);
+    this.last = this.#hasBegun ? 'learned' : 'known';
+  }
+
+  override forget(directory: string) {
+    super.forget(directory);
+    this.last = 'odd';
+  }
+
+  restart() {
+    this.last = 'other';
+    this.#hasBegun = false;
   }
 }
 
 async function search(root: string, known: WatchedTrees | undefined, options: Partial<TextSearch> = {}) {
-  const ripgrep = new RecordedRipgrep();
-  const walks = known?.walks;
-  const { files, matches, notes, cut } = await searchText(ripgrep, {
+  known?.restart();
+  const { files, matches, notes, cut } = await searchText(new Ripgrep(), {
     pattern: 'needle',
     letters: 'smart',
     context: 0,
@@ -67,8 +73,7 @@ async function search(root: string, known: WatchedTrees | undefined, options: Pa
   });
   const found = files.map(({ path, lines }) => `${path.slice(root.length + 1)}:${lines.length}`);
   const lines = notes.lines().map((line) => line.replace(/: .*( and \d+ more\))$/, '$1'));
-  const isKnown = ripgrep.hasWalked && known?.walks === walks;
-  return { isKnown, answer: { found: found.toSorted(), matches, notes: lines, cut } };
+  return { how: known?.last, answer: { found: found.toSorted(), matches, notes: lines, cut } };
 }
 
 const isWindows = process.platform === 'win32';
@@ -97,28 +102,35 @@ const usualAnswer = [
   'src/c.txt:1',
 ];
 
-test.skipIf(isWindows)('the second search of a tree leaves the walk to ripgrep, whatever the extension', async () => {
+test.skipIf(isWindows)('a tree is learned by the first search, whatever that and the next ones are for', async () => {
   const root = tempDirectory(usual);
   const known = new WatchedTrees();
-  const first = await search(root, known);
   const answer = { found: usualAnswer, matches: 7, notes: [], cut: undefined };
-  expect(first).toEqual({ isKnown: false, answer });
-  expect(await search(root, known)).toEqual({ isKnown: true, answer });
+  expect(await search(root, known)).toEqual({ how: 'learned', answer });
+  expect(await search(root, known)).toEqual({ how: 'known', answer });
+  expect(await search(root, known, { glob: undefined })).toEqual({ how: 'known', answer });
   writeFileSync(join(root, 'src/x.md'), 'needle');
   const other = await search(root, known, { glob: '*.{md,rst}' });
-  expect(other).toEqual({ isKnown: true, answer: { ...answer, found: ['src/x.md:1'], matches: 1 } });
+  expect(other).toEqual({ how: 'known', answer: { ...answer, found: ['src/x.md:1'], matches: 1 } });
 });
 
 test.skipIf(isWindows)(
-  'a tree that was changed just now is walked by us until its times can be relied on',
+  'a tree that was changed just now is searched as ever until its times can be relied on',
   async () => {
     const root = tempDirectory(usual);
     const known = new WatchedTrees({ settledMs: 300 });
-    await search(root, known);
-    expect((await search(root, known)).isKnown).toBe(false);
-    await vi.waitFor(async () => expect((await search(root, known)).isKnown).toBe(true), 60_000);
+    expect(await search(root, known)).toMatchObject({ how: 'odd', answer: { found: usualAnswer } });
+    await vi.waitFor(async () => expect((await search(root, known)).how).toBe('known'), 60_000);
   },
 );
+
+test.skipIf(isWindows)('a pattern that cannot be used is an error and takes no knowledge away', async () => {
+  const root = tempDirectory(usual);
+  const known = new WatchedTrees();
+  await search(root, known);
+  await expect(search(root, known, { pattern: '(' })).rejects.toMatchObject({ type: 'invalid_tool_params' });
+  expect((await search(root, known)).how).toBe('known');
+});
 
 /** Puts files into a tree. */
 const put = (files: Record<string, string>) => (root: string) => {
@@ -161,15 +173,41 @@ test.skipIf(isWindows).each<[string, (root: string) => void, string[], string[]]
   ['a choice of excludes', put({ '.git/config': '[core]\nexcludesFile = e', e: '.config/\n' }), [], ['.config']],
   ['an idea of case', put({ '.git/config': '[core]\nignoreCase = true', '.gitignore': 'build/\nSRC\n' }), [], ['src']],
   ['an ignore file of the agent', put({ 'src/.latheignore': 'c.txt\n' }), [], ['src']],
+  ['a secret', put({ '.netrc': 'needle' }), [], []],
+  ['another spelling of one', put({ '.NetRC': 'needle', 'src/.netrc~': 'needle' }), [], []],
 ])('%s that is new is seen', async (_, bringIn, added, hidden) => {
   const root = tempDirectory(usual);
+  for (const glob of ['*.txt', undefined]) {
+    const known = new WatchedTrees();
+    await search(root, known, { glob });
+    expect((await search(root, known, { glob })).how).toBe('known');
+    bringIn(root);
+    const { answer } = await search(root, known, { glob });
+    const left = usualAnswer.filter((path) => !hidden.some((name) => `/${path}`.includes(`/${name}/`)));
+    expect(answer.found).toEqual([...left, ...added].toSorted());
+    expect(answer).toEqual((await search(root, undefined, { glob })).answer);
+    rmSync(root, { recursive: true });
+    put(usual)(root);
+  }
+});
+
+test.skipIf(isWindows)('a tree stays known while directories come and go, and secrets in it are named', async () => {
+  const root = tempDirectory(usual);
   const known = new WatchedTrees();
-  await search(root, known);
-  expect((await search(root, known)).isKnown).toBe(true);
-  bringIn(root);
-  const { answer } = await search(root, known);
-  const left = usualAnswer.filter((path) => !hidden.some((name) => `/${path}`.includes(`/${name}/`)));
-  expect(answer.found).toEqual([...left, ...added].toSorted());
+  const again = async () => {
+    const { how, answer } = await search(root, known, { glob: undefined });
+    expect(answer).toEqual((await search(root, undefined, { glob: undefined })).answer);
+    return how;
+  };
+  expect(await again()).toBe('learned');
+  put({ 'new/deep/x.txt': 'needle', 'new/.gitignore': 'y.txt\n', 'new/y.txt': 'needle', '.netrc': 'needle' })(root);
+  expect(await again()).toBe('known');
+  put({ 'new/deep/z.txt': 'needle', 'new/deep/.pgpass': 'needle', 'src/.dockerignore': 'needle' })(root);
+  expect(await again()).toBe('known');
+  for (const path of ['new', '.config', 'h.txt', '.netrc']) rmSync(join(root, path), { recursive: true });
+  expect(await again()).toBe('known');
+  rmSync(join(root, 'src/.gitignore'));
+  expect(await again()).toBe('odd');
 });
 
 test.skipIf(isWindows).each<[string, Record<string, string>, Partial<TextSearch>]>([
@@ -178,30 +216,44 @@ test.skipIf(isWindows).each<[string, Record<string, string>, Partial<TextSearch>
   ['with excludes', { '.git/info/exclude': 'hidden/\n', 'hidden/.gitignore': oddRule, 'hidden/x.txt': 'needle' }, {}],
   ['with an ignore file of the agent', { 'src/.latheignore': 'deep/\n', 'src/deep/x.txt': 'needle' }, {}],
   ['with an ignore file that is too large', { 'src/.gitignore': `${'#'.repeat(200_000)}\n` }, {}],
+  ['with a pointer to a repository', { 'a/.git': 'gitdir: ../.git' }, {}],
+  ['with an odd spelling of a secret', { 'src/.Netrc': 'needle' }, {}],
   ['for files of which some hold secrets', { 'logins.json': 'needle' }, { glob: '*.json' }],
   ['for those in other letters', { 'logins.JSON': 'needle' }, { glob: '*.JSON' }],
   ['for copies of which some hold secrets', { '.netrc.bak': 'needle' }, { glob: '*.bak' }],
   ['for numbered ones', { '.netrc.2': 'needle' }, { glob: '*.2' }],
-  ['with a pointer to a repository', { 'a/.git': 'gitdir: ../.git' }, {}],
   ['for names', {}, { glob: 'a.txt' }],
   ['with a filter for reading', {}, { canRead: () => true }],
-])('a search %s is walked by us each time', async (_, files, options) => {
+])('a search %s is never left to ripgrep alone', async (_, files, options) => {
   const root = tempDirectory({ ...usual, ...files });
   const known = new WatchedTrees();
-  const first = await search(root, known, options);
-  expect(await search(root, known, options)).toEqual({ ...first, isKnown: false });
-  expect(await search(root, undefined, options)).toEqual(first);
+  const { answer } = await search(root, undefined, options);
+  for (let round = 0; round < 5; round++) {
+    const found = await search(root, known, options);
+    expect(found.answer).toEqual(answer);
+    expect(found.how).toMatch(/odd|other/);
+  }
 });
 
-test.skipIf(isWindows)('a tree outside a repository is walked by us each time', async () => {
+test.skipIf(isWindows)('a tree that is odd is looked at less and less often', async () => {
+  const root = tempDirectory({ ...usual, '.gitignore': '{a,b}.txt\n' });
+  const known = new WatchedTrees();
+  const looks: number[] = [];
+  for (let round = 0; round < 20; round++) if ((await search(root, known)).how === 'odd') looks.push(round);
+  expect(looks).toEqual([0, 2, 6, 14]);
+  put({ '.gitignore': 'build/\n' })(root);
+  for (let round = 20; round < 30; round++) expect((await search(root, known)).how).toBe('other');
+  expect((await search(root, known)).how).toBe('learned');
+});
+
+test.skipIf(isWindows)('a tree outside a repository is never left to ripgrep alone', async () => {
   const root = tempDirectory({ '.gitignore': 'a.txt\n', 'a.txt': 'needle' });
   const known = new WatchedTrees();
-  const first = await search(root, known);
-  expect(first).toMatchObject({ isKnown: false, answer: { found: ['a.txt:1'] } });
-  expect(await search(root, known)).toEqual(first);
+  for (let round = 0; round < 2; round++)
+    expect(await search(root, known)).toMatchObject({ how: 'other', answer: { found: ['a.txt:1'] } });
 });
 
-test.skipIf(isWindows)('a tree that is only a part of a repository is walked by us each time', async () => {
+test.skipIf(isWindows)('a tree that is only a part of a repository is never left to ripgrep alone', async () => {
   const root = tempDirectory({
     '.git/HEAD': 'ref: x',
     '.gitignore': '.config/\n',
@@ -211,31 +263,23 @@ test.skipIf(isWindows)('a tree that is only a part of a repository is walked by 
   const [place, known] = [join(root, 'a'), new WatchedTrees()];
   const again = () => search(place, known, { rules: new IgnoreRules([root]) });
   for (let round = 0; round < 2; round++)
-    expect(await again()).toMatchObject({ isKnown: false, answer: { found: ['x.txt:1'] } });
+    expect(await again()).toMatchObject({ how: 'other', answer: { found: ['x.txt:1'] } });
   put({ 'a/.git/HEAD': 'ref: x' })(root);
-  for (const isKnown of [false, true])
-    expect(await again()).toMatchObject({ isKnown, answer: { found: ['.config/y.txt:1', 'x.txt:1'] } });
+  for (const how of ['learned', 'known'])
+    expect(await again()).toMatchObject({ how, answer: { found: ['.config/y.txt:1', 'x.txt:1'] } });
   rmSync(join(root, 'a/.git'), { recursive: true });
-  expect(await again()).toMatchObject({ isKnown: false, answer: { found: ['x.txt:1'] } });
-});
-
-test.skipIf(isWindows)('a small tree is walked by us each time', async () => {
-  const root = tempDirectory(usual);
-  const known = new WatchedTrees({ fewest: 100 });
-  await search(root, known);
-  expect((await search(root, known)).isKnown).toBe(false);
-  for (let index = 0; index < 100; index++) mkdirSync(join(root, `d${index}`));
-  await search(root, known);
-  expect((await search(root, known)).isKnown).toBe(true);
+  expect(await again()).toMatchObject({ how: 'odd', answer: { found: ['x.txt:1'] } });
 });
 
 test.skipIf(isWindows)('what is ignored is not searched, whatever its extension', async () => {
   const root = tempDirectory({ ...usual, '.gitignore': 'build/\nhuge.txt\n' });
   writeFileSync(join(root, 'huge.txt'), 'needle\n'.repeat(1_000_000));
   const known = new WatchedTrees();
-  await search(root, known);
-  const { isKnown, answer } = await search(root, known, { limit: 7 });
-  expect({ isKnown, ...answer }).toEqual({ isKnown: true, found: usualAnswer, matches: 7, notes: [], cut: undefined });
+  for (const how of ['learned', 'known'])
+    expect(await search(root, known, { limit: 7 })).toEqual({
+      how,
+      answer: { found: usualAnswer, matches: 7, notes: [], cut: undefined },
+    });
 });
 
 // RL08
@@ -249,7 +293,7 @@ test.skipIf(isWindows).each([
   mkdirSync(dirname(join(root, pipe)), { recursive: true });
   execFileSync('mkfifo', [join(root, pipe)]);
   const known = new WatchedTrees();
-  for (const glob of ['*.txt', '*.txt', undefined]) {
+  for (const glob of ['*.txt', '*.txt', undefined, undefined]) {
     const { cut, found } = (await search(root, known, { glob })).answer;
     expect({ glob, cut, found }).toEqual({ glob, cut: undefined, found: usualAnswer });
   }
@@ -277,15 +321,15 @@ test.skipIf(isWindows)(`${trees} random trees stay known while they change`, { t
     const known = new WatchedTrees();
     if (tree % 4 > 0) makePlain(root);
     for (let round = 0; round < 4; round++) {
-      const glob = ['*.txt', '*.log', '*.{txt,py}'][random(3)];
+      const glob = ['*.txt', '*.log', '*.{txt,py}', undefined, undefined][random(5)];
       for (const path of [root, join(root, 'b')]) {
         if (!lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) continue;
         const options = { glob, path: toBytePath(path) };
         const walked = await search(root, undefined, options);
-        const { isKnown, answer } = await search(root, known, options);
+        const { how, answer } = await search(root, known, options);
         const context = `LATHE_SEED=${usualSeed}, tree ${tree}, round ${round}, ${path}, ${glob}`;
         expect({ context, ...answer }).toEqual({ context, ...walked.answer });
-        fast += isKnown ? 1 : 0;
+        fast += how === 'known' ? 1 : 0;
       }
       change(root, random);
     }
@@ -334,6 +378,7 @@ function change(root: string, random: (limit: number) => number): void {
     () => symlinkSync('..', join(directory(), 'link.txt')),
     () => rmSync(pick(), { recursive: true }),
     () => renameSync(pick(), join(directory(), 'moved')),
+    () => writeFileSync(join(directory(), ['.netrc', '.pgpass', '.Netrc', '.dockerignore'][random(4)] ?? ''), 'needle'),
     () => mkdirSync(join(directory(), '.git')),
     () => writeFileSync(join(root, '.git/info/exclude'), ['', 'b/\n', '.config/\n', '*.log\n'][random(4)] ?? ''),
     () => writeFileSync(join(directory(), '.latheignore'), ['x.txt\n', 'b/\n'][random(2)] ?? ''),

@@ -16,11 +16,12 @@ export interface PlainTree {
 }
 
 /** The tree to search; `undefined` when there is anything special about it. */
-export function plainTree(job: SearchJob, notes = job.found.notes): PlainTree | undefined {
+export function plainTree(job: SearchJob): PlainTree | undefined {
   const { path, rules } = job.options;
   const argument = argumentFor(path);
   if (argument === undefined || isSpecialSearch(job) || mountsBelow(path).size > 0 || hasTrapAbove(path))
     return undefined;
+  const { notes } = job.found;
   const level = rules.in(path, (file, reason) => notes.add(unusedIgnoreFiles, file, reason));
   const isSpecial = level.ignoredBy !== undefined || level.hasAgentRules || notes.has(unusedIgnoreFiles);
   return isSpecial ? undefined : { argument, level };
@@ -56,6 +57,6 @@ export const walkFlags = [
   `--glob=!${tempPrefix}*`,
 ];
 
-export function caseFlags({ ignoresCase }: IgnoreLevel): string[] {
+export function caseFlags({ ignoresCase }: Pick<IgnoreLevel, 'ignoresCase'>): string[] {
   return ignoresCase ? ['--ignore-file-case-insensitive'] : [];
 }

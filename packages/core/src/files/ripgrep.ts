@@ -35,6 +35,7 @@ const readLogMs = 50;
  */
 export class Ripgrep {
   readonly #program: () => Promise<string>;
+  #path: string | undefined;
   #isProven = false;
 
   constructor(program: () => Promise<string> = installedProgram) {
@@ -43,7 +44,9 @@ export class Ripgrep {
 
   /** Rejects with the signal's reason when aborted, and with the system's error when the program cannot be started. */
   async run(args: readonly string[], run: RipgrepRun): Promise<ExitCode> {
-    const program = await this.#program();
+    // Without a turn of the event loop from the second time on.
+    this.#path ??= await this.#program();
+    const program = this.#path;
     run.signal.throwIfAborted();
     const code = await runProgram(program, ['--no-config', ...args], run);
     this.#isProven ||= run.isProven?.() === true;

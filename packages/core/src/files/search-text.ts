@@ -3,7 +3,7 @@ import { setTimeout as setTimer } from 'node:timers';
 import { fromBytePath } from './byte-path.js';
 import { compileFileGlob } from './file-glob.js';
 import { FoundLines } from './found-lines.js';
-import { searchKnownTree, treeToKnow } from './known-search.js';
+import { searchKnownTree } from './known-search.js';
 import { lineText } from './line-window.js';
 import { secrecyOf } from './protected-paths.js';
 import type { RgLine } from './rg-output.js';
@@ -14,7 +14,7 @@ import { isInPlace } from './search-place.js';
 import { searchTree } from './tree-search.js';
 import { isHiddenByAgent } from './visibility.js';
 import { walk } from './walk.js';
-import { hiddenByAgent, isWholeWalk, type WalkNotes } from './walk-notes.js';
+import { hiddenByAgent, type WalkNotes } from './walk-notes.js';
 import { searchFile, searchWalked } from './walked-search.js';
 
 export interface FoundLine {
@@ -54,12 +54,13 @@ export async function searchText(ripgrep: Ripgrep, options: TextSearch): Promise
   };
   try {
     if (options.kind === 'file') await searchFile(job, isHiddenFile(job) ? devNull : options.path);
-    else if (!(await (job.glob === undefined ? searchTree(job) : searchKnownTree(job)))) {
-      clearTimeout(counting);
-      counting = undefined;
-      job.found = nothing();
-      await searchByWalk(job);
-    }
+    else
+      for (const search of [searchKnownTree, ...(job.glob === undefined ? [searchTree] : []), searchByWalk]) {
+        if (await search(job)) break;
+        clearTimeout(counting);
+        counting = undefined;
+        job.found = nothing();
+      }
     return await resultOf(job, job.found.isCounted ? undefined : 'limit');
   } catch (error) {
     options.signal.throwIfAborted();
@@ -71,23 +72,14 @@ export async function searchText(ripgrep: Ripgrep, options: TextSearch): Promise
   }
 }
 
-async function searchByWalk(job: SearchJob): Promise<void> {
-  const { path: directory, rules, disregard = new Set(), canRead, known } = job.options;
+async function searchByWalk(job: SearchJob): Promise<true> {
+  const { path: directory, rules, disregard = new Set(), canRead } = job.options;
   const { notes } = job.found;
-  const tree = treeToKnow(job);
-  const options = {
-    directory,
-    rules,
-    disregard,
-    canRead,
-    notes,
-    ...(job.glob && { glob: job.glob.start }),
-    ...(tree && { onDirectory: tree.add.bind(tree) }),
-  };
+  const options = { directory, rules, disregard, canRead, notes, ...(job.glob && { glob: job.glob.start }) };
   const hasRun = await searchWalked(job, (signal) => walk({ ...options, signal }));
   // A pattern is judged even when there was nothing to search.
   if (!hasRun) await searchFile(job, devNull);
-  if (tree !== undefined && isWholeWalk(notes)) known?.set(directory, tree);
+  return true;
 }
 
 /** A named file is searched even if git ignores it; what an agent's ignore file hides is noted. */

@@ -46,7 +46,7 @@ class TreeSearch {
     this.#job = job;
     this.#argument = argument;
     this.#directory = job.options.path;
-    this.#visible = new VisiblePaths(this.#directory, level);
+    this.#visible = new VisiblePaths(this.#directory, () => level);
     this.#level = level;
     // Elsewhere ripgrep obeys `.gitignore` files that git knows nothing of, such as those of Jujutsu.
     const options = { knowsPlainRules: level.isInRepository, ignoresCase: level.ignoresCase };

@@ -13,11 +13,14 @@ export class VisiblePaths {
   /** Levels by directory, with a slash at the end; `undefined` for a hidden one. */
   readonly #levels = new Map<BytePath, IgnoreLevel | undefined>();
   readonly #top: BytePath;
-  readonly #topLevel: IgnoreLevel;
+  readonly #topLevel: () => IgnoreLevel | undefined;
+  readonly #isThere: (path: BytePath) => boolean;
 
-  constructor(directory: BytePath, level: IgnoreLevel) {
+  /** `has` tells of files with rules whether they are there. */
+  constructor(directory: BytePath, level: () => IgnoreLevel | undefined, has = isThere) {
     this.#top = `${directory}/`;
     this.#topLevel = level;
+    this.#isThere = has;
   }
 
   has(path: BytePath, { isDirectory }: { isDirectory: boolean }): boolean {
@@ -33,12 +36,12 @@ export class VisiblePaths {
   }
 
   #levelIn(directory: BytePath): IgnoreLevel | undefined {
-    if (directory === this.#top) return this.#topLevel;
+    if (directory === this.#top) return this.#topLevel();
     if (this.#levels.has(directory)) return this.#levels.get(directory);
     const [parent, name] = split(directory.slice(0, -1));
     const above = this.#levelIn(parent);
     const isHidden = above === undefined || above.judge(name, true) !== undefined;
-    const level = isHidden ? undefined : above.enter(name, (file) => isThere(directory + file));
+    const level = isHidden ? undefined : above.enter(name, (file) => this.#isThere(directory + file));
     if (this.#levels.size >= maxLevels) this.#levels.clear();
     this.#levels.set(directory, level);
     return level;

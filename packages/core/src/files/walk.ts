@@ -24,11 +24,16 @@ export interface WalkOptions extends Visibility {
   /** Directories in which nothing can match are not entered, files that do not match not reported. */
   glob?: GlobState;
   notes?: WalkNotes;
-  onDirectory?: DirectoryWitness;
+  witness?: WalkWitness;
 }
 
-/** Told about every directory that a walk enters, outermost first; `has` tells about names that matter to rules. */
-export type DirectoryWitness = (path: BytePath, stat: Stats, has: (name: string) => boolean) => void;
+/** Told what else a walk comes across. */
+export interface WalkWitness {
+  /** A directory that is entered, outermost first; `has` tells about names that matter to rules. */
+  enter(path: BytePath, stat: Stats, has: (name: string) => boolean): void;
+  /** The name of a regular file that a rule hides. */
+  hide(name: string): void;
+}
 
 /** A directory, or the next entries of one that is very large or takes long to judge. */
 export interface WalkedDirectory {
@@ -109,7 +114,7 @@ function* read(next: Pending, { options, notes, pending, slice }: Walking): Gene
     for (const { entries, isComplete } of directoryParts(next.path, stat.size)) {
       if (level === undefined) {
         const has = isComplete ? namesIn(entries) : (name: string) => isThere(next.path + name);
-        options.onDirectory?.(next.path, stat, has);
+        options.witness?.enter(next.path, stat, has);
         level = next.levelOf(has);
       }
       const visit = { next, level, stat, options, pending };
@@ -161,8 +166,11 @@ function sortInto(part: WalkedDirectory, entry: Dirent, visit: Visit): void {
   const isDirectory = !isFile && entry.isDirectory();
   if (!isFile && !isDirectory && !entry.isSymbolicLink()) return;
   if (!isDirectory && visit.next.glob?.matches(fromBytePath(name)) === false) part.unmatched += isFile ? 1 : 0;
-  else if (isHidden(name, isDirectory, visit)) part.hidden += isFile ? 1 : 0;
-  else if (isDirectory) enterLater(name, visit);
+  else if (isHidden(name, isDirectory, visit)) {
+    if (!isFile) return;
+    part.hidden++;
+    visit.options.witness?.hide(name);
+  } else if (isDirectory) enterLater(name, visit);
   else (isFile ? part.files : part.links).push(name);
 }
 
