@@ -1,4 +1,5 @@
 import { lstatSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import { systemPath } from './byte-path.js';
 import type { FileGlob } from './file-glob.js';
 import type { IgnoreLevel } from './ignore-rules.js';
@@ -24,7 +25,7 @@ export async function searchKnownTree(job: SearchJob): Promise<boolean> {
   if (trees === undefined || !isOfUse(job.glob) || argumentFor(path) === undefined) return false;
   const level = once(() => levelOfRepository(job));
   const remembered = trees.get(path);
-  const tree = remembered ?? trees.begin(path, level);
+  const tree = remembered ?? trees.begin(path, level, { canWait: job.glob === undefined });
   if (tree === undefined) return false;
   const search = new KnownSearch(job, { tree, level, isRemembered: remembered !== undefined });
   const outcome = await search.run();
@@ -94,7 +95,7 @@ class KnownSearch {
   async run(): Promise<Outcome> {
     // Ripgrep first: it takes longer to start than anything else does here.
     const searching = this.#search();
-    const checking = this.#check();
+    const checking = this.#check(searching);
     try {
       await Promise.all([searching, checking]);
     } catch {
@@ -110,15 +111,16 @@ class KnownSearch {
     return this.#isByName && this.#tree.entersSome(this.#names) ? 'missed' : 'done';
   }
 
-  async #check(): Promise<void> {
-    this.#isChecked = await this.#isPlain();
+  async #check(searching: Promise<void>): Promise<void> {
+    this.#isChecked = this.#level()?.ignoresCase === this.#tree.ignoresCase && (await this.#isPlain(searching));
     if (!this.#isChecked) this.#stop.abort();
   }
 
-  async #isPlain(): Promise<boolean> {
-    if (this.#level()?.ignoresCase !== this.#tree.ignoresCase) return false;
+  async #isPlain(searching: Promise<void>): Promise<boolean> {
     const treeWalk = { rules: this.#job.options.rules, signal: this.#signal };
-    return this.#isRemembered ? this.#tree.catchUp(this.#visible, treeWalk) : this.#tree.learn(treeWalk);
+    if (this.#isRemembered) return this.#tree.catchUp(this.#visible, treeWalk);
+    await Promise.race([searching, setTimeout(learnAfterMs)]);
+    return this.#tree.learn(treeWalk);
   }
 
   async #search(): Promise<void> {
@@ -147,7 +149,10 @@ class KnownSearch {
   }
 }
 
-/** A repository is the whole world here. */
+/** Many searches have found enough before this. */
+const learnAfterMs = 100;
+
+// As `insideFlags` says of such a tree.
 const onlyInside = ['--no-ignore-parent', '--no-ignore-exclude'];
 const withoutTelling = tellingNames.map((name) => `--glob=!${name}`);
 

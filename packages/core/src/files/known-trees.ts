@@ -11,7 +11,8 @@ const maxPatience = 64;
 export class KnownTrees {
   /** The last ones last. */
   readonly #trees = new Map<BytePath, KnownTree>();
-  readonly #odd = new Map<BytePath, { patience: number; searches: number }>();
+  /** Trees that are not to be learned before so many more searches. */
+  readonly #waiting = new Map<BytePath, { patience: number; searches: number }>();
   readonly #settledMs: number;
 
   constructor({ settledMs = defaultSettledMs } = {}) {
@@ -22,16 +23,24 @@ export class KnownTrees {
     return this.#trees.get(directory);
   }
 
-  /** A tree to get to know; `undefined` when it is not fit for that, or was not a short while ago. */
-  begin(directory: BytePath, level: () => { ignoresCase: boolean } | undefined): KnownTree | undefined {
-    const odd = this.#odd.get(directory);
-    if (odd !== undefined && ++odd.searches < odd.patience) return undefined;
+  /**
+   * A tree to get to know; `undefined` when it is not fit for that, or was not a short while ago. Where there is another
+   * fast way to search it, the first search `canWait`: there may be no second one.
+   */
+  begin(
+    directory: BytePath,
+    level: () => { ignoresCase: boolean } | undefined,
+    { canWait }: { canWait: boolean },
+  ): KnownTree | undefined {
+    const waiting = this.#waiting.get(directory);
+    if (waiting === undefined && canWait) this.#wait(directory, 1);
+    if (waiting === undefined ? canWait : ++waiting.searches < waiting.patience) return undefined;
     const rules = level();
     return rules && new KnownTree(directory, { ignoresCase: rules.ignoresCase, settledMs: this.#settledMs });
   }
 
   keep(directory: BytePath, tree: KnownTree): void {
-    this.#odd.delete(directory);
+    this.#waiting.delete(directory);
     this.#trees.delete(directory);
     this.#trees.set(directory, tree);
     dropOldest(this.#trees);
@@ -40,10 +49,13 @@ export class KnownTrees {
   /** The tree is not one of those, or is no more. */
   forget(directory: BytePath): void {
     this.#trees.delete(directory);
-    const patience = Math.min(maxPatience, 2 * (this.#odd.get(directory)?.patience ?? 1));
-    this.#odd.delete(directory);
-    this.#odd.set(directory, { patience, searches: 0 });
-    dropOldest(this.#odd);
+    this.#wait(directory, Math.min(maxPatience, 2 * (this.#waiting.get(directory)?.patience ?? 1)));
+  }
+
+  #wait(directory: BytePath, patience: number): void {
+    this.#waiting.delete(directory);
+    this.#waiting.set(directory, { patience, searches: 0 });
+    dropOldest(this.#waiting);
   }
 }
 

@@ -40,12 +40,15 @@ export class LogFile {
 const unnamed = constants.O_RDWR | constants.O_DIRECTORY | 0o20000000;
 
 function unnamedFile(): number | undefined {
-  try {
-    return openSync(tmpdir(), unnamed, 0o600);
-  } catch {
-    // Not every file system can.
-    return undefined;
+  // In memory, because ripgrep writes word by word; where there is none, or for a process that may not write there, on disk.
+  for (const directory of ['/dev/shm', tmpdir()]) {
+    try {
+      return openSync(directory, unnamed, 0o600);
+    } catch {
+      // Not every file system can.
+    }
   }
+  return undefined;
 }
 
 function fileWithoutItsName(): number | undefined {

@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { access, constants, realpath, stat } from 'node:fs/promises';
 import { ToolError } from '../errors.js';
 import { type BytePath, systemPath, toBytePath } from './byte-path.js';
@@ -9,8 +10,7 @@ import { isWithin } from './workspace.js';
 export async function searchPlace(path: string): Promise<'file' | 'directory'> {
   try {
     const place = systemPath(toBytePath(path));
-    const found = await stat(place);
-    await refuseMoved(path);
+    const [found] = await Promise.all([stat(place), refuseMoved(path)]);
     if (found.isFile()) await refuseEndless(path);
     if (found.isFile() || found.isDirectory()) {
       await access(place, constants.R_OK);
@@ -35,6 +35,15 @@ export async function refuseMoved(path: string): Promise<void> {
 export async function isInPlace(path: BytePath): Promise<boolean> {
   const real = await realpath(systemPath(path), { encoding: 'latin1' }).catch(() => undefined);
   return real === path;
+}
+
+/** The same at once, for one that was just opened. */
+export function isInPlaceNow(path: BytePath): boolean {
+  try {
+    return realpathSync.native(systemPath(path), { encoding: 'latin1' }) === path;
+  } catch {
+    return false;
+  }
 }
 
 /** The roots without those that lie inside another one, so that nothing is found twice. */

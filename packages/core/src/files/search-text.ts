@@ -10,7 +10,8 @@ import type { RgLine } from './rg-output.js';
 import type { Ripgrep } from './ripgrep.js';
 import { startError } from './ripgrep-error.js';
 import type { SearchJob, TextSearch } from './search-job.js';
-import { isInPlace } from './search-place.js';
+import { isInPlaceNow } from './search-place.js';
+import { Slice } from './slice.js';
 import { searchTree } from './tree-search.js';
 import { isHiddenByAgent } from './visibility.js';
 import { walk } from './walk.js';
@@ -91,9 +92,13 @@ function isHiddenFile({ options, found }: SearchJob): boolean {
   return true;
 }
 
-async function resultOf({ found }: SearchJob, cut: FoundText['cut']): Promise<FoundText> {
+async function resultOf({ found, options }: SearchJob, cut: FoundText['cut']): Promise<FoundText> {
+  const slice = new Slice(options.signal);
   // Links are not followed; but a directory may have become one after it was listed and before its files were opened.
-  await Promise.all([...found.lines.keys()].map(async (path) => (await isInPlace(path)) || found.drop(path)));
+  for (const path of found.lines.keys()) {
+    if (!isInPlaceNow(path)) found.drop(path);
+    if (slice.tick()) await slice.pause();
+  }
   const files = [...found.lines].map(([path, lines]) => ({ path: fromBytePath(path), lines: lines.map(shownLine) }));
   const sorted = files.sort((a, b) => (a.path < b.path ? -1 : 1));
   return { files: sorted, matches: found.matches, notes: found.notes, ...(cut !== undefined && { cut }) };

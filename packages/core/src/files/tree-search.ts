@@ -2,7 +2,7 @@ import { existsSync, lstatSync } from 'node:fs';
 import { setTimeout as setTimer } from 'node:timers';
 import { type BytePath, systemPath } from './byte-path.js';
 import type { IgnoreLevel } from './ignore-rules.js';
-import { caseFlags, type PlainTree, plainTree, walkFlags } from './plain-tree.js';
+import { caseFlags, insideFlags, type PlainTree, plainTree, walkFlags } from './plain-tree.js';
 import { otherProblems } from './ripgrep-error.js';
 import { type SearchJob, searchFlags } from './search-job.js';
 import { withoutSecretsFlag } from './secret-files.js';
@@ -74,7 +74,8 @@ class TreeSearch {
   async #search(): Promise<void> {
     const { ripgrep, options, found } = this.#job;
     const output = visibleOutput(this.#visible, found);
-    const flags = [...searchFlags(this.#job), ...walkFlags, withoutSecretsFlag, ...caseFlags(this.#level)];
+    const ruleFlags = [...insideFlags(this.#level, this.#directory), ...caseFlags(this.#level)];
+    const flags = [...searchFlags(this.#job), ...walkFlags, ...ruleFlags, withoutSecretsFlag];
     const args = ['--debug', ...flags, '-e', options.pattern, '--', this.#argument];
     const code = await ripgrep.run(args, {
       signal: this.#signal,
