@@ -119,9 +119,20 @@ export const fixed = {
       'Bytes of one line of what ripgrep says it leaves out; longer, and Lathe walks the tree itself',
     ],
     ['core/src/files/skipped-entries.ts', 'maxErrors', 'Bytes kept of its errors beside them'],
-    ['core/src/files/known-trees.ts', 'maxTrees', 'Repositories remembered for the next search in files of some kind'],
-    ['core/src/files/known-trees.ts', 'maxEntries', 'Directories and ignore files of one that is remembered'],
-    ['core/src/files/known-trees.ts', 'maxTelling', 'Directories of it whose names tell of secrets'],
+    ['core/src/files/known-trees.ts', 'maxTrees', 'Repositories remembered for the next search'],
+    ['core/src/files/known-tree.ts', 'maxEntries', 'Directories and ignore files of one that is remembered'],
+    ['core/src/files/known-tree.ts', 'maxTelling', 'Files and directories of it whose names tell of secrets'],
+    ['core/src/files/known-tree.ts', 'maxEndings', 'Kinds of extensions of its ignored files that are remembered'],
+    [
+      'core/src/files/known-trees.ts',
+      'maxPatience',
+      'Searches of one that cannot be remembered, until it is tried again',
+    ],
+    [
+      'core/src/files/known-search.ts',
+      'learnAfterMs',
+      'Milliseconds of a search after which Lathe looks through its repository',
+    ],
     [
       'core/src/files/tree-search.ts',
       'maxLeft',

@@ -35,6 +35,7 @@ const raw = (limit, guard) => ({ metric: 'time', than: 'raw', limit, guard });
 export const cases = group('search', [
   grep({
     name: 'grep a rare literal in a kernel tree',
+    note: 'searched before',
     corpora: ['linux'],
     pattern: 'zzqq_rare',
     where: linux,
@@ -42,6 +43,15 @@ export const cases = group('search', [
     // So close a goal needs more rounds than usual.
     rounds: 12,
     isQuick: true,
+  }),
+  grep({
+    name: 'grep a rare literal in a kernel tree for the first time',
+    corpora: ['linux'],
+    pattern: 'zzqq_rare',
+    where: linux,
+    call: (tools, place) => (tools.grepFirst ?? tools.grep)('zzqq_rare', linux(place)),
+    goals: [raw(1.2), notBlocked],
+    rounds: 12,
   }),
   grep({
     name: 'grep 20,000 hits, first 100, in a kernel tree',

@@ -80,7 +80,7 @@ export async function open({ root, scratch }, { sandbox: mode = 'off', readyMs, 
     grep: (pattern, path, glob) => run(tools.grep, { pattern, path, ...(glob && { glob }) }),
     // With nothing known of the tree.
     grepFirst: (pattern, path, glob) =>
-      run(new GrepTool(workspace, visibility, new Ripgrep()), { pattern, path, glob }),
+      run(new GrepTool(workspace, visibility, new Ripgrep()), { pattern, path, ...(glob && { glob }) }),
     glob: (pattern, path) => run(tools.glob, { pattern, path }),
     ls: (path) => run(tools.ls, { path }),
     read: (path, offset, limit) => run(tools.read, { absolute_path: path, ...(limit && { offset, limit }) }),
