@@ -119,7 +119,7 @@ class KnownSearch {
   async #isPlain(searching: Promise<void>): Promise<boolean> {
     const treeWalk = { rules: this.#job.options.rules, signal: this.#signal };
     if (this.#isRemembered) return this.#tree.catchUp(this.#visible, treeWalk);
-    await Promise.race([searching, setTimeout(learnAfterMs)]);
+    await Promise.race([searching, setTimeout(learnAfterMs, undefined, { ref: false })]);
     return this.#tree.learn(treeWalk);
   }
 
