@@ -121,6 +121,8 @@ export const fixed = {
     ['core/src/files/skipped-entries.ts', 'maxErrors', 'Bytes kept of its errors beside them'],
     ['core/src/files/known-trees.ts', 'maxTrees', 'Repositories remembered for the next search'],
     ['core/src/files/known-tree.ts', 'maxEntries', 'Directories and ignore files of one that is remembered'],
+    ['core/src/files/known-tree.ts', 'maxRuleBytes', 'Bytes of its ignore files, all together'],
+    ['core/src/files/plain-rules.ts', 'maxPlainBytes', 'Bytes of one of them'],
     ['core/src/files/known-tree.ts', 'maxTelling', 'Files and directories of it whose names tell of secrets'],
     ['core/src/files/known-tree.ts', 'maxEndings', 'Kinds of extensions of its ignored files that are remembered'],
     [

@@ -13,7 +13,7 @@ export type IgnoredBy = 'git' | 'agent';
 export type IgnoreFileProblem = (path: BytePath, reason: string) => void;
 
 /** Rules take some forty times as much memory as their text. */
-const maxRuleBytes = 2 << 20;
+export const maxRuleBytes = 2 << 20;
 /** Parsing a larger one would hold up other work, and of bad rules ripgrep would make half a gigabyte. */
 export const maxIgnoreFile = 128 << 10;
 

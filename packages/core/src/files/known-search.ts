@@ -28,13 +28,13 @@ export async function searchKnownTree(job: SearchJob): Promise<boolean> {
   const tree = remembered ?? trees.begin(path, level, { canWait: job.glob === undefined });
   if (tree === undefined) return false;
   const search = new KnownSearch(job, { tree, level, isRemembered: remembered !== undefined });
-  const outcome = await search.run();
+  const { outcome, tree: now } = await search.run();
   if (outcome === 'odd') trees.forget(path);
-  if (outcome === 'odd' || outcome === 'failed') return false;
-  trees.keep(path, tree);
-  if (outcome === 'missed') return false;
+  if (now === undefined) return false;
+  trees.keep(path, now);
+  if (outcome !== 'done') return false;
   // No telling name has one of the extensions.
-  const left = tree.telling.filter(({ isDirectory }) => isDirectory || job.glob === undefined);
+  const left = now.telling.filter(({ isDirectory }) => isDirectory || job.glob === undefined);
   await searchLeft(job, left);
   return true;
 }
@@ -64,8 +64,12 @@ interface Surroundings {
   isRemembered: boolean;
 }
 
-/** `odd`: ripgrep cannot be left alone with the tree; `missed`: only in this search; `failed`: it did not get to the end. */
-type Outcome = 'done' | 'odd' | 'missed' | 'failed';
+interface Outcome {
+  /** `odd`: ripgrep cannot be left alone with the tree; `missed`: only in this search; `failed`: it did not get to the end. */
+  outcome: 'done' | 'odd' | 'missed' | 'failed';
+  /** The tree as it is now, if ripgrep can be left alone with it. */
+  tree?: KnownTree;
+}
 
 class KnownSearch {
   readonly #job: SearchJob;
@@ -77,7 +81,8 @@ class KnownSearch {
   readonly #names: readonly string[];
   readonly #isByName: boolean;
   readonly #stop = new AbortController();
-  #isChecked = false;
+  /** The tree as it is now. */
+  #now: KnownTree | undefined;
 
   constructor(job: SearchJob, { tree, level, isRemembered }: Surroundings) {
     this.#job = job;
@@ -85,9 +90,7 @@ class KnownSearch {
     this.#tree = tree;
     this.#level = level;
     this.#isRemembered = isRemembered;
-    this.#visible = new VisiblePaths(job.options.path, level, (path) =>
-      this.#isChecked ? tree.has(path) : isThere(path),
-    );
+    this.#visible = new VisiblePaths(job.options.path, level, (path) => this.#now?.has(path) ?? isThere(path));
     this.#names = job.glob?.names ?? [];
     this.#isByName = !tree.hidesSome(this.#names) && !tree.entersSome(this.#names);
   }
@@ -103,24 +106,26 @@ class KnownSearch {
       this.#stop.abort();
       await Promise.allSettled([searching, checking]);
       this.#job.signal.throwIfAborted();
-      return isOdd ? 'odd' : 'failed';
+      return { outcome: isOdd ? 'odd' : 'failed' };
     }
     const { notes } = this.#job.found;
-    if (!this.#isChecked || notes.has(otherProblems) || !isWholeWalk(notes)) return 'odd';
+    const tree = this.#now;
+    if (tree === undefined || notes.has(otherProblems) || !isWholeWalk(notes)) return { outcome: 'odd' };
     // Ripgrep was told to leave out directories with the extension.
-    return this.#isByName && this.#tree.entersSome(this.#names) ? 'missed' : 'done';
+    return { outcome: this.#isByName && tree.entersSome(this.#names) ? 'missed' : 'done', tree };
   }
 
   async #check(searching: Promise<void>): Promise<void> {
-    this.#isChecked = this.#level()?.ignoresCase === this.#tree.ignoresCase && (await this.#isPlain(searching));
-    if (!this.#isChecked) this.#stop.abort();
+    const isStill = this.#level()?.ignoresCase === this.#tree.ignoresCase;
+    this.#now = isStill ? await this.#treeNow(searching) : undefined;
+    if (this.#now === undefined) this.#stop.abort();
   }
 
-  async #isPlain(searching: Promise<void>): Promise<boolean> {
+  async #treeNow(searching: Promise<void>): Promise<KnownTree | undefined> {
     const treeWalk = { rules: this.#job.options.rules, signal: this.#signal };
-    if (this.#isRemembered) return this.#tree.catchUp(this.#visible, treeWalk);
+    if (this.#isRemembered) return this.#tree.catchUp({ ...treeWalk, visible: this.#visible, names: this.#names });
     await Promise.race([searching, setTimeout(learnAfterMs, undefined, { ref: false })]);
-    return this.#tree.learn(treeWalk);
+    return (await this.#tree.learn(treeWalk)) ? this.#tree : undefined;
   }
 
   async #search(): Promise<void> {

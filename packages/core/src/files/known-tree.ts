@@ -14,6 +14,8 @@ import { isWholeWalk, WalkNotes } from './walk-notes.js';
 const maxEntries = 10_000;
 const maxTelling = 20;
 const maxEndings = 200;
+/** All ignore files of a tree together: ripgrep makes some hundred times as much of them. */
+const maxRuleBytes = 256 << 10;
 
 /** Where one of these is, others than the `.gitignore` files have a say. */
 const oddNames = ['.git', '.jj', '.qwenignore', '.latheignore'];
@@ -27,13 +29,19 @@ export interface Telling {
 /** How to walk a tree, or a part of it. */
 export type TreeWalk = Pick<WalkOptions, 'rules' | 'signal'>;
 
+/** How to look what has changed. */
+export interface CatchUp extends TreeWalk {
+  visible: VisiblePaths;
+  /** Patterns for the extensions that matter. */
+  names: readonly string[];
+}
+
 /**
  * The directories of a repository and its `.gitignore` files, which mean the same to git and to ripgrep. Asking for their
- * times is far less work than walking all of it again, and tells whether that still holds.
+ * times is far less work than walking all of it again, and tells whether that still holds. Once learned, a tree does not
+ * change: there may be several searches at a time, and each may be ended anywhere.
  */
 export class KnownTree implements WalkWitness {
-  /** Whether ripgrep shows all that git shows. */
-  #isPlain = true;
   /** Whether the rules were taken for letters in any case. */
   readonly ignoresCase: boolean;
   readonly #top: BytePath;
@@ -45,6 +53,8 @@ export class KnownTree implements WalkWitness {
   /** What the names of files that a rule hides end in, and those of directories. */
   readonly #hidden = new Set<string>();
   readonly #entered = new Set<string>();
+  #ruleBytes = 0;
+  #isPlain = true;
 
   constructor(directory: BytePath, { ignoresCase, settledMs }: { ignoresCase: boolean; settledMs: number }) {
     this.#top = `${directory}/`;
@@ -60,12 +70,12 @@ export class KnownTree implements WalkWitness {
 
   /** Whether one of these patterns for extensions may match a file that a rule hides. */
   hidesSome(names: readonly string[]): boolean {
-    return this.#hidden.size > maxEndings || names.some((name) => this.#hidden.has(endingOf(name)));
+    return this.#hidden.size > maxEndings || endingsOf(names).some((ending) => this.#hidden.has(ending));
   }
 
   /** The same for directories that are shown. */
   entersSome(names: readonly string[]): boolean {
-    return this.#entered.size > maxEndings || names.some((name) => this.#entered.has(endingOf(name)));
+    return this.#entered.size > maxEndings || endingsOf(names).some((ending) => this.#entered.has(ending));
   }
 
   /** Whether there is an ignore file or the like, for a path in a tree that has not changed. */
@@ -76,11 +86,16 @@ export class KnownTree implements WalkWitness {
   /** Walks all of the tree, or a directory of it. Returns false when ripgrep cannot be left alone with it. */
   async learn(treeWalk: TreeWalk, directory = this.#top.slice(0, -1)): Promise<boolean> {
     const notes = new WalkNotes();
+    const slice = new Slice(treeWalk.signal);
     for await (const { path, files } of walk({ ...treeWalk, directory, notes, witness: this })) {
-      for (const name of files) if (isSuspect(name)) this.#addSuspect(path, name);
-      if (!this.#isPlain) return false;
+      if (!this.#isPlain || !isWholeWalk(notes)) return false;
+      for (const name of files) {
+        if (isSuspect(name)) this.#addSuspect(path, name);
+        // A name that is no text takes long.
+        if (slice.tick()) await slice.pause();
+      }
     }
-    return isWholeWalk(notes);
+    return this.#isPlain && isWholeWalk(notes);
   }
 
   enter(path: BytePath, stat: Stats, has: (name: string) => boolean): void {
@@ -90,7 +105,7 @@ export class KnownTree implements WalkWitness {
     addEnding(this.#entered, name);
     if (path !== this.#top && tellingNames.includes(name)) this.#telling.add(path);
     else if (path !== this.#top && (isSuspect(`${name}/`) || oddNames.some(has))) this.#isPlain = false;
-    else if (has('.gitignore')) this.#isPlain = this.#addIgnoreFile(`${path}.gitignore`);
+    else if (has('.gitignore')) this.#addIgnoreFile(`${path}.gitignore`);
     this.#limit();
   }
 
@@ -113,76 +128,89 @@ export class KnownTree implements WalkWitness {
     this.#limit();
   }
 
-  #limit(): void {
-    if (this.#seen.size > maxEntries || this.#telling.size > maxTelling) this.#isPlain = false;
+  #addIgnoreFile(path: BytePath): void {
+    const stat = lookAt(path);
+    const identity = stat === undefined || stat === 'unknown' ? '' : this.#identityOf(stat);
+    const rules = plainRules(path);
+    this.#seen.set(path, identity);
+    this.#ruleBytes += rules?.length ?? 0;
+    if (identity === '' || rules === undefined) this.#isPlain = false;
   }
 
-  #addIgnoreFile(path: BytePath): boolean {
-    const stat = lstatIfAllowed(path);
-    const identity = stat === undefined ? '' : this.#identityOf(stat);
-    this.#seen.set(path, identity);
-    return identity !== '' && isPlainIgnoreFile(path);
+  #limit(): void {
+    const isLarge = this.#seen.size > maxEntries || this.#telling.size > maxTelling || this.#ruleBytes > maxRuleBytes;
+    if (isLarge) this.#isPlain = false;
   }
 
   #identityOf({ ino, ctimeMs }: Stats): Identity {
     return ctimeMs < Date.now() - this.#settledMs ? `${ino} ${ctimeMs}` : '';
   }
 
-  /** Looks for what has changed since. Returns false when ripgrep cannot be left alone with it any more. */
-  async catchUp(visible: VisiblePaths, treeWalk: TreeWalk): Promise<boolean> {
-    const slice = new Slice(treeWalk.signal);
+  /** The tree as it is now; `undefined` when ripgrep cannot be left alone with it any more. */
+  async catchUp(look: CatchUp): Promise<KnownTree | undefined> {
+    const slice = new Slice(look.signal);
+    let changed: KnownTree | undefined;
+    const now = () => (changed ??= this.#copy());
     for (const [path, identity] of this.#seen) {
       if (slice.tick()) await slice.pause();
-      const found = this.#lookAt(path, identity);
-      if (found === 'odd') return false;
+      const found = this.#compare(path, identity);
       if (found === 'same') continue;
-      const added = await this.#newIn(path, found, { visible, slice });
-      for (const directory of added ?? []) if (!(await this.learn(treeWalk, directory))) return false;
-      if (added === undefined) return false;
-      this.#seen.set(path, this.#identityOf(found));
+      if (found === 'odd') return undefined;
+      if (found === 'gone') now().#drop(path);
+      else if (!(await now().#addNew(path, found, { ...look, slice }))) return undefined;
     }
-    return this.#isPlain;
+    return changed ?? this;
+  }
+
+  #copy(): KnownTree {
+    const options = { ignoresCase: this.ignoresCase, settledMs: this.#settledMs };
+    const copy = new KnownTree(this.#top.slice(0, -1), options);
+    for (const [path, identity] of this.#seen) copy.#seen.set(path, identity);
+    for (const path of this.#telling) copy.#telling.add(path);
+    for (const ending of this.#hidden) copy.#hidden.add(ending);
+    for (const ending of this.#entered) copy.#entered.add(ending);
+    copy.#ruleBytes = this.#ruleBytes;
+    return copy;
   }
 
   /** What has become of something that was seen; the new state of a directory that has changed. */
-  #lookAt(path: BytePath, identity: Identity): 'same' | 'odd' | Stats {
+  #compare(path: BytePath, identity: Identity): 'same' | 'gone' | 'odd' | Stats {
     const isDirectory = path.endsWith('/');
-    const stat = lstatIfAllowed(isDirectory ? path.slice(0, -1) : path);
-    if (stat === undefined) return this.#drop(path);
-    if (stat.isDirectory() !== isDirectory) return 'odd';
+    const stat = lookAt(isDirectory ? path.slice(0, -1) : path);
+    if (stat === 'unknown') return 'odd';
+    if (stat === undefined) return this.#mayGo(path) ? 'gone' : 'odd';
+    if (isDirectory ? !stat.isDirectory() : !stat.isFile()) return 'odd';
     if (this.#telling.has(path) || (identity !== '' && this.#identityOf(stat) === identity)) return 'same';
     return isDirectory ? stat : 'odd';
   }
 
   /** Without an ignore file, others are shown, unless its directory has gone with it. */
-  #drop(path: BytePath): 'same' | 'odd' {
-    const above = path.slice(0, path.lastIndexOf('/', path.length - 2) + 1);
-    const isRule = !path.endsWith('/') && !this.#telling.has(path);
-    if (path === this.#top || (isRule && this.#seen.has(above))) return 'odd';
-    this.#seen.delete(path);
-    this.#telling.delete(path);
-    return 'same';
+  #mayGo(path: BytePath): boolean {
+    if (path.endsWith('/') || this.#telling.has(path)) return path !== this.#top;
+    return lookAt(path.slice(0, path.lastIndexOf('/'))) === undefined;
   }
 
-  /** New directories in one that has changed; `undefined` when something new has a say. Other files do not matter here. */
-  async #newIn(
-    directory: BytePath,
-    { size }: Stats,
-    { visible, slice }: { visible: VisiblePaths; slice: Slice },
-  ): Promise<BytePath[] | undefined> {
+  #drop(path: BytePath): void {
+    this.#seen.delete(path);
+    this.#telling.delete(path);
+  }
+
+  /** Takes in what is new in a directory that has changed. Returns false when something in it has a say. */
+  async #addNew(directory: BytePath, stat: Stats, look: CatchUp & { slice: Slice }): Promise<boolean> {
+    const { visible, slice, rules, signal } = look;
+    const endings = endingsOf(look.names);
     const added: BytePath[] = [];
-    for (const { entries } of directoryParts(directory, size)) {
+    for (const { entries } of directoryParts(directory, stat.size)) {
       for (const entry of entries) {
-        const path = directory + entry.name;
-        if (this.#hasSay(directory, entry)) return undefined;
-        if (this.#isNew(path, entry) && visible.has(path, { isDirectory: entry.isDirectory() })) {
-          if (entry.isDirectory()) added.push(path);
-          else this.#addSuspect(directory, entry.name);
-        }
         if (slice.tick()) await slice.pause();
+        if (this.#hasSay(directory, entry)) return false;
+        if (!entry.isDirectory()) this.#addFile(directory, entry, { visible, endings });
+        else if (this.#isNew(directory + entry.name, visible)) added.push(directory + entry.name);
       }
     }
-    return added;
+    this.#seen.set(directory, this.#identityOf(stat));
+    for (const path of added) if (!(await this.learn({ rules, signal }, path))) return false;
+    return this.#isPlain;
   }
 
   #hasSay(directory: BytePath, { name }: Dirent): boolean {
@@ -190,34 +218,51 @@ export class KnownTree implements WalkWitness {
     return oddNames.includes(name) && directory !== this.#top;
   }
 
-  #isNew(path: BytePath, entry: Dirent): boolean {
-    if (entry.isDirectory()) return !this.#seen.has(`${path}/`);
-    return entry.isFile() && isSuspect(entry.name) && !this.#telling.has(path);
+  #isNew(directory: BytePath, visible: VisiblePaths): boolean {
+    return !this.#seen.has(`${directory}/`) && visible.has(directory, { isDirectory: true });
+  }
+
+  /** Most files do not matter here: only those that may be secrets, or hidden although ripgrep is told to look for them. */
+  #addFile(
+    directory: BytePath,
+    entry: Dirent,
+    { visible, endings }: { visible: VisiblePaths; endings: readonly string[] },
+  ): void {
+    const { name } = entry;
+    const isWanted = endings.includes(endingOf(name)) && !this.#hidden.has(endingOf(name));
+    if (!entry.isFile() || this.#telling.has(directory + name) || !(isWanted || isSuspect(name))) return;
+    if (!visible.has(directory + name, { isDirectory: false })) this.hide(name);
+    else if (isSuspect(name)) this.#addSuspect(directory, name);
   }
 }
 
 /** Empty for what may change without a sign of it. */
 type Identity = string;
 
-function lstatIfAllowed(path: BytePath): Stats | undefined {
+/** `undefined` when there is nothing, `unknown` when the system does not say. */
+function lookAt(path: BytePath): Stats | 'unknown' | undefined {
   try {
     return lstatSync(systemPath(path), { throwIfNoEntry: false });
   } catch {
-    return undefined;
+    return 'unknown';
   }
 }
 
-/** Whether a `.gitignore` surely means the same to git and to ripgrep. */
-function isPlainIgnoreFile(path: BytePath): boolean {
-  let isReadable = true;
-  const onProblem = () => (isReadable = false);
-  const text = readSmallFile(path, { onProblem, isLinkRefused: true, maxBytes: maxIgnoreFile }) ?? '';
-  return isReadable && rulesProblem(text) === undefined && hasOnlyPlainRules(text, { ignoresCase: true });
+/** The text of a `.gitignore` that surely means the same to git and to ripgrep. */
+function plainRules(path: BytePath): string | undefined {
+  const text = readSmallFile(path, { isLinkRefused: true, maxBytes: maxIgnoreFile });
+  const isPlain = text !== undefined && rulesProblem(text) === undefined;
+  return isPlain && hasOnlyPlainRules(text, { ignoresCase: true }) ? text : undefined;
 }
 
 /** Of many, that they are many is enough. */
 function addEnding(endings: Set<string>, name: string): void {
   if (name.includes('.') && endings.size <= maxEndings) endings.add(endingOf(name));
+}
+
+/** Of patterns such as `*.ts` and, for what is spelled like a glob, `*.[{]ts[,]js[}]`. */
+function endingsOf(names: readonly string[]): string[] {
+  return names.map((name) => endingOf(name.replace(/\[(.)\]/g, '$1')));
 }
 
 function endingOf(name: string): string {

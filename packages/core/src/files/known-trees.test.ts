@@ -10,6 +10,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { isLong, report } from '../../../../testing/long-run.js';
 import { randomBelow, usualSeed } from '../../../../testing/random.js';
@@ -19,7 +21,7 @@ import { toBytePath } from './byte-path.js';
 import { IgnoreRules } from './ignore-rules.js';
 import { KnownTrees } from './known-trees.js';
 import { hasOnlyPlainRules } from './plain-rules.js';
-import { Ripgrep } from './ripgrep.js';
+import { Ripgrep, type RipgrepRun } from './ripgrep.js';
 import type { TextSearch } from './search-job.js';
 import { searchText } from './search-text.js';
 
@@ -55,9 +57,14 @@ class WatchedTrees extends KnownTrees {
   }
 }
 
-async function search(root: string, known: WatchedTrees | undefined, options: Partial<TextSearch> = {}) {
+async function search(
+  root: string,
+  known: WatchedTrees | undefined,
+  options: Partial<TextSearch> = {},
+  ripgrep = new Ripgrep(),
+) {
   known?.restart();
-  const { files, matches, notes, cut } = await searchText(new Ripgrep(), {
+  const { files, matches, notes, cut } = await searchText(ripgrep, {
     pattern: 'needle',
     letters: 'smart',
     context: 0,
@@ -212,11 +219,108 @@ test.skipIf(isWindows)('a tree stays known while directories come and go, and se
   expect(await again()).toBe('odd');
 });
 
+/** Files in many new directories, the last of which has an odd rule. */
+function bringInMany(root: string): void {
+  for (let index = 0; index < 4000; index++) mkdirSync(join(root, 'new', `d${index}`), { recursive: true });
+  const last = { '.gitignore': oddRule, 'x.txt': 'needle', '.netrc': 'needle' };
+  put(Object.fromEntries(Object.entries(last).map(([name, text]) => [`new/d3999/deep/${name}`, text])))(root);
+}
+
+test.skipIf(isWindows).each<[string, (signal: AbortController) => Partial<TextSearch>]>([
+  ['a pattern that cannot be used', () => ({ pattern: '(' })],
+  ['a limit', () => ({ limit: 1 })],
+  [
+    'an abort',
+    (controller) => {
+      setTimeout(() => controller.abort(), 15);
+      return { signal: controller.signal };
+    },
+  ],
+])('what was learned until %s ended a search is not taken for all', async (_, options) => {
+  const root = tempDirectory(usual);
+  const known = new WatchedTrees();
+  await search(root, known);
+  bringInMany(root);
+  await search(root, known, options(new AbortController())).catch(() => {});
+  const { answer } = await search(root, known, { glob: undefined });
+  expect(answer).toEqual((await search(root, undefined, { glob: undefined })).answer);
+  expect(answer.found).toContain('new/d3999/deep/x.txt:1');
+});
+
+test.skipIf(isWindows)('searches of one tree at the same time do not rely on each other', async () => {
+  const root = tempDirectory(usual);
+  const known = new WatchedTrees();
+  await search(root, known);
+  bringInMany(root);
+  const { answer } = await search(root, undefined);
+  const searches: ReturnType<typeof search>[] = [];
+  for (let count = 0; count < 6; count++) {
+    searches.push(search(root, known));
+    await sleep(5);
+  }
+  for (const found of await Promise.all(searches)) expect(found.answer).toEqual(answer);
+});
+
+test.skipIf(process.platform !== 'linux')(
+  'names that are no text hold up nothing while a tree is learned',
+  async () => {
+    const root = tempDirectory(usual);
+    for (let index = 0; index < 2000; index++)
+      writeFileSync(Buffer.concat([Buffer.from(`${root}/${index}`), Buffer.alloc(240, 0xff)]), '');
+    const start = performance.now();
+    let [last, longest, isOver] = [start, 0, false];
+    const turn = () => {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+      if (!isOver) setImmediate(turn);
+    };
+    turn();
+    expect((await search(root, new WatchedTrees())).how).toBe('learned');
+    isOver = true;
+    expect(longest).toBeLessThan((performance.now() - start) / 3);
+  },
+);
+
+test.skipIf(isWindows).each([
+  ['a pipe', (path: string) => execFileSync('mkfifo', [path])],
+  ['a link', (path: string) => symlinkSync('a.txt', path)],
+  ['a directory', (path: string) => mkdirSync(path)],
+])('%s in place of a file with a telling name is no file', async (_, make) => {
+  const root = tempDirectory({ ...usual, '.docker': 'needle' });
+  const known = new WatchedTrees();
+  await search(root, known);
+  expect((await search(root, known, { glob: undefined })).answer.found).toContain('.docker:1');
+  rmSync(join(root, '.docker'));
+  make(join(root, '.docker'));
+  const { answer } = await search(root, known, { glob: undefined });
+  expect(answer).toEqual({ found: usualAnswer, matches: 7, notes: [], cut: undefined });
+});
+
+test.skipIf(isWindows)('a directory may be spelled like the glob', async () => {
+  const root = tempDirectory({ ...usual, 'x.{md,rst}/y.md': 'needle' });
+  const known = new WatchedTrees();
+  for (const how of ['learned', 'known'])
+    expect(await search(root, known, { glob: '*.{md,rst}' })).toMatchObject({
+      how,
+      answer: { found: ['x.{md,rst}/y.md:1'] },
+    });
+});
+
+test.skipIf(isWindows)('a new idea of case alone is seen', async () => {
+  const root = tempDirectory({ ...usual, '.gitignore': 'build/\nSRC\n' });
+  const known = new WatchedTrees();
+  await search(root, known);
+  expect((await search(root, known)).answer.found).toContain('src/c.txt:1');
+  put({ '.git/config': '[core]\nignoreCase = true\n' })(root);
+  expect((await search(root, known)).answer.found).not.toContain('src/c.txt:1');
+});
+
 test.skipIf(isWindows).each<[string, Record<string, string>, Partial<TextSearch>]>([
   ['with an odd rule', { '.gitignore': '{a,b}.txt\n' }, {}],
   ['with a repository inside', { 'inner/.git/HEAD': 'ref: x' }, {}],
   ['with excludes', { '.git/info/exclude': 'hidden/\n', 'hidden/.gitignore': oddRule, 'hidden/x.txt': 'needle' }, {}],
   ['with an ignore file of the agent', { 'src/.latheignore': 'deep/\n', 'src/deep/x.txt': 'needle' }, {}],
+  ['with very many rules', { 'src/.gitignore': `${'x'.repeat(20)}\n`.repeat(1000) }, {}],
   ['with an ignore file that is too large', { 'src/.gitignore': `${'#'.repeat(200_000)}\n` }, {}],
   ['with a pointer to a repository', { 'a/.git': 'gitdir: ../.git' }, {}],
   ['with an odd spelling of a secret', { 'src/.Netrc': 'needle' }, {}],
@@ -273,15 +377,26 @@ test.skipIf(isWindows)('a tree that is only a part of a repository is never left
   expect(await again()).toMatchObject({ how: 'odd', answer: { found: ['x.txt:1'] } });
 });
 
-test.skipIf(isWindows)('what is ignored is not searched, whatever its extension', async () => {
-  const root = tempDirectory({ ...usual, '.gitignore': 'build/\nhuge.txt\n' });
-  writeFileSync(join(root, 'huge.txt'), 'needle\n'.repeat(1_000_000));
-  const known = new WatchedTrees();
-  for (const how of ['learned', 'known'])
-    expect(await search(root, known, { limit: 7 })).toEqual({
-      how,
-      answer: { found: usualAnswer, matches: 7, notes: [], cut: undefined },
-    });
+class RecordedRipgrep extends Ripgrep {
+  args: readonly string[] = [];
+
+  override run(args: readonly string[], run: RipgrepRun) {
+    this.args = args;
+    return super.run(args, run);
+  }
+}
+
+test.skipIf(isWindows)('once it is known, what is ignored is not read because of its extension', async () => {
+  const root = tempDirectory({ '.git/HEAD': '', '.gitignore': 'huge.*\n', 'huge.md': 'needle', 'a.md': 'needle' });
+  const [known, ripgrep] = [new WatchedTrees(), new RecordedRipgrep()];
+  const isRead = async (glob: string) => {
+    const { answer } = await search(root, known, { glob }, ripgrep);
+    expect(answer).toMatchObject({ found: [`a${glob.slice(1)}:1`], notes: [], cut: undefined });
+    return ripgrep.args.includes(`--glob=${glob}`);
+  };
+  expect([await isRead('*.md'), await isRead('*.md')]).toEqual([true, false]);
+  put({ 'huge.txt': 'needle', 'a.txt': 'needle' })(root);
+  expect([await isRead('*.txt'), await isRead('*.txt')]).toEqual([true, false]);
 });
 
 // RL08

@@ -1,4 +1,4 @@
-import { closeSync, constants, mkdtempSync, openSync, readSync, rmdirSync, unlinkSync } from 'node:fs';
+import { closeSync, constants, mkdtempSync, openSync, readSync, rmdirSync, unlinkSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -29,6 +29,11 @@ export class LogFile {
       this.#position += count;
       if (count > 0) onChunk(chunk.subarray(0, count));
     }
+  }
+
+  /** Throws when there is no more room, because then what the process wrote last may be lost. */
+  refuseIfFull(): void {
+    if (writeSync(this.fd, Buffer.alloc(chunkBytes)) < chunkBytes) throw new Error('The log has no more room.');
   }
 
   close(): void {

@@ -59,6 +59,11 @@ test('when case is ignored, a capital letter alone in a set is not plain', () =>
   expect(['[B]in', '[bB]', '[AB]'].some(isPlain)).toBe(false);
 });
 
+test('very many rules are not plain, because ripgrep makes nothing of them', () => {
+  expect(hasOnlyPlainRules('abc?\n'.repeat(3000))).toBe(true);
+  expect(hasOnlyPlainRules('abc?\n'.repeat(4000))).toBe(false);
+});
+
 test('a comment that is no text makes a file odd, and one without rules has none', () => {
   expect(hasOnlyPlainRules('# \xff\na')).toBe(false);
   expect(hasNoRules('# \xff\n\n')).toBe(true);

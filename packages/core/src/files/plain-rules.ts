@@ -10,6 +10,9 @@ function ruleOf(membersOfSet: string): RegExp {
   return new RegExp(String.raw`^!?(?:/?\*\*/?|(?:/|\*\*/)?(?!\x20)${part}(?:/(?:${part}|\*\*))*/?)\x20*$`);
 }
 
+/** Of a file with very many rules ripgrep can make nothing, and then uses none of them. */
+const maxPlainBytes = 16 << 10;
+
 function inBothCases(letter: string): string {
   return letter + letter.toLowerCase();
 }
@@ -19,6 +22,7 @@ function inBothCases(letter: string): string {
  * surely mean the same to git and to ripgrep: names, wildcards and simple sets, in ASCII.
  */
 export function hasOnlyPlainRules(text: string, { ignoresCase = false } = {}): boolean {
+  if (text.length > maxPlainBytes) return false;
   // Ripgrep stops reading where something is no text, be it in a comment.
   const isText = !/[\x80-\xff]/.test(text) || isUtf8(Buffer.from(text, 'latin1'));
   const plain = ignoresCase ? plainRuleInAnyCase : plainRule;

@@ -57,7 +57,7 @@ export const walkFlags = [
   `--glob=!${tempPrefix}*`,
 ];
 
-/** A tree that is all of a repository is the whole world: nothing above it has a say, which ripgrep need not find out. */
+/** A tree that is all of a repository is the whole world: nothing above it has a say. */
 export function insideFlags({ repository }: IgnoreLevel, path: BytePath): string[] {
   if (repository?.directory !== `${path}/`) return [];
   return repository.hasExcludes ? ['--no-ignore-parent'] : ['--no-ignore-parent', '--no-ignore-exclude'];

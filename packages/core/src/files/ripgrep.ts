@@ -101,6 +101,7 @@ async function runProgram(
       child.on('error', reject).on('close', resolve);
     });
     readLog();
+    if (code === 2) log?.refuseIfFull();
     return code;
   } catch (error) {
     if (child.pid !== undefined) await Promise.race([exited, setTimeout(patienceMs)]);

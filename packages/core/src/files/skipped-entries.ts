@@ -1,5 +1,5 @@
 import type { BytePath } from './byte-path.js';
-import { isLinkRefused, maxIgnoreFile } from './ignore-rules.js';
+import { isLinkRefused, maxIgnoreFile, maxRuleBytes } from './ignore-rules.js';
 import { hasNoRules, hasOnlyPlainRules, rulesProblem } from './plain-rules.js';
 import { readSmallFile } from './small-file.js';
 
@@ -30,6 +30,7 @@ export class SkippedEntries {
   readonly #ignoresCase: boolean;
   #rest = '';
   #size = 0;
+  #ruleBytes = 0;
 
   constructor(onSkipped: (path: BytePath) => void, { knowsPlainRules, ignoresCase = false }: SkippedEntriesOptions) {
     this.#onSkipped = onSkipped;
@@ -66,7 +67,8 @@ export class SkippedEntries {
     const onProblem = () => (this.isOdd = true);
     const text =
       path && readSmallFile(path, { onProblem, isLinkRefused: isLinkRefused(path), maxBytes: maxIgnoreFile });
-    if (path === undefined || rulesProblem(text ?? '')) this.isOdd = true;
+    this.#ruleBytes += text?.length ?? 0;
+    if (path === undefined || this.#ruleBytes > maxRuleBytes || rulesProblem(text ?? '')) this.isOdd = true;
     // Git and ripgrep each have their own way to the excludes of a repository.
     const isPlain = path?.endsWith('/exclude') ? hasNoRules : hasOnlyPlainRules;
     this.#isGitsWord &&= text !== undefined && isPlain(text, { ignoresCase: this.#ignoresCase });

@@ -264,7 +264,7 @@ test.skipIf(inside === undefined)('a directory mounted inside itself is searched
 });
 
 /** What the child finds as a user who may read nothing but what is open to all. */
-async function searchedByNobody(root: string, closed: readonly string[]) {
+async function searchedByNobody(root: string, closed: readonly string[], script = 'exec "$@"') {
   const { rgPath } = await import('@vscode/ripgrep');
   const child = await bundleChild('search-tree');
   // Where this project lies may be closed to others.
@@ -272,7 +272,17 @@ async function searchedByNobody(root: string, closed: readonly string[]) {
   copyFileSync(rgPath, program);
   for (const path of [root, dirname(child), program]) chmodSync(path, 0o755);
   for (const name of closed) chmodSync(join(root, name), 0);
-  const { stdout } = await run(process.execPath, [child, root, program], { uid: 65_534, gid: 65_534, timeout: 60_000 });
+  const command = [
+    'setpriv',
+    '--reuid=65534',
+    '--regid=65534',
+    '--clear-groups',
+    process.execPath,
+    child,
+    root,
+    program,
+  ];
+  const { stdout } = await run('unshare', ['-m', 'sh', '-c', script, 'sh', ...command], { timeout: 60_000 });
   return JSON.parse(stdout.replaceAll(`${root}/`, ''));
 }
 
@@ -293,6 +303,18 @@ describe.skipIf(process.getuid?.() !== 0)('what another user may not read is not
   test('unless it is hidden anyway', async () => {
     const root = tempDirectory({ 'a/x': 'needle', 's/.latheignore': 'hidden\n', 's/hidden/y': 'needle' });
     expect(await searchedByNobody(root, ['s/hidden'])).toEqual({ found: ['a/x'], notes: [] });
+  });
+
+  test('also where there is no room for a log', async () => {
+    const ignored = Array.from({ length: 1000 }, (_, index) => [`${index}/ignored.log`, 'needle']);
+    const shown = Array.from({ length: 50 }, (_, index) => [`${index}/x`, 'needle']);
+    const closed = Array.from({ length: 30 }, (_, index) => `${index}/closed`);
+    const files = Object.fromEntries([...ignored, ...shown, ...closed.map((path) => [path, 'needle'])]);
+    const root = tempDirectory({ '.git/HEAD': '', '.gitignore': '{*.log,y}\n*.log\n', ...files });
+    const full = 'mount -t tmpfs -o size=64k,mode=1777 tmpfs /dev/shm && exec "$@"';
+    const { found, notes } = await searchedByNobody(root, closed, full);
+    expect(found).toEqual(shown.map(([path]) => path).toSorted());
+    expect(notes).toEqual([expect.stringMatching(/^\(files that could not be read: .* and 29 more\)$/)]);
   });
 
   test('is an error when it is what was named', async () => {

@@ -98,7 +98,10 @@ async function searchBatch(job: SearchJob, { paths, only, descriptor }: RgBatch)
     if (only.get(path.slice(0, slash))?.has(path.slice(slash)) !== false) found.add({ ...line, path });
   };
   const output = new RgOutput(add, (path) => found.notes.add(binaryMatches, nameOf(path)));
-  const complaints = new Complaints(found.notes, { nameOf });
+  // The walk has seen the directories inside, and knows which of them are hidden.
+  const given = new Set(paths.map((path) => nameOf(Buffer.from(path).toString('latin1')).replace(/\/$/, '')));
+  const isShown = (path: BytePath, isDirectory: boolean) => !isDirectory || given.has(path.replace(/\/$/, ''));
+  const complaints = new Complaints(found.notes, { nameOf, isShown });
   const globs = only.size > 0 ? [] : globFlags(job.glob?.names);
   const flags = ['--no-ignore', '--hidden', '--max-depth=1', ...searchFlags(job), ...globs];
   const opened = descriptor === undefined ? undefined : openSync(systemPath(descriptor), 'r');
