@@ -11,16 +11,18 @@ const manyFiles = 10_000;
 const program = `
 const { parentPort, workerData: answered } = require('node:worker_threads');
 const { statSync } = require('node:fs');
+const options = { throwIfNoEntry: false };
 const timeOf = (path) => {
   try {
-    const stat = statSync(/[\\x80-\\xff]/.test(path) ? Buffer.from(path, 'latin1') : path, { throwIfNoEntry: false });
+    const stat = statSync(path, options);
     return stat?.isFile() === true ? stat.mtimeMs : NaN;
   } catch (error) {
     return error.code === 'ELOOP' ? NaN : -Infinity;
   }
 };
 parentPort.on('message', (text) => {
-  const paths = text.split('\\0');
+  const names = text.split('\\0');
+  const paths = /[\\x80-\\xff]/.test(text) ? names.map((name) => Buffer.from(name, 'latin1')) : names;
   // A loop: what makes an array from another one takes twice as long.
   const times = new Float64Array(paths.length);
   for (let index = 0; index < paths.length; index++) times[index] = timeOf(paths[index]);
@@ -39,13 +41,15 @@ export function startThread(answered: Int32Array): Worker {
   });
 }
 
+const quietly = { throwIfNoEntry: false } as const;
+
 /** Of a file in a directory that may be listed but not entered; older than all others. */
 export const unknownTime = Number.NEGATIVE_INFINITY;
 
 /** Piles that the second thread has at most, so that it has work while the first one is busy with its own. */
 const pilesAhead = 4;
 /** The second thread waits this long for the next search, because starting one costs as much as the times of 10,000 files. */
-const defaultIdleMs = 10_000;
+const defaultIdleMs = 60_000;
 
 /**
  * When files were last changed. Asking the file system is most of the work of finding the newest of very many files, so
@@ -140,7 +144,7 @@ export class FileTimes {
    */
   of(path: BytePath): number {
     try {
-      const stat = statSync(systemPath(path), { throwIfNoEntry: false });
+      const stat = statSync(systemPath(path), quietly);
       return stat?.isFile() === true ? stat.mtimeMs : Number.NaN;
     } catch (error) {
       return codeOf(error) === 'ELOOP' ? Number.NaN : unknownTime;

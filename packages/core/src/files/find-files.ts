@@ -130,7 +130,9 @@ class NewestFiles {
   }
 
   #keep(path: BytePath, mtimeMs: number = Number.NaN): void {
-    if (!Number.isNaN(mtimeMs)) this.#newest.add({ path, mtimeMs });
+    // Most are older than those that are kept.
+    if (mtimeMs < (this.#newest.last?.mtimeMs ?? mtimeMs)) this.#newest.skip();
+    else if (!Number.isNaN(mtimeMs)) this.#newest.add({ path, mtimeMs });
     if (mtimeMs === unknownTime) this.#notes?.add('last, because their age could not be read', path);
   }
 }

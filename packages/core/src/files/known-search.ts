@@ -124,7 +124,8 @@ class KnownSearch {
   async #treeNow(searching: Promise<void>): Promise<KnownTree | undefined> {
     const treeWalk = { rules: this.#job.options.rules, signal: this.#signal };
     if (this.#isRemembered) return this.#tree.catchUp({ ...treeWalk, visible: this.#visible, names: this.#names });
-    await Promise.race([searching, setTimeout(learnAfterMs, undefined, { ref: false })]);
+    if (this.#job.glob === undefined)
+      await Promise.race([searching, setTimeout(learnAfterMs, undefined, { ref: false })]);
     return (await this.#tree.learn(treeWalk)) ? this.#tree : undefined;
   }
 
@@ -154,7 +155,7 @@ class KnownSearch {
   }
 }
 
-/** Many searches have found enough before this. */
+/** Many searches have found enough before this, and those without a glob can be made again in another way. */
 const learnAfterMs = 100;
 
 // As `insideFlags` says of such a tree.

@@ -14,7 +14,8 @@ export function lowerAscii(text: string): string {
 
 /** Letter by letter: a sigma at the end of a word is a sigma. */
 export function foldCase(text: string): string {
-  return text.toLowerCase().replaceAll('ς', 'σ');
+  const lower = text.toLowerCase();
+  return lower.includes('ς') ? lower.replaceAll('ς', 'σ') : lower;
 }
 
 /** A pattern that `compileComponent` takes for this text alone. */

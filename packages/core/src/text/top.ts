@@ -16,6 +16,16 @@ export class Top<T> {
     return this.#count;
   }
 
+  /** The last of those that are kept, once there are enough: what is behind it need not be added, only counted. */
+  get last(): T | undefined {
+    return this.#last;
+  }
+
+  /** Counts an item that is behind the last one. */
+  skip(): void {
+    this.#count++;
+  }
+
   add(item: T): void {
     this.#count++;
     if (this.#last !== undefined && this.#compare(item, this.#last) > 0) return;
