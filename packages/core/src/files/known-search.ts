@@ -4,7 +4,7 @@ import { systemPath } from './byte-path.js';
 import type { FileGlob } from './file-glob.js';
 import type { IgnoreLevel } from './ignore-rules.js';
 import type { KnownTree } from './known-tree.js';
-import { caseFlags, plainTree, walkFlags } from './plain-tree.js';
+import { caseFlags, onlyInside, plainTree, walkFlags } from './plain-tree.js';
 import { backupEnding } from './protected-paths.js';
 import { argumentFor } from './rg-batch.js';
 import { otherProblems } from './ripgrep-error.js';
@@ -92,7 +92,8 @@ class KnownSearch {
     this.#isRemembered = isRemembered;
     this.#visible = new VisiblePaths(job.options.path, level, (path) => this.#now?.has(path) ?? isThere(path));
     this.#names = job.glob?.names ?? [];
-    this.#isByName = !tree.hidesSome(this.#names) && !tree.entersSome(this.#names);
+    const isFiltered = this.#names.length > 0;
+    this.#isByName = isFiltered && !tree.hidesSome(this.#names) && !tree.entersSome(this.#names);
   }
 
   async run(): Promise<Outcome> {
@@ -158,8 +159,6 @@ class KnownSearch {
 /** Many searches have found enough before this, and those without a glob can be made again in another way. */
 const learnAfterMs = 100;
 
-// As `insideFlags` says of such a tree.
-const onlyInside = ['--no-ignore-parent', '--no-ignore-exclude'];
 const withoutTelling = tellingNames.map((name) => `--glob=!${name}`);
 
 function once<T>(make: () => T): () => T {

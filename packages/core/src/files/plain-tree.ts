@@ -57,10 +57,14 @@ export const walkFlags = [
   `--glob=!${tempPrefix}*`,
 ];
 
-/** A tree that is all of a repository is the whole world: nothing above it has a say. */
-export function insideFlags({ repository }: IgnoreLevel, path: BytePath): string[] {
+/** For a tree that is all of a repository: nothing above it has a say. */
+const nothingAbove = ['--no-ignore-parent'];
+/** The same for one in which only `.gitignore` files have a say. */
+export const onlyInside = [...nothingAbove, '--no-ignore-exclude'];
+
+export function insideFlags({ repository }: IgnoreLevel, path: BytePath): readonly string[] {
   if (repository?.directory !== `${path}/`) return [];
-  return repository.hasExcludes ? ['--no-ignore-parent'] : ['--no-ignore-parent', '--no-ignore-exclude'];
+  return repository.hasExcludes ? nothingAbove : onlyInside;
 }
 
 export function caseFlags({ ignoresCase }: Pick<IgnoreLevel, 'ignoresCase'>): string[] {

@@ -32,7 +32,7 @@ export async function refuseMoved(path: string): Promise<void> {
 }
 
 /** Whether a real path is one still. */
-export async function isInPlace(path: BytePath): Promise<boolean> {
+async function isInPlace(path: BytePath): Promise<boolean> {
   const real = await realpath(systemPath(path), { encoding: 'latin1' }).catch(() => undefined);
   return real === path;
 }

@@ -264,7 +264,7 @@ test.skipIf(inside === undefined)('a directory mounted inside itself is searched
 });
 
 /** What the child finds as a user who may read nothing but what is open to all. */
-async function searchedByNobody(root: string, closed: readonly string[], script = 'exec "$@"') {
+async function searchedByNobody(root: string, closed: readonly string[], script?: string) {
   const { rgPath } = await import('@vscode/ripgrep');
   const child = await bundleChild('search-tree');
   // Where this project lies may be closed to others.
@@ -272,17 +272,12 @@ async function searchedByNobody(root: string, closed: readonly string[], script 
   copyFileSync(rgPath, program);
   for (const path of [root, dirname(child), program]) chmodSync(path, 0o755);
   for (const name of closed) chmodSync(join(root, name), 0);
-  const command = [
-    'setpriv',
-    '--reuid=65534',
-    '--regid=65534',
-    '--clear-groups',
-    process.execPath,
-    child,
-    root,
-    program,
-  ];
-  const { stdout } = await run('unshare', ['-m', 'sh', '-c', script, 'sh', ...command], { timeout: 60_000 });
+  const command = [process.execPath, child, root, program];
+  const asNobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', ...command];
+  const { stdout } =
+    script === undefined
+      ? await run(process.execPath, command.slice(1), { uid: 65_534, gid: 65_534, timeout: 60_000 })
+      : await run('unshare', ['-m', 'sh', '-c', script, 'sh', ...asNobody], { timeout: 60_000 });
   return JSON.parse(stdout.replaceAll(`${root}/`, ''));
 }
 
@@ -305,7 +300,7 @@ describe.skipIf(process.getuid?.() !== 0)('what another user may not read is not
     expect(await searchedByNobody(root, ['s/hidden'])).toEqual({ found: ['a/x'], notes: [] });
   });
 
-  test('also where there is no room for a log', async () => {
+  test.skipIf(inside !== '-m')('also where there is no room for a log', async () => {
     const ignored = Array.from({ length: 1000 }, (_, index) => [`${index}/ignored.log`, 'needle']);
     const shown = Array.from({ length: 50 }, (_, index) => [`${index}/x`, 'needle']);
     const closed = Array.from({ length: 30 }, (_, index) => `${index}/closed`);
