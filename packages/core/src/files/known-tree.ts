@@ -113,8 +113,9 @@ export class KnownTree implements WalkWitness {
     addEnding(this.#hidden, name);
   }
 
+  /** Whether a path lies in a directory with a telling name. */
   #isApart(path: BytePath): boolean {
-    return this.#telling.size > 0 && [...this.#telling].some((telling) => path.startsWith(telling));
+    return [...this.#telling].some((telling) => telling.endsWith('/') && path.startsWith(telling));
   }
 
   /** Ripgrep is told to leave out the usual spellings of secret names, and those only. */

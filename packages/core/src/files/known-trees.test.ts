@@ -323,6 +323,11 @@ test.skipIf(isWindows).each<[string, Record<string, string>, Partial<TextSearch>
   ['with very many rules', { 'src/.gitignore': `${'x'.repeat(20)}\n`.repeat(1000) }, {}],
   ['with an ignore file that is too large', { 'src/.gitignore': `${'#'.repeat(200_000)}\n` }, {}],
   ['with a pointer to a repository', { 'a/.git': 'gitdir: ../.git' }, {}],
+  [
+    'with a directory named nearly like a file with a telling name',
+    { '.docker': 'needle', '.docker-x/.gitignore': oddRule, '.docker-x/x.txt': 'needle' },
+    {},
+  ],
   ['with an odd spelling of a secret', { 'src/.Netrc': 'needle' }, {}],
   ['for files of which some hold secrets', { 'logins.json': 'needle' }, { glob: '*.json' }],
   ['for those in other letters', { 'logins.JSON': 'needle' }, { glob: '*.JSON' }],
