@@ -8,7 +8,7 @@ export interface FaultyRun {
   calls: number;
   /** How many milliseconds late the latest of them was done, without what a busy machine made it wait. */
   latest: number;
-  /** The most megabytes above those of a process with one good server: in use, and after a collection of garbage. */
+  /** The most megabytes above those of a process with one good server: given by the system, and held after a collection. */
   used: number;
   held: number;
   /** Servers that were still there when the process was over. */

@@ -71,20 +71,26 @@ function waitedMs() {
   }
 }
 
-/** Memory of this process; with a collection, what it holds rather than what it has not tidied up yet. */
-function megabytes({ collect = false } = {}) {
-  if (collect) globalThis.gc();
+/** What the system gave this process. It includes what was freed and not yet given back, which varies by 20 MB. */
+function usedMegabytes() {
   return process.memoryUsage.rss() / 1024 ** 2;
+}
+
+/** What is held after a collection: objects, and the buffers outside the heap. */
+function heldMegabytes() {
+  globalThis.gc();
+  const { heapUsed, external } = process.memoryUsage();
+  return (heapUsed + external) / 1024 ** 2;
 }
 
 // One server that works comes first: what is loaded with it is not the doing of the others.
 await lathe.discover(new AbortController().signal, 'none__echo');
 await call('none__echo');
-const before = megabytes({ collect: true });
-const peak = { held: before, used: before };
+const before = { held: heldMegabytes(), used: usedMegabytes() };
+const peak = { ...before };
 const samplers = [
-  setInterval(() => (peak.used = Math.max(peak.used, megabytes())), 20),
-  setInterval(() => (peak.held = Math.max(peak.held, megabytes({ collect: true }))), 500),
+  setInterval(() => (peak.used = Math.max(peak.used, usedMegabytes())), 20),
+  setInterval(() => (peak.held = Math.max(peak.held, heldMegabytes())), 500),
 ];
 const over = new AbortController();
 const watching = watch(over.signal);
@@ -109,7 +115,7 @@ console.log(
     outcomes: Object.fromEntries(outcomes),
     calls: late.length,
     latest: Math.max(...late),
-    held: Math.round(peak.held - before),
-    used: Math.round(peak.used - before),
+    held: Math.round(peak.held - before.held),
+    used: Math.round(peak.used - before.used),
   }),
 );

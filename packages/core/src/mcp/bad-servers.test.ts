@@ -19,20 +19,23 @@ const builtIn = defineTool({
 const world = (servers: ServerDefinition[]) => mcpWorld(servers, { tools: [builtIn], approver: nobody });
 
 const faults = Object.entries(badServers);
-const maxMegabytes = 64;
+const maxHeldMegabytes = 64;
+/** What the system gave includes what the allocator keeps for later, so that it swings. */
+const maxUsedMegabytes = 96;
 const maxDelayMs = 1_000;
 
 // RM01, RM02, RM03, RM04, RM05, RM06, RM07, RM08, RM09, RM10, RM11, RM12, RM15, SG16 (ids), SG17 (schemas), SG19
 // (cursors): each server has a fault of its own, and one beside them has none.
 test('every fault stays the problem of the server that has it', { timeout: 180_000 }, async () => {
   expect(faults.length).toBeGreaterThanOrEqual(60);
-  const { outcomes, calls, latest, held, survivors } = await runFaultyServers(badServers);
+  const { outcomes, calls, latest, held, used, survivors } = await runFaultyServers(badServers);
   expect(outcomes).toEqual({ ...badServers, none: 'ok' });
   expect(survivors).toEqual([]);
   expect(calls).toBeGreaterThan(10);
   // Every single call of another tool.
   expect(latest).toBeLessThan(maxDelayMs);
-  expect(held).toBeLessThan(maxMegabytes);
+  expect(held).toBeLessThan(maxHeldMegabytes);
+  expect(used).toBeLessThan(maxUsedMegabytes);
 });
 
 test('SG03, SG05: names never shadow, collide or reach the prototype', { timeout: 60_000 }, async () => {
