@@ -1,5 +1,6 @@
 import { type Dirent, opendirSync, readdirSync, statSync } from 'node:fs';
 import { type BytePath, systemPath } from './byte-path.js';
+import { keptShapes } from './kept-shapes.js';
 
 export interface DirectoryPart {
   /** Names have one character per byte. */
@@ -20,6 +21,7 @@ export function* directoryParts(path: BytePath, size = statSync(systemPath(path)
     return;
   }
   const handle = opendirSync(where, { encoding: 'latin1', bufferSize: 1024 });
+  keptShapes.directory = handle;
   try {
     for (let isComplete = false; !isComplete; ) {
       const entries: Dirent[] = [];
@@ -27,6 +29,7 @@ export function* directoryParts(path: BytePath, size = statSync(systemPath(path)
         if (entries.push(entry) === partSize) break;
       }
       isComplete = entries.length < partSize;
+      keptShapes.entry = entries[0];
       yield { entries, isComplete };
     }
   } finally {

@@ -3,6 +3,7 @@ import { setTimeout as setTimer } from 'node:timers';
 import { Worker } from 'node:worker_threads';
 import { type BytePath, systemPath } from './byte-path.js';
 import { codeOf } from './fs-error.js';
+import { keptShapes } from './kept-shapes.js';
 
 /** A second thread is worth its start only for more files than this. */
 const manyFiles = 10_000;
@@ -12,10 +13,12 @@ const program = `
 const { parentPort, workerData: answered } = require('node:worker_threads');
 const { statSync } = require('node:fs');
 const options = { throwIfNoEntry: false };
+// One at least, as in kept-shapes.ts.
+let kept;
 const timeOf = (path) => {
   try {
-    const stat = statSync(path, options);
-    return stat?.isFile() === true ? stat.mtimeMs : NaN;
+    kept = statSync(path, options);
+    return kept?.isFile() === true ? kept.mtimeMs : NaN;
   } catch (error) {
     return error.code === 'ELOOP' ? NaN : -Infinity;
   }
@@ -145,6 +148,7 @@ export class FileTimes {
   of(path: BytePath): number {
     try {
       const stat = statSync(systemPath(path), quietly);
+      keptShapes.stat = stat;
       return stat?.isFile() === true ? stat.mtimeMs : Number.NaN;
     } catch (error) {
       return codeOf(error) === 'ELOOP' ? Number.NaN : unknownTime;

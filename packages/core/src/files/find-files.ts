@@ -1,6 +1,7 @@
 import { Top } from '../text/top.js';
 import { type BytePath, fromBytePath } from './byte-path.js';
 import { type FileTimes, unknownTime } from './file-times.js';
+import { keptShapes } from './kept-shapes.js';
 import { Slice } from './slice.js';
 import { longestTimer, untilAborted } from './until-aborted.js';
 import { mayShowLink } from './visibility.js';
@@ -35,12 +36,13 @@ const pileSize = 512;
 export async function findFiles(options: FindOptions): Promise<FoundFiles> {
   const end = performance.now() + (options.timeoutMs ?? Number.POSITIVE_INFINITY);
   const search = new NewestFiles(options);
+  keptShapes.search = search;
   let isComplete = true;
   try {
     for await (const { path, files, links, isComplete: isWhole } of walk(options)) {
       if (!isWhole && files.length >= pileSize) search.expectMany();
-      for (const name of files) if (search.add(path + name)) await search.sort();
-      for (const name of links) if (mayShowLink(path + name, options) && search.add(path + name)) await search.sort();
+      await search.add(path, files);
+      for (const name of links) if (mayShowLink(path + name, options)) await search.add(path, [name]);
       isComplete = performance.now() < end;
       if (!isComplete) break;
     }
@@ -73,12 +75,11 @@ class NewestFiles {
     this.#times.expectMany();
   }
 
-  /** Returns true when it is time to sort. */
-  add(path: BytePath): boolean {
-    return this.#pile.push(path) >= pileSize;
+  async add(directory: BytePath, names: readonly string[]): Promise<void> {
+    for (const name of names) if (this.#pile.push(directory + name) >= pileSize) await this.#sort();
   }
 
-  async sort(): Promise<void> {
+  async #sort(): Promise<void> {
     const pile = this.#pile;
     this.#pile = [];
     const times = this.#times.startElsewhere(pile);
@@ -94,7 +95,8 @@ class NewestFiles {
 
   async #keepAll(pile: readonly BytePath[], times: Float64Array): Promise<void> {
     if (times.length < pile.length) return this.#sortHere(pile);
-    pile.forEach((path, index) => this.#keep(path, times[index]));
+    let index = 0;
+    for (const path of pile) this.#keep(path, times[index++]);
   }
 
   async #sortHere(pile: readonly BytePath[]): Promise<void> {
@@ -106,7 +108,7 @@ class NewestFiles {
 
   /** What was found up to the end, or until `end`. */
   async result(end: number): Promise<FoundFiles> {
-    await this.sort();
+    await this.#sort();
     const isComplete = await this.#allAreSorted(end);
     const files = this.#newest.items().map(({ path, mtimeMs }) => ({ path: fromBytePath(path), mtimeMs }));
     return { files, total: this.#newest.count, isComplete };

@@ -4,6 +4,7 @@ import { type BytePath, fromBytePath, systemPath } from './byte-path.js';
 import { directoryParts } from './directory-parts.js';
 import { codeOf } from './fs-error.js';
 import type { IgnoreLevel } from './ignore-rules.js';
+import { keptShapes } from './kept-shapes.js';
 import { mountsToSkip } from './mounts.js';
 import { Slice } from './slice.js';
 import { isThere } from './small-file.js';
@@ -119,6 +120,7 @@ function* read(next: Pending, { options, notes, pending, slice }: Walking): Gene
       }
       const visit = { next, level, stat, options, pending };
       let part = nothingOf(next.path);
+      keptShapes.walk = { visit, part, slice };
       for (const entry of entries) {
         sortInto(part, entry, visit);
         if (!slice.tick()) continue;
