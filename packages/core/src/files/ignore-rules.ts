@@ -132,6 +132,11 @@ export class IgnoreLevel {
     return this.#git !== undefined;
   }
 
+  /** Whether rules of git from outside this directory have a say. */
+  get hasGitRulesAbove(): boolean {
+    return this.#git?.some(({ way }) => way !== '') === true;
+  }
+
   /** Whether a `.qwenignore` or `.latheignore` at or above this directory has a say. */
   get hasAgentRules(): boolean {
     return this.#agent.some((rules) => rules.length > 0);
@@ -153,11 +158,11 @@ export class IgnoreLevel {
 
   /** The rules in a subdirectory that a call names: if git ignores it, git's rules above it are left aside. */
   named(name: string): IgnoreLevel {
-    const verdict = this.ignoredBy ?? this.judge(name, true);
+    const verdict = this.judge(name, true);
     const isInGitDirectory = name === '.git';
     const git = verdict === 'git' && this.#git !== undefined ? [] : this.#git;
     const has = (file: string) => !isInGitDirectory && isThere(`${this.#path}${name}/${file}`);
-    return this.#below(name, has, { git, ignoredBy: verdict });
+    return this.#below(name, has, { git, ignoredBy: this.ignoredBy ?? verdict });
   }
 
   #below(

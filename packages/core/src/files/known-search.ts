@@ -1,10 +1,7 @@
-import { lstatSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
-import { systemPath } from './byte-path.js';
 import type { FileGlob } from './file-glob.js';
-import type { IgnoreLevel } from './ignore-rules.js';
 import type { KnownTree } from './known-tree.js';
-import { caseFlags, onlyInside, plainTree, walkFlags } from './plain-tree.js';
+import { caseFlags, noExcludes, nothingAbove, type PlainTree, walkFlags } from './plain-tree.js';
 import { backupEnding } from './protected-paths.js';
 import { argumentFor } from './rg-batch.js';
 import { otherProblems } from './ripgrep-error.js';
@@ -16,18 +13,17 @@ import { isWholeWalk } from './walk-notes.js';
 import { searchLeft } from './walked-search.js';
 
 /**
- * Searches a repository in which ripgrep and our rules surely see the same files: ripgrep walks it by itself, while we
+ * Searches a tree in which ripgrep and our rules surely see the same files: ripgrep walks it by itself, while we
  * look whether that is so. The first time that takes a walk, later only the times of directories and ignore files.
  * Returns false when the answer cannot be relied on, and then `job.found` is of no use.
  */
 export async function searchKnownTree(job: SearchJob): Promise<boolean> {
   const { known: trees, path } = job.options;
   if (trees === undefined || !isOfUse(job.glob) || argumentFor(path) === undefined) return false;
-  const level = once(() => levelOfRepository(job));
   const remembered = trees.get(path);
-  const tree = remembered ?? trees.begin(path, level, { canWait: job.glob === undefined });
+  const tree = remembered ?? trees.begin(path, () => fitTree(job), { canWait: job.glob === undefined });
   if (tree === undefined) return false;
-  const search = new KnownSearch(job, { tree, level, isRemembered: remembered !== undefined });
+  const search = new KnownSearch(job, { tree, isRemembered: remembered !== undefined });
   const { outcome, tree: now } = await search.run();
   if (outcome === 'odd') trees.forget(path);
   if (now === undefined) return false;
@@ -49,18 +45,14 @@ function mayEndSecret(ending: string): boolean {
   return backupEnding.test(ending) || tellingNames.some((name) => name.endsWith(ending));
 }
 
-/** The rules of a tree that is all of a repository, and in which only `.gitignore` files have a say. */
-function levelOfRepository(job: SearchJob): IgnoreLevel | undefined {
-  const { path } = job.options;
-  const git = lstatSync(systemPath(`${path}/.git`), { throwIfNoEntry: false });
-  const level = git?.isDirectory() === true ? plainTree(job)?.level : undefined;
-  const repository = level?.repository;
-  return repository?.directory === `${path}/` && !repository.hasExcludes ? level : undefined;
+/** A tree in which nothing has a say but the `.gitignore` files in it. */
+function fitTree({ plainTree }: SearchJob): PlainTree | undefined {
+  const tree = plainTree();
+  return tree?.say === 'excludes' || tree?.say === 'above' ? undefined : tree;
 }
 
 interface Surroundings {
   tree: KnownTree;
-  level: () => IgnoreLevel | undefined;
   isRemembered: boolean;
 }
 
@@ -75,7 +67,6 @@ class KnownSearch {
   readonly #job: SearchJob;
   readonly #signal: AbortSignal;
   readonly #tree: KnownTree;
-  readonly #level: () => IgnoreLevel | undefined;
   readonly #isRemembered: boolean;
   readonly #visible: VisiblePaths;
   readonly #names: readonly string[];
@@ -84,13 +75,16 @@ class KnownSearch {
   /** The tree as it is now. */
   #now: KnownTree | undefined;
 
-  constructor(job: SearchJob, { tree, level, isRemembered }: Surroundings) {
+  constructor(job: SearchJob, { tree, isRemembered }: Surroundings) {
     this.#job = job;
     this.#signal = AbortSignal.any([job.signal, this.#stop.signal]);
     this.#tree = tree;
-    this.#level = level;
     this.#isRemembered = isRemembered;
-    this.#visible = new VisiblePaths(job.options.path, level, (path) => this.#now?.has(path) ?? isThere(path));
+    this.#visible = new VisiblePaths(
+      job.options.path,
+      () => fitTree(job)?.level,
+      (path) => this.#now?.has(path) ?? isThere(path),
+    );
     this.#names = job.glob?.names ?? [];
     const isFiltered = this.#names.length > 0;
     this.#isByName = isFiltered && !tree.hidesSome(this.#names) && !tree.entersSome(this.#names);
@@ -117,8 +111,7 @@ class KnownSearch {
   }
 
   async #check(searching: Promise<void>): Promise<void> {
-    const isStill = this.#level()?.ignoresCase === this.#tree.ignoresCase;
-    this.#now = isStill ? await this.#treeNow(searching) : undefined;
+    this.#now = this.#tree.isStill(fitTree(this.#job)) ? await this.#treeNow(searching) : undefined;
     if (this.#now === undefined) this.#stop.abort();
   }
 
@@ -134,8 +127,9 @@ class KnownSearch {
     const { ripgrep, options, found } = this.#job;
     const output = visibleOutput(this.#visible, found);
     const complaints = visibleComplaints(this.#visible, found);
-    const flags = [...searchFlags(this.#job), ...this.#filters(), ...walkFlags, ...onlyInside, ...withoutTelling];
-    const args = [...flags, ...caseFlags(this.#tree), '-e', options.pattern, '--', argumentFor(options.path) ?? ''];
+    const rules = [...ruleFlags(this.#tree), ...caseFlags(this.#tree)];
+    const flags = [...searchFlags(this.#job), ...this.#filters(), ...walkFlags, ...rules, ...withoutTelling];
+    const args = [...flags, '-e', options.pattern, '--', argumentFor(options.path) ?? ''];
     const code = await ripgrep.run(args, {
       signal: this.#signal,
       onOutput: (chunk) => output.push(chunk),
@@ -159,9 +153,9 @@ class KnownSearch {
 /** Many searches have found enough before this, and those without a glob can be made again in another way. */
 const learnAfterMs = 100;
 
-const withoutTelling = tellingNames.map((name) => `--glob=!${name}`);
-
-function once<T>(make: () => T): () => T {
-  let made: { value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
+/** There is no repository inside, nor does anything outside have a say. */
+function ruleFlags({ say }: KnownTree): string[] {
+  return say === 'nothing' ? ['--no-ignore'] : [nothingAbove, noExcludes, '--no-require-git'];
 }
+
+const withoutTelling = tellingNames.map((name) => `--glob=!${name}`);

@@ -3,6 +3,7 @@ import { type BytePath, systemPath } from './byte-path.js';
 import { directoryParts } from './directory-parts.js';
 import { maxIgnoreFile } from './ignore-rules.js';
 import { hasOnlyPlainRules, rulesProblem } from './plain-rules.js';
+import type { PlainTree, Say } from './plain-tree.js';
 import { isSuspect, secretFiles, tellingNames } from './secret-files.js';
 import { Slice } from './slice.js';
 import { isThere, readSmallFile } from './small-file.js';
@@ -29,6 +30,12 @@ export interface Telling {
 /** How to walk a tree, or a part of it. */
 export type TreeWalk = Pick<WalkOptions, 'rules' | 'signal'>;
 
+interface KnownTreeOptions {
+  ignoresCase: boolean;
+  say: Say;
+  settledMs: number;
+}
+
 /** How to look what has changed. */
 export interface CatchUp extends TreeWalk {
   visible: VisiblePaths;
@@ -37,13 +44,15 @@ export interface CatchUp extends TreeWalk {
 }
 
 /**
- * The directories of a repository and its `.gitignore` files, which mean the same to git and to ripgrep. Asking for their
- * times is far less work than walking all of it again, and tells whether that still holds. Once learned, a tree does not
+ * The directories of a tree and its `.gitignore` files, which mean the same to git and to ripgrep. Asking for their times
+ * is far less work than walking all of it again, and tells whether that still holds. Once learned, a tree does not
  * change: there may be several searches at a time, and each may be ended anywhere.
  */
 export class KnownTree implements WalkWitness {
   /** Whether the rules were taken for letters in any case. */
   readonly ignoresCase: boolean;
+  /** What had one. */
+  readonly say: Say;
   readonly #top: BytePath;
   readonly #settledMs: number;
   /** By path, which ends in a slash for a directory. */
@@ -56,10 +65,16 @@ export class KnownTree implements WalkWitness {
   #ruleBytes = 0;
   #isPlain = true;
 
-  constructor(directory: BytePath, { ignoresCase, settledMs }: { ignoresCase: boolean; settledMs: number }) {
+  constructor(directory: BytePath, { ignoresCase, say, settledMs }: KnownTreeOptions) {
     this.#top = `${directory}/`;
     this.ignoresCase = ignoresCase;
+    this.say = say;
     this.#settledMs = settledMs;
+  }
+
+  /** Whether the rules around it are what they were. */
+  isStill(tree: PlainTree | undefined): boolean {
+    return tree?.level.ignoresCase === this.ignoresCase && tree.say === this.say;
   }
 
   get telling(): Telling[] {
@@ -105,7 +120,7 @@ export class KnownTree implements WalkWitness {
     addEnding(this.#entered, name);
     if (path !== this.#top && tellingNames.includes(name)) this.#telling.add(path);
     else if (path !== this.#top && (isSuspect(`${name}/`) || oddNames.some(has))) this.#isPlain = false;
-    else if (has('.gitignore')) this.#addIgnoreFile(`${path}.gitignore`);
+    else if (this.say !== 'nothing' && has('.gitignore')) this.#addIgnoreFile(`${path}.gitignore`);
     this.#limit();
   }
 
@@ -164,7 +179,7 @@ export class KnownTree implements WalkWitness {
   }
 
   #copy(): KnownTree {
-    const options = { ignoresCase: this.ignoresCase, settledMs: this.#settledMs };
+    const options = { ignoresCase: this.ignoresCase, say: this.say, settledMs: this.#settledMs };
     const copy = new KnownTree(this.#top.slice(0, -1), options);
     for (const [path, identity] of this.#seen) copy.#seen.set(path, identity);
     for (const path of this.#telling) copy.#telling.add(path);
@@ -215,7 +230,7 @@ export class KnownTree implements WalkWitness {
   }
 
   #hasSay(directory: BytePath, { name }: Dirent): boolean {
-    if (name === '.gitignore') return !this.#seen.has(directory + name);
+    if (name === '.gitignore') return this.say !== 'nothing' && !this.#seen.has(directory + name);
     return oddNames.includes(name) && directory !== this.#top;
   }
 

@@ -357,12 +357,72 @@ test.skipIf(isWindows)('a tree that is odd is looked at less and less often', as
   expect((await search(root, known)).how).toBe('learned');
 });
 
-test.skipIf(isWindows)('a tree outside a repository is never left to ripgrep alone', async () => {
-  const root = tempDirectory({ '.gitignore': 'a.txt\n', 'a.txt': 'needle' });
+test.skipIf(isWindows)('a tree outside a repository is known, ignore files and all, until there is one', async () => {
+  const root = tempDirectory({
+    '.gitignore': 'a.txt\n',
+    'a.txt': 'needle',
+    'sub/.gitignore': oddRule,
+    'sub/x.txt': 'needle',
+  });
   const known = new WatchedTrees();
-  for (let round = 0; round < 2; round++)
-    expect(await search(root, known)).toMatchObject({ how: 'other', answer: { found: ['a.txt:1'] } });
+  const found = ['a.txt:1', 'sub/x.txt:1'];
+  expect(await search(root, known)).toMatchObject({ how: 'learned', answer: { found } });
+  put({ 'new/.gitignore': '*\n', 'new/y.txt': 'needle' })(root);
+  expect(await search(root, known)).toMatchObject({
+    how: 'known',
+    answer: { found: ['a.txt:1', 'new/y.txt:1', 'sub/x.txt:1'] },
+  });
+  put({ 'new/.git/HEAD': 'ref: x' })(root);
+  expect(await search(root, known)).toMatchObject({ how: 'odd', answer: { found } });
+  rmSync(join(root, 'new'), { recursive: true });
+  const anew = new WatchedTrees();
+  await search(root, anew);
+  put({ '.git/HEAD': 'ref: x' })(root);
+  for (let round = 0; round < 3; round++)
+    expect((await search(root, anew, { glob: undefined })).answer.found).toEqual(['sub/x.txt:1']);
 });
+
+test.skipIf(isWindows)(
+  'a directory that git ignores is known when it is named, until something above has a say',
+  async () => {
+    const root = tempDirectory({
+      '.git/HEAD': 'ref: x',
+      '.gitignore': 'build/\n',
+      'build/.gitignore': 'x.txt\n',
+      'build/a.txt': 'needle',
+      'build/x.txt': 'needle',
+      'build/sub/b.txt': 'needle',
+      'build/sub/x.txt': 'needle',
+    });
+    const [place, known] = [join(root, 'build'), new WatchedTrees()];
+    const again = (directory = place, glob: string | undefined = '*.txt') =>
+      search(directory, known, { rules: new IgnoreRules([root]), glob });
+    for (const how of ['learned', 'known'])
+      expect(await again()).toMatchObject({ how, answer: { found: ['a.txt:1', 'sub/b.txt:1'] } });
+    put({ 'build/new/x.txt': 'needle', 'build/new/c.txt': 'needle' })(root);
+    const found = ['a.txt:1', 'new/c.txt:1', 'sub/b.txt:1'];
+    expect(await again()).toMatchObject({ how: 'known', answer: { found } });
+    // What holds in a directory when all above it is searched also holds when it is named.
+    expect(await again(join(place, 'sub'))).toMatchObject({ how: 'other', answer: { found: ['b.txt:1'] } });
+    put({ '.gitignore': 'a.txt\n' })(root);
+    expect(await again()).toMatchObject({ how: 'odd', answer: { found: found.slice(1) } });
+  },
+);
+
+test.skipIf(isWindows)(
+  'a repository in a directory that git ignores is seen as one, with whatever was known',
+  async () => {
+    const root = tempDirectory({ '.git/HEAD': 'ref: x', '.gitignore': 'build/\n', 'build/.gitignore': 'x.txt\n' });
+    put({ 'build/in/.git/HEAD': 'ref: x', 'build/in/x.txt': 'needle', 'build/x.txt': 'needle' })(root);
+    const known = new WatchedTrees();
+    const again = (path: string, glob?: string) =>
+      search(join(root, path), known, { rules: new IgnoreRules([root]), glob });
+    for (const glob of ['*.txt', undefined, undefined])
+      expect((await again('build', glob)).answer.found).toEqual(['in/x.txt:1']);
+    for (const how of ['learned', 'known'])
+      expect(await again('build/in', '*.txt')).toMatchObject({ how, answer: { found: ['x.txt:1'] } });
+  },
+);
 
 test.skipIf(isWindows)('a tree that is only a part of a repository is never left to ripgrep alone', async () => {
   const root = tempDirectory({
@@ -441,7 +501,8 @@ test.skipIf(isWindows)(`${trees} random trees stay known while they change`, { t
     const root = plantTree(usualSeed + tree);
     const random = randomBelow(usualSeed + tree);
     const known = new WatchedTrees();
-    if (tree % 4 > 0) makePlain(root);
+    if (tree % 4 > 0) makePlain(root, { isRepository: tree % 4 > 1 });
+    if (tree % 4 > 2) writeFileSync(join(root, '.gitignore'), '\nb/\n', { flag: 'a' });
     for (let round = 0; round < 4; round++) {
       const glob = ['*.txt', '*.log', '*.{txt,py}', undefined, undefined][random(5)];
       for (const path of [root, join(root, 'b')]) {
@@ -461,10 +522,13 @@ test.skipIf(isWindows)(`${trees} random trees stay known while they change`, { t
   expect(fast).toBeGreaterThan(trees / 4);
 });
 
-/** Most repositories are like this, and few of the trees that are planted. */
-function makePlain(root: string): void {
-  execFileSync('git', ['init', '-q', root]);
-  writeFileSync(join(root, '.git/info/exclude'), '');
+/** Most trees are like this, and few of those that are planted. */
+function makePlain(root: string, { isRepository }: { isRepository: boolean }): void {
+  rmSync(join(root, '.git'), { recursive: true, force: true });
+  if (isRepository) {
+    execFileSync('git', ['init', '-q', root]);
+    writeFileSync(join(root, '.git/info/exclude'), '');
+  }
   const odd = ['nested', '.ssh', 'Library', '.jj', '.latheignore'].flatMap((name) => ['-o', '-name', name]).slice(1);
   execFileSync('find', [root, '(', ...odd, ')', '-prune', '-exec', 'rm', '-r', '{}', '+']);
   for (const path of pathsIn(root).filter((name) => name.endsWith('/.gitignore'))) {

@@ -1,5 +1,6 @@
 import type { BytePath } from './byte-path.js';
 import { KnownTree } from './known-tree.js';
+import type { PlainTree } from './plain-tree.js';
 
 const maxTrees = 4;
 /** Clocks of file systems tick now and then: what changed this short before it was looked at may do so again unnoticed. */
@@ -7,7 +8,7 @@ const defaultSettledMs = 2000;
 /** Searches until a tree that ripgrep could not be left alone with is looked at again, at most. */
 const maxPatience = 64;
 
-/** The repositories searched last, if they are such that ripgrep can be left alone with them. */
+/** The trees searched last, if they are such that ripgrep can be left alone with them. */
 export class KnownTrees {
   /** The last ones last. */
   readonly #trees = new Map<BytePath, KnownTree>();
@@ -29,14 +30,16 @@ export class KnownTrees {
    */
   begin(
     directory: BytePath,
-    level: () => { ignoresCase: boolean } | undefined,
+    fitTree: () => PlainTree | undefined,
     { canWait }: { canWait: boolean },
   ): KnownTree | undefined {
     const waiting = this.#waiting.get(directory);
     if (waiting === undefined && canWait) this.#wait(directory, 1);
     if (waiting === undefined ? canWait : ++waiting.searches < waiting.patience) return undefined;
-    const rules = level();
-    return rules && new KnownTree(directory, { ignoresCase: rules.ignoresCase, settledMs: this.#settledMs });
+    const tree = fitTree();
+    if (tree === undefined) return undefined;
+    const { ignoresCase } = tree.level;
+    return new KnownTree(directory, { ignoresCase, say: tree.say, settledMs: this.#settledMs });
   }
 
   keep(directory: BytePath, tree: KnownTree): void {

@@ -13,6 +13,20 @@ export interface PlainTree {
   /** Its path, as ripgrep is given it. */
   argument: string;
   level: IgnoreLevel;
+  say: Say;
+}
+
+/**
+ * What has a say in a tree: no rules of git; only `.gitignore` files in it, when it is part of a repository or all of one;
+ * also the excludes of a repository; or anything.
+ */
+export type Say = 'nothing' | 'part' | 'repository' | 'excludes' | 'above';
+
+function sayIn({ isInRepository, hasGitRulesAbove, repository }: IgnoreLevel, path: BytePath): Say {
+  if (!isInRepository) return 'nothing';
+  if (hasGitRulesAbove) return 'above';
+  if (repository?.directory !== `${path}/`) return 'part';
+  return repository.hasExcludes ? 'excludes' : 'repository';
 }
 
 /** The tree to search; `undefined` when there is anything special about it. */
@@ -23,8 +37,8 @@ export function plainTree(job: SearchJob): PlainTree | undefined {
     return undefined;
   const { notes } = job.found;
   const level = rules.in(path, (file, reason) => notes.add(unusedIgnoreFiles, file, reason));
-  const isSpecial = level.ignoredBy !== undefined || level.hasAgentRules || notes.has(unusedIgnoreFiles);
-  return isSpecial ? undefined : { argument, level };
+  const isSpecial = level.ignoredBy === 'agent' || level.hasAgentRules || notes.has(unusedIgnoreFiles);
+  return isSpecial ? undefined : { argument, level, say: sayIn(level, path) };
 }
 
 function isSpecialSearch({ options, isSecretPlace }: SearchJob): boolean {
@@ -57,15 +71,8 @@ export const walkFlags = [
   `--glob=!${tempPrefix}*`,
 ];
 
-/** For a tree that is all of a repository: nothing above it has a say. */
-const nothingAbove = ['--no-ignore-parent'];
-/** The same for one in which only `.gitignore` files have a say. */
-export const onlyInside = [...nothingAbove, '--no-ignore-exclude'];
-
-export function insideFlags({ repository }: IgnoreLevel, path: BytePath): readonly string[] {
-  if (repository?.directory !== `${path}/`) return [];
-  return repository.hasExcludes ? nothingAbove : onlyInside;
-}
+export const nothingAbove = '--no-ignore-parent';
+export const noExcludes = '--no-ignore-exclude';
 
 export function caseFlags({ ignoresCase }: Pick<IgnoreLevel, 'ignoresCase'>): string[] {
   return ignoresCase ? ['--ignore-file-case-insensitive'] : [];

@@ -2,7 +2,7 @@ import { existsSync, lstatSync } from 'node:fs';
 import { setTimeout as setTimer } from 'node:timers';
 import { type BytePath, systemPath } from './byte-path.js';
 import type { IgnoreLevel } from './ignore-rules.js';
-import { caseFlags, insideFlags, type PlainTree, plainTree, walkFlags } from './plain-tree.js';
+import { caseFlags, noExcludes, nothingAbove, type PlainTree, type Say, walkFlags } from './plain-tree.js';
 import { otherProblems } from './ripgrep-error.js';
 import { type SearchJob, searchFlags } from './search-job.js';
 import { withoutSecretsFlag } from './secret-files.js';
@@ -18,7 +18,9 @@ import { type LeftOut, searchLeft } from './walked-search.js';
  * searched afterwards. Returns false when the answer cannot be relied on, and then `job.found` is of no use.
  */
 export async function searchTree(job: SearchJob): Promise<boolean> {
-  const tree = plainTree(job);
+  const tree = job.plainTree();
+  // Ripgrep would take what hides the tree for rules about what is in it.
+  if (tree?.level.ignoredBy !== undefined && (tree.say === 'part' || tree.say === 'above')) return false;
   return tree !== undefined && new TreeSearch(job, tree).run();
 }
 
@@ -27,11 +29,21 @@ const patienceMs = 2000;
 /** More than this left out against our rules is a tree that we walk faster ourselves. */
 const maxLeft = 1000;
 
+/** There may be repositories inside, of which ripgrep has to see that they are such. */
+const ruleFlags: Record<Say, readonly string[]> = {
+  nothing: [],
+  part: [],
+  repository: [nothingAbove, noExcludes],
+  excludes: [nothingAbove],
+  above: [],
+};
+
 class TreeSearch {
   readonly #job: SearchJob;
   readonly #argument: string;
   readonly #directory: BytePath;
   readonly #level: IgnoreLevel;
+  readonly #say: Say;
   readonly #visible: VisiblePaths;
   readonly #left: LeftOut[] = [];
   readonly #log: SkippedEntries;
@@ -42,12 +54,13 @@ class TreeSearch {
   /** A repository inside has another idea of case, and ripgrep one for all. */
   #isMixed = false;
 
-  constructor(job: SearchJob, { argument, level }: PlainTree) {
+  constructor(job: SearchJob, { argument, level, say }: PlainTree) {
     this.#job = job;
     this.#argument = argument;
     this.#directory = job.options.path;
     this.#visible = new VisiblePaths(this.#directory, () => level);
     this.#level = level;
+    this.#say = say;
     // Elsewhere ripgrep obeys `.gitignore` files that git knows nothing of, such as those of Jujutsu.
     const options = { knowsPlainRules: level.isInRepository, ignoresCase: level.ignoresCase };
     this.#log = new SkippedEntries((path) => this.#checkSkipped(path), options);
@@ -74,8 +87,8 @@ class TreeSearch {
   async #search(): Promise<void> {
     const { ripgrep, options, found } = this.#job;
     const output = visibleOutput(this.#visible, found);
-    const ruleFlags = [...insideFlags(this.#level, this.#directory), ...caseFlags(this.#level)];
-    const flags = [...searchFlags(this.#job), ...walkFlags, ...ruleFlags, withoutSecretsFlag];
+    const rules = [...ruleFlags[this.#say], ...caseFlags(this.#level)];
+    const flags = [...searchFlags(this.#job), ...walkFlags, ...rules, withoutSecretsFlag];
     const args = ['--debug', ...flags, '-e', options.pattern, '--', this.#argument];
     const code = await ripgrep.run(args, {
       signal: this.#signal,
