@@ -2,6 +2,7 @@ import { type Dirent, lstatSync, type Stats } from 'node:fs';
 import { type BytePath, systemPath } from './byte-path.js';
 import { directoryParts } from './directory-parts.js';
 import { maxIgnoreFile } from './ignore-rules.js';
+import { keptShapes } from './kept-shapes.js';
 import { hasOnlyPlainRules, rulesProblem } from './plain-rules.js';
 import type { PlainTree, Say } from './plain-tree.js';
 import { isSuspect, secretFiles, tellingNames } from './secret-files.js';
@@ -56,7 +57,7 @@ export class KnownTree implements WalkWitness {
   readonly #top: BytePath;
   readonly #settledMs: number;
   /** By path, which ends in a slash for a directory. */
-  readonly #seen = new Map<BytePath, Identity>();
+  readonly #seen = new Map<BytePath, Identity | undefined>();
   /** The outermost ones; what is in them does not matter here. */
   readonly #telling = new Set<BytePath>();
   /** What the names of files that a rule hides end in, and those of directories. */
@@ -139,18 +140,18 @@ export class KnownTree implements WalkWitness {
     const path = directory + name;
     if (tellingNames.includes(name)) {
       this.#telling.add(path);
-      this.#seen.set(path, '');
+      this.#seen.set(path, undefined);
     } else if (secretFiles(directory, [name]).length > 0) this.#isPlain = false;
     this.#limit();
   }
 
   #addIgnoreFile(path: BytePath): void {
     const stat = lookAt(path);
-    const identity = stat === undefined || stat === 'unknown' ? '' : this.#identityOf(stat);
+    const identity = stat === undefined || stat === 'unknown' ? undefined : this.#identityOf(stat);
     const rules = plainRules(path);
     this.#seen.set(path, identity);
     this.#ruleBytes += rules?.length ?? 0;
-    if (identity === '' || rules === undefined) this.#isPlain = false;
+    if (identity === undefined || rules === undefined) this.#isPlain = false;
   }
 
   #limit(): void {
@@ -158,8 +159,8 @@ export class KnownTree implements WalkWitness {
     if (isLarge) this.#isPlain = false;
   }
 
-  #identityOf({ ino, ctimeMs }: Stats): Identity {
-    return ctimeMs < Date.now() - this.#settledMs ? `${ino} ${ctimeMs}` : '';
+  #identityOf({ ino, ctimeMs }: Stats): Identity | undefined {
+    return ctimeMs < Date.now() - this.#settledMs ? { ino, ctimeMs } : undefined;
   }
 
   /** The tree as it is now; `undefined` when ripgrep cannot be left alone with it any more. */
@@ -190,13 +191,13 @@ export class KnownTree implements WalkWitness {
   }
 
   /** What has become of something that was seen; the new state of a directory that has changed. */
-  #compare(path: BytePath, identity: Identity): 'same' | 'gone' | 'odd' | Stats {
+  #compare(path: BytePath, identity: Identity | undefined): 'same' | 'gone' | 'odd' | Stats {
     const isDirectory = path.endsWith('/');
     const stat = lookAt(isDirectory ? path.slice(0, -1) : path);
     if (stat === 'unknown') return 'odd';
     if (stat === undefined) return this.#mayGo(path) ? 'gone' : 'odd';
     if (isDirectory ? !stat.isDirectory() : !stat.isFile()) return 'odd';
-    if (this.#telling.has(path) || (identity !== '' && this.#identityOf(stat) === identity)) return 'same';
+    if (this.#telling.has(path) || (identity?.ino === stat.ino && identity.ctimeMs === stat.ctimeMs)) return 'same';
     return isDirectory ? stat : 'odd';
   }
 
@@ -252,13 +253,18 @@ export class KnownTree implements WalkWitness {
   }
 }
 
-/** Empty for what may change without a sign of it. */
-type Identity = string;
+/** By which a directory or file is known as the one it was; `undefined` for what may change without a sign of it. */
+interface Identity {
+  ino: number;
+  ctimeMs: number;
+}
 
 /** `undefined` when there is nothing, `unknown` when the system does not say. */
 function lookAt(path: BytePath): Stats | 'unknown' | undefined {
   try {
-    return lstatSync(systemPath(path), { throwIfNoEntry: false });
+    const stat = lstatSync(systemPath(path), { throwIfNoEntry: false });
+    keptShapes.stat = stat;
+    return stat;
   } catch {
     return 'unknown';
   }
