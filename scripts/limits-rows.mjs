@@ -119,7 +119,7 @@ export const fixed = {
       'Bytes of one line of what ripgrep says it leaves out; longer, and Lathe walks the tree itself',
     ],
     ['core/src/files/skipped-entries.ts', 'maxErrors', 'Bytes kept of its errors beside them'],
-    ['core/src/files/known-trees.ts', 'maxTrees', 'Repositories remembered for the next search'],
+    ['core/src/files/known-trees.ts', 'maxTrees', 'Trees remembered for the next search'],
     ['core/src/files/known-tree.ts', 'maxEntries', 'Directories and ignore files of one that is remembered'],
     ['core/src/files/known-tree.ts', 'maxRuleBytes', 'Bytes of its ignore files, all together'],
     ['core/src/files/plain-rules.ts', 'maxPlainBytes', 'Bytes of one of them'],
