@@ -17,7 +17,9 @@ const largeDirectory = 64 << 10;
 export function* directoryParts(path: BytePath, size = statSync(systemPath(path)).size): Generator<DirectoryPart> {
   const where = systemPath(path);
   if (size <= largeDirectory) {
-    yield { entries: readdirSync(where, { withFileTypes: true, encoding: 'latin1' }), isComplete: true };
+    const entries = readdirSync(where, { withFileTypes: true, encoding: 'latin1' });
+    keptShapes.entry = entries[0] ?? keptShapes.entry;
+    yield { entries, isComplete: true };
     return;
   }
   const handle = opendirSync(where, { encoding: 'latin1', bufferSize: 1024 });
@@ -29,7 +31,7 @@ export function* directoryParts(path: BytePath, size = statSync(systemPath(path)
         if (entries.push(entry) === partSize) break;
       }
       isComplete = entries.length < partSize;
-      keptShapes.entry = entries[0];
+      keptShapes.entry = entries[0] ?? keptShapes.entry;
       yield { entries, isComplete };
     }
   } finally {

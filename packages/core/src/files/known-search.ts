@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { FileGlob } from './file-glob.js';
 import type { KnownTree } from './known-tree.js';
-import { caseFlags, noExcludes, nothingAbove, type PlainTree, walkFlags } from './plain-tree.js';
+import { caseFlags, noExcludes, nothingAbove, type PlainTree, plainTree, walkFlags } from './plain-tree.js';
 import { backupEnding } from './protected-paths.js';
 import { argumentFor } from './rg-batch.js';
 import { otherProblems } from './ripgrep-error.js';
@@ -20,10 +20,11 @@ import { searchLeft } from './walked-search.js';
 export async function searchKnownTree(job: SearchJob): Promise<boolean> {
   const { known: trees, path } = job.options;
   if (trees === undefined || !isOfUse(job.glob) || argumentFor(path) === undefined) return false;
+  const fit = once(() => fitTree(job));
   const remembered = trees.get(path);
-  const tree = remembered ?? trees.begin(path, () => fitTree(job), { canWait: job.glob === undefined });
+  const tree = remembered ?? trees.begin(path, fit, { canWait: job.glob === undefined });
   if (tree === undefined) return false;
-  const search = new KnownSearch(job, { tree, isRemembered: remembered !== undefined });
+  const search = new KnownSearch(job, { tree, fit, isRemembered: remembered !== undefined });
   const { outcome, tree: now } = await search.run();
   if (outcome === 'odd') trees.forget(path);
   if (now === undefined) return false;
@@ -46,13 +47,15 @@ function mayEndSecret(ending: string): boolean {
 }
 
 /** A tree in which nothing has a say but the `.gitignore` files in it. */
-function fitTree({ plainTree }: SearchJob): PlainTree | undefined {
-  const tree = plainTree();
-  return tree?.say === 'excludes' || tree?.say === 'above' ? undefined : tree;
+function fitTree(job: SearchJob): PlainTree | undefined {
+  const tree = plainTree(job);
+  return tree !== undefined && ['nothing', 'part', 'repository'].includes(tree.say) ? tree : undefined;
 }
 
 interface Surroundings {
   tree: KnownTree;
+  /** What is there now. */
+  fit: () => PlainTree | undefined;
   isRemembered: boolean;
 }
 
@@ -67,6 +70,7 @@ class KnownSearch {
   readonly #job: SearchJob;
   readonly #signal: AbortSignal;
   readonly #tree: KnownTree;
+  readonly #fit: () => PlainTree | undefined;
   readonly #isRemembered: boolean;
   readonly #visible: VisiblePaths;
   readonly #names: readonly string[];
@@ -75,14 +79,15 @@ class KnownSearch {
   /** The tree as it is now. */
   #now: KnownTree | undefined;
 
-  constructor(job: SearchJob, { tree, isRemembered }: Surroundings) {
+  constructor(job: SearchJob, { tree, fit, isRemembered }: Surroundings) {
     this.#job = job;
     this.#signal = AbortSignal.any([job.signal, this.#stop.signal]);
     this.#tree = tree;
+    this.#fit = fit;
     this.#isRemembered = isRemembered;
     this.#visible = new VisiblePaths(
       job.options.path,
-      () => fitTree(job)?.level,
+      () => fit()?.level,
       (path) => this.#now?.has(path) ?? isThere(path),
     );
     this.#names = job.glob?.names ?? [];
@@ -111,7 +116,7 @@ class KnownSearch {
   }
 
   async #check(searching: Promise<void>): Promise<void> {
-    this.#now = this.#tree.isStill(fitTree(this.#job)) ? await this.#treeNow(searching) : undefined;
+    this.#now = this.#tree.isStill(this.#fit()) ? await this.#treeNow(searching) : undefined;
     if (this.#now === undefined) this.#stop.abort();
   }
 
@@ -127,7 +132,7 @@ class KnownSearch {
     const { ripgrep, options, found } = this.#job;
     const output = visibleOutput(this.#visible, found);
     const complaints = visibleComplaints(this.#visible, found);
-    const rules = [...ruleFlags(this.#tree), ...caseFlags(this.#tree)];
+    const rules = [...knownFlags(this.#tree), ...caseFlags(this.#tree)];
     const flags = [...searchFlags(this.#job), ...this.#filters(), ...walkFlags, ...rules, ...withoutTelling];
     const args = [...flags, '-e', options.pattern, '--', argumentFor(options.path) ?? ''];
     const code = await ripgrep.run(args, {
@@ -154,8 +159,13 @@ class KnownSearch {
 const learnAfterMs = 100;
 
 /** There is no repository inside, nor does anything outside have a say. */
-function ruleFlags({ say }: KnownTree): string[] {
+function knownFlags({ say }: KnownTree): string[] {
   return say === 'nothing' ? ['--no-ignore'] : [nothingAbove, noExcludes, '--no-require-git'];
 }
 
 const withoutTelling = tellingNames.map((name) => `--glob=!${name}`);
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}

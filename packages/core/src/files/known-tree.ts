@@ -52,7 +52,7 @@ export interface CatchUp extends TreeWalk {
 export class KnownTree implements WalkWitness {
   /** Whether the rules were taken for letters in any case. */
   readonly ignoresCase: boolean;
-  /** What had one. */
+  /** Which rules had a say. */
   readonly say: Say;
   readonly #top: BytePath;
   readonly #settledMs: number;

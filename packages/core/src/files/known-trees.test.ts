@@ -424,22 +424,48 @@ test.skipIf(isWindows)(
   },
 );
 
-test.skipIf(isWindows)('a tree that is only a part of a repository is never left to ripgrep alone', async () => {
-  const root = tempDirectory({
-    '.git/HEAD': 'ref: x',
-    '.gitignore': '.config/\n',
-    'a/x.txt': 'needle',
-    'a/.config/y.txt': 'needle',
-  });
-  const [place, known] = [join(root, 'a'), new WatchedTrees()];
-  const again = () => search(place, known, { rules: new IgnoreRules([root]) });
-  for (let round = 0; round < 2; round++)
-    expect(await again()).toMatchObject({ how: 'other', answer: { found: ['x.txt:1'] } });
-  put({ 'a/.git/HEAD': 'ref: x' })(root);
-  for (const how of ['learned', 'known'])
-    expect(await again()).toMatchObject({ how, answer: { found: ['.config/y.txt:1', 'x.txt:1'] } });
-  rmSync(join(root, 'a/.git'), { recursive: true });
-  expect(await again()).toMatchObject({ how: 'odd', answer: { found: ['x.txt:1'] } });
+test.skipIf(isWindows)(
+  'a part of a repository over which rules have a say is never left to ripgrep alone',
+  async () => {
+    const root = tempDirectory({
+      '.git/HEAD': 'ref: x',
+      '.gitignore': '.config/\n',
+      'a/x.txt': 'needle',
+      'a/.config/y.txt': 'needle',
+    });
+    const [place, known] = [join(root, 'a'), new WatchedTrees()];
+    const again = () => search(place, known, { rules: new IgnoreRules([root]) });
+    for (let round = 0; round < 2; round++)
+      expect(await again()).toMatchObject({ how: 'other', answer: { found: ['x.txt:1'] } });
+    put({ 'a/.git/HEAD': 'ref: x' })(root);
+    for (const how of ['learned', 'known'])
+      expect(await again()).toMatchObject({ how, answer: { found: ['.config/y.txt:1', 'x.txt:1'] } });
+    rmSync(join(root, 'a/.git'), { recursive: true });
+    expect(await again()).toMatchObject({ how: 'odd', answer: { found: ['x.txt:1'] } });
+  },
+);
+
+test.skipIf(isWindows)('in the directory of a repository itself no rules hold', async () => {
+  const root = tempDirectory({ '.git/HEAD': 'ref: x', '.git/x.txt': 'needle', '.git/.gitignore': 'x.txt\n' });
+  const known = new WatchedTrees();
+  for (const glob of ['*.txt', '*.txt', undefined, undefined])
+    expect((await search(join(root, '.git'), known, { glob })).answer.found).toEqual(['x.txt:1']);
+});
+
+test.skipIf(isWindows).each([
+  ['are nearly too large together', 12, `${'#'.repeat(100_000)}\nhidden.txt\n`],
+  ['is too large', 1, `${'#'.repeat(200_000)}\nhidden.txt\n`],
+])('ignore files of which %s are read for each way to search anew', async (_, count, text) => {
+  const files = Array.from({ length: count }, (_, index): [string, string][] => [
+    [`d${index}/.latheignore`, text],
+    [`d${index}/hidden.txt`, 'needle'],
+    [`d${index}/shown.txt`, 'needle'],
+  ]);
+  const root = tempDirectory(Object.fromEntries(files.flat()));
+  const known = new WatchedTrees();
+  const { answer } = await search(root, undefined, { glob: undefined });
+  for (let round = 0; round < 3; round++)
+    expect((await search(root, known, { glob: undefined })).answer).toEqual(answer);
 });
 
 class RecordedRipgrep extends Ripgrep {

@@ -45,17 +45,21 @@ function isSpecialSearch({ options, isSecretPlace }: SearchJob): boolean {
   const { path, canRead, isOwnState, disregard = new Set() } = options;
   if (canRead !== undefined || isOwnState !== undefined || disregard.size > 0) return true;
   if (isSecretPlace || isSuspect(`${path}/`)) return true;
+  // In the directory of a repository itself, no rules hold.
+  if (`${path}/`.includes('/.git/')) return true;
   return process.platform === 'win32' || path === '/' || path.includes('\n');
 }
 
-/** Ripgrep opens the `.gitignore` of every directory above, in a repository or not; one that is a pipe, it waits for. */
 function hasTrapAbove(path: BytePath): boolean {
+  for (let slash = path.lastIndexOf('/'); slash >= 0; slash = slash === 0 ? -1 : path.lastIndexOf('/', slash - 1))
+    if (hasTrap(path.slice(0, slash + 1))) return true;
+  return false;
+}
+
+/** Ripgrep opens the `.gitignore` of every directory, in a repository or not; one that is a pipe, it waits for. */
+export function hasTrap(directory: BytePath): boolean {
   try {
-    for (let slash = path.lastIndexOf('/'); slash >= 0; slash = slash === 0 ? -1 : path.lastIndexOf('/', slash - 1)) {
-      const file = statSync(systemPath(`${path.slice(0, slash)}/.gitignore`), { throwIfNoEntry: false });
-      if (file?.isFile() === false) return true;
-    }
-    return false;
+    return statSync(systemPath(`${directory}.gitignore`), { throwIfNoEntry: false })?.isFile() === false;
   } catch {
     return true;
   }

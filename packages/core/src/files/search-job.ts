@@ -2,7 +2,6 @@ import type { BytePath } from './byte-path.js';
 import type { FileGlob } from './file-glob.js';
 import type { FoundLines } from './found-lines.js';
 import type { KnownTrees } from './known-trees.js';
-import type { PlainTree } from './plain-tree.js';
 import { outputFlags } from './rg-output.js';
 import type { Ripgrep } from './ripgrep.js';
 import type { Visibility } from './visibility.js';
@@ -39,8 +38,6 @@ export interface SearchJob {
   /** Aborted by the caller, by time, and when enough is found. */
   signal: AbortSignal;
   found: FoundLines;
-  /** The tree, if ripgrep may walk it. */
-  plainTree: () => PlainTree | undefined;
 }
 
 /** How ripgrep is to search and print, whatever it searches. */

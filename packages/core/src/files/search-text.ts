@@ -5,7 +5,6 @@ import { compileFileGlob } from './file-glob.js';
 import { FoundLines } from './found-lines.js';
 import { searchKnownTree } from './known-search.js';
 import { lineText } from './line-window.js';
-import { plainTree } from './plain-tree.js';
 import { secrecyOf } from './protected-paths.js';
 import type { RgLine } from './rg-output.js';
 import type { Ripgrep } from './ripgrep.js';
@@ -53,7 +52,6 @@ export async function searchText(ripgrep: Ripgrep, options: TextSearch): Promise
     isSecretPlace: secrecyOf(place) !== undefined || options.isOwnState?.(place) === true,
     signal: AbortSignal.any([options.signal, time, enough.signal]),
     found: nothing(),
-    plainTree: once(() => plainTree(job)),
   };
   try {
     if (options.kind === 'file') await searchFile(job, isHiddenFile(job) ? devNull : options.path);
@@ -108,9 +106,4 @@ async function resultOf({ found, options }: SearchJob, cut: FoundText['cut']): P
 
 function shownLine(line: RgLine): FoundLine {
   return { number: line.number, isMatch: line.isMatch, text: () => lineText(line) };
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
 }

@@ -159,6 +159,16 @@ test.skipIf(isWindows).each([
 });
 
 // RL08
+test.skipIf(isWindows)(
+  'a pipe in place of an ignore file outside a repository stops ripgrep, not the search',
+  async () => {
+    const root = tempDirectory({ 'a/x': 'needle', b: 'needle' });
+    execFileSync('mkfifo', [join(root, 'a/.gitignore')]);
+    expect(await search(root)).toMatchObject({ found: ['a/x:1:needle', 'b:1:needle'], notes: [] });
+  },
+);
+
+// RL08
 test.skipIf(isWindows)('a pipe in place of an ignore file above the place does not stop the search', async () => {
   const above = tempDirectory({ 'work/a/x': 'needle' });
   execFileSync('mkfifo', [join(above, '.gitignore')]);

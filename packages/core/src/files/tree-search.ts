@@ -2,7 +2,16 @@ import { existsSync, lstatSync } from 'node:fs';
 import { setTimeout as setTimer } from 'node:timers';
 import { type BytePath, systemPath } from './byte-path.js';
 import type { IgnoreLevel } from './ignore-rules.js';
-import { caseFlags, noExcludes, nothingAbove, type PlainTree, type Say, walkFlags } from './plain-tree.js';
+import {
+  caseFlags,
+  hasTrap,
+  noExcludes,
+  nothingAbove,
+  type PlainTree,
+  plainTree,
+  type Say,
+  walkFlags,
+} from './plain-tree.js';
 import { otherProblems } from './ripgrep-error.js';
 import { type SearchJob, searchFlags } from './search-job.js';
 import { withoutSecretsFlag } from './secret-files.js';
@@ -18,7 +27,7 @@ import { type LeftOut, searchLeft } from './walked-search.js';
  * searched afterwards. Returns false when the answer cannot be relied on, and then `job.found` is of no use.
  */
 export async function searchTree(job: SearchJob): Promise<boolean> {
-  const tree = job.plainTree();
+  const tree = plainTree(job);
   // Ripgrep would take what hides the tree for rules about what is in it.
   if (tree?.level.ignoredBy !== undefined && (tree.say === 'part' || tree.say === 'above')) return false;
   return tree !== undefined && new TreeSearch(job, tree).run();
@@ -126,6 +135,6 @@ class TreeSearch {
     // Ripgrep enters also what only our rules hide.
     const disregard = new Set(['git', 'agent'] as const);
     const visited = walk({ directory: this.#directory, rules, disregard, signal: this.#signal, notes });
-    for await (const { path } of visited) if (path !== '' && notes.has(unusedIgnoreFiles)) this.#stop.abort();
+    for await (const { path } of visited) if (hasTrap(path) || notes.has(unusedIgnoreFiles)) this.#stop.abort();
   }
 }

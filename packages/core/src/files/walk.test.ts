@@ -1,6 +1,8 @@
 import { renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, test, vi } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { toBytePath } from './byte-path.js';
 import { IgnoreRules } from './ignore-rules.js';
@@ -112,6 +114,22 @@ test('the event loop runs while a large tree is walked', async () => {
   };
   setImmediate(() => abort.abort('enough'));
   await expect(walked(root, { signal: abort.signal, canRead })).rejects.toBe('enough');
+});
+
+test('nothing of a walk is held after it', async () => {
+  const root = tempDirectory({ 'a/b': '', c: '' });
+  const walkOnce = async () => {
+    const canRead = () => true;
+    expect(await walked(root, { canRead })).toEqual(['a/b', 'c']);
+    return new WeakRef(canRead);
+  };
+  const held = await walkOnce();
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  await vi.waitFor(() => {
+    collect();
+    expect(held.deref() === undefined).toBe(true);
+  });
 });
 
 describe.skipIf(process.platform !== 'linux')('mounts', () => {

@@ -120,7 +120,7 @@ function* read(next: Pending, { options, notes, pending, slice }: Walking): Gene
       }
       const visit = { next, level, stat, options, pending };
       let part = nothingOf(next.path);
-      keptShapes.walk = { visit, part, slice };
+      keptShapes.walk = { part: nothingOf(''), slice };
       for (const entry of entries) {
         sortInto(part, entry, visit);
         if (!slice.tick()) continue;
