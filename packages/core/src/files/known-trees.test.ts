@@ -453,15 +453,12 @@ test.skipIf(isWindows)('in the directory of a repository itself no rules hold', 
 });
 
 test.skipIf(isWindows).each([
-  ['are nearly too large together', 12, `${'#'.repeat(100_000)}\nhidden.txt\n`],
-  ['is too large', 1, `${'#'.repeat(200_000)}\nhidden.txt\n`],
+  ['many are large', 12, `${'#'.repeat(100_000)}\nhidden.txt\n`],
+  ['one is too large', 1, `${'#'.repeat(200_000)}\nhidden.txt\n`],
 ])('ignore files of which %s are read for each way to search anew', async (_, count, text) => {
-  const files = Array.from({ length: count }, (_, index): [string, string][] => [
-    [`d${index}/.latheignore`, text],
-    [`d${index}/hidden.txt`, 'needle'],
-    [`d${index}/shown.txt`, 'needle'],
-  ]);
-  const root = tempDirectory(Object.fromEntries(files.flat()));
+  const root = tempDirectory();
+  for (let index = 0; index < count; index++)
+    put({ '.latheignore': text, 'hidden.txt': 'needle', 'shown.txt': 'needle' })(join(root, `d${index}`));
   const known = new WatchedTrees();
   const { answer } = await search(root, undefined, { glob: undefined });
   for (let round = 0; round < 3; round++)
