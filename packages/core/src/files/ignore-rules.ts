@@ -74,6 +74,12 @@ export interface Repository {
   hasExcludes: boolean;
 }
 
+/**
+ * Which rules of git have a say in a directory: none; only `.gitignore` files in it, when it is part of a repository or all
+ * of one; also the excludes of the repository; or those above it.
+ */
+export type GitSay = 'nothing' | 'part' | 'repository' | 'excludes' | 'above';
+
 /** Rules, and the way to the directory at hand from the one they are relative to; empty, or with a slash at the end. */
 interface ScopedRules {
   file: IgnoreFile;
@@ -132,9 +138,12 @@ export class IgnoreLevel {
     return this.#git !== undefined;
   }
 
-  /** Whether rules of git from outside this directory have a say. */
-  get hasGitRulesAbove(): boolean {
-    return this.#git?.some(({ way }) => way !== '') === true;
+  /** Which rules of git have a say in this directory. */
+  get say(): GitSay {
+    if (this.#git === undefined) return 'nothing';
+    if (this.#git.some(({ way }) => way !== '')) return 'above';
+    if (this.repository?.directory !== this.#path) return 'part';
+    return this.repository.hasExcludes ? 'excludes' : 'repository';
   }
 
   /** Whether a `.qwenignore` or `.latheignore` at or above this directory has a say. */

@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import type { FileGlob } from './file-glob.js';
+import type { IgnoreLevel } from './ignore-rules.js';
 import type { KnownTree } from './known-tree.js';
-import { caseFlags, noExcludes, nothingAbove, type PlainTree, plainTree, walkFlags } from './plain-tree.js';
+import { caseFlags, noExcludes, nothingAbove, plainTree, walkFlags } from './plain-tree.js';
 import { backupEnding } from './protected-paths.js';
 import { argumentFor } from './rg-batch.js';
 import { otherProblems } from './ripgrep-error.js';
@@ -20,11 +21,11 @@ import { searchLeft } from './walked-search.js';
 export async function searchKnownTree(job: SearchJob): Promise<boolean> {
   const { known: trees, path } = job.options;
   if (trees === undefined || !isOfUse(job.glob) || argumentFor(path) === undefined) return false;
-  const fit = once(() => fitTree(job));
+  const level = once(() => fitRules(job));
   const remembered = trees.get(path);
-  const tree = remembered ?? trees.begin(path, fit, { canWait: job.glob === undefined });
+  const tree = remembered ?? trees.begin(path, level, { canWait: job.glob === undefined });
   if (tree === undefined) return false;
-  const search = new KnownSearch(job, { tree, fit, isRemembered: remembered !== undefined });
+  const search = new KnownSearch(job, { tree, level, isRemembered: remembered !== undefined });
   const { outcome, tree: now } = await search.run();
   if (outcome === 'odd') trees.forget(path);
   if (now === undefined) return false;
@@ -46,16 +47,15 @@ function mayEndSecret(ending: string): boolean {
   return backupEnding.test(ending) || tellingNames.some((name) => name.endsWith(ending));
 }
 
-/** A tree in which nothing has a say but the `.gitignore` files in it. */
-function fitTree(job: SearchJob): PlainTree | undefined {
-  const tree = plainTree(job);
-  return tree !== undefined && ['nothing', 'part', 'repository'].includes(tree.say) ? tree : undefined;
+/** The rules of a tree in which nothing has a say but the `.gitignore` files in it. */
+function fitRules(job: SearchJob): IgnoreLevel | undefined {
+  const level = plainTree(job)?.level;
+  return level !== undefined && ['nothing', 'part', 'repository'].includes(level.say) ? level : undefined;
 }
 
 interface Surroundings {
   tree: KnownTree;
-  /** What is there now. */
-  fit: () => PlainTree | undefined;
+  level: () => IgnoreLevel | undefined;
   isRemembered: boolean;
 }
 
@@ -70,7 +70,7 @@ class KnownSearch {
   readonly #job: SearchJob;
   readonly #signal: AbortSignal;
   readonly #tree: KnownTree;
-  readonly #fit: () => PlainTree | undefined;
+  readonly #level: () => IgnoreLevel | undefined;
   readonly #isRemembered: boolean;
   readonly #visible: VisiblePaths;
   readonly #names: readonly string[];
@@ -79,17 +79,13 @@ class KnownSearch {
   /** The tree as it is now. */
   #now: KnownTree | undefined;
 
-  constructor(job: SearchJob, { tree, fit, isRemembered }: Surroundings) {
+  constructor(job: SearchJob, { tree, level, isRemembered }: Surroundings) {
     this.#job = job;
     this.#signal = AbortSignal.any([job.signal, this.#stop.signal]);
     this.#tree = tree;
-    this.#fit = fit;
+    this.#level = level;
     this.#isRemembered = isRemembered;
-    this.#visible = new VisiblePaths(
-      job.options.path,
-      () => fit()?.level,
-      (path) => this.#now?.has(path) ?? isThere(path),
-    );
+    this.#visible = new VisiblePaths(job.options.path, level, (path) => this.#now?.has(path) ?? isThere(path));
     this.#names = job.glob?.names ?? [];
     const isFiltered = this.#names.length > 0;
     this.#isByName = isFiltered && !tree.hidesSome(this.#names) && !tree.entersSome(this.#names);
@@ -116,7 +112,7 @@ class KnownSearch {
   }
 
   async #check(searching: Promise<void>): Promise<void> {
-    this.#now = this.#tree.isStill(this.#fit()) ? await this.#treeNow(searching) : undefined;
+    this.#now = this.#tree.isStill(this.#level()) ? await this.#treeNow(searching) : undefined;
     if (this.#now === undefined) this.#stop.abort();
   }
 

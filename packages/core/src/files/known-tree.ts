@@ -1,10 +1,9 @@
 import { type Dirent, lstatSync, type Stats } from 'node:fs';
 import { type BytePath, systemPath } from './byte-path.js';
 import { directoryParts } from './directory-parts.js';
-import { maxIgnoreFile } from './ignore-rules.js';
+import { type GitSay, type IgnoreLevel, maxIgnoreFile } from './ignore-rules.js';
 import { keptShapes } from './kept-shapes.js';
 import { hasOnlyPlainRules, rulesProblem } from './plain-rules.js';
-import type { PlainTree, Say } from './plain-tree.js';
 import { isSuspect, secretFiles, tellingNames } from './secret-files.js';
 import { Slice } from './slice.js';
 import { isThere, readSmallFile } from './small-file.js';
@@ -31,9 +30,7 @@ export interface Telling {
 /** How to walk a tree, or a part of it. */
 export type TreeWalk = Pick<WalkOptions, 'rules' | 'signal'>;
 
-interface KnownTreeOptions {
-  ignoresCase: boolean;
-  say: Say;
+interface KnownTreeOptions extends Pick<IgnoreLevel, 'ignoresCase' | 'say'> {
   settledMs: number;
 }
 
@@ -53,7 +50,7 @@ export class KnownTree implements WalkWitness {
   /** Whether the rules were taken for letters in any case. */
   readonly ignoresCase: boolean;
   /** Which rules had a say. */
-  readonly say: Say;
+  readonly say: GitSay;
   readonly #top: BytePath;
   readonly #settledMs: number;
   /** By path, which ends in a slash for a directory. */
@@ -74,8 +71,8 @@ export class KnownTree implements WalkWitness {
   }
 
   /** Whether the rules around it are what they were. */
-  isStill(tree: PlainTree | undefined): boolean {
-    return tree?.level.ignoresCase === this.ignoresCase && tree.say === this.say;
+  isStill(level: IgnoreLevel | undefined): boolean {
+    return level?.ignoresCase === this.ignoresCase && level.say === this.say;
   }
 
   get telling(): Telling[] {

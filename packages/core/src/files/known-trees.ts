@@ -1,6 +1,6 @@
 import type { BytePath } from './byte-path.js';
+import type { IgnoreLevel } from './ignore-rules.js';
 import { KnownTree } from './known-tree.js';
-import type { PlainTree } from './plain-tree.js';
 
 const maxTrees = 4;
 /** Clocks of file systems tick now and then: what changed this short before it was looked at may do so again unnoticed. */
@@ -30,16 +30,16 @@ export class KnownTrees {
    */
   begin(
     directory: BytePath,
-    fitTree: () => PlainTree | undefined,
+    rules: () => IgnoreLevel | undefined,
     { canWait }: { canWait: boolean },
   ): KnownTree | undefined {
     const waiting = this.#waiting.get(directory);
     if (waiting === undefined && canWait) this.#wait(directory, 1);
     if (waiting === undefined ? canWait : ++waiting.searches < waiting.patience) return undefined;
-    const tree = fitTree();
-    if (tree === undefined) return undefined;
-    const { ignoresCase } = tree.level;
-    return new KnownTree(directory, { ignoresCase, say: tree.say, settledMs: this.#settledMs });
+    const level = rules();
+    if (level === undefined) return undefined;
+    const { ignoresCase, say } = level;
+    return new KnownTree(directory, { ignoresCase, say, settledMs: this.#settledMs });
   }
 
   keep(directory: BytePath, tree: KnownTree): void {

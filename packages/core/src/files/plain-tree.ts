@@ -13,20 +13,6 @@ export interface PlainTree {
   /** Its path, as ripgrep is given it. */
   argument: string;
   level: IgnoreLevel;
-  say: Say;
-}
-
-/**
- * What has a say in a tree: no rules of git; only `.gitignore` files in it, when it is part of a repository or all of one;
- * also the excludes of a repository; or anything.
- */
-export type Say = 'nothing' | 'part' | 'repository' | 'excludes' | 'above';
-
-function sayIn({ isInRepository, hasGitRulesAbove, repository }: IgnoreLevel, path: BytePath): Say {
-  if (!isInRepository) return 'nothing';
-  if (hasGitRulesAbove) return 'above';
-  if (repository?.directory !== `${path}/`) return 'part';
-  return repository.hasExcludes ? 'excludes' : 'repository';
 }
 
 /** The tree to search; `undefined` when there is anything special about it. */
@@ -38,7 +24,7 @@ export function plainTree(job: SearchJob): PlainTree | undefined {
   const { notes } = job.found;
   const level = rules.in(path, (file, reason) => notes.add(unusedIgnoreFiles, file, reason));
   const isSpecial = level.ignoredBy === 'agent' || level.hasAgentRules || notes.has(unusedIgnoreFiles);
-  return isSpecial ? undefined : { argument, level, say: sayIn(level, path) };
+  return isSpecial ? undefined : { argument, level };
 }
 
 function isSpecialSearch({ options, isSecretPlace }: SearchJob): boolean {

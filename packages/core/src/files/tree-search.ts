@@ -1,17 +1,8 @@
 import { existsSync, lstatSync } from 'node:fs';
 import { setTimeout as setTimer } from 'node:timers';
 import { type BytePath, systemPath } from './byte-path.js';
-import type { IgnoreLevel } from './ignore-rules.js';
-import {
-  caseFlags,
-  hasTrap,
-  noExcludes,
-  nothingAbove,
-  type PlainTree,
-  plainTree,
-  type Say,
-  walkFlags,
-} from './plain-tree.js';
+import type { GitSay, IgnoreLevel } from './ignore-rules.js';
+import { caseFlags, hasTrap, noExcludes, nothingAbove, type PlainTree, plainTree, walkFlags } from './plain-tree.js';
 import { otherProblems } from './ripgrep-error.js';
 import { type SearchJob, searchFlags } from './search-job.js';
 import { withoutSecretsFlag } from './secret-files.js';
@@ -29,7 +20,7 @@ import { type LeftOut, searchLeft } from './walked-search.js';
 export async function searchTree(job: SearchJob): Promise<boolean> {
   const tree = plainTree(job);
   // Ripgrep would take what hides the tree for rules about what is in it.
-  if (tree?.level.ignoredBy !== undefined && (tree.say === 'part' || tree.say === 'above')) return false;
+  if (tree?.level.ignoredBy !== undefined && ['part', 'above'].includes(tree.level.say)) return false;
   return tree !== undefined && new TreeSearch(job, tree).run();
 }
 
@@ -39,7 +30,7 @@ const patienceMs = 2000;
 const maxLeft = 1000;
 
 /** There may be repositories inside, of which ripgrep has to see that they are such. */
-const ruleFlags: Record<Say, readonly string[]> = {
+const ruleFlags: Record<GitSay, readonly string[]> = {
   nothing: [],
   part: [],
   repository: [nothingAbove, noExcludes],
@@ -52,7 +43,6 @@ class TreeSearch {
   readonly #argument: string;
   readonly #directory: BytePath;
   readonly #level: IgnoreLevel;
-  readonly #say: Say;
   readonly #visible: VisiblePaths;
   readonly #left: LeftOut[] = [];
   readonly #log: SkippedEntries;
@@ -63,13 +53,12 @@ class TreeSearch {
   /** A repository inside has another idea of case, and ripgrep one for all. */
   #isMixed = false;
 
-  constructor(job: SearchJob, { argument, level, say }: PlainTree) {
+  constructor(job: SearchJob, { argument, level }: PlainTree) {
     this.#job = job;
     this.#argument = argument;
     this.#directory = job.options.path;
     this.#visible = new VisiblePaths(this.#directory, () => level);
     this.#level = level;
-    this.#say = say;
     // Elsewhere ripgrep obeys `.gitignore` files that git knows nothing of, such as those of Jujutsu.
     const options = { knowsPlainRules: level.isInRepository, ignoresCase: level.ignoresCase };
     this.#log = new SkippedEntries((path) => this.#checkSkipped(path), options);
@@ -96,7 +85,7 @@ class TreeSearch {
   async #search(): Promise<void> {
     const { ripgrep, options, found } = this.#job;
     const output = visibleOutput(this.#visible, found);
-    const rules = [...ruleFlags[this.#say], ...caseFlags(this.#level)];
+    const rules = [...ruleFlags[this.#level.say], ...caseFlags(this.#level)];
     const flags = [...searchFlags(this.#job), ...walkFlags, ...rules, withoutSecretsFlag];
     const args = ['--debug', ...flags, '-e', options.pattern, '--', this.#argument];
     const code = await ripgrep.run(args, {
