@@ -75,10 +75,10 @@ export interface Repository {
 }
 
 /**
- * Which rules of git have a say in a directory: none; only `.gitignore` files in it, when it is part of a repository or all
- * of one; also the excludes of the repository; or those above it.
+ * Where git's rules for a directory come from: none hold there; only from `.gitignore` files inside, of a directory in a
+ * repository or of a whole one; also from the repository's excludes; or from above.
  */
-export type GitSay = 'nothing' | 'part' | 'repository' | 'excludes' | 'above';
+export type GitRules = 'none' | 'inside' | 'repository' | 'excludes' | 'above';
 
 /** Rules, and the way to the directory at hand from the one they are relative to; empty, or with a slash at the end. */
 interface ScopedRules {
@@ -133,16 +133,10 @@ export class IgnoreLevel {
     return this.repository?.ignoresCase ?? false;
   }
 
-  /** Whether git's rules hold here. */
-  get isInRepository(): boolean {
-    return this.#git !== undefined;
-  }
-
-  /** Which rules of git have a say in this directory. */
-  get say(): GitSay {
-    if (this.#git === undefined) return 'nothing';
+  get gitRules(): GitRules {
+    if (this.#git === undefined) return 'none';
     if (this.#git.some(({ way }) => way !== '')) return 'above';
-    if (this.repository?.directory !== this.#path) return 'part';
+    if (this.repository?.directory !== this.#path) return 'inside';
     return this.repository.hasExcludes ? 'excludes' : 'repository';
   }
 

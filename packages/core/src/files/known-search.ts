@@ -50,7 +50,7 @@ function mayEndSecret(ending: string): boolean {
 /** The rules of a tree in which nothing has a say but the `.gitignore` files in it. */
 function fitRules(job: SearchJob): IgnoreLevel | undefined {
   const level = plainTree(job)?.level;
-  return level !== undefined && ['nothing', 'part', 'repository'].includes(level.say) ? level : undefined;
+  return level !== undefined && ['none', 'inside', 'repository'].includes(level.gitRules) ? level : undefined;
 }
 
 interface Surroundings {
@@ -155,8 +155,8 @@ class KnownSearch {
 const learnAfterMs = 100;
 
 /** There is no repository inside, nor does anything outside have a say. */
-function knownFlags({ say }: KnownTree): string[] {
-  return say === 'nothing' ? ['--no-ignore'] : [nothingAbove, noExcludes, '--no-require-git'];
+function knownFlags({ gitRules }: KnownTree): string[] {
+  return gitRules === 'none' ? ['--no-ignore'] : [nothingAbove, noExcludes, '--no-require-git'];
 }
 
 const withoutTelling = tellingNames.map((name) => `--glob=!${name}`);

@@ -1,7 +1,7 @@
 import { type Dirent, lstatSync, type Stats } from 'node:fs';
 import { type BytePath, systemPath } from './byte-path.js';
 import { directoryParts } from './directory-parts.js';
-import { type GitSay, type IgnoreLevel, maxIgnoreFile } from './ignore-rules.js';
+import { type GitRules, type IgnoreLevel, maxIgnoreFile } from './ignore-rules.js';
 import { keptShapes } from './kept-shapes.js';
 import { hasOnlyPlainRules, rulesProblem } from './plain-rules.js';
 import { isSuspect, secretFiles, tellingNames } from './secret-files.js';
@@ -30,7 +30,7 @@ export interface Telling {
 /** How to walk a tree, or a part of it. */
 export type TreeWalk = Pick<WalkOptions, 'rules' | 'signal'>;
 
-interface KnownTreeOptions extends Pick<IgnoreLevel, 'ignoresCase' | 'say'> {
+interface KnownTreeOptions extends Pick<IgnoreLevel, 'ignoresCase' | 'gitRules'> {
   settledMs: number;
 }
 
@@ -49,8 +49,8 @@ export interface CatchUp extends TreeWalk {
 export class KnownTree implements WalkWitness {
   /** Whether the rules were taken for letters in any case. */
   readonly ignoresCase: boolean;
-  /** Which rules had a say. */
-  readonly say: GitSay;
+  /** Where they came from. */
+  readonly gitRules: GitRules;
   readonly #top: BytePath;
   readonly #settledMs: number;
   /** By path, which ends in a slash for a directory. */
@@ -63,16 +63,16 @@ export class KnownTree implements WalkWitness {
   #ruleBytes = 0;
   #isPlain = true;
 
-  constructor(directory: BytePath, { ignoresCase, say, settledMs }: KnownTreeOptions) {
+  constructor(directory: BytePath, { ignoresCase, gitRules, settledMs }: KnownTreeOptions) {
     this.#top = `${directory}/`;
     this.ignoresCase = ignoresCase;
-    this.say = say;
+    this.gitRules = gitRules;
     this.#settledMs = settledMs;
   }
 
   /** Whether the rules around it are what they were. */
   isStill(level: IgnoreLevel | undefined): boolean {
-    return level?.ignoresCase === this.ignoresCase && level.say === this.say;
+    return level?.ignoresCase === this.ignoresCase && level.gitRules === this.gitRules;
   }
 
   get telling(): Telling[] {
@@ -118,7 +118,7 @@ export class KnownTree implements WalkWitness {
     addEnding(this.#entered, name);
     if (path !== this.#top && tellingNames.includes(name)) this.#telling.add(path);
     else if (path !== this.#top && (isSuspect(`${name}/`) || oddNames.some(has))) this.#isPlain = false;
-    else if (this.say !== 'nothing' && has('.gitignore')) this.#addIgnoreFile(`${path}.gitignore`);
+    else if (this.gitRules !== 'none' && has('.gitignore')) this.#addIgnoreFile(`${path}.gitignore`);
     this.#limit();
   }
 
@@ -177,7 +177,7 @@ export class KnownTree implements WalkWitness {
   }
 
   #copy(): KnownTree {
-    const options = { ignoresCase: this.ignoresCase, say: this.say, settledMs: this.#settledMs };
+    const options = { ignoresCase: this.ignoresCase, gitRules: this.gitRules, settledMs: this.#settledMs };
     const copy = new KnownTree(this.#top.slice(0, -1), options);
     for (const [path, identity] of this.#seen) copy.#seen.set(path, identity);
     for (const path of this.#telling) copy.#telling.add(path);
@@ -228,7 +228,7 @@ export class KnownTree implements WalkWitness {
   }
 
   #hasSay(directory: BytePath, { name }: Dirent): boolean {
-    if (name === '.gitignore') return this.say !== 'nothing' && !this.#seen.has(directory + name);
+    if (name === '.gitignore') return this.gitRules !== 'none' && !this.#seen.has(directory + name);
     return oddNames.includes(name) && directory !== this.#top;
   }
 

@@ -38,8 +38,8 @@ export class KnownTrees {
     if (waiting === undefined ? canWait : ++waiting.searches < waiting.patience) return undefined;
     const level = rules();
     if (level === undefined) return undefined;
-    const { ignoresCase, say } = level;
-    return new KnownTree(directory, { ignoresCase, say, settledMs: this.#settledMs });
+    const { ignoresCase, gitRules } = level;
+    return new KnownTree(directory, { ignoresCase, gitRules, settledMs: this.#settledMs });
   }
 
   keep(directory: BytePath, tree: KnownTree): void {

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync } from 'node:fs';
 import { setTimeout as setTimer } from 'node:timers';
 import { type BytePath, systemPath } from './byte-path.js';
-import type { GitSay, IgnoreLevel } from './ignore-rules.js';
+import type { GitRules, IgnoreLevel } from './ignore-rules.js';
 import { caseFlags, hasTrap, noExcludes, nothingAbove, type PlainTree, plainTree, walkFlags } from './plain-tree.js';
 import { otherProblems } from './ripgrep-error.js';
 import { type SearchJob, searchFlags } from './search-job.js';
@@ -20,7 +20,7 @@ import { type LeftOut, searchLeft } from './walked-search.js';
 export async function searchTree(job: SearchJob): Promise<boolean> {
   const tree = plainTree(job);
   // Ripgrep would take what hides the tree for rules about what is in it.
-  if (tree?.level.ignoredBy !== undefined && ['part', 'above'].includes(tree.level.say)) return false;
+  if (tree?.level.ignoredBy !== undefined && ['inside', 'above'].includes(tree.level.gitRules)) return false;
   return tree !== undefined && new TreeSearch(job, tree).run();
 }
 
@@ -30,9 +30,9 @@ const patienceMs = 2000;
 const maxLeft = 1000;
 
 /** There may be repositories inside, of which ripgrep has to see that they are such. */
-const ruleFlags: Record<GitSay, readonly string[]> = {
-  nothing: [],
-  part: [],
+const ruleFlags: Record<GitRules, readonly string[]> = {
+  none: [],
+  inside: [],
   repository: [nothingAbove, noExcludes],
   excludes: [nothingAbove],
   above: [],
@@ -60,7 +60,7 @@ class TreeSearch {
     this.#visible = new VisiblePaths(this.#directory, () => level);
     this.#level = level;
     // Elsewhere ripgrep obeys `.gitignore` files that git knows nothing of, such as those of Jujutsu.
-    const options = { knowsPlainRules: level.isInRepository, ignoresCase: level.ignoresCase };
+    const options = { knowsPlainRules: level.gitRules !== 'none', ignoresCase: level.ignoresCase };
     this.#log = new SkippedEntries((path) => this.#checkSkipped(path), options);
     this.#signal = AbortSignal.any([job.signal, this.#stop.signal]);
     this.#gitIsUnreported = existsSync(systemPath(`${this.#directory}/.git`));
@@ -85,7 +85,7 @@ class TreeSearch {
   async #search(): Promise<void> {
     const { ripgrep, options, found } = this.#job;
     const output = visibleOutput(this.#visible, found);
-    const rules = [...ruleFlags[this.#level.say], ...caseFlags(this.#level)];
+    const rules = [...ruleFlags[this.#level.gitRules], ...caseFlags(this.#level)];
     const flags = [...searchFlags(this.#job), ...walkFlags, ...rules, withoutSecretsFlag];
     const args = ['--debug', ...flags, '-e', options.pattern, '--', this.#argument];
     const code = await ripgrep.run(args, {
@@ -108,7 +108,7 @@ class TreeSearch {
 
   #checkSkipped(path: BytePath): void {
     if (path === `${this.#directory}/.git`) this.#gitIsUnreported = false;
-    if (path.endsWith('/.git') && this.#level.isInRepository)
+    if (path.endsWith('/.git') && this.#level.gitRules !== 'none')
       this.#isMixed ||= this.#visible.levelOf(path)?.ignoresCase === !this.#level.ignoresCase;
     const isVisibleAs = (isDirectory: boolean) => this.#visible.has(path, { isDirectory });
     if (!isVisibleAs(false) && !isVisibleAs(true)) return;

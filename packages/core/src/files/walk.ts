@@ -64,6 +64,7 @@ export async function* walk(options: WalkOptions): AsyncGenerator<WalkedDirector
   const path = directory === '/' ? '/' : `${directory}/`;
   const pending: Pending[] = [{ path, glob: options.glob, above: undefined, levelOf: () => level }];
   const slice = new Slice(signal);
+  keptShapes.walk = { part: nothingOf(''), slice };
   for (let next = takeNext(pending); next !== undefined; next = takeNext(pending)) {
     const mount = mounts.get(next.path.slice(0, -1));
     if (mount !== undefined) {
@@ -120,7 +121,6 @@ function* read(next: Pending, { options, notes, pending, slice }: Walking): Gene
       }
       const visit = { next, level, stat, options, pending };
       let part = nothingOf(next.path);
-      keptShapes.walk = { part: nothingOf(''), slice };
       for (const entry of entries) {
         sortInto(part, entry, visit);
         if (!slice.tick()) continue;
