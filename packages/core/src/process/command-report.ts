@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { ToolError, type ToolErrorType } from '../errors.js';
 import type { CommandResult, Ending } from './running-command.js';
-import type { SandboxRights } from './sandbox-rights.js';
+import type { Right, SandboxRights } from './sandbox-rights.js';
 
 export interface CommandReport {
   /** For the model. */
@@ -134,14 +134,17 @@ export function refuseBrokenSandbox({ ending, output }: CommandResult): void {
     throw new ToolError('sandbox_unavailable', `The sandbox could not start, nothing was run: ${text}`);
 }
 
-/** Which right of the sandbox a failed command seems to have lacked. */
-export function lackedRight({ ending, output }: CommandResult, rights: SandboxRights): keyof SandboxRights | undefined {
+/** Which right of the sandbox a failed command may have lacked, by what it printed: a guess, good for a hint only. */
+export function likelyMissingRight({ ending, output }: CommandResult, rights: SandboxRights): Right | undefined {
   if (ending.type === 'exit' && ending.code === 0) return undefined;
   const text = output.text();
-  if (/read-only file system|\bEROFS\b/i.test(text)) return rights.workspace ? 'files' : 'workspace';
-  if (networkFailures.test(text)) return 'network';
-  return credentialFailures.test(text) ? 'secrets' : undefined;
+  if (!rights.workspace && readOnlyFailures.test(text)) return 'workspace';
+  if (!rights.files && readOnlyFailures.test(text)) return 'files';
+  if (!rights.network && networkFailures.test(text)) return 'network';
+  return !rights.secrets && credentialFailures.test(text) ? 'secrets' : undefined;
 }
+
+const readOnlyFailures = /read-only file system|\bEROFS\b/i;
 
 const networkFailures =
   /could not resolve|temporary failure in name resolution|name or service not known|network is unreachable|nodename nor servname|\b(?:ENETUNREACH|EAI_AGAIN|ENOTFOUND)\b|failed to lookup address|no route to host/i;

@@ -11,6 +11,8 @@ export interface SandboxRights {
 
 export type Right = keyof SandboxRights;
 
+export const allRights = ['workspace', 'network', 'files', 'secrets'] as const satisfies readonly Right[];
+
 const names: Record<Right, string> = {
   workspace: 'write access to the workspace',
   network: 'network access',

@@ -14,6 +14,7 @@ import { childEnvironment, unattendedVariables } from '../process/environment.js
 import { KeptCommands } from '../process/kept-commands.js';
 import { CommandRunner } from '../process/run-command.js';
 import { Sandbox, type SandboxMode } from '../process/sandbox.js';
+import { allRights, type Right } from '../process/sandbox-rights.js';
 import { ShellTool, type ShellToolOptions } from './shell.js';
 
 const never = new AbortController().signal;
@@ -227,47 +228,56 @@ test.skipIf(!hasProgram('bwrap'))(
     expect(await tool.shouldConfirmExecute(params)).toBe(false);
     expect((await run(params.command)).error?.type).toBe('shell_execute_error');
     expect(existsSync(join(root, 'canary'))).toBe(false);
-    expect(await tool.shouldConfirmExecute(params)).toMatchObject({
+    const again = { ...params, rights: ['workspace' as const] };
+    expect(await tool.shouldConfirmExecute(again)).toMatchObject({
       warnings: [expect.stringContaining('write access to the workspace')],
     });
-    await run(params.command);
+    expect((await tool.getTargets(again)).some(({ guarded }) => guarded)).toBe(false);
+    await run(params.command, { rights: ['workspace'] });
     expect(existsSync(join(root, 'canary'))).toBe(true);
   },
 );
 
-test.skipIf(!hasProgram('bwrap'))(
-  'what the sandbox refused is asked for when the same command comes again',
-  async () => {
-    const { tool, run } = await shellTool({ mode: 'required', autoApprove: true });
-    const command = 'touch /lathe-canary';
-    const params = { command };
-    expect(await tool.shouldConfirmExecute(params)).toBe(false);
-    const first = await run(command);
-    expect(first.error?.type).toBe('shell_execute_error');
-    const again = await tool.shouldConfirmExecute(params);
-    expect(again).toMatchObject({ warnings: [expect.stringContaining('write access outside the workspace')] });
-    expect(again).not.toHaveProperty('rules');
-  },
-);
-
-test.skipIf(!hasProgram('bwrap'))('a right that was asked for holds for one run', async () => {
+test.skipIf(!hasProgram('bwrap'))('a right holds for the run that asks for it, and the hint names it', async () => {
   const directory = mkdtempSync('/var/tmp/lathe-test-');
   onTestFinished(() => rmSync(directory, { recursive: true }));
   const { tool, run } = await shellTool({ mode: 'required', autoApprove: true });
   const command = `rm -f ${directory}/made; touch ${directory}/made`;
-  expect((await run(command)).error?.type).toBe('shell_execute_error');
-  // Without the question in between, for example for a call that was approved before, the right is not there.
-  expect((await run(command)).error?.type).toBe('shell_execute_error');
-  expect(await tool.shouldConfirmExecute({ command })).not.toBe(false);
-  expect((await run(command)).error).toBeUndefined();
+  expect(await tool.shouldConfirmExecute({ command })).toBe(false);
+  const refused = await run(command);
+  expect(refused.error?.message).toContain('send the call again with rights: ["files"]; the user will be asked.');
+  const asked = await tool.shouldConfirmExecute({ command, rights: ['files'] });
+  expect(asked).toMatchObject({ warnings: [expect.stringContaining('write access outside the workspace')] });
+  expect(asked).not.toHaveProperty('rules');
+  expect((await run(command, { rights: ['files'] })).error).toBeUndefined();
   expect(existsSync(join(directory, 'made'))).toBe(true);
   expect((await run(command)).error?.type).toBe('shell_execute_error');
+});
+
+test.skipIf(!hasProgram('bwrap'))('a command that ran once without a right runs again without a question', async () => {
+  const { tool, run } = await shellTool({ mode: 'required', autoApprove: true });
+  const command = 'echo EROFS ENOTFOUND ENEEDAUTH; exit 1';
+  for (let round = 0; round < 4; round++) {
+    expect(await tool.shouldConfirmExecute({ command })).toBe(false);
+    await run(command);
+  }
+});
+
+test.skipIf(!hasProgram('bwrap'))('every right but writing in the workspace is guarded', async () => {
+  const { tool } = await shellTool({ mode: 'required' });
+  const isGuarded = async (right: Right) =>
+    (await tool.getTargets({ command: 'make', rights: [right] })).some(({ guarded }) => guarded !== undefined);
+  expect(await Promise.all(allRights.map(isGuarded))).toEqual([false, true, true, true]);
+  const open = await shellTool({ mode: 'off' });
+  expect(await open.tool.getTargets({ command: 'make', rights: ['files'] })).toEqual(
+    await open.tool.getTargets({ command: 'make' }),
+  );
 });
 
 test.skipIf(!hasProgram('bwrap'))('a failure for want of network is recognised', async () => {
   const { run } = await shellTool({ mode: 'required' });
   const { llmContent } = await run('getent hosts example.com || { echo "could not resolve host"; exit 6; }');
-  expect(textOf(llmContent)).toContain('run the same command again to ask the user for a run with network access');
+  expect(textOf(llmContent)).toContain('rights: ["network"]');
 });
 
 test('a proven read-only command asks nothing and is told apart from one that writes', async () => {
@@ -316,13 +326,12 @@ test.skipIf(!hasProgram('bwrap'))('one right leads to the next, and they add up'
   const { tool, run } = await shellTool({ mode: 'required' });
   const hasNetwork = `[ "$(readlink /proc/self/ns/net)" = '${readlinkSync('/proc/self/ns/net')}' ]`;
   const command = `${hasNetwork} || { echo "network is unreachable"; exit 1; }; echo "Permission denied (publickey)"; exit 1`;
-  const ask = async () => (await tool.shouldConfirmExecute({ command })) || undefined;
-  await run(command);
-  expect((await ask())?.warnings).toEqual([expect.stringContaining('once with network access.')]);
-  await run(command);
-  expect((await ask())?.warnings).toEqual([
-    expect.stringContaining('network access and your keys and stored credentials.'),
-  ]);
+  const rights = ['network' as const];
+  expect(textOf((await run(command)).llmContent)).toContain('rights: ["network"]');
+  expect(textOf((await run(command, { rights })).llmContent)).toContain('rights: ["network","secrets"]');
+  expect(await tool.shouldConfirmExecute({ command, rights: [...rights, 'secrets'] })).toMatchObject({
+    warnings: [expect.stringContaining('network access and your keys and stored credentials.')],
+  });
 });
 
 // SB09

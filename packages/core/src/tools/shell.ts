@@ -5,12 +5,12 @@ import { ToolError } from '../errors.js';
 import type { Workspace } from '../files/workspace.js';
 import type { BackgroundCommands } from '../process/background.js';
 import type { AnalysisOptions, CommandAnalysis } from '../process/command-analysis.js';
-import { lackedRight, refuseBrokenSandbox, reportOn } from '../process/command-report.js';
+import { likelyMissingRight, refuseBrokenSandbox, reportOn } from '../process/command-report.js';
 import { liveTail } from '../process/live-tail.js';
 import type { CommandRunner } from '../process/run-command.js';
 import type { CommandRequest, CommandResult } from '../process/running-command.js';
 import type { Sandbox } from '../process/sandbox.js';
-import { nameRights, type Right, type SandboxRights } from '../process/sandbox-rights.js';
+import { allRights, nameRights, type Right, type SandboxRights } from '../process/sandbox-rights.js';
 import { announce, obeyOrder, sessionOrder } from '../process/session-order.js';
 import type { Confirmation } from './confirmation.js';
 import { needsAnswer, orderTarget, targetsOf, unnamed } from './shell-targets.js';
@@ -30,6 +30,11 @@ const parameterSchema = {
     timeout: { type: 'integer', minimum: 1, maximum: maxTimeoutMs, description: 'ms; default 120000' },
     is_background: { type: 'boolean', description: 'For servers: returns at once' },
     keep: { type: 'boolean', description: 'With is_background, if the user wants it to outlive the session' },
+    rights: {
+      type: 'array',
+      items: { type: 'string', enum: allRights },
+      description: 'Only after the sandbox stopped it: asks the user',
+    },
   },
   required: ['command'],
   additionalProperties: false,
@@ -61,8 +66,6 @@ export class ShellTool extends BaseTool<ShellParams> {
   #analyzed: { key: string; analysis: CommandAnalysis } | undefined;
   /** Calls that needed no answer when they were judged. */
   readonly #silent = new WeakSet<ShellParams>();
-  /** What the sandbox refused a command; asked for when the same command comes again. */
-  readonly #lacked = new Map<string, { rights: Right[]; wasShown: boolean }>();
 
   constructor(options: ShellToolOptions) {
     super({
@@ -97,7 +100,7 @@ export class ShellTool extends BaseTool<ShellParams> {
   override async isReadOnly(params: ShellParams): Promise<boolean> {
     const order = sessionOrder(params.command);
     if (order !== undefined) return order.action === 'list' || order.action === 'read';
-    if (params.is_background) return false;
+    if (params.is_background || params.rights?.length) return false;
     const { path } = await this.#options.workspace.locate(this.#directoryOf(params));
     return (await this.#analyze(params, path)).isReadOnly;
   }
@@ -120,10 +123,11 @@ export class ShellTool extends BaseTool<ShellParams> {
     const isContained = this.#options.autoApprove && (await this.#options.sandbox.status()).kind !== 'none';
     const settled = isContained ? targets.map((target) => ({ ...target, asks: false })) : targets;
     if (params.keep) settled.push({ ...unnamed(params.command), guarded: outlives });
-    const lacked = this.#lacked.get(keyOf(params));
-    if (lacked === undefined) return settled;
-    lacked.wasShown = true;
-    return [...settled, unnamed(params.command)];
+    const extra = await this.#extraRights(params, cwd.path);
+    // Writing in the workspace is what any command may be allowed to do; every other right is a person's to give.
+    const guarded = extra.some((right) => right !== 'workspace') && asksForRights(extra);
+    if (extra.length > 0) settled.push({ ...unnamed(params.command), ...(guarded && { guarded }) });
+    return settled;
   }
 
   override async shouldConfirmExecute(params: ShellParams): Promise<Confirmation | false> {
@@ -131,16 +135,16 @@ export class ShellTool extends BaseTool<ShellParams> {
     if (!targets.some(needsAnswer)) return false;
     const cwd = await this.#options.workspace.locate(this.#directoryOf(params));
     const analysis = await this.#analyze(params, cwd.path);
-    const lacked = this.#lacked.get(keyOf(params));
+    const extra = await this.#extraRights(params, cwd.path);
     const guards = targets.flatMap(({ guarded }) => guarded ?? []);
     const warnings = [
-      ...(lacked ? [`The sandbox stopped this command. Yes lets it run once with ${nameRights(lacked.rights)}.`] : []),
+      ...(extra.length > 0 ? [asksForRights(extra)] : []),
       ...(analysis.network ? ['It uses the network.'] : []),
       ...(cwd.inside ? [] : [`It runs outside the workspace, in ${cwd.path}.`]),
       ...guards,
       ...analysis.doubts,
     ];
-    const mayOfferRules = lacked === undefined && guards.length === 0 && analysis.rules.length > 0;
+    const mayOfferRules = extra.length === 0 && guards.length === 0 && analysis.rules.length > 0;
     return {
       type: 'exec',
       title: 'Confirm Shell Command',
@@ -163,8 +167,7 @@ export class ShellTool extends BaseTool<ShellParams> {
     if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
       throw new ToolError('path_is_not_a_directory', `Not a directory: ${cwd}`);
     await this.#judgeAgain(params);
-    const granted = this.#takeGrant(params);
-    const rights = await this.#rightsOf(params, cwd, granted);
+    const rights = await this.#rightsOf(params, cwd);
     const isKept = params.keep === true;
     const wrap = await this.#options.sandbox.prepare(cwd, rights, { isKept });
     const sandboxed = wrap && { wrap, isReading: !rights.workspace, env: { ...this.#options.env, TMPDIR: '/tmp' } };
@@ -172,7 +175,7 @@ export class ShellTool extends BaseTool<ShellParams> {
     if (params.is_background) {
       const { background, hasTerminal = false } = this.#options;
       const started = await background.start({ ...request, isKept, hasTerminal });
-      if (started.result) return this.#report(params, started.result, { cwd, granted, ...(wrap && { rights }) });
+      if (started.result) return this.#report(params, started.result, { cwd, ...(wrap && { rights }) });
       const llmContent = announce(started, { isIsolated: wrap !== undefined && !rights.network });
       return { llmContent, returnDisplay: `Running in the background as ${started.id}.` };
     }
@@ -180,7 +183,7 @@ export class ShellTool extends BaseTool<ShellParams> {
     const live = liveTail((tail) => updateOutput?.({ type: 'terminal_output', ...tail }));
     try {
       const result = await this.#options.runner.run({ ...request, onOutput: live.onOutput }, { timeoutMs, signal });
-      return await this.#report(params, result, { cwd, granted, ...(wrap && { rights }) });
+      return await this.#report(params, result, { cwd, ...(wrap && { rights }) });
     } finally {
       live.stop();
       // The next call may find another world.
@@ -214,34 +217,42 @@ export class ShellTool extends BaseTool<ShellParams> {
     return analysis;
   }
 
-  /** What the sandbox refused before is granted for one run, after it was asked for. */
-  #takeGrant(params: ShellParams): Right[] {
-    const lacked = this.#lacked.get(keyOf(params));
-    if (!lacked?.wasShown) return [];
-    this.#lacked.delete(keyOf(params));
-    return lacked.rights;
+  /** What the sandbox gives a command: what its settings and its approval give, and the rights that were asked for. */
+  async #rightsOf(params: ShellParams, cwd: string): Promise<SandboxRights> {
+    const given = await this.#usualRights(params, cwd);
+    const asked = (right: Right) => given[right] || params.rights?.includes(right) === true;
+    return {
+      workspace: asked('workspace'),
+      network: asked('network'),
+      files: asked('files'),
+      secrets: asked('secrets'),
+    };
+  }
+
+  /** Rights that the call asks for and would not have anyway. */
+  async #extraRights(params: ShellParams, cwd: string): Promise<Right[]> {
+    if (!params.rights?.length) return [];
+    const given = await this.#usualRights(params, cwd);
+    return allRights.filter((right) => params.rights?.includes(right) && !given[right]);
   }
 
   /** A network command that was asked for gets the network. */
-  async #rightsOf(params: ShellParams, cwd: string, granted: readonly Right[]): Promise<SandboxRights> {
+  async #usualRights(params: ShellParams, cwd: string): Promise<SandboxRights> {
     const { hasNetwork = false, autoApprove = false, sandbox } = this.#options;
-    const [files, secrets] = [granted.includes('files'), granted.includes('secrets')];
-    if ((await sandbox.status()).kind === 'none') return { workspace: true, network: true, files, secrets };
+    if ((await sandbox.status()).kind === 'none') return { workspace: true, network: true, files: true, secrets: true };
     const analysis = await this.#analyze(params, cwd);
-    const network = hasNetwork || granted.includes('network') || (!autoApprove && analysis.network);
+    const network = hasNetwork || (!autoApprove && analysis.network);
     // Should a proof be wrong, the sandbox is still there.
-    return { workspace: !analysis.isReadOnly || granted.includes('workspace'), network, files, secrets };
+    return { workspace: !analysis.isReadOnly, network, files: false, secrets: false };
   }
 
   async #report(
     params: ShellParams,
     result: CommandResult,
-    { cwd, granted, rights }: { cwd: string; granted: readonly Right[]; rights?: SandboxRights },
+    { cwd, rights }: { cwd: string; rights?: SandboxRights },
   ): Promise<ToolResult> {
     if (rights) refuseBrokenSandbox(result);
-    const right = rights && lackedRight(result, rights);
-    const lacked = right === undefined || granted.includes(right) ? undefined : [...granted, right];
-    if (lacked) this.#lacked.set(keyOf(params), { rights: lacked, wasShown: false });
+    const missing = rights && likelyMissingRight(result, rights);
     // Which program answered matters only for the one exit code that can be an answer.
     const isUnclear = result.ending.type === 'exit' && result.ending.code === 1;
     const segments = isUnclear ? (await this.#analyze(params, cwd)).segments : [];
@@ -249,22 +260,25 @@ export class ShellTool extends BaseTool<ShellParams> {
       command: params.command,
       directory: params.directory ?? '(root)',
       lastWords: segments.findLast(({ hidden }) => !hidden)?.words ?? [],
-      ...(lacked && { remark: `${stoppedBySandbox} ${nameRights(lacked)}.` }),
+      ...(missing && { remark: suggestRights([...(params.rights ?? []), missing]) }),
     });
     const { text: llmContent, display: returnDisplay, failure } = report;
     return { llmContent, returnDisplay, ...(failure && { error: { type: failure, message: llmContent } }) };
   }
 }
 
-const stoppedBySandbox =
-  'It ran in a sandbox, which seems to have stopped it; run the same command again to ask the user for a run with';
+function asksForRights(rights: readonly Right[]): string {
+  return `It asks to leave the sandbox for this one run, with ${nameRights(rights)}.`;
+}
+
+/** A hint that the model may follow: output never gives a right, a person does. */
+function suggestRights(rights: readonly Right[]): string {
+  const list = JSON.stringify([...new Set(rights)]);
+  return `It ran in a sandbox, which may have stopped it. If so, send the call again with rights: ${list}; the user will be asked.`;
+}
 
 /** Only a person can say that something may stay on their machine when nobody watches it any more. */
 const outlives = 'It goes on running after Lathe has ended, until somebody stops it.';
-
-function keyOf({ command, directory }: ShellParams): string {
-  return JSON.stringify([command, directory]);
-}
 
 function plain(text: string): ToolResult {
   return { llmContent: text, returnDisplay: text };
