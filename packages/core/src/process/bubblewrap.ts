@@ -20,6 +20,8 @@ export interface BubblewrapOptions {
   /** A new user namespace; as root it can be left out where the kernel refuses it. */
   hasUserNamespace: boolean;
   rights: SandboxRights;
+  /** Sockets in the workspace, to be covered. */
+  sockets: readonly string[];
   /** It outlives us, so that nobody can tidy up after it. */
   isKept: boolean;
   /** Number of the descriptor with the system call filter. */
@@ -56,12 +58,14 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
     ['--dev', '/dev'],
     ['--proc', '/proc'],
     ['--tmpfs', '/tmp'],
+    ...runtimeMounts(),
     // A mask around the workspace comes before it, every other one after it.
     ...masks.filter(containsRoot).map(mask),
     ...[options.cwd].filter((cwd) => isWithin('/tmp', cwd) && !isInRoots(cwd)).map(readOnly),
     ...roots.filter((root) => root !== '/').map(rights.files || rights.workspace ? writable : readOnly),
     ...names.mounts,
     ...masks.filter((path) => !containsRoot(path)).map(mask),
+    ...options.sockets.map(mask),
   ];
   return {
     arguments: [
@@ -93,9 +97,9 @@ function mask(path: string): Mount {
 /** Where keys lie and where other programs take orders. */
 function maskedPaths({ home, hidden, roots, rights }: BubblewrapOptions): string[] {
   const secrets = rights.secrets ? [] : secretPaths(home);
-  const directories = [...secrets, ...controlDirectories, ...hidden].filter(hasContent);
+  const directories = [...secrets, ...hidden].filter(hasContent);
   const isCovered = (path: string) =>
-    ['/tmp', ...directories].some((directory) => isWithin(directory, path)) ||
+    ['/tmp', ...runtimeDirectories, ...directories].some((directory) => isWithin(directory, path)) ||
     roots.some((root) => isWithin(root, path));
   return [...new Set([...directories, ...boundSockets().filter((path) => !isCovered(path))])];
 }
@@ -138,26 +142,48 @@ const homePlaces = [
   ),
 ];
 
-const controlDirectories = [
-  '/run/user',
-  '/run/dbus',
-  '/run/docker',
-  '/run/containerd',
-  '/run/podman',
-  '/run/libvirt',
-  '/run/lxd',
-  '/run/screen',
-  '/run/tmux',
+/** Where services of the system and of the user's session listen. */
+const runtimeDirectories = ['/run', '/var/run'];
+
+/** What programs need of them: where names are looked up, and the programs of NixOS. */
+const runtimePlaces = [
+  '/run/systemd/resolve/resolv.conf',
+  '/run/systemd/resolve/stub-resolv.conf',
+  '/run/NetworkManager/resolv.conf',
+  '/run/resolvconf/resolv.conf',
+  '/run/connman/resolv.conf',
+  '/run/current-system',
+  '/run/booted-system',
+  '/run/opengl-driver',
 ];
 
-/** Read-only mounts do not stop a connection, so every socket with a name is covered. */
+/** Empty but for what is listed. */
+function runtimeMounts(): Mount[] {
+  const directories = runtimeDirectories.filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isDirectory());
+  const isThere = (path: string) => statSync(path, { throwIfNoEntry: false })?.isSocket() === false;
+  return [...directories.map((path) => ['--tmpfs', path]), ...runtimePlaces.filter(isThere).map(readOnly)];
+}
+
+/**
+ * Read-only mounts do not stop a connection, so sockets in other places are covered as well, those of this network
+ * namespace at least, which the kernel lists by the path they were bound to.
+ */
 function boundSockets(): string[] {
   try {
     const lines = readFileSync('/proc/net/unix', 'utf8').split('\n');
-    const paths = lines.map((line) => line.split(' ').at(-1) ?? '').filter((path) => path.startsWith('/'));
-    return [...new Set(paths)].filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isSocket() ?? false);
+    const paths = lines.map((line) => /^(?:\S+\s+){7}(\/.*)$/.exec(line)?.[1] ?? '').filter((path) => path !== '');
+    return [...new Set(paths)].filter(isSocket);
   } catch {
     return [];
+  }
+}
+
+/** One in a directory that nobody here may enter cannot be reached either. */
+function isSocket(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isSocket() ?? false;
+  } catch {
+    return false;
   }
 }
 

@@ -3,13 +3,14 @@ import { randomBytes } from 'node:crypto';
 import { openSync, rmSync } from 'node:fs';
 import { ToolError } from '../errors.js';
 import type { LatheHome } from '../files/lathe-home.js';
-import { planBubblewrap } from './bubblewrap.js';
+import { type BubblewrapOptions, planBubblewrap } from './bubblewrap.js';
 import { Placeholders } from './placeholders.js';
 import type { Launch } from './running-command.js';
 import type { SandboxRights } from './sandbox-rights.js';
 import { seatbeltArguments } from './seatbelt.js';
 import { seccompFilter } from './seccomp.js';
 import { trustedPath } from './trusted-path.js';
+import { socketsBelow } from './workspace-sockets.js';
 
 export type SandboxMode = 'auto' | 'required' | 'off';
 
@@ -38,8 +39,8 @@ export interface SandboxStatus {
 interface SandboxFiles {
   /** An empty directory. */
   empty: string;
-  /** The system call filter. */
-  filter?: string;
+  /** The system call filters, by whether they let sockets of the file system be used. */
+  filters?: Record<'withSockets' | 'withoutSockets', string>;
 }
 
 interface Probe {
@@ -85,19 +86,36 @@ export class Sandbox {
     if (found.kind === 'seatbelt') return (argv) => ({ argv: this.#seatbelt(found, argv, rights) });
     this.#files ??= this.#makeFiles();
     const files = await this.#files;
-    return (argv) => this.#bubblewrap(found, argv, { cwd, rights, isKept, ...files });
+    // A command that only reads needs no sockets, so that nobody has to look for them.
+    const sockets = rights.workspace ? await socketsBelow(this.#options.roots, this.#options.path ?? '') : undefined;
+    const filter = files.filters?.[sockets === undefined ? 'withoutSockets' : 'withSockets'];
+    const details = { cwd, rights, isKept, empty: files.empty, sockets: sockets ?? [] };
+    return (argv) => this.#bubblewrap(found, argv, { ...details, ...(filter && { filter }) });
   }
 
   async #makeFiles(): Promise<SandboxFiles> {
     const { latheHome } = this.#options;
     const empty = await latheHome.directory('empty');
-    const filter = seccompFilter(process.arch);
-    if (filter === undefined) return { empty };
+    const [withSockets, withoutSockets] = [true, false].map((unixSockets) =>
+      seccompFilter(process.arch, { unixSockets }),
+    );
+    if (withSockets === undefined || withoutSockets === undefined) return { empty };
+    return {
+      empty,
+      filters: {
+        withSockets: await this.#makeFilter(withSockets),
+        withoutSockets: await this.#makeFilter(withoutSockets),
+      },
+    };
+  }
+
+  async #makeFilter(filter: Buffer): Promise<string> {
+    const { latheHome } = this.#options;
     const path = await latheHome.createFile(['run', `seccomp-${randomBytes(6).toString('hex')}`], filter);
     // Reachable by its descriptor only: nothing is left behind, and nobody else can change it.
     const descriptor = openSync(path, 'r');
     rmSync(path);
-    return { empty, filter: `/proc/self/fd/${descriptor}` };
+    return `/proc/self/fd/${descriptor}`;
   }
 
   #probed(): Promise<Probe> {
@@ -113,19 +131,19 @@ export class Sandbox {
   #bubblewrap(
     { program, hasUserNamespace }: Probe,
     argv: readonly string[],
-    { cwd, rights, isKept, empty, filter }: SandboxFiles & { cwd: string; rights: SandboxRights; isKept: boolean },
+    {
+      filter,
+      ...details
+    }: Pick<BubblewrapOptions, 'cwd' | 'rights' | 'isKept' | 'empty' | 'sockets'> & { filter?: string },
   ): Launch {
     const descriptors = filter === undefined ? [] : [openSync(filter, 'r')];
     const plan = planBubblewrap({
+      ...details,
       roots: this.#options.roots,
-      cwd,
       home: this.#options.userHome,
       hidden: [this.#options.latheHome.path],
-      empty,
       hasUserNamespace,
       placeholders: this.#placeholders,
-      rights,
-      isKept,
       // The first descriptor that is handed over comes after stdin, stdout and stderr.
       ...(filter !== undefined && { seccompDescriptor: 3 }),
     });

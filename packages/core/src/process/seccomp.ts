@@ -1,9 +1,10 @@
 /**
  * A filter for system calls inside the sandbox, as a classic BPF program for `bwrap --seccomp`: no way around the
  * namespaces (kernel keyrings, mounts, new user namespaces, sockets to the host machine), no typing into terminals, no
- * parts of the kernel that builds and tests never need. `undefined` on a processor we have no numbers for.
+ * parts of the kernel that builds and tests never need. Without `unixSockets` no socket of a path can be made or reached,
+ * only pairs of connected ones. `undefined` on a processor we have no numbers for.
  */
-export function seccompFilter(architecture: string): Buffer | undefined {
+export function seccompFilter(architecture: string, { unixSockets }: { unixSockets: boolean }): Buffer | undefined {
   const numbers = tables[architecture];
   if (numbers === undefined) return undefined;
   const program: Instruction[] = [
@@ -23,7 +24,10 @@ export function seccompFilter(architecture: string): Buffer | undefined {
       1,
       terminalTricks.flatMap((request) => when(request, notPermitted)),
     ),
-    ...inCall(numbers.socket, 0, [...families.flatMap((family) => when(family, allowed)), notPermitted]),
+    ...inCall(numbers.socket, 0, [
+      ...[...(unixSockets ? [unixFamily] : []), ...families].flatMap((family) => when(family, allowed)),
+      notPermitted,
+    ]),
     allowed,
   ];
   return Buffer.concat(program.map(encode));
@@ -42,8 +46,9 @@ const notImplemented: Instruction = [0x06, 0, 0, 0x0005_0026];
 const newUserNamespace = 0x1000_0000;
 /** TIOCSTI and TIOCLINUX: characters that a terminal takes for typed ones. */
 const terminalTricks = [0x5412, 0x541c];
-/** Unix, IPv4, IPv6 and netlink; not the one that reaches the host of a virtual machine, nor the exotic ones. */
-const families = [1, 2, 10, 16];
+const unixFamily = 1;
+/** IPv4, IPv6 and netlink; not the one that reaches the host of a virtual machine, nor the exotic ones. */
+const families = [2, 10, 16];
 
 interface Numbers {
   audit: number;
