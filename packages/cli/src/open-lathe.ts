@@ -1,8 +1,8 @@
-import { join } from 'node:path';
 import {
   type Approver,
   type CallEvent,
   createLathe,
+  homeDirectories,
   type Lathe,
   noOneThere,
   type ReverseRequests,
@@ -55,5 +55,5 @@ export async function tellEnd({ hooks }: Lathe): Promise<void> {
 }
 
 export function latheHome(io: Io): string {
-  return io.env['LATHE_HOME'] || join(io.home, '.lathe');
+  return homeDirectories(io).latheHome;
 }

@@ -51,6 +51,7 @@ export type { UndoOutcome } from './files/undo.js';
 export type { Visibility } from './files/visibility.js';
 export { type Location, Workspace, type WorkspaceOptions } from './files/workspace.js';
 export { createLathe, type Lathe, type LatheOptions } from './lathe/create-lathe.js';
+export { homeDirectories } from './lathe/home-directories.js';
 export { type OpenAgentOptions, openAgent, openContextFiles } from './lathe/open-agent.js';
 export { type OpenSessionOptions, openSession, Session } from './lathe/open-session.js';
 export type { SideModels } from './lathe/page-answerer.js';

@@ -28,6 +28,7 @@ import type { AnyTool } from '../tools/tools.js';
 import type { SearchSetup } from '../web/search/open-engines.js';
 import { AuditLog } from './audit-log.js';
 import { builtInTools } from './built-in-tools.js';
+import { homeDirectories } from './home-directories.js';
 import type { HookOptions } from './open-hooks.js';
 import { openPolicy } from './open-policy.js';
 import type { SideModels } from './page-answerer.js';
@@ -38,7 +39,7 @@ export interface LatheOptions {
   /** The directory to work in. */
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
-  /** The person's home directory; from `env` when left out. */
+  /** The person's home directory; from `env`, or else from their account, when left out. Never the working directory. */
   home?: string;
   /** Where state is kept; `LATHE_HOME` or `~/.lathe` when left out. */
   latheHome?: string;
@@ -191,8 +192,8 @@ async function loadEverything(
   options: LatheOptions,
 ): Promise<{ userHome: string; home: LatheHome; loaded: LoadedSettings }> {
   const { cwd, env } = options;
-  const userHome = options.home ?? env['HOME'] ?? env['USERPROFILE'] ?? cwd;
-  const home = new LatheHome(options.latheHome ?? env['LATHE_HOME'] ?? join(userHome, '.lathe'));
+  const { userHome, latheHome } = homeDirectories(options);
+  const home = new LatheHome(latheHome);
   const isTrusted = options.isTrusted ?? (await new FolderTrust(home).state(cwd)) === 'trusted';
   const agreed = isTrusted && options.isTrusted === undefined ? await new AgreedRules(home).of(cwd) : undefined;
   const loaded = loadSettings({

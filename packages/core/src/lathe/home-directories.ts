@@ -1,0 +1,32 @@
+import { userInfo } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+
+export interface HomeOptions {
+  env: Readonly<Record<string, string | undefined>>;
+  /** The person's home directory; from `env`, or else from their account, when left out. */
+  home?: string | undefined;
+  /** Where state is kept; `LATHE_HOME` or `~/.lathe` when left out. */
+  latheHome?: string | undefined;
+}
+
+/**
+ * The person's home directory and Lathe's own. Both are absolute: a relative one would make the files of any folder that
+ * Lathe is started in count as the person's own.
+ */
+export function homeDirectories({ env, home, latheHome }: HomeOptions): { userHome: string; latheHome: string } {
+  const userHome = home || env['HOME'] || env['USERPROFILE'] || accountHome();
+  if (userHome === undefined) throw new Error('There is no home directory: set HOME to an absolute path.');
+  const state = latheHome || env['LATHE_HOME'] || join(userHome, '.lathe');
+  if (!isAbsolute(userHome))
+    throw new Error(`The home directory must be an absolute path, not "${userHome}": set HOME.`);
+  if (!isAbsolute(state)) throw new Error(`LATHE_HOME must be an absolute path, not "${state}".`);
+  return { userHome, latheHome: state };
+}
+
+function accountHome(): string | undefined {
+  try {
+    return userInfo().homedir || undefined;
+  } catch {
+    return undefined;
+  }
+}
