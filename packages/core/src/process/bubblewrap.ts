@@ -160,8 +160,8 @@ const runtimePlaces = [
 /** Empty but for what is listed. */
 function runtimeMounts(): Mount[] {
   const directories = runtimeDirectories.filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isDirectory());
-  const isThere = (path: string) => statSync(path, { throwIfNoEntry: false })?.isSocket() === false;
-  return [...directories.map((path) => ['--tmpfs', path]), ...runtimePlaces.filter(isThere).map(readOnly)];
+  const places = runtimePlaces.filter((path) => statSync(path, { throwIfNoEntry: false })?.isSocket() === false);
+  return [...directories.map((path) => ['--tmpfs', path]), ...places.map(readOnly)];
 }
 
 /**

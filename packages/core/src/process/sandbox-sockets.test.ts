@@ -29,7 +29,7 @@ async function listen(path: string): Promise<() => number> {
 /** A server of another process: `where` is what it is given to bind, `cwd` where it does so. */
 async function listenElsewhere(cwd: string, where: string, wrapper: readonly string[] = []): Promise<void> {
   const script = `require('net').createServer((s) => s.end('reached')).listen(${JSON.stringify(where)}, () => console.log('up'))`;
-  const [program = '', ...args] = [...wrapper, process.execPath, '-e', script];
+  const [program, ...args] = [...wrapper, process.execPath, '-e', script];
   const child = spawn(program, args, { cwd, stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   await once(child.stdout, 'data');
