@@ -9,6 +9,7 @@ import { expect, test } from 'vitest';
 const layers: { name: string; beside?: string; also?: string[] }[] = [
   { name: 'content' },
   { name: 'errors' },
+  { name: 'contract' },
   { name: 'text' },
   { name: 'files', beside: 'capability' },
   { name: 'process', beside: 'capability', also: ['files'] },
@@ -74,11 +75,9 @@ test('a tool file imports no other tool file', () => {
   const shared = [
     'tools',
     'tool-registry',
-    'confirmation',
-    'display',
-    'target',
     'file-change-tool',
     'search-tool',
+    'shell-judge',
     'shell-targets',
     'definition-pin',
   ];

@@ -36,6 +36,19 @@ export type {
   PartUnion,
 } from './content.js';
 export { textOf, toParts } from './content.js';
+export type { Confirmation, Decision, GrantScope } from './contract/confirmation.js';
+export type {
+  DiffStat,
+  Display,
+  FileDiff,
+  PlanSummary,
+  TaskExecution,
+  TerminalOutput,
+  Todo,
+  TodoList,
+} from './contract/display.js';
+export type { Target } from './contract/target.js';
+export { CallSlot, directCall, type ToolCall } from './contract/tool-call.js';
 export { ToolError, type ToolErrorType, toolErrorTypes } from './errors.js';
 export { FileChanges } from './files/file-changes.js';
 export { FileLocks } from './files/file-lock.js';
@@ -125,18 +138,7 @@ export { redact } from './text/redact.js';
 export { type ParameterAliases, type Repaired, repairParams } from './text/repair-params.js';
 export { schemaProblem } from './text/schema-check.js';
 export { hasHiddenText, visibleText } from './text/visible-text.js';
-export type { Confirmation, Decision, GrantScope } from './tools/confirmation.js';
 export { DiscoveredTool } from './tools/discovered-tool.js';
-export type {
-  DiffStat,
-  Display,
-  FileDiff,
-  PlanSummary,
-  TaskExecution,
-  TerminalOutput,
-  Todo,
-  TodoList,
-} from './tools/display.js';
 export { EditTool } from './tools/edit.js';
 export { GlobTool } from './tools/glob.js';
 export { type GrepOptions, GrepTool } from './tools/grep.js';
@@ -145,7 +147,6 @@ export { DiscoveredMCPTool, type ListedTool, type McpConnection } from './tools/
 export { ReadFileTool, type ReadLimits } from './tools/read-file.js';
 export { ReadManyFilesTool } from './tools/read-many-files.js';
 export { ShellTool, type ShellToolOptions } from './tools/shell.js';
-export type { Target } from './tools/target.js';
 export { type FinishedTask, type Task, type TaskRunner, TaskTool } from './tools/task.js';
 export { type RegisteredTool, type Rejection, ToolRegistry, type ToolSource } from './tools/tool-registry.js';
 export {
@@ -153,7 +154,6 @@ export {
   BaseTool,
   type Change,
   defineTool,
-  type OutputSink,
   type Tool,
   type ToolIdentity,
   type ToolKind,

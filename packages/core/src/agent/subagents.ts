@@ -1,7 +1,6 @@
+import { CallSlot, type ToolCall } from '../contract/tool-call.js';
 import { ToolError } from '../errors.js';
-import type { CallEvent } from '../scheduler/call.js';
-import type { TaskExecution } from '../tools/display.js';
-import { type FinishedTask, type Task, type TaskRunner, TaskTool } from '../tools/task.js';
+import type { FinishedTask, Task, TaskRunner } from '../tools/task.js';
 import type { Agent } from './agent.js';
 import type { AgentEvent } from './agent-event.js';
 import { Slots } from './slots.js';
@@ -23,14 +22,13 @@ export interface SubagentLimits {
   parallel: number;
 }
 
-/**
- * The subagents of all agents of one session. A call of `task` is known by its parameters: the runner of an agent's
- * calls announces them, so that the tool, which every agent shares, finds out whose call it runs.
- */
+/** The agent that a call belongs to: every agent puts itself into its calls, so that `task` knows who asks. */
+export const parentAgent = new CallSlot<ParentAgent>();
+
+/** The subagents of all agents of one session. */
 export class Subagents implements TaskRunner {
   readonly #definitions: ReadonlyMap<string, SubagentDefinition>;
   readonly #limits: SubagentLimits;
-  readonly #calls = new WeakMap<object, { callId: string; parent: ParentAgent }>();
   /** One set for each depth: an agent that waits for its subagents never waits for a place it holds itself. */
   readonly #slots: Slots[];
 
@@ -44,18 +42,10 @@ export class Subagents implements TaskRunner {
     return [...this.#definitions.values()];
   }
 
-  /** Takes note of what happens to the calls of an agent. */
-  notice(event: CallEvent, parent: ParentAgent): void {
-    if (event.type !== 'call-update' || event.name !== TaskTool.toolName || event.status !== 'executing') return;
-    if (typeof event.args === 'object' && event.args !== null)
-      this.#calls.set(event.args, { callId: event.callId, parent });
-  }
-
-  async run(task: Task, signal: AbortSignal, onProgress: (display: TaskExecution) => void): Promise<FinishedTask> {
-    const call = this.#calls.get(task);
-    if (!call)
+  async run(task: Task, signal: AbortSignal, call: ToolCall): Promise<FinishedTask> {
+    const parent = parentAgent.get(call);
+    if (!parent)
       throw new ToolError('execution_failed', 'A task needs a model at work: start it from an agent, not directly.');
-    const { callId, parent } = call;
     const definition = this.#definitions.get(task.subagent_type);
     if (!definition)
       throw new ToolError('invalid_tool_params', `There is no subagent of that name, only ${this.#names()}.`);
@@ -63,12 +53,12 @@ export class Subagents implements TaskRunner {
     if (!slots)
       throw new ToolError('execution_denied', `Subagents go ${this.#limits.depth} deep and no deeper: do it yourself.`);
     const progress = new TaskProgress(task);
-    onProgress(progress.display());
+    call.output(progress.display());
     return slots.use(signal, async () => {
       const agent = await parent.open(definition, signal);
       for await (const event of agent.prompt(task.prompt, signal)) {
-        parent.report({ type: 'subagent-event', callId, event });
-        if (progress.add(event)) onProgress(progress.display());
+        parent.report({ type: 'subagent-event', callId: call.id, event });
+        if (progress.add(event)) call.output(progress.display());
       }
       signal.throwIfAborted();
       return progress.finished();

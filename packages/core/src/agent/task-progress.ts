@@ -1,4 +1,4 @@
-import type { TaskExecution } from '../tools/display.js';
+import type { TaskExecution } from '../contract/display.js';
 import type { FinishedTask, Task } from '../tools/task.js';
 import type { AgentEvent, EndReason, PromptEnd } from './agent-event.js';
 

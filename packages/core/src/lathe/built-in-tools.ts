@@ -202,7 +202,7 @@ async function shellTool({ workspace, settings, home, userHome, env, caller }: B
     sandbox,
     background,
     // A grammar of bash is a hundred kilobytes that no session needs before its first command.
-    analyze: async (command, where) => (await import('../process/analyze-command.js')).analyzeCommand(command, where),
+    analyze: async (...request) => (await import('../process/analyze-command.js')).analyzeCommand(...request),
     env: childEnvironment(env, { set: { ...unattendedVariables, ...(path !== '' && { PATH: path }) } }),
     defaultTimeoutMs: settings.tools.shell.defaultTimeoutMs,
     hasNetwork: network,

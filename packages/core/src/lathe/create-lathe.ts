@@ -95,7 +95,9 @@ export interface Lathe {
   /** Runs a model's calls: one outcome each, in order. Never rejects. */
   run(calls: readonly CallRequest[], signal: AbortSignal): Promise<CallOutcome[]>;
   /** Another queue of calls under the same rules, for an agent or a subagent. */
-  openScheduler(options?: Partial<Pick<SchedulerOptions, 'registry' | 'policy' | 'approver' | 'onEvent'>>): Scheduler;
+  openScheduler(
+    options?: Partial<Pick<SchedulerOptions, 'registry' | 'policy' | 'approver' | 'onEvent' | 'prepareCall'>>,
+  ): Scheduler;
   /** New ones of the built-in tools that remember what their caller has seen and planned, for a subagent. */
   openOwnTools: () => AnyTool[];
   /**

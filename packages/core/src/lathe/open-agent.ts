@@ -6,7 +6,7 @@ import { ContextFiles } from '../agent/context-files.js';
 import type { Hooks } from '../agent/hooks.js';
 import { reportInstructions, type SubagentDefinition } from '../agent/subagent-definition.js';
 import { subagentTools } from '../agent/subagent-tools.js';
-import type { ParentAgent } from '../agent/subagents.js';
+import { type ParentAgent, parentAgent } from '../agent/subagents.js';
 import { basicInstructions, systemPrompt } from '../agent/system-prompt.js';
 import { ToolShelf } from '../agent/tool-shelf.js';
 import { ToolError } from '../errors.js';
@@ -81,10 +81,8 @@ function open(lathe: Lathe, place: Place): Agent {
       lathe.openScheduler({
         registry,
         approver: allHooks ? announcing(approver, allHooks) : approver,
-        onEvent: (event) => {
-          lathe.subagents.notice(event, parent);
-          onEvent(event);
-        },
+        prepareCall: (call) => parentAgent.set(call, parent),
+        onEvent,
       }),
     ...(history && { history }),
     budgets,

@@ -1,4 +1,4 @@
-import type { Target } from '../tools/target.js';
+import type { Target } from '../contract/target.js';
 import { matchesCommand } from './match-command.js';
 import { matchesHost } from './match-host.js';
 import { matchesName } from './match-name.js';

@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { policyOf } from '../../../../testing/scheduler-kit.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
-import type { Confirmation } from '../tools/confirmation.js';
-import type { Target } from '../tools/target.js';
+import type { Confirmation } from '../contract/confirmation.js';
+import type { Target } from '../contract/target.js';
 import type { ApprovalMode, JudgedCall } from './policy.js';
 
 const question: Confirmation = { type: 'info', title: '?', prompt: '' };

@@ -1,5 +1,5 @@
-import type { Confirmation, GrantScope } from '../tools/confirmation.js';
-import type { Target } from '../tools/target.js';
+import type { Confirmation, GrantScope } from '../contract/confirmation.js';
+import type { Target } from '../contract/target.js';
 import { matchesHost } from './match-host.js';
 import { type PathBases, PathRules } from './match-path.js';
 import { type Coverage, coverage, forbidsReading } from './match-rule.js';

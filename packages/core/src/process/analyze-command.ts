@@ -1,7 +1,13 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { basename, sep } from 'node:path';
-import { type AnalysisOptions, type CommandAnalysis, type Segment, unknownPart } from './command-analysis.js';
-import type { Findings, PlacedSegment } from './findings.js';
+import {
+  type AnalysisMemo,
+  type AnalysisOptions,
+  type CommandAnalysis,
+  type Segment,
+  unknownPart,
+} from './command-analysis.js';
+import { Findings, type PlacedSegment } from './findings.js';
 import { repositoryDoubt } from './git-repository.js';
 import { npmSettings } from './npm-settings.js';
 
@@ -28,19 +34,19 @@ const tooManyParts = 'It has too many parts to be understood.';
  * Understands a command as bash 5 would run it. A command is proven read-only when every simple command in it is a
  * known program with known flags; whatever is not understood becomes a doubt, and limits only ever add doubts: all but
  * the one on the look for secrets below a directory that is searched.
+ *
+ * The text is read once for each `memo`; what depends on files is looked up each time.
  */
-export async function analyzeCommand(command: string, options: AnalysisOptions): Promise<CommandAnalysis> {
-  if (command.length > hardLength) return refused(command, 'It is too long to be understood.');
-  if (openBrackets(command) > hardBrackets) return refused(command, 'It is nested too deeply to be understood.');
-  // To bash it goes on with the word of a `<(…)`; to the grammar it begins a comment, in which nothing is judged.
-  if (command.includes(')#')) return refused(command, 'It has a # right after a bracket.');
-  if (hasTooManyWords(command)) return refused(command, tooManyParts);
-  const findings = understand(command, options);
-  if (typeof findings === 'string') return refused(command, findings);
+export async function analyzeCommand(
+  command: string,
+  options: AnalysisOptions,
+  memo: AnalysisMemo = {},
+): Promise<CommandAnalysis> {
+  const reading = memo.reading instanceof Findings ? memo.reading : readCommand(command, options);
+  memo.reading = reading;
+  if (typeof reading === 'string') return refused(command, reading);
+  const findings = reading.copy();
   const { doubts } = findings;
-  if (breaksWord(command)) findings.unseen(command.slice(0, 200), 'A line of it goes on in the middle of a word.');
-  for (const doubt of oddities(command, options)) doubts.add(doubt);
-  if (findings.segments.length > maxSegments) doubts.add(`It has more than ${maxSegments} parts.`);
   await resolvePrograms(findings, options);
   await checkRepositories(findings, options.home);
   const searches = await settle(findings.searches, doubts);
@@ -70,6 +76,21 @@ export async function analyzeCommand(command: string, options: AnalysisOptions):
   };
 }
 
+/** What the text tells, or why it is not understood. */
+function readCommand(command: string, options: AnalysisOptions): Findings | string {
+  if (command.length > hardLength) return 'It is too long to be understood.';
+  if (openBrackets(command) > hardBrackets) return 'It is nested too deeply to be understood.';
+  // To bash it goes on with the word of a `<(…)`; to the grammar it begins a comment, in which nothing is judged.
+  if (command.includes(')#')) return 'It has a # right after a bracket.';
+  if (hasTooManyWords(command)) return tooManyParts;
+  const findings = understand(command, options);
+  if (typeof findings === 'string') return findings;
+  if (breaksWord(command)) findings.unseen(command.slice(0, 200), 'A line of it goes on in the middle of a word.');
+  for (const doubt of oddities(command, options)) findings.doubt(doubt);
+  if (findings.segments.length > maxSegments) findings.doubt(`It has more than ${maxSegments} parts.`);
+  return findings;
+}
+
 /** How many brackets are open at most, quotes not minded: an estimate that keeps hostile text from the parser. */
 function openBrackets(command: string): number {
   let [open, most] = [0, 0];
@@ -86,7 +107,7 @@ function hasTooManyWords(command: string): boolean {
   return command.replace(/'[^']*'|"[^"]*"/g, '').split(/[\s;&|()<>]+/).length > maxReading;
 }
 
-/** What the text tells, or why it is not understood: a grammar that fails on some text must not make that text pass. */
+/** A grammar that fails on some text must not make that text pass. */
 function understand(command: string, options: AnalysisOptions): Findings | string {
   const budget = new ReadingBudget();
   try {

@@ -53,6 +53,11 @@ export const unknownPart = '\0';
 /** Stands for the name that `<(…)` gets: that of a pipe, which leads nowhere else. */
 export const substitutedPipe = '/dev/fd/<()';
 
+/** What the text of a command tells, kept between analyses of the same command in the same place. */
+export interface AnalysisMemo {
+  reading?: unknown;
+}
+
 export interface AnalysisOptions {
   /** Where the command starts: an absolute, real path. */
   cwd: string;

@@ -6,6 +6,17 @@ import type { PathUse } from './settle-paths.js';
 /** A segment with the directories it may run in; none when that is unknown. */
 export type PlacedSegment = Segment & { cwds: readonly string[] };
 
+const pathLists = [
+  'reads',
+  'searches',
+  'followed',
+  'writes',
+  'redirections',
+  'repositories',
+  'workTrees',
+  'npmProjects',
+] as const;
+
 /** All that the text of a command tells, before any file is looked at. */
 export class Findings {
   readonly segments: PlacedSegment[] = [];
@@ -26,6 +37,18 @@ export class Findings {
   usesNetwork = false;
   /** What was read inside wrappers, in words and characters. */
   work = 0;
+
+  /** For one analysis to add what it finds in files. */
+  copy(): Findings {
+    const copy = new Findings();
+    for (const list of pathLists) copy[list].push(...this[list]);
+    copy.segments.push(...this.segments.map((segment) => ({ ...segment })));
+    copy.backs.push(...this.backs);
+    for (const host of this.hosts) copy.hosts.add(host);
+    for (const sentence of this.doubts) copy.doubts.add(sentence);
+    copy.usesNetwork = this.usesNetwork;
+    return copy;
+  }
 
   doubt(sentence: string): void {
     this.doubts.add(sentence);

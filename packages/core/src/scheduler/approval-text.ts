@@ -1,5 +1,5 @@
+import type { Confirmation } from '../contract/confirmation.js';
 import { hasHiddenText } from '../text/visible-text.js';
-import type { Confirmation } from '../tools/confirmation.js';
 import type { ApprovalRequest } from './call.js';
 
 /** A question as plain text. It holds text from outside: show it through `visibleText`. */

@@ -1,6 +1,6 @@
+import type { Confirmation, Decision } from '../contract/confirmation.js';
 import { ToolError } from '../errors.js';
 import type { Policy, Verdict } from '../policy/policy.js';
-import type { Confirmation, Decision } from '../tools/confirmation.js';
 import type { Change } from '../tools/tools.js';
 import { grantableRules } from './approval-text.js';
 import type { ApprovalRequest, Approver, AuditRecord, ReadyCall } from './call.js';
@@ -24,35 +24,35 @@ export interface ApprovalContext {
 }
 
 /** Step 5. Returns the call that may run: the same one, or the one a person made of it. Throws when it may not run. */
-export async function approve(call: ReadyCall, context: ApprovalContext, signal: AbortSignal): Promise<ReadyCall> {
+export async function approve(ready: ReadyCall, context: ApprovalContext, signal: AbortSignal): Promise<ReadyCall> {
   const { policy, approver, record } = context;
-  const { tool, params } = call;
+  const { call, tool, params } = ready;
   const { targets, confirmation } = await withDeadline(
     async (own) => {
-      const touched = await tool.getTargets(params);
+      const touched = await tool.getTargets(params, call);
       // What is denied is not looked into: why a tool could not do it tells what is there.
       const denial = policy.denial({ tool: tool.name, targets: touched });
-      return { targets: touched, confirmation: !denial && (await tool.shouldConfirmExecute(params, own)) };
+      return { targets: touched, confirmation: !denial && (await tool.shouldConfirmExecute(params, own, call)) };
     },
     { name: tool.name, ms: tool.timeoutMs, graceMs: 0 },
     signal,
   );
-  const judged = policy.judge({ tool: tool.name, isReadOnly: call.isReadOnly, targets, confirmation });
+  const judged = policy.judge({ tool: tool.name, isReadOnly: ready.isReadOnly, targets, confirmation });
   const { isGrantable, ...verdict } = tightened(judged, context.ask);
   record.verdict = verdict;
-  if (verdict.verdict === 'deny') throw new ToolError('execution_denied', refusal(call, verdict));
-  if (verdict.verdict === 'allow') return call;
+  if (verdict.verdict === 'deny') throw new ToolError('execution_denied', refusal(ready, verdict));
+  if (verdict.verdict === 'allow') return ready;
 
   signal.throwIfAborted();
-  const shown = confirmation === false ? plainQuestion(call, verdict) : confirmation;
-  context.onWait(call);
+  const shown = confirmation === false ? plainQuestion(ready, verdict) : confirmation;
+  context.onWait(ready);
   record.shown = shown;
   const decision = await approver.decide(
     {
-      callId: call.callId,
+      callId: call.id,
       tool: tool.name,
       displayName: tool.displayName,
-      description: call.description,
+      description: ready.description,
       args: params,
       confirmation: shown,
       reason: verdict.reason,
@@ -62,7 +62,7 @@ export async function approve(call: ReadyCall, context: ApprovalContext, signal:
   );
   signal.throwIfAborted();
   record.decision = decision;
-  return act(call, shown, decision, context, signal);
+  return act(ready, shown, decision, context, signal);
 }
 
 /** No rule or mode takes away a question that is asked on behalf of someone else. */
@@ -108,8 +108,8 @@ async function choose(call: ReadyCall, choice: string | undefined): Promise<Read
   return choice === undefined ? call : change(call, { type: 'choice', choice });
 }
 
-function change({ callId, tool, params }: ReadyCall, what: Change): Promise<ReadyCall> {
-  return readyCall(callId, tool, tool.applyChange(params, what));
+function change({ call, tool, params }: ReadyCall, what: Change): Promise<ReadyCall> {
+  return readyCall(call, tool, tool.applyChange(params, what, call));
 }
 
 /** For a tool that would not have asked, when a rule does. */

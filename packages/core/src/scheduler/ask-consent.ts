@@ -1,5 +1,5 @@
+import type { Confirmation } from '../contract/confirmation.js';
 import { type Consent, type ConsentKind, definitionHash } from '../policy/consent.js';
-import type { Confirmation } from '../tools/confirmation.js';
 import type { Approver } from './call.js';
 
 /** Something a project wants to start. */

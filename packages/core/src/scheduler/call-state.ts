@@ -1,3 +1,5 @@
+import type { Display } from '../contract/display.js';
+import type { ToolCall } from '../contract/tool-call.js';
 import { ToolError, type ToolErrorType } from '../errors.js';
 import { keepEnds } from '../text/truncate.js';
 import { Declined } from './approve.js';
@@ -11,8 +13,9 @@ export interface CallListeners {
 }
 
 /** One call on its way through the steps. Its outcome is set once and never changes. */
-export class CallState {
-  readonly callId: string;
+export class CallState implements ToolCall {
+  readonly id: string;
+  readonly slots: ToolCall['slots'] = new Map();
   readonly name: string;
   readonly request: CallRequest;
   readonly record: Partial<AuditRecord> = {};
@@ -21,8 +24,8 @@ export class CallState {
   readonly #listeners: CallListeners;
   readonly #startedAt: number;
 
-  constructor(callId: string, request: CallRequest, listeners: CallListeners) {
-    this.callId = callId;
+  constructor(id: string, request: CallRequest, listeners: CallListeners) {
+    this.id = id;
     this.name = request.name ?? '';
     this.request = request;
     this.#listeners = listeners;
@@ -31,15 +34,19 @@ export class CallState {
 
   update(status: CallStatus): void {
     if (this.outcome !== undefined) return;
-    const { callId, name, ready } = this;
+    const { id: callId, name, ready } = this;
     const description = ready?.description ?? name;
     const args: unknown = ready ? ready.params : this.request.args;
     this.emit({ type: 'call-update', callId, name, status, description, args });
   }
 
+  output(display: Display): void {
+    if (this.outcome === undefined) this.emit({ type: 'call-output', callId: this.id, display });
+  }
+
   finish(what: Pick<CallOutcome, 'status' | 'llmContent' | 'returnDisplay' | 'error'>): void {
     if (this.outcome !== undefined) return;
-    const { callId, name } = this;
+    const { id: callId, name } = this;
     const durationMs = Math.round(this.#listeners.now() - this.#startedAt);
     const failure = what.status === 'success' ? undefined : (what.error?.message ?? 'failed');
     const response = toResponse({ callId, name }, what.llmContent, failure);

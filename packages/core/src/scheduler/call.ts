@@ -1,7 +1,8 @@
 import type { FunctionCall, FunctionResponse, PartListUnion } from '../content.js';
+import type { Confirmation, Decision } from '../contract/confirmation.js';
+import type { Display } from '../contract/display.js';
+import type { ToolCall } from '../contract/tool-call.js';
 import type { ToolErrorType } from '../errors.js';
-import type { Confirmation, Decision } from '../tools/confirmation.js';
-import type { Display } from '../tools/display.js';
 import type { AnyTool } from '../tools/tools.js';
 
 /** A model's call as it arrives. */
@@ -67,7 +68,7 @@ export interface AuditRecord {
 
 /** A call that passed steps 2 to 4. `params` fit the tool's schema, which `never` stands for. */
 export interface ReadyCall {
-  callId: string;
+  call: ToolCall;
   tool: AnyTool;
   params: never;
   description: string;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { policyOf, schedulerOf, yes } from '../../../../testing/scheduler-kit.js';
-import type { Decision } from '../tools/confirmation.js';
+import type { Decision } from '../contract/confirmation.js';
 import { BaseTool, defineTool, type ToolResult } from '../tools/tools.js';
 import type { AuditRecord } from './call.js';
 

@@ -1,3 +1,4 @@
+import type { ToolCall } from '../contract/tool-call.js';
 import { ToolError } from '../errors.js';
 import { canonicalName } from '../policy/rule.js';
 import { likelyNames } from '../text/closest-names.js';
@@ -9,28 +10,28 @@ import type { AnyTool } from '../tools/tools.js';
 import type { CallRequest, ReadyCall } from './call.js';
 
 /** Steps 2 to 4: parse the call, find the tool, check the parameters. Throws a `ToolError` the model can act on. */
-export async function prepare(request: CallRequest, callId: string, registry: ToolRegistry): Promise<ReadyCall> {
+export async function prepare(request: CallRequest, call: ToolCall, registry: ToolRegistry): Promise<ReadyCall> {
   const tool = findTool(request.name ?? '', registry);
   if (request.problem !== undefined)
     throw new ToolError('invalid_tool_params', `${request.problem} Nothing was executed; send the whole call again.`);
-  return readyCall(callId, tool, copyOf(argumentsOf(request)));
+  return readyCall(call, tool, copyOf(argumentsOf(request)));
 }
 
 /** The call with checked parameters; also used for parameters that a person changed. */
-export async function readyCall(callId: string, tool: AnyTool, args: unknown): Promise<ReadyCall> {
+export async function readyCall(call: ToolCall, tool: AnyTool, args: unknown): Promise<ReadyCall> {
   const { value, repairs } = repairParams(tool.parameterSchema, args, tool.parameterAliases);
   const problem = tool.validateToolParams(value);
   if (problem !== null) throw new ToolError('invalid_tool_params', `Invalid parameters for ${tool.name}: ${problem}`);
-  // What is judged, shown and recorded is what runs. Frozen in place: tools know a call by this very object.
+  // What is judged, shown and recorded is what runs.
   freeze(value);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- validateToolParams accepted the value just above
   const params = value as never;
   return {
-    callId,
+    call,
     tool,
     params,
     description: tool.getDescription(params),
-    isReadOnly: await tool.isReadOnly(params),
+    isReadOnly: await tool.isReadOnly(params, call),
     repairs,
   };
 }

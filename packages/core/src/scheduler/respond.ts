@@ -6,13 +6,13 @@ import type { ReadyCall } from './call.js';
 export type Spill = (name: string, text: string) => Promise<string>;
 
 /** Cuts the text of a result to the tool's budget. The whole text goes to a file that the result names. */
-export async function fit(content: PartListUnion, call: ReadyCall, spill: Spill): Promise<PartListUnion> {
-  const limit = call.tool.maxOutputChars;
+export async function fit(content: PartListUnion, ready: ReadyCall, spill: Spill): Promise<PartListUnion> {
+  const limit = ready.tool.maxOutputChars;
   const parts = toParts(content);
   const text = parts.map((part) => part.text ?? '').join('');
   if (text.length <= limit) return content;
   // The tool has run: what it did is told even if the rest of it cannot be kept.
-  const place = await spill(`${call.tool.name}-${call.callId}`, text).then(whereIsIt, whyNot);
+  const place = await spill(`${ready.tool.name}-${ready.call.id}`, text).then(whereIsIt, whyNot);
   const media = parts.filter((part) => part.text === undefined);
   const shown = withNote(keepEnds(text, limit), place);
   return media.length === 0 ? shown : [{ text: shown }, ...media];

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isLong, report } from '../../../../testing/long-run.js';
 import { schedulerOf } from '../../../../testing/scheduler-kit.js';
+import type { Decision } from '../contract/confirmation.js';
 import { ToolError } from '../errors.js';
-import type { Decision } from '../tools/confirmation.js';
 import { defineTool, type ToolKind } from '../tools/tools.js';
 import type { CallRequest } from './call.js';
 

@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { nobody, policyOf, schedulerOf, yes } from '../../../../testing/scheduler-kit.js';
+import type { Confirmation, Decision } from '../contract/confirmation.js';
 import { ToolError } from '../errors.js';
-import type { Confirmation, Decision } from '../tools/confirmation.js';
 import { BaseTool, type Change, defineTool } from '../tools/tools.js';
 import { noOneThere } from './approve.js';
 import type { AuditRecord, CallEvent } from './call.js';
@@ -368,10 +368,10 @@ test('live output is passed on while the call runs and never after it ended', as
     description: '',
     kind: 'read',
     parameterSchema: anything,
-    execute: async (_params, _signal, updateOutput) => {
-      updateOutput?.('one');
-      updateOutput?.('two');
-      late = updateOutput;
+    execute: async (_params, _signal, call) => {
+      call.output('one');
+      call.output('two');
+      late = (text) => call.output(text);
       return { llmContent: 'done', returnDisplay: '' };
     },
   });

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import type { PartListUnion } from '../content.js';
+import type { ToolCall } from '../contract/tool-call.js';
 import { untilAborted } from '../files/until-aborted.js';
 import type { Policy } from '../policy/policy.js';
-import type { Display } from '../tools/display.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import { approve } from './approve.js';
 import { addRemark, askHooks } from './ask-hooks.js';
@@ -19,6 +19,8 @@ export interface SchedulerOptions {
   approver: Approver;
   spill: Spill;
   onEvent?: (event: CallEvent) => void;
+  /** Puts into a new call what its tools should know of whoever asked for it. */
+  prepareCall?: (call: ToolCall) => void;
   audit?: (record: AuditRecord) => void;
   hooks?: CallHooks;
   /** How long a tool may take to clean up after it was told to stop, before it is left behind. */
@@ -71,16 +73,17 @@ export class Scheduler {
   #announce(request: CallRequest, callId: string): CallState {
     const { onEvent, audit } = this.#options;
     const call = new CallState(callId, request, { onEvent, audit, now: () => performance.now() });
+    this.#options.prepareCall?.(call);
     call.update('validating');
     return call;
   }
 
   async #prepare(call: CallState, signal: AbortSignal): Promise<void> {
-    const { callId, request } = call;
+    const { request } = call;
     const limit = { name: call.name, ms: prepareMs, graceMs: 0 };
     try {
       signal.throwIfAborted();
-      call.ready = await withDeadline(() => prepare(request, callId, this.#options.registry), limit, signal);
+      call.ready = await withDeadline(() => prepare(request, call, this.#options.registry), limit, signal);
     } catch (error) {
       settle(call, error, signal);
     }
@@ -105,7 +108,7 @@ export class Scheduler {
       call.ready = waiting;
       call.update('awaiting_approval');
     };
-    const { call: proposed, ask } = hooks ? await askHooks(ready, hooks, signal) : { call: ready, ask: undefined };
+    const { ready: proposed, ask } = hooks ? await askHooks(ready, hooks, signal) : { ready, ask: undefined };
     const context = { policy, approver, onWait, record: call.record, ask };
     call.ready = await untilAborted(approve(proposed, context, signal), signal);
     call.update('scheduled');
@@ -115,11 +118,8 @@ export class Scheduler {
     const { tool, params, repairs } = ready;
     call.update('executing');
     call.record.executed = params;
-    const onOutput = (display: Display) => {
-      if (call.outcome === undefined) call.emit({ type: 'call-output', callId: call.callId, display });
-    };
     const { llmContent, returnDisplay, error } = await withDeadline(
-      (own) => tool.execute(params, own, onOutput),
+      (own) => tool.execute(params, own, call),
       { name: tool.name, ms: tool.timeoutMs, graceMs: this.#options.graceMs ?? defaultGraceMs },
       signal,
     );
@@ -132,12 +132,12 @@ export class Scheduler {
 
   /** What ran has run, so an abort while hooks look at its result does not make it a cancelled call. */
   async #hearHooks(
-    { callId, tool, params }: ReadyCall,
+    { call, tool, params }: ReadyCall,
     result: Pick<CallOutcome, 'llmContent' | 'error'>,
     signal: AbortSignal,
   ): Promise<PartListUnion> {
     try {
-      const said = await this.#options.hooks?.after({ callId, tool: tool.name, args: params }, result, signal);
+      const said = await this.#options.hooks?.after({ callId: call.id, tool: tool.name, args: params }, result, signal);
       return addRemark(result.llmContent, said?.context);
     } catch (error) {
       if (signal.aborted) return result.llmContent;

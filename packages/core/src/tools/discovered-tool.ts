@@ -1,11 +1,12 @@
+import type { Confirmation } from '../contract/confirmation.js';
+import type { Target } from '../contract/target.js';
+import { directCall, type ToolCall } from '../contract/tool-call.js';
 import type { CommandRunner } from '../process/run-command.js';
 import { type ProgramEnding, type ProgramLimits, type ProgramResult, runProgram } from '../process/run-program.js';
 import type { JsonSchema } from '../text/json-schema.js';
 import { plainText } from '../text/terminal-text.js';
-import type { Confirmation } from './confirmation.js';
 import type { DefinitionPin } from './definition-pin.js';
-import type { Target } from './target.js';
-import { BaseTool, type OutputSink, type ToolResult } from './tools.js';
+import { BaseTool, type ToolResult } from './tools.js';
 
 type Params = Record<string, unknown>;
 
@@ -64,10 +65,10 @@ export class DiscoveredTool extends BaseTool<Params> {
     };
   }
 
-  override async execute(params: Params, signal: AbortSignal, updateOutput?: OutputSink): Promise<ToolResult> {
+  override async execute(params: Params, signal: AbortSignal, call = directCall()): Promise<ToolResult> {
     await this.#pin.accept();
     const { runner, argv, cwd, env } = this.#command;
-    const live = liveOutput(updateOutput);
+    const live = liveOutput(call);
     const request = { argv: [...argv, this.name], cwd, env, input: JSON.stringify(params) };
     try {
       return report(await runProgram(runner, request, { timeoutMs, maxBytes, signal, onOutput: live.onOutput }));
@@ -109,18 +110,17 @@ function problemOf(ending: ProgramEnding): string {
 }
 
 /** Shows the newest output now and then. */
-function liveOutput(updateOutput: OutputSink | undefined): {
+function liveOutput(call: ToolCall): {
   onOutput: NonNullable<ProgramLimits['onOutput']>;
   stop(): void;
 } {
   let timer: NodeJS.Timeout | undefined;
   return {
     onOutput: (output) => {
-      if (updateOutput === undefined) return;
       timer ??= setTimeout(() => {
         timer = undefined;
         const text = plainText(output.end(4_000).toString('utf8'));
-        updateOutput({ type: 'terminal_output', text, totalBytes: output.totalBytes });
+        call.output({ type: 'terminal_output', text, totalBytes: output.totalBytes });
       }, updateMs);
     },
     stop: () => clearTimeout(timer),

@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import iconv from 'iconv-lite';
 import { describe, expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { directCall } from '../contract/tool-call.js';
 import { ToolError } from '../errors.js';
 import { FileChanges } from '../files/file-changes.js';
 import { FileLocks } from '../files/file-lock.js';
@@ -314,23 +315,25 @@ describe('the confirmation', () => {
 
   // RW22, SC08
   test('binds what was shown: a file changed since is not written', async () => {
+    const step = directCall();
     const { tool, call, path, read } = await setUp({ f: 'a\nb\n' });
     const params = call('f', 'a', 'x');
-    await tool.shouldConfirmExecute(params, signal);
+    await tool.shouldConfirmExecute(params, signal, step);
     writeFileSync(path('f'), 'a\nc\n');
-    await expect(tool.execute(params, signal)).rejects.toMatchObject({ type: 'file_changed_since_read' });
+    await expect(tool.execute(params, signal, step)).rejects.toMatchObject({ type: 'file_changed_since_read' });
     expect(read('f')).toBe('a\nc\n');
   });
 
   // SC07
   test('binds the place: a link turned, or a parent swapped, after the yes changes nothing outside', async () => {
+    const step = directCall();
     const outside = tempDirectory({ f: 'a' });
     const { tool, call, path, read } = await setUp({ 'd/f': 'a', g: 'a' });
     const params = call('d/f', 'a', 'x');
-    await tool.shouldConfirmExecute(params, signal);
+    await tool.shouldConfirmExecute(params, signal, step);
     renameSync(path('d'), path('moved'));
     symlinkSync(outside, path('d'));
-    await expect(tool.execute(params, signal)).rejects.toBeInstanceOf(ToolError);
+    await expect(tool.execute(params, signal, step)).rejects.toBeInstanceOf(ToolError);
     expect([readFileSync(join(outside, 'f'), 'utf8'), read('moved/f')]).toEqual(['a', 'a']);
   });
 
@@ -344,13 +347,14 @@ describe('the confirmation', () => {
   });
 
   test('a person may change the text, and the result says so and counts it', async () => {
+    const step = directCall();
     const { tool, call, read } = await setUp({ f: 'a\nb\nc\n' });
     const params = call('f', 'b', 'X');
-    await tool.shouldConfirmExecute(params, signal);
-    const changed = tool.applyChange(params, { type: 'content', content: 'a\nX\nY\nc\n' });
+    await tool.shouldConfirmExecute(params, signal, step);
+    const changed = tool.applyChange(params, { type: 'content', content: 'a\nX\nY\nc\n' }, step);
     expect(tool.validateToolParams(changed)).toBeNull();
-    expect(await tool.shouldConfirmExecute(changed, signal)).toMatchObject({ newContent: 'a\nX\nY\nc\n' });
-    const result = await tool.execute(changed, signal);
+    expect(await tool.shouldConfirmExecute(changed, signal, step)).toMatchObject({ newContent: 'a\nX\nY\nc\n' });
+    const result = await tool.execute(changed, signal, step);
     expect(read('f')).toBe('a\nX\nY\nc\n');
     expect(result.llmContent).toContain('The person changed your proposal');
     expect(result.returnDisplay).toMatchObject({

@@ -1,6 +1,7 @@
 import type { XStatic } from 'typebox/schema';
+import type { Confirmation } from '../contract/confirmation.js';
+import { CallSlot, directCall } from '../contract/tool-call.js';
 import { ToolError } from '../errors.js';
-import type { Confirmation } from './confirmation.js';
 import { BaseTool, type Change, type ToolResult } from './tools.js';
 
 const parameterSchema = {
@@ -11,6 +12,9 @@ const parameterSchema = {
 } as const;
 
 type PlanParams = XStatic<typeof parameterSchema>;
+
+/** The person's choice. Not a parameter: a model must not be able to make it. */
+const choice = new CallSlot<'default' | 'auto-edit'>();
 
 /** What the tool may do to the mode; the composition root supplies it. */
 export interface PlanMode {
@@ -24,8 +28,6 @@ export interface PlanMode {
  */
 export class ExitPlanModeTool extends BaseTool<PlanParams> {
   readonly #mode: PlanMode;
-  /** The person's choice for a call. Not a parameter: a model must not be able to make it. */
-  readonly #choices = new WeakMap<PlanParams, 'default' | 'auto-edit'>();
 
   constructor(mode: PlanMode) {
     super({
@@ -55,16 +57,15 @@ export class ExitPlanModeTool extends BaseTool<PlanParams> {
     };
   }
 
-  override applyChange({ plan }: PlanParams, change: Change): PlanParams {
+  override applyChange(params: PlanParams, change: Change, call = directCall()): PlanParams {
     if (change.type !== 'choice') throw new Error('exit_plan_mode offers no editing');
-    const chosen = { plan };
-    this.#choices.set(chosen, change.choice === 'auto-edit' ? 'auto-edit' : 'default');
-    return chosen;
+    choice.set(call, change.choice === 'auto-edit' ? 'auto-edit' : 'default');
+    return params;
   }
 
-  async execute(params: PlanParams): Promise<ToolResult> {
+  async execute(params: PlanParams, _signal?: AbortSignal, call = directCall()): Promise<ToolResult> {
     this.#assertActive();
-    this.#mode.leave(this.#choices.get(params) ?? 'default');
+    this.#mode.leave(choice.get(call) ?? 'default');
     const message = 'The user approved the plan. Start with it now; each change is still subject to approval.';
     return {
       llmContent: message,

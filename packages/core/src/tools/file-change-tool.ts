@@ -1,26 +1,32 @@
 import { isAbsolute } from 'node:path';
+import type { Confirmation } from '../contract/confirmation.js';
+import type { Target } from '../contract/target.js';
+import { CallSlot, directCall } from '../contract/tool-call.js';
 import { ToolError } from '../errors.js';
 import { confirmChange, displayChange, hardLinkNote, textsOf } from '../files/change-report.js';
-import { type TextChange, viewChange } from '../files/change-view.js';
+import { type ChangeView, type TextChange, viewChange } from '../files/change-view.js';
 import type { FileChanges } from '../files/file-changes.js';
 import type { Snapshot } from '../files/file-snapshot.js';
-import { JudgedPaths } from '../files/judged-paths.js';
+import { judgedPath, judgePath } from '../files/judged-paths.js';
 import { Pace } from '../files/pace.js';
 import { pathTarget } from '../files/path-target.js';
 import { applySplices } from '../files/splice.js';
 import type { Workspace } from '../files/workspace.js';
 import { hasHiddenText } from '../text/visible-text.js';
-import type { Confirmation } from './confirmation.js';
-import type { Target } from './target.js';
 import { BaseTool, type Change, type ToolIdentity, type ToolResult } from './tools.js';
 
-/** What a person was shown for a call that has not run yet. */
-interface Proposal {
+/** What a person was shown for a call that has not run yet: exactly this is done if the file is still the same. */
+interface Proposal<C extends TextChange> {
   /** The hash of the file as it was shown; `null` when there was none. */
   base: string | null;
+  change: C;
+  view: ChangeView;
   /** Absent when the text is too large, or too odd, for an editor. */
   texts: { oldText: string; newText: string } | undefined;
 }
+
+/** What the model had proposed, when a person changed it. */
+const rewritten = new CallSlot<string>();
 
 /** A change that has been decided on. */
 export interface PlannedChange<P, C extends TextChange> {
@@ -41,16 +47,12 @@ export interface PlannedChange<P, C extends TextChange> {
 export abstract class FileChangeTool<P extends { file_path: string }, C extends TextChange> extends BaseTool<P> {
   protected readonly workspace: Workspace;
   protected readonly changes: FileChanges;
-  readonly #paths: JudgedPaths;
-  // Calls are known by their parameters object.
-  readonly #proposals = new WeakMap<object, Proposal>();
-  readonly #rewritten = new WeakMap<object, string>();
+  readonly #proposal = new CallSlot<Proposal<C>>();
 
   constructor(identity: Omit<ToolIdentity, 'kind'>, workspace: Workspace, changes: FileChanges) {
     super({ ...identity, kind: 'edit' });
     this.workspace = workspace;
     this.changes = changes;
-    this.#paths = new JudgedPaths(workspace);
   }
 
   /** What the call would do to this content. Every reason not to do it is thrown. */
@@ -67,8 +69,8 @@ export abstract class FileChangeTool<P extends { file_path: string }, C extends 
     return file_path.endsWith('/') ? 'file_path must name a file, not a directory' : null;
   }
 
-  override async getTargets(params: P): Promise<Target[]> {
-    const location = await this.#paths.judge(params, params.file_path);
+  override async getTargets(params: P, call = directCall()): Promise<Target[]> {
+    const location = await judgePath(this.workspace, call, params.file_path);
     // Whoever changes a file learns what was in it, so a rule against reading it holds as well.
     const read: Target = { type: 'path', access: 'read', path: location.path, asks: false, hidden: true };
     const targets: Target[] = [pathTarget(location, 'write'), read];
@@ -78,40 +80,38 @@ export abstract class FileChangeTool<P extends { file_path: string }, C extends 
     return targets;
   }
 
-  override async shouldConfirmExecute(params: P, signal: AbortSignal): Promise<Confirmation> {
-    const location = await this.#paths.judge(params, params.file_path);
+  override async shouldConfirmExecute(params: P, signal: AbortSignal, call = directCall()): Promise<Confirmation> {
+    const location = await judgePath(this.workspace, call, params.file_path);
     const current = await this.changes.read(location.path, signal);
     if (current !== null && pathTarget(location, 'read').asks) this.#refuseUnread(current);
-    const pace = new Pace(signal);
-    const change = await this.plan(current, params, location.path, pace);
-    const texts = textsOf(change);
-    this.#proposals.set(params, { base: current?.hash ?? null, texts });
-    const view = await viewChange(change, this.#names(location.path, current), pace);
-    const call = { tool: this.name, title: this.displayName, asked: params.file_path, location, current };
-    return confirmChange(this.workspace, call, view, texts);
+    const proposal = await this.#propose(current, params, location.path, new Pace(signal));
+    this.#proposal.set(call, proposal);
+    const what = { tool: this.name, title: this.displayName, asked: params.file_path, location, current };
+    return confirmChange(this.workspace, what, proposal.view, proposal.texts);
   }
 
-  override applyChange(params: P, change: Change): P {
-    const shown = this.#proposals.get(params)?.texts;
+  override applyChange(params: P, change: Change, call = directCall()): P {
+    const shown = this.#proposal.get(call)?.texts;
     if (change.type !== 'content' || !shown) throw new Error(`${this.name} offered no text to change`);
-    const changed = this.rewrite(params, shown, change.content);
-    this.#rewritten.set(changed, this.#rewritten.get(params) ?? shown.newText);
-    return changed;
+    rewritten.set(call, rewritten.get(call) ?? shown.newText);
+    return this.rewrite(params, shown, change.content);
   }
 
-  async execute(params: P, signal: AbortSignal): Promise<ToolResult> {
-    const { path } = await this.#paths.recall(params, params.file_path, 'write');
-    const approved = this.#proposals.get(params)?.base;
+  async execute(params: P, signal: AbortSignal, call = directCall()): Promise<ToolResult> {
+    const { path } = await judgedPath(this.workspace, call, params.file_path, 'write');
+    const shown = this.#proposal.get(call);
     let result: ToolResult = { llmContent: '', returnDisplay: '' };
     await this.changes.change({
       path,
       tool: this.name,
       signal,
-      ...(approved !== undefined && { approved }),
+      ...(shown && { approved: shown.base }),
       decide: async (current) => {
         const pace = new Pace(signal);
-        const change = await this.plan(current, params, path, pace);
-        result = await this.#resultOf({ params, path, current, change, proposed: this.#rewritten.get(params), pace });
+        // The file is what it was when it was shown, or the change would have been refused.
+        const { change, view, texts } = shown ?? (await this.#propose(current, params, path, pace));
+        const planned = { params, path, current, change, proposed: rewritten.get(call), pace };
+        result = await this.#resultOf(planned, view, texts);
         const isSame = current !== null && change.splices.length === 0;
         return isSame ? undefined : applySplices(change.text.bytes, change.splices);
       },
@@ -126,10 +126,15 @@ export abstract class FileChangeTool<P extends { file_path: string }, C extends 
     throw new ToolError('edit_requires_prior_read', message);
   }
 
-  async #resultOf(planned: PlannedChange<P, C>): Promise<ToolResult> {
-    const { path, current, change, proposed, pace } = planned;
+  async #propose(current: Snapshot | null, params: P, path: string, pace: Pace): Promise<Proposal<C>> {
+    const change = await this.plan(current, params, path, pace);
     const view = await viewChange(change, this.#names(path, current), pace);
-    const parts = { current, view, texts: textsOf(change), ...(proposed !== undefined && { proposed }) };
+    return { base: current?.hash ?? null, change, view, texts: textsOf(change) };
+  }
+
+  async #resultOf(planned: PlannedChange<P, C>, view: ChangeView, texts: Proposal<C>['texts']): Promise<ToolResult> {
+    const { path, current, proposed } = planned;
+    const parts = { current, view, texts, ...(proposed !== undefined && { proposed }) };
     const note = current !== null && current.otherNames > 0 ? ` (${hardLinkNote(current)}.)` : '';
     return { llmContent: (await this.report(planned)) + note, returnDisplay: await displayChange(path, parts) };
   }

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { textOf } from '../content.js';
+import { directCall } from '../contract/tool-call.js';
 import { IgnoreRules } from '../files/ignore-rules.js';
 import type { Visibility } from '../files/visibility.js';
 import { Workspace } from '../files/workspace.js';
@@ -175,14 +176,15 @@ test('a directory of the workspace that does not exist yet is noted', async () =
 
 // SC06
 test('a directory above that became a link since the call was judged is refused', async () => {
+  const step = directCall();
   const root = tempDirectory({ 'p/d/inside': '' });
   const outside = tempDirectory({ 'd/outside': '' });
   const tool = await toolIn(root);
   const params = { pattern: '*', path: 'p/d' };
-  expect(await tool.getTargets(params)).toMatchObject([{ asks: false }]);
+  expect(await tool.getTargets(params, step)).toMatchObject([{ asks: false }]);
   renameSync(join(root, 'p'), join(root, 'was'));
   symlinkSync(outside, join(root, 'p'));
-  await expect(tool.execute(params, new AbortController().signal)).rejects.toMatchObject({
+  await expect(tool.execute(params, new AbortController().signal, step)).rejects.toMatchObject({
     type: 'search_path_not_found',
     message: expect.stringContaining('leads elsewhere'),
   });

@@ -1,5 +1,6 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { XStatic } from 'typebox/schema';
+import { directCall } from '../contract/tool-call.js';
 import { ToolError } from '../errors.js';
 import { toBytePath } from '../files/byte-path.js';
 import { FileTimes } from '../files/file-times.js';
@@ -60,13 +61,13 @@ export class GlobTool extends SearchTool<Params> {
     return `'${pattern}'${path === undefined ? '' : ` in ${this.workspace.display(path)}`}`;
   }
 
-  override async execute(params: Params, signal: AbortSignal): Promise<ToolResult> {
+  override async execute(params: Params, signal: AbortSignal, call = directCall()): Promise<ToolResult> {
     const glob = compileGlob(splitPattern(params.pattern).rest, { ignoreCase: true }).start;
     const end = performance.now() + this.#timeoutMs;
     const notes = new WalkNotes();
     const places: string[] = [];
     const found: FoundFiles = { files: [], total: 0, isComplete: true };
-    for (const { path, kind } of await this.open(params, notes)) {
+    for (const { path, kind } of await this.open(params, notes, call)) {
       if (kind === 'file') throw new ToolError('search_path_not_a_directory', `${path} is a file, not a directory.`);
       const next = await findFiles({
         ...this.#visibility,

@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { textOf } from '../content.js';
+import { directCall } from '../contract/tool-call.js';
 import { IgnoreRules } from '../files/ignore-rules.js';
 import { Ripgrep, type RipgrepRun } from '../files/ripgrep.js';
 import type { Visibility } from '../files/visibility.js';
@@ -525,13 +526,14 @@ describe('safety', () => {
   );
 
   test('a directory that became a link since the call was judged is refused', async () => {
+    const step = directCall();
     const root = tempDirectory({ 'd/a': 'hit' });
     const tool = await toolIn(root);
     const params = { pattern: 'hit', path: 'd' };
-    expect(await tool.getTargets(params)).toMatchObject([{ asks: false }]);
+    expect(await tool.getTargets(params, step)).toMatchObject([{ asks: false }]);
     renameSync(join(root, 'd'), join(root, 'was'));
     symlinkSync(tempDirectory({ a: 'hit outside' }), join(root, 'd'));
-    await expect(tool.execute(params, new AbortController().signal)).rejects.toThrow('leads elsewhere');
+    await expect(tool.execute(params, new AbortController().signal, step)).rejects.toThrow('leads elsewhere');
   });
 
   test('what may not be read is absent from matches and counts', async () => {

@@ -1,5 +1,6 @@
 import { basename, dirname } from 'node:path';
 import type { XStatic } from 'typebox/schema';
+import { directCall } from '../contract/tool-call.js';
 import { ToolError } from '../errors.js';
 import { toBytePath } from '../files/byte-path.js';
 import { compileFileGlob, fileGlobProblem } from '../files/file-glob.js';
@@ -83,12 +84,12 @@ export class GrepTool extends SearchTool<Params> {
     return `'${pattern}'${where}${glob === undefined ? '' : ` (${glob})`}`;
   }
 
-  override async execute(params: Params, signal: AbortSignal): Promise<ToolResult> {
+  override async execute(params: Params, signal: AbortSignal, call = directCall()): Promise<ToolResult> {
     const end = performance.now() + this.#timeoutMs;
     const notes = new WalkNotes();
     const results: { path: string; found: FoundText }[] = [];
     let left = params.limit ?? defaultLimit;
-    for (const { wanted, path, kind } of await this.open(params, notes)) {
+    for (const { wanted, path, kind } of await this.open(params, notes, call)) {
       if (kind === 'file') refuseIfLeftOut(wanted, params.glob);
       else if (params.glob !== undefined && compileFileGlob(params.glob, path).isElsewhere) continue;
       const found = await searchText(this.#ripgrep, {

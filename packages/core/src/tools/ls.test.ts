@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { textOf } from '../content.js';
+import { directCall } from '../contract/tool-call.js';
 import { IgnoreRules } from '../files/ignore-rules.js';
 import type { Visibility } from '../files/visibility.js';
 import { Workspace } from '../files/workspace.js';
@@ -171,13 +172,14 @@ test('where directories are left over, the advice is one that shows them', async
 
 // SC06
 test('a directory that became a link since the call was judged is refused', async () => {
+  const step = directCall();
   const root = tempDirectory({ 'd/inside': '' });
   const tool = await toolIn(root);
   const params = { path: join(root, 'd') };
-  expect(await tool.getTargets(params)).toMatchObject([{ asks: false }]);
+  expect(await tool.getTargets(params, step)).toMatchObject([{ asks: false }]);
   renameSync(join(root, 'd'), join(root, 'was'));
   symlinkSync(tempDirectory({ outside: '' }), join(root, 'd'));
-  await expect(tool.execute(params, new AbortController().signal)).rejects.toThrow('leads elsewhere');
+  await expect(tool.execute(params, new AbortController().signal, step)).rejects.toThrow('leads elsewhere');
 });
 
 test('an aborted call ends with the reason', async () => {

@@ -1,11 +1,12 @@
 import { stat } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import type { XStatic } from 'typebox/schema';
+import { directCall } from '../contract/tool-call.js';
 import { ToolError } from '../errors.js';
 import { systemPath, toBytePath } from '../files/byte-path.js';
 import { codeOf } from '../files/fs-error.js';
 import type { IgnoredBy } from '../files/ignore-rules.js';
-import { JudgedPaths } from '../files/judged-paths.js';
+import { judgedPath, judgePath } from '../files/judged-paths.js';
 import { type Listing, listDirectory } from '../files/list-directory.js';
 import { confirmReading, pathTarget } from '../files/path-target.js';
 import { refuseMoved } from '../files/search-place.js';
@@ -39,7 +40,6 @@ const maxIgnoreChars = 16_384;
 export class LSTool extends BaseTool<Params> {
   readonly #workspace: Workspace;
   readonly #visibility: Visibility;
-  readonly #judged: JudgedPaths;
 
   constructor(workspace: Workspace, visibility: Visibility) {
     super({
@@ -52,7 +52,6 @@ export class LSTool extends BaseTool<Params> {
     });
     this.#workspace = workspace;
     this.#visibility = visibility;
-    this.#judged = new JudgedPaths(workspace);
   }
 
   protected override validateToolParamValues({ path, ignore = [] }: Params): string | null {
@@ -67,16 +66,16 @@ export class LSTool extends BaseTool<Params> {
     return this.#workspace.display(path);
   }
 
-  override async getTargets(params: Params) {
-    return [pathTarget(await this.#judged.judge(params, params.path), 'read')];
+  override async getTargets({ path }: Params, call = directCall()) {
+    return [pathTarget(await judgePath(this.#workspace, call, path), 'read')];
   }
 
-  override async shouldConfirmExecute(params: Params) {
-    return confirmReading(this.name, [await this.#judged.judge(params, params.path)]);
+  override async shouldConfirmExecute({ path }: Params, _signal?: AbortSignal, call = directCall()) {
+    return confirmReading(this.name, [await judgePath(this.#workspace, call, path)]);
   }
 
-  override async execute(params: Params, signal: AbortSignal): Promise<ToolResult> {
-    const { path } = await this.#judged.recall(params, params.path);
+  override async execute(params: Params, signal: AbortSignal, call = directCall()): Promise<ToolResult> {
+    const { path } = await judgedPath(this.#workspace, call, params.path);
     const directory = toBytePath(path);
     try {
       const isDirectory = (await stat(systemPath(directory))).isDirectory();

@@ -1,8 +1,9 @@
+import type { Confirmation } from '../contract/confirmation.js';
+import type { Target } from '../contract/target.js';
+import { directCall } from '../contract/tool-call.js';
 import type { JsonSchema } from '../text/json-schema.js';
-import type { Confirmation } from './confirmation.js';
 import type { DefinitionPin } from './definition-pin.js';
-import type { Target } from './target.js';
-import { BaseTool, type OutputSink, type ToolResult } from './tools.js';
+import { BaseTool, type ToolResult } from './tools.js';
 
 type Params = Record<string, unknown>;
 
@@ -94,7 +95,7 @@ export class DiscoveredMCPTool extends BaseTool<Params> {
     };
   }
 
-  override async execute(params: Params, signal: AbortSignal, updateOutput?: OutputSink): Promise<ToolResult> {
+  override async execute(params: Params, signal: AbortSignal, call = directCall()): Promise<ToolResult> {
     signal.throwIfAborted();
     await this.#pin.accept();
     let timer: NodeJS.Timeout | undefined;
@@ -104,7 +105,7 @@ export class DiscoveredMCPTool extends BaseTool<Params> {
       latest = text;
       timer ??= setTimeout(() => {
         timer = undefined;
-        updateOutput?.(latest);
+        call.output(latest);
       }, updateMs);
     };
     try {

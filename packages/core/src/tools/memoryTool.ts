@@ -1,5 +1,8 @@
 import { basename } from 'node:path';
 import type { XStatic } from 'typebox/schema';
+import type { Confirmation } from '../contract/confirmation.js';
+import type { Target } from '../contract/target.js';
+import { CallSlot, directCall } from '../contract/tool-call.js';
 import { ToolError } from '../errors.js';
 import { confirmChange } from '../files/change-report.js';
 import { type ChangeView, type TextChange, viewChange } from '../files/change-view.js';
@@ -12,8 +15,6 @@ import { planWrite } from '../files/plan-write.js';
 import { applySplices } from '../files/splice.js';
 import type { Location, Workspace } from '../files/workspace.js';
 import { factLine, maxFactChars, withFact } from '../text/memory-section.js';
-import type { Confirmation } from './confirmation.js';
-import type { Target } from './target.js';
 import { BaseTool, type Change, type ToolResult } from './tools.js';
 
 const scopes = ['global', 'project'] as const;
@@ -31,6 +32,9 @@ const parameterSchema = {
 
 type MemoryParams = XStatic<typeof parameterSchema>;
 
+/** The hash of each file when a person saw the diff; `null` when there was none. */
+const shown = new CallSlot<ReadonlyMap<Scope, string | null>>();
+
 /** The file that each scope is kept in. */
 export type MemoryFiles = Readonly<Record<Scope, () => Promise<string>>>;
 
@@ -39,8 +43,6 @@ export class MemoryTool extends BaseTool<MemoryParams> {
   readonly #workspace: Workspace;
   readonly #changes: FileChanges;
   readonly #files: MemoryFiles;
-  /** The content each file had when a person saw the diff. */
-  readonly #shown = new WeakMap<MemoryParams, Map<Scope, string | null>>();
 
   constructor(workspace: Workspace, changes: FileChanges, files: MemoryFiles) {
     super({
@@ -66,9 +68,13 @@ export class MemoryTool extends BaseTool<MemoryParams> {
     return locations.map((location) => ({ ...pathTarget(location, 'write'), asks: true, isInside: false }));
   }
 
-  override async shouldConfirmExecute(params: MemoryParams, signal: AbortSignal): Promise<Confirmation> {
+  override async shouldConfirmExecute(
+    params: MemoryParams,
+    signal: AbortSignal,
+    call = directCall(),
+  ): Promise<Confirmation> {
     const plans = await Promise.all(scopesOf(params.scope).map((scope) => this.#propose(scope, params, signal)));
-    this.#shown.set(params, new Map(plans.map(({ scope, current }) => [scope, current?.hash ?? null])));
+    shown.set(call, new Map(plans.map(({ scope, current }) => [scope, current?.hash ?? null])));
     const [first] = plans;
     if (!first) throw new Error('there is always a scope');
     const { location, current, view } = first;
@@ -91,18 +97,14 @@ export class MemoryTool extends BaseTool<MemoryParams> {
     const scope = change.type === 'choice' ? scopes.find((known) => known === change.choice) : undefined;
     if (scope === undefined)
       throw new ToolError('invalid_tool_params', 'Choose where to remember it: global or project.');
-    const chosen = { fact: params.fact, scope };
-    const shown = this.#shown.get(params);
-    if (shown) this.#shown.set(chosen, shown);
-    return chosen;
+    return { fact: params.fact, scope };
   }
 
-  async execute(params: MemoryParams, signal: AbortSignal): Promise<ToolResult> {
-    const { fact, scope } = params;
+  async execute({ fact, scope }: MemoryParams, signal: AbortSignal, call = directCall()): Promise<ToolResult> {
     if (scope === undefined)
       throw new ToolError('memory_tool_execution_error', 'Nobody chose a scope. Say global or project.');
     const location = await this.#locate(scope);
-    const approved = this.#shown.get(params)?.get(scope);
+    const approved = shown.get(call)?.get(scope);
     let message = `Already remembered in ${location.path}.`;
     await this.#changes.change({
       path: location.path,

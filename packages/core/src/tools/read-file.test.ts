@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { pdf } from '../../../../testing/pdf.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { directCall } from '../contract/tool-call.js';
 import { IgnoreRules } from '../files/ignore-rules.js';
 import { contentHash, SeenFiles } from '../files/seen-files.js';
 import { Workspace } from '../files/workspace.js';
@@ -109,11 +110,14 @@ test.each([
 });
 
 test('hidden files and places outside are not suggested', async () => {
+  const step = directCall();
   const { read, tool } = await reader({ '.qwenignore': 'secret.txt', 'secret.txt': '' });
   await expect(read('secrets.txt')).rejects.toMatchObject({ message: expect.not.stringContaining('mean') });
   const params = { absolute_path: join(tempDirectory({ 'outside.txt': '' }), 'outsides.txt') };
-  await tool.getTargets(params);
-  await expect(tool.execute(params, signal)).rejects.toMatchObject({ message: expect.not.stringContaining('mean') });
+  await tool.getTargets(params, step);
+  await expect(tool.execute(params, signal, step)).rejects.toMatchObject({
+    message: expect.not.stringContaining('mean'),
+  });
 });
 
 test('a named pipe is refused at once', async () => {
@@ -125,20 +129,21 @@ test('a named pipe is refused at once', async () => {
 });
 
 test('a path outside asks, and is read once it was judged', async () => {
+  const step = directCall();
   const { tool } = await reader({});
   const outside = join(tempDirectory({ 'b.txt': 'outside' }), 'b.txt');
-  await expect(tool.execute({ absolute_path: outside }, signal)).rejects.toMatchObject({
+  await expect(tool.execute({ absolute_path: outside }, signal, step)).rejects.toMatchObject({
     type: 'path_not_in_workspace',
   });
   const params = { absolute_path: outside };
-  expect(await tool.getTargets(params)).toEqual([{ type: 'path', access: 'read', path: outside, asks: true }]);
-  expect(await tool.shouldConfirmExecute(params)).toEqual({
+  expect(await tool.getTargets(params, step)).toEqual([{ type: 'path', access: 'read', path: outside, asks: true }]);
+  expect(await tool.shouldConfirmExecute(params, undefined, step)).toEqual({
     type: 'info',
     title: 'Read outside the workspace?',
     prompt: outside,
     rules: [`read_file(/${outside})`],
   });
-  expect((await tool.execute(params, signal)).llmContent).toBe('outside');
+  expect((await tool.execute(params, signal, step)).llmContent).toBe('outside');
 });
 
 test('a link to the outside is judged by where it leads', async () => {
@@ -150,13 +155,14 @@ test('a link to the outside is judged by where it leads', async () => {
 });
 
 test('a file swapped after it was judged is not followed', async () => {
+  const step = directCall();
   const { tool, root } = await reader({ 'dir/a.txt': 'inside' });
   const outside = tempDirectory({ 'a.txt': 'outside' });
   const params = { absolute_path: join(root, 'dir/a.txt') };
-  await tool.getTargets(params);
+  await tool.getTargets(params, step);
   execFileSync('mv', [join(root, 'dir'), join(root, 'old')]);
   symlinkSync(outside, join(root, 'dir'));
-  await expect(tool.execute(params, signal)).rejects.toMatchObject({ type: 'read_content_failure' });
+  await expect(tool.execute(params, signal, step)).rejects.toMatchObject({ type: 'read_content_failure' });
 });
 
 test.each([
@@ -285,12 +291,13 @@ test('what .qwenignore names is not read, what .gitignore names is', async () =>
 });
 
 test('a secret is read only after a person was asked, and no rule is offered for it', async () => {
+  const step = directCall();
   const { tool, root } = await reader({ '.ssh/id_ed25519': 'key' });
   const params = { absolute_path: join(root, '.ssh/id_ed25519') };
-  await expect(tool.execute({ ...params }, signal)).rejects.toMatchObject({ type: 'path_not_in_workspace' });
-  expect(await tool.getTargets(params)).toMatchObject([{ asks: true, guarded: expect.any(String) }]);
-  expect(await tool.shouldConfirmExecute(params)).not.toHaveProperty('rules');
-  expect((await tool.execute(params, signal)).llmContent).toBe('key');
+  await expect(tool.execute({ ...params }, signal, step)).rejects.toMatchObject({ type: 'path_not_in_workspace' });
+  expect(await tool.getTargets(params, step)).toMatchObject([{ asks: true, guarded: expect.any(String) }]);
+  expect(await tool.shouldConfirmExecute(params, undefined, step)).not.toHaveProperty('rules');
+  expect((await tool.execute(params, signal, step)).llmContent).toBe('key');
 });
 
 // RR13 RR14

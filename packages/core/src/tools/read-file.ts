@@ -1,7 +1,8 @@
 import { isAbsolute } from 'node:path';
 import type { XStatic } from 'typebox/schema';
+import { directCall } from '../contract/tool-call.js';
 import { ToolError } from '../errors.js';
-import { JudgedPaths } from '../files/judged-paths.js';
+import { judgedPath, judgePath } from '../files/judged-paths.js';
 import { hasChanged, type ReadableFile, withReadableFile } from '../files/open-file.js';
 import { confirmReading, pathTarget } from '../files/path-target.js';
 import { parsePages } from '../files/pdf-text.js';
@@ -42,7 +43,6 @@ export class ReadFileTool extends BaseTool<Params> {
   readonly #seen: SeenFiles;
   readonly #visibility: Visibility;
   readonly #limits: ReadLimits;
-  readonly #judged: JudgedPaths;
 
   constructor(workspace: Workspace, seen: SeenFiles, visibility: Visibility, limits: ReadLimits = defaultReadLimits) {
     super({
@@ -59,7 +59,6 @@ export class ReadFileTool extends BaseTool<Params> {
     this.#seen = seen;
     this.#visibility = visibility;
     this.#limits = limits;
-    this.#judged = new JudgedPaths(workspace);
   }
 
   protected override validateToolParamValues({ absolute_path: path, offset, limit, pages }: Params): string | null {
@@ -82,16 +81,16 @@ export class ReadFileTool extends BaseTool<Params> {
     return `${this.#workspace.display(path)}${range}`;
   }
 
-  override async getTargets(params: Params) {
-    return [pathTarget(await this.#judged.judge(params, params.absolute_path), 'read')];
+  override async getTargets(params: Params, call = directCall()) {
+    return [pathTarget(await judgePath(this.#workspace, call, params.absolute_path), 'read')];
   }
 
-  override async shouldConfirmExecute(params: Params) {
-    return confirmReading(this.name, [await this.#judged.judge(params, params.absolute_path)]);
+  override async shouldConfirmExecute(params: Params, _signal?: AbortSignal, call = directCall()) {
+    return confirmReading(this.name, [await judgePath(this.#workspace, call, params.absolute_path)]);
   }
 
-  async execute(params: Params, signal: AbortSignal): Promise<ToolResult> {
-    const { path, inside } = await this.#judged.recall(params, params.absolute_path);
+  async execute(params: Params, signal: AbortSignal, call = directCall()): Promise<ToolResult> {
+    const { path, inside } = await judgedPath(this.#workspace, call, params.absolute_path);
     signal.throwIfAborted();
     if (isHiddenByAgent(path, this.#visibility))
       throw new ToolError('permission_denied', `${path} is not read: ${hiddenReason}.`);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { textOf } from '../content.js';
+import { directCall } from '../contract/tool-call.js';
 import { IgnoreRules } from '../files/ignore-rules.js';
 import { contentHash, SeenFiles } from '../files/seen-files.js';
 import { Workspace } from '../files/workspace.js';
@@ -156,6 +157,7 @@ test('many files, some of them unreadable: capped, in order, and soon aborted', 
 });
 
 test('a path or a glob outside asks; a link that leads outside is left out', async () => {
+  const step = directCall();
   const outside = tempDirectory({ 'x.txt': 'outside' });
   const { tool, root, names, read } = await reader({ 'a.txt': 'inside' });
   symlinkSync(join(outside, 'x.txt'), join(root, 'link.txt'));
@@ -164,9 +166,9 @@ test('a path or a glob outside asks; a link that leads outside is left out', asy
   for (const path of ['link.txt', `${outside}/*.txt`, `../${outside.split('/').at(-1)}/x.txt`]) {
     const params = { paths: ['a.txt', path] };
     expect(JSON.stringify(await read({ ...params }))).not.toContain('outside\\n');
-    expect(await tool.getTargets(params)).toMatchObject([{ asks: false }, { asks: true }]);
-    expect(await tool.shouldConfirmExecute(params)).toMatchObject({ type: 'info' });
-    expect(textOf((await tool.execute(params, signal)).llmContent)).toContain('---\n\noutside\n');
+    expect(await tool.getTargets(params, step)).toMatchObject([{ asks: false }, { asks: true }]);
+    expect(await tool.shouldConfirmExecute(params, undefined, step)).toMatchObject({ type: 'info' });
+    expect(textOf((await tool.execute(params, signal, step)).llmContent)).toContain('---\n\noutside\n');
   }
 });
 

@@ -1,7 +1,8 @@
 import type { XStatic } from 'typebox/schema';
 import type { PartUnion } from '../content.js';
+import { directCall, type ToolCall } from '../contract/tool-call.js';
 import { type Gathered, gatherFiles, resolveWanted, type Wanted } from '../files/gather-files.js';
-import { JudgedPaths } from '../files/judged-paths.js';
+import { judgedPath, judgePath } from '../files/judged-paths.js';
 import { confirmReading, pathTarget } from '../files/path-target.js';
 import { type ManyRead, readMany } from '../files/read-many.js';
 import { contentHash, type SeenFiles } from '../files/seen-files.js';
@@ -38,7 +39,6 @@ export class ReadManyFilesTool extends BaseTool<Params> {
   readonly #seen: SeenFiles;
   readonly #visibility: Visibility;
   readonly #maxChars: number;
-  readonly #judged: JudgedPaths;
 
   constructor(workspace: Workspace, seen: SeenFiles, visibility: Visibility, maxChars = defaultMaxChars) {
     super({
@@ -55,7 +55,6 @@ export class ReadManyFilesTool extends BaseTool<Params> {
     this.#seen = seen;
     this.#visibility = visibility;
     this.#maxChars = maxChars;
-    this.#judged = new JudgedPaths(workspace);
   }
 
   protected override validateToolParamValues({ paths, include = [], exclude = [] }: Params): string | null {
@@ -68,16 +67,16 @@ export class ReadManyFilesTool extends BaseTool<Params> {
     return [...paths, ...include].join(', ').slice(0, 500);
   }
 
-  override async getTargets(params: Params) {
-    return (await this.#judge(params)).map((location) => pathTarget(location, 'read'));
+  override async getTargets(params: Params, call = directCall()) {
+    return (await this.#judge(params, call)).map((location) => pathTarget(location, 'read'));
   }
 
-  override async shouldConfirmExecute(params: Params) {
-    return confirmReading(this.name, await this.#judge(params));
+  override async shouldConfirmExecute(params: Params, _signal?: AbortSignal, call = directCall()) {
+    return confirmReading(this.name, await this.#judge(params, call));
   }
 
-  async execute(params: Params, signal: AbortSignal): Promise<ToolResult> {
-    const wanted = await resolveAll(params, (path) => this.#judged.recall(params, path));
+  async execute(params: Params, signal: AbortSignal, call = directCall()): Promise<ToolResult> {
+    const wanted = await resolveAll(params, (path) => judgedPath(this.#workspace, call, path));
     const gathered = await this.#gather(params, wanted, signal);
     const limits = { chars: this.#maxChars, mediaBytes: maxMediaBytes };
     const { reads, unread } = await readMany(gathered.files, limits, signal);
@@ -85,8 +84,8 @@ export class ReadManyFilesTool extends BaseTool<Params> {
     return present(reads, unread, gathered, this.#workspace);
   }
 
-  async #judge(params: Params): Promise<Location[]> {
-    const wanted = await resolveAll(params, (path) => this.#judged.judge(params, path));
+  async #judge(params: Params, call: ToolCall): Promise<Location[]> {
+    const wanted = await resolveAll(params, (path) => judgePath(this.#workspace, call, path));
     return wanted.flatMap((want) =>
       want.type === 'nothing' ? [] : [want.type === 'file' ? want.location : want.directory],
     );

@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
+import { directCall, type ToolCall } from '../contract/tool-call.js';
 import { ToolError } from '../errors.js';
 import { toBytePath } from '../files/byte-path.js';
 import { codeOf } from '../files/fs-error.js';
-import { JudgedPaths } from '../files/judged-paths.js';
+import { judgedPath, judgePath } from '../files/judged-paths.js';
 import { confirmReading, pathTarget } from '../files/path-target.js';
 import { outermost, searchPlace } from '../files/search-place.js';
 import type { WalkNotes } from '../files/walk-notes.js';
@@ -21,20 +22,18 @@ interface OpenPlace {
 /** A tool that searches places: permission rules see them, and those outside the workspace are asked about. */
 export abstract class SearchTool<P extends { path?: string }> extends BaseTool<P> {
   protected readonly workspace: Workspace;
-  protected readonly judged: JudgedPaths;
 
   constructor(identity: ToolIdentity, workspace: Workspace) {
     super(identity);
     this.workspace = workspace;
-    this.judged = new JudgedPaths(workspace);
   }
 
-  override async getTargets(params: P) {
-    return (await this.#judge(params)).map((place) => pathTarget(place, 'read'));
+  override async getTargets(params: P, call = directCall()) {
+    return (await this.#judge(params, call)).map((place) => pathTarget(place, 'read'));
   }
 
-  override async shouldConfirmExecute(params: P) {
-    return confirmReading(this.name, await this.#judge(params));
+  override async shouldConfirmExecute(params: P, _signal?: AbortSignal, call = directCall()) {
+    return confirmReading(this.name, await this.#judge(params, call));
   }
 
   /** Where to search: the place named, seen from the one the agent was started in, or all of the workspace. */
@@ -43,10 +42,10 @@ export abstract class SearchTool<P extends { path?: string }> extends BaseTool<P
   }
 
   /** The places as they were judged. A further directory of the workspace may be missing, which is noted. */
-  protected async open(params: P, notes: WalkNotes): Promise<OpenPlace[]> {
+  protected async open(params: P, notes: WalkNotes, call: ToolCall): Promise<OpenPlace[]> {
     const opened: OpenPlace[] = [];
     for (const wanted of this.places(params)) {
-      const { path } = await this.judged.recall(params, wanted);
+      const { path } = await judgedPath(this.workspace, call, wanted);
       try {
         opened.push({ wanted, path, kind: await searchPlace(path) });
       } catch (error) {
@@ -58,7 +57,7 @@ export abstract class SearchTool<P extends { path?: string }> extends BaseTool<P
     return opened;
   }
 
-  #judge(params: P): Promise<Location[]> {
-    return Promise.all(this.places(params).map((path) => this.judged.judge(params, path)));
+  #judge(params: P, call: ToolCall): Promise<Location[]> {
+    return Promise.all(this.places(params).map((path) => judgePath(this.workspace, call, path)));
   }
 }

@@ -1,9 +1,9 @@
 import { dirname } from 'node:path';
+import type { Target } from '../contract/target.js';
 import { ToolError } from '../errors.js';
 import type { Location, Workspace } from '../files/workspace.js';
 import type { CommandAnalysis } from '../process/command-analysis.js';
 import { type SessionOrder, wordsOf } from '../process/session-order.js';
-import type { Target } from './target.js';
 
 /** What a command touches, as permission rules see it. */
 export async function targetsOf(analysis: CommandAnalysis, workspace: Workspace): Promise<Target[]> {

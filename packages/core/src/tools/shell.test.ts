@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { textOf } from '../content.js';
+import { directCall } from '../contract/tool-call.js';
 import { ToolError } from '../errors.js';
 import { LatheHome } from '../files/lathe-home.js';
 import { Workspace } from '../files/workspace.js';
@@ -113,7 +114,10 @@ test('cancelling before the start and during the run give different texts', asyn
   expect(before.llmContent).toBe('Command was cancelled before it could start.');
   expect(existsSync(join(root, 'started'))).toBe(false);
   const controller = new AbortController();
-  const running = tool.execute({ command: 'echo begun; sleep 30' }, controller.signal, () => controller.abort());
+  const running = tool.execute({ command: 'echo begun; sleep 30' }, controller.signal, {
+    ...directCall(),
+    output: () => controller.abort(),
+  });
   expect((await running).llmContent).toBe('Command was cancelled while it ran. Output until then:\nbegun');
 });
 
@@ -205,15 +209,16 @@ test('with the sandbox required and none to be had, nothing runs', async () => {
 
 // SA24
 test('what was to run unasked does not run when it would ask by then', async () => {
+  const step = directCall();
   const { tool, root } = await shellTool({ analyze: analyzeCommand });
   const params = { command: 'cat *.txt' };
   writeFileSync(join(root, 'a.txt'), 'inside\n');
   expect(await tool.isReadOnly(params)).toBe(true);
-  expect((await tool.getTargets(params)).some(({ asks }) => asks)).toBe(false);
+  expect((await tool.getTargets(params, step)).some(({ asks }) => asks)).toBe(false);
   symlinkSync('/etc/hostname', join(root, 'z.txt'));
-  await expect(tool.execute(params, never)).rejects.toMatchObject({ type: 'shell_execute_error' });
+  await expect(tool.execute(params, never, step)).rejects.toMatchObject({ type: 'shell_execute_error' });
   // Judged anew, it asks.
-  expect((await tool.getTargets({ ...params })).some(({ asks }) => asks)).toBe(true);
+  expect((await tool.getTargets({ ...params }, step)).some(({ asks }) => asks)).toBe(true);
 });
 
 // SA24

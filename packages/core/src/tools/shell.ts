@@ -1,21 +1,19 @@
 import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
 import type { XStatic } from 'typebox/schema';
+import type { Confirmation } from '../contract/confirmation.js';
+import type { Target } from '../contract/target.js';
+import { CallSlot, directCall, type ToolCall } from '../contract/tool-call.js';
 import { ToolError } from '../errors.js';
-import type { Workspace } from '../files/workspace.js';
 import type { BackgroundCommands } from '../process/background.js';
-import type { AnalysisOptions, CommandAnalysis } from '../process/command-analysis.js';
 import { likelyMissingRight, refuseBrokenSandbox, reportOn } from '../process/command-report.js';
 import { liveTail } from '../process/live-tail.js';
 import type { CommandRunner } from '../process/run-command.js';
 import type { CommandRequest, CommandResult } from '../process/running-command.js';
-import type { Sandbox } from '../process/sandbox.js';
-import { allRights, nameRights, type Right, type SandboxRights } from '../process/sandbox-rights.js';
+import { allRights, type Right } from '../process/sandbox-rights.js';
 import { announce, obeyOrder, sessionOrder } from '../process/session-order.js';
-import type { Confirmation } from './confirmation.js';
-import { needsAnswer, orderTarget, targetsOf, unnamed } from './shell-targets.js';
-import type { Target } from './target.js';
-import { BaseTool, type OutputSink, type ToolResult } from './tools.js';
+import { asksForRights, type Judgement, ShellJudge, type ShellJudgeOptions } from './shell-judge.js';
+import { needsAnswer, orderTarget } from './shell-targets.js';
+import { BaseTool, type ToolResult } from './tools.js';
 
 const maxTimeoutMs = 600_000;
 /** One argument of a program holds 128 KiB on Linux. */
@@ -42,30 +40,23 @@ const parameterSchema = {
 
 type ShellParams = XStatic<typeof parameterSchema>;
 
-export interface ShellToolOptions {
-  workspace: Workspace;
+export interface ShellToolOptions extends ShellJudgeOptions {
   runner: CommandRunner;
-  sandbox: Sandbox;
   background: BackgroundCommands;
-  analyze: (command: string, options: AnalysisOptions) => CommandAnalysis | Promise<CommandAnalysis>;
   /** All variables of commands; see `childEnvironment`. `PATH` must come from `sanitizePath`. */
   env: Readonly<Record<string, string>>;
   defaultTimeoutMs?: number;
-  /** Commands inside the sandbox reach the network. */
-  hasNetwork?: boolean;
-  /** Commands inside the sandbox do not ask. */
-  autoApprove?: boolean;
   /** Background commands get a terminal of their own, so that interactive programs can be driven. */
   hasTerminal?: boolean;
 }
 
+/** Set when the call needed no answer when it was judged. */
+const isSilent = new CallSlot<boolean>();
+
 /** `run_shell_command`: understood before it runs, contained while it runs, nothing left after. */
 export class ShellTool extends BaseTool<ShellParams> {
   readonly #options: ShellToolOptions;
-  /** The steps of one call ask for the same analysis again and again. */
-  #analyzed: { key: string; analysis: CommandAnalysis } | undefined;
-  /** Calls that needed no answer when they were judged. */
-  readonly #silent = new WeakSet<ShellParams>();
+  readonly #judge: ShellJudge;
 
   constructor(options: ShellToolOptions) {
     super({
@@ -79,6 +70,7 @@ export class ShellTool extends BaseTool<ShellParams> {
       maxOutputChars: 32_000,
     });
     this.#options = options;
+    this.#judge = new ShellJudge(options, options.runner.shell);
   }
 
   protected override validateToolParamValues({ command, is_background, keep }: ShellParams): string | null {
@@ -97,54 +89,40 @@ export class ShellTool extends BaseTool<ShellParams> {
     return `${command}${place}${fate}${purpose}`;
   }
 
-  override async isReadOnly(params: ShellParams): Promise<boolean> {
+  override async isReadOnly(params: ShellParams, call = directCall()): Promise<boolean> {
     const order = sessionOrder(params.command);
     if (order !== undefined) return order.action === 'list' || order.action === 'read';
     if (params.is_background || params.rights?.length) return false;
-    const { path } = await this.#options.workspace.locate(this.#directoryOf(params));
-    return (await this.#analyze(params, path)).isReadOnly;
+    return (await this.#judge.judge(params, call)).analysis.isReadOnly;
   }
 
-  override async getTargets(params: ShellParams): Promise<Target[]> {
+  override async getTargets(params: ShellParams, call = directCall()): Promise<Target[]> {
+    const order = sessionOrder(params.command);
+    if (order !== undefined) return [orderTarget(order)];
     // Earlier calls of the same turn may have changed what was found before.
-    this.#analyzed = undefined;
-    const targets = await this.#judge(params);
-    if (!targets.some(needsAnswer)) this.#silent.add(params);
+    const { targets } = await this.#judge.judge(params, call);
+    isSilent.set(call, !targets.some(needsAnswer));
     return targets;
   }
 
-  async #judge(params: ShellParams): Promise<Target[]> {
+  override async shouldConfirmExecute(
+    params: ShellParams,
+    _signal?: AbortSignal,
+    call = directCall(),
+  ): Promise<Confirmation | false> {
     const order = sessionOrder(params.command);
-    if (order !== undefined) return [orderTarget(order)];
-    const cwd = await this.#options.workspace.locate(this.#directoryOf(params));
-    const targets = await targetsOf(await this.#analyze(params, cwd.path), this.#options.workspace);
-    if (!cwd.inside) targets.push({ type: 'path', access: 'write', path: cwd.path, asks: true });
-    if (params.is_background && !targets.some(({ asks }) => asks)) targets.push(unnamed(params.command));
-    const isContained = this.#options.autoApprove && (await this.#options.sandbox.status()).kind !== 'none';
-    const settled = isContained ? targets.map((target) => ({ ...target, asks: false })) : targets;
-    if (params.keep) settled.push({ ...unnamed(params.command), guarded: outlives });
-    const extra = await this.#extraRights(params, cwd.path);
-    // Writing in the workspace is what any command may be allowed to do; every other right is a person's to give.
-    const guarded = extra.some((right) => right !== 'workspace') && asksForRights(extra);
-    if (extra.length > 0) settled.push({ ...unnamed(params.command), ...(guarded && { guarded }) });
-    return settled;
-  }
-
-  override async shouldConfirmExecute(params: ShellParams): Promise<Confirmation | false> {
-    const targets = await this.#judge(params);
-    if (!targets.some(needsAnswer)) return false;
-    const cwd = await this.#options.workspace.locate(this.#directoryOf(params));
-    const analysis = await this.#analyze(params, cwd.path);
-    const extra = await this.#extraRights(params, cwd.path);
+    if (order !== undefined && !needsAnswer(orderTarget(order))) return false;
+    const { cwd, analysis, targets, extraRights } = await this.#judge.latest(params, call);
+    if (order === undefined && !targets.some(needsAnswer)) return false;
     const guards = targets.flatMap(({ guarded }) => guarded ?? []);
     const warnings = [
-      ...(extra.length > 0 ? [asksForRights(extra)] : []),
+      ...(extraRights.length > 0 ? [asksForRights(extraRights)] : []),
       ...(analysis.network ? ['It uses the network.'] : []),
       ...(cwd.inside ? [] : [`It runs outside the workspace, in ${cwd.path}.`]),
       ...guards,
       ...analysis.doubts,
     ];
-    const mayOfferRules = extra.length === 0 && guards.length === 0 && analysis.rules.length > 0;
+    const mayOfferRules = extraRights.length === 0 && guards.length === 0 && analysis.rules.length > 0;
     return {
       type: 'exec',
       title: 'Confirm Shell Command',
@@ -156,18 +134,18 @@ export class ShellTool extends BaseTool<ShellParams> {
     };
   }
 
-  override async execute(params: ShellParams, signal: AbortSignal, updateOutput?: OutputSink): Promise<ToolResult> {
+  override async execute(params: ShellParams, signal: AbortSignal, call = directCall()): Promise<ToolResult> {
     if (signal.aborted) {
       const message = 'Command was cancelled before it could start.';
       return { ...plain(message), error: { type: 'execution_failed', message } };
     }
     const order = sessionOrder(params.command);
     if (order !== undefined) return plain(await obeyOrder(order, this.#options.background));
-    const { path: cwd } = await this.#options.workspace.locate(this.#directoryOf(params));
+    const judgement = await this.#judgeAgain(params, call);
+    const { rights } = judgement;
+    const cwd = judgement.cwd.path;
     if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
       throw new ToolError('path_is_not_a_directory', `Not a directory: ${cwd}`);
-    await this.#judgeAgain(params);
-    const rights = await this.#rightsOf(params, cwd);
     const isKept = params.keep === true;
     const wrap = await this.#options.sandbox.prepare(cwd, rights, { isKept });
     const sandboxed = wrap && { wrap, isReading: !rights.workspace, env: { ...this.#options.env, TMPDIR: '/tmp' } };
@@ -175,100 +153,40 @@ export class ShellTool extends BaseTool<ShellParams> {
     if (params.is_background) {
       const { background, hasTerminal = false } = this.#options;
       const started = await background.start({ ...request, isKept, hasTerminal });
-      if (started.result) return this.#report(params, started.result, { cwd, ...(wrap && { rights }) });
+      if (started.result) return report(params, started.result, judgement, wrap !== undefined);
       const llmContent = announce(started, { isIsolated: wrap !== undefined && !rights.network });
       return { llmContent, returnDisplay: `Running in the background as ${started.id}.` };
     }
     const timeoutMs = params.timeout ?? this.#options.defaultTimeoutMs ?? 120_000;
-    const live = liveTail((tail) => updateOutput?.({ type: 'terminal_output', ...tail }));
+    const live = liveTail((tail) => call.output({ type: 'terminal_output', ...tail }));
     try {
       const result = await this.#options.runner.run({ ...request, onOutput: live.onOutput }, { timeoutMs, signal });
-      return await this.#report(params, result, { cwd, ...(wrap && { rights }) });
+      return report(params, result, judgement, wrap !== undefined);
     } finally {
       live.stop();
-      // The next call may find another world.
-      this.#analyzed = undefined;
     }
   }
 
   /** What was to run without a question may have become another thing while it waited. */
-  async #judgeAgain(params: ShellParams): Promise<void> {
-    this.#analyzed = undefined;
-    if (!this.#silent.has(params) || !(await this.#judge(params)).some(needsAnswer)) return;
+  async #judgeAgain(params: ShellParams, call: ToolCall): Promise<Judgement> {
+    const judgement = await this.#judge.judge(params, call);
+    if (!isSilent.get(call) || !judgement.targets.some(needsAnswer)) return judgement;
     throw new ToolError('shell_execute_error', 'What this command touches changed while it waited: run it again.');
-  }
-
-  #directoryOf({ directory }: ShellParams): string {
-    return resolve(this.#options.workspace.root, directory ?? '.');
-  }
-
-  async #analyze({ command }: ShellParams, cwd: string): Promise<CommandAnalysis> {
-    const { workspace, env, analyze, runner } = this.#options;
-    const key = `${cwd}\0${command}`;
-    if (this.#analyzed?.key === key) return this.#analyzed.analysis;
-    const analysis = await analyze(command, {
-      cwd,
-      workspaceRoots: workspace.roots,
-      home: env['HOME'] ?? '/',
-      path: env['PATH'] ?? '',
-      isOtherShell: !runner.shell.endsWith('bash'),
-    });
-    this.#analyzed = { key, analysis };
-    return analysis;
-  }
-
-  /** What the sandbox gives a command: what its settings and its approval give, and the rights that were asked for. */
-  async #rightsOf(params: ShellParams, cwd: string): Promise<SandboxRights> {
-    const given = await this.#usualRights(params, cwd);
-    const asked = (right: Right) => given[right] || params.rights?.includes(right) === true;
-    return {
-      workspace: asked('workspace'),
-      network: asked('network'),
-      files: asked('files'),
-      secrets: asked('secrets'),
-    };
-  }
-
-  /** Rights that the call asks for and would not have anyway. */
-  async #extraRights(params: ShellParams, cwd: string): Promise<Right[]> {
-    if (!params.rights?.length) return [];
-    const given = await this.#usualRights(params, cwd);
-    return allRights.filter((right) => params.rights?.includes(right) && !given[right]);
-  }
-
-  /** A network command that was asked for gets the network. */
-  async #usualRights(params: ShellParams, cwd: string): Promise<SandboxRights> {
-    const { hasNetwork = false, autoApprove = false, sandbox } = this.#options;
-    if ((await sandbox.status()).kind === 'none') return { workspace: true, network: true, files: true, secrets: true };
-    const analysis = await this.#analyze(params, cwd);
-    const network = hasNetwork || (!autoApprove && analysis.network);
-    // Should a proof be wrong, the sandbox is still there.
-    return { workspace: !analysis.isReadOnly, network, files: false, secrets: false };
-  }
-
-  async #report(
-    params: ShellParams,
-    result: CommandResult,
-    { cwd, rights }: { cwd: string; rights?: SandboxRights },
-  ): Promise<ToolResult> {
-    if (rights) refuseBrokenSandbox(result);
-    const missing = rights && likelyMissingRight(result, rights);
-    // Which program answered matters only for the one exit code that can be an answer.
-    const isUnclear = result.ending.type === 'exit' && result.ending.code === 1;
-    const segments = isUnclear ? (await this.#analyze(params, cwd)).segments : [];
-    const report = reportOn(result, {
-      command: params.command,
-      directory: params.directory ?? '(root)',
-      lastWords: segments.findLast(({ hidden }) => !hidden)?.words ?? [],
-      ...(missing && { remark: suggestRights([...(params.rights ?? []), missing]) }),
-    });
-    const { text: llmContent, display: returnDisplay, failure } = report;
-    return { llmContent, returnDisplay, ...(failure && { error: { type: failure, message: llmContent } }) };
   }
 }
 
-function asksForRights(rights: readonly Right[]): string {
-  return `It asks to leave the sandbox for this one run, with ${nameRights(rights)}.`;
+function report(
+  { command, directory = '(root)', rights: asked = [] }: ShellParams,
+  result: CommandResult,
+  { analysis, rights }: Judgement,
+  wasSandboxed: boolean,
+): ToolResult {
+  if (wasSandboxed) refuseBrokenSandbox(result);
+  const missing = wasSandboxed ? likelyMissingRight(result, rights) : undefined;
+  const lastWords = analysis.segments.findLast(({ hidden }) => !hidden)?.words ?? [];
+  const remark = missing && suggestRights([...asked, missing]);
+  const { text, display, failure } = reportOn(result, { command, directory, lastWords, ...(remark && { remark }) });
+  return { llmContent: text, returnDisplay: display, ...(failure && { error: { type: failure, message: text } }) };
 }
 
 /** A hint that the model may follow: output never gives a right, a person does. */
@@ -276,9 +194,6 @@ function suggestRights(rights: readonly Right[]): string {
   const list = JSON.stringify([...new Set(rights)]);
   return `It ran in a sandbox, which may have stopped it. If so, send the call again with rights: ${list}; the user will be asked.`;
 }
-
-/** Only a person can say that something may stay on their machine when nobody watches it any more. */
-const outlives = 'It goes on running after Lathe has ended, until somebody stops it.';
 
 function plain(text: string): ToolResult {
   return { llmContent: text, returnDisplay: text };

@@ -1,12 +1,14 @@
-import type { TaskExecution } from './display.js';
-import { BaseTool, type OutputSink, type ToolResult } from './tools.js';
+import type { TaskExecution } from '../contract/display.js';
+import { directCall, type ToolCall } from '../contract/tool-call.js';
+import { BaseTool, type ToolResult } from './tools.js';
 
 /** What the tool needs of subagents; the composition root supplies them. */
 export interface TaskRunner {
   /** Those that are installed; the order does not change. */
   list(): readonly { name: string; description: string }[];
   /** Works on the task to its end. `task` is the very object the call was announced with. */
-  run(task: Task, signal: AbortSignal, onProgress: (display: TaskExecution) => void): Promise<FinishedTask>;
+  /** `call` tells whose task it is, and shows its progress. */
+  run(task: Task, signal: AbortSignal, call: ToolCall): Promise<FinishedTask>;
 }
 
 /** The parameters; stated here and in the schema, whose list of names is known only at run time. */
@@ -66,8 +68,8 @@ export class TaskTool extends BaseTool<Task> {
     return true;
   }
 
-  async execute(params: Task, signal: AbortSignal, updateOutput?: OutputSink): Promise<ToolResult> {
-    const { display, problem } = await this.#subagents.run(params, signal, (progress) => updateOutput?.(progress));
+  async execute(params: Task, signal: AbortSignal, call = directCall()): Promise<ToolResult> {
+    const { display, problem } = await this.#subagents.run(params, signal, call);
     const report = display.result || '(no report)';
     if (problem === undefined) return { llmContent: report, returnDisplay: display };
     const message = `The subagent did not finish: ${problem}`;

@@ -1,5 +1,5 @@
 import type { XStatic } from 'typebox/schema';
-import type { Todo } from './display.js';
+import type { Todo } from '../contract/display.js';
 import { BaseTool, type ToolResult } from './tools.js';
 
 const parameterSchema = {

@@ -1,11 +1,12 @@
 import type { XStatic } from 'typebox/schema';
 import type { PartListUnion } from '../content.js';
+import type { Confirmation } from '../contract/confirmation.js';
+import type { Display } from '../contract/display.js';
+import type { Target } from '../contract/target.js';
+import { directCall, type ToolCall } from '../contract/tool-call.js';
 import type { ToolErrorType } from '../errors.js';
 import { describeMismatch, type JsonSchema } from '../text/json-schema.js';
 import type { ParameterAliases } from '../text/repair-params.js';
-import type { Confirmation } from './confirmation.js';
-import type { Display } from './display.js';
-import type { Target } from './target.js';
 
 /** What a tool does in the main; decides icons, grouping and the default of `isReadOnly`. */
 export type ToolKind = 'read' | 'search' | 'edit' | 'execute' | 'fetch' | 'think' | 'agent' | 'other';
@@ -17,9 +18,6 @@ export interface ToolResult {
   /** Present when the call failed although the tool has something to show, such as the output of a command. */
   error?: { type: ToolErrorType; message: string };
 }
-
-/** Live output while a tool runs. Each update replaces the one before. */
-export type OutputSink = (display: Display) => void;
 
 /** How a tool introduces itself. */
 export interface ToolIdentity {
@@ -45,14 +43,15 @@ export interface Tool<in P> extends Required<ToolIdentity> {
   /** What this call is about to do, for a person, before it runs. */
   getDescription(params: P): string;
   /** True when the call changes nothing: it may then run beside others, and in plan mode. */
-  isReadOnly(params: P): boolean | Promise<boolean>;
+  isReadOnly(params: P, call?: ToolCall): boolean | Promise<boolean>;
   /** The files, commands and hosts the call touches: what permission rules are matched against. */
-  getTargets(params: P): Target[] | Promise<Target[]>;
+  getTargets(params: P, call?: ToolCall): Target[] | Promise<Target[]>;
   /** `false`, or the details a person must approve. */
-  shouldConfirmExecute(params: P, signal: AbortSignal): Promise<Confirmation | false>;
+  shouldConfirmExecute(params: P, signal: AbortSignal, call?: ToolCall): Promise<Confirmation | false>;
   /** The parameters after a person changed what was proposed; they are validated and shown again. */
-  applyChange(params: P, change: Change): unknown;
-  execute(params: P, signal: AbortSignal, updateOutput?: OutputSink): Promise<ToolResult>;
+  applyChange(params: P, change: Change, call?: ToolCall): unknown;
+  /** Does it. The scheduler always passes `call`; code that runs a tool directly may leave it out. */
+  execute(params: P, signal: AbortSignal, call?: ToolCall): Promise<ToolResult>;
 }
 
 /** What a person may change in a confirmation: the proposed text, or one of the offered choices. */
@@ -86,7 +85,7 @@ export abstract class BaseTool<P> implements Tool<P> {
     this.maxOutputChars = identity.maxOutputChars ?? defaultMaxOutputChars;
   }
 
-  abstract execute(params: P, signal: AbortSignal, updateOutput?: OutputSink): Promise<ToolResult>;
+  abstract execute(params: P, signal: AbortSignal, call?: ToolCall): Promise<ToolResult>;
 
   validateToolParams(params: unknown): string | null {
     const mismatch = describeMismatch(this.parameterSchema, params);
@@ -104,21 +103,21 @@ export abstract class BaseTool<P> implements Tool<P> {
     return this.displayName;
   }
 
-  isReadOnly(_params: P): boolean | Promise<boolean> {
+  isReadOnly(_params: P, _call?: ToolCall): boolean | Promise<boolean> {
     return this.kind === 'read' || this.kind === 'search' || this.kind === 'fetch';
   }
 
-  getTargets(_params: P): Target[] | Promise<Target[]> {
+  getTargets(_params: P, _call?: ToolCall): Target[] | Promise<Target[]> {
     return [];
   }
 
   /** What edits or executes asks, unless its author says otherwise. */
-  async shouldConfirmExecute(params: P, _signal: AbortSignal): Promise<Confirmation | false> {
+  async shouldConfirmExecute(params: P, _signal: AbortSignal, _call?: ToolCall): Promise<Confirmation | false> {
     if (this.kind !== 'edit' && this.kind !== 'execute') return false;
     return { type: 'info', title: `Run ${this.displayName}?`, prompt: this.getDescription(params), rules: [this.name] };
   }
 
-  applyChange(_params: P, _change: Change): unknown {
+  applyChange(_params: P, _change: Change, _call?: ToolCall): unknown {
     throw new Error(`${this.name} offers no change in its confirmation`);
   }
 }
@@ -126,13 +125,13 @@ export abstract class BaseTool<P> implements Tool<P> {
 /** What an author writes for `defineTool`. The type of `params` is inferred from the schema. */
 export interface ToolSpec<S> extends Omit<ToolIdentity, 'parameterSchema'> {
   parameterSchema: S;
-  execute(params: XStatic<S>, signal: AbortSignal, updateOutput?: OutputSink): Promise<ToolResult>;
+  execute(params: XStatic<S>, signal: AbortSignal, call: ToolCall): Promise<ToolResult>;
   validate?(params: XStatic<S>): string | null;
   describe?(params: XStatic<S>): string;
   /** The files, commands and hosts the call touches, by their real paths, so that permission rules hold for it. */
   targets?(params: XStatic<S>): Target[] | Promise<Target[]>;
   /** Ask a person first. Left out, a tool asks when its kind is `edit` or `execute`. */
-  confirm?(params: XStatic<S>, signal: AbortSignal): Promise<Confirmation | false>;
+  confirm?(params: XStatic<S>, signal: AbortSignal, call: ToolCall): Promise<Confirmation | false>;
 }
 
 /** A tool from an object: sugar for a class that extends `BaseTool`. */
@@ -156,15 +155,19 @@ class DefinedTool<S extends JsonSchema> extends BaseTool<XStatic<S>> {
     return this.#spec.describe?.(params) ?? this.displayName;
   }
 
-  override async shouldConfirmExecute(params: XStatic<S>, signal: AbortSignal): Promise<Confirmation | false> {
-    return this.#spec.confirm ? this.#spec.confirm(params, signal) : super.shouldConfirmExecute(params, signal);
+  override async shouldConfirmExecute(
+    params: XStatic<S>,
+    signal: AbortSignal,
+    call = directCall(),
+  ): Promise<Confirmation | false> {
+    return this.#spec.confirm?.(params, signal, call) ?? super.shouldConfirmExecute(params, signal);
   }
 
   override getTargets(params: XStatic<S>): Target[] | Promise<Target[]> {
     return this.#spec.targets?.(params) ?? [];
   }
 
-  override execute(params: XStatic<S>, signal: AbortSignal, updateOutput?: OutputSink): Promise<ToolResult> {
-    return this.#spec.execute(params, signal, updateOutput);
+  override execute(params: XStatic<S>, signal: AbortSignal, call = directCall()): Promise<ToolResult> {
+    return this.#spec.execute(params, signal, call);
   }
 }

@@ -1,4 +1,6 @@
 import type { XStatic } from 'typebox/schema';
+import type { Confirmation } from '../contract/confirmation.js';
+import type { Target } from '../contract/target.js';
 import { ToolError } from '../errors.js';
 import { hasHiddenText, visibleText } from '../text/visible-text.js';
 import { cutAtParagraph } from '../web/cut-page.js';
@@ -9,8 +11,6 @@ import { findHostPayload, findPayloads, findText } from '../web/payload-check.js
 import { rawForm } from '../web/raw-form.js';
 import { readPage, type WebPage } from '../web/read-page.js';
 import { hostOf, hostRule, parseWebUrl, portOf } from '../web/url-check.js';
-import type { Confirmation } from './confirmation.js';
-import type { Target } from './target.js';
 import { BaseTool, type ToolResult } from './tools.js';
 
 const parameterSchema = {

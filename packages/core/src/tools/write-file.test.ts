@@ -2,6 +2,7 @@ import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { directCall } from '../contract/tool-call.js';
 import { FileChanges } from '../files/file-changes.js';
 import { FileLocks } from '../files/file-lock.js';
 import { Journal } from '../files/journal.js';
@@ -157,19 +158,20 @@ test('a placeholder that the file already contains is text', async () => {
 });
 
 test('the person may change the content, and the model is told what it became', async () => {
+  const step = directCall();
   const { tool, see, path, read } = await setUp({ f: 'a\n' });
   see('f');
   const params = { file_path: path('f'), content: 'b\n' };
-  expect(await tool.shouldConfirmExecute(params, signal)).toMatchObject({
+  expect(await tool.shouldConfirmExecute(params, signal, step)).toMatchObject({
     type: 'edit',
     title: 'Confirm WriteFile: f',
     fileDiff: '--- f\n+++ f\n@@ -1 +1 @@\n-a\n+b\n',
     newContent: 'b\n',
     rules: ['write_file(/**)'],
   });
-  const changed = tool.applyChange(params, { type: 'content', content: 'b\nc\n' });
-  await tool.shouldConfirmExecute(changed, signal);
-  const result = await tool.execute(changed, signal);
+  const changed = tool.applyChange(params, { type: 'content', content: 'b\nc\n' }, step);
+  await tool.shouldConfirmExecute(changed, signal, step);
+  const result = await tool.execute(changed, signal, step);
   expect(read('f')).toBe('b\nc\n');
   expect(result.llmContent).toContain(
     'The person changed your proposal before approving it; the file now contains:\n---\nb\nc\n',
@@ -180,11 +182,12 @@ test('the person may change the content, and the model is told what it became', 
 });
 
 test('what was approved is what is written: a new file that appeared meanwhile is kept', async () => {
+  const step = directCall();
   const { tool, path, read } = await setUp();
   const params = { file_path: path('f'), content: 'mine' };
-  await tool.shouldConfirmExecute(params, signal);
+  await tool.shouldConfirmExecute(params, signal, step);
   writeFileSync(path('f'), 'theirs');
-  await expect(tool.execute(params, signal)).rejects.toMatchObject({ type: 'file_changed_since_read' });
+  await expect(tool.execute(params, signal, step)).rejects.toMatchObject({ type: 'file_changed_since_read' });
   expect(read('f')).toBe('theirs');
 });
 

@@ -1,9 +1,9 @@
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
+import type { Decision } from '../../contract/confirmation.js';
 import { ToolError } from '../../errors.js';
 import { approvalText, grantableRules } from '../../scheduler/approval-text.js';
 import type { ApprovalRequest } from '../../scheduler/call.js';
 import { visibleText } from '../../text/visible-text.js';
-import type { Decision } from '../../tools/confirmation.js';
 
 /** What came back, not yet checked. */
 export interface FormAnswer {

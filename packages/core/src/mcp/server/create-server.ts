@@ -1,7 +1,7 @@
 import type { CallToolResult, InputRequiredResult, Server, ServerContext } from '@modelcontextprotocol/server';
+import type { Display } from '../../contract/display.js';
 import { ToolError } from '../../errors.js';
 import { visibleText } from '../../text/visible-text.js';
-import type { Display } from '../../tools/display.js';
 import { approvalForm } from './approval-form.js';
 import { describeTool } from './describe-tool.js';
 import { outcomeToResult } from './outcome-to-result.js';

@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
+import type { Display } from '../../contract/display.js';
 import { noOneThere } from '../../scheduler/approve.js';
 import type { ApprovalRequest, Approver, CallOutcome } from '../../scheduler/call.js';
 import type { Scheduler, SchedulerOptions } from '../../scheduler/scheduler.js';
-import type { Display } from '../../tools/display.js';
 import { builtIn, type ToolRegistry } from '../../tools/tool-registry.js';
 import type { AnyTool, ToolKind } from '../../tools/tools.js';
 import { decisionOf, type FormAnswer } from './approval-form.js';

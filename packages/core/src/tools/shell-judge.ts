@@ -1,0 +1,123 @@
+import { resolve } from 'node:path';
+import type { Target } from '../contract/target.js';
+import { CallSlot, type ToolCall } from '../contract/tool-call.js';
+import type { Location, Workspace } from '../files/workspace.js';
+import type { AnalysisMemo, AnalysisOptions, CommandAnalysis } from '../process/command-analysis.js';
+import type { Sandbox } from '../process/sandbox.js';
+import { allRights, nameRights, type Right, type SandboxRights } from '../process/sandbox-rights.js';
+import { targetsOf, unnamed } from './shell-targets.js';
+
+export interface ShellJudgeOptions {
+  workspace: Workspace;
+  sandbox: Sandbox;
+  analyze: (
+    command: string,
+    options: AnalysisOptions,
+    memo: AnalysisMemo,
+  ) => CommandAnalysis | Promise<CommandAnalysis>;
+  /** All variables of commands. */
+  env: Readonly<Record<string, string>>;
+  /** Commands inside the sandbox reach the network. */
+  hasNetwork?: boolean;
+  /** Commands inside the sandbox do not ask. */
+  autoApprove?: boolean;
+}
+
+/** The parameters of a call that matter for what it may do. */
+export interface JudgedCommand {
+  command: string;
+  directory?: string;
+  is_background?: boolean;
+  keep?: boolean;
+  rights?: readonly Right[];
+}
+
+/** What is known of a command before it runs. */
+export interface Judgement {
+  cwd: Location;
+  analysis: CommandAnalysis;
+  targets: Target[];
+  /** What the sandbox gives it. */
+  rights: SandboxRights;
+  /** Rights that the call asks for and would not have anyway. */
+  extraRights: readonly Right[];
+}
+
+const latest = new CallSlot<Judgement>();
+const reading = new CallSlot<{ key: string; memo: AnalysisMemo }>();
+
+/** Judges commands. Their text is read once per call, what depends on files is looked up each time. */
+export class ShellJudge {
+  readonly #options: ShellJudgeOptions;
+  readonly #isOtherShell: boolean;
+
+  constructor(options: ShellJudgeOptions, shell: string) {
+    this.#options = options;
+    this.#isOtherShell = !shell.endsWith('bash');
+  }
+
+  /** The newest judgement of this call. */
+  async latest(command: JudgedCommand, call: ToolCall): Promise<Judgement> {
+    return latest.get(call) ?? this.judge(command, call);
+  }
+
+  /** Judges the command by the files as they are now. */
+  async judge(command: JudgedCommand, call: ToolCall): Promise<Judgement> {
+    const { workspace, sandbox } = this.#options;
+    const cwd = await workspace.locate(resolve(workspace.root, command.directory ?? '.'));
+    const analysis = await this.#analyze(command.command, cwd.path, call);
+    const isContained = (await sandbox.status()).kind !== 'none';
+    const given = isContained ? this.#usualRights(analysis) : everything;
+    const extraRights = allRights.filter((right) => command.rights?.includes(right) && !given[right]);
+    const targets = await this.#targets(command, { cwd, analysis, extraRights, isContained });
+    const rights = { ...given, ...Object.fromEntries(extraRights.map((right) => [right, true])) };
+    const judgement = { cwd, analysis, targets, rights, extraRights };
+    latest.set(call, judgement);
+    return judgement;
+  }
+
+  async #targets(
+    { command, is_background, keep }: JudgedCommand,
+    { cwd, analysis, extraRights, isContained }: Omit<Judgement, 'targets' | 'rights'> & { isContained: boolean },
+  ): Promise<Target[]> {
+    const touched = await targetsOf(analysis, this.#options.workspace);
+    if (!cwd.inside) touched.push({ type: 'path', access: 'write', path: cwd.path, asks: true });
+    if (is_background && !touched.some(({ asks }) => asks)) touched.push(unnamed(command));
+    const isFree = isContained && this.#options.autoApprove === true;
+    const targets = isFree ? touched.map((target) => ({ ...target, asks: false })) : touched;
+    if (keep) targets.push({ ...unnamed(command), guarded: outlives });
+    // Writing in the workspace is what any command may be allowed to do; every other right is a person's to give.
+    const guarded = extraRights.some((right) => right !== 'workspace') && asksForRights(extraRights);
+    if (extraRights.length > 0) targets.push({ ...unnamed(command), ...(guarded && { guarded }) });
+    return targets;
+  }
+
+  async #analyze(command: string, cwd: string, call: ToolCall): Promise<CommandAnalysis> {
+    const { workspace, env, analyze } = this.#options;
+    const key = `${cwd}\0${command}`;
+    const known = reading.get(call);
+    const memo = known?.key === key ? known.memo : {};
+    reading.set(call, { key, memo });
+    const [home = '/', path = ''] = [env['HOME'], env['PATH']];
+    const where = { cwd, workspaceRoots: workspace.roots, home, path, isOtherShell: this.#isOtherShell };
+    return analyze(command, where, memo);
+  }
+
+  /** A network command that was asked for gets the network. */
+  #usualRights(analysis: CommandAnalysis): SandboxRights {
+    const { hasNetwork = false, autoApprove = false } = this.#options;
+    const network = hasNetwork || (!autoApprove && analysis.network);
+    // Should a proof be wrong, the sandbox is still there.
+    return { workspace: !analysis.isReadOnly, network, files: false, secrets: false };
+  }
+}
+
+const everything: SandboxRights = { workspace: true, network: true, files: true, secrets: true };
+
+/** Only a person can say that something may stay on their machine when nobody watches it any more. */
+const outlives = 'It goes on running after Lathe has ended, until somebody stops it.';
+
+/** For the person who is asked. */
+export function asksForRights(rights: readonly Right[]): string {
+  return `It asks to leave the sandbox for this one run, with ${nameRights(rights)}.`;
+}
