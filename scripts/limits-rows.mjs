@@ -148,6 +148,7 @@ export const fixed = {
     ['core/src/tools/shell.ts', 'maxCommandBytes', 'Bytes of a command'],
     ['core/src/process/ready-sandbox.ts', 'maxSpares', 'Sandboxes that are started ahead'],
     ['core/src/process/ready-sandbox.ts', 'maxCommandBytes', 'Bytes of one that a sandbox started ahead takes'],
+    ['core/src/process/workspace-sockets.ts', 'maxOutputBytes', 'Bytes of the list of sockets in a workspace'],
     ['core/src/process/call-mark.ts', 'maxLooks', 'Looks for processes of a command that were started meanwhile'],
     [
       'core/src/process/analyze-command.ts',
@@ -279,7 +280,7 @@ export const fixed = {
     ['cli/src/mcp/elicitation-form.ts', 'maxTextChars', 'Characters shown of its text'],
   ],
   'Lathe as an MCP server': [
-    ['core/src/mcp/server/call-queue.ts', 'maxParallel', 'Calls at once'],
+    ['core/src/mcp/server/tool-session.ts', 'maxParallel', 'Calls at once'],
     ['core/src/mcp/server/tool-session.ts', 'maxCalls', 'Calls of a session that run or wait'],
     ['core/src/mcp/server/tool-session.ts', 'maxQuestions', 'Questions that wait for an answer'],
     ['core/src/mcp/server/approval-form.ts', 'maxQuestionChars', 'Characters of one; a longer one is a no'],
@@ -351,7 +352,7 @@ export const fixed = {
     ['core/src/session/transcript.ts', 'maxLineBytes', 'Bytes of one record of a session'],
     ['core/src/session/transcript.ts', 'maxWaitingBytes', 'Bytes that wait for a full disk'],
     ['core/src/lathe/open-session.ts', 'maxTitle', 'Characters of the title of a session'],
-    ['core/src/lathe/step-watcher.ts', 'maxDiff', 'Characters of a diff in a session'],
+    ['core/src/lathe/step-recorder.ts', 'maxDiff', 'Characters of a diff in a session'],
     ['core/src/lathe/audit-log.ts', 'maxLogBytes', 'Bytes of the audit log before it is turned over'],
     ['core/src/lathe/audit-log.ts', 'maxLineChars', 'Characters of one line of it'],
     ['core/src/lathe/audit-log.ts', 'maxTextChars', 'Characters of one text in it'],

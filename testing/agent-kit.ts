@@ -41,8 +41,7 @@ export function agentKit(
     model,
     system: 'Be brief.',
     tools: declare?.(registry) ?? { declarations: () => registry.getFunctionDeclarations() },
-    openRunner: (onEvent) =>
-      new Scheduler({ registry, policy, approver: noOneThere, spill: async () => '/spilled', onEvent, ...scheduler }),
+    runner: new Scheduler({ registry, policy, approver: noOneThere, spill: async () => '/spilled', ...scheduler }),
     ...rest,
   });
   return { agent, model, registry, notes };

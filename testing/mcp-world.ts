@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest';
+import type { Approver } from '../packages/core/src/contract/call.js';
 import { LatheHome } from '../packages/core/src/files/lathe-home.js';
 import { createMcp, type McpOptions } from '../packages/core/src/mcp/create-mcp.js';
 import type { ServerDefinition } from '../packages/core/src/mcp/server-definition.js';
@@ -8,7 +9,6 @@ import type { PolicyOptions } from '../packages/core/src/policy/policy.js';
 import type { ProgramRequest } from '../packages/core/src/process/contained-program.js';
 import { CommandRunner } from '../packages/core/src/process/run-command.js';
 import { noOneThere } from '../packages/core/src/scheduler/approve.js';
-import type { Approver } from '../packages/core/src/scheduler/call.js';
 import { Scheduler } from '../packages/core/src/scheduler/scheduler.js';
 import type { AnyTool } from '../packages/core/src/tools/tools.js';
 import { policyOf, schedulerOf } from './scheduler-kit.js';

@@ -1,5 +1,5 @@
+import type { Approver } from '../packages/core/src/contract/call.js';
 import { Policy, type PolicyOptions } from '../packages/core/src/policy/policy.js';
-import type { Approver } from '../packages/core/src/scheduler/call.js';
 import { Scheduler, type SchedulerOptions } from '../packages/core/src/scheduler/scheduler.js';
 import { ToolRegistry } from '../packages/core/src/tools/tool-registry.js';
 import type { AnyTool } from '../packages/core/src/tools/tools.js';

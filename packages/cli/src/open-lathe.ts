@@ -1,6 +1,7 @@
 import {
   type Approver,
-  type CallEvent,
+  type CallOutcome,
+  type CallRequest,
   createLathe,
   homeDirectories,
   type Lathe,
@@ -13,14 +14,13 @@ import type { Io } from './io.js';
 
 export interface OpenOptions {
   approver?: Approver;
-  onEvent?: (event: CallEvent) => void;
   caller?: 'model' | 'person';
   openPage?: (url: URL) => Promise<void>;
   /** Asks the person what an MCP server wants to know; without it servers can ask nothing. */
   elicit?: NonNullable<ReverseRequests['elicit']>;
 }
 
-/** The library, set up from the command line; what is wrong with settings and hooks goes to stderr, unless an agent shows it. */
+/** The library, set up from the command line; what is wrong with settings and hooks goes to stderr. */
 export async function openLathe(flags: Flags, io: Io, options: OpenOptions = {}): Promise<Lathe> {
   const lathe = await createLathe({
     cwd: io.cwd,
@@ -28,7 +28,6 @@ export async function openLathe(flags: Flags, io: Io, options: OpenOptions = {})
     home: io.home,
     latheHome: latheHome(io),
     approver: options.approver ?? noOneThere,
-    ...(options.onEvent && { onEvent: options.onEvent }),
     ...(flags.trust && { isTrusted: true }),
     ...(options.caller && { caller: options.caller }),
     ...(options.openPage && { openPage: options.openPage }),
@@ -41,10 +40,22 @@ export async function openLathe(flags: Flags, io: Io, options: OpenOptions = {})
       ...(flags.model !== undefined && { 'model.name': flags.model }),
     },
   });
-  const warn = (message: string) => io.err(visibleText(`lathe: ${message}`));
-  lathe.problems.forEach(warn);
-  lathe.hooks?.onNotice(warn);
+  for (const problem of lathe.problems) io.err(visibleText(`lathe: ${problem}`));
   return lathe;
+}
+
+/** Runs one call; what hooks have to tell people goes to stderr. */
+export async function runOne(
+  lathe: Pick<Lathe, 'run'>,
+  call: CallRequest,
+  io: Io,
+  signal: AbortSignal,
+): Promise<CallOutcome> {
+  const run = lathe.run([call], signal);
+  for await (const event of run) if (event.type === 'notice') io.err(visibleText(`lathe: ${event.message}`));
+  const [outcome] = await run;
+  if (!outcome) throw new Error('the scheduler returned no outcome');
+  return outcome;
 }
 
 const endHooksMs = 5_000;

@@ -11,6 +11,7 @@ const layers: { name: string; beside?: string; also?: string[] }[] = [
   { name: 'errors' },
   { name: 'contract' },
   { name: 'text' },
+  { name: 'async' },
   { name: 'files', beside: 'capability' },
   { name: 'process', beside: 'capability', also: ['files'] },
   { name: 'web', beside: 'capability', also: ['files'] },

@@ -36,6 +36,15 @@ export type {
   PartUnion,
 } from './content.js';
 export { textOf, toParts } from './content.js';
+export type {
+  ApprovalRequest,
+  Approver,
+  AuditRecord,
+  CallEvent,
+  CallOutcome,
+  CallRequest,
+  CallStatus,
+} from './contract/call.js';
 export type { Confirmation, Decision, GrantScope } from './contract/confirmation.js';
 export type {
   DiffStat,
@@ -114,15 +123,7 @@ export { trustedPath } from './process/trusted-path.js';
 export { approvalText, grantableRules } from './scheduler/approval-text.js';
 export { noOneThere } from './scheduler/approve.js';
 export type { ConsentRequest } from './scheduler/ask-consent.js';
-export type {
-  ApprovalRequest,
-  Approver,
-  AuditRecord,
-  CallEvent,
-  CallOutcome,
-  CallRequest,
-  CallStatus,
-} from './scheduler/call.js';
+export type { CallRun } from './scheduler/call-run.js';
 export { Scheduler, type SchedulerOptions } from './scheduler/scheduler.js';
 export type { CallRecord, TurnRecord } from './session/record.js';
 export { type ResumedSession, SessionStore, type SessionSummary } from './session/session-store.js';

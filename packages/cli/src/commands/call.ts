@@ -5,7 +5,7 @@ import { terminalApprover } from '../console/terminal-approver.js';
 import { terminalElicitor } from '../console/terminal-elicitor.js';
 import { exitCodes } from '../exit-codes.js';
 import type { Io } from '../io.js';
-import { openLathe } from '../open-lathe.js';
+import { openLathe, runOne } from '../open-lathe.js';
 import { askForTrust } from '../trust-question.js';
 
 const maxInputBytes = 16 * 1024 * 1024;
@@ -22,8 +22,7 @@ export const command: Command = {
     const lathe = await openLathe(flags, io, { caller: 'person', ...person });
     try {
       for (const [source, error] of await lathe.discover(signal, name)) io.err(`lathe: ${describe(source, error)}`);
-      const [outcome] = await lathe.run([{ id: 'call-1', name, args }], signal);
-      if (!outcome) throw new Error('the scheduler returned no outcome');
+      const outcome = await runOne(lathe, { id: 'call-1', name, args }, io, signal);
       print(outcome, flags, io);
       return exitCode(outcome);
     } finally {

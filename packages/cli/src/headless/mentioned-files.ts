@@ -1,5 +1,6 @@
 import { type Lathe, type PartUnion, toParts, visibleText } from '@lathe/core';
 import type { Io } from '../io.js';
+import { runOne } from '../open-lathe.js';
 
 /** What the prompt names: files as `@path`, read under the same rules as any call, and resources as `@server:uri`. */
 export async function mentioned(prompt: string, lathe: Lathe, io: Io, signal: AbortSignal): Promise<PartUnion[]> {
@@ -14,13 +15,9 @@ async function mentionedFiles(prompt: string, lathe: Lathe, io: Io, signal: Abor
   const { mentionedPaths } = await import('../mentions/mentioned-paths.js');
   const paths = await mentionedPaths(prompt, lathe.workspace);
   if (paths.length === 0) return [];
-  const warn = (message: string) => io.err(`lathe: ${visibleText(message)}`);
-  // An agent that is not yet at work would not pass it on.
-  const stopListening = lathe.hooks?.onNotice(warn);
-  const [outcome] = await lathe.run([{ id: 'mentions', name: 'read_many_files', args: { paths } }], signal);
-  stopListening?.();
-  if (outcome?.status === 'success')
+  const outcome = await runOne(lathe, { id: 'mentions', name: 'read_many_files', args: { paths } }, io, signal);
+  if (outcome.status === 'success')
     return ['\n\nContent of the files mentioned above:\n', ...toParts(outcome.llmContent)];
-  warn(outcome?.error?.message ?? 'the files mentioned were not read');
+  io.err(`lathe: ${visibleText(outcome.error?.message ?? 'the files mentioned were not read')}`);
   return [];
 }

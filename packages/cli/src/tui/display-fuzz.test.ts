@@ -128,7 +128,16 @@ function eventsOf(text: string, index: number): ScreenEvent[] {
   const status = statuses[index % statuses.length] ?? 'executing';
   const end = ends[index % ends.length] ?? 'error';
   const error = { type: 'unknown', message: text } as const;
-  const outcome = { callId, name: text, llmContent: text, response: {}, durationMs: 1, returnDisplay: display };
+  const times = { startedAt: 0, durationMs: 1 };
+  const outcome = {
+    callId,
+    name: text,
+    description: text,
+    llmContent: text,
+    response: {},
+    returnDisplay: display,
+    ...times,
+  };
   const finish: AgentEvent =
     end === 'success'
       ? { type: 'call-end', outcome: { ...outcome, status: end } }

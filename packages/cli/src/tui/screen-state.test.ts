@@ -61,6 +61,8 @@ test('a call moves from the live part to the scrollback when it ends, and its te
     llmContent: 'x',
     returnDisplay: 'all',
     response: {},
+    description: 'a.txt',
+    startedAt: 10,
     durationMs: 7,
   } as const;
   const done = nextScreen(running, { type: 'agent', event: { type: 'call-end', outcome }, now: 20 });
@@ -119,7 +121,8 @@ test('what there is of an answer that breaks off stands above the reason', () =>
 test('the time of a call is the time it ran, without the wait for an answer', () => {
   const at = (now: number, event: AgentEvent): ScreenEvent => ({ type: 'agent', event, now });
   const call = { type: 'call-update', callId: '1', name: 'edit', description: 'a.txt', args: {} } as const;
-  const outcome = { callId: '1', name: 'edit', llmContent: '', response: {}, durationMs: 9100, returnDisplay: '' };
+  const texts = { name: 'edit', description: 'a.txt', llmContent: '', returnDisplay: '' };
+  const outcome = { callId: '1', ...texts, response: {}, startedAt: 0, durationMs: 9100 };
   const asked = [at(0, { ...call, status: 'validating' }), at(10, { ...call, status: 'awaiting_approval' })];
   const ran = play(
     ...asked,

@@ -101,7 +101,7 @@ function callRow(call: FunctionCall, record: CallRecord | undefined, answer: Fun
 }
 
 function statusOf(record: CallRecord | undefined, answer: FunctionResponse | undefined): string {
-  if (record) return record.decision === 'refused' ? 'refused' : record.status;
+  if (record) return record.decision === 'refused' || record.decision === 'denied' ? 'refused' : record.status;
   if (!answer) return 'interrupted';
   return answer.response?.['error'] === undefined ? 'success' : 'error';
 }

@@ -1,6 +1,6 @@
 import type { Part } from '../content.js';
+import type { CallEvent } from '../contract/call.js';
 import type { Message, Usage } from '../models/model.js';
-import type { CallEvent } from '../scheduler/call.js';
 
 /**
  * Everything an agent does, in order, for whoever looks on: the interactive UI, headless output, the MCP server, a
@@ -16,7 +16,7 @@ export type AgentEvent =
   | { type: 'text-delta'; text: string }
   | { type: 'reasoning-delta'; text: string }
   | { type: 'retry'; attempt: number; delayMs: number; reason: string }
-  | CallEvent
+  | Exclude<CallEvent, { type: 'subagent-event' }>
   /** The history grew by this message: the prompt, an answer, or the results of its calls. */
   | { type: 'message-add'; message: Message }
   | { type: 'usage'; usage: UsageReport }
@@ -24,8 +24,6 @@ export type AgentEvent =
   | { type: 'compaction-start'; contextTokens: number }
   /** From here on the history is `history`. */
   | { type: 'compaction-end'; compaction: Compaction }
-  /** Something a person should know: a context file with hidden characters, a hook that failed. */
-  | { type: 'notice'; level: 'info' | 'warning'; message: string }
   /** What an agent does that was started by the call `callId` of this one. */
   | { type: 'subagent-event'; callId: string; event: AgentEvent }
   | { type: 'prompt-end'; end: PromptEnd };

@@ -1,6 +1,6 @@
 import type { FunctionDeclaration } from '../content.js';
+import type { CallEvent, CallOutcome, CallRequest } from '../contract/call.js';
 import type { Message, Model } from '../models/model.js';
-import type { CallEvent, CallOutcome, CallRequest } from '../scheduler/call.js';
 import type { Budgets, Price } from './budget.js';
 
 export interface AgentOptions {
@@ -9,8 +9,8 @@ export interface AgentOptions {
   sideModel?: Model;
   system: string;
   tools: DeclaredTools;
-  /** Opens the runner of this agent's calls. What happens to them goes to `onEvent`. */
-  openRunner(onEvent: (event: CallEvent) => void): CallRunner;
+  /** Runs this agent's calls. */
+  runner: CallRunner;
   /** Of an earlier session, in whatever state it is. */
   history?: readonly Message[];
   budgets?: Budgets;
@@ -27,7 +27,12 @@ export interface AgentOptions {
 
 /** Runs the calls of one agent; a `Scheduler` is one. */
 export interface CallRunner {
-  run(calls: readonly CallRequest[], signal: AbortSignal): Promise<CallOutcome[]>;
+  run(calls: readonly CallRequest[], signal: AbortSignal): PromiseLike<CallOutcome[]> & CallEvents;
+}
+
+/** What happens to calls, and at the end their outcomes. */
+interface CallEvents {
+  [Symbol.asyncIterator](): AsyncIterator<CallEvent, CallOutcome[]>;
 }
 
 /** The tools that the model is told about, in an order whose beginning does not change. */

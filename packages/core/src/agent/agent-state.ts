@@ -1,11 +1,10 @@
 import type { FunctionDeclaration } from '../content.js';
 import { estimateTokens } from '../models/estimate-tokens.js';
 import type { Model, Usage } from '../models/model.js';
-import type { AgentEvent, UsageReport } from './agent-event.js';
+import type { UsageReport } from './agent-event.js';
 import type { AgentOptions, CallRunner } from './agent-options.js';
 import { Budget } from './budget.js';
 import { Conversation } from './conversation.js';
-import { EventQueue } from './event-queue.js';
 import { LoopGuard } from './loop-guard.js';
 
 /** What an agent remembers from one prompt to the next. */
@@ -14,8 +13,6 @@ export class AgentState {
   readonly budget: Budget;
   readonly loops = new LoopGuard();
   readonly runner: CallRunner;
-  /** Where callbacks report while a prompt is worked on. */
-  readonly queue = new EventQueue<AgentEvent>();
   model: Model;
   conversation: Conversation;
   /** What the provider counted for a history of so many tokens by our estimate. */
@@ -28,7 +25,7 @@ export class AgentState {
     this.model = options.model;
     this.conversation = new Conversation(options.history);
     this.budget = new Budget(options.budgets);
-    this.runner = options.openRunner((event) => this.queue.push(event));
+    this.runner = options.runner;
   }
 
   clear(): void {

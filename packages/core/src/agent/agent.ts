@@ -1,5 +1,5 @@
 import { type PartListUnion, toParts } from '../content.js';
-import type { Message, Model, Usage } from '../models/model.js';
+import type { Message, Model } from '../models/model.js';
 import type { AgentEvent } from './agent-event.js';
 import type { AgentOptions, ContextFile } from './agent-options.js';
 import { AgentState } from './agent-state.js';
@@ -66,13 +66,6 @@ export class Agent {
     this.#state.clear();
   }
 
-  /** Puts into the stream what happens beside it, such as the work of a subagent, whose tokens count here too. */
-  report(event: Extract<AgentEvent, { type: 'subagent-event' | 'notice' }>): void {
-    const usage = usageIn(event);
-    if (usage) this.#state.budget.add(usage, this.#state.options.price);
-    if (this.#isBusy) this.#state.queue.push(event);
-  }
-
   async *#exclusively(
     signal: AbortSignal,
     work: (run: PromptRun) => AsyncGenerator<AgentEvent>,
@@ -87,9 +80,4 @@ export class Agent {
       this.#isBusy = false;
     }
   }
-}
-
-function usageIn(event: AgentEvent): Usage | undefined {
-  if (event.type === 'subagent-event') return usageIn(event.event);
-  return event.type === 'usage' ? event.usage.request : undefined;
 }

@@ -5,9 +5,9 @@ import { agentKit, collect, endOf } from '../../../../testing/agent-kit.js';
 import { canSeeProcesses, isRunning } from '../../../../testing/running.js';
 import { policyOf, schedulerOf } from '../../../../testing/scheduler-kit.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
+import type { Approver } from '../contract/call.js';
 import { childEnvironment } from '../process/environment.js';
 import { noOneThere } from '../scheduler/approve.js';
-import type { Approver } from '../scheduler/call.js';
 import { defineTool } from '../tools/tools.js';
 import { type Hook, Hooks } from './hooks.js';
 
@@ -50,8 +50,11 @@ async function runWith(hooks: Hooks, options: { approver?: Approver; allow?: str
     policy: policyOf({ allow, ...(mode && { mode }) }),
     ...(approver && { approver }),
   });
-  const [outcome] = await scheduler.run([{ id: '1', name: tool.name, args: { command: 'ls' } }], never);
-  return { outcome, seen };
+  const run = scheduler.run([{ id: '1', name: tool.name, args: { command: 'ls' } }], never);
+  const told: string[] = [];
+  for await (const event of run) if (event.type === 'notice') told.push(event.message);
+  const [outcome] = await run;
+  return { outcome, seen, told };
 }
 
 const answers = (answer: object) => `echo '${JSON.stringify(answer)}'`;
@@ -142,36 +145,19 @@ test.each([
   const approver: Approver = { decide: async () => ({ outcome: 'deny' }) };
   const timeoutMs = command.startsWith('sleep') ? 100 : 10_000;
   const hooks = hooksOf([{ command, timeoutMs }], tempDirectory({ 'plain.sh': 'exit 0' }));
-  const told: string[] = [];
-  hooks.onNotice((message) => told.push(message));
-  const { seen, outcome } = await runWith(hooks, { approver, mode: 'yolo' });
+  const { seen, outcome, told } = await runWith(hooks, { approver, mode: 'yolo' });
   expect([seen, outcome?.status, told]).toEqual([[], 'cancelled', [expect.stringMatching(notice)]]);
 });
 
 test('only a guard is missed: another hook that cannot run is told and changes nothing', async () => {
   const hooks = hooksOf([{ event: 'PostToolUse', command: './missing.sh' }]);
-  const told: string[] = [];
-  hooks.onNotice((message) => told.push(message));
-  const { seen } = await runWith(hooks);
+  const { seen, told } = await runWith(hooks);
   expect([seen, told]).toEqual([['ls'], [expect.stringContaining('missing.sh')]]);
-});
-
-test('whoever listened last hears the notices, until they leave', async () => {
-  const hooks = hooksOf([{ command: 'echo broken >&2; exit 1' }]);
-  const told: string[] = [];
-  hooks.onNotice(() => told.push('first'));
-  const leave = hooks.onNotice(() => told.push('second'));
-  await runWith(hooks);
-  leave();
-  await runWith(hooks);
-  expect(told).toEqual(['second', 'first']);
 });
 
 test('any other exit code is told to people and changes nothing', async () => {
   const hooks = hooksOf([{ command: 'echo broken >&2; exit 1' }]);
-  const told: string[] = [];
-  hooks.onNotice((message) => told.push(message));
-  const { seen } = await runWith(hooks);
+  const { seen, told } = await runWith(hooks);
   expect([seen, told]).toEqual([['ls'], [expect.stringContaining('broken')]]);
 });
 

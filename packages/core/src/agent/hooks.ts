@@ -1,6 +1,6 @@
 import { textOf } from '../content.js';
+import type { CallOutcome } from '../contract/call.js';
 import { canonicalName } from '../policy/rule.js';
-import type { CallOutcome } from '../scheduler/call.js';
 import type { AfterCall, BeforeCall, CallHooks, HookedCall } from '../scheduler/call-hooks.js';
 import type { HookAnswer, PromptHooks } from './agent-options.js';
 import { type HookCommand, type HookExit, type HookPlace, runHookCommand } from './hook-command.js';
@@ -43,7 +43,6 @@ export class Hooks implements CallHooks, PromptHooks {
   readonly #place: HookPlace;
   /** Whoever keeps a transcript may say so here. */
   readonly session: HookSession;
-  readonly #listeners = new Set<(message: string) => void>();
 
   constructor(hooks: readonly Hook[], place: HookPlace, session: HookSession) {
     this.#hooks = hooks;
@@ -51,16 +50,9 @@ export class Hooks implements CallHooks, PromptHooks {
     this.session = session;
   }
 
-  /** Who hears what a hook around a call has to tell people: whoever asked last, until they call what this returns. */
-  onNotice(notify: (message: string) => void): () => void {
-    this.#listeners.add(notify);
-    return () => void this.#listeners.delete(notify);
-  }
-
   async before(call: HookedCall, signal: AbortSignal): Promise<BeforeCall> {
     const details = { tool_name: call.tool, tool_input: call.args, tool_use_id: call.callId };
     const said = await this.#run('PreToolUse', details, signal, call.tool);
-    this.#tell(said);
     const block = said.find((verdict) => verdict.block !== undefined)?.block;
     const ask = said.find((verdict) => verdict.ask !== undefined)?.ask;
     const changed = said.findLast((verdict) => verdict.args !== undefined)?.args;
@@ -68,6 +60,7 @@ export class Hooks implements CallHooks, PromptHooks {
       ...(block !== undefined && { deny: block }),
       ...(ask !== undefined && { ask }),
       ...(changed !== undefined && { args: changed }),
+      notices: noticesOf(said),
     };
   }
 
@@ -83,11 +76,10 @@ export class Hooks implements CallHooks, PromptHooks {
       tool_response: { output: textOf(result.llmContent), ...(result.error && { error: result.error }) },
     };
     const said = await this.#run('PostToolUse', details, signal, call.tool);
-    this.#tell(said);
     const context = said
       .flatMap(({ block, context: more }) => [...labelled(block), ...(more ? [more] : [])])
       .join('\n');
-    return context === '' ? {} : { context };
+    return { ...(context !== '' && { context }), notices: noticesOf(said) };
   }
 
   async promptSubmit(prompt: string, signal: AbortSignal): Promise<HookAnswer> {
@@ -116,11 +108,6 @@ export class Hooks implements CallHooks, PromptHooks {
 
   async notification(message: string, signal: AbortSignal): Promise<HookAnswer> {
     return answerOf(await this.#run('Notification', { message }, signal));
-  }
-
-  #tell(said: readonly HookVerdict[]): void {
-    const listener = [...this.#listeners].at(-1);
-    for (const { notice } of said) if (notice !== undefined) listener?.(notice);
   }
 
   /** Runs the hooks of an event side by side; their verdicts come in the order of the settings. */
@@ -162,8 +149,12 @@ function answerOf(said: readonly HookVerdict[]): HookAnswer {
   return {
     ...(block !== undefined && { block }),
     ...(context !== '' && { context }),
-    notices: said.flatMap(({ notice }) => notice ?? []),
+    notices: noticesOf(said),
   };
+}
+
+function noticesOf(said: readonly HookVerdict[]): string[] {
+  return said.flatMap(({ notice }) => notice ?? []);
 }
 
 function labelled(block: string | undefined): string[] {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CallOutcome, CallRequest } from '../scheduler/call.js';
+import type { CallOutcome, CallRequest } from '../contract/call.js';
 
 export type LoopVerdict = 'fine' | 'warn' | 'stop';
 

@@ -57,7 +57,6 @@ export class PromptRun {
     this.#controller.abort(new Error('the prompt has ended'));
     this.#state.budget.milliseconds += performance.now() - this.#startedAt;
     this.#state.conversation.settle();
-    this.#state.queue.clear();
   }
 
   async *work(parts: Part[]): Events {

@@ -1,6 +1,8 @@
 import type { FunctionResponse } from '../content.js';
-import type { CallOutcome, CallRequest } from '../scheduler/call.js';
+import type { CallOutcome, CallRequest } from '../contract/call.js';
+import type { Usage } from '../models/model.js';
 import type { AgentEvent } from './agent-event.js';
+import type { CallRunner } from './agent-options.js';
 import type { AgentState } from './agent-state.js';
 import type { ModelAnswer } from './ask-model.js';
 import { callsOf } from './conversation.js';
@@ -20,7 +22,7 @@ export async function* runCalls(
   let isRead = false;
   let outcomes: CallOutcome[] = [];
   try {
-    outcomes = yield* state.queue.until(running);
+    outcomes = yield* agentEvents(state, running);
     isRead = true;
   } finally {
     if (!isRead) {
@@ -48,6 +50,28 @@ function requestsOf({ message, problems }: ModelAnswer): CallRequest[] {
 
 function responsesOf(outcomes: readonly CallOutcome[]): FunctionResponse[] {
   return outcomes.map(({ response }) => response);
+}
+
+/** The events of calls as those of an agent. What a subagent spends counts for its parent too. */
+async function* agentEvents(
+  { budget, options }: AgentState,
+  run: ReturnType<CallRunner['run']>,
+): AsyncGenerator<AgentEvent, CallOutcome[]> {
+  const events = run[Symbol.asyncIterator]();
+  while (true) {
+    const next = await events.next();
+    if (next.done) return next.value;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only subagents report, and they report these
+    const event = next.value as AgentEvent;
+    const usage = usageIn(event);
+    if (usage) budget.add(usage, options.price);
+    yield event;
+  }
+}
+
+function usageIn(event: AgentEvent): Usage | undefined {
+  if (event.type !== 'subagent-event') return undefined;
+  return event.event.type === 'usage' ? event.event.usage.request : usageIn(event.event);
 }
 
 /** Adds what context files say about folders that the calls came into. */

@@ -2,7 +2,6 @@ import { CallSlot, type ToolCall } from '../contract/tool-call.js';
 import { ToolError } from '../errors.js';
 import type { FinishedTask, Task, TaskRunner } from '../tools/task.js';
 import type { Agent } from './agent.js';
-import type { AgentEvent } from './agent-event.js';
 import { Slots } from './slots.js';
 import type { SubagentDefinition } from './subagent-definition.js';
 import { TaskProgress } from './task-progress.js';
@@ -13,7 +12,6 @@ export interface ParentAgent {
   readonly depth: number;
   /** Opens an agent with at most the rights of this one. */
   open(definition: SubagentDefinition, signal: AbortSignal): Promise<Agent>;
-  report(event: Extract<AgentEvent, { type: 'subagent-event' }>): void;
 }
 
 export interface SubagentLimits {
@@ -57,7 +55,7 @@ export class Subagents implements TaskRunner {
     return slots.use(signal, async () => {
       const agent = await parent.open(definition, signal);
       for await (const event of agent.prompt(task.prompt, signal)) {
-        parent.report({ type: 'subagent-event', callId: call.id, event });
+        call.report(event);
         if (progress.add(event)) call.output(progress.display());
       }
       signal.throwIfAborted();

@@ -1,3 +1,4 @@
+import type { CallOutcome, CallRequest } from './call.js';
 import type { Display } from './display.js';
 
 /** One call on its way through the nine steps. The scheduler makes it and hands it to every method of the tool. */
@@ -6,6 +7,13 @@ export interface ToolCall {
   readonly id: string;
   /** Shows live output while the tool runs. Each display replaces the one before. */
   output(display: Display): void;
+  /**
+   * Runs other calls on behalf of this one, through the same steps, policy and questions. Their events join the stream
+   * of this call, and they do not wait for it.
+   */
+  run(requests: readonly CallRequest[], signal: AbortSignal): Promise<CallOutcome[]>;
+  /** Adds an event of work that this call started, such as that of a subagent, to the stream. */
+  report(event: unknown): void;
   /** What one step of the call leaves for a later one; see `CallSlot`. */
   readonly slots: Map<CallSlot<unknown>, unknown>;
 }
@@ -24,5 +32,11 @@ export class CallSlot<T> {
 
 /** A call without a scheduler, for code that runs a tool directly. Nothing in it has been judged. */
 export function directCall(): ToolCall {
-  return { id: 'direct', output: () => {}, slots: new Map() };
+  return {
+    id: 'direct',
+    output: () => {},
+    report: () => {},
+    run: () => Promise.reject(new Error('Only a call that a scheduler runs can run others')),
+    slots: new Map(),
+  };
 }

@@ -11,8 +11,8 @@ import {
   renameSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import type { AuditRecord } from '../contract/call.js';
 import type { LatheHome } from '../files/lathe-home.js';
-import type { AuditRecord } from '../scheduler/call.js';
 import { redact } from '../text/redact.js';
 
 const maxLogBytes = 10 * 1024 * 1024;

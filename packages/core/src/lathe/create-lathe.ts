@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Hooks } from '../agent/hooks.js';
 import { loadSubagents } from '../agent/subagent-files.js';
 import { Subagents } from '../agent/subagents.js';
+import type { Approver, AuditRecord, CallRequest } from '../contract/call.js';
 import type { FileChanges } from '../files/file-changes.js';
 import type { Journal } from '../files/journal.js';
 import { LatheHome } from '../files/lathe-home.js';
@@ -15,7 +16,7 @@ import type { Policy } from '../policy/policy.js';
 import type { BackgroundCommands } from '../process/background.js';
 import type { Sandbox } from '../process/sandbox.js';
 import { noOneThere } from '../scheduler/approve.js';
-import type { Approver, AuditRecord, CallEvent, CallOutcome, CallRequest } from '../scheduler/call.js';
+import type { CallRun } from '../scheduler/call-run.js';
 import { Scheduler, type SchedulerOptions } from '../scheduler/scheduler.js';
 import type { SettingKey, Settings } from '../settings/keys.js';
 import { type LoadedSettings, loadSettings } from '../settings/load-settings.js';
@@ -53,7 +54,6 @@ export interface LatheOptions {
   handlers?: ReverseRequests;
   /** Brings a person to a page where they log in to an MCP server; without it such servers are refused. */
   openPage?: (url: URL) => Promise<void>;
-  onEvent?: (event: CallEvent) => void;
   /** Instead of the log in the home directory. */
   audit?: (record: AuditRecord) => void;
   /** Who calls the tools: a model (the default) must have read a file before it may replace it, a person need not. */
@@ -92,11 +92,11 @@ export interface Lathe {
   readonly sideModels: SideModels;
   /** What is wrong with settings and rules, for people. */
   readonly problems: readonly string[];
-  /** Runs a model's calls: one outcome each, in order. Never rejects. */
-  run(calls: readonly CallRequest[], signal: AbortSignal): Promise<CallOutcome[]>;
+  /** Runs a model's calls: read what happens, or await one outcome each, in order. Never rejects. */
+  run(calls: readonly CallRequest[], signal: AbortSignal): CallRun;
   /** Another queue of calls under the same rules, for an agent or a subagent. */
   openScheduler(
-    options?: Partial<Pick<SchedulerOptions, 'registry' | 'policy' | 'approver' | 'onEvent' | 'prepareCall'>>,
+    options?: Partial<Pick<SchedulerOptions, 'registry' | 'policy' | 'approver' | 'prepareCall'>>,
   ): Scheduler;
   /** New ones of the built-in tools that remember what their caller has seen and planned, for a subagent. */
   openOwnTools: () => AnyTool[];
@@ -142,7 +142,7 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
       ...(hooks && { hooks }),
       ...own,
     });
-  const scheduler = openScheduler(options.onEvent && { onEvent: options.onEvent });
+  const scheduler = openScheduler();
   return {
     workspace,
     registry,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
-import type { Approver } from '../scheduler/call.js';
+import type { Approver } from '../contract/call.js';
 import { createLathe } from './create-lathe.js';
 
 const never = new AbortController().signal;

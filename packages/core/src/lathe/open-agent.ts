@@ -9,10 +9,10 @@ import { subagentTools } from '../agent/subagent-tools.js';
 import { type ParentAgent, parentAgent } from '../agent/subagents.js';
 import { basicInstructions, systemPrompt } from '../agent/system-prompt.js';
 import { ToolShelf } from '../agent/tool-shelf.js';
+import type { Approver } from '../contract/call.js';
 import { ToolError } from '../errors.js';
 import type { Message, Model } from '../models/model.js';
 import { ModelError } from '../models/model-error.js';
-import type { Approver } from '../scheduler/call.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import { priceOf, sessionBudgets, smallerBudgets, taskBudgets } from './agent-budgets.js';
 import type { Lathe } from './create-lathe.js';
@@ -34,7 +34,7 @@ export interface OpenAgentOptions {
 /** An agent that works with the tools, the policy and the settings of `lathe`. */
 export function openAgent(lathe: Lathe, options: OpenAgentOptions): Agent {
   const { hooks, settings } = lathe;
-  const agent = open(lathe, {
+  return open(lathe, {
     ...options,
     approver: options.approver ?? lathe.approver,
     budgets: smallerBudgets(sessionBudgets(settings), options.budgets ?? {}),
@@ -44,8 +44,6 @@ export function openAgent(lathe: Lathe, options: OpenAgentOptions): Agent {
     remark: 'Look around, then present your plan with exit_plan_mode.',
     ...(hooks && { hooks }),
   });
-  hooks?.onNotice((message) => agent.report({ type: 'notice', level: 'warning', message }));
-  return agent;
 }
 
 interface Place extends OpenAgentOptions {
@@ -67,7 +65,6 @@ function open(lathe: Lathe, place: Place): Agent {
   const parent: ParentAgent = {
     depth: place.depth,
     open: (definition, signal) => openSubagent(lathe, place, agent, definition, signal),
-    report: (event) => agent.report(event),
   };
   const agent: Agent = new Agent({
     model,
@@ -77,13 +74,11 @@ function open(lathe: Lathe, place: Place): Agent {
       place.instructions,
     ),
     tools: new ToolShelf(registry),
-    openRunner: (onEvent) =>
-      lathe.openScheduler({
-        registry,
-        approver: allHooks ? announcing(approver, allHooks) : approver,
-        prepareCall: (call) => parentAgent.set(call, parent),
-        onEvent,
-      }),
+    runner: lathe.openScheduler({
+      registry,
+      approver: allHooks ? announcing(approver, allHooks) : approver,
+      prepareCall: (call) => parentAgent.set(call, parent),
+    }),
     ...(history && { history }),
     budgets,
     ...(price && { price }),

@@ -2,10 +2,10 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
+import type { Approver } from '../contract/call.js';
 import { LatheHome } from '../files/lathe-home.js';
 import { ScriptedModel } from '../models/scripted.js';
 import { FolderTrust } from '../policy/folder-trust.js';
-import type { Approver } from '../scheduler/call.js';
 import { createLathe, type LatheOptions } from './create-lathe.js';
 import { openAgent } from './open-agent.js';
 

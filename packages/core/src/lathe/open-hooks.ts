@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { Hooks } from '../agent/hooks.js';
 import { loadHooks } from '../agent/load-hooks.js';
+import type { Approver } from '../contract/call.js';
 import type { LatheHome } from '../files/lathe-home.js';
 import { Consent } from '../policy/consent.js';
 import type { Policy } from '../policy/policy.js';
 import { childEnvironment } from '../process/environment.js';
 import { ConsentGate } from '../scheduler/ask-consent.js';
-import type { Approver } from '../scheduler/call.js';
 import type { LoadedSettings } from '../settings/load-settings.js';
 
 export interface HookOptions {

@@ -7,7 +7,7 @@ import type { Transcript } from '../session/transcript.js';
 import type { Lathe } from './create-lathe.js';
 import { type OpenAgentOptions, openAgent } from './open-agent.js';
 import { secretsOf } from './secrets-of.js';
-import { StepWatcher } from './step-watcher.js';
+import { StepRecorder } from './step-recorder.js';
 
 export interface OpenSessionOptions extends Omit<OpenAgentOptions, 'history'> {
   /** Go on with the session used last here, or with the one of this id. */
@@ -94,10 +94,10 @@ export class Session {
   }
 
   async *#recorded(events: AsyncGenerator<AgentEvent>): AsyncGenerator<AgentEvent> {
-    const watcher = new StepWatcher();
+    const recorder = new StepRecorder();
     try {
       for await (const event of events) {
-        const step = watcher.see(event);
+        const step = recorder.recordOf(event);
         if (step) this.#parts.transcript.append(step);
         if (event.type === 'message-add') this.#write(event.message);
         if (event.type === 'compaction-end') this.#rewrite(event.compaction.history);

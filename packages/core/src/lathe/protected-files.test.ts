@@ -4,11 +4,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import { isLong } from '../../../../testing/long-run.js';
 import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
+import type { CallRequest } from '../contract/call.js';
 import { LatheHome } from '../files/lathe-home.js';
 import { executedNames } from '../files/protected-names.js';
 import { AgreedRules } from '../policy/agreed-rules.js';
 import { FolderTrust } from '../policy/folder-trust.js';
-import type { CallRequest } from '../scheduler/call.js';
 import { createLathe } from './create-lathe.js';
 
 const never = new AbortController().signal;

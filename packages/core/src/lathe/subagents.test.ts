@@ -4,9 +4,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { collect, endOf } from '../../../../testing/agent-kit.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import type { AgentEvent } from '../agent/agent-event.js';
+import type { ApprovalRequest, Approver, CallOutcome } from '../contract/call.js';
 import type { ModelRequest } from '../models/model.js';
 import { ScriptedModel, type ScriptedTurn } from '../models/scripted.js';
-import type { ApprovalRequest, Approver, CallOutcome } from '../scheduler/call.js';
 import { createLathe, type LatheOptions } from './create-lathe.js';
 import { type OpenAgentOptions, openAgent } from './open-agent.js';
 

@@ -1,3 +1,4 @@
+import type { Approver } from '../contract/call.js';
 import { DiscoverySource } from '../discovery/discovery-source.js';
 import type { LatheHome } from '../files/lathe-home.js';
 import type { Workspace } from '../files/workspace.js';
@@ -13,7 +14,6 @@ import { childEnvironment, unattendedVariables } from '../process/environment.js
 import { CommandRunner } from '../process/run-command.js';
 import type { Sandbox } from '../process/sandbox.js';
 import { ConsentGate, type ConsentRequest } from '../scheduler/ask-consent.js';
-import type { Approver } from '../scheduler/call.js';
 import type { LoadedSettings } from '../settings/load-settings.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 

@@ -5,11 +5,11 @@ import { mcpWorld } from '../../../../testing/mcp-world.js';
 import { yes } from '../../../../testing/scheduler-kit.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { textOf } from '../content.js';
+import type { Approver } from '../contract/call.js';
 import { LatheHome } from '../files/lathe-home.js';
 import { Consent } from '../policy/consent.js';
 import { noOneThere } from '../scheduler/approve.js';
 import { ConsentGate } from '../scheduler/ask-consent.js';
-import type { Approver } from '../scheduler/call.js';
 import type { ServerDefinition } from './server-definition.js';
 
 /** A server whose calls ask, like most. */

@@ -1,6 +1,6 @@
+import type { ApprovalRequest } from '../contract/call.js';
 import type { Confirmation } from '../contract/confirmation.js';
 import { hasHiddenText } from '../text/visible-text.js';
-import type { ApprovalRequest } from './call.js';
 
 /** A question as plain text. It holds text from outside: show it through `visibleText`. */
 export function approvalText({ confirmation, reason }: ApprovalRequest): string {

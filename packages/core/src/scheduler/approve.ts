@@ -1,11 +1,12 @@
+import type { ApprovalRequest, Approver, AuditRecord } from '../contract/call.js';
 import type { Confirmation, Decision } from '../contract/confirmation.js';
 import { ToolError } from '../errors.js';
 import type { Policy, Verdict } from '../policy/policy.js';
 import type { Change } from '../tools/tools.js';
 import { grantableRules } from './approval-text.js';
-import type { ApprovalRequest, Approver, AuditRecord, ReadyCall } from './call.js';
 import { withDeadline } from './deadline.js';
 import { readyCall } from './prepare.js';
+import type { ReadyCall } from './ready-call.js';
 
 /** A person said no. Not an error of the call: the model is told and may go another way. */
 export class Declined extends Error {

@@ -1,6 +1,6 @@
+import type { Approver } from '../contract/call.js';
 import type { Confirmation } from '../contract/confirmation.js';
 import { type Consent, type ConsentKind, definitionHash } from '../policy/consent.js';
-import type { Approver } from './call.js';
 
 /** Something a project wants to start. */
 export interface ConsentRequest {

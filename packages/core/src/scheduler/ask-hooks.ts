@@ -1,19 +1,25 @@
 import { type PartListUnion, toParts } from '../content.js';
 import { ToolError } from '../errors.js';
-import type { ReadyCall } from './call.js';
 import type { CallHooks } from './call-hooks.js';
+import type { CallState } from './call-state.js';
 import { readyCall } from './prepare.js';
+import type { ReadyCall } from './ready-call.js';
 
 /** What hooks made of a call before it is judged: the call to judge, and why a person must be asked, if so. */
 export async function askHooks(
   ready: ReadyCall,
   hooks: CallHooks,
+  state: CallState,
   signal: AbortSignal,
 ): Promise<{ ready: ReadyCall; ask: string | undefined }> {
   const { call, tool, params } = ready;
   const said = await hooks.before({ callId: call.id, tool: tool.name, args: params }, signal);
-  if (said.deny !== undefined)
-    throw new ToolError('execution_denied', `${tool.name} was not run: a hook refused it (${said.deny}).`);
+  state.notify(said.notices);
+  if (said.deny !== undefined) {
+    const reason = `a hook refused it (${said.deny})`;
+    state.record.verdict = { verdict: 'deny', reason };
+    throw new ToolError('execution_denied', `${tool.name} was not run: ${reason}.`);
+  }
   if (said.args === undefined) return { ready, ask: said.ask };
   const changed = await readyCall(call, tool, said.args);
   // Calls that change nothing run side by side; this one was taken for such a call.

@@ -1,4 +1,4 @@
-import type { CallOutcome } from './call.js';
+import type { CallOutcome } from '../contract/call.js';
 
 /**
  * What a person's own programs have to say about calls. They stand before the policy, not in its place: they can refuse
@@ -22,9 +22,13 @@ export interface BeforeCall {
   ask?: string;
   /** The parameters to use instead. */
   args?: unknown;
+  /** For people: hooks that failed, or have something to say. */
+  notices: readonly string[];
 }
 
 export interface AfterCall {
   /** More for the model to know about the result. */
   context?: string;
+  /** For people. */
+  notices: readonly string[];
 }

@@ -1,15 +1,17 @@
+import type { AuditRecord, CallEvent, CallOutcome, CallRequest, CallStatus } from '../contract/call.js';
 import type { Display } from '../contract/display.js';
 import type { ToolCall } from '../contract/tool-call.js';
 import { ToolError, type ToolErrorType } from '../errors.js';
 import { keepEnds } from '../text/truncate.js';
 import { Declined } from './approve.js';
-import type { AuditRecord, CallEvent, CallOutcome, CallRequest, CallStatus, ReadyCall } from './call.js';
+import type { ReadyCall } from './ready-call.js';
 import { toResponse } from './respond.js';
 
-export interface CallListeners {
-  onEvent?: ((event: CallEvent) => void) | undefined;
-  audit?: ((record: AuditRecord) => void) | undefined;
-  now: () => number;
+/** What a call needs of the scheduler that runs it. */
+export interface CallServices {
+  emit: (event: CallEvent) => void;
+  audit: ((record: AuditRecord) => void) | undefined;
+  run: ToolCall['run'];
 }
 
 /** One call on its way through the steps. Its outcome is set once and never changes. */
@@ -21,15 +23,19 @@ export class CallState implements ToolCall {
   readonly record: Partial<AuditRecord> = {};
   ready: ReadyCall | undefined;
   outcome: CallOutcome | undefined;
-  readonly #listeners: CallListeners;
-  readonly #startedAt: number;
+  readonly #services: CallServices;
+  readonly #startedAt = Date.now();
+  readonly #clock = performance.now();
 
-  constructor(id: string, request: CallRequest, listeners: CallListeners) {
+  constructor(id: string, request: CallRequest, services: CallServices) {
     this.id = id;
     this.name = request.name ?? '';
     this.request = request;
-    this.#listeners = listeners;
-    this.#startedAt = listeners.now();
+    this.#services = services;
+  }
+
+  run(requests: readonly CallRequest[], signal: AbortSignal): Promise<CallOutcome[]> {
+    return this.#services.run(requests, signal);
   }
 
   update(status: CallStatus): void {
@@ -37,39 +43,58 @@ export class CallState implements ToolCall {
     const { id: callId, name, ready } = this;
     const description = ready?.description ?? name;
     const args: unknown = ready ? ready.params : this.request.args;
-    this.emit({ type: 'call-update', callId, name, status, description, args });
+    this.#services.emit({ type: 'call-update', callId, name, status, description, args });
   }
 
   output(display: Display): void {
-    if (this.outcome === undefined) this.emit({ type: 'call-output', callId: this.id, display });
+    if (this.outcome === undefined) this.#services.emit({ type: 'call-output', callId: this.id, display });
+  }
+
+  report(event: unknown): void {
+    if (this.outcome === undefined) this.#services.emit({ type: 'subagent-event', callId: this.id, event });
+  }
+
+  /** For people. */
+  notify(messages: readonly string[]): void {
+    for (const message of messages) this.#services.emit({ type: 'notice', level: 'warning', message });
   }
 
   finish(what: Pick<CallOutcome, 'status' | 'llmContent' | 'returnDisplay' | 'error'>): void {
     if (this.outcome !== undefined) return;
-    const { id: callId, name } = this;
-    const durationMs = Math.round(this.#listeners.now() - this.#startedAt);
+    const { id: callId, name, record } = this;
+    const durationMs = Math.round(performance.now() - this.#clock);
     const failure = what.status === 'success' ? undefined : (what.error?.message ?? 'failed');
     const response = toResponse({ callId, name }, what.llmContent, failure);
-    this.outcome = { callId, name, ...what, response, durationMs };
+    this.outcome = {
+      callId,
+      name,
+      ...what,
+      response,
+      description: this.ready?.description ?? name,
+      startedAt: this.#startedAt,
+      durationMs,
+      ...(record.verdict && { verdict: record.verdict }),
+      ...(record.decision && { decision: record.decision }),
+    };
     this.#audit({
       callId,
       tool: name,
       proposed: this.request.args,
-      ...this.record,
+      ...record,
       status: what.status,
       ...(what.error && { errorType: what.error.type }),
       durationMs,
     });
-    this.emit({ type: 'call-end', outcome: this.outcome });
+    this.#services.emit({ type: 'call-end', outcome: this.outcome });
   }
 
-  /** A front end that throws must not change what becomes of the call. */
-  emit(event: CallEvent): void {
-    guard(() => this.#listeners.onEvent?.(event));
-  }
-
+  /** A log that throws must not change what becomes of the call. */
   #audit(record: AuditRecord): void {
-    guard(() => this.#listeners.audit?.(record));
+    try {
+      this.#services.audit?.(record);
+    } catch (error) {
+      process.emitWarning(error instanceof Error ? error : String(error));
+    }
   }
 
   cancel(message: string, error?: CallOutcome['error']): void {
@@ -120,12 +145,4 @@ function shorten(message: string): string {
   if (message.length <= maxMessageChars) return message;
   const { head, tail, omitted } = keepEnds(message, maxMessageChars);
   return `${head}\n[${omitted} characters left out]\n${tail}`;
-}
-
-function guard(notify: () => void): void {
-  try {
-    notify();
-  } catch (error) {
-    process.emitWarning(error instanceof Error ? error : String(error));
-  }
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { policyOf, schedulerOf, yes } from '../../../../testing/scheduler-kit.js';
+import type { AuditRecord } from '../contract/call.js';
 import type { Decision } from '../contract/confirmation.js';
 import { BaseTool, defineTool, type ToolResult } from '../tools/tools.js';
-import type { AuditRecord } from './call.js';
 
 const signal = new AbortController().signal;
 const anything = { type: 'object' } as const;

@@ -1,3 +1,4 @@
+import type { CallRequest } from '../contract/call.js';
 import type { ToolCall } from '../contract/tool-call.js';
 import { ToolError } from '../errors.js';
 import { canonicalName } from '../policy/rule.js';
@@ -7,7 +8,7 @@ import { repairParams } from '../text/repair-params.js';
 import { boundsProblem } from '../text/value-bounds.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import type { AnyTool } from '../tools/tools.js';
-import type { CallRequest, ReadyCall } from './call.js';
+import type { ReadyCall } from './ready-call.js';
 
 /** Steps 2 to 4: parse the call, find the tool, check the parameters. Throws a `ToolError` the model can act on. */
 export async function prepare(request: CallRequest, call: ToolCall, registry: ToolRegistry): Promise<ReadyCall> {

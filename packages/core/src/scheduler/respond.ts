@@ -1,6 +1,6 @@
 import { type FunctionResponse, type FunctionResponsePart, type PartListUnion, toParts } from '../content.js';
 import { type Cut, keepEnds } from '../text/truncate.js';
-import type { ReadyCall } from './call.js';
+import type { ReadyCall } from './ready-call.js';
 
 /** Keeps text that does not fit into the model's answer; returns the name of the file. */
 export type Spill = (name: string, text: string) => Promise<string>;

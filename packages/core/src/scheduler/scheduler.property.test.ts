@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isLong, report } from '../../../../testing/long-run.js';
 import { schedulerOf } from '../../../../testing/scheduler-kit.js';
+import type { CallRequest } from '../contract/call.js';
 import type { Decision } from '../contract/confirmation.js';
 import { ToolError } from '../errors.js';
 import { defineTool, type ToolKind } from '../tools/tools.js';
-import type { CallRequest } from './call.js';
 
 /** Everything a tool can do to a scheduler. */
 const behaviours = [
@@ -126,13 +126,11 @@ test('every call gets exactly one outcome, in order, and runs at most once, what
         const { scheduler } = schedulerOf([puppet('read', runs), puppet('edit', runs)], {
           graceMs: 2,
           approver: { decide: async () => answers[asked++ % answers.length] ?? { outcome: 'deny' } },
-          onEvent: (event) => {
-            if (event.type === 'call-end') ended.push(event.outcome.callId);
-          },
         });
         const requests = calls.map(requestOf);
         const running = scheduler.run(requests, controller.signal);
         const timer = abortAfter === undefined ? undefined : setTimeout(() => controller.abort(), abortAfter);
+        for await (const event of running) if (event.type === 'call-end') ended.push(event.outcome.callId);
         const outcomes = await running;
         clearTimeout(timer);
 

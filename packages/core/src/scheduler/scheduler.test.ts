@@ -1,11 +1,11 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { nobody, policyOf, schedulerOf, yes } from '../../../../testing/scheduler-kit.js';
+import type { Approver, AuditRecord, CallEvent } from '../contract/call.js';
 import type { Confirmation, Decision } from '../contract/confirmation.js';
 import { ToolError } from '../errors.js';
 import { BaseTool, type Change, defineTool } from '../tools/tools.js';
 import { noOneThere } from './approve.js';
-import type { AuditRecord, CallEvent } from './call.js';
 
 const never = new AbortController().signal;
 
@@ -58,8 +58,9 @@ class Notebook extends BaseTool<{ line: string }> {
 
 test('a call goes through all nine steps', async () => {
   const events: CallEvent[] = [];
-  const { scheduler } = schedulerOf([echo], { onEvent: (event) => events.push(event) });
-  const [outcome] = await scheduler.run([{ id: 'a', name: 'echo', args: { text: 'hi' } }], never);
+  const run = schedulerOf([echo]).scheduler.run([{ id: 'a', name: 'echo', args: { text: 'hi' } }], never);
+  for await (const event of run) events.push(event);
+  const [outcome] = await run;
   expect(outcome).toEqual({
     callId: 'a',
     name: 'echo',
@@ -67,7 +68,10 @@ test('a call goes through all nine steps', async () => {
     llmContent: 'hi',
     returnDisplay: 'shown hi',
     response: { id: 'a', name: 'echo', response: { output: 'hi' } },
+    description: 'Echo hi',
+    startedAt: expect.any(Number),
     durationMs: expect.any(Number),
+    verdict: { verdict: 'allow', reason: 'it needs no confirmation' },
   });
   expect(
     events.map((event) => (event.type === 'call-update' ? `${event.status}: ${event.description}` : event.type)),
@@ -376,10 +380,9 @@ test('live output is passed on while the call runs and never after it ended', as
     },
   });
   const seen: unknown[] = [];
-  const { scheduler } = schedulerOf([tool], {
-    onEvent: (event) => event.type === 'call-output' && seen.push(event.display),
-  });
-  await scheduler.run([{ name: 'talk' }], never);
+  const { scheduler } = schedulerOf([tool]);
+  for await (const event of scheduler.run([{ name: 'talk' }], never))
+    if (event.type === 'call-output') seen.push(event.display);
   late?.('three');
   expect(seen).toEqual(['one', 'two']);
 });
@@ -503,28 +506,108 @@ test('an aborted signal runs nothing', async () => {
   expect(outcomes.map(({ status }) => status)).toEqual(['cancelled']);
 });
 
-test('a front end that throws changes nothing for the call', async () => {
+test('a log that throws changes nothing for the call', async () => {
   const warnings: unknown[] = [];
   const onWarning = (warning: Error) => warnings.push(warning.message);
   process.on('warning', onWarning);
   const { scheduler } = schedulerOf([echo], {
-    onEvent: () => {
-      throw new Error('drawing failed');
+    audit: () => {
+      throw new Error('disk full');
     },
   });
   const [outcome] = await scheduler.run([{ name: 'echo', args: { text: 'x' } }], never);
   await new Promise((resolve) => setImmediate(resolve));
   process.off('warning', onWarning);
   expect(outcome?.status).toBe('success');
-  expect(warnings).toContain('drawing failed');
+  expect(warnings).toContain('disk full');
 });
 
-test('batches run one after the other', async () => {
-  const notebook = new Notebook();
-  const { scheduler } = schedulerOf([notebook], { approver: yes });
+test('calls of two batches that change something never overlap, and each batch keeps its order', async () => {
+  let running = 0;
+  const lines: string[] = [];
+  const tool = defineTool({
+    ...spec('note'),
+    kind: 'edit',
+    parameterSchema: { type: 'object', properties: { line: { type: 'string' } }, required: ['line'] },
+    execute: async ({ line }) => {
+      expect(++running).toBe(1);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      running--;
+      lines.push(line);
+      return { llmContent: '', returnDisplay: '' };
+    },
+  });
+  const { scheduler } = schedulerOf([tool], { approver: yes });
   const note = (line: string) => ({ name: 'note', args: { line } });
-  await Promise.all([scheduler.run([note('a'), note('b')], never), scheduler.run([note('c')], never)]);
-  expect(notebook.lines).toEqual(['a', 'b', 'c']);
+  const outcomes = await Promise.all([
+    scheduler.run([note('a'), note('b')], never),
+    scheduler.run([note('c'), note('d')], never),
+  ]);
+  expect(outcomes.flat().map(({ status }) => status)).toEqual(['success', 'success', 'success', 'success']);
+  expect(lines.indexOf('a')).toBeLessThan(lines.indexOf('b'));
+  expect(lines.indexOf('c')).toBeLessThan(lines.indexOf('d'));
+});
+
+test('batches that change nothing run side by side', async () => {
+  const arrived: (() => void)[] = [];
+  const tool = defineTool({
+    ...spec('meet'),
+    // Goes on when three of them have come.
+    execute: async () => {
+      await new Promise<void>((resolve) => {
+        arrived.push(resolve);
+        if (arrived.length === 3) for (const go of arrived) go();
+      });
+      return { llmContent: 'met', returnDisplay: '' };
+    },
+  });
+  const { scheduler } = schedulerOf([tool]);
+  const outcomes = await Promise.all([1, 2, 3].map(() => scheduler.run([{ name: 'meet' }], never)));
+  expect(outcomes.flat().map(({ llmContent }) => llmContent)).toEqual(['met', 'met', 'met']);
+});
+
+test('a tool runs others through its call, also while a third call waits to change something', async () => {
+  const notebook = new Notebook();
+  const outer = defineTool({
+    ...spec('outer'),
+    kind: 'edit',
+    execute: async (_params, signal, call) => {
+      const outcomes = await call.run(
+        [
+          { name: 'note', args: { line: 'inner' } },
+          { name: 'echo', args: { text: 'x' } },
+        ],
+        signal,
+      );
+      return { llmContent: outcomes.map(({ callId, status }) => `${callId} ${status}`).join(), returnDisplay: '' };
+    },
+  });
+  const { scheduler } = schedulerOf([outer, notebook, echo], { approver: yes });
+  const events: CallEvent[] = [];
+  const other = scheduler.run([{ name: 'note', args: { line: 'other' } }], never);
+  const run = scheduler.run([{ id: 'a', name: 'outer' }], never);
+  for await (const event of run) events.push(event);
+  expect((await run)[0]?.llmContent).toBe('a/1 success,a/2 success');
+  expect(events.flatMap((event) => (event.type === 'call-end' ? event.outcome.callId : []))).toEqual([
+    'a/1',
+    'a/2',
+    'a',
+  ]);
+  await other;
+  expect(notebook.lines.toSorted()).toEqual(['inner', 'other']);
+});
+
+test('the outcome tells what the policy said and what a person answered', async () => {
+  const deny: Approver = { decide: async () => ({ outcome: 'deny', message: 'not now' }) };
+  const call = { name: 'note', args: { line: 'a' } };
+  const facts = async (options: Parameters<typeof schedulerOf>[1]) => {
+    const [outcome] = await schedulerOf([new Notebook()], options).scheduler.run([call], never);
+    return [outcome?.verdict?.verdict, outcome?.decision?.outcome];
+  };
+  expect(await facts({ approver: yes })).toEqual(['ask', 'once']);
+  expect(await facts({ approver: deny })).toEqual(['ask', 'deny']);
+  expect(await facts({ policy: policyOf({ deny: ['note'] }) })).toEqual(['deny', undefined]);
+  expect(await facts({ policy: policyOf({ allow: ['note'] }) })).toEqual(['allow', undefined]);
 });
 
 test('RA10 ten thousand calls on one signal leave no listener and warn about none', async () => {

@@ -1,16 +1,20 @@
 import { setMaxListeners } from 'node:events';
+import { ReadWriteLock } from '../async/read-write-lock.js';
 import type { PartListUnion } from '../content.js';
+import type { Approver, AuditRecord, CallEvent, CallOutcome, CallRequest } from '../contract/call.js';
 import type { ToolCall } from '../contract/tool-call.js';
 import { untilAborted } from '../files/until-aborted.js';
 import type { Policy } from '../policy/policy.js';
+import { uniqueId } from '../text/unique-id.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import { approve } from './approve.js';
 import { addRemark, askHooks } from './ask-hooks.js';
-import type { Approver, AuditRecord, CallEvent, CallOutcome, CallRequest, ReadyCall } from './call.js';
 import type { CallHooks } from './call-hooks.js';
+import { CallRun } from './call-run.js';
 import { CallState } from './call-state.js';
 import { withDeadline } from './deadline.js';
 import { prepare } from './prepare.js';
+import type { ReadyCall } from './ready-call.js';
 import { fit, type Spill } from './respond.js';
 
 export interface SchedulerOptions {
@@ -18,13 +22,20 @@ export interface SchedulerOptions {
   policy: Policy;
   approver: Approver;
   spill: Spill;
-  onEvent?: (event: CallEvent) => void;
   /** Puts into a new call what its tools should know of whoever asked for it. */
   prepareCall?: (call: ToolCall) => void;
   audit?: (record: AuditRecord) => void;
   hooks?: CallHooks;
   /** How long a tool may take to clean up after it was told to stop, before it is left behind. */
   graceMs?: number;
+}
+
+/** A batch on its way: where its events go, and what ends it. */
+interface Batch {
+  emit: (event: CallEvent) => void;
+  signal: AbortSignal;
+  /** Its calls run on behalf of a call that holds the lock already. */
+  isNested: boolean;
 }
 
 const maxParallel = 10;
@@ -34,72 +45,76 @@ const defaultGraceMs = 1000;
 
 /**
  * The nine steps. Each call is judged and run at its turn, against the world as the calls before it left it;
- * neighbouring calls that change nothing run together. Every call gets exactly one outcome, in call order.
+ * neighbouring calls that change nothing run together. Every call gets exactly one outcome, in call order. Batches wait
+ * for each other only where they change something.
  */
 export class Scheduler {
   readonly #options: SchedulerOptions;
-  #queue: Promise<unknown> = Promise.resolve();
+  readonly #lock = new ReadWriteLock(maxParallel);
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
   }
 
-  /** Runs a batch after the batches before it. Never rejects. */
-  run(requests: readonly CallRequest[], signal: AbortSignal): Promise<CallOutcome[]> {
-    const batch = this.#queue.then(() => this.#runBatch(requests, signal));
-    // Whatever became of this batch, the next one runs.
-    this.#queue = batch.catch(() => undefined);
-    return batch;
+  /** Runs a batch: its events and, when it is awaited, its outcomes. Never rejects. */
+  run(requests: readonly CallRequest[], signal: AbortSignal): CallRun {
+    return new CallRun((emit) => this.#runBatch(requests, { emit, signal, isNested: false }));
   }
 
-  async #runBatch(requests: readonly CallRequest[], signal: AbortSignal): Promise<CallOutcome[]> {
+  async #runBatch(requests: readonly CallRequest[], outer: Batch): Promise<CallOutcome[]> {
+    const { signal } = outer;
     // One listener on the caller's signal, however many calls there are.
-    const batch = new AbortController();
-    setMaxListeners(0, batch.signal);
-    const forward = () => batch.abort(signal.reason);
+    const own = new AbortController();
+    setMaxListeners(0, own.signal);
+    const forward = () => own.abort(signal.reason);
     signal.addEventListener('abort', forward, { once: true });
     if (signal.aborted) forward();
+    const batch = { ...outer, signal: own.signal };
     try {
-      const ids = uniqueIds(requests);
-      const calls = requests.map((request, index) => this.#announce(request, ids[index] ?? `call-${index}`));
+      const ids = idsFor(requests);
+      const calls = requests.map((request, index) => this.#announce(request, ids[index] ?? `${index}`, batch));
       for (const call of calls) await this.#prepare(call, batch.signal);
-      for (const group of groups(calls)) await this.#runGroup(group, batch.signal);
+      for (const group of groups(calls)) await this.#runGroup(group, batch);
       return calls.flatMap(({ outcome }) => outcome ?? []);
     } finally {
       signal.removeEventListener('abort', forward);
     }
   }
 
-  #announce(request: CallRequest, callId: string): CallState {
-    const { onEvent, audit } = this.#options;
-    const call = new CallState(callId, request, { onEvent, audit, now: () => performance.now() });
-    this.#options.prepareCall?.(call);
+  #announce(request: CallRequest, id: string, { emit }: Batch): CallState {
+    const { audit, prepareCall } = this.#options;
+    const run: ToolCall['run'] = (nested, signal) => {
+      const requests = nested.map((each, index) => ({ ...each, id: `${id}/${each.id || index + 1}` }));
+      return this.#runBatch(requests, { emit, signal, isNested: true });
+    };
+    const call = new CallState(id, request, { emit, audit, run });
+    prepareCall?.(call);
     call.update('validating');
     return call;
   }
 
   async #prepare(call: CallState, signal: AbortSignal): Promise<void> {
-    const { request } = call;
     const limit = { name: call.name, ms: prepareMs, graceMs: 0 };
     try {
       signal.throwIfAborted();
-      call.ready = await withDeadline(() => prepare(request, call, this.#options.registry), limit, signal);
+      call.ready = await withDeadline(() => prepare(call.request, call, this.#options.registry), limit, signal);
     } catch (error) {
       settle(call, error, signal);
     }
   }
 
   /** Asks about each call in turn, then runs the approved ones together. */
-  async #runGroup(group: readonly CallState[], signal: AbortSignal): Promise<void> {
+  async #runGroup(group: readonly CallState[], batch: Batch): Promise<void> {
+    const { signal, isNested } = batch;
     for (const call of group) await step(call, signal, (ready) => this.#approve(call, ready, signal));
-    const approved = group.filter(({ outcome }) => outcome === undefined);
-    const work = async () => {
-      for (let call = approved.shift(); call; call = approved.shift()) {
-        const current = call;
-        await step(current, signal, (ready) => this.#execute(current, ready, signal));
-      }
-    };
-    await Promise.all(Array.from({ length: Math.min(maxParallel, approved.length) }, work));
+    await Promise.all(
+      group.map((call) =>
+        step(call, signal, (ready) => {
+          const work = () => this.#execute(call, ready, signal);
+          return isNested ? work() : this.#lock.run(ready.isReadOnly ? 'read' : 'write', signal, work);
+        }),
+      ),
+    );
   }
 
   async #approve(call: CallState, ready: ReadyCall, signal: AbortSignal): Promise<void> {
@@ -108,7 +123,7 @@ export class Scheduler {
       call.ready = waiting;
       call.update('awaiting_approval');
     };
-    const { ready: proposed, ask } = hooks ? await askHooks(ready, hooks, signal) : { ready, ask: undefined };
+    const { ready: proposed, ask } = hooks ? await askHooks(ready, hooks, call, signal) : { ready, ask: undefined };
     const context = { policy, approver, onWait, record: call.record, ask };
     call.ready = await untilAborted(approve(proposed, context, signal), signal);
     call.update('scheduled');
@@ -116,6 +131,7 @@ export class Scheduler {
 
   async #execute(call: CallState, ready: ReadyCall, signal: AbortSignal): Promise<void> {
     const { tool, params, repairs } = ready;
+    signal.throwIfAborted();
     call.update('executing');
     call.record.executed = params;
     const { llmContent, returnDisplay, error } = await withDeadline(
@@ -124,7 +140,7 @@ export class Scheduler {
       signal,
     );
     const fitting = noteRepairs(await fit(llmContent, ready, this.#options.spill), repairs);
-    const content = await this.#hearHooks(ready, { llmContent: fitting, ...(error && { error }) }, signal);
+    const content = await this.#hearHooks(call, ready, { llmContent: fitting, ...(error && { error }) }, signal);
     // A tool may hand over what it had when it was stopped; that is no failure of its own.
     const status = !error ? 'success' : signal.aborted ? 'cancelled' : 'error';
     call.finish({ status, llmContent: content, returnDisplay, ...(error && { error }) });
@@ -132,13 +148,17 @@ export class Scheduler {
 
   /** What ran has run, so an abort while hooks look at its result does not make it a cancelled call. */
   async #hearHooks(
-    { call, tool, params }: ReadyCall,
+    call: CallState,
+    { tool, params }: ReadyCall,
     result: Pick<CallOutcome, 'llmContent' | 'error'>,
     signal: AbortSignal,
   ): Promise<PartListUnion> {
+    const { hooks } = this.#options;
+    if (!hooks) return result.llmContent;
     try {
-      const said = await this.#options.hooks?.after({ callId: call.id, tool: tool.name, args: params }, result, signal);
-      return addRemark(result.llmContent, said?.context);
+      const said = await hooks.after({ callId: call.id, tool: tool.name, args: params }, result, signal);
+      call.notify(said.notices);
+      return addRemark(result.llmContent, said.context);
     } catch (error) {
       if (signal.aborted) return result.llmContent;
       throw error;
@@ -179,18 +199,11 @@ function groups(calls: readonly CallState[]): CallState[][] {
   return result;
 }
 
-/** Models reuse and forget ids; within a batch each call needs one of its own. */
-function uniqueIds(requests: readonly CallRequest[]): string[] {
-  const given = new Set(requests.map(({ id }) => id));
-  const taken = new Set<string | undefined>();
-  return requests.map(({ id }, index) => {
-    let candidate = id || `call-${index + 1}`;
-    if (candidate !== id || taken.has(id))
-      for (let n = 2; taken.has(candidate) || given.has(candidate); n++)
-        candidate = `${id || 'call'}-${index + 1}-${n}`;
-    taken.add(candidate);
-    return candidate;
-  });
+/** A call keeps the id it came with, if it is the first with it; ids for the others are made up. */
+function idsFor(requests: readonly CallRequest[]): string[] {
+  const taken = new Set<string>();
+  const given = requests.map(({ id }) => (id ? uniqueId(id, taken) : undefined));
+  return given.map((id) => id ?? uniqueId(undefined, taken));
 }
 
 /** Tells the model how its parameters were read, so that it sends better ones next time. */

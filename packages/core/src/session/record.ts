@@ -39,8 +39,11 @@ export interface CallRecord {
   diff: string;
 }
 
-/** `allowed` by a rule or mode, or because nothing needs approval; `approved` or `refused` by somebody who was asked. */
-export type CallDecision = 'allowed' | 'approved' | 'refused';
+/**
+ * `allowed` by a rule or mode, or because nothing needs approval; `denied` by a rule or a hook; `approved` or `refused`
+ * when a person had to be asked; `unjudged` when the call failed before that.
+ */
+export type CallDecision = (typeof decisions)[number];
 
 export const schemaVersion = 1;
 
@@ -135,7 +138,7 @@ function readRecord(value: unknown): SessionRecord | undefined {
   }
 }
 
-const decisions = ['allowed', 'approved', 'refused'] as const;
+const decisions = ['allowed', 'approved', 'refused', 'denied', 'unjudged'] as const;
 
 function readMessage(value: unknown): Message | undefined {
   if (!isObject(value) || !Array.isArray(value['parts'])) return undefined;

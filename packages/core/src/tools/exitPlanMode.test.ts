@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { policyOf, schedulerOf } from '../../../../testing/scheduler-kit.js';
+import type { Approver } from '../contract/call.js';
 import type { Decision } from '../contract/confirmation.js';
 import type { ApprovalMode } from '../policy/policy.js';
 import { noOneThere } from '../scheduler/approve.js';
-import type { Approver } from '../scheduler/call.js';
 import { ExitPlanModeTool } from './exitPlanMode.js';
 
 const never = new AbortController().signal;

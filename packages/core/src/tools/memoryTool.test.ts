@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { policyOf, schedulerOf, yes } from '../../../../testing/scheduler-kit.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
+import type { ApprovalRequest, Approver } from '../contract/call.js';
 import type { Decision } from '../contract/confirmation.js';
 import { FileChanges } from '../files/file-changes.js';
 import { FileLocks } from '../files/file-lock.js';
@@ -11,7 +12,6 @@ import { LatheHome } from '../files/lathe-home.js';
 import { SeenFiles } from '../files/seen-files.js';
 import { Workspace } from '../files/workspace.js';
 import { noOneThere } from '../scheduler/approve.js';
-import type { ApprovalRequest, Approver } from '../scheduler/call.js';
 import { MemoryTool } from './memoryTool.js';
 
 const never = new AbortController().signal;

@@ -1,8 +1,8 @@
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
+import type { ApprovalRequest } from '../../contract/call.js';
 import type { Decision } from '../../contract/confirmation.js';
 import { ToolError } from '../../errors.js';
 import { approvalText, grantableRules } from '../../scheduler/approval-text.js';
-import type { ApprovalRequest } from '../../scheduler/call.js';
 import { visibleText } from '../../text/visible-text.js';
 
 /** What came back, not yet checked. */

@@ -1,18 +1,18 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
+import { ReadWriteLock } from '../../async/read-write-lock.js';
+import type { ApprovalRequest, Approver, CallOutcome } from '../../contract/call.js';
 import type { Display } from '../../contract/display.js';
 import { noOneThere } from '../../scheduler/approve.js';
-import type { ApprovalRequest, Approver, CallOutcome } from '../../scheduler/call.js';
 import type { Scheduler, SchedulerOptions } from '../../scheduler/scheduler.js';
 import { builtIn, type ToolRegistry } from '../../tools/tool-registry.js';
 import type { AnyTool, ToolKind } from '../../tools/tools.js';
 import { decisionOf, type FormAnswer } from './approval-form.js';
-import { CallQueue } from './call-queue.js';
 
 /** What a session needs of the library: its tools, and queues of calls under its rules. */
 export interface Toolbox {
   readonly registry: ToolRegistry;
-  openScheduler(options: Partial<Pick<SchedulerOptions, 'approver' | 'onEvent'>>): Scheduler;
+  openScheduler(options: Partial<Pick<SchedulerOptions, 'approver'>>): Scheduler;
   close(): Promise<void>;
 }
 
@@ -35,6 +35,7 @@ export type SessionAnswer =
 const readOnlyKinds: ReadonlySet<ToolKind> = new Set(['read', 'search', 'fetch']);
 /** Plan mode belongs to whoever started the server, not to the client's model. */
 const notServed = new Set(['exit_plan_mode']);
+const maxParallel = 10;
 const maxQuestions = 100;
 /** More than a client can make sense of; each one that waits takes memory. */
 const maxCalls = 5_000;
@@ -46,7 +47,7 @@ const maxCalls = 5_000;
 export class ToolSession {
   readonly tools: readonly AnyTool[];
   readonly #toolbox: Toolbox;
-  readonly #queue = new CallQueue();
+  readonly #lock = new ReadWriteLock(maxParallel);
   /** Question → digest of what was shown. */
   readonly #questions = new Map<string, string>();
   readonly #running = new Set<Promise<unknown>>();
@@ -74,7 +75,7 @@ export class ToolSession {
     if (this.#running.size >= maxCalls) throw new Error(`${maxCalls} calls are under way; wait for some of them`);
     const tool = this.tools.find(({ name }) => name === call.name);
     const isShared = tool !== undefined && readOnlyKinds.has(tool.kind);
-    const running = this.#queue.run(isShared, () => this.#run(call, signal));
+    const running = this.#lock.run(isShared ? 'read' : 'write', signal, () => this.#run(call, signal));
     this.#running.add(running);
     try {
       return await running;
@@ -98,16 +99,10 @@ export class ToolSession {
       question = request;
       asked.abort(new Error('asked'));
     });
-    const scheduler = this.#toolbox.openScheduler({
-      approver,
-      onEvent: (event) => {
-        if (event.type === 'call-output') onOutput?.(event.display);
-      },
-    });
-    const [outcome] = await scheduler.run(
-      [{ id, name, args }],
-      AbortSignal.any([signal, asked.signal, this.#closing.signal]),
-    );
+    const ending = AbortSignal.any([signal, asked.signal, this.#closing.signal]);
+    const run = this.#toolbox.openScheduler({ approver }).run([{ id, name, args }], ending);
+    for await (const event of run) if (event.type === 'call-output') onOutput?.(event.display);
+    const [outcome] = await run;
     if (question) return { type: 'question', id: this.#remember(question), request: question };
     if (!outcome) throw new Error('the scheduler returned no outcome');
     return { type: 'outcome', outcome };

@@ -1,9 +1,7 @@
 import type { FunctionCall, FunctionResponse, PartListUnion } from '../content.js';
-import type { Confirmation, Decision } from '../contract/confirmation.js';
-import type { Display } from '../contract/display.js';
-import type { ToolCall } from '../contract/tool-call.js';
 import type { ToolErrorType } from '../errors.js';
-import type { AnyTool } from '../tools/tools.js';
+import type { Confirmation, Decision } from './confirmation.js';
+import type { Display } from './display.js';
 
 /** A model's call as it arrives. */
 export interface CallRequest extends FunctionCall {
@@ -24,14 +22,26 @@ export interface CallOutcome {
   error?: { type: ToolErrorType; message: string };
   /** For the model. */
   response: FunctionResponse;
+  /** What the call was about to do, for people. */
+  description: string;
+  /** When it arrived, in milliseconds since 1970. */
+  startedAt: number;
   durationMs: number;
+  /** What the policy or a hook said; absent when the call never got that far. */
+  verdict?: { verdict: 'allow' | 'ask' | 'deny'; reason: string };
+  /** What a person answered, when one was asked. */
+  decision?: Decision;
 }
 
 /** What happens to calls, for a front end. */
 export type CallEvent =
   | { type: 'call-update'; callId: string; name: string; status: CallStatus; description: string; args: unknown }
   | { type: 'call-output'; callId: string; display: Display }
-  | { type: 'call-end'; outcome: CallOutcome };
+  | { type: 'call-end'; outcome: CallOutcome }
+  /** What happens in work that a call started, such as that of a subagent. */
+  | { type: 'subagent-event'; callId: string; event: unknown }
+  /** Something a person should know: a hook that failed, or has something to say. */
+  | { type: 'notice'; level: 'info' | 'warning'; message: string };
 
 /** The front end's half of step 5. */
 export interface Approver {
@@ -56,7 +66,7 @@ export interface AuditRecord {
   callId: string;
   tool: string;
   proposed: unknown;
-  verdict?: { verdict: string; reason: string };
+  verdict?: CallOutcome['verdict'];
   shown?: Confirmation;
   decision?: Decision;
   /** The arguments that ran, when any did. */
@@ -64,14 +74,4 @@ export interface AuditRecord {
   status: TerminalStatus;
   errorType?: ToolErrorType;
   durationMs: number;
-}
-
-/** A call that passed steps 2 to 4. `params` fit the tool's schema, which `never` stands for. */
-export interface ReadyCall {
-  call: ToolCall;
-  tool: AnyTool;
-  params: never;
-  description: string;
-  isReadOnly: boolean;
-  repairs: readonly string[];
 }

@@ -1,5 +1,5 @@
-/** Events from callbacks, to be read one after another by a loop that may be slower than they come. */
-export class EventQueue<T> {
+/** Carries events from work that goes on to a loop that reads them, which may be slower than they come. */
+export class Channel<T> {
   #waiting: T[] = [];
   #wake: () => void = () => {};
 
@@ -8,12 +8,7 @@ export class EventQueue<T> {
     this.#wake();
   }
 
-  /** Drops what nobody has read. */
-  clear(): void {
-    this.#waiting = [];
-  }
-
-  /** Yields what is pushed until `work` has settled and everything pushed before that was read. */
+  /** Yields what is pushed until `work` has settled and everything pushed before that was read. Returns its result. */
   async *until<R>(work: Promise<R>): AsyncGenerator<T, R> {
     let isSettled = false;
     const settle = () => {
