@@ -21,25 +21,24 @@ export class ReadWriteLock {
     }
   }
 
-  async #acquire(access: 'read' | 'write', signal: AbortSignal): Promise<void> {
-    let leave = () => {};
-    try {
-      await new Promise<void>((start, reject) => {
-        const entry = { access, start };
-        leave = () => {
-          const index = this.#waiting.indexOf(entry);
-          if (index >= 0) this.#waiting.splice(index, 1);
-          reject(signal.reason);
-          this.#startNext();
-        };
-        signal.addEventListener('abort', leave, { once: true });
-        this.#waiting.push(entry);
-        if (signal.aborted) leave();
-        else this.#startNext();
-      });
-    } finally {
-      signal.removeEventListener('abort', leave);
-    }
+  #acquire(access: 'read' | 'write', signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        const index = this.#waiting.indexOf(entry);
+        if (index >= 0) this.#waiting.splice(index, 1);
+        reject(signal.reason);
+        this.#startNext();
+      };
+      const start = () => {
+        signal.removeEventListener('abort', leave);
+        resolve();
+      };
+      const entry = { access, start };
+      signal.addEventListener('abort', leave, { once: true });
+      this.#waiting.push(entry);
+      if (signal.aborted) leave();
+      else this.#startNext();
+    });
   }
 
   #startNext(): void {
