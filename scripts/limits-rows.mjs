@@ -148,6 +148,7 @@ export const fixed = {
     ['core/src/tools/shell.ts', 'maxCommandBytes', 'Bytes of a command'],
     ['core/src/process/ready-sandbox.ts', 'maxSpares', 'Sandboxes that are started ahead'],
     ['core/src/process/ready-sandbox.ts', 'maxCommandBytes', 'Bytes of one that a sandbox started ahead takes'],
+    ['core/src/process/workspace-sockets.ts', 'maxOutputBytes', 'Bytes of the list of sockets in a workspace'],
     ['core/src/process/call-mark.ts', 'maxLooks', 'Looks for processes of a command that were started meanwhile'],
     [
       'core/src/process/analyze-command.ts',
@@ -336,8 +337,8 @@ export const fixed = {
     ['core/src/agent/command-files.ts', 'maxCommands', 'Commands of your own'],
     ['core/src/agent/command-files.ts', 'maxFileBytes', 'Bytes of one'],
     ['core/src/agent/command-files.ts', 'maxDepth', 'Depth of their folders'],
-    ['core/src/agent/hook-command.ts', 'maxOutputBytes', 'Bytes of the output of a hook'],
-    ['core/src/agent/load-hooks.ts', 'defaultTimeoutMs', 'Milliseconds of a hook that names no time'],
+    ['core/src/hooks/hook-command.ts', 'maxOutputBytes', 'Bytes of the output of a hook'],
+    ['core/src/hooks/load-hooks.ts', 'defaultTimeoutMs', 'Milliseconds of a hook that names no time'],
   ],
   'Settings and state': [
     ['core/src/settings/read-bounded.ts', 'maxSettingsBytes', 'Bytes of a settings file'],

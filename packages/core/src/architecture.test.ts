@@ -17,6 +17,7 @@ const layers: { name: string; beside?: string; also?: string[] }[] = [
   { name: 'tools' },
   { name: 'policy' },
   { name: 'scheduler' },
+  { name: 'hooks' },
   { name: 'discovery', beside: 'source' },
   { name: 'mcp', beside: 'source' },
   { name: 'models', beside: 'agent' },

@@ -14,12 +14,9 @@ export type {
   ContextSource,
   ContextText,
   DeclaredTools,
-  HookAnswer,
-  PromptHooks,
 } from './agent/agent-options.js';
 export type { Budgets, Price } from './agent/budget.js';
 export { type CommandFile, type CommandPlaces, loadCommands } from './agent/command-files.js';
-export { type HookEvent, Hooks } from './agent/hooks.js';
 export { type PromptPiece, withArguments } from './agent/prompt-pieces.js';
 export { repairHistory } from './agent/repair-history.js';
 export type { SubagentDefinition } from './agent/subagent-definition.js';
@@ -50,6 +47,8 @@ export { SeenFiles } from './files/seen-files.js';
 export type { UndoOutcome } from './files/undo.js';
 export type { Visibility } from './files/visibility.js';
 export { type Location, Workspace, type WorkspaceOptions } from './files/workspace.js';
+export { type HookEvent, Hooks } from './hooks/hooks.js';
+export type { HookAnswer, PromptHooks } from './hooks/prompt-hooks.js';
 export { createLathe, type Lathe, type LatheOptions } from './lathe/create-lathe.js';
 export { homeDirectories } from './lathe/home-directories.js';
 export { type OpenAgentOptions, openAgent, openContextFiles } from './lathe/open-agent.js';

@@ -1,4 +1,5 @@
 import type { FunctionDeclaration } from '../content.js';
+import type { PromptHooks } from '../hooks/prompt-hooks.js';
 import type { Message, Model } from '../models/model.js';
 import type { CallEvent, CallOutcome, CallRequest } from '../scheduler/call.js';
 import type { Budgets, Price } from './budget.js';
@@ -60,21 +61,4 @@ export interface ContextText {
   text: string;
   /** For people: what was loaded, and what is suspicious about it. */
   notices: readonly { level: 'info' | 'warning'; message: string }[];
-}
-
-/** The hooks that concern a prompt as a whole; those around a call are the scheduler's. */
-export interface PromptHooks {
-  promptSubmit(prompt: string, signal: AbortSignal): Promise<HookAnswer>;
-  /** The model is done; `block` is a reason to go on. */
-  stop(state: { isContinued: boolean }, signal: AbortSignal): Promise<HookAnswer>;
-  preCompact(trigger: 'auto' | 'manual', signal: AbortSignal): Promise<HookAnswer>;
-}
-
-export interface HookAnswer {
-  /** Why not. */
-  block?: string;
-  /** More for the model to know. */
-  context?: string;
-  /** For people: hooks that failed, or have something to say. */
-  notices: readonly string[];
 }

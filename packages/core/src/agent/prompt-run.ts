@@ -1,8 +1,8 @@
 import { type Part, textOf } from '../content.js';
+import type { HookAnswer } from '../hooks/prompt-hooks.js';
 import type { Message, Usage } from '../models/model.js';
 import { ModelError } from '../models/model-error.js';
 import type { AgentEvent, PromptEnd } from './agent-event.js';
-import type { HookAnswer } from './agent-options.js';
 import type { AgentState } from './agent-state.js';
 import { askModel, EndlessAnswer, type ModelAnswer } from './ask-model.js';
 import { addUsage, timeMessage } from './budget.js';

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { Hooks } from '../agent/hooks.js';
 import { loadSubagents } from '../agent/subagent-files.js';
 import { Subagents } from '../agent/subagents.js';
 import type { FileChanges } from '../files/file-changes.js';
@@ -8,6 +7,7 @@ import { LatheHome } from '../files/lathe-home.js';
 import { listPaths } from '../files/list-paths.js';
 import { SpillStore } from '../files/spill.js';
 import { Workspace } from '../files/workspace.js';
+import type { Hooks } from '../hooks/hooks.js';
 import type { ReverseRequests } from '../mcp/reverse-requests.js';
 import { AgreedRules } from '../policy/agreed-rules.js';
 import { FolderTrust } from '../policy/folder-trust.js';

@@ -1,15 +1,16 @@
 import { join } from 'node:path';
 import { Agent } from '../agent/agent.js';
-import type { ContextSource, ContextText, PromptHooks } from '../agent/agent-options.js';
+import type { ContextSource, ContextText } from '../agent/agent-options.js';
 import type { Budgets } from '../agent/budget.js';
 import { ContextFiles } from '../agent/context-files.js';
-import type { Hooks } from '../agent/hooks.js';
 import { reportInstructions, type SubagentDefinition } from '../agent/subagent-definition.js';
 import { subagentTools } from '../agent/subagent-tools.js';
 import type { ParentAgent } from '../agent/subagents.js';
 import { basicInstructions, systemPrompt } from '../agent/system-prompt.js';
 import { ToolShelf } from '../agent/tool-shelf.js';
 import { ToolError } from '../errors.js';
+import type { Hooks } from '../hooks/hooks.js';
+import type { PromptHooks } from '../hooks/prompt-hooks.js';
 import type { Message, Model } from '../models/model.js';
 import { ModelError } from '../models/model-error.js';
 import type { Approver } from '../scheduler/call.js';

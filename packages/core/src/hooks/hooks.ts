@@ -2,9 +2,9 @@ import { textOf } from '../content.js';
 import { canonicalName } from '../policy/rule.js';
 import type { CallOutcome } from '../scheduler/call.js';
 import type { AfterCall, BeforeCall, CallHooks, HookedCall } from '../scheduler/call-hooks.js';
-import type { HookAnswer, PromptHooks } from './agent-options.js';
 import { type HookCommand, type HookExit, type HookPlace, runHookCommand } from './hook-command.js';
 import { type HookVerdict, readVerdict } from './hook-verdict.js';
+import type { HookAnswer, PromptHooks } from './prompt-hooks.js';
 
 export const hookEvents = [
   'PreToolUse',

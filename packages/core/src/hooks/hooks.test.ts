@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { agentKit, collect, endOf } from '../../../../testing/agent-kit.js';
 import { canSeeProcesses, isRunning } from '../../../../testing/running.js';
 import { policyOf, schedulerOf } from '../../../../testing/scheduler-kit.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
@@ -223,21 +222,4 @@ test('an abort ends a hook at once', async () => {
   const before = hooksOf([{ command: 'sleep 60' }]).before({ callId: '1', tool: 'x', args: {} }, controller.signal);
   controller.abort(new Error('stop'));
   await expect(before).rejects.toThrow('stop');
-});
-
-test('hooks around a prompt: context in, refusal, and going on at the end', async () => {
-  const cwd = tempDirectory();
-  const hooks = hooksOf(
-    [
-      { event: 'UserPromptSubmit', command: 'grep -q forbidden && exit 2 || echo "Today is Tuesday"' },
-      { event: 'Stop', command: 'grep -q "stop_hook_active\\":true" || { echo "tests are missing" >&2; exit 2; }' },
-    ],
-    cwd,
-  );
-  const { agent, model } = agentKit([{ text: 'done' }, { text: 'really done' }], { hooks });
-  expect((await endOf(agent, 'something forbidden')).reason).toBe('blocked');
-  const events = await collect(agent.prompt('go', never));
-  expect(events.at(-1)).toMatchObject({ end: { reason: 'done', text: 'really done' } });
-  expect(model.requests[0]?.history[0]?.parts).toEqual([{ text: 'go' }, { text: 'Today is Tuesday' }]);
-  expect(model.requests[1]?.history.at(-1)?.parts[0]?.text).toContain('tests are missing');
 });
