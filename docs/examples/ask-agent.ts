@@ -1,8 +1,8 @@
-import { type AgentEvent, createLathe, type Model, openAgent } from '@lathe/core';
+import { type AgentEvent, createAgentLathe, type Model, openAgent } from '@lathe/core';
 
 /** Lets an agent work on a prompt in a directory and returns its answer, printing what it does meanwhile. */
 export async function askAgent(prompt: string, model: Model, cwd: string, print = console.log): Promise<string> {
-  const lathe = await createLathe({ cwd, env: process.env });
+  const lathe = await createAgentLathe({ cwd, env: process.env });
   try {
     const agent = openAgent(lathe, { model, budgets: { turns: 20 } });
     let answer = '';

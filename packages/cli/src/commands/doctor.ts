@@ -1,4 +1,4 @@
-import { createLathe, visibleText } from '@lathe/core';
+import { createAgentLathe, visibleText } from '@lathe/core';
 import type { Command } from '../commands.js';
 import { checks, type Finding } from '../doctor/checks.js';
 import { exitCodes } from '../exit-codes.js';
@@ -10,7 +10,7 @@ const marks = { ok: 'ok  ', note: 'note', bad: 'BAD ' } as const;
 export const command: Command = {
   maxOperands: 0,
   async run({ flags }, io, signal) {
-    const lathe = await createLathe({
+    const lathe = await createAgentLathe({
       cwd: io.cwd,
       env: io.env,
       home: io.home,

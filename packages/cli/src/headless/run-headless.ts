@@ -1,5 +1,6 @@
 import {
   type AgentEvent,
+  type AgentLathe,
   type Approver,
   type Lathe,
   noOneThere,
@@ -69,7 +70,7 @@ function nothingDone(reason: Outcome['reason'], message: string, startedAt: numb
 }
 
 interface Task {
-  lathe: Lathe;
+  lathe: AgentLathe;
   output: Output;
   prompt: string;
   typed: TypedAnswer | undefined;

@@ -1,8 +1,8 @@
 import {
   Agent,
   type AgentEvent,
+  type AgentLathe,
   chooseModel,
-  type Lathe,
   openSession,
   type PartUnion,
   type Session,
@@ -16,10 +16,10 @@ import type { Conversation, Driver } from './driver.js';
 /** Input for a model: `@path` brings files along, `!command` runs without the model. */
 export class AgentDriver implements Driver {
   readonly placeholder = 'Ask for anything. @file brings a file along, !command runs one, / lists commands.';
-  readonly #lathe: Lathe;
+  readonly #lathe: AgentLathe;
   #agent: Agent | Session;
 
-  constructor(lathe: Lathe, agent: Agent | Session) {
+  constructor(lathe: AgentLathe, agent: Agent | Session) {
     this.#lathe = lathe;
     this.#agent = agent;
   }

@@ -1,4 +1,4 @@
-import type { Lathe } from '@lathe/core';
+import type { AgentLathe } from '@lathe/core';
 import { useEffect, useMemo, useRef } from 'react';
 import type { Completer } from '../completion/completer.js';
 import type { Io } from '../io.js';
@@ -22,7 +22,7 @@ import { useSession } from './use-session.js';
 import { LivePart } from './views.js';
 
 export interface AppProps {
-  lathe: Lathe;
+  lathe: AgentLathe;
   driver: Driver;
   queue: QuestionQueue;
   io: Io;

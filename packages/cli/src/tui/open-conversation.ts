@@ -1,4 +1,5 @@
 import {
+  type AgentLathe,
   chooseModel,
   type Lathe,
   type Model,
@@ -21,7 +22,7 @@ import type { QuestionQueue } from './question-queue.js';
 import { queueElicitor } from './queue-elicitor.js';
 
 export interface OpenedConversation {
-  lathe: Lathe;
+  lathe: AgentLathe;
   driver: Driver;
   /** What the scrollback begins with. */
   greeting: string;
@@ -53,7 +54,7 @@ export async function openConversation(options: ConversationOptions): Promise<Op
   return answer === 'saved' ? openConversation(options) : answer;
 }
 
-async function openModel(lathe: Lathe, options: ConversationOptions): Promise<OpenedConversation> {
+async function openModel(lathe: AgentLathe, options: ConversationOptions): Promise<OpenedConversation> {
   const { flags, io, style, signal } = options;
   const traffic = modelTraffic(flags, lathe, io.cwd);
   const choice = await choose(lathe, flags, traffic, signal);

@@ -1,6 +1,3 @@
-import { join } from 'node:path';
-import { loadSubagents } from '../agent/subagent-files.js';
-import { Subagents } from '../agent/subagents.js';
 import type { FileChanges } from '../files/file-changes.js';
 import type { Journal } from '../files/journal.js';
 import { LatheHome } from '../files/lathe-home.js';
@@ -28,10 +25,10 @@ import type { AnyTool } from '../tools/tools.js';
 import type { SearchSetup } from '../web/search/open-engines.js';
 import { AuditLog } from './audit-log.js';
 import { builtInTools } from './built-in-tools.js';
+import type { Extension, OpenedParts } from './extension.js';
 import { homeDirectories } from './home-directories.js';
 import type { HookOptions } from './open-hooks.js';
 import { openPolicy } from './open-policy.js';
-import type { SideModels } from './page-answerer.js';
 import { secretsOf } from './secrets-of.js';
 import { type ToolSources, toolSources } from './tool-sources.js';
 
@@ -60,6 +57,8 @@ export interface LatheOptions {
   caller?: 'model' | 'person';
   /** Tools of your own, beside the built-in ones. */
   tools?: readonly AnyTool[];
+  /** Adds what some built-in tools need a model for; called once, before they are made. */
+  extend?: (parts: OpenedParts) => Promise<Extension>;
 }
 
 /** The tool system, ready to run calls. */
@@ -87,9 +86,6 @@ export interface Lathe {
   readonly sources: ToolSources;
   /** The person's own programs around calls and prompts, when there are any. */
   readonly hooks: Hooks | undefined;
-  /** The subagents of this session. */
-  readonly subagents: Subagents;
-  readonly sideModels: SideModels;
   /** What is wrong with settings and rules, for people. */
   readonly problems: readonly string[];
   /** Runs a model's calls: one outcome each, in order. Never rejects. */
@@ -123,10 +119,10 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
   const registry = new ToolRegistry();
   const { env } = loaded;
   const { caller = 'model' } = options;
-  const { subagents, problems } = await openSubagents(workspace, loaded, [home.path, join(userHome, '.qwen')]);
-  const builtIns = await builtInTools({ workspace, policy, settings, home, userHome, env, caller, spill, subagents });
+  const extension = (await options.extend?.({ workspace, loaded, home, userHome })) ?? {};
+  const builtIns = await builtInTools({ workspace, policy, settings, home, userHome, env, caller, spill, extension });
   for (const tool of [...builtIns.tools, ...(options.tools ?? [])]) registry.registerTool(tool);
-  const { sandbox, background, search, changes, journal, todos, sideModels } = builtIns;
+  const { sandbox, background, search, changes, journal, todos } = builtIns;
   const sources = toolSources({ ...options, workspace, loaded, home, userHome, approver, registry, sandbox });
   const audit = new AuditLog(home, secretsOf(loaded));
   const { hooks, notices } = await hooksOf({ loaded, home, root: workspace.root, policy, approver, isConsented });
@@ -152,11 +148,9 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
     approver,
     sources,
     hooks,
-    subagents,
-    sideModels,
     openScheduler,
     openOwnTools: () => builtIns.openOwnTools(),
-    problems: [...settingsProblems(loaded), ...policy.problems, ...notices, ...problems],
+    problems: [...settingsProblems(loaded), ...policy.problems, ...notices, ...(extension.problems ?? [])],
     run: (calls, signal) => scheduler.run(calls, signal),
     sandbox,
     background,
@@ -168,17 +162,6 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
     listPaths: (signal) => listPaths(workspace, builtIns.visibility, signal),
     close: async () => void (await Promise.all([builtIns.close(), sources.close()])),
   };
-}
-
-async function openSubagents(
-  workspace: Workspace,
-  { settings, isTrusted }: LoadedSettings,
-  homes: readonly string[],
-): Promise<{ subagents: Subagents; problems: string[] }> {
-  const personalFolders = homes.map((folder) => join(folder, 'agents'));
-  const { definitions, problems } = await loadSubagents({ workspace, isTrusted, personalFolders });
-  const { maxDepth: depth, maxParallel: parallel } = settings.agents;
-  return { subagents: new Subagents(definitions, { depth, parallel }), problems };
 }
 
 /** Most people have no hooks, and then need not load what runs them. */

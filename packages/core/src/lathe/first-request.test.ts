@@ -9,7 +9,7 @@ import type { ModelRequest } from '../models/model.js';
 import { openai } from '../models/openai.js';
 import { ScriptedModel } from '../models/scripted.js';
 import { bodyText } from '../models/turn-messages.js';
-import { createLathe } from './create-lathe.js';
+import { createAgentLathe } from './create-agent-lathe.js';
 import { openSession } from './open-session.js';
 
 const mostTokens = 3200;
@@ -20,7 +20,7 @@ const count = (text: string): number => encode(text).length;
 /** What the model of a new session is sent for a prompt of one word, with every built-in tool there. */
 async function firstRequest(): Promise<ModelRequest> {
   const directory = tempDirectory();
-  const lathe = await createLathe({
+  const lathe = await createAgentLathe({
     cwd: directory,
     env: {},
     home: directory,

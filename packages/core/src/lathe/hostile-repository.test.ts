@@ -6,7 +6,7 @@ import { collect } from '../../../../testing/agent-kit.js';
 import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { ScriptedModel } from '../models/scripted.js';
-import { createLathe } from './create-lathe.js';
+import { createAgentLathe } from './create-agent-lathe.js';
 import { openAgent } from './open-agent.js';
 
 const never = new AbortController().signal;
@@ -37,7 +37,7 @@ test.skipIf(!hasProgram('git'))('what a repository names for git to run is never
   expect(existsSync(canary)).toBe(true);
   rmSync(canary);
 
-  const lathe = await createLathe({ cwd: root, env, home });
+  const lathe = await createAgentLathe({ cwd: root, env, home });
   onTestFinished(() => lathe.close());
   const calls = [
     { name: 'list_directory', args: { path: root } },

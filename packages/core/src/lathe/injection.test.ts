@@ -8,7 +8,7 @@ import type { FunctionCall } from '../content.js';
 import type { Model, ModelRequest } from '../models/model.js';
 import { ScriptedModel, type ScriptedTurn } from '../models/scripted.js';
 import { defineTool } from '../tools/tools.js';
-import { createLathe } from './create-lathe.js';
+import { createAgentLathe } from './create-agent-lathe.js';
 import { openSession, type Session } from './open-session.js';
 
 const never = new AbortController().signal;
@@ -182,7 +182,7 @@ async function obeyAll(channel: Channel, mode: 'default' | 'plan', url: string):
   mkdirSync(state, { mode: 0o700 });
   save(state, channel.own?.(all, place));
   save(root, channel.files?.(all));
-  const lathe = await createLathe({
+  const lathe = await createAgentLathe({
     cwd: root,
     env: { PATH: process.env['PATH'] },
     home,

@@ -16,6 +16,7 @@ import { ModelError } from '../models/model-error.js';
 import type { Approver } from '../scheduler/call.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import { priceOf, sessionBudgets, smallerBudgets, taskBudgets } from './agent-budgets.js';
+import type { AgentLathe } from './create-agent-lathe.js';
 import type { Lathe } from './create-lathe.js';
 
 export interface OpenAgentOptions {
@@ -33,7 +34,7 @@ export interface OpenAgentOptions {
 }
 
 /** An agent that works with the tools, the policy and the settings of `lathe`. */
-export function openAgent(lathe: Lathe, options: OpenAgentOptions): Agent {
+export function openAgent(lathe: AgentLathe, options: OpenAgentOptions): Agent {
   const { hooks, settings } = lathe;
   const agent = open(lathe, {
     ...options,
@@ -61,7 +62,7 @@ interface Place extends OpenAgentOptions {
   hooks?: PromptHooks;
 }
 
-function open(lathe: Lathe, place: Place): Agent {
+function open(lathe: AgentLathe, place: Place): Agent {
   const { workspace, settings, hooks: allHooks } = lathe;
   const { model, sideModel, history, approver, registry, budgets, context, hooks } = place;
   const price = priceOf(settings, model);
@@ -102,7 +103,7 @@ function open(lathe: Lathe, place: Place): Agent {
 
 /** An agent for a task of `parent`: its own history, and no right that the parent does not have. */
 async function openSubagent(
-  lathe: Lathe,
+  lathe: AgentLathe,
   place: Place,
   parent: Agent,
   definition: SubagentDefinition,

@@ -7,7 +7,7 @@ import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { Conversation } from '../agent/conversation.js';
 import { ScriptedModel, type ScriptStep } from '../models/scripted.js';
 import { readTranscript } from '../session/read-transcript.js';
-import { createLathe } from './create-lathe.js';
+import { createAgentLathe } from './create-agent-lathe.js';
 import { type OpenSessionOptions, openSession } from './open-session.js';
 
 const never = new AbortController().signal;
@@ -25,7 +25,7 @@ async function open(
   options: Partial<OpenSessionOptions> & { env?: Record<string, string> } = {},
 ) {
   const { env = {}, ...rest } = options;
-  const lathe = await createLathe({ cwd: root, env: { PATH: process.env['PATH'], ...env }, home });
+  const lathe = await createAgentLathe({ cwd: root, env: { PATH: process.env['PATH'], ...env }, home });
   onTestFinished(() => lathe.close());
   const model = new ScriptedModel(steps);
   const session = await openSession(lathe, { model, ...rest });

@@ -4,6 +4,7 @@ import { type PartListUnion, textOf, toParts } from '../content.js';
 import type { Message, Model } from '../models/model.js';
 import { type ResumedSession, SessionStore } from '../session/session-store.js';
 import type { Transcript } from '../session/transcript.js';
+import type { AgentLathe } from './create-agent-lathe.js';
 import type { Lathe } from './create-lathe.js';
 import { type OpenAgentOptions, openAgent } from './open-agent.js';
 import { secretsOf } from './secrets-of.js';
@@ -17,7 +18,7 @@ export interface OpenSessionOptions extends Omit<OpenAgentOptions, 'history'> {
 const maxTitle = 200;
 
 /** An agent whose conversation is written down as it happens, new or gone on with. */
-export async function openSession(lathe: Lathe, options: OpenSessionOptions): Promise<Session> {
+export async function openSession(lathe: AgentLathe, options: OpenSessionOptions): Promise<Session> {
   const { resume, ...rest } = options;
   const store = await SessionStore.open(lathe.home, lathe.workspace.root);
   const resumed = await findSession(store, resume);

@@ -5,7 +5,7 @@ import { yes } from '../../../../testing/scheduler-kit.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { webServer } from '../../../../testing/web-server.js';
 import { textOf } from '../content.js';
-import { createLathe } from './create-lathe.js';
+import { createAgentLathe } from './create-agent-lathe.js';
 
 const never = new AbortController().signal;
 
@@ -15,7 +15,7 @@ async function fetchWith(modelUrl: string, flags: Record<string, string>) {
     response.end('<html><body><main><h1>Rates</h1><p>The rate is 42.</p></main></body></html>');
   });
   const cwd = tempDirectory();
-  const lathe = await createLathe({
+  const lathe = await createAgentLathe({
     cwd,
     env: { OPENAI_BASE_URL: `${modelUrl}/v1`, OPENAI_API_KEY: 'key-for-tests' },
     home: cwd,

@@ -9,7 +9,7 @@ import { holdings, soakModel, soakProject } from '../../../../testing/soak-world
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { webServer } from '../../../../testing/web-server.js';
 import { chooseModel } from '../models/choose-model.js';
-import { createLathe, type Lathe } from './create-lathe.js';
+import { type AgentLathe, createAgentLathe } from './create-agent-lathe.js';
 import { openSession, type Session } from './open-session.js';
 
 const minutes = Number(process.env['LATHE_SOAK_MINUTES'] ?? 60);
@@ -26,7 +26,7 @@ interface Point {
 }
 
 /** A lathe in a small project, and the server whose model it uses. */
-async function open(): Promise<{ lathe: Lathe; server: ModelServer; forget: () => void }> {
+async function open(): Promise<{ lathe: AgentLathe; server: ModelServer; forget: () => void }> {
   const [root, home] = [tempDirectory(soakProject.files), tempDirectory()];
   const page = await webServer((_, response) => response.end('<h1>A page</h1><p>It says hello.</p>'));
   const step = soakModel(root, page.url);
@@ -42,7 +42,7 @@ async function open(): Promise<{ lathe: Lathe; server: ModelServer; forget: () =
     OPENAI_BASE_URL: `${server.url}/v1`,
     OPENAI_MODEL: 'scripted',
   };
-  const lathe = await createLathe({ cwd: root, env, home, isTrusted: true });
+  const lathe = await createAgentLathe({ cwd: root, env, home, isTrusted: true });
   onTestFinished(() => lathe.close());
   await lathe.discover(new AbortController().signal);
   // The servers remember what they were sent; over an hour that would be most of the memory.
@@ -52,7 +52,7 @@ async function open(): Promise<{ lathe: Lathe; server: ModelServer; forget: () =
   return { lathe, server, forget };
 }
 
-async function begin(lathe: Lathe, resume: boolean): Promise<Session> {
+async function begin(lathe: AgentLathe, resume: boolean): Promise<Session> {
   const choice = await chooseModel(
     { settings: lathe.settings.model, env: lathe.loaded.env },
     new AbortController().signal,

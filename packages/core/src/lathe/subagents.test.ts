@@ -7,7 +7,8 @@ import type { AgentEvent } from '../agent/agent-event.js';
 import type { ModelRequest } from '../models/model.js';
 import { ScriptedModel, type ScriptedTurn } from '../models/scripted.js';
 import type { ApprovalRequest, Approver, CallOutcome } from '../scheduler/call.js';
-import { createLathe, type LatheOptions } from './create-lathe.js';
+import { createAgentLathe } from './create-agent-lathe.js';
+import type { LatheOptions } from './create-lathe.js';
 import { type OpenAgentOptions, openAgent } from './open-agent.js';
 
 const never = new AbortController().signal;
@@ -40,7 +41,7 @@ async function open(
   const { files = {}, agent: own = {}, ...rest } = options;
   const root = tempDirectory({ 'a.txt': 'alpha\n', ...files });
   const home = tempDirectory();
-  const lathe = await createLathe({ cwd: root, env: { PATH: process.env['PATH'] }, home, ...rest });
+  const lathe = await createAgentLathe({ cwd: root, env: { PATH: process.env['PATH'] }, home, ...rest });
   onTestFinished(() => lathe.close());
   return { root, home, lathe, agent: openAgent(lathe, { model, ...own }) };
 }
