@@ -1,4 +1,5 @@
-import { type AgentEvent, createAgentLathe, type Model, openAgent } from '@lathe/core';
+import { type AgentEvent, createAgentLathe, openAgent } from '@lathe/agent';
+import type { Model } from '@lathe/agent/models';
 
 /** Lets an agent work on a prompt in a directory and returns its answer, printing what it does meanwhile. */
 export async function askAgent(prompt: string, model: Model, cwd: string, print = console.log): Promise<string> {

@@ -1,8 +1,7 @@
+import { type AgentLathe, createAgentLathe } from '@lathe/agent';
 import {
-  type AgentLathe,
   type Approver,
   type CallEvent,
-  createAgentLathe,
   homeDirectories,
   type Lathe,
   noOneThere,

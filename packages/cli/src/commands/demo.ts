@@ -1,6 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { type ApprovalRequest, loadSettings, openAgent, ScriptedModel, visibleText } from '@lathe/core';
+import { openAgent } from '@lathe/agent';
+import { ScriptedModel } from '@lathe/agent/models';
+import { type ApprovalRequest, loadSettings, visibleText } from '@lathe/core';
 import type { Flags } from '../args.js';
 import type { Command } from '../commands.js';
 import { makeDemoProject } from '../demo/demo-project.js';

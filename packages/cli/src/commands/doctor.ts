@@ -1,4 +1,5 @@
-import { createAgentLathe, visibleText } from '@lathe/core';
+import { createAgentLathe } from '@lathe/agent';
+import { visibleText } from '@lathe/core';
 import type { Command } from '../commands.js';
 import { checks, type Finding } from '../doctor/checks.js';
 import { exitCodes } from '../exit-codes.js';

@@ -1,4 +1,5 @@
-import { LatheHome, SessionStore, type SessionSummary, visibleText } from '@lathe/core';
+import { SessionStore, type SessionSummary } from '@lathe/agent';
+import { LatheHome, visibleText } from '@lathe/core';
 import type { Command } from '../commands.js';
 import { exitCodes } from '../exit-codes.js';
 import { latheHome } from '../open-lathe.js';

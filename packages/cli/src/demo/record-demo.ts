@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { PassThrough, Writable } from 'node:stream';
-import { ScriptedModel } from '@lathe/core';
+import { ScriptedModel } from '@lathe/agent/models';
 import xterm from '@xterm/headless';
 import type { Flags } from '../args.js';
 import type { Io } from '../io.js';

@@ -1,4 +1,5 @@
-import { chooseModel, type Lathe, unagreedRules, unknownTools } from '@lathe/core';
+import { chooseModel } from '@lathe/agent/models';
+import { type Lathe, unagreedRules, unknownTools } from '@lathe/core';
 import type { Io } from '../io.js';
 import { sources } from './sources.js';
 

@@ -1,14 +1,5 @@
-import {
-  type AgentEvent,
-  type AgentLathe,
-  type Approver,
-  type Lathe,
-  noOneThere,
-  openSession,
-  type PartListUnion,
-  type Session,
-  visibleText,
-} from '@lathe/core';
+import { type AgentEvent, type AgentLathe, openSession, type Session } from '@lathe/agent';
+import { type Approver, type Lathe, noOneThere, type PartListUnion, visibleText } from '@lathe/core';
 import { type Flags, resumeOf } from '../args.js';
 import { exitCodes } from '../exit-codes.js';
 import type { Io } from '../io.js';

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { type AgentEvent, type Approver, createAgentLathe, type PartUnion } from '@lathe/core';
+import { type AgentEvent, createAgentLathe } from '@lathe/agent';
+import type { Approver, PartUnion } from '@lathe/core';
 import { expect, onTestFinished, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import type { Driver } from '../tui/driver.js';

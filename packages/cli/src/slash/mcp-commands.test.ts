@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createAgentLathe } from '@lathe/core';
+import { createAgentLathe } from '@lathe/agent';
 import { expect, onTestFinished, test } from 'vitest';
 import { badMcpServer } from '../../../../testing/bad-mcp-servers.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';

@@ -1,4 +1,5 @@
-import type { AgentEvent, AgentLathe, Lathe } from '@lathe/core';
+import type { AgentEvent, AgentLathe } from '@lathe/agent';
+import type { Lathe } from '@lathe/core';
 import type { Io } from '../io.js';
 import type { Style } from '../render/style.js';
 import type { Driver } from '../tui/driver.js';

@@ -1,13 +1,6 @@
-import {
-  Agent,
-  type AgentEvent,
-  type AgentLathe,
-  chooseModel,
-  openSession,
-  type PartUnion,
-  type Session,
-  textOf,
-} from '@lathe/core';
+import { Agent, type AgentEvent, type AgentLathe, openSession, type Session } from '@lathe/agent';
+import { chooseModel } from '@lathe/agent/models';
+import { type PartUnion, textOf } from '@lathe/core';
 import { mentionedPaths } from '../mentions/mentioned-paths.js';
 import { mentionedResources } from '../mentions/mentioned-resources.js';
 import { callEvents, typedByPerson } from './call-events.js';

@@ -1,4 +1,4 @@
-import type { AgentLathe } from '@lathe/core';
+import type { AgentLathe } from '@lathe/agent';
 import { useEffect, useMemo, useRef } from 'react';
 import type { Completer } from '../completion/completer.js';
 import type { Io } from '../io.js';

@@ -1,13 +1,6 @@
-import {
-  type AgentLathe,
-  chooseModel,
-  type Lathe,
-  type Model,
-  type ModelChoice,
-  openAgent,
-  openSession,
-  visibleText,
-} from '@lathe/core';
+import { type AgentLathe, openAgent, openSession } from '@lathe/agent';
+import { chooseModel, type Model, type ModelChoice } from '@lathe/agent/models';
+import { type Lathe, visibleText } from '@lathe/core';
 import { type Flags, resumeOf } from '../args.js';
 import { ConsoleDriver } from '../console/console-driver.js';
 import { firstRun } from '../first-run/first-run.js';

@@ -1,4 +1,5 @@
-import type { Lathe, Model } from '@lathe/core';
+import type { Model } from '@lathe/agent/models';
+import type { Lathe } from '@lathe/core';
 import type { Flags } from '../args.js';
 import { findCommand } from '../commands.js';
 import { openCompleter } from '../completion/open-completer.js';
