@@ -1,9 +1,10 @@
 import { createAgentLathe } from '@lathe/agent';
 import { visibleText } from '@lathe/core';
-import type { Command } from '../commands.js';
-import { checks, type Finding } from '../doctor/checks.js';
+import { checks } from '../doctor/checks.js';
+import type { Finding } from '../doctor/finding.js';
 import { exitCodes } from '../exit-codes.js';
 import { latheHome } from '../open-lathe.js';
+import type { Command } from './command.js';
 
 const marks = { ok: 'ok  ', note: 'note', bad: 'BAD ' } as const;
 

@@ -5,9 +5,9 @@ import { pathToFileURL } from 'node:url';
 import { SessionStore } from '@lathe/agent';
 import { LatheHome } from '@lathe/core';
 import { UsageError } from '../args.js';
-import type { Command } from '../commands.js';
 import { exitCodes } from '../exit-codes.js';
 import { latheHome } from '../open-lathe.js';
+import type { Command } from './command.js';
 
 /** `lathe view [id]`: a session as one page for a browser, without a model and without the network. */
 export const command: Command = {

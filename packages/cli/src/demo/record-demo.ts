@@ -41,7 +41,7 @@ export async function recordDemo(
   const answers = answerQuestions(terminal, keyboard, end.signal);
   try {
     const model = new ScriptedModel(demoScript(root, 700));
-    const code = await startInteractive([demoPrompt], flags, here, signal, model);
+    const code = await startInteractive([demoPrompt], flags, here, signal, { model });
     film.take(terminal, restSeconds);
     await writeFile(file, film.toSvg('lathe demo'));
     io.err(`Written to ${file}.`);
