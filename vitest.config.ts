@@ -1,6 +1,18 @@
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
+const source = (path: string) => join(import.meta.dirname, 'packages', path);
+
 export default defineConfig({
+  resolve: {
+    // The sources, not what was built of them: two copies of a class such as ToolError would not know each other.
+    alias: [
+      { find: /^@lathe\/core$/, replacement: source('core/src/index.ts') },
+      { find: /^@lathe\/core\/host$/, replacement: source('core/src/host.ts') },
+      { find: /^@lathe\/agent$/, replacement: source('agent/src/index.ts') },
+      { find: /^@lathe\/agent\/models$/, replacement: source('agent/src/models/index.ts') },
+    ],
+  },
   test: {
     include: ['packages/*/src/**/*.test.{ts,tsx}', 'testing/**/*.test.ts', 'docs/**/*.test.ts'],
     // A seed repeats what random tests did: see testing/long-run.ts.

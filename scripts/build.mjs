@@ -1,4 +1,4 @@
-// Compiles the library and bundles the command line. Bundling with splitting is what makes `lathe --version` fast:
+// Compiles the libraries and bundles the command line. Bundling with splitting is what makes `lathe --version` fast:
 // each command loads only its own chunk.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -11,7 +11,7 @@ const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
 const { status } = spawnSync(process.execPath, [tsc, '-b'], { cwd: root, stdio: ['ignore', 2, 2] });
 if (status !== 0) process.exit(1);
 
-removeStale(join(root, 'packages/core'));
+for (const name of ['core', 'agent']) removeStale(join(root, 'packages', name));
 
 const { version } = JSON.parse(readFileSync(join(root, 'packages/cli/package.json'), 'utf8'));
 const outdir = join(root, 'packages/cli/dist');
@@ -48,7 +48,7 @@ await build({
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
   },
-  plugins: [rawFiles, directImports(join(root, 'packages/core/dist/index.js'))],
+  plugins: [rawFiles, directImports(join(root, 'packages'))],
   logLevel: 'warning',
 });
 chmodSync(join(outdir, 'main.js'), 0o755);

@@ -1,21 +1,33 @@
-// Points imports of the library at the files that own the names. The bundler takes whatever its index names for loaded by
-// everybody who imports one name of it, so that nothing published could be loaded late.
+// Points imports of our libraries at the files that own the names. The bundler takes whatever an index names for loaded
+// by everybody who imports one name of it, so that nothing published could be loaded late.
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** A plugin for esbuild; `index` is the compiled index of `@lathe/core`. */
-export function directImports(index) {
-  const owners = readOwners(index);
+/** The entries of our libraries, below packages/. */
+const entries = {
+  '@lathe/core': 'core/dist/index.js',
+  '@lathe/core/host': 'core/dist/host.js',
+  '@lathe/agent': 'agent/dist/index.js',
+  '@lathe/agent/models': 'agent/dist/models/index.js',
+};
+
+/** A plugin for esbuild; `packages` is the folder of our packages, the libraries compiled. */
+export function directImports(packages) {
+  const owners = Object.fromEntries(
+    Object.entries(entries).map(([entry, file]) => [entry, readOwners(join(packages, file))]),
+  );
   return {
     name: 'direct-imports',
     setup(build) {
-      build.onLoad({ filter: /[\\/]cli[\\/]src[\\/].*\.tsx?$/ }, ({ path }) => ({
-        loader: path.endsWith('x') ? 'tsx' : 'ts',
-        contents: readFileSync(path, 'utf8').replace(/^import \{([^}]*)\} from '@lathe\/core';/gm, (_, names) =>
-          listed(names)
-            .filter((name) => !name.startsWith('type '))
-            .map((name) => `import { ${name} } from ${JSON.stringify(ownerOf(name, owners))};`)
-            .join(' '),
+      build.onLoad({ filter: /[\\/](?:cli[\\/]src|agent[\\/]dist)[\\/].*\.(?:tsx?|js)$/ }, ({ path }) => ({
+        loader: path.endsWith('.tsx') ? 'tsx' : path.endsWith('.ts') ? 'ts' : 'js',
+        contents: readFileSync(path, 'utf8').replace(
+          /^import \{([^}]*)\} from '(@lathe\/(?:core|agent)[^']*)';/gm,
+          (_, names, entry) =>
+            listed(names)
+              .filter((name) => !name.startsWith('type '))
+              .map((name) => `import { ${name} } from ${JSON.stringify(ownerOf(name, entry, owners))};`)
+              .join(' '),
         ),
       }));
     },
@@ -31,8 +43,8 @@ function readOwners(index) {
 
 const listed = (names) => names.split(',').flatMap((name) => name.trim() || []);
 
-function ownerOf(name, owners) {
-  const owner = owners.get(name.split(' as ')[0]);
-  if (owner === undefined) throw new Error(`@lathe/core does not export ${name}`);
+function ownerOf(name, entry, owners) {
+  const owner = owners[entry]?.get(name.split(' as ')[0]);
+  if (owner === undefined) throw new Error(`${entry} does not export ${name}`);
   return owner;
 }

@@ -96,18 +96,18 @@ export const areas = [
     'SK',
     'instructions hidden in what a model reads; subagents, plans, memory',
     [
-      'core/src/lathe/injection',
+      'agent/src/injection',
       'core/src/lathe/plan-mode',
-      'core/src/lathe/subagents',
+      'agent/src/subagents/subagents',
       'core/src/tools/memoryTool',
       'core/src/tools/exitPlanMode',
-      'core/src/agent/context-files',
+      'agent/src/context/context-files',
     ],
   ],
   [
     'SL',
     'secrets in logs, sessions, environments and errors',
-    ['core/src/text/redact', 'core/src/lathe/audit-log', 'core/src/session/record', 'cli/src/headless/network'],
+    ['core/src/text/redact', 'core/src/lathe/audit-log', 'agent/src/session/record', 'cli/src/headless/network'],
   ],
   [
     'SM',
@@ -170,24 +170,29 @@ export const areas = [
     'RX',
     'models that send damaged, doubled or unfinished calls',
     [
-      'core/src/models/mutated-streams',
+      'agent/src/models/http/mutated-streams',
       'core/src/text/repair-params',
       'core/src/text/parse-arguments',
-      'core/src/agent/conversation',
+      'agent/src/loop/conversation',
       'core/src/scheduler',
     ],
   ],
   [
     'RN',
     'networks that break, stall and refuse on the way to a model',
-    ['core/src/models/remote-model', 'core/src/models/retry', 'core/src/models/http', 'cli/src/headless/headless'],
+    [
+      'agent/src/models/http/remote-model',
+      'agent/src/models/http/retry',
+      'agent/src/models/http/http',
+      'cli/src/headless/headless',
+    ],
   ],
   [
     'RP',
     'state that a crash or a stranger damaged',
     [
-      'core/src/session/transcript',
-      'core/src/session/session-store',
+      'agent/src/session/transcript',
+      'agent/src/session/session-store',
       'core/src/settings/edit-jsonc',
       'core/src/settings/save-setting',
     ],
@@ -195,11 +200,11 @@ export const areas = [
   [
     'RC',
     'long and large: hours, thousands of turns, fifty subagents',
-    ['core/src/lathe/soak', 'core/src/agent/long-session', 'core/src/agent/compaction'],
+    ['agent/src/soak', 'agent/src/loop/long-session', 'agent/src/loop/compaction'],
   ],
   [
     'RA',
     'aborts, signals, terminals that close, change or are left by a crash',
-    ['cli/src/tui/terminal-end', 'core/src/agent/agent', 'core/src/scheduler/scheduler', 'cli/src/headless/headless'],
+    ['cli/src/tui/terminal-end', 'agent/src/loop/agent', 'core/src/scheduler/scheduler', 'cli/src/headless/headless'],
   ],
 ];

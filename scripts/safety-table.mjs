@@ -63,6 +63,7 @@ const promises = [
       'cli/src/damaged-files: started with damaged files the program does not crash, and what was forbidden stays so',
       'core/src/process/differential: what runs without a question executes only the programs that were predicted',
       "core/src/lathe/open-hooks: the person's own hooks hold for every caller",
+      "agent/src/agent-hooks: the person's own hooks hold for the calls of an agent",
     ],
     runs: ['generated shell commands run under a tracer', 'starts with damaged files'],
   },
@@ -81,10 +82,10 @@ const promises = [
     promise: 'Everything is bounded',
     how: 'Any file, any output, any server, any model: limits are in [limits.md](limits.md). An agent at work for an hour holds no more memory, descriptors or processes than after the first minutes.',
     tests: [
-      'core/src/lathe/soak: work leaves no descriptor and no process behind',
-      'core/src/lathe/soak: hours of work: memory, descriptors and processes stay flat',
+      'agent/src/soak: work leaves no descriptor and no process behind',
+      'agent/src/soak: hours of work: memory, descriptors and processes stay flat',
       'core/src/mcp/bad-servers: every fault stays the problem of the server that has it',
-      'core/src/models/mutated-streams: %s: damaged streams crash nothing and make no call that was not meant',
+      'agent/src/models/http/mutated-streams: %s: damaged streams crash nothing and make no call that was not meant',
     ],
     runs: [
       'soak',
@@ -117,7 +118,7 @@ const promises = [
   {
     promise: 'Small',
     how: 'What every model is told about the tools is pinned and counted; `npm run bench` measures it [beside other agents](../bench/RESULTS.md).',
-    tests: ['core/src/tools/wire: declarations stay small'],
+    tests: ['agent/src/declared-tools: declarations stay small'],
     runs: [],
   },
 ];

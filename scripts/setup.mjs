@@ -43,7 +43,11 @@ function fingerprint() {
       if (!/\.test\.tsx?$/.test(name)) entries.push(join(directory, 'src', name));
     entries.push(join(directory, 'package.json'), join(directory, 'tsconfig.json'));
   }
-  entries.push(join(root, 'scripts', 'build.mjs'), join(root, 'tsconfig.base.json'));
+  entries.push(
+    join(root, 'scripts', 'build.mjs'),
+    join(root, 'scripts', 'direct-imports.mjs'),
+    join(root, 'tsconfig.base.json'),
+  );
   const lines = entries.sort().map((path) => {
     const { mtimeMs, size } = statSync(path);
     return `${path} ${mtimeMs} ${size}`;

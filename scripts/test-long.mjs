@@ -11,15 +11,15 @@ const recordFile = join(root, 'docs', 'long-run.json');
 
 /** What runs together, and the minutes it may take. Files are below packages/. */
 const suites = {
-  'kill-points': { files: ['core/src/tools/edit.fault.test.ts', 'core/src/session/transcript.test.ts'], minutes: 90 },
+  'kill-points': { files: ['core/src/tools/edit.fault.test.ts', 'agent/src/session/transcript.test.ts'], minutes: 90 },
   races: { files: ['core/src/files/open-file.test.ts', 'core/src/files/file-lock.test.ts'], minutes: 15 },
   bytes: { files: ['core/src/files/splice.test.ts', 'core/src/files/read-text.test.ts'], minutes: 20 },
   fuzz: {
     files: [
       'core/src/text/repair-params.test.ts',
       'core/src/settings/edit-jsonc.test.ts',
-      'core/src/agent/conversation.test.ts',
-      'core/src/agent/compaction.test.ts',
+      'agent/src/loop/conversation.test.ts',
+      'agent/src/loop/compaction.test.ts',
       'core/src/web/html-to-markdown.test.ts',
       'cli/src/tui/display-fuzz.test.ts',
       'cli/src/screen/screen.test.ts',
@@ -28,8 +28,8 @@ const suites = {
   },
   streams: {
     files: [
-      'core/src/models/mutated-streams.test.ts',
-      'core/src/models/remote-model.test.ts',
+      'agent/src/models/http/mutated-streams.test.ts',
+      'agent/src/models/http/remote-model.test.ts',
       'cli/src/headless/headless.test.ts',
     ],
     minutes: 30,
@@ -56,15 +56,15 @@ const suites = {
     files: [
       'cli/src/damaged-files.test.ts',
       'core/src/mcp/bad-servers.test.ts',
-      'core/src/lathe/subagents.test.ts',
+      'agent/src/subagents/subagents.test.ts',
       'core/src/lathe/protected-files.test.ts',
-      'core/src/lathe/injection.test.ts',
+      'agent/src/injection.test.ts',
       'core/src/scheduler/scheduler.property.test.ts',
-      'core/src/agent/long-session.test.ts',
+      'agent/src/loop/long-session.test.ts',
     ],
     minutes: 20,
   },
-  soak: { files: ['core/src/lathe/soak.test.ts'], minutes: 20 + soakMinutes() },
+  soak: { files: ['agent/src/soak.test.ts'], minutes: 20 + soakMinutes() },
 };
 
 const help = `npm run test:long -- [options]

@@ -15,8 +15,10 @@ const checks = [
   ['tests', 'vitest', ['run', ...process.argv.slice(2)]],
   ['unused code', 'knip', []],
   ['package core', 'publint', ['packages/core']],
+  ['package agent', 'publint', ['packages/agent']],
   ['package cli', 'publint', ['packages/cli']],
-  ['package types', 'attw', ['--pack', 'packages/core', '--profile', 'esm-only', '-q']],
+  ['types of core', 'attw', ['--pack', 'packages/core', '--profile', 'esm-only', '-q']],
+  ['types of agent', 'attw', ['--pack', 'packages/agent', '--profile', 'esm-only', '-q']],
 ];
 
 const missing = JSON.parse(readFileSync(join(root, 'scripts', 'programs.json'), 'utf8')).filter(

@@ -1,8 +1,8 @@
-import { Agent } from '../packages/core/src/agent/agent.js';
-import type { AgentEvent, PromptEnd } from '../packages/core/src/agent/agent-event.js';
-import type { AgentOptions, DeclaredTools } from '../packages/core/src/agent/agent-options.js';
-import type { Message } from '../packages/core/src/models/model.js';
-import { ScriptedModel, type ScriptStep } from '../packages/core/src/models/scripted.js';
+import { Agent } from '../packages/agent/src/loop/agent.js';
+import type { AgentEvent, PromptEnd } from '../packages/agent/src/loop/agent-event.js';
+import type { AgentOptions, DeclaredTools } from '../packages/agent/src/loop/agent-options.js';
+import type { Message } from '../packages/agent/src/models/model.js';
+import { ScriptedModel, type ScriptStep } from '../packages/agent/src/models/replay/scripted.js';
 import { Policy } from '../packages/core/src/policy/policy.js';
 import { noOneThere } from '../packages/core/src/scheduler/approve.js';
 import { Scheduler, type SchedulerOptions } from '../packages/core/src/scheduler/scheduler.js';

@@ -18,6 +18,8 @@ export async function bundleChild(
     platform: 'node',
     format: 'cjs',
     outfile,
+    // From the sources, like the tests themselves, whatever was built last.
+    tsconfig: join(import.meta.dirname, '..', 'tsconfig.test.json'),
     logLevel: 'error',
   });
   return outfile;

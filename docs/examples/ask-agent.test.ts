@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { ScriptedModel } from '@lathe/core';
+import { ScriptedModel } from '@lathe/agent/models';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../testing/temp-directory.js';
 import { askAgent } from './ask-agent.js';

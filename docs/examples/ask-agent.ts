@@ -1,8 +1,9 @@
-import { type AgentEvent, createLathe, type Model, openAgent } from '@lathe/core';
+import { type AgentEvent, createAgentLathe, openAgent } from '@lathe/agent';
+import type { Model } from '@lathe/agent/models';
 
 /** Lets an agent work on a prompt in a directory and returns its answer, printing what it does meanwhile. */
 export async function askAgent(prompt: string, model: Model, cwd: string, print = console.log): Promise<string> {
-  const lathe = await createLathe({ cwd, env: process.env });
+  const lathe = await createAgentLathe({ cwd, env: process.env });
   try {
     const agent = openAgent(lathe, { model, budgets: { turns: 20 } });
     let answer = '';

@@ -1,4 +1,4 @@
-import { Transcript } from '../../packages/core/src/session/transcript.js';
+import { Transcript } from '../../packages/agent/src/session/transcript.js';
 
 /** `append-records PATH NAME COUNT`: appends messages to a transcript and prints how many are written. */
 const [path = '', name = '', count = '0'] = process.argv.slice(2);

@@ -1,15 +1,7 @@
-import type { Invocation } from './args.js';
-import type { Io } from './io.js';
-
-export interface Command {
-  /** More operands are wrong usage; a command without this judges its own. */
-  maxOperands?: number;
-  /** Returns the exit code. */
-  run(invocation: Invocation, io: Io, signal: AbortSignal): Promise<number>;
-}
+import { type Command, commandNames } from './commands/command.js';
 
 /** Name → where it is. Each command is loaded when it is called. */
-const loaders: Record<string, () => Promise<{ command: Command }>> = {
+const loaders: Record<(typeof commandNames)[number], () => Promise<{ command: Command }>> = {
   tools: () => import('./commands/tools.js'),
   call: () => import('./commands/call.js'),
   console: () => import('./commands/console.js'),
@@ -24,11 +16,10 @@ const loaders: Record<string, () => Promise<{ command: Command }>> = {
   doctor: () => import('./commands/doctor.js'),
 };
 
-export const commandNames: ReadonlySet<string> = new Set(Object.keys(loaders));
-
 /** The command of that name; without a name the agent itself. */
 export async function findCommand(name: string | undefined): Promise<Command> {
-  const load = name === undefined ? () => import('./commands/agent.js') : loaders[name];
-  if (!load) throw new Error(`no command named ${name}`);
-  return (await load()).command;
+  if (name === undefined) return (await import('./commands/agent.js')).command;
+  const known = commandNames.find((each) => each === name);
+  if (!known) throw new Error(`no command named ${name}`);
+  return (await loaders[known]()).command;
 }

@@ -1,5 +1,7 @@
 import { resolve } from 'node:path';
-import { type Lathe, type Model, RecordingWriter, ReplayModel, recordModel, secretsOf } from '@lathe/core';
+import type { AgentLathe } from '@lathe/agent';
+import { type Model, RecordingWriter, ReplayModel, recordModel } from '@lathe/agent/models';
+import { secretsOf } from '@lathe/core';
 import { type Flags, UsageError } from './args.js';
 
 /** What `--record` and `--replay` make of the models. */
@@ -11,7 +13,7 @@ export interface ModelTraffic {
 }
 
 /** From here on it also stands between `lathe` and the models of subagents and of pages. */
-export function modelTraffic({ record, replay }: Flags, { loaded, sideModels }: Lathe, cwd: string): ModelTraffic {
+export function modelTraffic({ record, replay }: Flags, { loaded, sideModels }: AgentLathe, cwd: string): ModelTraffic {
   if (record !== undefined && replay !== undefined)
     throw new UsageError('--record and --replay contradict each other: a replay asks no model');
   const secrets = secretsOf(loaded);

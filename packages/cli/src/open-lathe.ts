@@ -1,8 +1,8 @@
+import { type AgentLathe, createAgentLathe } from '@lathe/agent';
 import {
   type Approver,
   type CallOutcome,
   type CallRequest,
-  createLathe,
   homeDirectories,
   type Lathe,
   noOneThere,
@@ -21,8 +21,8 @@ export interface OpenOptions {
 }
 
 /** The library, set up from the command line; what is wrong with settings and hooks goes to stderr. */
-export async function openLathe(flags: Flags, io: Io, options: OpenOptions = {}): Promise<Lathe> {
-  const lathe = await createLathe({
+export async function openLathe(flags: Flags, io: Io, options: OpenOptions = {}): Promise<AgentLathe> {
+  const lathe = await createAgentLathe({
     cwd: io.cwd,
     env: io.env,
     home: io.home,

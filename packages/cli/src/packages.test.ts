@@ -24,7 +24,7 @@ interface Locked {
 }
 
 const textOf = (path: string) => readFileSync(join(root, path), 'utf8');
-const manifests = ['core', 'cli'].map((name): Manifest => JSON.parse(textOf(`packages/${name}/package.json`)));
+const manifests = ['core', 'agent', 'cli'].map((name): Manifest => JSON.parse(textOf(`packages/${name}/package.json`)));
 const lock: { packages: Record<string, Locked> } = JSON.parse(textOf('package-lock.json'));
 const locked = Object.entries(lock.packages).filter(([path, { link }]) => path.includes('node_modules/') && !link);
 /** What people who install Lathe get. */
@@ -35,7 +35,7 @@ let contents: Record<string, string[]> = {};
 
 beforeAll(() => {
   buildProgram();
-  contents = Object.fromEntries(['core', 'cli'].map((name) => [name, filesOf(name)]));
+  contents = Object.fromEntries(['core', 'agent', 'cli'].map((name) => [name, filesOf(name)]));
 }, 300_000);
 
 function filesOf(name: string): string[] {
@@ -81,16 +81,22 @@ test('nothing runs when Lathe is installed', () => {
 
 // SM04
 test('the packages hold what was built from a source that is there, and nothing else', () => {
-  const { core = [], cli = [] } = contents;
+  const { cli = [], ...libraries } = contents;
   const allowed = /^(?:package\.json|README\.md|LICENSE|dist\/main\.js|dist\/chunks\/[\w-]+\.js)$/;
   expect(cli.filter((path) => !allowed.test(path))).toEqual([]);
   expect(cli).toContain('dist/main.js');
   const sourceOf = (path: string) => path.replace(/^dist/, 'src').replace(/(?:\.d\.ts|\.js)$/, '.ts');
-  const isBuilt = (path: string) =>
-    /^dist\/.*(?:\.d\.ts|\.js)$/.test(path) && existsSync(join(root, 'packages/core', sourceOf(path)));
-  expect(core.filter((path) => !isBuilt(path) && !/^(?:package\.json|README\.md|LICENSE)$/.test(path))).toEqual([]);
-  expect(core).toContain('dist/index.d.ts');
-  expect([...core, ...cli].filter((path) => /test|\.map$|\.env|\.tsbuildinfo/.test(path))).toEqual([]);
+  for (const [name, paths] of Object.entries(libraries)) {
+    const isBuilt = (path: string) =>
+      /^dist\/.*(?:\.d\.ts|\.js)$/.test(path) && existsSync(join(root, 'packages', name, sourceOf(path)));
+    expect(paths.filter((path) => !isBuilt(path) && !/^(?:package\.json|README\.md|LICENSE)$/.test(path))).toEqual([]);
+    expect(paths).toContain('dist/index.d.ts');
+  }
+  expect(
+    Object.values(contents)
+      .flat()
+      .filter((path) => /test|\.map$|\.env|\.tsbuildinfo/.test(path)),
+  ).toEqual([]);
 });
 
 // SM04

@@ -4,7 +4,8 @@ import { homedir, userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { format } from 'node:util';
 import { type Invocation, parseInvocation, UsageError } from './args.js';
-import { commandNames, findCommand } from './commands.js';
+import { commandNames } from './commands/command.js';
+import { findCommand } from './commands.js';
 import { exitCodes } from './exit-codes.js';
 import { helpText } from './help.js';
 import { inertOutput } from './inert-output.js';
@@ -20,7 +21,7 @@ export async function run(args: readonly string[], version: string): Promise<num
   });
   takeConsole();
   try {
-    const invocation = parseInvocation(args, commandNames);
+    const invocation = parseInvocation(args, new Set(commandNames));
     const io: Io = {
       args,
       version,

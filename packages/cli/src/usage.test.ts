@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { buildProgram, runProgram } from '../../../testing/lathe-program.js';
 import { tempDirectory } from '../../../testing/temp-directory.js';
-import { commandNames } from './commands.js';
+import { commandNames } from './commands/command.js';
 
 beforeAll(buildProgram, 300_000);
 
-test.each([...commandNames])('lathe %s --help is help', async (name) => {
+test.each(commandNames)('lathe %s --help is help', async (name) => {
   const { code, stdout, stderr } = await runProgram([name, '--help']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toContain(`lathe ${name === 'serve' ? '[flags] serve' : name}`);

@@ -1,41 +1,16 @@
-export { Agent } from './agent/agent.js';
-export type {
-  AgentEvent,
-  BudgetReason,
-  Compaction,
-  EndReason,
-  PromptEnd,
-  UsageReport,
-} from './agent/agent-event.js';
-export type {
-  AgentOptions,
-  CallRunner,
-  ContextFile,
-  ContextSource,
-  ContextText,
-  DeclaredTools,
-  HookAnswer,
-  PromptHooks,
-} from './agent/agent-options.js';
-export type { Budgets, Price } from './agent/budget.js';
-export { type CommandFile, type CommandPlaces, loadCommands } from './agent/command-files.js';
-export { type HookEvent, Hooks } from './agent/hooks.js';
-export { type PromptPiece, withArguments } from './agent/prompt-pieces.js';
-export { repairHistory } from './agent/repair-history.js';
-export type { SubagentDefinition } from './agent/subagent-definition.js';
-export { Subagents } from './agent/subagents.js';
-export type {
-  Blob,
-  FileData,
-  FunctionCall,
-  FunctionDeclaration,
-  FunctionResponse,
-  FunctionResponsePart,
-  Part,
-  PartListUnion,
-  PartUnion,
+export {
+  type Blob,
+  type FileData,
+  type FunctionCall,
+  type FunctionDeclaration,
+  type FunctionResponse,
+  type FunctionResponsePart,
+  type Part,
+  type PartListUnion,
+  type PartUnion,
+  textOf,
+  toParts,
 } from './content.js';
-export { textOf, toParts } from './content.js';
 export type {
   ApprovalRequest,
   Approver,
@@ -72,11 +47,11 @@ export { SeenFiles } from './files/seen-files.js';
 export type { UndoOutcome } from './files/undo.js';
 export type { Visibility } from './files/visibility.js';
 export { type Location, Workspace, type WorkspaceOptions } from './files/workspace.js';
+export { type HookEvent, Hooks } from './hooks/hooks.js';
+export type { HookAnswer, PromptHooks } from './hooks/prompt-hooks.js';
 export { createLathe, type Lathe, type LatheOptions } from './lathe/create-lathe.js';
+export type { Extension, OpenedParts } from './lathe/extension.js';
 export { homeDirectories } from './lathe/home-directories.js';
-export { type OpenAgentOptions, openAgent, openContextFiles } from './lathe/open-agent.js';
-export { type OpenSessionOptions, openSession, Session } from './lathe/open-session.js';
-export type { SideModels } from './lathe/page-answerer.js';
 export { secretsOf } from './lathe/secrets-of.js';
 export type { McpClient, ServerState } from './mcp/mcp-client.js';
 export type { McpSource, ServerPrompt, ServerResource } from './mcp/mcp-source.js';
@@ -84,27 +59,6 @@ export type { Elicitation, ElicitationAnswer, ReverseRequests } from './mcp/reve
 export { type ServeHttpOptions, serveHttp } from './mcp/server/serve-http.js';
 export { type ServeStdioOptions, serveStdio } from './mcp/server/serve-stdio.js';
 export type { ServerDefinition, UnusableServer } from './mcp/server-definition.js';
-export { chooseModel } from './models/choose-model.js';
-export { estimateMessageTokens, estimateRequestTokens, estimateTokens } from './models/estimate-tokens.js';
-export { type FoundModel, findModels } from './models/find-models.js';
-export type {
-  FinishReason,
-  Message,
-  Model,
-  ModelEvent,
-  ModelFeatures,
-  ModelRequest,
-  ReceivedCall,
-  Usage,
-} from './models/model.js';
-export { ModelError, type ModelErrorKind } from './models/model-error.js';
-export { formatModelSetup, type ModelSetup } from './models/model-setup.js';
-export type { ModelChoice, ModelSources } from './models/model-sources.js';
-export { type Provider, providers } from './models/providers.js';
-export { recordModel } from './models/record-model.js';
-export { RecordingWriter } from './models/recording.js';
-export { ReplayModel } from './models/replay-model.js';
-export { ScriptedModel, type ScriptedTurn, type ScriptStep } from './models/scripted.js';
 export { AgreedRules } from './policy/agreed-rules.js';
 export { Consent, type ConsentKind, definitionHash } from './policy/consent.js';
 export { FolderTrust, type TrustRecord, type TrustState } from './policy/folder-trust.js';
@@ -112,8 +66,7 @@ export { type ApprovalMode, Policy, type PolicyOptions, type Verdict } from './p
 export { type KnownTools, type UnknownTool, unknownTools } from './policy/unknown-tools.js';
 export { analyzeCommand } from './process/analyze-command.js';
 export { type BackgroundCommand, BackgroundCommands } from './process/background.js';
-export type { AnalysisOptions, CommandAnalysis, Segment } from './process/command-analysis.js';
-export { unknownPart } from './process/command-analysis.js';
+export { type AnalysisOptions, type CommandAnalysis, type Segment, unknownPart } from './process/command-analysis.js';
 export { checkCommandRule, matchCommandRule, type RuleMatch } from './process/command-rule.js';
 export { childEnvironment, type EnvironmentOptions, unattendedVariables } from './process/environment.js';
 export { type KeptCommand, KeptCommands } from './process/kept-commands.js';
@@ -125,8 +78,6 @@ export { noOneThere } from './scheduler/approve.js';
 export type { ConsentRequest } from './scheduler/ask-consent.js';
 export type { CallRun } from './scheduler/call-run.js';
 export { Scheduler, type SchedulerOptions } from './scheduler/scheduler.js';
-export type { CallRecord, TurnRecord } from './session/record.js';
-export { type ResumedSession, SessionStore, type SessionSummary } from './session/session-store.js';
 export type { SettingKey, Settings } from './settings/keys.js';
 export { type LoadedSettings, loadSettings, type SettingsSources } from './settings/load-settings.js';
 export type { McpServerSettings } from './settings/mcp-server-shape.js';

@@ -1,4 +1,4 @@
-import type { Command } from '../commands.js';
+import type { Command } from './command.js';
 
 /** `lathe` without a command: the agent. */
 export const command: Command = {
@@ -9,6 +9,9 @@ export const command: Command = {
       return runHeadless(flags.prompt === undefined ? operands : [flags.prompt, ...operands], flags, io, signal);
     }
     const { startInteractive } = await import('../tui/start.js');
-    return startInteractive(operands, flags, io, signal);
+    return startInteractive(operands, flags, io, signal, {
+      showDemo: async () =>
+        (await import('./demo.js')).command.run({ command: 'demo', operands: [], flags }, io, signal),
+    });
   },
 };

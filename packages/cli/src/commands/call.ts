@@ -1,12 +1,12 @@
 import { type CallOutcome, textOf, visibleText } from '@lathe/core';
 import { UsageError } from '../args.js';
-import type { Command } from '../commands.js';
 import { terminalApprover } from '../console/terminal-approver.js';
 import { terminalElicitor } from '../console/terminal-elicitor.js';
 import { exitCodes } from '../exit-codes.js';
 import type { Io } from '../io.js';
 import { openLathe, runOne } from '../open-lathe.js';
 import { askForTrust } from '../trust-question.js';
+import type { Command } from './command.js';
 
 const maxInputBytes = 16 * 1024 * 1024;
 

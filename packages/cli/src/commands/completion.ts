@@ -1,8 +1,8 @@
 import { approvalModes, flagNames, outputFormats, sandboxModes, UsageError } from '../args.js';
-import { type Command, commandNames } from '../commands.js';
 import { exitCodes } from '../exit-codes.js';
+import { type Command, commandNames } from './command.js';
 
-const words = [...commandNames].join(' ');
+const words = commandNames.join(' ');
 const flags = flagNames.join(' ');
 const modes = approvalModes.join(' ');
 const formats = outputFormats.join(' ');

@@ -1,5 +1,5 @@
 import { UsageError } from '../args.js';
-import type { Command } from '../commands.js';
+import type { Command } from './command.js';
 
 /** `lathe console`: the tools without a model, also where one is configured. */
 export const command: Command = {
@@ -7,6 +7,6 @@ export const command: Command = {
   async run({ flags }, io, signal) {
     if (!io.isInteractive) throw new UsageError('the console needs a terminal; elsewhere use lathe call');
     const { startInteractive } = await import('../tui/start.js');
-    return startInteractive([], flags, io, signal, 'console');
+    return startInteractive([], flags, io, signal, { model: 'console' });
   },
 };

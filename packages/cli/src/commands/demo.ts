@@ -1,8 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { type ApprovalRequest, loadSettings, openAgent, ScriptedModel, visibleText } from '@lathe/core';
+import { openAgent } from '@lathe/agent';
+import { ScriptedModel } from '@lathe/agent/models';
+import { type ApprovalRequest, loadSettings, visibleText } from '@lathe/core';
 import type { Flags } from '../args.js';
-import type { Command } from '../commands.js';
 import { makeDemoProject } from '../demo/demo-project.js';
 import { demoPrompt, demoScript } from '../demo/demo-script.js';
 import { printEvents } from '../demo/print-events.js';
@@ -10,6 +11,7 @@ import { exitCodes } from '../exit-codes.js';
 import type { Io } from '../io.js';
 import { latheHome, openLathe } from '../open-lathe.js';
 import { styleFor } from '../render/style.js';
+import type { Command } from './command.js';
 
 /** `lathe demo`: the whole flow on a scratch project with a scripted model. `--yes` answers every question with yes; `--record FILE` makes a picture of it. */
 export const command: Command = {
@@ -49,7 +51,7 @@ function usesScreenReader(io: Io): boolean {
 
 async function watch(root: string, flags: Flags, io: Io, signal: AbortSignal): Promise<number> {
   const { startInteractive } = await import('../tui/start.js');
-  return startInteractive([demoPrompt], flags, io, signal, new ScriptedModel(demoScript(root, 700)));
+  return startInteractive([demoPrompt], flags, io, signal, { model: new ScriptedModel(demoScript(root, 700)) });
 }
 
 /** Also where there is no terminal: every step is printed as it happens. */

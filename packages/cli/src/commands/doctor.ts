@@ -1,8 +1,10 @@
-import { createLathe, visibleText } from '@lathe/core';
-import type { Command } from '../commands.js';
-import { checks, type Finding } from '../doctor/checks.js';
+import { createAgentLathe } from '@lathe/agent';
+import { visibleText } from '@lathe/core';
+import { checks } from '../doctor/checks.js';
+import type { Finding } from '../doctor/finding.js';
 import { exitCodes } from '../exit-codes.js';
 import { latheHome } from '../open-lathe.js';
+import type { Command } from './command.js';
 
 const marks = { ok: 'ok  ', note: 'note', bad: 'BAD ' } as const;
 
@@ -10,7 +12,7 @@ const marks = { ok: 'ok  ', note: 'note', bad: 'BAD ' } as const;
 export const command: Command = {
   maxOperands: 0,
   async run({ flags }, io, signal) {
-    const lathe = await createLathe({
+    const lathe = await createAgentLathe({
       cwd: io.cwd,
       env: io.env,
       home: io.home,

@@ -9,13 +9,13 @@ import {
   visibleText,
 } from '@lathe/core';
 import { type Flags, UsageError } from '../args.js';
-import type { Command } from '../commands.js';
 import { terminalApprover } from '../console/terminal-approver.js';
 import { exitCodes } from '../exit-codes.js';
 import type { Io } from '../io.js';
 import { parseAdd } from '../mcp/add-arguments.js';
 import { openBrowser } from '../mcp/open-browser.js';
 import { latheHome, openLathe } from '../open-lathe.js';
+import type { Command } from './command.js';
 
 type Action = (args: readonly string[], flags: Flags, io: Io, signal: AbortSignal) => Promise<number>;
 

@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
 import { type Lathe, serveHttp, serveStdio } from '@lathe/core';
 import { UsageError } from '../args.js';
-import type { Command } from '../commands.js';
 import { exitCodes } from '../exit-codes.js';
 import { openLathe } from '../open-lathe.js';
+import type { Command } from './command.js';
 
 const unreadMs = 1_000;
 

@@ -1,7 +1,8 @@
-import { LatheHome, SessionStore, type SessionSummary, visibleText } from '@lathe/core';
-import type { Command } from '../commands.js';
+import { SessionStore, type SessionSummary } from '@lathe/agent';
+import { LatheHome, visibleText } from '@lathe/core';
 import { exitCodes } from '../exit-codes.js';
 import { latheHome } from '../open-lathe.js';
+import type { Command } from './command.js';
 
 /** `lathe sessions`: what `--resume` can go on with, the newest first. */
 export const command: Command = {

@@ -1,7 +1,7 @@
 import { visibleText } from '@lathe/core';
-import type { Command } from '../commands.js';
 import { exitCodes } from '../exit-codes.js';
 import { openLathe } from '../open-lathe.js';
+import type { Command } from './command.js';
 
 /** `lathe tools`: what a model can call. */
 export const command: Command = {

@@ -1,9 +1,9 @@
 import { relative } from 'node:path';
 import { type Lathe, type UndoOutcome, visibleText } from '@lathe/core';
 import { UsageError } from '../args.js';
-import type { Command } from '../commands.js';
 import { exitCodes } from '../exit-codes.js';
 import { openLathe } from '../open-lathe.js';
+import type { Command } from './command.js';
 
 const listed = 20;
 

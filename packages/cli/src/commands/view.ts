@@ -2,11 +2,12 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { LatheHome, SessionStore } from '@lathe/core';
+import { SessionStore } from '@lathe/agent';
+import { LatheHome } from '@lathe/core';
 import { UsageError } from '../args.js';
-import type { Command } from '../commands.js';
 import { exitCodes } from '../exit-codes.js';
 import { latheHome } from '../open-lathe.js';
+import type { Command } from './command.js';
 
 /** `lathe view [id]`: a session as one page for a browser, without a model and without the network. */
 export const command: Command = {

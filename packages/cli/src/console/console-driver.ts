@@ -1,4 +1,5 @@
-import type { AgentEvent, Lathe } from '@lathe/core';
+import type { AgentEvent } from '@lathe/agent';
+import type { Lathe } from '@lathe/core';
 import type { Completion } from '../completion/completion.js';
 import { callEvents, typedByPerson } from '../tui/call-events.js';
 import type { Driver } from '../tui/driver.js';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { ScriptedTurn } from '@lathe/core';
+import type { ScriptedTurn } from '@lathe/agent/models';
 
 export const demoPrompt = 'The test of average fails. Find out why, fix it and show me that it passes.';
 

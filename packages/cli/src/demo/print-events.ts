@@ -1,4 +1,4 @@
-import type { AgentEvent } from '@lathe/core';
+import type { AgentEvent } from '@lathe/agent';
 import type { Io } from '../io.js';
 import { renderItem } from '../render/history-item.js';
 import { renderMarkdown } from '../render/markdown.js';

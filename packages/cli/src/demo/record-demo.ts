@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { PassThrough, Writable } from 'node:stream';
-import { ScriptedModel } from '@lathe/core';
+import { ScriptedModel } from '@lathe/agent/models';
 import xterm from '@xterm/headless';
 import type { Flags } from '../args.js';
 import type { Io } from '../io.js';
@@ -41,7 +41,7 @@ export async function recordDemo(
   const answers = answerQuestions(terminal, keyboard, end.signal);
   try {
     const model = new ScriptedModel(demoScript(root, 700));
-    const code = await startInteractive([demoPrompt], flags, here, signal, model);
+    const code = await startInteractive([demoPrompt], flags, here, signal, { model });
     film.take(terminal, restSeconds);
     await writeFile(file, film.toSvg('lathe demo'));
     io.err(`Written to ${file}.`);

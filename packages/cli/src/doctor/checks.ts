@@ -1,16 +1,8 @@
-import { chooseModel, type Lathe, unagreedRules, unknownTools } from '@lathe/core';
+import { chooseModel } from '@lathe/agent/models';
+import { type Lathe, unagreedRules, unknownTools } from '@lathe/core';
 import type { Io } from '../io.js';
+import type { Finding } from './finding.js';
 import { sources } from './sources.js';
-
-/** One line of `lathe doctor`. */
-export interface Finding {
-  /** `note`: works, but the person may want to know. */
-  state: 'ok' | 'note' | 'bad';
-  title: string;
-  detail: string;
-  /** What to do about it. */
-  hint?: string;
-}
 
 export type Check = (lathe: Lathe, io: Io, signal: AbortSignal) => Finding[] | Promise<Finding[]>;
 

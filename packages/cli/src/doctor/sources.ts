@@ -1,6 +1,6 @@
 import type { Lathe, McpSource } from '@lathe/core';
 import type { Io } from '../io.js';
-import type { Finding } from './checks.js';
+import type { Finding } from './finding.js';
 
 /** Tries every server and the discovery command, side by side. */
 export async function sources(

@@ -1,12 +1,5 @@
-import {
-  type FoundModel,
-  findModels,
-  type Lathe,
-  providers,
-  saveSetting,
-  userSettings,
-  visibleText,
-} from '@lathe/core';
+import { type FoundModel, findModels, providers } from '@lathe/agent/models';
+import { type Lathe, saveSetting, userSettings, visibleText } from '@lathe/core';
 import type { Flags } from '../args.js';
 import type { Io } from '../io.js';
 import type { Style } from '../render/style.js';

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { AgentEvent, FunctionResponse, Message, Part, Usage } from '@lathe/core';
+import type { AgentEvent } from '@lathe/agent';
+import type { Message, Usage } from '@lathe/agent/models';
+import type { FunctionResponse, Part } from '@lathe/core';
 import type { Beginning, Outcome, Output } from './output.js';
 import { PartialMessages } from './partial-messages.js';
 

@@ -1,4 +1,5 @@
-import { chooseModel, formatModelSetup, type Lathe, type Model, ModelError } from '@lathe/core';
+import { chooseModel, formatModelSetup, type Model, ModelError } from '@lathe/agent/models';
+import type { Lathe } from '@lathe/core';
 import type { Flags } from '../args.js';
 import type { ModelTraffic } from '../model-traffic.js';
 

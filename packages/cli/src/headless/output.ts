@@ -1,4 +1,5 @@
-import type { AgentEvent, EndReason, Usage } from '@lathe/core';
+import type { AgentEvent, EndReason } from '@lathe/agent';
+import type { Usage } from '@lathe/agent/models';
 
 /** A call that did not run because somebody, or nobody, said no. */
 export interface Denial {

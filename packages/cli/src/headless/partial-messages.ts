@@ -1,4 +1,4 @@
-import type { AgentEvent } from '@lathe/core';
+import type { AgentEvent } from '@lathe/agent';
 
 type Kind = 'text' | 'thinking';
 

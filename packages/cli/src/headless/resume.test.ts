@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { buildProgram, modelVariables, runProgram } from '../../../../testing/lathe-program.js';
 import { modelServer, type ServerScript } from '../../../../testing/model-server.js';
+import { encodeLine, type SessionRecord } from '../../../../testing/session-file.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
-import { encodeLine, type SessionRecord } from '../../../core/src/session/record.js';
 
 beforeAll(buildProgram, 300_000);
 

@@ -1,13 +1,5 @@
-import {
-  type AgentEvent,
-  type Approver,
-  type Lathe,
-  noOneThere,
-  openSession,
-  type PartListUnion,
-  type Session,
-  visibleText,
-} from '@lathe/core';
+import { type AgentEvent, type AgentLathe, openSession, type Session } from '@lathe/agent';
+import { type Approver, type Lathe, noOneThere, type PartListUnion, visibleText } from '@lathe/core';
 import { type Flags, resumeOf } from '../args.js';
 import { exitCodes } from '../exit-codes.js';
 import type { Io } from '../io.js';
@@ -69,7 +61,7 @@ function nothingDone(reason: Outcome['reason'], message: string, startedAt: numb
 }
 
 interface Task {
-  lathe: Lathe;
+  lathe: AgentLathe;
   output: Output;
   prompt: string;
   typed: TypedAnswer | undefined;

@@ -1,4 +1,5 @@
-import { type AgentEvent, visibleText } from '@lathe/core';
+import type { AgentEvent } from '@lathe/agent';
+import { visibleText } from '@lathe/core';
 import type { Io } from '../io.js';
 import type { Outcome, Output } from './output.js';
 

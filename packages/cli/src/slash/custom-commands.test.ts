@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { type AgentEvent, type Approver, createLathe, type PartUnion } from '@lathe/core';
+import { type AgentEvent, createAgentLathe } from '@lathe/agent';
+import type { Approver, PartUnion } from '@lathe/core';
 import { expect, onTestFinished, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import type { Driver } from '../tui/driver.js';
@@ -24,7 +25,7 @@ async function open(files: Record<string, string>, hasModel = true) {
     ),
   );
   const env = { PATH: process.env['PATH'] };
-  const lathe = await createLathe({ cwd, env, home, latheHome: join(home, '.lathe'), isTrusted: true, approver });
+  const lathe = await createAgentLathe({ cwd, env, home, latheHome: join(home, '.lathe'), isTrusted: true, approver });
   onTestFinished(() => lathe.close());
   const sent: PartUnion[][] = [];
   async function* prompt(content: PartUnion[]): AsyncGenerator<AgentEvent> {

@@ -1,14 +1,6 @@
 import { join } from 'node:path';
-import {
-  type AgentEvent,
-  type CommandFile,
-  type Lathe,
-  loadCommands,
-  type PartUnion,
-  type PromptPiece,
-  toParts,
-  withArguments,
-} from '@lathe/core';
+import { type AgentEvent, type CommandFile, loadCommands, type PromptPiece, withArguments } from '@lathe/agent';
+import { type Lathe, type PartUnion, toParts } from '@lathe/core';
 import { callEvents } from '../tui/call-events.js';
 import { findCommand, type SlashCommand, type SlashContext } from './slash-command.js';
 import { slashCommands } from './slash-commands.js';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createLathe } from '@lathe/core';
+import { createAgentLathe } from '@lathe/agent';
 import { expect, onTestFinished, test } from 'vitest';
 import { badMcpServer } from '../../../../testing/bad-mcp-servers.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
@@ -10,7 +10,7 @@ const { signal } = new AbortController();
 
 async function open(servers: Record<string, string>) {
   const home = tempDirectory();
-  const lathe = await createLathe({
+  const lathe = await createAgentLathe({
     cwd: tempDirectory(),
     env: { PATH: process.env['PATH'] },
     home,

@@ -1,4 +1,5 @@
-import { type AgentEvent, type Lathe, type McpSource, type ServerPrompt, visibleText } from '@lathe/core';
+import type { AgentEvent } from '@lathe/agent';
+import { type Lathe, type McpSource, type ServerPrompt, visibleText } from '@lathe/core';
 import { ServerLists } from '../mcp/server-lists.js';
 import type { SlashCommand, SlashContext } from './slash-command.js';
 

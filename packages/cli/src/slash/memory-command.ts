@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { openContextFiles, visibleText } from '@lathe/core';
+import { openContextFiles } from '@lathe/agent';
+import { visibleText } from '@lathe/core';
 import type { SlashContext } from './slash-command.js';
 
 /** `/memory`: the context files that the model was given in this conversation, or will be with the first prompt. */

@@ -1,11 +1,12 @@
-import type { AgentEvent, Lathe } from '@lathe/core';
+import type { AgentEvent, AgentLathe } from '@lathe/agent';
+import type { Lathe } from '@lathe/core';
 import type { Io } from '../io.js';
 import type { Style } from '../render/style.js';
 import type { Driver } from '../tui/driver.js';
 
 /** What a slash command may use and do. */
 export interface SlashContext {
-  lathe: Lathe;
+  lathe: AgentLathe;
   driver: Driver;
   io: Io;
   style: Style;

@@ -1,4 +1,5 @@
-import { SessionStore, visibleText } from '@lathe/core';
+import { SessionStore } from '@lathe/agent';
+import { visibleText } from '@lathe/core';
 import { approvalModes } from '../args.js';
 import { checks } from '../doctor/checks.js';
 import { tendBackground } from './background-command.js';

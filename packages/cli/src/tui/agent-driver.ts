@@ -1,13 +1,6 @@
-import {
-  Agent,
-  type AgentEvent,
-  chooseModel,
-  type Lathe,
-  openSession,
-  type PartUnion,
-  type Session,
-  textOf,
-} from '@lathe/core';
+import { Agent, type AgentEvent, type AgentLathe, openSession, type Session } from '@lathe/agent';
+import { chooseModel } from '@lathe/agent/models';
+import { type PartUnion, textOf } from '@lathe/core';
 import { mentionedPaths } from '../mentions/mentioned-paths.js';
 import { mentionedResources } from '../mentions/mentioned-resources.js';
 import { callEvents, typedByPerson } from './call-events.js';
@@ -16,10 +9,10 @@ import type { Conversation, Driver } from './driver.js';
 /** Input for a model: `@path` brings files along, `!command` runs without the model. */
 export class AgentDriver implements Driver {
   readonly placeholder = 'Ask for anything. @file brings a file along, !command runs one, / lists commands.';
-  readonly #lathe: Lathe;
+  readonly #lathe: AgentLathe;
   #agent: Agent | Session;
 
-  constructor(lathe: Lathe, agent: Agent | Session) {
+  constructor(lathe: AgentLathe, agent: Agent | Session) {
     this.#lathe = lathe;
     this.#agent = agent;
   }

@@ -1,43 +1,27 @@
-import type { Lathe } from '@lathe/core';
 import { useEffect, useMemo, useRef } from 'react';
 import type { Completer } from '../completion/completer.js';
-import type { Io } from '../io.js';
 import { renderItem } from '../render/history-item.js';
-import type { Style } from '../render/style.js';
 import type { ViewContext } from '../render/view-context.js';
 import { Column, Past, Text } from '../screen/elements.js';
-import type { SlashCommand } from '../slash/slash-command.js';
 import { Confirmation } from './confirmation-view.js';
-import type { Driver } from './driver.js';
 import { FieldView } from './field-view.js';
-import type { InputHistory } from './input-history.js';
 import { statusLine } from './live-part.js';
 import { Prompt } from './prompt.js';
 import { PromptInput } from './prompt-input.js';
-import type { QuestionQueue, Waiting } from './question-queue.js';
+import type { Waiting } from './question-queue.js';
 import { useTerminalSize } from './terminal-size.js';
 import { useHeight } from './use-height.js';
 import { useOpenCards } from './use-open-cards.js';
-import { useSession } from './use-session.js';
+import { type SessionProps, useSession } from './use-session.js';
 import { LivePart } from './views.js';
 
-export interface AppProps {
-  lathe: Lathe;
-  driver: Driver;
-  queue: QuestionQueue;
-  io: Io;
-  style: Style;
+export interface AppProps extends SessionProps {
   sandbox: string;
   markdown: ViewContext['markdown'];
-  /** Settles when answers can be drawn. */
-  loaded: Promise<void>;
   /** For a screen reader. */
   isSpoken: boolean;
   greeting: string;
-  history: InputHistory;
   completer: Completer;
-  /** Every slash command there is now. */
-  commands: () => readonly SlashCommand[];
   initialPrompt?: string;
   /** Lets the person rewrite a text; `undefined` when they did not. */
   editText: (text: string, name: string) => Promise<string | undefined>;

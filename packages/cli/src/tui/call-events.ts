@@ -1,4 +1,5 @@
-import type { AgentEvent, Approver, CallOutcome, CallRequest, Lathe } from '@lathe/core';
+import type { AgentEvent } from '@lathe/agent';
+import type { Approver, CallOutcome, CallRequest, Lathe } from '@lathe/core';
 
 /** Runs calls of a person's own and yields what happens to them, as an agent's events. Returns their outcomes. */
 export async function* callEvents(

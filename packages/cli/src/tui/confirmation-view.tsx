@@ -1,5 +1,4 @@
-import type { Decision } from '@lathe/core';
-import { visibleText } from '@lathe/core';
+import { type Decision, visibleText } from '@lathe/core';
 import { useMemo, useRef, useState } from 'react';
 import { oneLine, wrapLines } from '../render/lines.js';
 import type { ViewContext } from '../render/view-context.js';

@@ -1,4 +1,5 @@
-import { type AgentEvent, type Confirmation, type Display, hasHiddenText, visibleText } from '@lathe/core';
+import type { AgentEvent } from '@lathe/agent';
+import { type Confirmation, type Display, hasHiddenText, visibleText } from '@lathe/core';
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { expect, test } from 'vitest';

@@ -1,4 +1,5 @@
-import type { AgentEvent, ContextFile, PartUnion } from '@lathe/core';
+import type { AgentEvent, ContextFile } from '@lathe/agent';
+import type { PartUnion } from '@lathe/core';
 import type { Completion } from '../completion/completion.js';
 
 /** What a person's input is handed to: an agent with a model, or the console without one. */

@@ -1,12 +1,6 @@
-import {
-  chooseModel,
-  type Lathe,
-  type Model,
-  type ModelChoice,
-  openAgent,
-  openSession,
-  visibleText,
-} from '@lathe/core';
+import { type AgentLathe, openAgent, openSession } from '@lathe/agent';
+import { chooseModel, type Model, type ModelChoice } from '@lathe/agent/models';
+import { type Lathe, visibleText } from '@lathe/core';
 import { type Flags, resumeOf } from '../args.js';
 import { ConsoleDriver } from '../console/console-driver.js';
 import { firstRun } from '../first-run/first-run.js';
@@ -21,7 +15,7 @@ import type { QuestionQueue } from './question-queue.js';
 import { queueElicitor } from './queue-elicitor.js';
 
 export interface OpenedConversation {
-  lathe: Lathe;
+  lathe: AgentLathe;
   driver: Driver;
   /** What the scrollback begins with. */
   greeting: string;
@@ -53,7 +47,7 @@ export async function openConversation(options: ConversationOptions): Promise<Op
   return answer === 'saved' ? openConversation(options) : answer;
 }
 
-async function openModel(lathe: Lathe, options: ConversationOptions): Promise<OpenedConversation> {
+async function openModel(lathe: AgentLathe, options: ConversationOptions): Promise<OpenedConversation> {
   const { flags, io, style, signal } = options;
   const traffic = modelTraffic(flags, lathe, io.cwd);
   const choice = await choose(lathe, flags, traffic, signal);

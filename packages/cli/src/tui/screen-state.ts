@@ -1,11 +1,5 @@
-import {
-  type AgentEvent,
-  type CallOutcome,
-  type CallStatus,
-  type Compaction,
-  type Display,
-  visibleText,
-} from '@lathe/core';
+import type { AgentEvent, Compaction } from '@lathe/agent';
+import { type CallOutcome, type CallStatus, type Display, visibleText } from '@lathe/core';
 import { answerBlocks } from './answer-blocks.js';
 
 /** One thing in the scrollback. Once there it never changes. All text is inert. */

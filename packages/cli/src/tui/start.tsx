@@ -1,6 +1,6 @@
-import type { Lathe, Model } from '@lathe/core';
+import type { Model } from '@lathe/agent/models';
+import type { Lathe } from '@lathe/core';
 import type { Flags } from '../args.js';
-import { findCommand } from '../commands.js';
 import { openCompleter } from '../completion/open-completer.js';
 import { exitCodes } from '../exit-codes.js';
 import type { Io } from '../io.js';
@@ -21,20 +21,27 @@ import { openConversation } from './open-conversation.js';
 import { QuestionQueue } from './question-queue.js';
 import { show } from './show.js';
 
+interface StartOptions {
+  /** Instead of the one that is found. */
+  model?: Model | 'console';
+  /** What happens when a person without a model wants to see one at work. */
+  showDemo?: () => Promise<number>;
+}
+
 /** The interactive program: an agent when there is a model (a given one, or the one that is found), else the console. */
 export async function startInteractive(
   operands: readonly string[],
   flags: Flags,
   io: Io,
   signal: AbortSignal,
-  model?: Model | 'console',
+  { model, showDemo = async () => exitCodes.success }: StartOptions,
 ): Promise<number> {
   await askForTrust(flags, io, signal);
   const queue = new QuestionQueue();
   const style = styleFor(io.env);
   const opened = await openConversation({ flags, io, style, queue, signal, model });
   if (opened === 'leave') return exitCodes.success;
-  if (opened === 'demo') return (await findCommand('demo')).run({ command: 'demo', operands: [], flags }, io, signal);
+  if (opened === 'demo') return showDemo();
   const { lathe, driver } = opened;
   const prompts = promptCommands(lathe, signal);
   const custom = await customCommands(lathe);

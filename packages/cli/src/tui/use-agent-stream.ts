@@ -1,4 +1,4 @@
-import type { AgentEvent } from '@lathe/core';
+import type { AgentEvent } from '@lathe/agent';
 import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
 import { emptyScreen, nextScreen, type ScreenEvent, type ScreenState } from './screen-state.js';
 

@@ -1,17 +1,34 @@
+import type { AgentLathe } from '@lathe/agent';
 import { visibleText } from '@lathe/core';
 import { useCallback, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react';
+import type { Io } from '../io.js';
+import type { Style } from '../render/style.js';
 import { useExit } from '../screen/screen.js';
 import { obeyCommand } from '../slash/obey-command.js';
-import type { AppProps } from './app.js';
+import type { SlashCommand } from '../slash/slash-command.js';
+import type { Driver } from './driver.js';
+import type { InputHistory } from './input-history.js';
 import type { Input } from './prompt.js';
+import type { QuestionQueue } from './question-queue.js';
 import type { HistoryItem } from './screen-state.js';
 import { useAgentStream } from './use-agent-stream.js';
 import { useSessionKeys } from './use-session-keys.js';
 
+export interface SessionProps {
+  lathe: AgentLathe;
+  driver: Driver;
+  queue: QuestionQueue;
+  io: Io;
+  style: Style;
+  history: InputHistory;
+  /** Every slash command there is now. */
+  commands: () => readonly SlashCommand[];
+  /** Settles when answers can be drawn. */
+  loaded: Promise<void>;
+}
+
 /** The conversation: what is on the screen, what a person has typed, and what their keys do to it. */
-export function useSession(
-  props: Pick<AppProps, 'lathe' | 'driver' | 'queue' | 'io' | 'style' | 'history' | 'commands' | 'loaded'>,
-) {
+export function useSession(props: SessionProps) {
   const { lathe, driver, queue, io, style, history, commands, loaded } = props;
   const exit = useExit();
   const { screen, send, follow } = useAgentStream(loaded);

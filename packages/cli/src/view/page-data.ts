@@ -1,4 +1,5 @@
-import { type Part, type ResumedSession, textOf, visibleText } from '@lathe/core';
+import type { ResumedSession } from '@lathe/agent';
+import { type Part, textOf, visibleText } from '@lathe/core';
 
 /** A session as the page shows it: plain data, in which nothing is left that could hide. */
 export interface PageData {

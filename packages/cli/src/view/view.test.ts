@@ -2,7 +2,9 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { LatheHome, type Message, SessionStore } from '@lathe/core';
+import { SessionStore } from '@lathe/agent';
+import type { Message } from '@lathe/agent/models';
+import { LatheHome } from '@lathe/core';
 import axe from 'axe-core';
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';

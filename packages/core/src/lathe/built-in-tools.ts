@@ -28,12 +28,12 @@ import { type MemoryFiles, MemoryTool } from '../tools/memoryTool.js';
 import { ReadFileTool, type ReadLimits } from '../tools/read-file.js';
 import { ReadManyFilesTool } from '../tools/read-many-files.js';
 import { ShellTool } from '../tools/shell.js';
-import { type TaskRunner, TaskTool } from '../tools/task.js';
+import { TaskTool } from '../tools/task.js';
 import { type TodoStore, TodoWriteTool } from '../tools/todoWrite.js';
 import type { AnyTool } from '../tools/tools.js';
 import { WriteFileTool } from '../tools/write-file.js';
 import type { SearchSetup } from '../web/search/open-engines.js';
-import type { SideModels } from './page-answerer.js';
+import type { Extension } from './extension.js';
 import { webTools } from './web-tools.js';
 
 export interface BuiltInOptions {
@@ -46,7 +46,7 @@ export interface BuiltInOptions {
   /** Who calls the tools: a model must have read a file before it may replace it. */
   caller: 'model' | 'person';
   spill: SpillStore;
-  subagents: TaskRunner;
+  extension: Pick<Extension, 'tasks' | 'answerer'>;
 }
 
 export interface BuiltIns {
@@ -58,7 +58,6 @@ export interface BuiltIns {
   changes: FileChanges;
   todos: TodoStore;
   search: SearchSetup;
-  sideModels: SideModels;
   /** What of the workspace the tools that search show. */
   visibility: Visibility;
   /** New ones of the tools that remember what their caller has seen and planned, for another agent. */
@@ -70,15 +69,14 @@ export interface BuiltIns {
 /** The built-in tools with what each of them uses. */
 export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
   const { workspace, home, policy } = options;
+  const { tasks, answerer } = options.extension;
   const seen = options.caller === 'person' ? new EverythingSeen() : new SeenFiles();
   const shared = { locks: new FileLocks(home), journal: new Journal(home), visibility: visibilityOf(options) };
   const { visibility, journal } = shared;
   const shell = await shellTool(options);
-  const sideModels: SideModels = { use: (open) => open() };
-  const web = webTools({ ...options, sideModels });
+  const web = webTools({ ...options, answerer });
   const todos: TodoStore = { todos: [] };
   const own = ownTools(options, shared, { seen, todos });
-  const mayDelegate = options.settings.agents.maxDepth > 0;
   return {
     tools: [
       new LSTool(workspace, visibility),
@@ -91,7 +89,7 @@ export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
       shell.tool,
       ...web.tools,
       own.memory,
-      ...(mayDelegate ? [new TaskTool(options.subagents)] : []),
+      ...(tasks ? [new TaskTool(tasks)] : []),
       own.todoWrite,
       new ExitPlanModeTool(planMode(policy)),
     ],
@@ -104,7 +102,6 @@ export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
     sandbox: shell.sandbox,
     background: shell.background,
     search: web.search,
-    sideModels,
     visibility,
     journal,
     close: async () => {

@@ -1,7 +1,3 @@
-import { join } from 'node:path';
-import type { Hooks } from '../agent/hooks.js';
-import { loadSubagents } from '../agent/subagent-files.js';
-import { Subagents } from '../agent/subagents.js';
 import type { Approver, AuditRecord, CallRequest } from '../contract/call.js';
 import type { FileChanges } from '../files/file-changes.js';
 import type { Journal } from '../files/journal.js';
@@ -9,6 +5,7 @@ import { LatheHome } from '../files/lathe-home.js';
 import { listPaths } from '../files/list-paths.js';
 import { SpillStore } from '../files/spill.js';
 import { Workspace } from '../files/workspace.js';
+import type { Hooks } from '../hooks/hooks.js';
 import type { ReverseRequests } from '../mcp/reverse-requests.js';
 import { AgreedRules } from '../policy/agreed-rules.js';
 import { FolderTrust } from '../policy/folder-trust.js';
@@ -29,10 +26,10 @@ import type { AnyTool } from '../tools/tools.js';
 import type { SearchSetup } from '../web/search/open-engines.js';
 import { AuditLog } from './audit-log.js';
 import { builtInTools } from './built-in-tools.js';
+import type { Extension, OpenedParts } from './extension.js';
 import { homeDirectories } from './home-directories.js';
 import type { HookOptions } from './open-hooks.js';
 import { openPolicy } from './open-policy.js';
-import type { SideModels } from './page-answerer.js';
 import { secretsOf } from './secrets-of.js';
 import { type ToolSources, toolSources } from './tool-sources.js';
 
@@ -60,6 +57,8 @@ export interface LatheOptions {
   caller?: 'model' | 'person';
   /** Tools of your own, beside the built-in ones. */
   tools?: readonly AnyTool[];
+  /** Adds what some built-in tools need a model for; called once, before they are made. */
+  extend?: (parts: OpenedParts) => Promise<Extension>;
 }
 
 /** The tool system, ready to run calls. */
@@ -87,9 +86,6 @@ export interface Lathe {
   readonly sources: ToolSources;
   /** The person's own programs around calls and prompts, when there are any. */
   readonly hooks: Hooks | undefined;
-  /** The subagents of this session. */
-  readonly subagents: Subagents;
-  readonly sideModels: SideModels;
   /** What is wrong with settings and rules, for people. */
   readonly problems: readonly string[];
   /** Runs a model's calls: read what happens, or await one outcome each, in order. Never rejects. */
@@ -125,10 +121,10 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
   const registry = new ToolRegistry();
   const { env } = loaded;
   const { caller = 'model' } = options;
-  const { subagents, problems } = await openSubagents(workspace, loaded, [home.path, join(userHome, '.qwen')]);
-  const builtIns = await builtInTools({ workspace, policy, settings, home, userHome, env, caller, spill, subagents });
+  const extension = (await options.extend?.({ workspace, loaded, home, userHome })) ?? {};
+  const builtIns = await builtInTools({ workspace, policy, settings, home, userHome, env, caller, spill, extension });
   for (const tool of [...builtIns.tools, ...(options.tools ?? [])]) registry.registerTool(tool);
-  const { sandbox, background, search, changes, journal, todos, sideModels } = builtIns;
+  const { sandbox, background, search, changes, journal, todos } = builtIns;
   const sources = toolSources({ ...options, workspace, loaded, home, userHome, approver, registry, sandbox });
   const audit = new AuditLog(home, secretsOf(loaded));
   const { hooks, notices } = await hooksOf({ loaded, home, root: workspace.root, policy, approver, isConsented });
@@ -154,11 +150,9 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
     approver,
     sources,
     hooks,
-    subagents,
-    sideModels,
     openScheduler,
     openOwnTools: () => builtIns.openOwnTools(),
-    problems: [...settingsProblems(loaded), ...policy.problems, ...notices, ...problems],
+    problems: [...settingsProblems(loaded), ...policy.problems, ...notices, ...(extension.problems ?? [])],
     run: (calls, signal) => scheduler.run(calls, signal),
     sandbox,
     background,
@@ -170,17 +164,6 @@ export async function createLathe(options: LatheOptions): Promise<Lathe> {
     listPaths: (signal) => listPaths(workspace, builtIns.visibility, signal),
     close: async () => void (await Promise.all([builtIns.close(), sources.close()])),
   };
-}
-
-async function openSubagents(
-  workspace: Workspace,
-  { settings, isTrusted }: LoadedSettings,
-  homes: readonly string[],
-): Promise<{ subagents: Subagents; problems: string[] }> {
-  const personalFolders = homes.map((folder) => join(folder, 'agents'));
-  const { definitions, problems } = await loadSubagents({ workspace, isTrusted, personalFolders });
-  const { maxDepth: depth, maxParallel: parallel } = settings.agents;
-  return { subagents: new Subagents(definitions, { depth, parallel }), problems };
 }
 
 /** Most people have no hooks, and then need not load what runs them. */

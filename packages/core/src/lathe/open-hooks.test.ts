@@ -4,10 +4,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import type { Approver } from '../contract/call.js';
 import { LatheHome } from '../files/lathe-home.js';
-import { ScriptedModel } from '../models/scripted.js';
 import { FolderTrust } from '../policy/folder-trust.js';
 import { createLathe, type LatheOptions } from './create-lathe.js';
-import { openAgent } from './open-agent.js';
 
 const never = new AbortController().signal;
 
@@ -34,13 +32,7 @@ test("the person's own hooks hold for every caller, without being asked about", 
   const lathe = await latheIn(cwd, home, { flags: { 'tools.approvalMode': 'yolo' } });
   const direct = await lathe.run(listDirectory(cwd), never);
   const other = await lathe.openScheduler().run(listDirectory(cwd), never);
-  const model = new ScriptedModel([{ calls: listDirectory(cwd) }, { text: 'ok' }]);
-  const byAgent: unknown[] = [];
-  for await (const event of openAgent(lathe, { model }).prompt('go', never))
-    if (event.type === 'call-end') byAgent.push(event.outcome.error?.type);
-  expect([direct[0]?.error?.type, other[0]?.error?.type, ...byAgent]).toEqual(
-    Array.from({ length: 3 }, () => 'execution_denied'),
-  );
+  expect([direct, other].map(([outcome]) => outcome?.error?.type)).toEqual(['execution_denied', 'execution_denied']);
 });
 
 // SE10
@@ -85,26 +77,4 @@ test('--trust agrees for one run', async () => {
 test('an event that does not exist is named', async () => {
   const home = tempDirectory({ '.lathe/settings.json': settings({ PreTool: hook('true') }) });
   expect((await latheIn(tempDirectory(), home)).problems).toEqual([expect.stringContaining('"PreTool"')]);
-});
-
-test('SessionStart speaks before the first prompt, and Notification when a person is waited for', async () => {
-  const cwd = tempDirectory();
-  const home = tempDirectory({
-    '.lathe/settings.json': settings({
-      SessionStart: hook('echo "The build is red."'),
-      Notification: hook(`cat > ${join(cwd, 'told')}`),
-    }),
-  });
-  const waiting: Approver = {
-    decide: async () => {
-      while (!existsSync(join(cwd, 'told'))) await new Promise((resolve) => setTimeout(resolve, 10));
-      return { outcome: 'deny' };
-    },
-  };
-  const lathe = await latheIn(cwd, home, { approver: waiting });
-  const calls = [{ name: 'run_shell_command', args: { command: 'touch x' } }];
-  const model = new ScriptedModel([{ calls }, { text: 'ok' }]);
-  for await (const event of openAgent(lathe, { model }).prompt('go', never)) expect(event.type).not.toBe('notice');
-  expect(model.requests[0]?.history[0]?.parts.map(({ text }) => text)).toEqual(['The build is red.', 'go']);
-  expect(existsSync(join(cwd, 'x'))).toBe(false);
 });

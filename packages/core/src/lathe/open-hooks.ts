@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { Hooks } from '../agent/hooks.js';
-import { loadHooks } from '../agent/load-hooks.js';
 import type { Approver } from '../contract/call.js';
 import type { LatheHome } from '../files/lathe-home.js';
+import { Hooks } from '../hooks/hooks.js';
+import { loadHooks } from '../hooks/load-hooks.js';
 import { Consent } from '../policy/consent.js';
 import type { Policy } from '../policy/policy.js';
 import { childEnvironment } from '../process/environment.js';

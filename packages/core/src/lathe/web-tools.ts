@@ -2,11 +2,10 @@ import type { SpillStore } from '../files/spill.js';
 import type { Policy } from '../policy/policy.js';
 import type { Settings } from '../settings/keys.js';
 import type { AnyTool } from '../tools/tools.js';
-import { WebFetchTool } from '../tools/web-fetch.js';
+import { type Answerer, WebFetchTool } from '../tools/web-fetch.js';
 import { WebSearchTool } from '../tools/web-search.js';
 import { GuardedHttp } from '../web/guarded-http.js';
 import { openEngines, type SearchSetup } from '../web/search/open-engines.js';
-import { pageAnswerer, type SideModels } from './page-answerer.js';
 import { secretsOf } from './secrets-of.js';
 
 export interface WebToolsOptions {
@@ -14,7 +13,7 @@ export interface WebToolsOptions {
   settings: Settings;
   env: Readonly<Record<string, string | undefined>>;
   spill: SpillStore;
-  sideModels: SideModels;
+  answerer: Answerer | undefined;
 }
 
 export interface WebTools {
@@ -25,13 +24,12 @@ export interface WebTools {
 }
 
 /** The tools that go out into the web. Without a search engine there is no `web_search`. */
-export function webTools({ policy, settings, env, spill, sideModels }: WebToolsOptions): WebTools {
+export function webTools({ policy, settings, env, spill, answerer }: WebToolsOptions): WebTools {
   const { proxy, timeoutMs } = settings.web;
   const shared = { proxy: { proxy, env }, timeoutMs };
   const http = new GuardedHttp({ ...shared, isOpen: (host, port) => policy.opensHost(host, port) });
   const search = openEngines(settings.webSearch, env, shared);
   const secrets = secretsOf({ env, settings });
-  const answerer = pageAnswerer(settings, env, sideModels);
   const tools: AnyTool[] = [
     new WebFetchTool({
       http,

@@ -1,0 +1,67 @@
+import { join } from 'node:path';
+import { encode } from 'gpt-tokenizer/encoding/o200k_base';
+import { expect, test } from 'vitest';
+import { collect } from '../../../testing/agent-kit.js';
+import { tempDirectory } from '../../../testing/temp-directory.js';
+import { createAgentLathe } from './create-agent-lathe.js';
+import type { ModelRequest } from './models/model.js';
+import { ScriptedModel } from './models/replay/scripted.js';
+import { anthropic } from './models/wire/anthropic/anthropic.js';
+import { gemini } from './models/wire/gemini/gemini.js';
+import { openai } from './models/wire/openai/openai.js';
+import { bodyText } from './models/wire/turn-messages.js';
+import { openSession } from './open-session.js';
+
+const mostTokens = 3200;
+const mostPerTool = 130;
+
+const count = (text: string): number => encode(text).length;
+
+/** What the model of a new session is sent for a prompt of one word, with every built-in tool there. */
+async function firstRequest(): Promise<ModelRequest> {
+  const directory = tempDirectory();
+  const lathe = await createAgentLathe({
+    cwd: directory,
+    env: {},
+    home: directory,
+    latheHome: join(directory, '.lathe'),
+    flags: { 'webSearch.provider': [{ type: 'searxng', baseUrl: 'http://127.0.0.1:1' }] },
+  });
+  const model = new ScriptedModel([{ text: 'ok' }]);
+  const session = await openSession(lathe, { model });
+  await collect(session.prompt('go', new AbortController().signal));
+  await session.close();
+  await lathe.close();
+  const [request] = model.requests;
+  if (!request) throw new Error('the model was not asked');
+  return request;
+}
+
+const endpoint = {
+  provider: 'any',
+  baseUrl: 'http://127.0.0.1/v1',
+  model: 'm',
+  supports: { images: false, tools: true, pdf: false },
+};
+
+test('all 14 tools are declared in the first request', async () => {
+  const { tools } = await firstRequest();
+  expect(tools).toHaveLength(14);
+});
+
+test.each([
+  ['openai', openai],
+  ['anthropic', anthropic],
+  ['gemini', gemini],
+])(`the first request in the format of %s has at most ${mostTokens} tokens`, async (_name, wire) => {
+  expect(count(bodyText(wire.body(await firstRequest(), endpoint)))).toBeLessThanOrEqual(mostTokens);
+});
+
+test(`a declaration has at most ${mostPerTool} tokens on average`, async () => {
+  const { tools } = await firstRequest();
+  const tokens = tools.map(({ name, description, parametersJsonSchema }) =>
+    count(JSON.stringify({ name, description, parameters: parametersJsonSchema })),
+  );
+  const all = tokens.reduce((sum, each) => sum + each, 0);
+  expect(all / tools.length).toBeLessThanOrEqual(mostPerTool);
+});

@@ -1,0 +1,22 @@
+export { type CommandFile, type CommandPlaces, loadCommands } from './context/command-files.js';
+export { type PromptPiece, withArguments } from './context/prompt-pieces.js';
+export { type AgentLathe, createAgentLathe } from './create-agent-lathe.js';
+export { Agent } from './loop/agent.js';
+export type { AgentEvent, BudgetReason, Compaction, EndReason, PromptEnd, UsageReport } from './loop/agent-event.js';
+export type {
+  AgentOptions,
+  CallRunner,
+  ContextFile,
+  ContextSource,
+  ContextText,
+  DeclaredTools,
+} from './loop/agent-options.js';
+export type { Budgets, Price } from './loop/budget.js';
+export { repairHistory } from './loop/repair-history.js';
+export { type OpenAgentOptions, openAgent, openContextFiles } from './open-agent.js';
+export { type OpenSessionOptions, openSession, Session } from './open-session.js';
+export type { SideModels } from './page-answerer.js';
+export type { CallRecord, TurnRecord } from './session/record.js';
+export { type ResumedSession, SessionStore, type SessionSummary } from './session/session-store.js';
+export type { SubagentDefinition } from './subagents/subagent-definition.js';
+export { Subagents } from './subagents/subagents.js';

@@ -1,0 +1,82 @@
+import type { CallEvent, Part } from '@lathe/core';
+import type { Message, Usage } from '../models/model.js';
+
+/**
+ * Everything an agent does, in order, for whoever looks on: the interactive UI, headless output, the MCP server, a
+ * parent agent, the transcript. One prompt yields `prompt-start`, then turns, then exactly one `prompt-end`.
+ *
+ * A turn is one request to the model and the calls it asks for. Deltas are a preview of the `message-add` that ends
+ * the model's half of the turn; after `retry` the deltas of this turn are void.
+ */
+export type AgentEvent =
+  | { type: 'prompt-start'; parts: readonly Part[] }
+  /** Turns are counted from 1 over the life of the agent. */
+  | { type: 'turn-start'; turn: number }
+  | { type: 'text-delta'; text: string }
+  | { type: 'reasoning-delta'; text: string }
+  | { type: 'retry'; attempt: number; delayMs: number; reason: string }
+  | Exclude<CallEvent, { type: 'subagent-event' }>
+  /** The history grew by this message: the prompt, an answer, or the results of its calls. */
+  | { type: 'message-add'; message: Message }
+  | { type: 'usage'; usage: UsageReport }
+  /** The history is about to be shortened; a summary may take a while. */
+  | { type: 'compaction-start'; contextTokens: number }
+  /** From here on the history is `history`. */
+  | { type: 'compaction-end'; compaction: Compaction }
+  /** What an agent does that was started by the call `callId` of this one. */
+  | { type: 'subagent-event'; callId: string; event: AgentEvent }
+  | { type: 'prompt-end'; end: PromptEnd };
+
+/** What a request cost and what the whole session has cost so far. */
+export interface UsageReport {
+  request: Usage;
+  session: Usage;
+  /** In the currency of the price list; left out when there is no price for the model. */
+  sessionCost?: number;
+  /** Tokens the next request will start from, and how many the model can see. */
+  contextTokens: number;
+  contextWindow: number;
+}
+
+export interface Compaction {
+  /** Old outputs replaced by pointers, the past summarised by a model, or dropped because there was no summary. */
+  method: 'outputs' | 'summary' | 'drop';
+  tokensBefore: number;
+  tokensAfter: number;
+  history: readonly Message[];
+}
+
+/** Why the agent stopped working on a prompt. */
+export type EndReason =
+  /** The model has answered. */
+  | 'done'
+  | 'aborted'
+  /** The model could not be reached or refused the request; `message` says why. */
+  | 'error'
+  /** A hook refused the prompt. */
+  | 'blocked'
+  /** The same calls with the same results again and again, or text that repeats itself. */
+  | 'loop'
+  /** The model had nothing to say, even when asked again. */
+  | 'empty'
+  /** The answer was cut at the model's output limit. */
+  | 'length'
+  /** Refused by the model or a safety filter. */
+  | 'filter'
+  | BudgetReason;
+
+export type BudgetReason = 'max-turns' | 'max-tokens' | 'max-time' | 'max-cost';
+
+export interface PromptEnd {
+  reason: EndReason;
+  /** The text of the last answer. */
+  text: string;
+  /** For people: what happened and what to do about it; left out when all went well. */
+  message?: string;
+  /** Turns of this prompt. */
+  turns: number;
+  usage: Usage;
+  durationMs: number;
+  /** The part of it that was spent waiting for the model. */
+  modelMs: number;
+}

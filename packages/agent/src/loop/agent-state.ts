@@ -1,0 +1,97 @@
+import type { FunctionDeclaration } from '@lathe/core';
+import { estimateTokens } from '../models/estimate-tokens.js';
+import type { Model, Usage } from '../models/model.js';
+import type { UsageReport } from './agent-event.js';
+import type { AgentOptions, CallRunner } from './agent-options.js';
+import { Budget } from './budget.js';
+import { Conversation } from './conversation.js';
+import { LoopGuard } from './loop-guard.js';
+
+/** What an agent remembers from one prompt to the next. */
+export class AgentState {
+  readonly options: AgentOptions;
+  readonly budget: Budget;
+  readonly loops = new LoopGuard();
+  readonly runner: CallRunner;
+  model: Model;
+  conversation: Conversation;
+  /** What the provider counted for a history of so many tokens by our estimate. */
+  #measured: { tokens: number; estimate: number } | undefined;
+  #leastTokens = 0;
+  #declared: { tools: readonly FunctionDeclaration[]; tokens: number } | undefined;
+
+  constructor(options: AgentOptions) {
+    this.options = options;
+    this.model = options.model;
+    this.conversation = new Conversation(options.history);
+    this.budget = new Budget(options.budgets);
+    this.runner = options.runner;
+  }
+
+  clear(): void {
+    this.conversation = new Conversation();
+    this.loops.reset();
+    this.#measured = undefined;
+    this.#leastTokens = 0;
+  }
+
+  tools(): readonly FunctionDeclaration[] {
+    return this.options.tools.declarations(this.model.contextWindow);
+  }
+
+  /** Tokens of the next request: what the provider counted last, and our estimate of what has come since. */
+  contextTokens(): number {
+    const estimate = this.#estimate();
+    if (!this.#measured) return estimate;
+    const counted = this.#measured.tokens + this.conversation.tokens - this.#measured.estimate;
+    // Some servers count only what is new to them; the estimate is rarely that far off.
+    return Math.max(counted, Math.round(estimate * 0.6));
+  }
+
+  #estimate(): number {
+    return this.overheadTokens() + this.conversation.tokens;
+  }
+
+  /** Whether the history should be shortened; not again right after that did not help. */
+  isNearlyFull(limit: number): boolean {
+    const tokens = this.contextTokens();
+    return tokens > limit && tokens > this.#leastTokens * 1.1;
+  }
+
+  noteCompaction(): void {
+    this.#leastTokens = this.contextTokens();
+  }
+
+  /** What every request costs before the history begins. */
+  overheadTokens(): number {
+    const tools = this.tools();
+    if (this.#declared?.tools !== tools) {
+      const tokens = estimateTokens(this.options.system) + estimateTokens(JSON.stringify(tools));
+      this.#declared = { tools, tokens };
+    }
+    return this.#declared.tokens;
+  }
+
+  /** Notes what an answer that now ends the history has cost. */
+  spend(usage: Usage): UsageReport {
+    const { budget, conversation, model } = this;
+    budget.add(usage, this.options.price);
+    if (!usage.isEstimate)
+      this.#measured = { tokens: usage.inputTokens + usage.outputTokens, estimate: conversation.tokens };
+    return {
+      request: usage,
+      session: { ...budget.usage },
+      ...(this.options.price && { sessionCost: budget.cost }),
+      contextTokens: this.contextTokens(),
+      contextWindow: model.contextWindow,
+    };
+  }
+
+  /** The history is another one. Its provider would count it too in the same proportion to our estimate. */
+  replaceHistory(messages: Conversation['messages']): void {
+    const share = this.contextTokens() / this.#estimate();
+    this.conversation.replace(messages);
+    if (!this.#measured) return;
+    this.#measured = { tokens: Math.round(this.#estimate() * share), estimate: this.conversation.tokens };
+  }
+}

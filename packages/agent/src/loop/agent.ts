@@ -1,0 +1,83 @@
+import { type PartListUnion, toParts } from '@lathe/core';
+import type { Message, Model } from '../models/model.js';
+import type { AgentEvent } from './agent-event.js';
+import type { AgentOptions, ContextFile } from './agent-options.js';
+import { AgentState } from './agent-state.js';
+import type { Budgets } from './budget.js';
+import { PromptRun } from './prompt-run.js';
+
+/**
+ * A model at work with tools: prompt → model → calls → model, until it has an answer. Holds the conversation between
+ * prompts. Everything it does is in the events it yields; it asks nobody and prints nothing.
+ */
+export class Agent {
+  readonly #state: AgentState;
+  #isBusy = false;
+
+  constructor(options: AgentOptions) {
+    this.#state = new AgentState(options);
+  }
+
+  get model(): Model {
+    return this.#state.model;
+  }
+
+  /** Takes effect with the next request. */
+  set model(model: Model) {
+    this.#state.model = model;
+  }
+
+  /** The conversation so far, every call paired with its result. */
+  get history(): readonly Message[] {
+    return this.#state.conversation.messages;
+  }
+
+  /** Tokens that the next request will start from. */
+  get contextTokens(): number {
+    return this.#state.contextTokens();
+  }
+
+  /** The context files that the model was given. */
+  get contextFiles(): readonly ContextFile[] {
+    return this.#state.options.context?.loaded ?? [];
+  }
+
+  /** What may still be spent on tokens. */
+  get budgetLeft(): Budgets {
+    return this.#state.budget.left();
+  }
+
+  /**
+   * Works on a prompt until there is an answer, a limit is reached or `signal` is aborted; the last event is
+   * `prompt-end`. Never throws because of a model or a tool. A reader that stops reading stops the work.
+   */
+  prompt(content: PartListUnion, signal: AbortSignal): AsyncGenerator<AgentEvent> {
+    return this.#exclusively(signal, (run) => run.work(toParts(content)));
+  }
+
+  /** Shortens the history now, rather than when the window is nearly full. */
+  compact(signal: AbortSignal): AsyncGenerator<AgentEvent> {
+    return this.#exclusively(signal, (run) => run.compact('manual'));
+  }
+
+  /** Begins a new conversation. */
+  clear(): void {
+    if (this.#isBusy) throw new Error('The agent is still at work');
+    this.#state.clear();
+  }
+
+  async *#exclusively(
+    signal: AbortSignal,
+    work: (run: PromptRun) => AsyncGenerator<AgentEvent>,
+  ): AsyncGenerator<AgentEvent> {
+    if (this.#isBusy) throw new Error('The agent is still at work on another prompt');
+    this.#isBusy = true;
+    const run = new PromptRun(this.#state, signal);
+    try {
+      yield* work(run);
+    } finally {
+      run.close();
+      this.#isBusy = false;
+    }
+  }
+}

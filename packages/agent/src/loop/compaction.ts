@@ -1,0 +1,148 @@
+import { type FunctionResponse, type Part, textOf } from '@lathe/core';
+import { keepEnds } from '@lathe/core/host';
+import { estimateMessageTokens, estimateTokens } from '../models/estimate-tokens.js';
+import type { Message, Model, Usage } from '../models/model.js';
+import type { Compaction } from './agent-event.js';
+import { summarize } from './summarize.js';
+
+export interface CompactionOptions {
+  /** How long the history may be afterwards. */
+  tokens: number;
+  /** Writes the summary. */
+  model: Model;
+  /** What a summary should look at in particular. */
+  instructions?: string | undefined;
+}
+
+/**
+ * A shorter history that still says what matters. First the cheap way: old outputs give way to a pointer. If that is
+ * not enough, the past becomes a summary that the model itself writes, or, when no model answers, a list of what was
+ * done. What people asked for and the latest turns stay word for word; roles never change: a summary is something the
+ * model said, never something a person did.
+ */
+export async function compactHistory(
+  history: readonly Message[],
+  options: CompactionOptions,
+  signal: AbortSignal,
+): Promise<Pick<Compaction, 'method' | 'history'> & { usage?: Usage }> {
+  const lighter = clearOutputs(history, options.tokens);
+  if (tokensOf(lighter) <= options.tokens) return { method: 'outputs', history: lighter };
+  const cut = recentFrom(history, options.tokens / 2);
+  const past = history.slice(0, cut);
+  const recent = shorten(history.slice(cut), options.tokens / 2);
+  if (past.length === 0) return { method: 'outputs', history: recent };
+  const { text: summary, usage } = await summarize(past, options, signal);
+  const head: Message[] = [
+    { role: 'user', parts: requestsOf(past, options.tokens / 4) },
+    { role: 'model', parts: [{ text: summary ?? listOf(past) }] },
+  ];
+  // Our own words stand between two answers, because providers want the roles to alternate.
+  if (recent[0]?.role !== 'user') head.push({ role: 'user', parts: [{ text: goOn }] });
+  const method = summary === undefined ? 'drop' : 'summary';
+  return { method, history: [...head, ...recent], ...(usage && { usage }) };
+}
+
+const goOn = '[Earlier steps were left out to save space; the notes above say what they were. Go on with the task.]';
+
+/** An output shorter than this is not worth a pointer. */
+const smallOutput = 200;
+const pointer = (characters: number) =>
+  `[${characters} characters of output were left out here to save space; make the call again if you need them]`;
+
+/** Replaces large outputs by pointers, the oldest first, until it is enough; the latest two messages keep theirs. */
+function clearOutputs(history: readonly Message[], tokens: number): Message[] {
+  const lighter = [...history];
+  let total = tokensOf(history);
+  for (let index = 0; index < lighter.length - 2 && total > tokens; index++) {
+    const message = lighter[index];
+    if (message?.role !== 'tool') continue;
+    const cleared = { ...message, parts: message.parts.map(clearOutput) };
+    total += estimateMessageTokens(cleared) - estimateMessageTokens(message);
+    lighter[index] = cleared;
+  }
+  return lighter;
+}
+
+function clearOutput(part: Part): Part {
+  const { functionResponse } = part;
+  if (!functionResponse) return part;
+  const size = JSON.stringify(functionResponse.response ?? {}).length + (functionResponse.parts ? 4_000 : 0);
+  if (size / 4 < smallOutput) return part;
+  return { functionResponse: withText(functionResponse, () => pointer(size)) };
+}
+
+/** The same result with other text, without media. */
+function withText(result: FunctionResponse, change: (text: string) => string): FunctionResponse {
+  const { parts: _media, ...rest } = result;
+  const key = result.response?.['error'] === undefined ? 'output' : 'error';
+  const said = result.response?.[key];
+  return { ...rest, response: { [key]: change(typeof said === 'string' ? said : JSON.stringify(said ?? '')) } };
+}
+
+/** Where the latest turns begin that fit into `tokens`: never at results, which belong to the answer before them. */
+function recentFrom(history: readonly Message[], tokens: number): number {
+  let cut = history.length;
+  let total = 0;
+  for (let index = history.length - 1; index >= 0; index--) {
+    const message = history[index];
+    if (!message) break;
+    total += estimateMessageTokens(message);
+    if (total > tokens && cut < history.length) break;
+    if (message.role !== 'tool') cut = index;
+  }
+  return cut;
+}
+
+/** Makes the latest turn fit by cutting its texts in the middle; only for a history that is one giant turn. */
+function shorten(messages: readonly Message[], tokens: number): Message[] {
+  const total = tokensOf(messages);
+  if (total <= tokens) return [...messages];
+  const share = tokens / total;
+  return messages.map((message) => ({ ...message, parts: message.parts.map((part) => shortenPart(part, share)) }));
+}
+
+function shortenPart(part: Part, share: number): Part {
+  const cut = (text: string) => middleCut(text, Math.max(smallOutput, Math.floor(text.length * share)));
+  if (part.functionResponse) return { functionResponse: withText(part.functionResponse, cut) };
+  // A signature vouches for its text as it is; calls stay what was run.
+  return part.text === undefined || part.thoughtSignature !== undefined ? part : { ...part, text: cut(part.text) };
+}
+
+function middleCut(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const { head, tail, omitted } = keepEnds(text, limit);
+  return `${head}\n[${omitted} characters left out to save space]\n${tail}`;
+}
+
+/** What people asked for: the first request always, then the latest ones that fit. */
+function requestsOf(past: readonly Message[], tokens: number): Part[] {
+  const asked = past
+    .filter(({ role }) => role === 'user')
+    .map(({ parts }) => parts.filter((part) => part.text !== goOn));
+  const [first = [], ...later] = asked.filter((parts) => parts.length > 0);
+  const kept: Part[][] = [];
+  let total = 0;
+  for (const parts of later.toReversed()) {
+    total += estimateTokens(textOf(parts));
+    if (total > tokens) break;
+    kept.unshift(parts);
+  }
+  const share = Math.min(1, tokens / (estimateTokens(textOf(first)) || 1));
+  return [...first.map((part) => (share < 1 ? shortenPart(part, share) : part)), ...kept.flat()];
+}
+
+/** What was done, for when no model can say it better. */
+function listOf(past: readonly Message[]): string {
+  const calls = past.flatMap(({ parts }) => parts.flatMap(({ functionCall }) => functionCall ?? []));
+  const lines = calls.slice(-40).map(({ name, args }) => `- ${name} ${JSON.stringify(args ?? {}).slice(0, 160)}`);
+  const said = past.findLast(({ role, parts }) => role === 'model' && textOf(parts).trim() !== '');
+  return [
+    `Notes on ${past.length} earlier messages that were left out. My last calls in them:`,
+    ...lines,
+    ...(said ? [`The last thing I said in them: ${middleCut(textOf(said.parts), 2_000)}`] : []),
+  ].join('\n');
+}
+
+function tokensOf(messages: readonly Message[]): number {
+  return messages.reduce((sum, message) => sum + estimateMessageTokens(message), 0);
+}

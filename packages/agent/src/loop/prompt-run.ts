@@ -1,0 +1,281 @@
+import { type HookAnswer, type Part, textOf } from '@lathe/core';
+import type { Message, Usage } from '../models/model.js';
+import { ModelError } from '../models/model-error.js';
+import type { AgentEvent, PromptEnd } from './agent-event.js';
+import type { AgentState } from './agent-state.js';
+import { askModel, EndlessAnswer, type ModelAnswer } from './ask-model.js';
+import { addUsage, timeMessage } from './budget.js';
+import { compactHistory } from './compaction.js';
+import { callsOf } from './conversation.js';
+import { runCalls } from './run-calls.js';
+
+type Events<R = void> = AsyncGenerator<AgentEvent, R>;
+/** Why to stop, or `undefined` to go on with another turn. */
+type Ending = Pick<PromptEnd, 'reason' | 'message'> | undefined;
+
+/** The rest of the window is left free for the answer. */
+const fullAt = 0.8;
+/** Less than this says nothing; a window too small for it will say so itself. */
+const leastHistory = 500;
+const maxEmptyAnswers = 2;
+const maxStopHooks = 3;
+const maxForcedCompactions = 2;
+
+/** One prompt on its way to an answer. */
+export class PromptRun {
+  readonly #state: AgentState;
+  readonly #outer: AbortSignal;
+  readonly #controller = new AbortController();
+  readonly #abort: () => void;
+  readonly #startedAt = performance.now();
+  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #usage: Usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
+  #modelMs = 0;
+  #turns = 0;
+  #text = '';
+  #emptyAnswers = 0;
+  #stopHooks = 0;
+  #forcedCompactions = 0;
+
+  constructor(state: AgentState, signal: AbortSignal) {
+    this.#state = state;
+    this.#outer = signal;
+    this.#abort = () => this.#controller.abort(signal.reason);
+    signal.addEventListener('abort', this.#abort, { once: true });
+    if (signal.aborted) this.#abort();
+    const { milliseconds } = state.budget.limits;
+    if (milliseconds === undefined) return;
+    const left = Math.max(0, milliseconds - state.budget.milliseconds);
+    this.#timer = setTimeout(() => this.#controller.abort(new Error('out of time')), Math.min(left, longestTimer));
+  }
+
+  /** Ends whatever still runs. Also called when the reader went away in the middle. */
+  close(): void {
+    this.#outer.removeEventListener('abort', this.#abort);
+    clearTimeout(this.#timer);
+    this.#controller.abort(new Error('the prompt has ended'));
+    this.#state.budget.milliseconds += performance.now() - this.#startedAt;
+    this.#state.conversation.settle();
+  }
+
+  async *work(parts: Part[]): Events {
+    yield { type: 'prompt-start', parts };
+    let ending: Ending;
+    try {
+      ending = yield* this.#begin(parts);
+      while (!ending) {
+        this.#signal.throwIfAborted();
+        ending = this.#state.budget.exceeded() ?? (yield* this.#turn());
+      }
+    } catch (error) {
+      ending = this.#explain(error);
+    }
+    yield { type: 'prompt-end', end: this.#end(ending) };
+  }
+
+  async *compact(trigger: 'auto' | 'manual'): Events<boolean> {
+    const { conversation, model, options } = this.#state;
+    const answer = await options.hooks?.preCompact(trigger, this.#signal);
+    yield* noticesOf(answer);
+    if (answer?.block !== undefined && trigger === 'manual') {
+      yield notice('warning', `A hook stopped the compaction: ${answer.block}`);
+      return false;
+    }
+    const tokensBefore = this.#state.contextTokens();
+    yield { type: 'compaction-start', contextTokens: tokensBefore };
+    const room = Math.min(model.contextWindow * fullAt - this.#state.overheadTokens(), conversation.tokens);
+    const tokens = Math.max(room / 2, leastHistory);
+    const { method, history, usage } = await compactHistory(
+      conversation.messages,
+      { tokens, model: options.sideModel ?? model, instructions: answer?.context },
+      this.#signal,
+    );
+    if (usage) this.#spendOnSummary(usage);
+    this.#state.replaceHistory(history);
+    const tokensAfter = this.#state.contextTokens();
+    yield {
+      type: 'compaction-end',
+      compaction: { method, tokensBefore, tokensAfter, history: conversation.messages.slice() },
+    };
+    return tokensAfter < tokensBefore;
+  }
+
+  #spendOnSummary(usage: Usage): void {
+    const { sideModel, price } = this.#state.options;
+    addUsage(this.#usage, usage);
+    this.#state.budget.add(usage, sideModel ? undefined : price);
+  }
+
+  get #signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Takes the prompt into the history, unless a hook refuses it. */
+  async *#begin(parts: Part[]): Events<Ending> {
+    const { conversation, options, loops } = this.#state;
+    loops.reset();
+    const answer = await options.hooks?.promptSubmit(textOf(parts), this.#signal);
+    yield* noticesOf(answer);
+    if (answer?.block !== undefined)
+      return { reason: 'blocked', message: `A hook refused the prompt: ${answer.block}` };
+    const isFirst = conversation.messages.length === 0;
+    const context = await (isFirst ? options.context?.opening() : options.context?.changed());
+    for (const each of context?.notices ?? []) yield { type: 'notice', ...each };
+    yield added(
+      conversation.addUser([
+        ...textPart(context?.text),
+        ...parts,
+        ...textPart(answer?.context),
+        ...textPart(options.remarks?.()),
+      ]),
+    );
+    return undefined;
+  }
+
+  async *#turn(): Events<Ending> {
+    const { budget, model } = this.#state;
+    if (this.#state.isNearlyFull(model.contextWindow * fullAt)) {
+      yield* this.compact('auto');
+      this.#state.noteCompaction();
+    }
+    this.#turns += 1;
+    budget.turns += 1;
+    yield { type: 'turn-start', turn: budget.turns };
+    const answer = yield* this.#ask();
+    if (!answer) return undefined;
+    return callsOf(answer.message).length > 0 ? yield* this.#call(answer) : yield* this.#finish(answer);
+  }
+
+  /** Asks the model; `undefined` when the request was too long and the history has been shortened for another try. */
+  async *#ask(): Events<ModelAnswer | undefined> {
+    const { conversation, model, options } = this.#state;
+    const partial = { text: '' };
+    const startedAt = performance.now();
+    let isOver = false;
+    try {
+      const { system, maxOutputTokens } = options;
+      const request = {
+        system,
+        history: conversation.messages.slice(),
+        tools: this.#state.tools(),
+        ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+      };
+      const answer = yield* askModel(model, request, partial, this.#signal);
+      isOver = true;
+      return yield* this.#take(answer);
+    } catch (error) {
+      isOver = true;
+      if (isTooLong(error) && this.#forcedCompactions++ < maxForcedCompactions && (yield* this.compact('auto')))
+        return undefined;
+      this.#keepPartial(partial.text);
+      throw error;
+    } finally {
+      this.#modelMs += performance.now() - startedAt;
+      if (!isOver) this.#keepPartial(partial.text);
+    }
+  }
+
+  async *#take(answer: ModelAnswer): Events<ModelAnswer> {
+    addUsage(this.#usage, answer.usage);
+    const isSilent = saysNothing(answer.message);
+    const message = isSilent ? answer.message : this.#state.conversation.addAnswer(answer.message);
+    const report = this.#state.spend(answer.usage);
+    if (!isSilent) yield added(message);
+    yield { type: 'usage', usage: report };
+    return { ...answer, message };
+  }
+
+  /** What a person saw of an interrupted answer stays in the history, so that both know of it. */
+  #keepPartial(text: string): void {
+    if (text.trim() === '') return;
+    const { conversation, model } = this.#state;
+    this.#text = text;
+    conversation.addAnswer({ role: 'model', parts: [{ text: `${text} [interrupted]` }], provider: model.provider });
+  }
+
+  /** The answer has calls: run them all, in whatever way the answer ended. */
+  async *#call(answer: ModelAnswer): Events<Ending> {
+    this.#emptyAnswers = 0;
+    this.#text = answerText(answer.message) || this.#text;
+    const verdict = yield* runCalls(this.#state, answer, this.#controller);
+    if (verdict !== 'stop' || this.#state.options.skipLoopDetection) return undefined;
+    return {
+      reason: 'loop',
+      message:
+        'Stopped: the model made the same calls with the same results five times. Tell it what to do differently.',
+    };
+  }
+
+  /** The answer has no calls: it is the end, unless there is a reason to go on. */
+  async *#finish(answer: ModelAnswer): Events<Ending> {
+    if (answer.reason === 'filter')
+      return { reason: 'filter', message: 'The model or a safety filter refused to answer.' };
+    if (saysNothing(answer.message)) return yield* this.#nudge();
+    this.#text = answerText(answer.message);
+    if (answer.reason === 'length')
+      return { reason: 'length', message: 'The answer was cut off at the output limit of the model.' };
+    return (yield* this.#isHeldBack()) ? undefined : { reason: 'done' };
+  }
+
+  async *#nudge(): Events<Ending> {
+    if (++this.#emptyAnswers > maxEmptyAnswers)
+      return { reason: 'empty', message: `The model gave no answer, ${this.#emptyAnswers} times in a row.` };
+    yield added(this.#state.conversation.addUser([{ text: emptyAnswer }]));
+    return undefined;
+  }
+
+  /** True when a Stop hook found a reason to go on, which the model has then been told. */
+  async *#isHeldBack(): Events<boolean> {
+    const { hooks } = this.#state.options;
+    if (!hooks) return false;
+    const answer = await hooks.stop({ isContinued: this.#stopHooks > 0 }, this.#signal);
+    yield* noticesOf(answer);
+    if (answer.block === undefined) return false;
+    if (++this.#stopHooks > maxStopHooks) {
+      yield notice('warning', `A Stop hook still wants to go on after ${maxStopHooks} times; stopped anyway.`);
+      return false;
+    }
+    yield added(this.#state.conversation.addUser([{ text: `[Stop hook] ${answer.block}` }]));
+    return true;
+  }
+
+  #explain(error: unknown): NonNullable<Ending> {
+    if (this.#outer.aborted) return { reason: 'aborted', message: 'Interrupted.' };
+    if (this.#signal.aborted)
+      return { reason: 'max-time', message: timeMessage(this.#state.budget.limits.milliseconds ?? 0) };
+    if (error instanceof EndlessAnswer) return { reason: 'loop', message: error.message };
+    if (error instanceof ModelError) return { reason: 'error', message: error.message };
+    // A bug of ours or of a model's adapter: it ends this prompt, not the program.
+    process.emitWarning(error instanceof Error ? error : String(error));
+    return { reason: 'error', message: `Something went wrong unexpectedly (${String(error)}).` };
+  }
+
+  #end(ending: NonNullable<Ending>): PromptEnd {
+    const durationMs = Math.round(performance.now() - this.#startedAt);
+    const modelMs = Math.round(this.#modelMs);
+    return { ...ending, text: this.#text, turns: this.#turns, usage: this.#usage, durationMs, modelMs };
+  }
+}
+
+/** Node turns longer delays into one millisecond. */
+const longestTimer = 2 ** 31 - 1;
+
+const emptyAnswer = '[Your last answer was empty. Go on with the task, or say in words that it is done.]';
+
+const added = (message: Message): AgentEvent => ({ type: 'message-add', message });
+const notice = (level: 'info' | 'warning', message: string): AgentEvent => ({ type: 'notice', level, message });
+const textPart = (text: string | undefined): Part[] => (text ? [{ text }] : []);
+const isTooLong = (error: unknown): boolean => error instanceof ModelError && error.kind === 'too-long';
+
+function* noticesOf(answer: HookAnswer | undefined): Generator<AgentEvent> {
+  for (const message of answer?.notices ?? []) yield notice('warning', message);
+}
+
+function answerText({ parts }: Message): string {
+  return textOf(parts.filter(({ thought }) => !thought)).trim();
+}
+
+/** Neither text nor calls: blanks and reasoning alone tell nobody anything. */
+function saysNothing(message: Message): boolean {
+  return callsOf(message).length === 0 && answerText(message) === '';
+}

@@ -1,0 +1,100 @@
+import type { CallOutcome, CallRequest, FunctionResponse } from '@lathe/core';
+import type { Usage } from '../models/model.js';
+import type { AgentEvent } from './agent-event.js';
+import type { CallRunner } from './agent-options.js';
+import type { AgentState } from './agent-state.js';
+import type { ModelAnswer } from './ask-model.js';
+import { callsOf } from './conversation.js';
+import type { LoopVerdict } from './loop-guard.js';
+
+/**
+ * Runs the calls of an answer and takes their results into the history, whatever happens meanwhile: also when the
+ * reader of the events goes away, the calls are stopped and their results kept.
+ */
+export async function* runCalls(
+  state: AgentState,
+  answer: ModelAnswer,
+  controller: AbortController,
+): AsyncGenerator<AgentEvent, LoopVerdict> {
+  const requests = requestsOf(answer);
+  const running = state.runner.run(requests, controller.signal);
+  let isRead = false;
+  let outcomes: CallOutcome[] = [];
+  try {
+    outcomes = yield* agentEvents(state, running);
+    isRead = true;
+  } finally {
+    if (!isRead) {
+      controller.abort(new Error('nobody reads the results'));
+      state.conversation.addResults(responsesOf(await running));
+    }
+  }
+  const verdict = state.loops.add(requests, outcomes);
+  const responses = responsesOf(outcomes);
+  if (verdict === 'warn') note(responses, repeating);
+  yield* addContext(state, requests, outcomes, responses);
+  yield { type: 'message-add', message: state.conversation.addResults(responses) };
+  return verdict;
+}
+
+const repeating =
+  '[You have now made the same calls with the same results three times. Do something else, or say what keeps you from going on.]';
+
+function requestsOf({ message, problems }: ModelAnswer): CallRequest[] {
+  return callsOf(message).map((call, index) => {
+    const problem = problems.get(index);
+    return problem === undefined ? call : { ...call, problem };
+  });
+}
+
+function responsesOf(outcomes: readonly CallOutcome[]): FunctionResponse[] {
+  return outcomes.map(({ response }) => response);
+}
+
+/** The events of calls as those of an agent. What a subagent spends counts for its parent too. */
+async function* agentEvents(
+  { budget, options }: AgentState,
+  run: ReturnType<CallRunner['run']>,
+): AsyncGenerator<AgentEvent, CallOutcome[]> {
+  const events = run[Symbol.asyncIterator]();
+  while (true) {
+    const next = await events.next();
+    if (next.done) return next.value;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only subagents report, and they report these
+    const event = next.value as AgentEvent;
+    const usage = usageIn(event);
+    if (usage) budget.add(usage, options.price);
+    yield event;
+  }
+}
+
+function usageIn(event: AgentEvent): Usage | undefined {
+  if (event.type !== 'subagent-event') return undefined;
+  return event.event.type === 'usage' ? event.event.usage.request : usageIn(event.event);
+}
+
+/** Adds what context files say about folders that the calls came into. */
+async function* addContext(
+  { options }: AgentState,
+  requests: readonly CallRequest[],
+  outcomes: readonly CallOutcome[],
+  responses: FunctionResponse[],
+): AsyncGenerator<AgentEvent> {
+  if (!options.context) return;
+  for (const [index, { args }] of requests.entries()) {
+    if (outcomes[index]?.status !== 'success') continue;
+    const { text, notices } = await options.context.touched(args);
+    for (const each of notices) yield { type: 'notice', ...each };
+    if (text !== '') note(responses, text, index);
+  }
+}
+
+/** Appends a text to a result. The result object belongs to the outcome and is not changed. */
+function note(responses: FunctionResponse[], text: string, index = responses.length - 1): void {
+  const response = responses[index];
+  if (!response) return;
+  const key = response.response?.['error'] === undefined ? 'output' : 'error';
+  const said = response.response?.[key];
+  const before = typeof said === 'string' ? said : JSON.stringify(said ?? '');
+  responses[index] = { ...response, response: { ...response.response, [key]: `${before}\n\n${text}` } };
+}

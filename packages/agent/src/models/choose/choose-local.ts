@@ -1,0 +1,67 @@
+import { isLoopback } from '../http/proxy-settings.js';
+import { RemoteModel } from '../http/remote-model.js';
+import { findLocalServers, type LocalModel, type LocalServerName } from './local.js';
+import { modelSetup } from './model-setup.js';
+import type { ModelChoice, ModelSources } from './model-sources.js';
+import { loadWireFormat } from './providers.js';
+
+/** A model that runs on this machine, or how to get one. */
+export async function chooseLocal(
+  sources: ModelSources,
+  signal: AbortSignal,
+  name: string | undefined,
+  server: string,
+): Promise<ModelChoice> {
+  const { settings = {}, env, options } = sources;
+  const servers = await findLocalServers(signal, { addresses: addressesOf(sources) });
+  const models = servers.filter((each) => server === 'local' || each.server === server).flatMap((each) => each.models);
+  const chosen = pick(models, name);
+  if (!chosen) return { status: 'none', setup: modelSetup(servers, { wanted: name, env }) };
+  const model = new RemoteModel(await loadWireFormat('openai'), {
+    ...options,
+    provider: chosen.server,
+    baseUrl: chosen.baseUrl,
+    model: chosen.name,
+    contextWindow: settings.contextWindow ?? chosen.contextWindow,
+    maxOutputTokens: settings.maxOutputTokens,
+    supports: chosen.supports,
+    isRaw: true,
+  });
+  return { status: 'chosen', model, origin: `${chosen.server} on this machine`, notes: notesOn(chosen) };
+}
+
+/** The one asked for; else one that can use tools, loaded if possible, with the largest window. */
+function pick(models: LocalModel[], name: string | undefined): LocalModel | undefined {
+  if (name) return models.find((model) => model.name === name || model.name.replace(/:latest$/, '') === name);
+  return models.filter(({ name: each }) => !/embed|rerank/i.test(each)).sort((a, b) => score(b) - score(a))[0];
+}
+
+function notesOn({ server, name, contextWindow, supports }: LocalModel): string[] {
+  const notes: string[] = [];
+  if (!supports.tools)
+    notes.push(`${name} was not made for tools: it is told about them in words, expect little of it.`);
+  if (contextWindow < 16_000)
+    notes.push(
+      `${name} sees only ${contextWindow} tokens.${server === 'ollama' ? ' Start Ollama with OLLAMA_CONTEXT_LENGTH=32768 for more.' : ''}`,
+    );
+  return notes;
+}
+
+/** OLLAMA_HOST as Ollama understands it, as long as it stays on this machine. */
+export function addressesOf({
+  localAddresses,
+  env,
+}: Pick<ModelSources, 'localAddresses' | 'env'>): Partial<Record<LocalServerName, string>> {
+  const host = env['OLLAMA_HOST'];
+  if (!host || localAddresses?.ollama) return localAddresses ?? {};
+  const full = host.includes('://') ? host : `http://${host}`;
+  if (!URL.canParse(full)) return localAddresses ?? {};
+  const url = new URL(full);
+  if (url.port === '' && !host.includes('://')) url.port = '11434';
+  if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1';
+  return isLoopback(url.hostname) ? { ...localAddresses, ollama: url.origin } : (localAddresses ?? {});
+}
+
+function score({ supports, isLoaded, contextWindow }: LocalModel): number {
+  return (supports.tools ? 2e9 : 0) + (isLoaded ? 1e9 : 0) + contextWindow;
+}

@@ -1,0 +1,72 @@
+import { ModelError } from '../model-error.js';
+import { chooseLocal } from './choose-local.js';
+import { isLocalServerName } from './local.js';
+import type { ModelChoice, ModelSources } from './model-sources.js';
+import { keyOf, openProvider } from './open-provider.js';
+import { customProvider, type Provider, providerNamed, providers } from './providers.js';
+
+/**
+ * The model to use: what was asked for, else what the settings say, else whose key is set, else one that runs on this
+ * machine. Throws a `ModelError` when what was asked for cannot be had.
+ */
+export async function chooseModel(sources: ModelSources, signal: AbortSignal): Promise<ModelChoice> {
+  const wanted = splitName(sources.name ?? sources.settings?.name, sources);
+  const own = ownSettings(sources, wanted.provider);
+  const providerName = wanted.provider ?? own.settings?.provider;
+  if (providerName && (providerName === 'local' || isLocalServerName(providerName)))
+    return chooseLocal(own, signal, wanted.name, providerName);
+  const provider = chooseProvider(providerName, wanted.name, own);
+  if (provider) return { status: 'chosen', ...(await openProvider(provider, wanted.name, own)), notes: [] };
+  if (hasBaseUrl(own))
+    throw new ModelError('not-found', 'A base URL is set, but no model: use --model NAME, model.name or OPENAI_MODEL.');
+  return chooseLocal(own, signal, wanted.name, 'local');
+}
+
+interface Wanted {
+  provider?: string;
+  name?: string;
+}
+
+/** `provider/name`, unless the whole is a name that the one server we have uses: many names contain a slash. */
+function splitName(text: string | undefined, sources: ModelSources): Wanted {
+  if (!text) return {};
+  const slash = text.indexOf('/');
+  const head = text.slice(0, Math.max(0, slash)).toLowerCase();
+  const name = text.slice(slash + 1);
+  const split = name === '' ? { provider: head } : { provider: head, name };
+  if (head === 'local' || isLocalServerName(head)) return split;
+  const provider = providerNamed(head);
+  if (!provider) return { name: text };
+  const isUsable = keyOf(provider, sources.env) !== undefined || sources.settings?.provider === head;
+  const hasOther = hasBaseUrl(sources) || Boolean(sources.env['OPENROUTER_API_KEY']);
+  return isUsable || !hasOther ? split : { name: text };
+}
+
+const hasBaseUrl = ({ env, settings }: ModelSources) => Boolean(settings?.baseUrl || env['OPENAI_BASE_URL']);
+
+/** Key, headers and address in the settings belong to one provider and are never used with another. */
+function ownSettings(sources: ModelSources, provider: string | undefined): ModelSources {
+  const settings = sources.settings ?? {};
+  const isOwn = provider === undefined || provider === settings.provider;
+  return isOwn ? sources : { ...sources, settings: {} };
+}
+
+function chooseProvider(
+  providerName: string | undefined,
+  name: string | undefined,
+  sources: ModelSources,
+): Provider | undefined {
+  const { env, settings = {} } = sources;
+  if (providerName) return providerNamed(providerName) ?? unknownProvider(providerName, sources);
+  if (settings.baseUrl) return name || env['OPENAI_MODEL'] ? customProvider('custom') : undefined;
+  const usable = settings.apiKey ? providers : providers.filter((provider) => keyOf(provider, env) !== undefined);
+  if (env['OPENAI_BASE_URL'])
+    return name || env['OPENAI_MODEL'] || usable[0]?.name === 'openai' ? providers[0] : undefined;
+  return usable.find(({ models }) => name !== undefined && models.test(name)) ?? usable[0];
+}
+
+function unknownProvider(name: string, { settings }: ModelSources): Provider {
+  if (settings?.baseUrl) return customProvider(name);
+  const known = [...providers.map((each) => each.name), 'local'].join(', ');
+  throw new ModelError('not-found', `No provider is called ${name}. Known: ${known}; others need model.baseUrl.`);
+}

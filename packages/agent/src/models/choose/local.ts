@@ -1,0 +1,183 @@
+import { defaultLimits, readText, sendRequest } from '../http/http.js';
+import { asCount, asList, asObject, asString, type JsonObject, parseJson } from '../json.js';
+import type { ModelFeatures } from '../model.js';
+import { knownModel } from './known-models.js';
+
+export type LocalServerName = 'ollama' | 'lmstudio' | 'llamacpp' | 'vllm';
+
+/** A model that a server on this machine offers. */
+export interface LocalModel {
+  server: LocalServerName;
+  /** For OpenAI-compatible requests. */
+  baseUrl: string;
+  name: string;
+  contextWindow: number;
+  supports: ModelFeatures;
+  /** Whether it is in memory already. */
+  isLoaded: boolean;
+}
+
+export interface LocalServer {
+  server: LocalServerName;
+  url: string;
+  models: LocalModel[];
+}
+
+/** Where a server listens unless told otherwise. */
+const defaultAddresses: Record<LocalServerName, string> = {
+  ollama: 'http://127.0.0.1:11434',
+  lmstudio: 'http://127.0.0.1:1234',
+  llamacpp: 'http://127.0.0.1:8080',
+  vllm: 'http://127.0.0.1:8000',
+};
+
+export function isLocalServerName(name: string): name is LocalServerName {
+  return Object.hasOwn(defaultAddresses, name);
+}
+
+/** Asks all the usual ports at once; whoever does not answer in `timeoutMs` is not there. */
+export async function findLocalServers(
+  signal: AbortSignal,
+  options: { addresses?: Partial<Record<LocalServerName, string>>; timeoutMs?: number } = {},
+): Promise<LocalServer[]> {
+  const addresses = Object.entries({ ...defaultAddresses, ...options.addresses });
+  const found = await Promise.all(
+    addresses.map(async ([name, url]) => {
+      if (!isLocalServerName(name)) return undefined;
+      const probe: Probe = { url, signal, timeoutMs: options.timeoutMs ?? 300 };
+      const models = await probes[name](probe);
+      return models && { server: name, url, models };
+    }),
+  );
+  signal.throwIfAborted();
+  return found.filter((server) => server !== undefined);
+}
+
+interface Probe {
+  url: string;
+  signal: AbortSignal;
+  timeoutMs: number;
+}
+
+const probes: Record<LocalServerName, (probe: Probe) => Promise<LocalModel[] | undefined>> = {
+  ollama: probeOllama,
+  lmstudio: probeLmStudio,
+  llamacpp: probeLlamaCpp,
+  vllm: probeVllm,
+};
+
+/**
+ * Ollama says what a model could hold, but loads it with a smaller window; only a loaded model shows the real one. What
+ * goes beyond is cut silently, so an unloaded model counts with what its file sets or with the smallest default.
+ */
+async function probeOllama(probe: Probe): Promise<LocalModel[] | undefined> {
+  const tags = await getJson(probe, '/api/tags');
+  if (!Array.isArray(tags?.['models'])) return undefined;
+  const running = asList((await getJson(probe, '/api/ps'))?.['models']).map(asObject);
+  const names = tags['models'].map((model) => asString(asObject(model)['name'])).filter(Boolean);
+  return Promise.all(
+    names.slice(0, 30).map(async (name) => {
+      const shown = (await getJson(probe, '/api/show', { model: name })) ?? {};
+      const loaded = running.find((model) => model['name'] === name);
+      const capabilities = asList(shown['capabilities']);
+      const set = /^num_ctx\s+(\d+)/m.exec(asString(shown['parameters']))?.[1];
+      return localModel('ollama', probe, name, {
+        contextWindow: asCount(loaded?.['context_length']) ?? (set ? Number(set) : 4_096),
+        supports: { tools: capabilities.includes('tools'), images: capabilities.includes('vision'), pdf: false },
+        isLoaded: loaded !== undefined,
+      });
+    }),
+  );
+}
+
+async function probeLmStudio(probe: Probe): Promise<LocalModel[] | undefined> {
+  const list = await getJson(probe, '/api/v0/models');
+  if (!Array.isArray(list?.['data'])) return undefined;
+  const models = list['data'].map(asObject).filter(({ type }) => type === 'llm' || type === 'vlm');
+  return models.map((model) =>
+    localModel('lmstudio', probe, asString(model['id']), {
+      contextWindow: asCount(model['loaded_context_length']) ?? asCount(model['max_context_length']),
+      supports: {
+        tools: asList(model['capabilities']).includes('tool_use'),
+        images: model['type'] === 'vlm',
+        pdf: false,
+      },
+      isLoaded: model['state'] === 'loaded',
+    }),
+  );
+}
+
+async function probeLlamaCpp(probe: Probe): Promise<LocalModel[] | undefined> {
+  const props = await getJson(probe, '/props');
+  const settings = props?.['default_generation_settings'];
+  if (!props || settings === undefined) return undefined;
+  const list = await getJson(probe, '/v1/models');
+  const name = asString(asObject(asList(list?.['data'])[0])['id']) || asString(props['model_alias']) || 'default';
+  const template = asString(props['chat_template']);
+  return [
+    localModel('llamacpp', probe, name, {
+      contextWindow: asCount(asObject(settings)['n_ctx']),
+      // A template that never mentions tools cannot show them to the model.
+      supports: {
+        tools: template === '' || template.includes('tool'),
+        images: asObject(props['modalities'])['vision'] === true,
+        pdf: false,
+      },
+      isLoaded: true,
+    }),
+  ];
+}
+
+async function probeVllm(probe: Probe): Promise<LocalModel[] | undefined> {
+  const list = await getJson(probe, '/v1/models');
+  const models = asList(list?.['data'])
+    .map(asObject)
+    .filter((model) => model['owned_by'] === 'vllm' || 'max_model_len' in model);
+  if (models.length === 0) return undefined;
+  return models.map((model) =>
+    localModel('vllm', probe, asString(model['id']), {
+      contextWindow: asCount(model['max_model_len']),
+      isLoaded: true,
+    }),
+  );
+}
+
+function localModel(
+  server: LocalServerName,
+  { url }: Probe,
+  name: string,
+  facts: { contextWindow: number | undefined; supports?: ModelFeatures; isLoaded: boolean },
+): LocalModel {
+  const { contextWindow, supports } = knownModel(name);
+  const baseUrl = `${url.replace(/\/+$/, '')}/v1`;
+  return {
+    server,
+    baseUrl,
+    name,
+    supports,
+    ...facts,
+    contextWindow: facts.contextWindow ?? Math.min(contextWindow, 32_768),
+  };
+}
+
+async function getJson(probe: Probe, path: string, body?: object): Promise<JsonObject | undefined> {
+  const { signal, timeoutMs } = probe;
+  const limits = {
+    ...defaultLimits,
+    connectMs: timeoutMs,
+    firstByteMs: timeoutMs,
+    idleMs: timeoutMs,
+    totalMs: timeoutMs,
+  };
+  try {
+    const url = new URL(path, probe.url);
+    const method = body ? 'POST' : 'GET';
+    const sent = { url, method, headers: {}, signal, limits } as const;
+    const response = await sendRequest(body ? { ...sent, body: JSON.stringify(body) } : sent);
+    const text = await readText(response.body, 4 * 1024 * 1024);
+    return response.status === 200 ? asObject(parseJson(text)) : undefined;
+  } catch {
+    // Nobody there, or something else than a model server: both mean there is no model here.
+    return undefined;
+  }
+}

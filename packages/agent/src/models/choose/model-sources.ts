@@ -1,0 +1,23 @@
+import type { Settings } from '@lathe/core';
+import type { RemoteModelOptions } from '../http/remote-model.js';
+import type { Model } from '../model.js';
+import type { LocalServerName } from './local.js';
+import type { ModelSetup } from './model-setup.js';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface ModelSources {
+  /** `--model`: a name, or `provider/name`. Goes before everything else. */
+  name?: string | undefined;
+  /** `model.*`; where keys are sent never comes from a workspace, the settings see to that. */
+  settings?: Partial<Settings['model']> | undefined;
+  env: Environment;
+  /** Where to look for local servers instead of their usual ports. */
+  localAddresses?: Partial<Record<LocalServerName, string>>;
+  /** Passed on to the model: time limits and patience. */
+  options?: Pick<RemoteModelOptions, 'limits' | 'retry'>;
+}
+
+export type ModelChoice =
+  /** `origin` says in one phrase why this one; `notes` are worth showing once. */
+  { status: 'chosen'; model: Model; origin: string; notes: string[] } | { status: 'none'; setup: ModelSetup };

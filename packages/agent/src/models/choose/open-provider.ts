@@ -1,0 +1,80 @@
+import { proxyFor } from '../http/proxy-settings.js';
+import { RemoteModel } from '../http/remote-model.js';
+import type { Model } from '../model.js';
+import { ModelError } from '../model-error.js';
+import { knownModel } from './known-models.js';
+import type { Environment, ModelSources } from './model-sources.js';
+import { loadWireFormat, type Provider, providers } from './providers.js';
+
+interface Key {
+  value: string;
+  variable: string;
+}
+
+export function keyOf({ keyVariables }: Provider, env: Environment): Key | undefined {
+  for (const variable of keyVariables) {
+    const value = env[variable]?.trim();
+    if (value) return { value, variable };
+  }
+  return undefined;
+}
+
+const firstSet = (variables: readonly string[], env: Environment) => variables.map((name) => env[name]).find(Boolean);
+
+/** The model of a hosted or self-hosted provider, with its key and the address the person chose for it. */
+export async function openProvider(
+  provider: Provider,
+  name: string | undefined,
+  sources: ModelSources,
+): Promise<{ model: Model; origin: string }> {
+  const { env, settings = {}, options } = sources;
+  const key = findKey(provider, sources);
+  const chosenUrl = settings.baseUrl ?? firstSet(provider.baseUrlVariables, env);
+  const baseUrl = checkUrl(chosenUrl ?? provider.baseUrl);
+  if (!key && chosenUrl === undefined)
+    throw new ModelError('auth', `${provider.name} wants a key: set ${provider.keyVariables[0]} or model.apiKey.`);
+  const id = name ?? firstSet(provider.modelVariables, env) ?? provider.defaultModel;
+  const hosted = providers.find((each) => new URL(each.baseUrl).host === baseUrl.host);
+  const model = new RemoteModel(await loadWireFormat(provider.wire), {
+    ...options,
+    ...limitsOf(id, settings),
+    // Many reach a known provider through OPENAI_BASE_URL.
+    provider: hosted?.name ?? provider.name,
+    baseUrl: versioned(baseUrl, provider),
+    apiKey: key?.value,
+    keyVariable: key?.variable ?? provider.keyVariables[0],
+    headers: settings.headers,
+    model: id,
+    isRaw: provider.wire === 'openai' && !hosted,
+    proxy: proxyFor(baseUrl, env),
+  });
+  return { model, origin: `${provider.name} at ${baseUrl.host}` };
+}
+
+function findKey(provider: Provider, { env, settings }: ModelSources): Key | undefined {
+  const key = settings?.apiKey ? { value: settings.apiKey, variable: 'model.apiKey' } : keyOf(provider, env);
+  if (key && /[^\x21-\x7e]/.test(key.value))
+    throw new ModelError('auth', `${key.variable} contains characters that no key has: was it copied whole?`);
+  return key;
+}
+
+function limitsOf(id: string, { contextWindow, maxOutputTokens }: NonNullable<ModelSources['settings']>) {
+  const known = knownModel(id);
+  return {
+    supports: known.supports,
+    contextWindow: contextWindow ?? known.contextWindow,
+    maxOutputTokens: maxOutputTokens ?? known.maxOutputTokens,
+  };
+}
+
+function checkUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== 'https:' && url?.protocol !== 'http:')
+    throw new ModelError('not-found', 'The base URL of the model is not an http or https address.');
+  return url;
+}
+
+/** Anthropic's own programs take the address without its version. */
+function versioned(url: URL, { wire }: Provider): string {
+  return wire === 'anthropic' && url.pathname === '/' ? new URL('/v1', url).href : url.href;
+}

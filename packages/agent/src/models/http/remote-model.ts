@@ -1,0 +1,116 @@
+import { asList, isObject, parseJson } from '../json.js';
+import type { Model, ModelEvent, ModelFeatures, ModelRequest } from '../model.js';
+import { ModelError } from '../model-error.js';
+import { Answer } from '../wire/answer.js';
+import { LocalAnswer } from '../wire/local-answer.js';
+import { explainStatus } from '../wire/reported-error.js';
+import { bodyText } from '../wire/turn-messages.js';
+import type { Endpoint, WireFormat } from '../wire/wire-format.js';
+import { defaultLimits, type HttpLimits, type HttpResponse, readText, sendRequest } from './http.js';
+import { defaultRetryPolicy, type RetryPolicy, withRetries } from './retry.js';
+import { readEvents } from './sse.js';
+
+export interface RemoteModelOptions extends Endpoint {
+  contextWindow: number;
+  /** Whether the server hands on what a local model writes, so that reasoning and calls may arrive as text. */
+  isRaw?: boolean;
+  proxy?: URL | undefined;
+  limits?: Partial<HttpLimits> | undefined;
+  retry?: Partial<RetryPolicy> | undefined;
+}
+
+/** A model behind HTTP: ask in one wire format, read the stream, retry what may be retried. */
+export class RemoteModel implements Model {
+  readonly id: string;
+  readonly provider: string;
+  readonly contextWindow: number;
+  readonly supports: ModelFeatures;
+  readonly #wire: WireFormat;
+  readonly #options: RemoteModelOptions;
+  readonly #url: URL;
+
+  constructor(wire: WireFormat, options: RemoteModelOptions) {
+    this.id = options.model;
+    this.provider = options.provider;
+    this.contextWindow = options.contextWindow;
+    this.supports = options.supports;
+    this.#wire = wire;
+    this.#options = options;
+    this.#url = join(options.baseUrl, wire.path(options));
+  }
+
+  stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    const body = bodyText(this.#wire.body(request, this.#options));
+    const policy = { ...defaultRetryPolicy, ...this.#options.retry };
+    return withRetries(() => this.#ask(request, body, signal), policy, signal);
+  }
+
+  async *#ask(request: ModelRequest, body: string, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    const response = await sendRequest({
+      url: this.#url,
+      headers: { 'user-agent': 'lathe', ...this.#wire.headers(this.#options), ...this.#options.headers },
+      body,
+      signal,
+      limits: { ...defaultLimits, ...this.#options.limits },
+      proxy: this.#options.proxy,
+    });
+    const answer = this.#options.isRaw ? new LocalAnswer(request, this.provider) : new Answer(request, this.provider);
+    try {
+      for await (const chunk of readChunks(response, this.#options)) {
+        if (chunk === 'done') answer.close();
+        else this.#wire.read(chunk, answer, this.#options);
+        yield* answer.takeDeltas();
+        if (answer.isTooLong) throw new ModelError('bad-response', 'The answer did not end: over 10 MB of text.');
+      }
+    } catch (error) {
+      // Once the server has said that the answer is over, only the usage can still be missing.
+      if (!answer.isComplete || signal.aborted || isReported(error)) throw error;
+    }
+    signal.throwIfAborted();
+    if (!answer.isComplete) throw new ModelError('network', 'The answer broke off before its end.');
+    yield* answer.finish();
+  }
+}
+
+/** A base URL may carry a query of its own, as gateways with an API version in it do. */
+function join(baseUrl: string, operation: string): URL {
+  const url = new URL(baseUrl);
+  const { pathname, searchParams } = new URL(operation, 'http://base');
+  url.pathname = url.pathname.replace(/\/+$/, '') + pathname;
+  for (const [name, value] of searchParams) url.searchParams.set(name, value);
+  return url;
+}
+
+function isReported(error: unknown): boolean {
+  return !(error instanceof ModelError) || (error.kind !== 'network' && error.kind !== 'timeout');
+}
+
+type Chunk = Parameters<WireFormat['read']>[0] | 'done';
+
+async function* readChunks({ status, headers, body }: HttpResponse, endpoint: Endpoint): AsyncGenerator<Chunk> {
+  if (status !== 200) throw explainStatus(status, headers, await readText(body, 64 * 1024), endpoint);
+  const type = (headers['content-type'] ?? '').toLowerCase();
+  if (type.includes('json')) return yield* readWholeJson(await readText(body, 32 * 1024 * 1024), endpoint);
+  if (type.includes('html')) throw explainStatus(status, headers, await readText(body, 64 * 1024), endpoint);
+  let count = 0;
+  for await (const { data } of readEvents(body)) {
+    count += 1;
+    if (data.trim() === '[DONE]') yield 'done';
+    else if (data !== '') yield* readData(data);
+  }
+  if (count === 0)
+    throw new ModelError('bad-response', `${endpoint.provider} sent an empty answer.`, { isTransient: true });
+}
+
+function* readData(data: string): Generator<Chunk> {
+  const value = parseJson(data);
+  if (value === undefined) throw new ModelError('network', 'A piece of the answer arrived damaged.');
+  if (isObject(value)) yield value;
+}
+
+/** A server that ignores our wish to stream: one object, or Google's list of them. */
+function* readWholeJson(text: string, endpoint: Endpoint): Generator<Chunk> {
+  const value = parseJson(text);
+  if (value === undefined) throw explainStatus(200, {}, text, endpoint);
+  for (const item of isObject(value) ? [value] : asList(value)) if (isObject(item)) yield item;
+}

@@ -1,0 +1,21 @@
+export { chooseModel } from './choose/choose-model.js';
+export { type FoundModel, findModels } from './choose/find-models.js';
+export { formatModelSetup, type ModelSetup } from './choose/model-setup.js';
+export type { ModelChoice, ModelSources } from './choose/model-sources.js';
+export { type Provider, providers } from './choose/providers.js';
+export { estimateMessageTokens, estimateRequestTokens, estimateTokens } from './estimate-tokens.js';
+export type {
+  FinishReason,
+  Message,
+  Model,
+  ModelEvent,
+  ModelFeatures,
+  ModelRequest,
+  ReceivedCall,
+  Usage,
+} from './model.js';
+export { ModelError, type ModelErrorKind } from './model-error.js';
+export { recordModel } from './replay/record-model.js';
+export { RecordingWriter } from './replay/recording.js';
+export { ReplayModel } from './replay/replay-model.js';
+export { ScriptedModel, type ScriptedTurn, type ScriptStep } from './replay/scripted.js';

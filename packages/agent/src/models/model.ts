@@ -1,0 +1,79 @@
+import type { FunctionCall, FunctionDeclaration, Part } from '@lathe/core';
+
+/**
+ * A language model, wherever it runs. Everything the agent knows about models is on this page: it hands over a request
+ * and reads one answer as a stream of events that ends with exactly one `finish`, or throws a `ModelError` (or the
+ * signal's reason after an abort).
+ */
+export interface Model {
+  /** The name the provider knows it by. */
+  readonly id: string;
+  /** Who serves it: `openai`, `ollama`, `scripted` … */
+  readonly provider: string;
+  /** Tokens that a request and its answer may have together. */
+  readonly contextWindow: number;
+  readonly supports: ModelFeatures;
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
+}
+
+export interface ModelFeatures {
+  images: boolean;
+  tools: boolean;
+  pdf: boolean;
+}
+
+export interface ModelRequest {
+  system: string;
+  /** Never changed by a model; keep its beginning stable and providers will cache it. */
+  history: readonly Message[];
+  tools: readonly FunctionDeclaration[];
+  maxOutputTokens?: number;
+  /** A JSON Schema that the text of the answer must satisfy. */
+  responseSchema?: unknown;
+}
+
+/**
+ * One step of a conversation. `functionCall` parts stand in `model` messages, each answered by one `functionResponse`
+ * part in the `tool` message that follows.
+ */
+export interface Message {
+  role: 'user' | 'model' | 'tool';
+  parts: Part[];
+  /** Provider of a `model` message; its reasoning and signatures are replayed only to the same one. */
+  provider?: string;
+}
+
+/**
+ * Text and reasoning arrive as they are written. Calls arrive only once the whole answer is known to be complete, so
+ * an answer that broke and was asked for again can never have run anything.
+ */
+export type ModelEvent =
+  | { type: 'text-delta'; text: string }
+  | { type: 'reasoning-delta'; text: string }
+  /** The answer broke or was refused; it is asked for again after `delayMs`, and all deltas so far are void. */
+  | { type: 'retry'; attempt: number; delayMs: number; reason: string }
+  /** A complete call: `id` is unique in the conversation, `args` is an object. */
+  | { type: 'call'; call: ReceivedCall }
+  /** A call that must not run; answer it with `problem` as its error. It stands in `finish.message` without arguments. */
+  | { type: 'broken-call'; id: string; name: string; problem: string }
+  /** `message` is to be appended to the history as it is. It has no parts when the model had nothing to say. */
+  | { type: 'finish'; reason: FinishReason; usage: Usage; message: Message };
+
+export type ReceivedCall = Required<FunctionCall>;
+
+/**
+ * `calls`: wants results · `length`: the output limit was reached · `filter`: refused by the model or a safety filter ·
+ * `other`: ended for a reason we do not know.
+ */
+export type FinishReason = 'stop' | 'calls' | 'length' | 'filter' | 'other';
+
+export interface Usage {
+  /** Tokens of the request, cached ones included. */
+  inputTokens: number;
+  /** Tokens of the answer, reasoning included. */
+  outputTokens: number;
+  cachedInputTokens: number;
+  reasoningTokens: number;
+  /** The provider sent no figures; these are our estimate. */
+  isEstimate?: boolean;
+}

@@ -1,0 +1,32 @@
+import type { Model, ModelEvent, ModelRequest } from '../model.js';
+import { ModelError } from '../model-error.js';
+import type { RecordingWriter } from './recording.js';
+
+/** The same model, with everything it answers also written down. An answer that was interrupted is not. */
+export function recordModel(model: Model, recording: RecordingWriter): Model {
+  const { id, provider, contextWindow, supports } = model;
+  return {
+    id,
+    provider,
+    contextWindow,
+    supports,
+    async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+      let problems: Record<string, string> = {};
+      try {
+        for await (const event of model.stream(request, signal)) {
+          if (event.type === 'retry') problems = {};
+          if (event.type === 'broken-call') problems[event.id] = event.problem;
+          if (event.type === 'finish') {
+            const { message, reason, usage } = event;
+            recording.write(model, request, { answer: { message, reason, usage, problems } });
+          }
+          yield event;
+        }
+      } catch (error) {
+        if (error instanceof ModelError && !signal.aborted)
+          recording.write(model, request, { error: { kind: error.kind, message: error.message } });
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,133 @@
+import type { Part } from '@lathe/core';
+import { estimateMessageTokens, estimateRequestTokens } from '../estimate-tokens.js';
+import type { FinishReason, Message, ModelEvent, ModelRequest, Usage } from '../model.js';
+import { CallAssembler, type CallFragment, type FinishedCall } from './call-assembler.js';
+
+/** Token counts as far as a chunk states them. */
+type ReportedUsage = { [K in Exclude<keyof Usage, 'isEstimate'>]?: number | undefined };
+
+/** Beyond this an answer is a machine repeating itself. */
+const maxTextCharacters = 10 * 1024 * 1024;
+
+/**
+ * An answer while it arrives. A wire format tells it what each chunk holds; deltas leave at once, calls only through
+ * `finish`, which is called when the stream has ended as it should.
+ */
+export class Answer {
+  readonly #request: ModelRequest;
+  readonly #provider: string;
+  readonly #calls: CallAssembler;
+  /** In order of arrival; a number stands for the call of that position. */
+  readonly #items: (Part | number)[] = [];
+  #deltas: ModelEvent[] = [];
+  #reason: FinishReason | undefined;
+  #usage: ReportedUsage = {};
+  #characters = 0;
+
+  constructor(request: ModelRequest, provider: string) {
+    this.#request = request;
+    this.#provider = provider;
+    this.#calls = new CallAssembler(request);
+  }
+
+  /** Whether the server said that the answer is over. */
+  get isComplete(): boolean {
+    return this.#reason !== undefined;
+  }
+
+  get reason(): FinishReason | undefined {
+    return this.#reason;
+  }
+
+  get isTooLong(): boolean {
+    return this.#characters > maxTextCharacters;
+  }
+
+  text(text: string, thoughtSignature?: string): void {
+    this.#write({ text, ...(thoughtSignature ? { thoughtSignature } : {}) });
+    if (text !== '') this.#deltas.push({ type: 'text-delta', text });
+  }
+
+  reasoning(text: string, thoughtSignature?: string): void {
+    this.#write({ text, thought: true, ...(thoughtSignature ? { thoughtSignature } : {}) });
+    if (text !== '') this.#deltas.push({ type: 'reasoning-delta', text });
+  }
+
+  call(fragment: CallFragment): void {
+    const position = this.#calls.add(fragment);
+    if (!this.#items.includes(position)) this.#items.push(position);
+  }
+
+  usage(usage: ReportedUsage): void {
+    for (const [key, value] of Object.entries(usage))
+      if (value !== undefined) Object.assign(this.#usage, { [key]: value });
+  }
+
+  /** The last reason wins, except that nothing overrides an answer cut off or refused. */
+  end(reason: FinishReason): void {
+    if (this.#reason !== 'length' && this.#reason !== 'filter') this.#reason = reason;
+  }
+
+  /** The server said goodbye; if it gave no reason, the answer ended for one we do not know. */
+  close(): void {
+    this.#reason ??= 'other';
+  }
+
+  takeDeltas(): ModelEvent[] {
+    const deltas = this.#deltas;
+    this.#deltas = [];
+    return deltas;
+  }
+
+  /** The calls and the one `finish` event. */
+  *finish(): Generator<ModelEvent> {
+    const calls = this.#calls.finish(this.#reason ?? 'other');
+    const parts: Part[] = [];
+    for (const item of this.#items) {
+      const part = typeof item === 'number' ? partOf(calls[item]) : item;
+      if (part) parts.push(part);
+    }
+    for (const { call, problem } of calls) {
+      if (problem === undefined) yield { type: 'call', call };
+      else yield { type: 'broken-call', id: call.id, name: call.name, problem };
+    }
+    const message: Message = { role: 'model', parts, provider: this.#provider };
+    yield { type: 'finish', reason: this.#finalReason(calls.length), usage: this.#finalUsage(message), message };
+  }
+
+  #write(part: Part): void {
+    if (part.text === '' && !part.thoughtSignature) return;
+    this.#characters += part.text?.length ?? 0;
+    const last = this.#items.at(-1);
+    // A signature closes its part: whatever follows is another one.
+    const continues = typeof last === 'object' && last.thought === part.thought && !last.thoughtSignature;
+    if (!continues) this.#items.push(part);
+    else if (last) Object.assign(last, part, { text: `${last.text ?? ''}${part.text ?? ''}` });
+  }
+
+  #finalReason(calls: number): FinishReason {
+    const reason = this.#reason ?? 'other';
+    if (reason === 'length' || reason === 'filter') return reason;
+    if (calls > 0) return 'calls';
+    return reason === 'calls' ? 'other' : reason;
+  }
+
+  #finalUsage(message: Message): Usage {
+    const { inputTokens, outputTokens, cachedInputTokens = 0, reasoningTokens = 0 } = this.#usage;
+    const isEstimate = inputTokens === undefined || outputTokens === undefined;
+    return {
+      inputTokens: inputTokens ?? estimateRequestTokens(this.#request),
+      outputTokens: outputTokens ?? estimateMessageTokens(message),
+      cachedInputTokens,
+      reasoningTokens,
+      ...(isEstimate ? { isEstimate } : {}),
+    };
+  }
+}
+
+function partOf(finished: FinishedCall | undefined): Part | undefined {
+  if (!finished) return undefined;
+  const { call, problem, thoughtSignature } = finished;
+  const functionCall = problem === undefined ? call : { ...call, args: {} };
+  return thoughtSignature ? { functionCall, thoughtSignature } : { functionCall };
+}

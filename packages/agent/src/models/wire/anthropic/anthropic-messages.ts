@@ -1,0 +1,120 @@
+import type { Part } from '@lathe/core';
+import type { ModelRequest } from '../../model.js';
+import {
+  callsOf,
+  isCall,
+  isFailure,
+  type PairedCall,
+  pairHistory,
+  responseMedia,
+  responseText,
+  type Turn,
+} from '../paired-history.js';
+import { messageCache } from '../turn-messages.js';
+import { canSee, type Endpoint, omitted, withSchemaInstruction } from '../wire-format.js';
+
+type Block = { type: string; [key: string]: unknown };
+type WireMessage = { role: 'user' | 'assistant'; content: Block[] };
+
+const turnMessages = messageCache<WireMessage>();
+
+/** Reasoning the provider encrypted is kept as a signature with this mark. */
+export const redactedMark = 'redacted:';
+
+/** Cached from here on back: declarations and instructions, then everything up to the newest message. */
+const cached = { cache_control: { type: 'ephemeral' } };
+
+export function anthropicBody(request: ModelRequest, endpoint: Endpoint): object {
+  const { tools, maxOutputTokens = endpoint.maxOutputTokens ?? 8_192 } = request;
+  const system = withSchemaInstruction(request);
+  return {
+    model: endpoint.model,
+    max_tokens: maxOutputTokens,
+    ...(system === '' ? {} : { system: [{ type: 'text', text: system, ...cached }] }),
+    messages: messagesOf(request, endpoint),
+    ...(tools.length > 0
+      ? {
+          tools: tools.map(({ name, description, parametersJsonSchema }) => ({
+            name,
+            description,
+            input_schema: parametersJsonSchema ?? { type: 'object', properties: {} },
+          })),
+        }
+      : {}),
+    stream: true,
+  };
+}
+
+function messagesOf({ history }: ModelRequest, endpoint: Endpoint): WireMessage[] {
+  const messages: WireMessage[] = [];
+  for (const turn of pairHistory(history))
+    for (const message of turnMessages(turn, { endpoint }, () => messagesOfTurn(turn, endpoint))) {
+      const last = messages.at(-1);
+      // What stands for a turn is kept for the next request, so joined messages are new ones.
+      if (last?.role === message.role) messages.splice(-1, 1, joined(last, message.content));
+      else messages.push(message);
+    }
+  return withCacheMarks(messages);
+}
+
+function messagesOfTurn(turn: Turn, endpoint: Endpoint): WireMessage[] {
+  const own: WireMessage =
+    turn.role === 'user'
+      ? { role: 'user', content: turn.parts.map((part) => blockOf(part, endpoint)) }
+      : { role: 'assistant', content: assistantBlocks(turn, endpoint) };
+  const results: WireMessage = { role: 'user', content: callsOf(turn).map((call) => resultBlock(call, endpoint)) };
+  return [own, results].filter(({ content }) => content.length > 0);
+}
+
+function joined({ role, content }: WireMessage, more: Block[]): WireMessage {
+  return { role, content: [...content, ...more] };
+}
+
+/** The message before the newest was the newest last time, so its prefix is in the cache already. */
+function withCacheMarks(messages: WireMessage[]): WireMessage[] {
+  const newest = new Set(messages.filter(({ role }) => role === 'user').slice(-2));
+  return messages.map((message) => {
+    const last = newest.has(message) ? message.content.at(-1) : undefined;
+    return last ? { ...message, content: [...message.content.slice(0, -1), { ...last, ...cached }] } : message;
+  });
+}
+
+function assistantBlocks(turn: Extract<Turn, { role: 'model' }>, endpoint: Endpoint): Block[] {
+  return turn.items.flatMap((item): Block[] => {
+    if (isCall(item)) return [{ type: 'tool_use', id: safeId(item.id), name: item.name, input: item.args }];
+    if (item.thought) return turn.provider === endpoint.provider ? thinkingBlock(item) : [];
+    // Text of nothing but spaces is refused.
+    return item.text?.trim() ? [{ type: 'text', text: item.text }] : [];
+  });
+}
+
+function thinkingBlock({ text = '', thoughtSignature = '' }: Part): Block[] {
+  if (thoughtSignature === '') return [];
+  if (thoughtSignature.startsWith(redactedMark))
+    return [{ type: 'redacted_thinking', data: thoughtSignature.slice(redactedMark.length) }];
+  return [{ type: 'thinking', thinking: text, signature: thoughtSignature }];
+}
+
+function resultBlock({ id, response }: PairedCall, endpoint: Endpoint): Block {
+  const media = responseMedia(response).map((part) => blockOf(part, endpoint));
+  const text = responseText(response);
+  return {
+    type: 'tool_result',
+    tool_use_id: safeId(id),
+    content: media.length === 0 ? text : [...(text.trim() ? [{ type: 'text', text }] : []), ...media],
+    ...(isFailure(response) ? { is_error: true } : {}),
+  };
+}
+
+function blockOf(part: Part, { supports }: Endpoint): Block {
+  if (part.text !== undefined) return { type: 'text', text: part.text };
+  const { mimeType = '', data } = part.inlineData ?? {};
+  if (data === undefined || !canSee(mimeType, supports)) return { type: 'text', text: omitted(part) };
+  const source = { type: 'base64', media_type: mimeType, data };
+  return { type: mimeType.startsWith('image/') ? 'image' : 'document', source };
+}
+
+/** Ids of other providers may hold characters that are refused here. */
+function safeId(id: string): string {
+  return /^[A-Za-z0-9_-]{1,64}$/.test(id) ? id : `x${Buffer.from(id).toString('hex').slice(-60)}`;
+}

@@ -1,0 +1,173 @@
+import { boundsProblem, parseArguments } from '@lathe/core/host';
+import { isObject } from '../json.js';
+import type { FinishReason, ModelRequest, ReceivedCall } from '../model.js';
+
+/** What one chunk says about a call. Servers leave out, repeat and reorder any of it. */
+export interface CallFragment {
+  index?: number | undefined;
+  id?: string | undefined;
+  name?: string | undefined;
+  /** The next piece of the arguments, or the whole of them as an object. */
+  args?: string | object | undefined;
+  thoughtSignature?: string | undefined;
+  /** Nothing of this call comes in another chunk. */
+  isWhole?: boolean;
+}
+
+export interface FinishedCall {
+  call: ReceivedCall;
+  /** Why it must not run. */
+  problem?: string;
+  thoughtSignature?: string | undefined;
+}
+
+interface OpenCall {
+  index: number | undefined;
+  id: string;
+  names: string[];
+  text: string[];
+  size: number;
+  whole?: object;
+  thoughtSignature?: string | undefined;
+}
+
+/** More than any tool takes, and little enough to parse without a pause. */
+const maxArgumentCharacters = 4 * 1024 * 1024;
+const maxCalls = 1_000;
+
+/** Puts calls together from the fragments of a stream: assembled for certain, or rejected with a reason. */
+export class CallAssembler {
+  readonly #request: ModelRequest;
+  readonly #calls: OpenCall[] = [];
+
+  constructor(request: ModelRequest) {
+    this.#request = request;
+  }
+
+  /** The position of the call that the fragment belongs to. */
+  add(fragment: CallFragment): number {
+    const call = this.#find(fragment) ?? this.#open(fragment);
+    if (fragment.id) call.id = fragment.id;
+    if (fragment.name) call.names.push(fragment.name);
+    if (fragment.thoughtSignature) call.thoughtSignature = fragment.thoughtSignature;
+    if (typeof fragment.args === 'object') call.whole = fragment.args;
+    else if (fragment.args) appendText(call, fragment.args);
+    return this.#calls.indexOf(call);
+  }
+
+  finish(reason: FinishReason): FinishedCall[] {
+    const declared = new Set(this.#request.tools.map(({ name }) => name));
+    const ids = new UniqueIds(this.#request);
+    const lastIndex = this.#calls.length - 1;
+    return this.#calls.map((open, position) => {
+      const isCut = reason === 'length' && position === lastIndex;
+      const { name, problem: nameProblem } = resolveName(open.names, declared);
+      const { args, problem: argsProblem } = isCut ? { args: {}, problem: cutOff } : readArguments(open);
+      const problem = reason === 'filter' ? filtered : (nameProblem ?? argsProblem);
+      const call = { id: ids.take(open.id), name, args };
+      return {
+        call,
+        thoughtSignature: open.thoughtSignature,
+        ...(problem === undefined ? {} : { problem }),
+      };
+    });
+  }
+
+  #find(fragment: CallFragment): OpenCall | undefined {
+    const { index, id, name, isWhole } = fragment;
+    if (this.#calls.length >= maxCalls) return this.#calls.at(-1);
+    if (isWhole) return undefined;
+    if (index !== undefined) return this.#findByIndex(index, id);
+    if (!id) return name ? undefined : this.#calls.at(-1);
+    const known = this.#calls.findLast((call) => call.id === id);
+    return known && beginsAnother(fragment, known) ? undefined : known;
+  }
+
+  /** Some servers number all their calls 0; another id under the same number is another call. */
+  #findByIndex(index: number, id: string | undefined): OpenCall | undefined {
+    const known = this.#calls.findLast((call) => call.index === index);
+    const isOther = known && id && known.id && known.id !== id;
+    return isOther ? this.#calls.find((call) => call.id === id) : known;
+  }
+
+  #open({ index, id = '' }: CallFragment): OpenCall {
+    const call: OpenCall = { index, id, names: [], text: [], size: 0 };
+    this.#calls.push(call);
+    return call;
+  }
+}
+
+/** A second call under a used id begins with a name and a brace after the first has closed its own. */
+function beginsAnother({ name, args }: CallFragment, known: OpenCall): boolean {
+  const isClosed = known.text.at(-1)?.endsWith('}') ?? false;
+  return isClosed && Boolean(name) && typeof args === 'string' && args.startsWith('{');
+}
+
+const cutOff = 'The call was cut off by the output limit. Nothing was run. Send it again in smaller pieces.';
+const filtered = 'The answer was stopped by a filter. Nothing was run.';
+
+function appendText(call: OpenCall, text: string): void {
+  call.size += text.length;
+  if (call.size > maxArgumentCharacters) return;
+  // Some servers repeat the whole call in a last chunk.
+  if (text.length * 2 === call.size && text.startsWith('{') && call.text.join('') === text) return;
+  call.text.push(text);
+}
+
+function readArguments(open: OpenCall): { args: Record<string, unknown>; problem?: string } {
+  if (open.whole) return checkArguments(open.whole);
+  if (open.size > maxArgumentCharacters)
+    return { args: {}, problem: `The arguments are too long (${open.size} characters). Nothing was run.` };
+  const text = open.text.join('');
+  if (text.trim() === '') return { args: {} };
+  const parsed = parseArguments(text);
+  if (!parsed.ok) return { args: {}, problem: `${parsed.problem} Nothing was run.` };
+  return checkArguments(parsed.value);
+}
+
+function checkArguments(value: unknown): { args: Record<string, unknown>; problem?: string } {
+  const bounds = boundsProblem(value);
+  if (bounds !== null)
+    return { args: {}, problem: `The arguments cannot be used: the value ${bounds}. Nothing was run.` };
+  if (!isObject(value)) return { args: {}, problem: 'The arguments are not a JSON object. Nothing was run.' };
+  return { args: { ...value } };
+}
+
+/**
+ * A name may come whole, come again with every chunk, or come in pieces. What is declared decides; nothing that is not
+ * certain is run.
+ */
+function resolveName(names: string[], declared: ReadonlySet<string | undefined>): { name: string; problem?: string } {
+  const joined = names.join('');
+  const [first = ''] = names;
+  if (names.length > 1 && names.every((name) => name === first)) return { name: first };
+  if (names.length === 1 || declared.has(joined)) return { name: joined };
+  if (joined === '') return { name: 'unnamed_call', problem: 'The call has no name. Nothing was run.' };
+  return {
+    name: joined.slice(0, 64),
+    problem: `The name of the tool arrived in pieces that fit no tool: ${joined.slice(0, 200)}`,
+  };
+}
+
+/** Ids as the model gave them where they are unique in the whole conversation, and new ones where not. */
+class UniqueIds {
+  readonly #taken = new Set<string>();
+  #next = 1;
+
+  constructor({ history }: ModelRequest) {
+    for (const { parts } of history) {
+      for (const { functionCall } of parts) {
+        if (!functionCall) continue;
+        this.#next += 1;
+        if (functionCall.id) this.#taken.add(functionCall.id);
+      }
+    }
+  }
+
+  take(wanted: string): string {
+    let id = wanted.slice(0, 200);
+    while (id === '' || this.#taken.has(id)) id = `call_${this.#next++}`;
+    this.#taken.add(id);
+    return id;
+  }
+}

@@ -1,0 +1,66 @@
+import { asCount, asList, asObject, asString, isObject, type JsonObject } from '../../json.js';
+import type { FinishReason } from '../../model.js';
+import type { Answer } from '../answer.js';
+import { reportedError } from '../reported-error.js';
+import type { WireFormat } from '../wire-format.js';
+import { geminiBody } from './gemini-messages.js';
+
+/** `streamGenerateContent` of Google's Gemini API. */
+export const gemini: WireFormat = {
+  path: ({ model }) => `/models/${encodeURIComponent(model)}:streamGenerateContent?alt=sse`,
+  headers: ({ apiKey }) => (apiKey ? { 'x-goog-api-key': apiKey } : {}),
+  body: geminiBody,
+  read(chunk, answer, endpoint) {
+    if (chunk['error']) throw reportedError(chunk['error'], endpoint);
+    readUsage(chunk['usageMetadata'], answer);
+    if (asObject(chunk['promptFeedback'])['blockReason']) answer.end('filter');
+    const candidate = asObject(asList(chunk['candidates'])[0]);
+    for (const part of asList(asObject(candidate['content'])['parts'])) readPart(asObject(part), answer);
+    const reason = asString(candidate['finishReason']);
+    if (reason !== '') answer.end(finishReasons[reason] ?? 'other');
+  },
+};
+
+const finishReasons: Record<string, FinishReason> = {
+  STOP: 'stop',
+  MAX_TOKENS: 'length',
+  SAFETY: 'filter',
+  RECITATION: 'filter',
+  LANGUAGE: 'filter',
+  BLOCKLIST: 'filter',
+  PROHIBITED_CONTENT: 'filter',
+  SPII: 'filter',
+  IMAGE_SAFETY: 'filter',
+};
+
+function readPart(part: JsonObject, answer: Answer): void {
+  const signature = asString(part['thoughtSignature']);
+  const call = part['functionCall'];
+  if (isObject(call)) {
+    // A call is always whole here, and one without arguments has no `args` at all.
+    const args = call['args'] ?? {};
+    answer.call({
+      id: asString(call['id']),
+      name: asString(call['name']),
+      args: typeof args === 'object' && args !== null ? args : JSON.stringify(args),
+      thoughtSignature: signature,
+      isWhole: true,
+    });
+    return;
+  }
+  const text = asString(part['text']);
+  if (part['thought'] === true) answer.reasoning(text, signature);
+  else answer.text(text, signature);
+}
+
+function readUsage(value: unknown, answer: Answer): void {
+  if (!isObject(value)) return;
+  const written = asCount(value['candidatesTokenCount']);
+  const thoughts = asCount(value['thoughtsTokenCount']);
+  answer.usage({
+    inputTokens: asCount(value['promptTokenCount']),
+    outputTokens: written === undefined && thoughts === undefined ? undefined : (written ?? 0) + (thoughts ?? 0),
+    cachedInputTokens: asCount(value['cachedContentTokenCount']),
+    reasoningTokens: thoughts,
+  });
+}

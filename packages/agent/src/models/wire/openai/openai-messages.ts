@@ -1,0 +1,146 @@
+import type { Part } from '@lathe/core';
+import { isObject, parseJson } from '../../json.js';
+import type { ModelRequest } from '../../model.js';
+import {
+  callsOf,
+  isCall,
+  type PairedCall,
+  pairHistory,
+  responseMedia,
+  responseText,
+  type Turn,
+} from '../paired-history.js';
+import { assistantText, resultText, withTextTools } from '../text-tools.js';
+import { messageCache } from '../turn-messages.js';
+import { canSee, type Endpoint, omitted } from '../wire-format.js';
+
+const turnMessages = messageCache();
+
+export function openaiBody(request: ModelRequest, endpoint: Endpoint): object {
+  const { tools, responseSchema, maxOutputTokens = endpoint.maxOutputTokens } = request;
+  return {
+    model: endpoint.model,
+    messages: messagesOf(request, endpoint),
+    ...(tools.length > 0 && endpoint.supports.tools ? { tools: tools.map(toolOf) } : {}),
+    stream: true,
+    stream_options: { include_usage: true },
+    // OpenAI's reasoning models refuse the old name, most other servers do not know the new one.
+    ...(maxOutputTokens === undefined
+      ? {}
+      : { [isOpenai(endpoint) ? 'max_completion_tokens' : 'max_tokens']: maxOutputTokens }),
+    ...(responseSchema === undefined
+      ? {}
+      : { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: responseSchema } } }),
+  };
+}
+
+function isOpenai({ baseUrl }: Endpoint): boolean {
+  return baseUrl.startsWith('https://api.openai.com/');
+}
+
+function toolOf({ name, description, parametersJsonSchema }: ModelRequest['tools'][number]): object {
+  const parameters = parametersJsonSchema ?? { type: 'object', properties: {} };
+  return { type: 'function', function: { name, description, parameters } };
+}
+
+function messagesOf(request: ModelRequest, endpoint: Endpoint): object[] {
+  const turns = pairHistory(request.history);
+  const lastUser = turns.findLastIndex(({ role }) => role === 'user');
+  const isText = request.tools.length > 0 && !endpoint.supports.tools;
+  const system = isText ? withTextTools(request) : request.system;
+  const variantOf = (index: number): Variant => {
+    if (isText) return 'text';
+    return index > lastUser ? 'current' : 'past';
+  };
+  const messages: object[] = system === '' ? [] : [{ role: 'system', content: system }];
+  for (const [index, turn] of turns.entries()) {
+    const variant = variantOf(index);
+    messages.push(...turnMessages(turn, { endpoint, variant }, () => messagesOfTurn(turn, endpoint, variant)));
+  }
+  return messages;
+}
+
+/** How the model's part of a turn is written: calls as text, or with the reasoning that belongs to the current prompt. */
+type Variant = 'text' | 'current' | 'past';
+
+function messagesOfTurn(turn: Turn, endpoint: Endpoint, variant: Variant): object[] {
+  if (turn.role === 'user') return [{ role: 'user', content: contentOf(turn.parts, endpoint) }];
+  if (variant === 'text') return textMessages(turn, endpoint);
+  return [assistantMessage(turn, endpoint, variant === 'current'), ...resultMessages(callsOf(turn), endpoint)];
+}
+
+function textMessages(turn: ModelTurn, endpoint: Endpoint): object[] {
+  const parts = callsOf(turn).flatMap((call) => [{ text: resultText(call) }, ...responseMedia(call.response)]);
+  const answers = parts.length > 0 ? [{ role: 'user', content: contentOf(parts, endpoint) }] : [];
+  return [{ role: 'assistant', content: assistantText(turn) }, ...answers];
+}
+
+/** Plain text where there is nothing else: many local servers understand no list. */
+function contentOf(parts: Part[], endpoint: Endpoint): unknown {
+  const items = parts.map((part) => contentItem(part, endpoint));
+  if (items.every((item) => item.type === 'text')) return items.map(({ text }) => text).join('\n');
+  return items;
+}
+
+type ContentItem = { type: 'text'; text: string } | { type: 'image_url' | 'file'; [key: string]: unknown };
+
+function contentItem(part: Part, { supports }: Endpoint): ContentItem {
+  if (part.text !== undefined) return { type: 'text', text: part.text };
+  const { mimeType = '', data, displayName } = part.inlineData ?? {};
+  if (data === undefined || !canSee(mimeType, supports)) return { type: 'text', text: omitted(part) };
+  const url = `data:${mimeType};base64,${data}`;
+  if (mimeType.startsWith('image/')) return { type: 'image_url', image_url: { url } };
+  return { type: 'file', file: { filename: displayName ?? 'document.pdf', file_data: url } };
+}
+
+type ModelTurn = Extract<Turn, { role: 'model' }>;
+
+function assistantMessage({ items, provider }: ModelTurn, endpoint: Endpoint, isCurrent: boolean): object {
+  const text = items.map((item) => (isCall(item) || item.thought ? '' : (item.text ?? ''))).join('');
+  const calls = items.filter(isCall);
+  const isOwn = provider === endpoint.provider;
+  return {
+    role: 'assistant',
+    content: text === '' && calls.length > 0 ? null : text,
+    ...(isOwn && isCurrent ? reasoningOf(items, endpoint) : {}),
+    ...(calls.length > 0 ? { tool_calls: calls.map((call) => callOf(call, isOwn)) } : {}),
+  };
+}
+
+/** Some models go on thinking after a result only if they get back what they thought before it. */
+function reasoningOf(items: (Part | PairedCall)[], { provider }: Endpoint): object {
+  const thoughts = items.filter((item): item is Part => !isCall(item) && item.thought === true);
+  if (thoughts.length === 0) return {};
+  if (provider === 'deepseek') return { reasoning_content: thoughts.map(({ text }) => text ?? '').join('') };
+  return provider === 'openrouter' ? { reasoning_details: thoughts.flatMap(detailOf) } : {};
+}
+
+function detailOf({ text, thoughtSignature }: Part): object[] {
+  const detail = parseJson(thoughtSignature ?? '');
+  if (!isObject(detail)) return text ? [{ type: 'reasoning.text', text }] : [];
+  return [detail['type'] === 'reasoning.text' ? { ...detail, text } : detail];
+}
+
+function callOf({ id, name, args, thoughtSignature }: PairedCall, isOwn: boolean): object {
+  return {
+    id,
+    type: 'function',
+    function: { name, arguments: JSON.stringify(args) },
+    ...(isOwn && thoughtSignature ? { extra_content: { google: { thought_signature: thoughtSignature } } } : {}),
+  };
+}
+
+/** A result is text here; pictures follow in the name of the user. */
+function resultMessages(calls: PairedCall[], endpoint: Endpoint): object[] {
+  const messages: object[] = calls.map(({ id, response }) => ({
+    role: 'tool',
+    tool_call_id: id,
+    content: responseText(response),
+  }));
+  const media = calls.flatMap(({ name, response }) => {
+    const parts = responseMedia(response);
+    return parts.length > 0 ? [{ text: `From ${name}:` }, ...parts] : [];
+  });
+  if (media.length > 0) messages.push({ role: 'user', content: contentOf(media, endpoint) });
+  return messages;
+}

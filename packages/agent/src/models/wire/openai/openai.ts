@@ -1,0 +1,94 @@
+import { asCount, asList, asObject, asString, isObject, type JsonObject } from '../../json.js';
+import type { FinishReason } from '../../model.js';
+import type { Answer } from '../answer.js';
+import { reportedError } from '../reported-error.js';
+import type { WireFormat } from '../wire-format.js';
+import { openaiBody } from './openai-messages.js';
+
+/**
+ * Chat Completions as OpenAI defined them and as everybody else serves them: DashScope, DeepSeek, OpenRouter, vLLM,
+ * Ollama, LM Studio, llama.cpp.
+ */
+export const openai: WireFormat = {
+  path: () => '/chat/completions',
+  headers: ({ apiKey }) => (apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
+  body: openaiBody,
+  read(chunk, answer, endpoint) {
+    const [first] = asList(chunk['choices']);
+    const choice = asObject(first);
+    const error = chunk['error'] ?? choice['error'];
+    if (error) throw reportedError(error, endpoint);
+    readUsage(chunk['usage'] ?? choice['usage'], answer);
+    // A server that does not stream sends `message` in the place of `delta`.
+    readDelta(asObject(choice['delta'] ?? choice['message']), answer);
+    const reason = asString(choice['finish_reason']);
+    if (reason !== '') answer.end(finishReasons[reason] ?? 'other');
+  },
+};
+
+const finishReasons: Record<string, FinishReason> = {
+  stop: 'stop',
+  eos: 'stop',
+  end_turn: 'stop',
+  tool_calls: 'calls',
+  function_call: 'calls',
+  length: 'length',
+  max_tokens: 'length',
+  content_filter: 'filter',
+};
+
+function readDelta(delta: JsonObject, answer: Answer): void {
+  const details = asList(delta['reasoning_details']);
+  answer.reasoning(asString(delta['reasoning_content']) || asString(delta['reasoning']) || textOfDetails(details));
+  for (const detail of details) signReasoning(asObject(detail), answer);
+  readContent(delta['content'], answer);
+  if (asString(delta['refusal']) !== '') {
+    answer.text(asString(delta['refusal']));
+    answer.end('filter');
+  }
+  for (const call of asList(delta['tool_calls'])) readCall(asObject(call), answer);
+  if (isObject(delta['function_call'])) readCall({ index: 0, function: delta['function_call'] }, answer);
+}
+
+function readContent(content: unknown, answer: Answer): void {
+  if (typeof content === 'string') return answer.text(content);
+  for (const item of asList(content)) {
+    const { type, text, thinking } = asObject(item);
+    if (type === 'text') answer.text(asString(text));
+    // Mistral's reasoning is a list inside the list.
+    if (type === 'thinking') for (const inner of asList(thinking)) answer.reasoning(asString(asObject(inner)['text']));
+  }
+}
+
+function textOfDetails(details: unknown[]): string {
+  return details.map((detail) => asString(asObject(detail)['text']) || asString(asObject(detail)['summary'])).join('');
+}
+
+/** OpenRouter wants signed or encrypted reasoning back as it came; its text is kept in the part anyway. */
+function signReasoning(detail: JsonObject, answer: Answer): void {
+  const isSigned = detail['signature'] || detail['data'];
+  if (isSigned) answer.reasoning('', JSON.stringify({ ...detail, text: undefined }));
+}
+
+function readCall(call: JsonObject, answer: Answer): void {
+  const { name, arguments: args } = asObject(call['function']);
+  answer.call({
+    index: asCount(call['index']),
+    id: asString(call['id']),
+    name: asString(name),
+    args: typeof args === 'string' || (typeof args === 'object' && args !== null) ? args : undefined,
+    // Gemini behind this format keeps its signature here.
+    thoughtSignature: asString(asObject(asObject(call['extra_content'])['google'])['thought_signature']),
+  });
+}
+
+function readUsage(value: unknown, answer: Answer): void {
+  if (!isObject(value)) return;
+  answer.usage({
+    inputTokens: asCount(value['prompt_tokens']),
+    outputTokens: asCount(value['completion_tokens']),
+    cachedInputTokens:
+      asCount(asObject(value['prompt_tokens_details'])['cached_tokens']) ?? asCount(value['prompt_cache_hit_tokens']),
+    reasoningTokens: asCount(asObject(value['completion_tokens_details'])['reasoning_tokens']),
+  });
+}

@@ -1,0 +1,193 @@
+import { join } from 'node:path';
+import { type Approver, type Hooks, type Lathe, type PromptHooks, ToolError, type ToolRegistry } from '@lathe/core';
+import { ContextFiles } from './context/context-files.js';
+import { basicInstructions, systemPrompt } from './context/system-prompt.js';
+import type { AgentLathe } from './create-agent-lathe.js';
+import { Agent } from './loop/agent.js';
+import { priceOf, sessionBudgets, smallerBudgets, taskBudgets } from './loop/agent-budgets.js';
+import type { ContextSource, ContextText } from './loop/agent-options.js';
+import type { Budgets } from './loop/budget.js';
+import { ToolShelf } from './loop/tool-shelf.js';
+import type { Message, Model } from './models/model.js';
+import { ModelError } from './models/model-error.js';
+import { reportInstructions, type SubagentDefinition } from './subagents/subagent-definition.js';
+import { subagentTools } from './subagents/subagent-tools.js';
+import { type ParentAgent, parentAgent } from './subagents/subagents.js';
+
+export interface OpenAgentOptions {
+  model: Model;
+  /** Writes summaries; the model itself when left out. */
+  sideModel?: Model;
+  /** Answers this agent's confirmations, instead of the one the library was set up with. */
+  approver?: Approver;
+  /** An earlier conversation to go on with. */
+  history?: readonly Message[];
+  /** Besides those of the settings; the smaller one counts. */
+  budgets?: Budgets;
+  /** Instead of our own instructions. */
+  instructions?: string;
+}
+
+/** An agent that works with the tools, the policy and the settings of `lathe`. */
+export function openAgent(lathe: AgentLathe, options: OpenAgentOptions): Agent {
+  const { hooks, settings } = lathe;
+  return open(lathe, {
+    ...options,
+    approver: options.approver ?? lathe.approver,
+    budgets: smallerBudgets(sessionBudgets(settings), options.budgets ?? {}),
+    depth: 0,
+    registry: lathe.registry,
+    context: withSessionStart(openContextFiles(lathe), hooks),
+    remark: 'Look around, then present your plan with exit_plan_mode.',
+    ...(hooks && { hooks }),
+  });
+}
+
+interface Place extends OpenAgentOptions {
+  approver: Approver;
+  budgets: Budgets;
+  /** 0 for the agent that talks with the person. */
+  depth: number;
+  registry: ToolRegistry;
+  context: ContextSource;
+  /** What to do in plan mode. */
+  remark: string;
+  hooks?: PromptHooks;
+}
+
+function open(lathe: AgentLathe, place: Place): Agent {
+  const { workspace, settings, hooks: allHooks } = lathe;
+  const { model, sideModel, history, approver, registry, budgets, context, hooks } = place;
+  const price = priceOf(settings, model);
+  const parent: ParentAgent = {
+    depth: place.depth,
+    open: (definition, signal) => openSubagent(lathe, place, agent, definition, signal),
+  };
+  const agent: Agent = new Agent({
+    model,
+    ...(sideModel && { sideModel }),
+    system: systemPrompt(
+      { cwd: workspace.root, platform: process.platform, date: new Date().toISOString().slice(0, 10) },
+      place.instructions,
+    ),
+    tools: new ToolShelf(registry),
+    runner: lathe.openScheduler({
+      registry,
+      approver: allHooks ? announcing(approver, allHooks) : approver,
+      prepareCall: (call) => parentAgent.set(call, parent),
+    }),
+    ...(history && { history }),
+    budgets,
+    ...(price && { price }),
+    ...(settings.model.maxOutputTokens !== undefined && { maxOutputTokens: settings.model.maxOutputTokens }),
+    ...(hooks && { hooks }),
+    context,
+    remarks: () =>
+      lathe.policy.mode === 'plan' ? `[Plan mode: only calls that change nothing run. ${place.remark}]` : '',
+    skipLoopDetection: settings.model.skipLoopDetection,
+  });
+  return agent;
+}
+
+/** An agent for a task of `parent`: its own history, and no right that the parent does not have. */
+async function openSubagent(
+  lathe: AgentLathe,
+  place: Place,
+  parent: Agent,
+  definition: SubagentDefinition,
+  signal: AbortSignal,
+): Promise<Agent> {
+  const { settings, hooks } = lathe;
+  const { name, instructions = basicInstructions } = definition;
+  const depth = place.depth + 1;
+  const named = definition.model;
+  const model = named === undefined ? parent.model : await lathe.sideModels.use(() => namedModel(lathe, named, signal));
+  return open(lathe, {
+    model,
+    ...(place.sideModel && { sideModel: place.sideModel }),
+    instructions: `${instructions}\n\n${reportInstructions}`,
+    approver: onBehalfOf(name, place.approver),
+    budgets: smallerBudgets(taskBudgets(settings), parent.budgetLeft),
+    depth,
+    registry: subagentTools(place.registry, definition, {
+      mayDelegate: depth < settings.agents.maxDepth,
+      own: lathe.openOwnTools(),
+    }),
+    context: openContextFiles(lathe),
+    remark: 'Report what you find.',
+    ...(hooks && { hooks: subagentHooks(hooks) }),
+  });
+}
+
+async function namedModel({ settings, loaded }: Lathe, name: string, signal: AbortSignal): Promise<Model> {
+  try {
+    const { chooseModel } = await import('./models/choose/choose-model.js');
+    const choice = await chooseModel({ name, settings: settings.model, env: loaded.env }, signal);
+    if (choice.status === 'chosen') return choice.model;
+    throw new ToolError('execution_failed', `The model ${name} of this subagent is not there: ${choice.setup.problem}`);
+  } catch (cause) {
+    if (!(cause instanceof ModelError)) throw cause;
+    const message = `The model ${name} of this subagent cannot be used: ${cause.message}`;
+    throw new ToolError('execution_failed', message, { cause });
+  }
+}
+
+/** The person is asked as ever, and told who asks. */
+function onBehalfOf(name: string, approver: Approver): Approver {
+  return {
+    decide(request, signal) {
+      const warnings = [`The subagent ${name} asks.`, ...(request.confirmation.warnings ?? [])];
+      return approver.decide({ ...request, confirmation: { ...request.confirmation, warnings } }, signal);
+    },
+  };
+}
+
+function subagentHooks(hooks: Hooks): PromptHooks {
+  return {
+    // The prompt is the model's, not the person's.
+    promptSubmit: async () => ({ notices: [] }),
+    stop: (state, signal) => hooks.subagentStop(state, signal),
+    preCompact: (trigger, signal) => hooks.preCompact(trigger, signal),
+  };
+}
+
+/** The context files of the person and the project, as an agent reads them. */
+export function openContextFiles({ workspace, settings, home, userHome, loaded }: Lathe): ContextSource {
+  return new ContextFiles({
+    names: settings.context.fileName,
+    workspace,
+    personalFolders: [home.path, join(userHome, '.qwen')],
+    userHome,
+    isTrusted: loaded.isTrusted,
+  });
+}
+
+/** What SessionStart hooks say comes before the files. */
+function withSessionStart(files: ContextSource, hooks: Hooks | undefined): ContextSource {
+  if (!hooks) return files;
+  return {
+    get loaded() {
+      return files.loaded;
+    },
+    changed: () => files.changed(),
+    touched: (args) => files.touched(args),
+    async opening(): Promise<ContextText> {
+      const { context, notices } = await hooks.sessionStart('startup', new AbortController().signal);
+      const loaded = await files.opening();
+      return {
+        text: [context, loaded.text].filter(Boolean).join('\n'),
+        notices: [...notices.map((message) => ({ level: 'warning' as const, message })), ...loaded.notices],
+      };
+    },
+  };
+}
+
+/** Tells Notification hooks that a person is waited for. */
+function announcing(approver: Approver, hooks: Hooks): Approver {
+  return {
+    decide(request, signal) {
+      hooks.notification(`Lathe needs your permission to use ${request.displayName}`, signal).catch(() => undefined);
+      return approver.decide(request, signal);
+    },
+  };
+}

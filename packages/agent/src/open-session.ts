@@ -1,0 +1,166 @@
+import { type Lathe, type PartListUnion, secretsOf, textOf, toParts } from '@lathe/core';
+import type { AgentLathe } from './create-agent-lathe.js';
+import type { Agent } from './loop/agent.js';
+import type { AgentEvent } from './loop/agent-event.js';
+import type { Message, Model } from './models/model.js';
+import { type OpenAgentOptions, openAgent } from './open-agent.js';
+import { type ResumedSession, SessionStore } from './session/session-store.js';
+import { StepRecorder } from './session/step-recorder.js';
+import type { Transcript } from './session/transcript.js';
+
+export interface OpenSessionOptions extends Omit<OpenAgentOptions, 'history'> {
+  /** Go on with the session used last here, or with the one of this id. */
+  resume?: 'latest' | { id: string };
+}
+
+const maxTitle = 200;
+
+/** An agent whose conversation is written down as it happens, new or gone on with. */
+export async function openSession(lathe: AgentLathe, options: OpenSessionOptions): Promise<Session> {
+  const { resume, ...rest } = options;
+  const store = await SessionStore.open(lathe.home, lathe.workspace.root);
+  const resumed = await findSession(store, resume);
+  const agent = openAgent(lathe, { ...rest, ...(resumed && { history: resumed.messages }) });
+  const problems: string[] = [];
+  const transcriptOptions = {
+    model: options.model.id,
+    secrets: secretsOf(lathe.loaded),
+    onProblem: (message: string) => problems.push(message),
+  };
+  const { id, transcript } = resumed
+    ? { id: resumed.id, transcript: store.reopen(resumed, transcriptOptions) }
+    : store.create(transcriptOptions);
+  if (lathe.hooks) Object.assign(lathe.hooks.session, { id, transcriptPath: transcript.path });
+  // Nobody waits for it, and what is left over goes next time.
+  if (!resumed) store.prune().catch(() => undefined);
+  const notes = resumed ? [...resumed.notes, ...notesOn(resumed, lathe)] : noneYet(resume);
+  return new Session({ id, agent, transcript, notes, problems, beginTurn: (turn) => lathe.journal.beginTurn(turn) });
+}
+
+interface SessionParts {
+  id: string;
+  agent: Agent;
+  transcript: Transcript;
+  notes: readonly string[];
+  /** Filled when something cannot be written. */
+  problems: string[];
+  beginTurn: (turn: string) => void;
+}
+
+/** A conversation and its transcript. */
+export class Session {
+  readonly id: string;
+  readonly agent: Agent;
+  /** For people: what is not as it was when the session was left. */
+  readonly notes: readonly string[];
+  readonly #parts: SessionParts;
+  /** Messages of the history that are written down. */
+  #written: number;
+
+  constructor(parts: SessionParts) {
+    this.id = parts.id;
+    this.agent = parts.agent;
+    this.notes = parts.notes;
+    this.#parts = parts;
+    this.#written = parts.agent.history.length;
+  }
+
+  get model(): Model {
+    return this.agent.model;
+  }
+
+  /** As `Agent.prompt`. */
+  async *prompt(content: PartListUnion, signal: AbortSignal): AsyncGenerator<AgentEvent> {
+    const { transcript, beginTurn } = this.#parts;
+    beginTurn(`${this.id}/${this.agent.history.length}`);
+    transcript.append({ type: 'prompt', text: titleOf(content) });
+    yield* this.#recorded(this.agent.prompt(content, signal));
+  }
+
+  /** As `Agent.compact`. */
+  compact(signal: AbortSignal): AsyncGenerator<AgentEvent> {
+    return this.#recorded(this.agent.compact(signal));
+  }
+
+  /** Begins a new conversation in the same session. */
+  clear(): void {
+    this.agent.clear();
+    this.#rewrite(this.agent.history);
+  }
+
+  async close(): Promise<void> {
+    await this.#parts.transcript.close();
+  }
+
+  async *#recorded(events: AsyncGenerator<AgentEvent>): AsyncGenerator<AgentEvent> {
+    const recorder = new StepRecorder();
+    try {
+      for await (const event of events) {
+        const step = recorder.recordOf(event);
+        if (step) this.#parts.transcript.append(step);
+        if (event.type === 'message-add') this.#write(event.message);
+        if (event.type === 'compaction-end') this.#rewrite(event.compaction.history);
+        if (event.type === 'prompt-end') await this.#settle();
+        for (const message of this.#parts.problems.splice(0)) yield { type: 'notice', level: 'warning', message };
+        yield event;
+      }
+    } finally {
+      await this.#settle();
+    }
+  }
+
+  /** Writes what got into the history without an event: the results of an interrupted turn, half an answer. */
+  async #settle(): Promise<void> {
+    const { history } = this.agent;
+    if (history.length < this.#written) this.#rewrite(history);
+    for (const message of history.slice(this.#written)) this.#write(message);
+    await this.#parts.transcript.sync();
+  }
+
+  #write(message: Message): void {
+    this.#parts.transcript.append({ type: 'message', message });
+    this.#written += 1;
+  }
+
+  #rewrite(messages: readonly Message[]): void {
+    if (messages.length === 0 && this.#written === 0) return;
+    this.#parts.transcript.append({ type: 'history', messages });
+    this.#written = messages.length;
+  }
+}
+
+/** What was asked, without the files and instructions that came along. */
+function titleOf(content: PartListUnion): string {
+  const parts = toParts(content);
+  const asked = parts.find(({ text }) => text !== undefined && text.trim() !== '')?.text;
+  return (asked ?? textOf(parts)).trim().slice(0, maxTitle);
+}
+
+async function findSession(
+  store: SessionStore,
+  resume: OpenSessionOptions['resume'],
+): Promise<ResumedSession | undefined> {
+  if (resume === undefined) return undefined;
+  return resume === 'latest' ? store.latest() : store.load(resume.id);
+}
+
+function noneYet(resume: OpenSessionOptions['resume']): string[] {
+  return resume === 'latest' ? ['There is no earlier session here; this is a new one.'] : [];
+}
+
+function notesOn({ messages }: ResumedSession, { registry }: Lathe): string[] {
+  const called = messages.flatMap(({ parts }) => parts.flatMap(({ functionCall }) => functionCall ?? []));
+  const answered = new Set(
+    messages.flatMap(({ parts }) => parts.flatMap(({ functionResponse }) => functionResponse?.id ?? [])),
+  );
+  const open = called.filter(({ id }) => id === undefined || !answered.has(id));
+  const gone = new Set(called.flatMap(({ name = '' }) => (registry.getTool(name) ? [] : [name])));
+  return [
+    ...(open.length > 0 ? [`${open.length} calls were interrupted and are not run again: ${namesOf(open)}.`] : []),
+    ...(gone.size > 0 ? [`Tools that were used and are not there now: ${[...gone].join(', ')}.`] : []),
+  ];
+}
+
+function namesOf(calls: readonly { name?: string }[]): string {
+  return [...new Set(calls.map(({ name = '?' }) => name))].join(', ');
+}

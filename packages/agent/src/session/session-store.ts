@@ -1,0 +1,183 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { readdir, realpath, stat, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { LatheHome } from '@lathe/core';
+import { openPrivate, type ReadLimits, readTranscript, type StoredSession } from './read-transcript.js';
+import { decodeLine, schemaVersion } from './record.js';
+import { Transcript } from './transcript.js';
+
+/** A session as a list shows it. */
+export interface SessionSummary {
+  id: string;
+  path: string;
+  /** The directory it worked in. */
+  cwd: string;
+  model: string;
+  /** The beginning of the first prompt. */
+  title: string;
+  /** ISO 8601, of the last record. */
+  updated: string;
+}
+
+/** An earlier session, ready to go on with. */
+export interface ResumedSession extends StoredSession {
+  id: string;
+  path: string;
+  /** For people: what is not as it was. */
+  notes: string[];
+}
+
+export interface NewTranscript {
+  model: string;
+  secrets: readonly string[];
+  onProblem: (message: string) => void;
+}
+
+const maxListed = 200;
+const headBytes = 64 * 1024;
+const idShape = /^[0-9a-f][0-9a-f-]{3,35}$/;
+
+/**
+ * The sessions of one project: files in `sessions/<hash of the real path>/`, so that no two paths share a folder,
+ * however they are spelled.
+ */
+export class SessionStore {
+  readonly #home: LatheHome;
+  readonly #root: string;
+
+  private constructor(home: LatheHome, root: string) {
+    this.#home = home;
+    this.#root = root;
+  }
+
+  static async open(home: LatheHome, root: string): Promise<SessionStore> {
+    return new SessionStore(home, await realpath(root).catch(() => root));
+  }
+
+  /** A new session. Its file is made with its first record. */
+  create({ model, ...options }: NewTranscript): { id: string; transcript: Transcript } {
+    const id = randomUUID();
+    const time = new Date().toISOString();
+    const opening = { type: 'session', version: schemaVersion, id, cwd: this.#root, model, time } as const;
+    return { id, transcript: new Transcript({ path: join(this.#directory, `${id}.jsonl`), opening, ...options }) };
+  }
+
+  /** The file of an earlier session, to go on with it. */
+  reopen({ path, last }: ResumedSession, { model, ...options }: NewTranscript): Transcript {
+    const time = new Date().toISOString();
+    const { writer = '', number = 0 } = last ?? {};
+    return new Transcript({ path, opening: { type: 'resume', writer, number, model, time }, ...options });
+  }
+
+  /** The newest first. */
+  async list(limit = maxListed): Promise<SessionSummary[]> {
+    const files = (await this.#files(this.#directory)).slice(0, Math.min(limit, maxListed));
+    const summaries: SessionSummary[] = [];
+    for (const file of files) {
+      const summary = await summarize(file).catch(() => undefined);
+      if (summary) summaries.push(summary);
+    }
+    return summaries;
+  }
+
+  /** The session used last; `undefined` when there is none. */
+  async latest(limits?: ReadLimits): Promise<ResumedSession | undefined> {
+    const [newest] = await this.list(1);
+    return newest && this.#load(newest, limits);
+  }
+
+  /** The session whose id begins like this, of this project or else of another. Throws when there is not exactly one. */
+  async load(id: string, limits?: ReadLimits): Promise<ResumedSession> {
+    const wanted = id.toLowerCase();
+    if (!idShape.test(wanted)) throw new Error(`${JSON.stringify(id)} is not the id of a session; see lathe sessions`);
+    const here = await this.#matching(this.#directory, wanted);
+    const found = here.length > 0 ? here : await this.#elsewhere(wanted);
+    const [only, other] = found;
+    if (!only) throw new Error(`There is no session ${id}; see lathe sessions`);
+    if (other) throw new Error(`${found.length} sessions begin with ${id}; give more of the id`);
+    return this.#load(only, limits);
+  }
+
+  /** Forgets sessions that are old and many. */
+  async prune({ keep = 200, days = 30 }: { keep?: number; days?: number } = {}): Promise<void> {
+    const oldest = Date.now() - days * 86_400_000;
+    const files = await this.#files(this.#directory);
+    for (const { path, mtimeMs } of files.slice(keep)) if (mtimeMs < oldest) await unlink(path);
+  }
+
+  get #directory(): string {
+    const key = createHash('sha256').update(this.#root).digest('hex').slice(0, 32);
+    return this.#home.file('sessions', key);
+  }
+
+  async #load({ id, path }: SessionFile, limits?: ReadLimits): Promise<ResumedSession> {
+    const stored = await readTranscript(path, limits);
+    return { ...stored, id, path, notes: await this.#notesOn(stored, path) };
+  }
+
+  async #notesOn({ header, lost, isCut }: StoredSession, path: string): Promise<string[]> {
+    const notes: string[] = [];
+    if (lost > 0) notes.push(`${lost} damaged records of the session are left out; ${path} is kept as it is.`);
+    if (isCut) notes.push('The session is very long: its beginning is left out.');
+    if (header && header.version > schemaVersion)
+      notes.push('The session was written by a newer Lathe; what this one does not know is left out.');
+    if (header && header.cwd !== this.#root) {
+      const isThere = await stat(header.cwd).then(
+        () => true,
+        () => false,
+      );
+      notes.push(`The session was in ${header.cwd}${isThere ? '' : ', which is gone'}; it goes on in ${this.#root}.`);
+    }
+    return notes;
+  }
+
+  async #matching(directory: string, prefix: string): Promise<SessionFile[]> {
+    return (await this.#files(directory)).filter(({ id }) => id.startsWith(prefix));
+  }
+
+  async #elsewhere(prefix: string): Promise<SessionFile[]> {
+    const all = this.#home.file('sessions');
+    const folders = await readdir(all).catch(() => []);
+    const found = await Promise.all(folders.map((folder) => this.#matching(join(all, folder), prefix)));
+    return found.flat();
+  }
+
+  async #files(directory: string): Promise<(SessionFile & { mtimeMs: number })[]> {
+    const names = (await readdir(directory).catch(() => [])).filter((name) => name.endsWith('.jsonl'));
+    const files = await Promise.all(
+      names.map(async (name) => {
+        const path = join(directory, name);
+        const mtimeMs = await stat(path).then(
+          (info) => info.mtimeMs,
+          () => 0,
+        );
+        return { id: name.slice(0, -'.jsonl'.length), path, mtimeMs };
+      }),
+    );
+    return files.filter(({ id }) => idShape.test(id)).sort((a, b) => b.mtimeMs - a.mtimeMs || (a.id < b.id ? -1 : 1));
+  }
+}
+
+interface SessionFile {
+  id: string;
+  path: string;
+}
+
+/** Its first records tell what a session is about. */
+async function summarize({ id, path }: SessionFile): Promise<SessionSummary> {
+  const file = await openPrivate(path);
+  try {
+    const head = Buffer.alloc(headBytes);
+    const { bytesRead } = await file.read(head, 0, headBytes, 0);
+    const records = head
+      .toString('utf8', 0, bytesRead)
+      .split('\n', 20)
+      .flatMap((line) => decodeLine(line)?.record ?? []);
+    const header = records.find((record) => record.type === 'session');
+    const prompt = records.find((record) => record.type === 'prompt');
+    const updated = (await file.stat()).mtime.toISOString();
+    return { id, path, cwd: header?.cwd ?? '', model: header?.model ?? '', title: prompt?.text ?? '', updated };
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,41 @@
+import type { CallOutcome } from '@lathe/core';
+import type { AgentEvent } from '../loop/agent-event.js';
+import type { CallDecision, CallRecord, TurnRecord } from './record.js';
+
+const maxDiff = 100_000;
+
+/** Turns the events of an agent into the records that are kept for people who look back. */
+export class StepRecorder {
+  #turnBegin = Date.now();
+
+  recordOf(event: AgentEvent): TurnRecord | CallRecord | undefined {
+    if (event.type === 'turn-start') this.#turnBegin = Date.now();
+    if (event.type === 'call-end') return recordOfCall(event.outcome);
+    if (event.type !== 'usage') return undefined;
+    const { inputTokens, outputTokens } = event.usage.request;
+    const durationMs = Math.max(0, Date.now() - this.#turnBegin);
+    return { type: 'turn', time: new Date(this.#turnBegin).toISOString(), durationMs, inputTokens, outputTokens };
+  }
+}
+
+function recordOfCall(outcome: CallOutcome): CallRecord {
+  const { callId, status, description, startedAt, durationMs, returnDisplay } = outcome;
+  const diff = typeof returnDisplay === 'object' && returnDisplay.type === 'file_diff' ? returnDisplay.fileDiff : '';
+  return {
+    type: 'call',
+    callId,
+    time: new Date(startedAt).toISOString(),
+    durationMs,
+    status,
+    description,
+    decision: summarizeDecision(outcome),
+    diff: diff.slice(0, maxDiff),
+  };
+}
+
+function summarizeDecision({ verdict, decision }: CallOutcome): CallDecision {
+  if (verdict === undefined) return 'unjudged';
+  if (verdict.verdict === 'deny') return 'denied';
+  if (verdict.verdict === 'allow') return 'allowed';
+  return decision === undefined || decision.outcome === 'deny' ? 'refused' : 'approved';
+}

@@ -1,0 +1,76 @@
+import type { FinishedTask, Task, TaskExecution } from '@lathe/core';
+import type { AgentEvent, EndReason, PromptEnd } from '../loop/agent-event.js';
+
+type ShownCall = TaskExecution['toolCalls'][number];
+
+/** A person looks at the last few; a subagent may make thousands. */
+const maxShownCalls = 100;
+
+/** What a person sees of a subagent, put together from its events. */
+export class TaskProgress {
+  readonly #task: Task;
+  readonly #calls = new Map<string, ShownCall>();
+  #end: PromptEnd | undefined;
+
+  constructor(task: Task) {
+    this.#task = task;
+  }
+
+  /** True when there is something new to see. */
+  add(event: AgentEvent): boolean {
+    if (event.type === 'call-update') {
+      const { callId, name, description, status } = event;
+      return this.#show({ callId, name, description, status });
+    }
+    if (event.type === 'call-end') {
+      const { callId, name, status } = event.outcome;
+      return this.#show({ callId, name, description: this.#calls.get(callId)?.description ?? name, status });
+    }
+    if (event.type !== 'prompt-end') return false;
+    this.#end = event.end;
+    return true;
+  }
+
+  display(): TaskExecution {
+    const { subagent_type, description, prompt } = this.#task;
+    const end = this.#end;
+    return {
+      type: 'task_execution',
+      subagentName: subagent_type,
+      taskDescription: description,
+      taskPrompt: prompt,
+      status: end ? statusOf(end.reason) : 'running',
+      ...(end && { terminateReason: terminateReason(end.reason), result: end.text }),
+      toolCalls: [...this.#calls.values()],
+    };
+  }
+
+  finished(): FinishedTask {
+    if (!this.#end) throw new Error('the subagent ended without saying so');
+    const { reason, message = reason } = this.#end;
+    return { display: this.display(), ...(reason !== 'done' && { problem: message }) };
+  }
+
+  #show(call: ShownCall): true {
+    this.#calls.set(call.callId, call);
+    const [oldest] = this.#calls.keys();
+    if (this.#calls.size > maxShownCalls && oldest !== undefined) this.#calls.delete(oldest);
+    return true;
+  }
+}
+
+function statusOf(reason: EndReason): TaskExecution['status'] {
+  if (reason === 'done') return 'completed';
+  return reason === 'aborted' ? 'cancelled' : 'failed';
+}
+
+/** The words that Qwen Code uses. */
+function terminateReason(reason: EndReason): string {
+  const words: Partial<Record<EndReason, string>> = {
+    done: 'GOAL',
+    aborted: 'CANCELLED',
+    'max-turns': 'MAX_TURNS',
+    'max-time': 'TIMEOUT',
+  };
+  return words[reason] ?? 'ERROR';
+}

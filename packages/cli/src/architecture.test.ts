@@ -1,0 +1,3 @@
+import { testPackage } from '../../../testing/architecture.js';
+
+testPackage(import.meta.dirname, ['@lathe/core', '@lathe/agent']);
