@@ -146,8 +146,6 @@ export const fixed = {
   Commands: [
     ['core/src/tools/shell.ts', 'maxTimeoutMs', 'Milliseconds that a model can ask for'],
     ['core/src/tools/shell.ts', 'maxCommandBytes', 'Bytes of a command'],
-    ['core/src/process/ready-sandbox.ts', 'maxSpares', 'Sandboxes that are started ahead'],
-    ['core/src/process/ready-sandbox.ts', 'maxCommandBytes', 'Bytes of one that a sandbox started ahead takes'],
     ['core/src/process/call-mark.ts', 'maxLooks', 'Looks for processes of a command that were started meanwhile'],
     [
       'core/src/process/analyze-command.ts',

@@ -32,8 +32,6 @@ export interface BubblewrapPlan {
   placeholders: string[];
   /** Names that are missing and must not appear: to be removed afterwards. */
   forbidden: string[];
-  /** Where something is mounted when the sandbox is complete. */
-  mountPoints: string[];
 }
 
 /**
@@ -77,7 +75,6 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
       '--chdir',
       options.cwd,
     ],
-    mountPoints: mounts.map((mount) => mount.at(-1) ?? ''),
     placeholders: names.placeholders,
     forbidden: names.forbidden,
   };

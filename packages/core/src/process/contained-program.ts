@@ -47,13 +47,12 @@ export async function checkProgram({ argv: [name = ''], cwd, env }: ProgramReque
   throw new ToolError('execution_failed', `${name} could not be started: it ${where}.`);
 }
 
-/** Starts `argv`, which must carry the mark already; throws a `ToolError` when there is no such program. */
+/** Starts what `launch` says, which must carry the mark already; throws a `ToolError` when there is no such program. */
 export async function startContained(
-  { cwd, env, wrap }: Pick<ProgramRequest, 'cwd' | 'env' | 'wrap'>,
-  argv: readonly string[],
+  { cwd, env }: Pick<ProgramRequest, 'cwd' | 'env'>,
+  launch: Launch,
   mark: CallMark,
 ): Promise<ContainedProgram> {
-  const launch: Launch = wrap?.(argv) ?? { argv };
   const { descriptors = [], release } = launch;
   const [program = '', ...args] = launch.argv;
   const child = spawn(program, args, {
@@ -67,6 +66,7 @@ export async function startContained(
   const { pid, stdin, stdout, stderr } = child;
   if (pid === undefined || stdin === null || stdout === null || stderr === null) {
     const cause = await new Promise<Error>((resolve) => child.once('error', resolve));
+    release?.();
     throw new ToolError('execution_failed', `${program} could not be started in ${cwd}: ${cause.message}`, { cause });
   }
   // Input for a program that no longer reads is lost, not an error of ours.
@@ -79,7 +79,7 @@ export async function startContained(
     stdout,
     stderr,
     exited,
-    end: () => endGroup(tree, exited).finally(() => release?.({ hasRun: true })),
+    end: () => endGroup(tree, exited).finally(() => release?.()),
     unref: () => unref(child),
   };
 }

@@ -6,6 +6,12 @@ import { createInterface } from 'node:readline';
 import { ToolError } from '../errors.js';
 import { type MarkSeries, marksPerSeries } from './call-mark.js';
 
+interface WatchedPlaceholders {
+  paths: readonly string[];
+  /** They belong to a command that outlives Lathe and removes them itself. */
+  isKept: boolean;
+}
+
 /**
  * A helper shell that outlives Lathe by a moment. While Lathe lives it makes named pipes on request; when Lathe is
  * gone, however it went, the helper's input ends, and it kills every process that carries a mark of the series.
@@ -14,6 +20,7 @@ export class Guardian {
   readonly #series: MarkSeries;
   readonly #shell: string;
   readonly #directory: () => Promise<string>;
+  readonly #watched = new Set<WatchedPlaceholders>();
   #helper: Promise<Helper> | undefined;
 
   constructor(shell: string, series: MarkSeries, directory: () => Promise<string>) {
@@ -37,14 +44,30 @@ export class Guardian {
 
   /** Where no marks can be read, the helper has to be told which groups to kill. */
   async tellGroup(change: '+' | '-', group: number): Promise<void> {
-    (await this.#helper)?.send(`${change}${group}`);
+    await this.#send(`${change}${group}`);
   }
 
-  /** Empty directories to remove after Lathe, in place of those it was told before. */
-  async tellNames(paths: readonly string[]): Promise<void> {
-    const helper = await this.#helper;
-    for (const line of ['=', ...paths.filter((path) => !path.includes('\n')).map((path) => `=${path}`)])
-      helper?.send(line);
+  /** Until the returned function is called, the helper removes these empty directories when Lathe is gone. */
+  async watchPlaceholders(watched: WatchedPlaceholders): Promise<() => void> {
+    this.#watched.add(watched);
+    await this.#sendPlaceholders();
+    return () => {
+      this.#watched.delete(watched);
+      void this.#sendPlaceholders();
+    };
+  }
+
+  /** Sends the whole list, in place of the one before. */
+  async #sendPlaceholders(): Promise<void> {
+    const watched = [...this.#watched];
+    const kept = new Set(watched.filter(({ isKept }) => isKept).flatMap(({ paths }) => paths));
+    const paths = watched.flatMap((one) => one.paths).filter((path) => !kept.has(path) && !path.includes('\n'));
+    await this.#send(['=', ...[...new Set(paths)].map((path) => `=${path}`)].join('\n'));
+  }
+
+  /** Does nothing when there is no helper: the next command starts one or says why it cannot. */
+  async #send(lines: string): Promise<void> {
+    (await this.#helper?.catch(() => undefined))?.send(lines);
   }
 
   async #start(): Promise<Helper> {

@@ -45,7 +45,11 @@ async function startLathe(mode: SandboxMode, commands: [command: string, isKept:
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const ids: string[] = JSON.parse(String((await once(child.stdout, 'data'))[0]));
-  return { child, ids, kept, root };
+  const kill = async (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    await once(child, 'exit');
+  };
+  return { child, ids, kept, root, home, kill };
 }
 
 const ways: Record<string, (child: ChildProcess) => unknown> = {
@@ -84,15 +88,52 @@ describe.skipIf(!canSeeProcesses).each(['off', 'required'] as const)('sandbox %s
 
   test.skipIf(isMissing)('a kept command that ends without Lathe leaves nothing of ours behind', async () => {
     const lathe = await startLathe(mode, [['touch begun; until [ -e end ]; do sleep 0.05; done', true]]);
-    const exit = once(lathe.child, 'exit');
-    lathe.child.kill('SIGKILL');
-    await exit;
+    await lathe.kill('SIGKILL');
     await expect.poll(() => readdirSync(lathe.root)).toContain('begun');
     writeFileSync(join(lathe.root, 'end'), '');
     await expect.poll(() => lathe.kept.list()).toEqual([]);
     await expect.poll(() => readdirSync(lathe.root).sort()).toEqual(['.git', 'begun', 'end']);
   });
 });
+
+describe.skipIf(!hasProgram('bwrap'))('after Lathe', () => {
+  // RS09 RS10
+  test.each(['SIGKILL', 'SIGTERM', 'SIGHUP'] as const)(
+    'placeholders are removed when Lathe dies by %s',
+    async (signal) => {
+      const lathe = await startLathe('required', [['touch begun; sleep 100', false]]);
+      await expect.poll(() => readdirSync(lathe.root).sort()).toEqual(['.git', '.lathe', '.qwen', 'begun']);
+      await lathe.kill(signal);
+      await expect.poll(() => readdirSync(lathe.root).sort()).toEqual(['.git', 'begun']);
+    },
+  );
+
+  test('placeholders stay while a kept command needs them', async () => {
+    const lathe = await startLathe('required', [
+      ['touch begun; until [ -e end ]; do sleep 0.05; done', true],
+      ['sleep 100', false],
+    ]);
+    await expect.poll(() => readdirSync(lathe.root)).toContain('begun');
+    await lathe.kill('SIGKILL');
+    await expect.poll(() => processesWith(lathe.home).filter(isGuardian)).toEqual([]);
+    expect(readdirSync(lathe.root).sort()).toEqual(['.git', '.lathe', '.qwen', 'begun']);
+    writeFileSync(join(lathe.root, 'end'), '');
+    await expect.poll(() => readdirSync(lathe.root).sort()).toEqual(['.git', 'begun', 'end']);
+  });
+
+  test('an empty directory that somebody made in place of a former placeholder is not removed', async () => {
+    const lathe = await startLathe('required', [['true', false]]);
+    await expect.poll(() => readdirSync(lathe.root)).toEqual(['.git']);
+    mkdirSync(join(lathe.root, '.lathe'));
+    await lathe.kill('SIGKILL');
+    await expect.poll(() => processesWith(lathe.home).filter(isGuardian)).toEqual([]);
+    expect(readdirSync(lathe.root).sort()).toEqual(['.git', '.lathe']);
+  });
+});
+
+function isGuardian(pid: number): boolean {
+  return existsSync(`/proc/${pid}`) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('lathe-guardian');
+}
 
 // SB06
 test.skipIf(!hasProgram('bwrap'))(

@@ -1,5 +1,4 @@
 import { existsSync, rmSync } from 'node:fs';
-import { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ToolError } from '../errors.js';
 import type { LatheHome } from '../files/lathe-home.js';
@@ -12,15 +11,12 @@ import { inTerminal } from './in-terminal.js';
 import { keeping } from './keeping.js';
 import { OutputPipes } from './output-pipe.js';
 import { hasProc } from './process-tree.js';
-import { ReadySandboxes, type SandboxPlace, type WaitingSandbox, waitForCommand } from './ready-sandbox.js';
 import {
-  attend,
   type CommandRequest,
   type CommandResult,
   type Launch,
   type RunningCommand,
-  type Started,
-  startProcess,
+  startCommand,
 } from './running-command.js';
 import { trustedPath } from './trusted-path.js';
 
@@ -33,11 +29,6 @@ const maxSpilledBytes = 512 * 1024 * 1024;
 
 export interface RunnerOptions {
   shell?: string;
-  /**
-   * Beside a sandboxed command, sandboxes for the next ones are started and wait this long. For sessions of many
-   * commands, to be closed at their end.
-   */
-  readyMs?: number;
 }
 
 /** Runs shell commands, each in a session of its own, and leaves nothing behind. */
@@ -48,13 +39,9 @@ export class CommandRunner {
   readonly #series = new MarkSeries();
   readonly #guardian: Guardian;
   readonly #pipes: OutputPipes;
-  /** For commands that only read, and for the others: their sandboxes are never alike. */
-  readonly #ready: Record<'reading' | 'writing', ReadySandboxes> | undefined;
   #turn: Promise<void> = Promise.resolve();
   readonly #spilled: { path: string; bytes: number }[] = [];
   #spillDirectory: string | undefined;
-  #toldNames: readonly string[] = [];
-  readonly #keptNames = new Set<string>();
 
   constructor(home: LatheHome, options: RunnerOptions = {}) {
     this.shell =
@@ -62,10 +49,6 @@ export class CommandRunner {
     this.#home = home;
     this.#guardian = new Guardian(this.shell, this.#series, () => home.directory('run'));
     this.#pipes = new OutputPipes(() => this.#guardian.makePipe());
-    const { readyMs } = options;
-    if (readyMs === undefined || !hasProc || !this.shell.endsWith('bash')) return;
-    const sandboxes = () => new ReadySandboxes((place) => this.#startWaiting(place), readyMs);
-    this.#ready = { reading: sandboxes(), writing: sandboxes() };
   }
 
   /** Runs a command to its end. */
@@ -80,13 +63,7 @@ export class CommandRunner {
     } finally {
       clearTimeout(timer);
       limits.signal.removeEventListener('abort', abort);
-      this.#readyFor(request)?.prepareLater(request);
     }
-  }
-
-  /** Ends what waits for a next command. */
-  async close(): Promise<void> {
-    await Promise.all([this.#ready?.reading.close(), this.#ready?.writing.close()]);
   }
 
   async start(request: CommandRequest): Promise<RunningCommand> {
@@ -95,8 +72,7 @@ export class CommandRunner {
     const directory = await this.#spill();
     // Never without the helper that cleans up after us, also when somebody has killed the last one.
     await this.#guardian.ready();
-    const ready = await this.#readyFor(request)?.take(request);
-    const mark = ready?.mark ?? this.#series.next({ isKept: request.isKept ?? false });
+    const mark = this.#series.next({ isKept: request.isKept ?? false });
     const prelude = this.#prelude(mark, request);
     const output = new CapturedOutput({
       directory,
@@ -104,61 +80,14 @@ export class CommandRunner {
       from: request.isFollowed ? 'start' : 'overflow',
       concealed: prelude,
     });
-    const started = ready ?? (await this.#startShell(request, { mark, prelude, output }));
-    const command = attend(started, output, request.onOutput);
-    if (!hasProc && !request.isKept) this.#tellGuardian(command);
-    void this.#boundSpill(command);
-    this.#readyFor(request)?.prepare(request);
-    return command;
-  }
-
-  async #startShell(
-    request: CommandRequest,
-    parts: { mark: CallMark; prelude: string; output: CapturedOutput },
-  ): Promise<Started> {
-    const launch = this.#launch(request, parts);
-    if (request.isKept) this.#leaveNames(launch.placeholders ?? []);
+    const launch = await this.#guarded(this.#launch(request, { mark, prelude, output }), request);
     const pipe = await this.#pipes.open();
     // What makes the terminal starts the shell that this variable names.
     const env = request.hasTerminal ? { ...request.env, SHELL: this.shell } : request.env;
-    return startProcess({ ...request, env }, { launch, pipe, mark: parts.mark });
-  }
-
-  #readyFor({ isReading = false }: CommandRequest): ReadySandboxes | undefined {
-    return this.#ready?.[isReading ? 'reading' : 'writing'];
-  }
-
-  /** Starts a sandbox whose command comes later. */
-  async #startWaiting(place: SandboxPlace): Promise<WaitingSandbox> {
-    await this.#guardian.ready();
-    const mark = this.#series.next();
-    const options = quietShell(this.shell);
-    const script = this.#prelude(mark, place) + waitForCommand(options);
-    const waiter = this.#marked(mark, [this.shell, ...options, '-c', script, this.shell]);
-    const launch = place.wrap(waiter);
-    this.#tellNames(launch.placeholders ?? []);
-    // The script is told where to wait; the number is known only now.
-    const channel = 3 + (launch.descriptors?.length ?? 0);
-    const numbered = { ...launch, argv: [...launch.argv, `${channel}`] };
-    const pipe = await this.#pipes.open();
-    const started = await startProcess(place, { launch: numbered, pipe, mark, hasChannel: true });
-    const socket = started.process.stdio[channel];
-    if (!(socket instanceof Socket)) throw new Error('a channel to a child is a socket');
-    return { ...started, launch, place, waiter, channel: socket };
-  }
-
-  /** What a kept command covers stays covered without Lathe. */
-  #leaveNames(names: readonly string[]): void {
-    for (const name of names) this.#keptNames.add(name);
-    this.#tellNames(this.#toldNames);
-  }
-
-  /** Names that lie in the workspace while sandboxes wait, and that the helper removes when Lathe is gone. */
-  #tellNames(names: readonly string[]): void {
-    const told = names.filter((name) => !this.#keptNames.has(name));
-    if (told.join('\0') === this.#toldNames.join('\0')) return;
-    this.#toldNames = told;
-    void this.#guardian.tellNames(told);
+    const command = await startCommand({ ...request, env }, { launch, pipe, mark, output });
+    if (!hasProc && !request.isKept) this.#tellGuardian(command);
+    void this.#boundSpill(command);
+    return command;
   }
 
   async #spill(): Promise<string> {
@@ -203,7 +132,8 @@ export class CommandRunner {
       prelude === ''
         ? marked
         : [this.shell, ...quietShell(this.shell), '-c', `${prelude}exec -- "$@"`, 'lathe', ...marked];
-    const program = await startContained(request, argv, mark);
+    const launch = await this.#guarded(request.wrap?.(argv) ?? { argv });
+    const program = await startContained(request, launch, mark);
     if (!hasProc) this.#tellGuardian({ pid: program.pid, result: program.exited });
     return program;
   }
@@ -228,6 +158,20 @@ export class CommandRunner {
     const argv = this.#marked(mark, request.hasTerminal ? inTerminal(shell) : shell);
     const launch = request.wrap?.(argv) ?? { argv };
     return request.isKept ? keeping(launch, { shell: this.shell, file: output.path, maxBytes: maxSpillBytes }) : launch;
+  }
+
+  /** The guardian removes the placeholders if Lathe dies before their release. */
+  async #guarded(launch: Launch, { isKept = false }: Pick<CommandRequest, 'isKept'> = {}): Promise<Launch> {
+    const { placeholders = [], release } = launch;
+    if (placeholders.length === 0) return launch;
+    const forget = await this.#guardian.watchPlaceholders({ paths: placeholders, isKept });
+    return {
+      ...launch,
+      release: () => {
+        release?.();
+        forget();
+      },
+    };
   }
 
   #tellGuardian({ pid, result }: { pid: number; result: Promise<unknown> }): void {

@@ -18,8 +18,6 @@ export interface CommandRequest {
   env: Readonly<Record<string, string>>;
   /** Puts a sandbox around the program and its arguments. */
   wrap?: (argv: readonly string[]) => Launch;
-  /** The sandbox lets it change nothing. */
-  isReading?: boolean;
   /** Keeps stdin open for input instead of closing it. */
   takesInput?: boolean;
   /** Gives the command a terminal of its own, for programs that insist on one. */
@@ -37,11 +35,9 @@ export interface Launch {
   /** Open files to hand over as fd 3, 4 …; closed once the program has started. */
   descriptors?: readonly number[];
   /** To be called after the program and everything it started are gone, or when it was never started. */
-  release?: (use: { hasRun: boolean }) => void;
+  release?: () => void;
   /** Empty directories that `release` removes. */
   placeholders?: readonly string[];
-  /** Where the program sees something else than everybody. */
-  mountPoints?: readonly string[];
 }
 
 /** Why a command is over. */
@@ -83,21 +79,44 @@ const idleDrainMs = 500;
 const maxDrainedProcesses = 200;
 const drainStepMs = 50;
 
-/** A process that was started, with all that belongs to it. */
-export interface Started {
-  process: ChildProcess;
-  pid: number;
-  exited: Promise<Ending>;
+interface CommandParts {
   launch: Launch;
-  mark: CallMark;
   pipe: OutputPipe;
+  mark: CallMark;
+  output: CapturedOutput;
 }
 
-/** Turns a process into a command: reads its output, and ends all of it when it is over. */
-export function attend(
-  { process: child, pid, exited, launch, mark, pipe }: Started,
-  output: CapturedOutput,
-  onOutput?: CommandRequest['onOutput'],
+/** Starts what `launch` says; throws a `ToolError` when that is not possible. */
+export async function startCommand(request: CommandRequest, parts: CommandParts): Promise<RunningCommand> {
+  const { launch, pipe, mark } = parts;
+  const [program = '', ...args] = launch.argv;
+  try {
+    const child = spawn(program, args, {
+      cwd: request.cwd,
+      env: { ...request.env, ...mark.variables },
+      // A session of its own: no terminal to read keys from or to write tricks to, and one group to signal.
+      detached: true,
+      stdio: [request.takesInput ? 'pipe' : 'ignore', pipe.writer, pipe.writer, ...(launch.descriptors ?? [])],
+    });
+    if (child.pid === undefined) throw await new Promise<Error>((resolve) => child.once('error', resolve));
+    // Input for a program that no longer reads is lost, not an error of ours.
+    child.stdin?.on('error', () => undefined);
+    return attend(child, child.pid, { ...parts, onOutput: request.onOutput });
+  } catch (error) {
+    pipe.release({ isFree: true });
+    launch.release?.();
+    throw startFailure(program, request.cwd, error);
+  } finally {
+    pipe.closeWriter();
+    for (const descriptor of launch.descriptors ?? []) closeSync(descriptor);
+  }
+}
+
+/** Reads the output of the process, and ends all that it started when it is over. */
+function attend(
+  child: ChildProcess,
+  pid: number,
+  { launch, pipe, mark, output, onOutput }: CommandParts & { onOutput: CommandRequest['onOutput'] },
 ): RunningCommand {
   const tree = new ProcessTree(pid, mark);
   const reader = pipe.read((chunk) => {
@@ -107,8 +126,8 @@ export function attend(
   const reading = watch(reader, output);
   const orders = new EventEmitter();
   const stopped = new Promise<Ending>((resolve) => orders.once('stop', resolve));
-  const result = settle({ exited, stopped, tree, reading, output }).finally(() => {
-    launch.release?.({ hasRun: true });
+  const result = settle({ exited: exitOf(child), stopped, tree, reading, output }).finally(() => {
+    launch.release?.();
     pipe.release({ isFree: reading.isDone() });
   });
   const stop = (ending: Ending) => {
@@ -122,41 +141,6 @@ export function attend(
     if (child.stdin instanceof Socket) child.stdin.unref();
   };
   return { pid, mark, output, input: child.stdin, result, stop, unref };
-}
-
-/** Starts what `launch` says, with a socket after its descriptors when it `hasChannel`; throws a `ToolError` when that is not possible. */
-export async function startProcess(
-  request: Pick<CommandRequest, 'cwd' | 'env' | 'takesInput'>,
-  { launch, pipe, mark, hasChannel }: Pick<Started, 'launch' | 'pipe' | 'mark'> & { hasChannel?: boolean },
-): Promise<Started> {
-  const [program = '', ...args] = launch.argv;
-  try {
-    const child = spawn(program, args, {
-      cwd: request.cwd,
-      env: { ...request.env, ...mark.variables },
-      // A session of its own: no terminal to read keys from or to write tricks to, and one group to signal.
-      detached: true,
-      stdio: [
-        request.takesInput ? 'pipe' : 'ignore',
-        pipe.writer,
-        pipe.writer,
-        ...(launch.descriptors ?? []),
-        ...(hasChannel ? ['pipe' as const] : []),
-      ],
-    });
-    const { pid } = child;
-    if (pid === undefined) throw await new Promise<Error>((resolve) => child.once('error', resolve));
-    // Input for a program that no longer reads is lost, not an error of ours.
-    child.stdin?.on('error', () => undefined);
-    return { process: child, pid, exited: exitOf(child), launch, mark, pipe };
-  } catch (error) {
-    pipe.release({ isFree: true });
-    launch.release?.({ hasRun: false });
-    throw startFailure(program, request.cwd, error);
-  } finally {
-    pipe.closeWriter();
-    for (const descriptor of launch.descriptors ?? []) closeSync(descriptor);
-  }
 }
 
 function exitOf(child: ChildProcess): Promise<Ending> {

@@ -23,8 +23,6 @@ export interface SandboxOptions {
   /** The value of `PATH`, to find the sandbox program in; the workspace's own programs are never taken. */
   path?: string;
   platform?: NodeJS.Platform;
-  /** How long covered names that do not exist stay in the workspace after a command; for sessions, to be closed. */
-  lingerMs?: number;
 }
 
 /** For the status line. */
@@ -53,13 +51,12 @@ interface Probe {
 /** The operating system's sandbox, tried out once. */
 export class Sandbox {
   readonly #options: SandboxOptions;
-  readonly #placeholders: Placeholders;
+  readonly #placeholders = new Placeholders();
   #probe: Promise<Probe> | undefined;
   #files: Promise<SandboxFiles> | undefined;
 
   constructor(options: SandboxOptions) {
     this.#options = options;
-    this.#placeholders = new Placeholders(options.lingerMs ?? 0);
   }
 
   async status(): Promise<SandboxStatus> {
@@ -133,20 +130,12 @@ export class Sandbox {
     return {
       argv: [program, ...plan.arguments, '--', ...argv],
       descriptors,
-      mountPoints: plan.mountPoints,
       placeholders: plan.placeholders,
-      release: ({ hasRun }) => {
-        this.#placeholders.drop(plan.placeholders);
-        // Whoever gives up an unused one is in no hurry, or at the end.
-        if (!hasRun) return this.#placeholders.clear();
+      release: () => {
+        this.#placeholders.release(plan.placeholders);
         for (const path of plan.forbidden) rmSync(path, { recursive: true, force: true });
       },
     };
-  }
-
-  /** Removes the names that lie in the workspace for a next command. */
-  close(): void {
-    this.#placeholders.clear();
   }
 }
 

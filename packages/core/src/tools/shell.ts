@@ -167,7 +167,7 @@ export class ShellTool extends BaseTool<ShellParams> {
     const rights = await this.#rightsOf(params, cwd, granted);
     const isKept = params.keep === true;
     const wrap = await this.#options.sandbox.prepare(cwd, rights, { isKept });
-    const sandboxed = wrap && { wrap, isReading: !rights.workspace, env: { ...this.#options.env, TMPDIR: '/tmp' } };
+    const sandboxed = wrap && { wrap, env: { ...this.#options.env, TMPDIR: '/tmp' } };
     const request: CommandRequest = { command: params.command, cwd, env: this.#options.env, ...sandboxed };
     if (params.is_background) {
       const { background, hasTerminal = false } = this.#options;
