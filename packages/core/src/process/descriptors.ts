@@ -11,6 +11,7 @@ export function closingInherited(shell: string): string {
   return closable.length === 0 ? '' : `exec ${closable.map((fd) => `${fd}>&-`).join(' ')}; `;
 }
 
+/** Read once, which saves 0.5 ms per command: `npm run bench -- --no-peers --only 'shell: run echo'`. */
 let inherited: number[] | undefined;
 const closeOnExec = 0o2000000;
 

@@ -6,14 +6,12 @@ import { trustedPath } from './trusted-path.js';
  * the command alone, so that nothing of ours can be read or typed into through it.
  */
 export function inTerminal(argv: readonly string[]): string[] {
-  script ??= process.platform === 'linux' ? trustedPath('script', { outside: [] }) : undefined;
+  const script = process.platform === 'linux' ? trustedPath('script', { outside: [] }) : undefined;
   if (script === undefined)
     throw new ToolError('shell_execute_error', 'There is no program to make a terminal with: script of util-linux.');
   const sized = `stty rows 40 cols 120 2>/dev/null; exec ${argv.map(quote).join(' ')}`;
   return [script, '--quiet', '--return', '--flush', '--command', sized, '/dev/null'];
 }
-
-let script: string | undefined;
 
 function quote(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`;

@@ -48,7 +48,10 @@ interface Probe {
   reason?: string;
 }
 
-/** The operating system's sandbox, tried out once. */
+/**
+ * The operating system's sandbox. It is tried out and its files are written once per session, which saves the start of
+ * another bubblewrap per command: `npm run bench -- --no-peers --only 'shell: run echo'`.
+ */
 export class Sandbox {
   readonly #options: SandboxOptions;
   readonly #placeholders = new Placeholders();

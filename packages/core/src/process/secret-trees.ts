@@ -45,7 +45,11 @@ export async function secretBelow(directory: string): Promise<string | undefined
 /** Searches print the lines of such a file that they do not understand, wherever it lies. */
 const isLinkedRules = (entry: Dirent) => entry.isSymbolicLink() && /^\.(git|rg|fd)?ignore$/.test(entry.name);
 
-/** A quick look at a name in a directory that is no secret itself; what is spelled oddly, or like a copy, may be one. */
+/**
+ * A quick look at a name in a directory that is no secret itself; what is spelled oddly, or like a copy, may be one. It
+ * makes a search through 2,000 files take 2.4 instead of 23 ms to understand:
+ * `npm run bench -- --no-peers --only 'shell: understand a search'`.
+ */
 const mayBeSecret = (name: string) => !plainName.test(name) || copied.test(name) || secretEnding.test(name);
 const plainName = /^[\w.-]*\w$/;
 const copied = /\.(bak|old|orig|save|swp|\d+)$/i;

@@ -33,7 +33,6 @@ const systemDirectories = [
 /** The file behind a path, every link resolved, when it can be executed. */
 export function executableAt(path: string): string | undefined {
   try {
-    // Most directories of `PATH` do not have the program, and an exception is dear.
     if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return undefined;
     accessSync(path, constants.X_OK);
     return realpathSync.native(path);
