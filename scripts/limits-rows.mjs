@@ -153,10 +153,10 @@ export const fixed = {
       'Characters of a command that is understood; a longer one asks',
     ],
     ['core/src/process/analyze-command.ts', 'maxSegments', 'Parts of a command that are understood; more ask'],
-    ['core/src/process/reading-budget.ts', 'maxReading', 'Words of it that are read, about; more ask'],
+    ['core/src/process/parse-budget.ts', 'maxReading', 'Words of it that are read, about; more ask'],
     ['core/src/process/analyze-command.ts', 'maxPaths', 'Paths in it; more ask'],
-    ['core/src/process/settle-paths.ts', 'maxLooks', 'Looks at the disk to understand it; more ask'],
-    ['core/src/process/settle-paths.ts', 'maxLinks', 'Links followed to see whether a path of it leads into /proc'],
+    ['core/src/process/resolve-paths.ts', 'maxLooks', 'Looks at the disk to understand it; more ask'],
+    ['core/src/process/resolve-paths.ts', 'maxLinks', 'Links followed to see whether a path of it leads into /proc'],
     [
       'core/src/process/secret-trees.ts',
       'maxEntries',

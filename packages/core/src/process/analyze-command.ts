@@ -4,14 +4,12 @@ import { type AnalysisOptions, type CommandAnalysis, type Segment, unknownPart }
 import type { Findings, PlacedSegment } from './findings.js';
 import { repositoryDoubt } from './git-repository.js';
 import { npmSettings } from './npm-settings.js';
-
+import { maxReading, ReadingBudget } from './parse-budget.js';
 import { breaksWord, richSyntax } from './plain-syntax.js';
 import { proposeRules } from './propose-rules.js';
-
-import { maxReading, ReadingBudget } from './reading-budget.js';
+import { LookBudget, type PathUse, settlePath } from './resolve-paths.js';
 import { type ProgramLocation, resolveProgram } from './resolve-program.js';
 import { secretBelow } from './secret-trees.js';
-import { LookBudget, type PathUse, settlePath } from './settle-paths.js';
 import { trackedLink } from './tracked-links.js';
 import { CommandWalk } from './walk-command.js';
 import { withoutFlags } from './without-flags.js';

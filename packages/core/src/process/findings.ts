@@ -1,7 +1,7 @@
 import { type Segment, substitutedPipe, unknownPart } from './command-analysis.js';
 import type { Argument } from './expand-word.js';
 import type { Effects } from './read-arguments.js';
-import type { PathUse } from './settle-paths.js';
+import type { PathUse } from './resolve-paths.js';
 
 /** A segment with the directories it may run in; none when that is unknown. */
 export type PlacedSegment = Segment & { cwds: readonly string[] };

@@ -10,11 +10,11 @@ import { canSeeProcesses } from '../../../../testing/running.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { LatheHome } from '../files/lathe-home.js';
 import { BackgroundCommands } from './background.js';
+import { obeyOrder } from './background-command.js';
 import { childEnvironment } from './environment.js';
 import { KeptCommands } from './kept-commands.js';
 import { CommandRunner } from './run-command.js';
 import type { SandboxMode } from './sandbox.js';
-import { obeyOrder } from './session-order.js';
 
 let program = '';
 beforeAll(async () => {

@@ -11,9 +11,9 @@ import {
   type SyntaxNode,
   type TestExpression,
 } from 'unbash';
+import { costs, ReadingBudget } from './parse-budget.js';
 import { childrenOf, readParts, readWord, type WordReader } from './parse-word.js';
 import { fileTests } from './read-only-builtins.js';
-import { costs, ReadingBudget } from './reading-budget.js';
 import type {
   Assignment,
   BlockKind,

@@ -1,6 +1,6 @@
 import { forEachChild, type ParsedScript, type SyntaxNode, type Word, type WordPart } from 'unbash';
 import { substitutedPipe } from './command-analysis.js';
-import { costs, type ReadingBudget } from './reading-budget.js';
+import { costs, type ReadingBudget } from './parse-budget.js';
 import type { ParsedCommand, Piece, ShellWord } from './shell-syntax.js';
 
 export interface WordReader {

@@ -8,7 +8,7 @@ import { type ContainedProgram, checkProgram, type ProgramRequest, startContaine
 import { closingInherited } from './descriptors.js';
 import { Guardian, quietShell } from './guardian.js';
 import { inTerminal } from './in-terminal.js';
-import { keeping } from './keeping.js';
+import { keeping } from './keep-running.js';
 import { OutputPipes } from './output-pipe.js';
 import { hasProc } from './process-tree.js';
 import {

@@ -4,9 +4,9 @@ import { both, directoryAfter, mayMove, type Outcome, union } from './directorie
 import { type Argument, type ExpansionScope, expandWord, isFilePattern } from './expand-word.js';
 import { Findings, isOpenStream, type PlacedSegment } from './findings.js';
 import { type Judgement, judgeCommand } from './judge-command.js';
+import { ReadingBudget } from './parse-budget.js';
 import { parseCommand } from './parse-command.js';
 import { filesBetween } from './piped-files.js';
-import { ReadingBudget } from './reading-budget.js';
 import type { Assignment, ParsedCommand, Redirection, ShellNode, ShellWord, SimpleCommand } from './shell-syntax.js';
 import { commandsIn } from './shell-syntax.js';
 import { isHarmlessSetting, isPlainVariable } from './shell-variables.js';

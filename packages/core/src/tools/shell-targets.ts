@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
 import { ToolError } from '../errors.js';
 import type { Location, Workspace } from '../files/workspace.js';
+import { type SessionOrder, wordsOf } from '../process/background-command.js';
 import type { CommandAnalysis } from '../process/command-analysis.js';
-import { type SessionOrder, wordsOf } from '../process/session-order.js';
 import type { Target } from './target.js';
 
 /** What a command touches, as permission rules see it. */

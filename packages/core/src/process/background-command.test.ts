@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sessionOrder } from './session-order.js';
+import { sessionOrder } from './background-command.js';
 
 test.each([
   ['bg', { action: 'list' }],
