@@ -4,10 +4,10 @@ import { type AnalysisOptions, type CommandAnalysis, type Segment, unknownPart }
 import type { Findings, PlacedSegment } from './findings.js';
 import { repositoryDoubt } from './git-repository.js';
 import { npmSettings } from './npm-settings.js';
-import { maxReading, ReadingBudget } from './parse-budget.js';
+import { maxParseCost, ParseBudget } from './parse-budget.js';
 import { breaksWord, richSyntax } from './plain-syntax.js';
 import { proposeRules } from './propose-rules.js';
-import { LookBudget, type PathUse, settlePath } from './resolve-paths.js';
+import { LookupBudget, type PathUse, resolvePathUse } from './resolve-paths.js';
 import { type ProgramLocation, resolveProgram } from './resolve-program.js';
 import { secretBelow } from './secret-trees.js';
 import { trackedLink } from './tracked-links.js';
@@ -81,12 +81,12 @@ function openBrackets(command: string): number {
 /** More words than the budget has room for, seen without the grammar, which takes its time. Lines for a file are no words. */
 function hasTooManyWords(command: string): boolean {
   if (command.includes('<<')) return false;
-  return command.replace(/'[^']*'|"[^"]*"/g, '').split(/[\s;&|()<>]+/).length > maxReading;
+  return command.replace(/'[^']*'|"[^"]*"/g, '').split(/[\s;&|()<>]+/).length > maxParseCost;
 }
 
 /** What the text tells, or why it is not understood: a grammar that fails on some text must not make that text pass. */
 function understand(command: string, options: AnalysisOptions): Findings | string {
-  const budget = new ReadingBudget();
+  const budget = new ParseBudget();
   try {
     return new CommandWalk(options, budget).run(command);
   } catch {
@@ -224,8 +224,8 @@ async function checkBacks({ backs, doubts }: Findings): Promise<void> {
 async function settle(uses: readonly PathUse[], doubts: Set<string>): Promise<string[]> {
   const distinct = [...new Map(uses.map((use) => [JSON.stringify(use), use])).values()];
   if (distinct.length > maxPaths) doubts.add(`It names more than ${maxPaths} files.`);
-  const budget = new LookBudget();
-  const paths = await Promise.all(distinct.slice(0, maxPaths).map((use) => settlePath(use, budget)));
+  const budget = new LookupBudget();
+  const paths = await Promise.all(distinct.slice(0, maxPaths).map((use) => resolvePathUse(use, budget)));
   if (budget.looks < 0) doubts.add('Its paths and patterns lead to too many files.');
   if (budget.garbled !== undefined) doubts.add(`A name in ${budget.garbled} is no text.`);
   if (budget.flag !== undefined) doubts.add(`The file ${budget.flag} would be taken for a flag.`);

@@ -10,7 +10,7 @@ import { canSeeProcesses } from '../../../../testing/running.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { LatheHome } from '../files/lathe-home.js';
 import { BackgroundCommands } from './background.js';
-import { obeyOrder } from './background-command.js';
+import { runBackgroundCommand } from './background-command.js';
 import { childEnvironment } from './environment.js';
 import { KeptCommands } from './kept-commands.js';
 import { CommandRunner } from './run-command.js';
@@ -162,11 +162,11 @@ test('the output of a kept command is bounded on disk, and the command goes on',
 test('a kept command is read, searched and stopped like any other, but takes no input', async () => {
   const { start, background } = session();
   const { id } = await start('echo ready; echo odd >&2; cat; exec sleep 100');
-  expect(await obeyOrder({ action: 'list' }, background)).toMatch(/^kept_\d+ running: echo ready/);
-  await expect.poll(() => obeyOrder({ action: 'read', id, text: 'ODD' }, background)).toBe('odd');
-  expect(await obeyOrder({ action: 'read', id }, background)).toBe(`${id} running\nready\nodd\n`);
-  await expect(obeyOrder({ action: 'send', id, text: 'x' }, background)).rejects.toThrow('takes no input');
-  expect(await obeyOrder({ action: 'stop', id }, background)).toBe(`${id} cancelled\n(no new output)`);
+  expect(await runBackgroundCommand({ action: 'list' }, background)).toMatch(/^kept_\d+ running: echo ready/);
+  await expect.poll(() => runBackgroundCommand({ action: 'read', id, text: 'ODD' }, background)).toBe('odd');
+  expect(await runBackgroundCommand({ action: 'read', id }, background)).toBe(`${id} running\nready\nodd\n`);
+  await expect(runBackgroundCommand({ action: 'send', id, text: 'x' }, background)).rejects.toThrow('takes no input');
+  expect(await runBackgroundCommand({ action: 'stop', id }, background)).toBe(`${id} cancelled\n(no new output)`);
 });
 
 test('one that fails at once says with what words and code', async () => {

@@ -3,15 +3,15 @@ import { Socket } from 'node:net';
 
 const chunkBytes = 65_536;
 
-/** One pipe for stdout and stderr together, which is what keeps their order. */
+/** One pipe for both stdout and stderr, which keeps their order. */
 export interface OutputPipe {
-  /** To be given to the child as fd 1 and 2. */
+  /** The child's fd 1 and 2. */
   writer: number;
-  /** To be called once the child has started: from then on only children hold the pipe open. */
+  /** Call it once the child has started: from then on only children hold the pipe open. */
   closeWriter(): void;
-  /** Hands to `take` what comes, in memory that the next piece is read into. To be called once. */
+  /** Calls `take` with each chunk, in a buffer that the next chunk overwrites. Call it once. */
   read(take: (chunk: Buffer) => void): Socket;
-  /** Gives the pipe back; one that somebody still holds is not used again. */
+  /** Returns the pipe to the pool; with `isFree: false`, because a process still holds it, removes it instead. */
   release(options: { isFree: boolean }): void;
 }
 
@@ -22,7 +22,7 @@ export interface OutputPipe {
  */
 export class OutputPipes {
   readonly #make: () => Promise<string>;
-  /** The paths of pipes that nobody uses. */
+  /** Paths of unused pipes. */
   readonly #idle: string[] = [];
 
   constructor(make: () => Promise<string>) {
@@ -31,7 +31,7 @@ export class OutputPipes {
 
   async open(): Promise<OutputPipe> {
     const idle = this.#idle.pop();
-    // The directory may be gone when its helper was killed; a new helper makes a new one.
+    // If the guardian was killed, its directory is gone; a new guardian makes a new one.
     const path = idle !== undefined && existsSync(idle) ? idle : await this.#make();
     const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const writer = openSync(path, constants.O_WRONLY);

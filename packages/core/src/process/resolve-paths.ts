@@ -16,11 +16,11 @@ export interface PathUse {
  * Absolute paths that say what the kernel will open: `link/..` leads to the parent of the link's target, and a pattern
  * stands for what it matches now, the links on the way, and the directory it is looked up in.
  */
-export async function settlePath({ names, ...use }: PathUse, budget: LookBudget): Promise<string[]> {
+export async function resolvePathUse({ names, ...use }: PathUse, budget: LookupBudget): Promise<string[]> {
   const { cwd, path, pattern } = use;
   if (names !== undefined) {
-    const sources = await settlePath({ cwd, path: '', pattern: names }, budget);
-    const places = await settlePath(use, budget);
+    const sources = await resolvePathUse({ cwd, path: '', pattern: names }, budget);
+    const places = await resolvePathUse(use, budget);
     budget.looks -= places.length * sources.length;
     if (budget.looks < 0) return places;
     return places.flatMap((place) => sources.map((source) => join(place, basename(source))));
@@ -37,7 +37,7 @@ export async function settlePath({ names, ...use }: PathUse, budget: LookBudget)
 }
 
 /** Resolves `..` as the kernel does, while the budget lasts: a link before it is followed first. */
-async function climb(path: string, budget: LookBudget): Promise<string> {
+async function climb(path: string, budget: LookupBudget): Promise<string> {
   const at: string[] = [];
   let mayHoldLinks = false;
   for (const component of path.split('/')) {
@@ -99,7 +99,7 @@ function namedBy(source: string): (name: string) => boolean {
 const maxLooks = 1000;
 
 /** What may still be looked at to settle the paths of one command. */
-export class LookBudget {
+export class LookupBudget {
   /** In entries of directories. */
   looks = maxLooks;
   /** A directory where a pattern matches a name that cannot be written as text, so that nobody knows where it leads. */
@@ -147,7 +147,7 @@ async function passesThrough(place: string, path: string): Promise<boolean> {
 }
 
 /** What a pattern matches, and the links and parents it passes through; all it reached when the budget ends. */
-async function entriesBehind(base: string, components: Component[], budget: LookBudget): Promise<string[]> {
+async function entriesBehind(base: string, components: Component[], budget: LookupBudget): Promise<string[]> {
   const ways: string[] = [];
   let reached = [base];
   for (const component of components) {

@@ -4,7 +4,7 @@ import { both, directoryAfter, mayMove, type Outcome, union } from './directorie
 import { type Argument, type ExpansionScope, expandWord, isFilePattern } from './expand-word.js';
 import { Findings, isOpenStream, type PlacedSegment } from './findings.js';
 import { type Judgement, judgeCommand } from './judge-command.js';
-import { ReadingBudget } from './parse-budget.js';
+import { ParseBudget } from './parse-budget.js';
 import { parseCommand } from './parse-command.js';
 import { filesBetween } from './piped-files.js';
 import type { Assignment, ParsedCommand, Redirection, ShellNode, ShellWord, SimpleCommand } from './shell-syntax.js';
@@ -34,9 +34,9 @@ export class CommandWalk {
   private readonly findings = new Findings();
   private readonly functions = new Set<string>();
   private readonly options: AnalysisOptions;
-  private readonly budget: ReadingBudget;
+  private readonly budget: ParseBudget;
 
-  constructor(options: AnalysisOptions, budget = new ReadingBudget()) {
+  constructor(options: AnalysisOptions, budget = new ParseBudget()) {
     this.options = options;
     this.budget = budget;
   }

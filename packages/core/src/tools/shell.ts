@@ -4,7 +4,7 @@ import type { XStatic } from 'typebox/schema';
 import { ToolError } from '../errors.js';
 import type { Workspace } from '../files/workspace.js';
 import type { BackgroundCommands } from '../process/background.js';
-import { announce, obeyOrder, sessionOrder } from '../process/background-command.js';
+import { announce, parseBackgroundCommand, runBackgroundCommand } from '../process/background-command.js';
 import type { AnalysisOptions, CommandAnalysis } from '../process/command-analysis.js';
 import { lackedRight, refuseBrokenSandbox, reportOn } from '../process/command-report.js';
 import { liveTail } from '../process/live-tail.js';
@@ -95,7 +95,7 @@ export class ShellTool extends BaseTool<ShellParams> {
   }
 
   override async isReadOnly(params: ShellParams): Promise<boolean> {
-    const order = sessionOrder(params.command);
+    const order = parseBackgroundCommand(params.command);
     if (order !== undefined) return order.action === 'list' || order.action === 'read';
     if (params.is_background) return false;
     const { path } = await this.#options.workspace.locate(this.#directoryOf(params));
@@ -111,7 +111,7 @@ export class ShellTool extends BaseTool<ShellParams> {
   }
 
   async #judge(params: ShellParams): Promise<Target[]> {
-    const order = sessionOrder(params.command);
+    const order = parseBackgroundCommand(params.command);
     if (order !== undefined) return [orderTarget(order)];
     const cwd = await this.#options.workspace.locate(this.#directoryOf(params));
     const targets = await targetsOf(await this.#analyze(params, cwd.path), this.#options.workspace);
@@ -157,8 +157,8 @@ export class ShellTool extends BaseTool<ShellParams> {
       const message = 'Command was cancelled before it could start.';
       return { ...plain(message), error: { type: 'execution_failed', message } };
     }
-    const order = sessionOrder(params.command);
-    if (order !== undefined) return plain(await obeyOrder(order, this.#options.background));
+    const order = parseBackgroundCommand(params.command);
+    if (order !== undefined) return plain(await runBackgroundCommand(order, this.#options.background));
     const { path: cwd } = await this.#options.workspace.locate(this.#directoryOf(params));
     if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
       throw new ToolError('path_is_not_a_directory', `Not a directory: ${cwd}`);
