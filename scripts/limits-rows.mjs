@@ -155,7 +155,7 @@ export const fixed = {
     ['core/src/process/analyze-command.ts', 'maxSegments', 'Parts of a command that are understood; more ask'],
     ['core/src/process/parse-budget.ts', 'maxParseCost', 'Words of it that are read, about; more ask'],
     ['core/src/process/analyze-command.ts', 'maxPaths', 'Paths in it; more ask'],
-    ['core/src/process/resolve-paths.ts', 'maxLooks', 'Looks at the disk to understand it; more ask'],
+    ['core/src/process/resolve-paths.ts', 'maxLookups', 'Directory entries read to resolve its paths; more ask'],
     ['core/src/process/resolve-paths.ts', 'maxLinks', 'Links followed to see whether a path of it leads into /proc'],
     [
       'core/src/process/secret-trees.ts',
@@ -199,7 +199,7 @@ export const fixed = {
     ['core/src/process/process-tree.ts', 'killMs', 'Milliseconds until the last process of a command must be gone'],
     [
       'core/src/process/guarded-names.ts',
-      'maxLooks',
+      'maxLookups',
       'Directories of submodules and worktrees looked at; of more, none is writable in the sandbox',
     ],
   ],

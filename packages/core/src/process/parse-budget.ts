@@ -1,9 +1,9 @@
-/** How much of a budget each piece of syntax takes: about its share of the time. */
+/** What each piece of syntax costs, roughly its share of the parse time. */
 export const costs = { character: 1 / 32, part: 1, command: 4, script: 8 };
 
 export const maxParseCost = 1000;
 
-/** How much of one command is read, scripts within scripts included: beyond it, nothing would be proven anyway. */
+/** Limits how much of one command is parsed, including nested scripts. A longer command would not be proven anyway. */
 export class ParseBudget {
   private left = maxParseCost;
 
