@@ -63,7 +63,7 @@ describe.skipIf(!canSeeProcesses).each(['off', 'required'] as const)('sandbox %s
   const isMissing = mode === 'required' && !hasProgram('bwrap');
 
   // RS09 RS10
-  test.skipIf(isMissing).each(Object.keys(ways))('what is kept survives %s of Lathe, and nothing else', async (way) => {
+  test.skipIf(isMissing).each(Object.keys(ways))('only kept commands survive %s of Lathe', async (way) => {
     const [kept, other] = [uniqueSleep(), uniqueSleep()];
     const lathe = await startLathe(mode, [
       [`while :; do echo tick; sleep 0.1; done & sleep ${kept}`, true],
@@ -86,7 +86,7 @@ describe.skipIf(!canSeeProcesses).each(['off', 'required'] as const)('sandbox %s
     expect(await lathe.kept.list()).toEqual([]);
   });
 
-  test.skipIf(isMissing)('a kept command that ends without Lathe leaves nothing of ours behind', async () => {
+  test.skipIf(isMissing)('a kept command that ends after Lathe leaves no placeholder behind', async () => {
     const lathe = await startLathe(mode, [['touch begun; until [ -e end ]; do sleep 0.05; done', true]]);
     await lathe.kill('SIGKILL');
     await expect.poll(() => readdirSync(lathe.root)).toContain('begun');
@@ -136,18 +136,15 @@ function isGuardian(pid: number): boolean {
 }
 
 // SB06
-test.skipIf(!hasProgram('bwrap'))(
-  'nobody watches it, so that in the sandbox it changes nothing of git at all',
-  async () => {
-    const lathe = await startLathe('required', [
-      ['echo x > .git/commondir; echo x > .git/HEAD; mkdir .lathe/commands; touch done; sleep 100', true],
-    ]);
-    await expect.poll(() => existsSync(join(lathe.root, 'done'))).toBe(true);
-    expect(readdirSync(join(lathe.root, '.git'))).toEqual(['HEAD']);
-    expect(readFileSync(join(lathe.root, '.git', 'HEAD'), 'utf8')).toBe('ref: refs/heads/main\n');
-    expect(readdirSync(join(lathe.root, '.lathe'))).toEqual([]);
-  },
-);
+test.skipIf(!hasProgram('bwrap'))('a kept command in the sandbox cannot change anything in .git', async () => {
+  const lathe = await startLathe('required', [
+    ['echo x > .git/commondir; echo x > .git/HEAD; mkdir .lathe/commands; touch done; sleep 100', true],
+  ]);
+  await expect.poll(() => existsSync(join(lathe.root, 'done'))).toBe(true);
+  expect(readdirSync(join(lathe.root, '.git'))).toEqual(['HEAD']);
+  expect(readFileSync(join(lathe.root, '.git', 'HEAD'), 'utf8')).toBe('ref: refs/heads/main\n');
+  expect(readdirSync(join(lathe.root, '.lathe'))).toEqual([]);
+});
 
 // RS04 SB14
 test('the output of a kept command is bounded on disk, and the command goes on', async () => {
@@ -169,7 +166,7 @@ test('a kept command is read, searched and stopped like any other, but takes no 
   expect(await runBackgroundCommand({ action: 'stop', id }, background)).toBe(`${id} cancelled\n(no new output)`);
 });
 
-test('one that fails at once says with what words and code', async () => {
+test('a kept command that fails immediately reports its output and exit code', async () => {
   // However busy the machine is.
   const { start, kept } = session({ firstLookMs: 20_000 });
   const { result } = await start('echo broken >&2; exit 3');
@@ -178,7 +175,7 @@ test('one that fails at once says with what words and code', async () => {
   expect(await kept.list()).toEqual([]);
 });
 
-test('a plain kill of its number ends it', async () => {
+test('a kept command ends when its pid is killed', async () => {
   const { start, kept } = session();
   const sleep = uniqueSleep();
   const { running } = await start(`exec sleep ${sleep}`);
@@ -187,7 +184,7 @@ test('a plain kill of its number ends it', async () => {
   expect(await kept.list()).toEqual([]);
 });
 
-test('a number that now belongs to somebody else is neither listed nor killed', async () => {
+test('a pid that now belongs to another process is neither listed nor killed', async () => {
   const { home, kept } = session();
   const stranger = spawn('sleep', ['100'], { detached: true, stdio: 'ignore' });
   onTestFinished(() => void stranger.kill());
@@ -200,14 +197,14 @@ test('a number that now belongs to somebody else is neither listed nor killed', 
   expect(readdirSync(join(home, 'kept'))).toEqual([]);
 });
 
-test.each(['', '{', 'null', '{"id":"kept_1"}'])('a record that says %j is no record', async (text) => {
+test.each(['', '{', 'null', '{"id":"kept_1"}'])('a record that contains %j is ignored', async (text) => {
   const { home, kept } = session();
   mkdirSync(join(home, 'kept'));
   writeFileSync(join(home, 'kept', 'kept_1.json'), text);
   expect(await kept.list()).toEqual([]);
 });
 
-test('without bash nothing is kept, and nothing is started', async () => {
+test('without bash a kept command is rejected and not started', async () => {
   const latheHome = new LatheHome(tempDirectory());
   const runner = new CommandRunner(latheHome, { shell: '/bin/sh' });
   const cwd = tempDirectory();
