@@ -35,8 +35,6 @@ export const reasons = {
     'Directories come first, so that every entry is looked at; pi looks at those it shows.',
   'print the version': 'Codex is a compiled program; the start of Node alone takes longer.',
   'run echo hi': 'A command is marked before it runs, and when it is over a look tells whether anything of it is left.',
-  'run echo hi, between turns':
-    'The sandbox was started ahead; what is left is to check that it still fits, to start the shell in it and to take it down.',
   '50 reads in one turn': 'Each read is judged, recorded and written to the session before it is answered.',
   'tokens of the first request': 'pi offers four tools, we thirteen: among them search, the web, memory and subagents.',
   packages: 'Theirs is one program built for one platform.',

@@ -157,7 +157,7 @@ export const areas = [
       'core/src/process/run-command',
       'core/src/process/captured-output',
       'core/src/process/output-ring',
-      'core/src/process/session-order',
+      'core/src/process/background-command',
       'core/src/tools/shell',
     ],
   ],

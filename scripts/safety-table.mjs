@@ -73,7 +73,7 @@ const promises = [
     tests: [
       'core/src/process/process-tree: aborts at random moments leave nothing',
       'core/src/process/process-tree: nothing is left when Lathe itself dies',
-      'core/src/process/sandbox: settings that do not exist yet cannot be planted',
+      'core/src/process/sandbox: missing settings cannot be created',
       'core/src/process/sandbox: no privileges inside, and a system call filter',
     ],
     runs: ['aborts at random moments (sandbox off)', 'aborts at random moments (sandbox required)'],

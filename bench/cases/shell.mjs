@@ -1,40 +1,45 @@
 import { execFile } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { childEnvironment, unattendedVariables } from '../../packages/core/dist/index.js';
+import {
+  analyzeCommand,
+  CommandRunner,
+  childEnvironment,
+  LatheHome,
+  matchCommandRule,
+  unattendedVariables,
+} from '../../packages/core/dist/index.js';
 import { drained, group, toolCase } from '../case.mjs';
 
 const env = childEnvironment(process.env, { set: unattendedVariables });
 const bash = (command) => drained('/bin/bash', ['-c', command], { env });
 const root = ({ scratch }) => scratch;
-/** In our sandbox, against no sandbox at all. */
-const inOurs = (limit) => ({ metric: 'time', who: 'lathe, sandboxed', than: 'raw', limit });
+/** In our sandbox, against the smallest sandbox that bubblewrap makes. */
+const inOurs = (limit) => ({ metric: 'time', who: 'lathe, sandboxed', than: 'raw, in bubblewrap', limit });
 const raw = (limit, guard) => ({ metric: 'time', than: 'raw', limit, guard });
 
 /** The least that bubblewrap can be asked for: namespaces, a read-only system, a writable directory, its own /dev, /proc and /tmp. */
-const inBubblewrap = (line, prepare) => async (place) => {
+const inBubblewrap = (line) => async (place) => {
   const namespaces = ['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-net', '--die-with-parent'];
   const mounts = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp'];
   const writable = ['--bind', root(place), root(place)];
   const args = [...namespaces, ...mounts, ...writable, '--', '/bin/bash', '-c', line];
-  return { run: () => drained('bwrap', args, { env }), prepare };
+  return { run: () => drained('bwrap', args, { env }) };
 };
 
-/** A command, also in our sandbox; with a pause, each call comes so long after the one before, whoever makes it. */
-function shellCase({ command: line, pauseMs, ...rest }) {
-  const prepare = pauseMs && (() => new Promise((resolve) => setTimeout(resolve, pauseMs)));
+/** A command, also in our sandbox. */
+function shellCase({ command: line, ...rest }) {
   const inSandbox = async (place) => {
     const { open } = await import('../tools/lathe.mjs');
-    // As in a session: the sandboxes of the next commands are started ahead.
-    const tools = await open({ ...place, root: root(place) }, { sandbox: 'required', readyMs: 10_000 });
-    return { run: () => tools.shell(line), prepare };
+    const tools = await open({ ...place, root: root(place) }, { sandbox: 'required' });
+    return { run: () => tools.shell(line) };
   };
   return toolCase({
     root,
     raw: () => bash(line),
     call: (tools) => tools.shell(line),
-    prepare,
-    contestants: { 'raw, in bubblewrap': inBubblewrap(line, prepare), 'lathe, sandboxed': inSandbox },
+    contestants: { 'raw, in bubblewrap': inBubblewrap(line), 'lathe, sandboxed': inSandbox },
     ...rest,
   });
 }
@@ -85,24 +90,48 @@ const analysisCase = ([shape, command]) => ({
   isQuick: true,
 });
 
+/** Ours alone, against a limit in milliseconds. */
+const ownCase = (name, limit, open) => ({
+  name,
+  contestants: { lathe: open },
+  goals: [{ metric: 'time', limit, guard: limit * 5 }],
+  rounds: 9,
+});
+
 export const cases = group('shell', [
   ...Object.entries(shapes).map(analysisCase),
+  ownCase('understand a search through 2,000 files', 12, async ({ scratch }) => {
+    const cwd = join(scratch, 'files');
+    mkdirSync(cwd);
+    for (let i = 0; i < 2_000; i++) writeFileSync(join(cwd, `file-${i}.ts`), '');
+    const options = { cwd, workspaceRoots: [cwd], home: env.HOME ?? '/', path: env.PATH };
+    return { run: async () => void (await analyzeCommand('grep -r word .', options)) };
+  }),
+  ownCase('match 100 rules with the 50 parts of a command', 20, async () => {
+    const rules = Array.from({ length: 100 }, (_, i) => `git sub${i} --flag*x "a b" *`);
+    const parts = Array.from({ length: 50 }, (_, i) => ['git', 'log', `-${i}`, '--oneline']);
+    return { run: async () => parts.forEach((words) => rules.forEach((rule) => matchCommandRule(rule, words))) };
+  }),
+  ownCase('end 100 programs', 600, async ({ scratch }) => {
+    const runner = new CommandRunner(new LatheHome(join(scratch, 'home')));
+    const start = () => runner.startProgram({ argv: ['sleep', '1000'], cwd: scratch, env });
+    let programs = [];
+    return {
+      run: async () => void (await Promise.all(programs.map((program) => program.end()))),
+      prepare: async () => {
+        programs = await Promise.all(Array.from({ length: 100 }, start));
+        // Programs that have just started are found faster than those of a long session.
+        await new Promise((resolve) => setTimeout(resolve, 1_100));
+      },
+    };
+  }),
   shellCase({
     name: 'run echo hi',
     command: 'echo hi',
     verify: (output) => output.includes('hi'),
-    goals: [raw(1.3, 6), inOurs(3)],
+    goals: [raw(1.3, 6), inOurs(2.2)],
     rounds: 40,
     isQuick: true,
-  }),
-  shellCase({
-    name: 'run echo hi, between turns',
-    command: 'echo hi',
-    pauseMs: 60,
-    verify: (output) => output.includes('hi'),
-    goals: [inOurs(3)],
-    rounds: 40,
-    note: '60 ms between calls, as a turn of a model would leave; the case above is back to back',
   }),
   shellCase({
     name: 'run yes | head -c 50M',

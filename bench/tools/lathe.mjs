@@ -37,13 +37,13 @@ class EverythingSeen extends SeenFiles {
 }
 
 /** Our tools, under the verbs that every library here shares. */
-export async function open({ root, scratch }, { sandbox: mode = 'off', readyMs, read: limits } = {}) {
+export async function open({ root, scratch }, { sandbox: mode = 'off', read: limits } = {}) {
   const workspace = await Workspace.open(root, [scratch]);
   const home = new LatheHome(join(scratch, 'home'));
   const visibility = { rules: new IgnoreRules(workspace.roots) };
   const seen = new EverythingSeen();
   const changes = new FileChanges({ locks: new FileLocks(home), journal: new Journal(home), seen });
-  const runner = new CommandRunner(home, { readyMs });
+  const runner = new CommandRunner(home);
   const env = childEnvironment(process.env, { set: unattendedVariables });
   const tools = {
     grep: new GrepTool(workspace, visibility, new Ripgrep()),
@@ -56,13 +56,7 @@ export async function open({ root, scratch }, { sandbox: mode = 'off', readyMs, 
     shell: new ShellTool({
       workspace,
       runner,
-      sandbox: new Sandbox({
-        mode,
-        roots: workspace.roots,
-        latheHome: home,
-        userHome: env.HOME ?? '/',
-        ...(readyMs && { lingerMs: 100 }),
-      }),
+      sandbox: new Sandbox({ mode, roots: workspace.roots, latheHome: home, userHome: env.HOME ?? '/' }),
       background: new BackgroundCommands(runner, new KeptCommands(home)),
       analyze: analyzeCommand,
       env,

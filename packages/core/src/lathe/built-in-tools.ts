@@ -105,8 +105,7 @@ export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
     visibility,
     journal,
     close: async () => {
-      await Promise.all([shell.background.stopAll(), shell.runner.close(), web.close()]);
-      shell.sandbox.close();
+      await Promise.all([shell.background.stopAll(), web.close()]);
     },
   };
 }
@@ -174,24 +173,11 @@ function visibilityOf({ workspace, settings, policy, env, userHome }: BuiltInOpt
   return { rules, disregard, canRead: policy.readFilter() };
 }
 
-/** Longer than many turns of a model; in a longer one nobody misses the hundredth of a second. */
-const readyMs = 10_000;
-/** Until the sandbox of the next command waits. */
-const lingerMs = 100;
-
-async function shellTool({ workspace, settings, home, userHome, env, caller }: BuiltInOptions) {
+async function shellTool({ workspace, settings, home, userHome, env }: BuiltInOptions) {
   const { mode, network, autoApprove } = settings.tools.sandbox;
-  const isSession = caller !== 'person';
   const path = await sanitizePath(env['PATH'] ?? '', workspace.roots);
-  const sandbox = new Sandbox({
-    mode,
-    roots: workspace.roots,
-    latheHome: home,
-    userHome,
-    path,
-    ...(isSession && { lingerMs }),
-  });
-  const runner = new CommandRunner(home, isSession ? { readyMs } : {});
+  const sandbox = new Sandbox({ mode, roots: workspace.roots, latheHome: home, userHome, path });
+  const runner = new CommandRunner(home);
   const background = new BackgroundCommands(runner, new KeptCommands(home));
   const tool = new ShellTool({
     workspace,
@@ -206,5 +192,5 @@ async function shellTool({ workspace, settings, home, userHome, env, caller }: B
     autoApprove,
     hasTerminal: settings.tools.shell.enableInteractiveShell,
   });
-  return { tool, sandbox, background, runner };
+  return { tool, sandbox, background };
 }

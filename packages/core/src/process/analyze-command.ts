@@ -10,14 +10,12 @@ import {
 import { Findings, type PlacedSegment } from './findings.js';
 import { repositoryDoubt } from './git-repository.js';
 import { npmSettings } from './npm-settings.js';
-
+import { maxParseCost, ParseBudget } from './parse-budget.js';
 import { breaksWord, richSyntax } from './plain-syntax.js';
 import { proposeRules } from './propose-rules.js';
-
-import { maxReading, ReadingBudget } from './reading-budget.js';
+import { LookupBudget, type PathUse, resolvePathUse } from './resolve-paths.js';
 import { type ProgramLocation, resolveProgram } from './resolve-program.js';
 import { secretBelow } from './secret-trees.js';
-import { LookBudget, type PathUse, settlePath } from './settle-paths.js';
 import { trackedLink } from './tracked-links.js';
 import { CommandWalk } from './walk-command.js';
 import { withoutFlags } from './without-flags.js';
@@ -31,34 +29,34 @@ const maxPrograms = 32;
 const tooManyParts = 'It has too many parts to be understood.';
 
 /**
- * Understands a command as bash 5 would run it. A command is proven read-only when every simple command in it is a
- * known program with known flags; whatever is not understood becomes a doubt, and limits only ever add doubts: all but
- * the one on the look for secrets below a directory that is searched.
+ * Analyzes a command as bash 5 would run it. A command is proven read-only if every simple command in it is a known
+ * program with known flags. Whatever is not understood becomes a doubt. Every limit adds a doubt when it is reached,
+ * except the one on the search for secrets below a directory.
  *
- * The text is read once for each `memo`; what depends on files is looked up each time.
+ * The text is parsed once for each `memo`; what depends on files is looked up each time.
  */
 export async function analyzeCommand(
   command: string,
   options: AnalysisOptions,
   memo: AnalysisMemo = {},
 ): Promise<CommandAnalysis> {
-  const reading = memo.reading instanceof Findings ? memo.reading : readCommand(command, options);
-  memo.reading = reading;
-  if (typeof reading === 'string') return refused(command, reading);
-  const findings = reading.copy();
+  const parsed = memo.parsed instanceof Findings ? memo.parsed : parseText(command, options);
+  memo.parsed = parsed;
+  if (typeof parsed === 'string') return refused(command, parsed);
+  const findings = parsed.copy();
   const { doubts } = findings;
   await resolvePrograms(findings, options);
   await checkRepositories(findings, options.home);
-  const searches = await settle(findings.searches, doubts);
+  const searches = await resolveUses(findings.searches, doubts);
   await checkSearches(searches, doubts);
   await checkFollowed(findings);
   await checkBacks(findings);
-  const reads = await settle(findings.reads, doubts);
-  const redirections = await settle(findings.redirections, doubts);
-  const writes = [...new Set([...(await settle(findings.writes, doubts)), ...redirections])];
+  const reads = await resolveUses(findings.reads, doubts);
+  const redirections = await resolveUses(findings.redirections, doubts);
+  const writes = [...new Set([...(await resolveUses(findings.writes, doubts)), ...redirections])];
   const segments = findings.segments.map(withoutPlace);
   const [doubt] = doubts;
-  // A segment without words, which no rule can allow, asks for what is not tied to one command.
+  // A segment without words, which no rule can allow, stands for doubts that belong to no single command.
   if (doubt !== undefined) segments.push({ words: [], text: command, isReadOnly: false, why: doubt, hidden: true });
   const asking = segments.filter(({ isReadOnly }) => !isReadOnly);
   return {
@@ -76,22 +74,22 @@ export async function analyzeCommand(
   };
 }
 
-/** What the text tells, or why it is not understood. */
-function readCommand(command: string, options: AnalysisOptions): Findings | string {
+/** What the text says, or why it is not understood. */
+function parseText(command: string, options: AnalysisOptions): Findings | string {
   if (command.length > hardLength) return 'It is too long to be understood.';
   if (openBrackets(command) > hardBrackets) return 'It is nested too deeply to be understood.';
-  // To bash it goes on with the word of a `<(…)`; to the grammar it begins a comment, in which nothing is judged.
+  // For bash this `#` continues the word of a `<(…)`; for the grammar it begins a comment, which is not analyzed.
   if (command.includes(')#')) return 'It has a # right after a bracket.';
   if (hasTooManyWords(command)) return tooManyParts;
-  const findings = understand(command, options);
+  const findings = parse(command, options);
   if (typeof findings === 'string') return findings;
   if (breaksWord(command)) findings.unseen(command.slice(0, 200), 'A line of it goes on in the middle of a word.');
-  for (const doubt of oddities(command, options)) findings.doubt(doubt);
+  for (const doubt of findUnusualText(command, options)) findings.doubt(doubt);
   if (findings.segments.length > maxSegments) findings.doubt(`It has more than ${maxSegments} parts.`);
   return findings;
 }
 
-/** How many brackets are open at most, quotes not minded: an estimate that keeps hostile text from the parser. */
+/** The largest number of open brackets, ignoring quotes: an estimate that keeps hostile text from the parser. */
 function openBrackets(command: string): number {
   let [open, most] = [0, 0];
   for (const [bracket] of command.matchAll(/[(){}]/g)) {
@@ -101,15 +99,15 @@ function openBrackets(command: string): number {
   return most;
 }
 
-/** More words than the budget has room for, seen without the grammar, which takes its time. Lines for a file are no words. */
+/** Whether there are more words than the budget allows, found without the slow grammar. Here-documents are not words. */
 function hasTooManyWords(command: string): boolean {
   if (command.includes('<<')) return false;
-  return command.replace(/'[^']*'|"[^"]*"/g, '').split(/[\s;&|()<>]+/).length > maxReading;
+  return command.replace(/'[^']*'|"[^"]*"/g, '').split(/[\s;&|()<>]+/).length > maxParseCost;
 }
 
-/** A grammar that fails on some text must not make that text pass. */
-function understand(command: string, options: AnalysisOptions): Findings | string {
-  const budget = new ReadingBudget();
+/** Text on which the grammar fails must not pass. */
+function parse(command: string, options: AnalysisOptions): Findings | string {
+  const budget = new ParseBudget();
   try {
     return new CommandWalk(options, budget).run(command);
   } catch {
@@ -138,8 +136,8 @@ function withoutPlace({ words, text, isReadOnly, why, hidden }: PlacedSegment): 
 
 const rootOf = ({ words: [name = ''] }: Segment) => (name.includes(unknownPart) ? '…' : basename(name));
 
-/** Characters that a person cannot see, or that reach the shell as something else, and text that it may read differently. */
-function oddities(command: string, { isOtherShell }: AnalysisOptions): string[] {
+/** Invisible characters, characters that change on the way to the shell, and syntax that a shell may parse differently. */
+function findUnusualText(command: string, { isOtherShell }: AnalysisOptions): string[] {
   const found: string[] = [];
   const rich = richSyntax(command);
   if (rich !== undefined) found.push(rich);
@@ -152,7 +150,7 @@ function oddities(command: string, { isOtherShell }: AnalysisOptions): string[] 
   return found;
 }
 
-/** A program inside the workspace is never proven; every name of a program is shown to deny rules. */
+/** A program inside the workspace is never proven. Deny rules are checked against every name of a program. */
 async function resolvePrograms({ segments }: Findings, options: AnalysisOptions): Promise<void> {
   const searches = new Map<string, ReturnType<typeof resolveProgram>>();
   const locate = (name: string, cwd: string) => {
@@ -164,7 +162,7 @@ async function resolvePrograms({ segments }: Findings, options: AnalysisOptions)
   for (const segment of segments.slice()) {
     const [name = ''] = segment.words;
     const cwds = segment.cwds.length > 0 ? segment.cwds : ['/'];
-    // What is known of a name says little: `/usr/bin/c?rl` may be any program; so may one too many to be looked up.
+    // A partly known name such as `/usr/bin/c?rl` may be any program, and so may one beyond the limit of lookups.
     const isTooMany = searches.size > maxPrograms;
     if (isTooMany) Object.assign(segment, { isReadOnly: false, why: `it runs more than ${maxPrograms} programs` });
     const isVague = isTooMany || name.includes(unknownPart);
@@ -188,7 +186,7 @@ function whoseProgram(name: string, { isInWorkspace, isShim }: ProgramLocation):
   return isShim ? `${name} may be a program that the workspace chooses` : undefined;
 }
 
-/** The same command under another name, which only deny and ask rules look at. */
+/** The same command under another name, only for deny and ask rules. */
 function otherName({ words, text }: PlacedSegment, name: string): PlacedSegment {
   return hiddenSegment([name, ...words.slice(1)], text);
 }
@@ -199,23 +197,23 @@ function hiddenSegment(words: string[], text: string): PlacedSegment {
 
 async function checkRepositories(findings: Findings, home: string): Promise<void> {
   const { repositories, workTrees, npmProjects, doubts } = findings;
-  // A command that is not proven anyway needs no look at the configuration of repositories.
+  // If the command is not proven anyway, the configuration of repositories does not matter.
   if (doubts.size > 0) return;
-  for (const directory of await settle(repositories, doubts)) {
+  for (const directory of await resolveUses(repositories, doubts)) {
     const doubt = await repositoryDoubt(directory);
     if (doubt !== undefined) doubts.add(`In ${directory}, ${doubt}.`);
   }
-  for (const directory of await settle(workTrees, doubts)) {
+  for (const directory of await resolveUses(workTrees, doubts)) {
     const doubt = await trackedLink(directory);
     if (doubt !== undefined) doubts.add(`In ${directory}, ${doubt}.`);
   }
-  for (const directory of await settle(npmProjects, doubts)) {
+  for (const directory of await resolveUses(npmProjects, doubts)) {
     const file = await npmSettings(directory, home);
     if (file !== undefined) doubts.add(`The settings in ${file} can make npm write files.`);
   }
 }
 
-/** A search through a directory reads the secrets below it, which nobody named. */
+/** A search through a directory also reads secrets below it that the command does not name. */
 async function checkSearches(directories: readonly string[], doubts: Set<string>): Promise<void> {
   if (doubts.size > 0) return;
   for (const directory of directories) {
@@ -224,16 +222,16 @@ async function checkSearches(directories: readonly string[], doubts: Set<string>
   }
 }
 
-/** What a link in a directory leads to is read without being named. */
+/** A command that follows symlinks in a directory reads files that it does not name. */
 async function checkFollowed({ followed, doubts }: Findings): Promise<void> {
   if (doubts.size > 0) return;
-  for (const path of await settle(followed, doubts)) {
+  for (const path of await resolveUses(followed, doubts)) {
     const info = await stat(path).catch(() => undefined);
     if (info?.isDirectory()) doubts.add(`It follows links inside ${path}.`);
   }
 }
 
-/** Where nothing is by the text of a path, bash follows the links on the way instead, and may be anywhere. */
+/** If the path made by text does not exist, bash follows the symlinks in it instead, and may end up anywhere. */
 async function checkBacks({ backs, doubts }: Findings): Promise<void> {
   for (const directory of new Set(backs)) {
     const isThere = await access(directory + sep, constants.X_OK).then(
@@ -244,12 +242,12 @@ async function checkBacks({ backs, doubts }: Findings): Promise<void> {
   }
 }
 
-async function settle(uses: readonly PathUse[], doubts: Set<string>): Promise<string[]> {
+async function resolveUses(uses: readonly PathUse[], doubts: Set<string>): Promise<string[]> {
   const distinct = [...new Map(uses.map((use) => [JSON.stringify(use), use])).values()];
   if (distinct.length > maxPaths) doubts.add(`It names more than ${maxPaths} files.`);
-  const budget = new LookBudget();
-  const paths = await Promise.all(distinct.slice(0, maxPaths).map((use) => settlePath(use, budget)));
-  if (budget.looks < 0) doubts.add('Its paths and patterns lead to too many files.');
+  const budget = new LookupBudget();
+  const paths = await Promise.all(distinct.slice(0, maxPaths).map((use) => resolvePathUse(use, budget)));
+  if (budget.lookups < 0) doubts.add('Its paths and patterns lead to too many files.');
   if (budget.garbled !== undefined) doubts.add(`A name in ${budget.garbled} is no text.`);
   if (budget.flag !== undefined) doubts.add(`The file ${budget.flag} would be taken for a flag.`);
   return [...new Set(paths.flat())];

@@ -6,35 +6,35 @@ import type { KeptCommands } from './kept-commands.js';
 import type { CommandRunner } from './run-command.js';
 import type { CommandRequest, CommandResult, RunningCommand } from './running-command.js';
 
-/** A command that runs beside the conversation. */
+/** A command that runs in the background of the conversation. */
 export interface BackgroundCommand {
   id: string;
   command: string;
-  /** It outlives Lathe. */
+  /** The command outlives Lathe. */
   isKept: boolean;
   running: RunningCommand;
-  /** Present once it is over. */
+  /** Present once the command has ended. */
   result?: CommandResult;
   /** How much of its output has been read so far. */
   readBytes: number;
 }
 
 const maxRunning = 16;
-/** Of those that are over. */
+/** Ended commands to remember. */
 const maxRemembered = 50;
 const maxReadBytes = 20_000;
 const maxMatches = 200;
 
 /** The background commands of one session. They end with Lathe unless they are kept. */
 export class BackgroundCommands {
-  /** Those of all sessions that were kept. */
+  /** The kept commands of all sessions. */
   readonly kept: KeptCommands;
   readonly #runner: CommandRunner;
   readonly #firstLookMs: number;
   readonly #commands = new Map<string, BackgroundCommand>();
   #count = 0;
 
-  /** `firstLookMs` is long enough to report a command that fails at once, and short enough not to be felt. */
+  /** `firstLookMs` is long enough to report a command that fails immediately, and short enough to go unnoticed. */
   constructor(runner: CommandRunner, kept: KeptCommands, firstLookMs = 150) {
     this.#runner = runner;
     this.kept = kept;
@@ -47,16 +47,16 @@ export class BackgroundCommands {
     const isKept = request.isKept ?? false;
     const hasTerminal = !isKept && (request.hasTerminal ?? false);
     const running = await this.#runner.start({ ...request, hasTerminal, takesInput: !isKept, isFollowed: true });
-    // The name of a kept one must mean the same in every session.
+    // The id of a kept command must be the same in every session.
     const id = isKept ? `kept_${running.pid}` : `bg_${++this.#count}`;
     this.#forgetOldest();
     const command: BackgroundCommand = { id, command: request.command, isKept, running, readBytes: 0 };
     this.#commands.set(id, command);
-    const over = this.#note(command);
+    const ended = this.#storeResult(command);
     if (isKept) await this.#remember(command, request.cwd);
-    await Promise.race([over, wait(this.#firstLookMs)]);
+    await Promise.race([ended, wait(this.#firstLookMs)]);
     if (isKept && command.result) await running.output.adopt();
-    // From here on it must not keep a Lathe alive that has nothing else to do.
+    // From here on the command must not keep an idle Lathe running.
     running.unref();
     return command;
   }
@@ -67,18 +67,18 @@ export class BackgroundCommands {
     try {
       await this.kept.remember({ id, pid, command, cwd, output: output.path ?? '', mark: value, isLimit });
     } catch (error) {
-      // What nobody could find again must not stay.
+      // Without its record nothing could find the command again.
       await this.stop(id);
       throw error;
     }
   }
 
   #forgetOldest(): void {
-    const over = this.list().filter(({ result }) => result !== undefined);
-    for (const { id } of over.slice(0, -maxRemembered)) this.#commands.delete(id);
+    const ended = this.list().filter(({ result }) => result !== undefined);
+    for (const { id } of ended.slice(0, -maxRemembered)) this.#commands.delete(id);
   }
 
-  async #note(command: BackgroundCommand): Promise<void> {
+  async #storeResult(command: BackgroundCommand): Promise<void> {
     command.result = await command.running.result;
   }
 
@@ -97,7 +97,7 @@ export class BackgroundCommands {
     throw new ToolError('invalid_tool_params', `No background command ${id}. Known: ${known}.`);
   }
 
-  /** What was printed since the last reading; of much only the end. */
+  /** Returns the output since the last call; only its end if there is much. */
   async read(id: string): Promise<string> {
     const command = this.get(id);
     const { output } = command.running;
@@ -110,7 +110,7 @@ export class BackgroundCommands {
     return note + plainText(bytes.toString('utf8'));
   }
 
-  /** The lines of the whole output that contain `text`, in any case of letters. */
+  /** The lines of the whole output that contain `text`, ignoring case. */
   async search(id: string, text: string): Promise<string[]> {
     const { path } = this.get(id).running.output;
     if (path === undefined) return [];
@@ -124,7 +124,7 @@ export class BackgroundCommands {
     return matches;
   }
 
-  /** Types a line. */
+  /** Writes a line to stdin. */
   send(id: string, text: string): void {
     const { result, running } = this.get(id);
     if (result !== undefined || running.input === null || !running.input.writable)
@@ -138,9 +138,9 @@ export class BackgroundCommands {
     return running.result;
   }
 
-  /** All but those that are kept. */
+  /** Stops all commands that are not kept. */
   async stopAll(): Promise<void> {
-    const ending = this.list().filter(({ isKept }) => !isKept);
-    await Promise.all(ending.map(({ id }) => this.stop(id)));
+    const stoppable = this.list().filter(({ isKept }) => !isKept);
+    await Promise.all(stoppable.map(({ id }) => this.stop(id)));
   }
 }

@@ -34,8 +34,6 @@ export interface BubblewrapPlan {
   placeholders: string[];
   /** Names that are missing and must not appear: to be removed afterwards. */
   forbidden: string[];
-  /** Where something is mounted when the sandbox is complete. */
-  mountPoints: string[];
 }
 
 /**
@@ -81,7 +79,6 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
       '--chdir',
       options.cwd,
     ],
-    mountPoints: mounts.map((mount) => mount.at(-1) ?? ''),
     placeholders: names.placeholders,
     forbidden: names.forbidden,
   };

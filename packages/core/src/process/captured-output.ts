@@ -5,20 +5,21 @@ import { join } from 'node:path';
 import { plainText } from '../text/terminal-text.js';
 import { OutputRing } from './output-ring.js';
 
-/** Where the full output of a command goes once it no longer fits in memory, and how it is shown. */
+/** Where the full output of a command goes when it does not fit in memory, and how it is shown. */
 export interface CaptureOptions {
   /** A private directory. */
   directory: string;
   maxBytes: number;
-  /** `start` writes every byte, so that a long-running command can be followed; `overflow` waits until it is needed. */
+  /** `start` writes every byte, so that a long-running command can be followed; `overflow` writes when memory is full. */
   from: 'start' | 'overflow';
-  /** Text of ours that must not show: the shell repeats the line it stumbled over. */
+  /** Our own text to remove from the output: a shell repeats the line with a syntax error. */
   concealed?: string;
 }
 
 const headBytes = 6_000;
 const tailBytes = 22_000;
-/** What a command prints: its head and tail in memory, all of it (up to a limit) in a file. */
+
+/** The output of a command: head and tail in memory, all of it (up to a limit) in a file. */
 export class CapturedOutput {
   readonly #ring = new OutputRing(headBytes, tailBytes);
   readonly #options: CaptureOptions;
@@ -30,7 +31,7 @@ export class CapturedOutput {
 
   constructor(options: CaptureOptions) {
     this.#options = options;
-    // Somebody may want to follow it before the first byte is there.
+    // A reader may want to follow the file before the first byte arrives.
     if (options.from === 'start') this.#write(new Uint8Array(0));
   }
 
@@ -38,7 +39,7 @@ export class CapturedOutput {
     return this.#ring.totalBytes;
   }
 
-  /** Printed something that is not text. */
+  /** The output contains a NUL byte near its start. */
   get isBinary(): boolean {
     return this.#isBinary;
   }
@@ -48,7 +49,7 @@ export class CapturedOutput {
     return this.#path;
   }
 
-  /** Some of it is no longer in memory. */
+  /** Some of the output is no longer in memory. */
   get isCut(): boolean {
     return this.#ring.omittedBytes > 0;
   }
@@ -62,19 +63,19 @@ export class CapturedOutput {
     return !this.#isFailed && this.#spilledBytes === this.totalBytes;
   }
 
-  /** Takes the next bytes. */
+  /** Adds the next bytes. */
   push(chunk: Uint8Array): void {
     if (this.totalBytes < sniffedBytes) this.#isBinary ||= chunk.includes(0);
     const isSpilling = this.#file !== undefined || this.#options.from === 'start';
     if (isSpilling) this.#write(chunk);
     else if (!this.isCut && this.totalBytes + chunk.length > headBytes + tailBytes) {
-      // The last moment at which nothing has been forgotten yet.
+      // Everything printed so far is still in memory, for the last time.
       for (const part of [this.#ring.head(), this.#ring.tail(), chunk]) this.#write(part);
     }
     this.#ring.push(chunk);
   }
 
-  /** Takes what another process has written into the file. */
+  /** Loads what another process wrote into the file. */
   async adopt(): Promise<void> {
     if (this.#path === undefined) return;
     const bytes = await readFile(this.#path);
@@ -83,7 +84,7 @@ export class CapturedOutput {
     this.#ring.push(bytes);
   }
 
-  /** The file is finished; what was printed stays readable. */
+  /** Closes the file; the output stays readable. */
   close(): void {
     if (this.#file !== undefined) closeSync(this.#file);
     this.#file = undefined;
@@ -98,12 +99,12 @@ export class CapturedOutput {
     return `${head}\n[… ${omitted} bytes left out …]\n${tail}`;
   }
 
-  /** The last lines, for somebody watching. */
+  /** The last lines, for a live view. */
   tailText(bytes = 4_000): string {
     return this.#clean(decodeWhole(this.#ring.end(bytes)));
   }
 
-  /** Bytes of the file. */
+  /** Reads bytes of the file. */
   async bytes(start: number, length: number): Promise<Buffer> {
     if (this.#path === undefined) return Buffer.alloc(0);
     const file = await open(this.#path);
@@ -121,8 +122,8 @@ export class CapturedOutput {
   }
 
   /**
-   * Written at once: the system only copies it to memory of its own, which is faster than keeping it for a thread to
-   * write. A disk that fails costs the file, never the command.
+   * Writes synchronously: the kernel only copies the bytes to its page cache, which is faster than queueing them for a
+   * thread. If the disk fails, the file is lost; the command goes on.
    */
   #write(chunk: Uint8Array): void {
     const part = chunk.subarray(0, this.#options.maxBytes - this.#spilledBytes);
@@ -146,7 +147,7 @@ export class CapturedOutput {
 
 const sniffedBytes = 8_192;
 
-/** Text of bytes that may begin or end inside a character. */
+/** Decodes bytes that may begin or end inside a character. */
 function decodeWhole(bytes: Buffer): string {
   let start = 0;
   while (start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start++;

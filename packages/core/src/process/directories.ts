@@ -10,18 +10,18 @@ export interface Outcome {
 /** Whether it succeeds or not. */
 export const both = (cwds: readonly string[]): Outcome => ({ ok: cwds, failed: cwds });
 
-/** No directory of a sane project has a longer path. */
+/** Longer paths are not followed. */
 const maxLength = 1024;
 
-const oddPaths = [
+const unusualPaths = [
   /^-/,
-  // What a stream or a process leads to is another thing for everybody.
+  // Paths below /dev and /proc mean something else for each process.
   /^\/+(dev|proc)(\/|$)/,
-  // The shell resolves `a/..` by text, other programs by the file system: such a path would mean two places.
+  // The shell resolves `a/..` by text, other programs by the file system, so such a path could mean two places.
   /[^/.][^/]*\/+\.\.(\/|$)/,
 ];
 
-/** Where `cd` leads; `undefined` when only the run can tell. */
+/** Where `cd` leads; `undefined` if that is known only at run time. */
 export function directoryAfter(
   args: readonly Argument[],
   { cwds, home }: { cwds: readonly string[]; home: string },
@@ -29,20 +29,20 @@ export function directoryAfter(
   const [target, ...others] = args[0]?.value === '--' ? args.slice(1) : args;
   const path = target?.value ?? home;
   const isPlain = others.length === 0 && (target?.isKnown ?? true) && path !== '';
-  if (!isPlain || oddPaths.some((pattern) => pattern.test(path))) return undefined;
+  if (!isPlain || unusualPaths.some((pattern) => pattern.test(path))) return undefined;
   const ok = path.startsWith('/') ? [join('/', path)] : cwds.map((cwd) => join(cwd, path));
   return ok.every((directory) => directory.length <= maxLength) ? { ok, failed: cwds } : undefined;
 }
 
-const movers = new Set(['pushd', 'popd', 'eval', 'source', '.']);
+const directoryChangers = new Set(['pushd', 'popd', 'eval', 'source', '.']);
 
 /** Whether a command other than `cd` may change the directory of the shell. */
 export function mayMove([name, ...args]: readonly Argument[]): boolean {
-  if (name === undefined || !name.isKnown || movers.has(name.value)) return true;
+  if (name === undefined || !name.isKnown || directoryChangers.has(name.value)) return true;
   return ['command', 'builtin'].includes(name.value) && args.some(({ value, isKnown }) => !isKnown || value === 'cd');
 }
 
-/** Unknown, which is empty, wins; more places than one may follow are unknown too. */
+/** Empty means unknown: if one side is unknown, or there are too many directories, so is the result. */
 export function union(left: readonly string[], right: readonly string[]): readonly string[] {
   if (left === right) return left;
   if (left.length === 0 || right.length === 0) return [];

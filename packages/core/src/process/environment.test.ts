@@ -9,7 +9,7 @@ const planted = Object.fromEntries(
 );
 
 // SB11
-test('of 200 planted secrets none is handed on, ordinary variables are', () => {
+test('none of 200 planted secrets is passed on, ordinary variables are', () => {
   const ordinary = { PATH: '/usr/bin', HOME: '/home/a', LANG: 'C.UTF-8', LC_ALL: 'C', TERM: 'dumb', TMPDIR: '/tmp' };
   expect(Object.keys(planted)).toHaveLength(200);
   expect(childEnvironment({ ...planted, ...ordinary })).toEqual(ordinary);
@@ -33,11 +33,11 @@ test.each([
   'NODE_OPTIONS',
   'PROMPT_COMMAND',
   'BASH_FUNC_ls%%',
-])('%s stays with us', (name) => {
+])('%s is not passed on', (name) => {
   expect(childEnvironment({ [name]: 'planted' })).not.toHaveProperty([name]);
 });
 
-test('an address with a password in it is left out', () => {
+test('a proxy address with a password is not passed on', () => {
   const source = { HTTPS_PROXY: 'http://me:secret@proxy:3128', HTTP_PROXY: 'http://proxy:3128' };
   expect(childEnvironment(source)).toMatchObject({ HTTP_PROXY: 'http://proxy:3128' });
   expect(childEnvironment(source)).not.toHaveProperty('HTTPS_PROXY');

@@ -24,7 +24,7 @@ export function childEnvironment(
   return { ...environment, PATH: absoluteEntries(environment['PATH'] ?? defaultPath), ...options.set };
 }
 
-/** What makes programs that expect a person at a terminal answer instead of waiting. */
+/** Makes programs that expect a user at a terminal answer instead of waiting. */
 export const unattendedVariables: Readonly<Record<string, string>> = {
   LATHE: '1',
   QWEN_CODE: '1',
@@ -32,17 +32,17 @@ export const unattendedVariables: Readonly<Record<string, string>> = {
   GIT_PAGER: 'cat',
   MANPAGER: 'cat',
   GIT_TERMINAL_PROMPT: '0',
-  // `git status` leaves the index alone, and no command of the user's waits for a lock. `git diff` may still write
-  // what it knows of the times of files into the index.
+  // `git status` does not write the index, so the user's own commands never wait for its lock. `git diff` may still
+  // write file times into the index.
   GIT_OPTIONAL_LOCKS: '0',
-  // Otherwise the history of a repository could have git look into another one, by the rules of that one.
+  // Otherwise a repository could make git read a submodule with the submodule's own configuration.
   GIT_CONFIG_COUNT: '1',
   GIT_CONFIG_KEY_0: 'diff.submodule',
   GIT_CONFIG_VALUE_0: 'short',
-  // An editor that accepts what is proposed: `git rebase --continue` goes on, `git commit` without a message says so.
+  // An editor that accepts the proposed text: `git rebase --continue` goes on, `git commit` without a message fails.
   GIT_EDITOR: ':',
   DEBIAN_FRONTEND: 'noninteractive',
-  // npm would ask the registry for a newer npm, also when it only lists.
+  // npm would ask the registry for a newer npm, even for `npm ls`.
   NPM_CONFIG_UPDATE_NOTIFIER: 'false',
 };
 

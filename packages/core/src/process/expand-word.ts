@@ -3,23 +3,23 @@ import type { Piece, ShellWord } from './shell-syntax.js';
 
 /** One word as a program receives it. */
 export interface Argument {
-  /** `unknownPart` marks what only the run can tell. */
+  /** `unknownPart` marks what is known only at run time. */
   value: string;
   text: string;
   isKnown: boolean;
   /** May become several words, or none. */
   isOpen: boolean;
-  /** A pattern: may become several words, each starting with what stands before it. */
+  /** A pattern: may become several words, each starting with the text before it. */
   isGlob?: boolean;
   /** The pattern behind a word that is replaced by file names. */
   pattern?: Pattern;
   /** Stands for the files in this directory that have the names this pattern matches elsewhere. */
   names?: Pattern;
-  /** A file that a search found below this directory, and that is no link. */
+  /** A file that a search found below this directory, and that is not a symlink. */
   below?: Argument;
 }
 
-/** The shell itself looks into directories for such a word, whatever the program does with the names. */
+/** The shell itself reads directories to expand such a word, whatever the program does with the names. */
 export const isFilePattern = ({ isGlob }: Argument): boolean => isGlob === true;
 
 /** Literal text and glob characters in turn. */
@@ -75,10 +75,10 @@ function expandPiece(piece: Exclude<Piece, { type: 'braces' }>, scope: Expansion
 function expandVariable(name: string, isQuoted: boolean, { home, cwds, variables }: ExpansionScope): Fragment {
   const bound = variables.get(name) ?? builtIn(name, home, cwds);
   if (!bound) return { value: unknownPart, isKnown: false, isOpen: !isQuoted };
-  // Without quotes bash splits the value at blanks and looks for patterns in it.
+  // Without quotes bash splits the value at blanks and expands patterns in it.
   if (!isQuoted && /[*?[\\]/.test(bound.value)) return { ...open, isGlob: true };
   if (!isQuoted && (!bound.isKnown || bound.value === '' || /\s/.test(bound.value))) return open;
-  // Each turn of a loop over a pattern sees one of its words.
+  // Each iteration of a loop over a pattern sees one of its words.
   return { ...bound, isGlob: false };
 }
 
@@ -97,7 +97,7 @@ function join(fragments: readonly Fragment[], text: string): Argument {
     isKnown: fragments.every(({ isKnown }) => isKnown),
     isOpen: fragments.some(({ isOpen }) => isOpen),
     ...(fragments.some(({ isGlob }) => isGlob) && { isGlob: true }),
-    // A word with other unknown text has no pattern that could be looked up.
+    // A word with other unknown text has no pattern to look up.
     ...(isPattern && { pattern: fragments.flatMap(({ pattern, value }): Pattern => pattern ?? [value]) }),
   };
 }

@@ -1,9 +1,9 @@
 import { type Segment, substitutedPipe, unknownPart } from './command-analysis.js';
 import type { Argument } from './expand-word.js';
 import type { Effects } from './read-arguments.js';
-import type { PathUse } from './settle-paths.js';
+import type { PathUse } from './resolve-paths.js';
 
-/** A segment with the directories it may run in; none when that is unknown. */
+/** A segment with the directories it may run in; empty if unknown. */
 export type PlacedSegment = Segment & { cwds: readonly string[] };
 
 const pathLists = [
@@ -17,25 +17,25 @@ const pathLists = [
   'npmProjects',
 ] as const;
 
-/** All that the text of a command tells, before any file is looked at. */
+/** Everything found in the text of a command, before any file is accessed. */
 export class Findings {
   readonly segments: PlacedSegment[] = [];
   readonly reads: PathUse[] = [];
   /** The part of `reads` whose content is searched. */
   readonly searches: PathUse[] = [];
-  /** The part of `reads` that may be no directories. */
+  /** The part of `reads` where a program follows the symlinks in a directory. */
   readonly followed: PathUse[] = [];
   readonly writes: PathUse[] = [];
   readonly redirections: PathUse[] = [];
   readonly repositories: PathUse[] = [];
   readonly workTrees: PathUse[] = [];
   readonly npmProjects: PathUse[] = [];
-  /** Where `cd` leads back to by the text of its path. */
+  /** Where `cd` leads by the text of a path with `..`. */
   readonly backs: string[] = [];
   readonly hosts = new Set<string>();
   readonly doubts = new Set<string>();
   usesNetwork = false;
-  /** What was read inside wrappers, in words and characters. */
+  /** Words and characters parsed inside wrappers. */
   work = 0;
 
   /** For one analysis to add what it finds in files. */
@@ -54,13 +54,13 @@ export class Findings {
     this.doubts.add(sentence);
   }
 
-  /** Something is there that is not understood: a segment of which any deny rule may hold. */
+  /** Adds a segment that is not understood, which any deny rule may match. */
   unseen(text: string, doubt: string): void {
     this.doubt(doubt);
     this.segments.push({ words: [unknownPart], text, isReadOnly: false, why: doubt, hidden: true, cwds: [] });
   }
 
-  /** What a program does in any of these directories. */
+  /** Adds what a program does in any of these directories. */
   add(effects: Effects, cwds: readonly string[]): void {
     for (const list of ['reads', 'writes'] as const) {
       for (const argument of effects[list] ?? []) this[list].push(...this.places(argument, cwds));
@@ -74,7 +74,7 @@ export class Findings {
     for (const path of paths) this.reads.push(...this.places(path, cwds));
   }
 
-  /** The places an operand may mean; a doubt when they are unknown. */
+  /** The paths an operand may mean; adds a doubt if they are unknown. */
   places(argument: Argument, cwds: readonly string[]): PathUse[] {
     const { value, isKnown, pattern, names, text, below } = argument;
     if (below) {
@@ -93,7 +93,7 @@ export class Findings {
     return cwds.map((cwd) => ({ cwd, path: value, ...more }));
   }
 
-  /** The same for a directory with all that is in it: a stream that the shell opened may be one. */
+  /** The same for a directory and its contents; a stream that the shell opened may be one. */
   trees(argument: Argument, cwds: readonly string[]): PathUse[] {
     const { value, text } = argument;
     if (isStream(value) && !isNoDirectory(value)) this.doubt(`What ${text} leads to is only known when it runs.`);
@@ -103,8 +103,8 @@ export class Findings {
 
 const isNoDirectory = (path: string) => [substitutedPipe, '/dev/null', '/dev/zero'].includes(path);
 
-/** What a stream leads to is judged where the shell opens it. Output is none: who reads from it waits for ever. */
+/** A stream is checked where the shell opens it. Not stdout and stderr: a program that reads from them waits forever. */
 const isStream = (path: string) => isNoDirectory(path) || /^\/dev\/(stdin|fd\/(0|[3-9]|\d{2,}))$/.test(path);
 
-/** By such a name, what was opened to be read can be opened once more, to be written. */
+/** Through such a name, a file opened for reading can be opened again for writing. */
 export const isOpenStream = (path: string): boolean => isStream(path) && path !== '/dev/null';

@@ -5,22 +5,22 @@ import { protectionOf } from '../files/protected-paths.js';
 
 /** Names in a workspace that a sandboxed command must not change. */
 export interface GuardedNames {
-  /** They exist, and become read-only. */
+  /** Names that exist; they become read-only. */
   fixed: string[];
-  /** Missing, and covered by an empty directory, which whoever looks for them takes for nothing. */
+  /** Missing names, covered by an empty directory. */
   reserved: string[];
-  /** Missing, and impossible to cover without breaking git: removed afterwards, if they appear. */
+  /** Missing names that cannot be covered without breaking git; removed afterwards if they appear. */
   forbidden: string[];
 }
 
 interface GuardOptions {
-  /** Names that are only there because another command is running. */
+  /** Names that exist only because another command is running. */
   placeholders: { has(path: string): boolean };
-  /** Nobody will be there to remove what is forbidden. */
+  /** Lathe may be gone when the command ends, so nothing would remove the forbidden names. */
   isKept: boolean;
 }
 
-/** Protected even before they exist: what we would load ourselves. Every name costs time and shows up in listings. */
+/** Protected even before they exist, because Lathe loads them. Each name costs time and shows up in listings. */
 const reservedNames = ['.lathe', '.qwen'];
 
 export function guardedNames(root: string, { placeholders, isKept }: GuardOptions): GuardedNames {
@@ -36,14 +36,14 @@ export function guardedNames(root: string, { placeholders, isKept }: GuardOption
   };
 }
 
-/** Directories on the way to protected names of several segments: `.github` for `.github/workflows`. */
+/** Parent directories of protected names with several segments: `.github` for `.github/workflows`. */
 const ways = new Set(
   executedNames
     .filter((name) => !name.startsWith('/'))
     .flatMap((name) => name.split('/').map((_, count, segments) => segments.slice(0, count).join('/'))),
 );
 
-/** Protected names at the top of a workspace, those of several segments included. */
+/** The protected names at the top of a workspace, including those with several segments. */
 function protectedBelow(root: string, way = ''): string[] {
   return entriesOf(join(root, way)).flatMap(({ name }) => {
     const path = join(root, way, name);
@@ -53,39 +53,39 @@ function protectedBelow(root: string, way = ''): string[] {
   });
 }
 
-/** What git executes, or what sends it elsewhere for that. */
+/** Files that git executes, or that redirect git to such files elsewhere. */
 const gitPlaces = ['hooks', 'config', 'config.worktree', 'commondir', 'gitdir', 'info/attributes'];
-/** Those that nobody but an attacker creates where they are missing: configuration is read-only to everybody else too. */
+/** Files that only an attacker creates where they are missing. */
 const forbiddenPlaces = ['config', 'config.worktree', 'commondir'];
 
-/** Commits stay possible, hooks and configuration do not change, in submodules and linked worktrees neither. */
+/** Commits stay possible; hooks and configuration cannot change, nor those of submodules and linked worktrees. */
 function gitNames(path: string, isMissing: (path: string) => boolean): GuardedNames {
   const names: GuardedNames = { fixed: [], reserved: [], forbidden: [] };
   const directories = [path];
   for (const holder of [join(path, 'modules'), join(path, 'worktrees')].filter(isDirectory)) {
-    const budget = { looks: maxLooks };
+    const budget = { lookups: maxLookups };
     const found = gitDirectoriesBelow(holder, budget);
-    if (budget.looks < 0) names.fixed.push(holder);
+    if (budget.lookups < 0) names.fixed.push(holder);
     else directories.push(...found);
   }
   for (const directory of directories) {
     const place = (name: string) => join(directory, name);
     const hooks = place('hooks');
     names.fixed.push(...gitPlaces.map(place).filter((file) => !isMissing(file) && existsSync(file)));
-    // A linked worktree takes its hooks from the directory that it names.
+    // A linked worktree uses the hooks of the directory in its `commondir`.
     if (isMissing(hooks) && isMissing(place('commondir'))) names.reserved.push(hooks);
     names.forbidden.push(...forbiddenPlaces.map(place).filter(isMissing));
   }
   return names;
 }
 
-/** In directories. Where there are more, none of them is writable. */
-const maxLooks = 200;
-/** Directories of git's own, in which no other git directory lies. */
+/** Directories of submodules and worktrees to check. If there are more, none of them is writable. */
+const maxLookups = 200;
+/** Git's own directories, which contain no other git directory. */
 const gitData = new Set(['objects', 'refs', 'logs', 'hooks', 'info', 'lfs', 'rr-cache', 'branches']);
 
-function gitDirectoriesBelow(directory: string, budget: { looks: number }): string[] {
-  if (--budget.looks < 0) return [];
+function gitDirectoriesBelow(directory: string, budget: { lookups: number }): string[] {
+  if (--budget.lookups < 0) return [];
   const entries = entriesOf(directory);
   const isGit = entries.some(({ name }) => name === 'HEAD' || name === 'config');
   const inner = entries

@@ -6,14 +6,21 @@ import { createInterface } from 'node:readline';
 import { ToolError } from '../errors.js';
 import { type MarkSeries, marksPerSeries } from './call-mark.js';
 
+interface WatchedPlaceholders {
+  paths: readonly string[];
+  /** They belong to a command that outlives Lathe and removes them itself. */
+  isKept: boolean;
+}
+
 /**
- * A helper shell that outlives Lathe by a moment. While Lathe lives it makes named pipes on request; when Lathe is
- * gone, however it went, the helper's input ends, and it kills every process that carries a mark of the series.
+ * A helper shell that outlives Lathe by a moment. While Lathe runs, the helper makes named pipes on request. When Lathe
+ * exits or is killed, the helper's stdin closes, and it kills every process that carries a mark of the series.
  */
 export class Guardian {
   readonly #series: MarkSeries;
   readonly #shell: string;
   readonly #directory: () => Promise<string>;
+  readonly #watched = new Set<WatchedPlaceholders>();
   #helper: Promise<Helper> | undefined;
 
   constructor(shell: string, series: MarkSeries, directory: () => Promise<string>) {
@@ -22,7 +29,7 @@ export class Guardian {
     this.#directory = directory;
   }
 
-  /** Settles when the helper is at its post. */
+  /** Starts the helper if it is not running. */
   async ready(): Promise<void> {
     this.#helper ??= this.#start();
     await this.#helper;
@@ -35,23 +42,43 @@ export class Guardian {
     return helper.makePipe();
   }
 
-  /** Where no marks can be read, the helper has to be told which groups to kill. */
-  async tellGroup(change: '+' | '-', group: number): Promise<void> {
-    (await this.#helper)?.send(`${change}${group}`);
+  /** On systems without /proc, marks cannot be read, so the helper kills the process groups it knows. */
+  async watchGroup(group: number): Promise<void> {
+    await this.#send(`+${group}`);
   }
 
-  /** Empty directories to remove after Lathe, in place of those it was told before. */
-  async tellNames(paths: readonly string[]): Promise<void> {
-    const helper = await this.#helper;
-    for (const line of ['=', ...paths.filter((path) => !path.includes('\n')).map((path) => `=${path}`)])
-      helper?.send(line);
+  async unwatchGroup(group: number): Promise<void> {
+    await this.#send(`-${group}`);
+  }
+
+  /** Until the returned function is called, the helper removes these empty directories when Lathe is gone. */
+  async watchPlaceholders(watched: WatchedPlaceholders): Promise<() => void> {
+    this.#watched.add(watched);
+    await this.#sendPlaceholders();
+    return () => {
+      this.#watched.delete(watched);
+      void this.#sendPlaceholders();
+    };
+  }
+
+  /** Sends the whole list, which replaces the previous one. */
+  async #sendPlaceholders(): Promise<void> {
+    const watched = [...this.#watched];
+    const kept = new Set(watched.filter(({ isKept }) => isKept).flatMap(({ paths }) => paths));
+    const paths = watched.flatMap((one) => one.paths).filter((path) => !kept.has(path) && !path.includes('\n'));
+    await this.#send(['=', ...[...new Set(paths)].map((path) => `=${path}`)].join('\n'));
+  }
+
+  /** Does nothing if there is no helper: the next command starts one or reports why it cannot. */
+  async #send(lines: string): Promise<void> {
+    (await this.#helper?.catch(() => undefined))?.send(lines);
   }
 
   async #start(): Promise<Helper> {
     const directory = await mkdtemp(join(await this.#directory(), 'pipes-'));
     const args = ['-c', script, 'lathe-guardian', directory, `${this.#series.id}`, `${marksPerSeries}`];
     const child = spawn(this.#shell, [...quietShell(this.#shell), ...args], {
-      // Its own session: the Ctrl-C that ends Lathe must not end what cleans up after it.
+      // Its own session, so that the Ctrl-C that ends Lathe does not end the helper.
       detached: true,
       cwd: '/',
       env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin' },
@@ -68,7 +95,7 @@ export class Guardian {
   }
 }
 
-/** Options that keep a shell from reading any file of the user's at start. */
+/** Options that keep a shell from reading the user's startup files. */
 export function quietShell(shell: string): string[] {
   return shell.endsWith('bash') ? ['--noprofile', '--norc'] : [];
 }
@@ -87,7 +114,7 @@ class Helper {
     child.on('error', () => this.#fail());
     child.on('exit', () => this.#fail());
     if (child.stdout) createInterface({ input: child.stdout }).on('line', (line) => this.#waiting.shift()?.(line));
-    this.#hold(false);
+    this.#keepAlive(false);
   }
 
   async makePipe(): Promise<string> {
@@ -105,10 +132,10 @@ class Helper {
 
   async nextLine(): Promise<string | undefined> {
     if (this.#isDead) return undefined;
-    this.#hold(true);
+    this.#keepAlive(true);
     return new Promise((resolve) => {
       this.#waiting.push((line) => {
-        if (this.#waiting.length === 0) this.#hold(false);
+        if (this.#waiting.length === 0) this.#keepAlive(false);
         resolve(line);
       });
     });
@@ -119,9 +146,9 @@ class Helper {
     for (const answer of this.#waiting.splice(0)) answer(undefined);
   }
 
-  /** An idle helper must not keep Lathe running; one that owes an answer must. */
-  #hold(isHeld: boolean): void {
-    const change = isHeld ? 'ref' : 'unref';
+  /** An idle helper must not keep Lathe running; one that still has to answer must. */
+  #keepAlive(isNeeded: boolean): void {
+    const change = isNeeded ? 'ref' : 'unref';
     this.#child[change]();
     // Pipes to a child are sockets, which their declared type leaves out.
     for (const stream of [this.#child.stdin, this.#child.stdout]) if (stream instanceof Socket) stream[change]();
@@ -129,12 +156,11 @@ class Helper {
 }
 
 /**
- * $1 directory for pipes, $2 series, $3 marks per series. A line on stdin asks for a pipe, or, where there is no /proc,
- * names a process group that begins (+) or ended (-); = empties the list of directories to remove at the end, = with a
- * path adds to it. The helper takes a limit outside the series, so that neither its own sweep nor that of a Lathe around
- * this one ends it too early, and it does not die of an answer that nobody reads any more. A killed group dies in one
- * step, which is what stops a fork bomb. What Lathe was just starting may come to life after the first sweep, so that
- * only several in a row without a find are the last.
+ * $1 directory for pipes, $2 series, $3 marks per series. A line on stdin is the path of a pipe to make, or a process
+ * group that started (+) or ended (-), or `=`, which empties the list of directories to remove at the end, or `=` and a
+ * path to add to it. The helper sets its own limit outside the series, so that neither its own sweep nor that of an
+ * outer Lathe kills it, and it ignores SIGPIPE. A killed group dies in one step, which stops a fork bomb. A process that
+ * Lathe was starting may appear after the first sweep, so the helper stops only after several sweeps that find nothing.
  */
 const script = `
 trap '' PIPE
@@ -167,7 +193,7 @@ is_ours() {
   done <"/proc/$1/environ"
   return 1
 }
-calm=0
+empty_sweeps=0
 for round in {1..200}; do
   found=
   for directory in /proc/[0-9]*; do
@@ -179,10 +205,10 @@ for round in {1..200}; do
     found=1
     kill -KILL -- "-$group" "$pid"
   done
-  [ -z "$found" ] || { calm=0; sleep 0.01; continue; }
-  # What holds them is dead by now.
-  ((calm > 0)) || rmdir -- "\${@:4}"
-  ((++calm < 5)) || break
+  [ -z "$found" ] || { empty_sweeps=0; sleep 0.01; continue; }
+  # The sandboxes that needed the directories are dead.
+  ((empty_sweeps > 0)) || rmdir -- "\${@:4}"
+  ((++empty_sweeps < 5)) || break
   sleep 0.3
 done
 `;

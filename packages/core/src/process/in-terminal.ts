@@ -2,18 +2,19 @@ import { ToolError } from '../errors.js';
 import { trustedPath } from './trusted-path.js';
 
 /**
- * A program and its arguments inside a pseudo-terminal, by `script` of util-linux: the terminal is new and belongs to
- * the command alone, so that nothing of ours can be read or typed into through it.
+ * Runs a program in a new pseudo-terminal, made by `script` of util-linux. Only the command uses that terminal, so it
+ * can neither read from ours nor write to it.
  */
 export function inTerminal(argv: readonly string[]): string[] {
-  script ??= process.platform === 'linux' ? trustedPath('script', { outside: [] }) : undefined;
+  const script = process.platform === 'linux' ? trustedPath('script', { outside: [] }) : undefined;
   if (script === undefined)
-    throw new ToolError('shell_execute_error', 'There is no program to make a terminal with: script of util-linux.');
+    throw new ToolError(
+      'shell_execute_error',
+      'A terminal needs the program script of util-linux, which is not installed.',
+    );
   const sized = `stty rows 40 cols 120 2>/dev/null; exec ${argv.map(quote).join(' ')}`;
   return [script, '--quiet', '--return', '--flush', '--command', sized, '/dev/null'];
 }
-
-let script: string | undefined;
 
 function quote(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`;

@@ -6,15 +6,15 @@ import { readOnlyJudge } from './read-only-programs.js';
 import { unwrap } from './unwrap.js';
 import type { Unwrapped } from './wrappers.js';
 
-/** What is known of one simple command from its words alone. */
+/** What the words of one simple command say about it. */
 export interface Judgement extends Effects {
-  /** No rule may allow it: it changes the shell itself, and with it what later commands mean. */
+  /** No rule may allow it: it changes the shell itself, and so the meaning of later commands. */
   isUnallowable?: boolean;
   /** What it runs. */
   inner?: Unwrapped;
 }
 
-/** Builtins that change the state in which later commands are read, or run text. */
+/** Builtins that run text, or change the state in which later commands run. */
 const shellChangers = new Set(
   (
     '. source eval exec export alias unalias trap set unset shopt enable declare typeset local readonly read readarray mapfile ' +
@@ -22,10 +22,10 @@ const shellChangers = new Set(
     'break continue exit shift wait kill bg fg coproc caller'
   ).split(' '),
 );
-/** Of these, the ones that only steer the control flow. */
+/** The ones among them that only affect control flow. */
 const harmlessControl = new Set(['exit', 'return', 'break', 'continue', 'wait']);
 
-/** Of the options of the shell, those that only make it stop sooner. */
+/** Shell options that only make the shell stop earlier. */
 const harmlessOptions = /^(-[eu]+|-[eu]*o (pipefail|errexit|nounset))( -[eu]+| -[eu]*o (pipefail|errexit|nounset))*$/;
 
 export function judgeCommand(words: readonly Argument[], context: { path: string; input?: Argument }): Judgement {
@@ -35,7 +35,7 @@ export function judgeCommand(words: readonly Argument[], context: { path: string
   const name = bareName(first.value, context.path);
   if (name === undefined) {
     const file = basename(first.value);
-    // Whatever program that is, deny rules look at what one of its name would run.
+    // Whatever this program is, deny rules check what a program of its name would run.
     const inner = unwrap(file, args, context.input);
     return { ...knownChanges(file, args), why: `${first.value} is run by its path`, ...(inner && { inner }) };
   }
@@ -57,14 +57,14 @@ function judgeProgram(name: string, args: readonly Argument[]): Effects {
   return { ...effects, ...changes, reads: [...(effects.reads ?? []), ...(changes.reads ?? [])], why };
 }
 
-/** A wrapper that does something itself is judged like any program, without the commands inside. */
+/** A wrapper that does something itself is judged like any other program, without its inner commands. */
 function judgeWrapper(name: string, { isTransparent, own }: Unwrapped): Effects {
   if (!isTransparent) return { why: `${name} runs another command` };
   const effects = own && readOnlyJudge(name)?.(own);
   return effects ?? {};
 }
 
-/** The name by which tables know a program: bare, or by a path in a directory that PATH names too. */
+/** The name of a program in the tables: a bare name, or a path in a directory that is also in PATH. */
 function bareName(name: string, path: string): string | undefined {
   if (!name.includes('/')) return name;
   return path.split(':').includes(dirname(name)) ? basename(name) : undefined;

@@ -10,11 +10,11 @@ import { canSeeProcesses } from '../../../../testing/running.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { LatheHome } from '../files/lathe-home.js';
 import { BackgroundCommands } from './background.js';
+import { runBackgroundCommand } from './background-command.js';
 import { childEnvironment } from './environment.js';
 import { KeptCommands } from './kept-commands.js';
 import { CommandRunner } from './run-command.js';
 import type { SandboxMode } from './sandbox.js';
-import { obeyOrder } from './session-order.js';
 
 let program = '';
 beforeAll(async () => {
@@ -45,7 +45,11 @@ async function startLathe(mode: SandboxMode, commands: [command: string, isKept:
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const ids: string[] = JSON.parse(String((await once(child.stdout, 'data'))[0]));
-  return { child, ids, kept, root };
+  const kill = async (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    await once(child, 'exit');
+  };
+  return { child, ids, kept, root, home, kill };
 }
 
 const ways: Record<string, (child: ChildProcess) => unknown> = {
@@ -59,7 +63,7 @@ describe.skipIf(!canSeeProcesses).each(['off', 'required'] as const)('sandbox %s
   const isMissing = mode === 'required' && !hasProgram('bwrap');
 
   // RS09 RS10
-  test.skipIf(isMissing).each(Object.keys(ways))('what is kept survives %s of Lathe, and nothing else', async (way) => {
+  test.skipIf(isMissing).each(Object.keys(ways))('only kept commands survive %s of Lathe', async (way) => {
     const [kept, other] = [uniqueSleep(), uniqueSleep()];
     const lathe = await startLathe(mode, [
       [`while :; do echo tick; sleep 0.1; done & sleep ${kept}`, true],
@@ -82,11 +86,9 @@ describe.skipIf(!canSeeProcesses).each(['off', 'required'] as const)('sandbox %s
     expect(await lathe.kept.list()).toEqual([]);
   });
 
-  test.skipIf(isMissing)('a kept command that ends without Lathe leaves nothing of ours behind', async () => {
+  test.skipIf(isMissing)('a kept command that ends after Lathe leaves no placeholder behind', async () => {
     const lathe = await startLathe(mode, [['touch begun; until [ -e end ]; do sleep 0.05; done', true]]);
-    const exit = once(lathe.child, 'exit');
-    lathe.child.kill('SIGKILL');
-    await exit;
+    await lathe.kill('SIGKILL');
     await expect.poll(() => readdirSync(lathe.root)).toContain('begun');
     writeFileSync(join(lathe.root, 'end'), '');
     await expect.poll(() => lathe.kept.list()).toEqual([]);
@@ -94,19 +96,55 @@ describe.skipIf(!canSeeProcesses).each(['off', 'required'] as const)('sandbox %s
   });
 });
 
-// SB06
-test.skipIf(!hasProgram('bwrap'))(
-  'nobody watches it, so that in the sandbox it changes nothing of git at all',
-  async () => {
+describe.skipIf(!hasProgram('bwrap'))('after Lathe', () => {
+  // RS09 RS10
+  test.each(['SIGKILL', 'SIGTERM', 'SIGHUP'] as const)(
+    'placeholders are removed when Lathe dies by %s',
+    async (signal) => {
+      const lathe = await startLathe('required', [['touch begun; sleep 100', false]]);
+      await expect.poll(() => readdirSync(lathe.root).sort()).toEqual(['.git', '.lathe', '.qwen', 'begun']);
+      await lathe.kill(signal);
+      await expect.poll(() => readdirSync(lathe.root).sort()).toEqual(['.git', 'begun']);
+    },
+  );
+
+  test('placeholders stay while a kept command needs them', async () => {
     const lathe = await startLathe('required', [
-      ['echo x > .git/commondir; echo x > .git/HEAD; mkdir .lathe/commands; touch done; sleep 100', true],
+      ['touch begun; until [ -e end ]; do sleep 0.05; done', true],
+      ['sleep 100', false],
     ]);
-    await expect.poll(() => existsSync(join(lathe.root, 'done'))).toBe(true);
-    expect(readdirSync(join(lathe.root, '.git'))).toEqual(['HEAD']);
-    expect(readFileSync(join(lathe.root, '.git', 'HEAD'), 'utf8')).toBe('ref: refs/heads/main\n');
-    expect(readdirSync(join(lathe.root, '.lathe'))).toEqual([]);
-  },
-);
+    await expect.poll(() => readdirSync(lathe.root)).toContain('begun');
+    await lathe.kill('SIGKILL');
+    await expect.poll(() => processesWith(lathe.home).filter(isGuardian)).toEqual([]);
+    expect(readdirSync(lathe.root).sort()).toEqual(['.git', '.lathe', '.qwen', 'begun']);
+    writeFileSync(join(lathe.root, 'end'), '');
+    await expect.poll(() => readdirSync(lathe.root).sort()).toEqual(['.git', 'begun', 'end']);
+  });
+
+  test('an empty directory that somebody made in place of a former placeholder is not removed', async () => {
+    const lathe = await startLathe('required', [['true', false]]);
+    await expect.poll(() => readdirSync(lathe.root)).toEqual(['.git']);
+    mkdirSync(join(lathe.root, '.lathe'));
+    await lathe.kill('SIGKILL');
+    await expect.poll(() => processesWith(lathe.home).filter(isGuardian)).toEqual([]);
+    expect(readdirSync(lathe.root).sort()).toEqual(['.git', '.lathe']);
+  });
+});
+
+function isGuardian(pid: number): boolean {
+  return existsSync(`/proc/${pid}`) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('lathe-guardian');
+}
+
+// SB06
+test.skipIf(!hasProgram('bwrap'))('a kept command in the sandbox cannot change anything in .git', async () => {
+  const lathe = await startLathe('required', [
+    ['echo x > .git/commondir; echo x > .git/HEAD; mkdir .lathe/commands; touch done; sleep 100', true],
+  ]);
+  await expect.poll(() => existsSync(join(lathe.root, 'done'))).toBe(true);
+  expect(readdirSync(join(lathe.root, '.git'))).toEqual(['HEAD']);
+  expect(readFileSync(join(lathe.root, '.git', 'HEAD'), 'utf8')).toBe('ref: refs/heads/main\n');
+  expect(readdirSync(join(lathe.root, '.lathe'))).toEqual([]);
+});
 
 // RS04 SB14
 test('the output of a kept command is bounded on disk, and the command goes on', async () => {
@@ -121,14 +159,14 @@ test('the output of a kept command is bounded on disk, and the command goes on',
 test('a kept command is read, searched and stopped like any other, but takes no input', async () => {
   const { start, background } = session();
   const { id } = await start('echo ready; echo odd >&2; cat; exec sleep 100');
-  expect(await obeyOrder({ action: 'list' }, background)).toMatch(/^kept_\d+ running: echo ready/);
-  await expect.poll(() => obeyOrder({ action: 'read', id, text: 'ODD' }, background)).toBe('odd');
-  expect(await obeyOrder({ action: 'read', id }, background)).toBe(`${id} running\nready\nodd\n`);
-  await expect(obeyOrder({ action: 'send', id, text: 'x' }, background)).rejects.toThrow('takes no input');
-  expect(await obeyOrder({ action: 'stop', id }, background)).toBe(`${id} cancelled\n(no new output)`);
+  expect(await runBackgroundCommand({ action: 'list' }, background)).toMatch(/^kept_\d+ running: echo ready/);
+  await expect.poll(() => runBackgroundCommand({ action: 'read', id, text: 'ODD' }, background)).toBe('odd');
+  expect(await runBackgroundCommand({ action: 'read', id }, background)).toBe(`${id} running\nready\nodd\n`);
+  await expect(runBackgroundCommand({ action: 'send', id, text: 'x' }, background)).rejects.toThrow('takes no input');
+  expect(await runBackgroundCommand({ action: 'stop', id }, background)).toBe(`${id} cancelled\n(no new output)`);
 });
 
-test('one that fails at once says with what words and code', async () => {
+test('a kept command that fails immediately reports its output and exit code', async () => {
   // However busy the machine is.
   const { start, kept } = session({ firstLookMs: 20_000 });
   const { result } = await start('echo broken >&2; exit 3');
@@ -137,7 +175,7 @@ test('one that fails at once says with what words and code', async () => {
   expect(await kept.list()).toEqual([]);
 });
 
-test('a plain kill of its number ends it', async () => {
+test('a kept command ends when its pid is killed', async () => {
   const { start, kept } = session();
   const sleep = uniqueSleep();
   const { running } = await start(`exec sleep ${sleep}`);
@@ -146,7 +184,7 @@ test('a plain kill of its number ends it', async () => {
   expect(await kept.list()).toEqual([]);
 });
 
-test('a number that now belongs to somebody else is neither listed nor killed', async () => {
+test('a pid that now belongs to another process is neither listed nor killed', async () => {
   const { home, kept } = session();
   const stranger = spawn('sleep', ['100'], { detached: true, stdio: 'ignore' });
   onTestFinished(() => void stranger.kill());
@@ -159,14 +197,14 @@ test('a number that now belongs to somebody else is neither listed nor killed', 
   expect(readdirSync(join(home, 'kept'))).toEqual([]);
 });
 
-test.each(['', '{', 'null', '{"id":"kept_1"}'])('a record that says %j is no record', async (text) => {
+test.each(['', '{', 'null', '{"id":"kept_1"}'])('a record that contains %j is ignored', async (text) => {
   const { home, kept } = session();
   mkdirSync(join(home, 'kept'));
   writeFileSync(join(home, 'kept', 'kept_1.json'), text);
   expect(await kept.list()).toEqual([]);
 });
 
-test('without bash nothing is kept, and nothing is started', async () => {
+test('without bash a kept command is rejected and not started', async () => {
   const latheHome = new LatheHome(tempDirectory());
   const runner = new CommandRunner(latheHome, { shell: '/bin/sh' });
   const cwd = tempDirectory();

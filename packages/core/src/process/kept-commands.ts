@@ -12,12 +12,12 @@ export interface KeptCommand {
   cwd: string;
   /** The file with its output. */
   output: string;
-  /** How its processes are recognised: a number that was given to another process in the meantime proves nothing. */
+  /** Identifies its processes: the pid alone may belong to another process by now. */
   mark: number;
   isLimit: boolean;
 }
 
-/** The kept commands of all sessions, by a small file for each in our home. Where no marks can be read, none are known. */
+/** The kept commands of all sessions, one small file each in Lathe's home. Without /proc there are none. */
 export class KeptCommands {
   readonly #home: LatheHome;
 
@@ -31,7 +31,7 @@ export class KeptCommands {
     await this.#home.createFile(['kept', `${command.id}.json`], JSON.stringify(command));
   }
 
-  /** Those that still run. */
+  /** The commands that still run. */
   async list(): Promise<KeptCommand[]> {
     const names = await readdir(this.#home.file('kept')).catch(() => []);
     const ids = names.flatMap((name) => /^(kept_\d+)\.json$/.exec(name)?.[1] ?? []);
@@ -39,12 +39,12 @@ export class KeptCommands {
     return found.flatMap((command) => command ?? []);
   }
 
-  /** Ends it and everything it started; returns what could not be ended. */
+  /** Kills the command and all its descendants; returns the processes that could not be killed. */
   async stop(id: string): Promise<number[]> {
     const command = (await this.list()).find((known) => known.id === id);
     if (command === undefined) throw new ToolError('invalid_tool_params', `Nothing called ${id} is running.`);
     const mark = markOf(command);
-    // Not the process it began with: that may be gone, and its number given to another.
+    // Not the recorded pid: it may belong to another process by now.
     const [first] = mark.processes(0);
     const survivors = first === undefined ? [] : await new ProcessTree(first, mark).end({ isPolite: true });
     if (survivors.length === 0) await rm(this.#file(id), { force: true });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { OutputRing } from './output-ring.js';
 
-test('head and tail are what a full copy would give, for any chunks', () => {
+test('head and tail equal those of a full copy, for any chunks', () => {
   const chunks = fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 30 });
   fc.assert(
     fc.property(chunks, fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 30 }), (list, head, tail) => {

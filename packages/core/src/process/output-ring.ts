@@ -1,8 +1,8 @@
-/** The first and the last bytes of a stream, in memory that does not grow with it. */
+/** Keeps the first and last bytes of a stream in a fixed amount of memory. */
 export class OutputRing {
   readonly #head: Buffer;
   readonly #tailBytes: number;
-  /** Made when the head is full: most commands print less. */
+  /** Allocated when the head is full: most commands print less. */
   #tail = Buffer.alloc(0);
   #headLength = 0;
   #tailEnd = 0;
@@ -17,7 +17,7 @@ export class OutputRing {
     return this.#total;
   }
 
-  /** Bytes between head and tail that are no longer here. */
+  /** Bytes between head and tail that were dropped. */
   get omittedBytes(): number {
     return Math.max(0, this.#total - this.#headLength - this.#tailBytes);
   }
@@ -27,7 +27,7 @@ export class OutputRing {
     const forHead = Math.min(chunk.length, this.#head.length - this.#headLength);
     this.#head.set(chunk.subarray(0, forHead), this.#headLength);
     this.#headLength += forHead;
-    // Of a chunk longer than the tail only its end can stay.
+    // If the chunk is longer than the tail, only its end is kept.
     const rest = chunk.subarray(Math.max(forHead, chunk.length - this.#tailBytes));
     if (rest.length === 0) return;
     if (this.#tail.length === 0) this.#tail = Buffer.allocUnsafe(this.#tailBytes);
@@ -42,14 +42,14 @@ export class OutputRing {
     return this.#head.subarray(0, this.#headLength);
   }
 
-  /** What came after the head, as far as it is still here, oldest byte first. */
+  /** The kept bytes after the head, oldest first. */
   tail(): Buffer {
     const length = Math.min(this.#total - this.#headLength, this.#tailBytes);
     if (length < this.#tailBytes) return Buffer.from(this.#tail.subarray(0, length));
     return Buffer.concat([this.#tail.subarray(this.#tailEnd), this.#tail.subarray(0, this.#tailEnd)]);
   }
 
-  /** The last `bytes` bytes of the stream that are still here. */
+  /** The last `bytes` kept bytes of the stream. */
   end(bytes: number): Buffer {
     const tail = this.tail();
     if (tail.length >= bytes || this.omittedBytes > 0) return tail.subarray(Math.max(0, tail.length - bytes));

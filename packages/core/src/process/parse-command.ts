@@ -11,9 +11,9 @@ import {
   type SyntaxNode,
   type TestExpression,
 } from 'unbash';
+import { costs, ParseBudget } from './parse-budget.js';
 import { childrenOf, readParts, readWord, type WordReader } from './parse-word.js';
 import { fileTests } from './read-only-builtins.js';
-import { costs, ReadingBudget } from './reading-budget.js';
 import type {
   Assignment,
   BlockKind,
@@ -26,7 +26,7 @@ import type {
 } from './shell-syntax.js';
 
 /** Throws when the budget ends. */
-export function parseCommand(text: string, budget = new ReadingBudget()): ParsedCommand {
+export function parseCommand(text: string, budget = new ParseBudget()): ParsedCommand {
   return readScript(parse(text), sourceOf(text, budget));
 }
 
@@ -35,7 +35,7 @@ interface Source extends WordReader {
   text: string;
 }
 
-function sourceOf(text: string, budget: ReadingBudget): Source {
+function sourceOf(text: string, budget: ParseBudget): Source {
   const source: Source = { text, budget, readScript: (script) => readScript(script, source) };
   return source;
 }

@@ -1,10 +1,10 @@
 import { forEachChild, type ParsedScript, type SyntaxNode, type Word, type WordPart } from 'unbash';
 import { substitutedPipe } from './command-analysis.js';
-import { costs, type ReadingBudget } from './reading-budget.js';
+import { costs, type ParseBudget } from './parse-budget.js';
 import type { ParsedCommand, Piece, ShellWord } from './shell-syntax.js';
 
 export interface WordReader {
-  budget: ReadingBudget;
+  budget: ParseBudget;
   /** Reads a script found inside a word. */
   readScript(script: ParsedScript): ParsedCommand;
 }

@@ -5,10 +5,10 @@ import { foundBelow } from './unwrap-find.js';
 
 const isDiscarding = ({ operator, target }: Redirection) => operator === '>' && target.text === '/dev/null';
 
-/** What a search hands down a pipe to the next command, when every name arrives whole and lies below one directory. */
+/** The files that a search pipes to the next command, if every name arrives whole and lies below one directory. */
 export function filesBetween(from: ShellNode | undefined, to: ShellNode, scope: ExpansionScope): Argument | undefined {
   if (from?.type !== 'command' || to.type !== 'command') return undefined;
-  // Messages must not run into the names, nor another file or a substitution's own reading take their place.
+  // Error messages must not mix with the names, and no redirection or substitution may replace them.
   if (![...from.redirections, ...to.redirections].every(isDiscarding)) return undefined;
   if (to.words.some(({ scripts }) => scripts.length > 0)) return undefined;
   const [name, ...args] = from.words.flatMap((word) => expandWord(word, scope));

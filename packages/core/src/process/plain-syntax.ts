@@ -1,7 +1,7 @@
 /**
- * Why the text of a command is too rich to be proven; `undefined` when it is plain. A second opinion beside the grammar,
- * from the text alone and without minding quotes: in such places the grammar and bash may read the same text differently,
- * and few people who only look at something write them.
+ * Why the syntax of a command is too complex to be proven; `undefined` if it is plain. A second check besides the
+ * grammar, on the text alone and ignoring quotes: the grammar and bash may parse such text differently, and commands
+ * that only read rarely contain it.
  */
 export function richSyntax(command: string): string | undefined {
   const substitution = command.search(/[$<>]\(/);
@@ -10,14 +10,14 @@ export function richSyntax(command: string): string | undefined {
   return rich.find(([, pattern]) => pattern.test(command))?.[0];
 }
 
-/** A backslash before a line break joins the two lines; where no blank stands before it, two halves of a word or sign. */
+/** A backslash before a line break joins two lines; without a blank before it, it joins two halves of a word or operator. */
 export function breaksWord(command: string): boolean {
   return /(^|[^ \t])\\\n/.test(command);
 }
 
 /** `${name}`, its length, or with a default, a prefix or a suffix that is plain text. */
 const plainParameter = String.raw`#?[A-Za-z_]\w*(?:(?::?[-+]|##?|%%?|//?|\^\^?|,,?)[\w./,:=@%+*? $-]*)?\}`;
-/** Of numbers alone. */
+/** Arithmetic with numbers only. */
 const plainArithmetic = String.raw`\([\d\s+*/%<>()-]*\)\)`;
 
 const rich: readonly (readonly [why: string, pattern: RegExp])[] = [

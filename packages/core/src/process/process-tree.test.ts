@@ -61,7 +61,7 @@ describe.each(['off', 'required'] as const)('sandbox %s', (mode) => {
   });
 
   // SB13 RS08
-  test.skipIf(isMissing)('an exit leaves nothing of what went into hiding', async () => {
+  test.skipIf(isMissing)('an exit leaves no detached process behind', async () => {
     const run = await contained(mode);
     const sleep = uniqueSleep();
     const result = await run(`env -i setsid nohup sleep ${sleep} >/dev/null 2>&1 </dev/null & sleep 0.05`, {});
@@ -113,7 +113,7 @@ describe.each(['off', 'required'] as const)('sandbox %s', (mode) => {
 });
 
 // RS09
-test('nothing is left when Lathe is killed before its helper has answered', async () => {
+test('nothing is left when Lathe is killed before the guardian has answered', async () => {
   const sleep = uniqueSleep();
   const lathe = spawn(process.execPath, [await bundleChild('asking-guardian'), tempDirectory(), sleep]);
   const [helper] = await once(lathe.stdout, 'data');

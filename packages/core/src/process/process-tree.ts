@@ -3,20 +3,20 @@ import { constants } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type CallMark, isAlive } from './call-mark.js';
 
-/** How long processes may take to end by themselves after a polite signal. */
-const politeMs = 100;
-/** More than this is a fork bomb, which would use the time to grow. */
-const maxPoliteProcesses = 200;
-/** How long the kernel may take to remove killed processes before we say that it did not. */
+/** How long processes may take to exit after SIGTERM. */
+const termMs = 100;
+/** More than this is treated as a fork bomb, which would use the time to grow. */
+const maxTermProcesses = 200;
+/** How long the kernel may take to remove killed processes before they are reported as survivors. */
 const killMs = 2_000;
 const pollMs = 5;
 
-/** Whether marks can be read; elsewhere a call is its process group and no more. */
+/** Whether marks can be read. Without /proc, the processes of a call are those of its process group. */
 export const hasProc = existsSync('/proc/self/limits');
 
-/** A command and everything it started, wherever that went. */
+/** A command and all its descendants, also those in other sessions. */
 export class ProcessTree {
-  /** The first process; it leads a session and a group of its own. */
+  /** The first process, which leads its own session and process group. */
   readonly first: number;
   readonly #mark: CallMark;
 
@@ -25,20 +25,20 @@ export class ProcessTree {
     this.#mark = mark;
   }
 
-  /** The processes alive now, besides a sandbox's own. */
+  /** The living processes, without those of the sandbox program. */
   processes(): number[] {
     if (hasProc) return this.#mark.processes(this.first);
     return canSignal(-this.first) ? [this.first] : [];
   }
 
-  /** A dead process that nobody has collected yet counts as gone. */
+  /** A zombie counts as gone. */
   isGone(): boolean {
     return hasProc ? !isAlive(this.first) && this.processes().length === 0 : !canSignal(-this.first);
   }
 
-  /** Asks every process to end, then ends it. Returns the processes that even the kernel could not remove. */
+  /** Sends SIGTERM if `isPolite`, then SIGKILL. Returns the processes that the kernel could not remove. */
   async end({ isPolite }: { isPolite: boolean }): Promise<number[]> {
-    if (isPolite && (await this.#endPolitely())) return [];
+    if (isPolite && (await this.#terminate())) return [];
     const deadline = performance.now() + killMs;
     do {
       this.#kill();
@@ -48,20 +48,20 @@ export class ProcessTree {
     return this.processes();
   }
 
-  /** True when all of them took the hint. Only those asked are watched: a look at all processes of the machine is dear. */
-  async #endPolitely(): Promise<boolean> {
-    const asked = this.processes();
-    if (asked.length > maxPoliteProcesses) return false;
-    for (const pid of asked) send(pid, 'SIGTERM');
-    // A stopped process hears nothing before it goes on.
-    for (const pid of asked) send(pid, 'SIGCONT');
-    const deadline = performance.now() + politeMs;
-    const awaited = asked.filter(hearsTerm);
+  /** Sends SIGTERM. True if all processes exited. Checks only those processes: a scan of all processes is expensive. */
+  async #terminate(): Promise<boolean> {
+    const pids = this.processes();
+    if (pids.length > maxTermProcesses) return false;
+    for (const pid of pids) send(pid, 'SIGTERM');
+    // A stopped process handles SIGTERM only after it continues.
+    for (const pid of pids) send(pid, 'SIGCONT');
+    const deadline = performance.now() + termMs;
+    const awaited = pids.filter(handlesTerm);
     while (performance.now() < deadline && awaited.some(isRunning)) await wait(pollMs);
     return this.isGone();
   }
 
-  /** One step for each group: a group dies at once, so that nothing in it can fork away in between. */
+  /** Kills whole groups: a group dies in one step, so no process in it can fork away in between. */
   #kill(): void {
     send(-this.first, 'SIGKILL');
     const pids = this.processes();
@@ -70,8 +70,8 @@ export class ProcessTree {
   }
 }
 
-/** A process that ignores the polite signal is not waited for. */
-function hearsTerm(pid: number): boolean {
+/** A process that ignores SIGTERM is not waited for. */
+function handlesTerm(pid: number): boolean {
   if (!hasProc) return true;
   try {
     const ignored = readFileSync(`/proc/${pid}/status`, 'latin1').match(/^SigIgn:\s+([0-9a-f]+)/m)?.[1] ?? '0';
@@ -106,6 +106,6 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // Gone already, or not ours to kill: the next look at the tree tells.
+    // Already gone, or we may not signal it; the next scan tells.
   }
 }

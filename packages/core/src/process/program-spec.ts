@@ -1,5 +1,5 @@
 import type { Argument } from './expand-word.js';
-import { type FlagList, flagList, type Judge, type SortedArguments, sortArguments } from './read-arguments.js';
+import { flagList, type Judge, type SortedArguments, sortArguments } from './read-arguments.js';
 
 /** What the operands of a program are. */
 type Operands =
@@ -34,10 +34,8 @@ export function program(
   operands: Operands,
   { isFree = false, isSearch = operands === 'pattern' || operands === 'lines', refuse, followsLinks }: Extras = {},
 ): Judge {
-  let list: FlagList | undefined;
+  const list = flagList(flags);
   return (args) => {
-    // Most programs never come up, so their flags are read when they do.
-    list ??= flagList(flags);
     const sorted = sortArguments(args, list, { isFree });
     if (typeof sorted === 'string') return { why: sorted };
     // Also behind a `--` one word may become several, or none.

@@ -2,7 +2,7 @@ import type { Segment } from './command-analysis.js';
 import { readOnlyJudge } from './read-only-programs.js';
 
 /**
- * The narrowest readable rules that would allow these segments; none when one of them should be asked for every time:
+ * The narrowest readable rules that would allow these segments; none if one of them should be confirmed every time:
  * interpreters, wrappers, deletions, or anything not fully known.
  */
 export function proposeRules(segments: readonly Segment[]): string[] {
@@ -10,7 +10,7 @@ export function proposeRules(segments: readonly Segment[]): string[] {
   return rules.every((rule) => rule !== undefined) ? [...new Set(rules)] : [];
 }
 
-/** Programs that do what their first words say, behind flags of their own: `git -C x push`. */
+/** Programs with subcommands, possibly after global flags: `git -C x push`. */
 export const hasSubcommands = (name: string): boolean => Object.hasOwn(nameLengths, name);
 
 /** Words that make up the name of an action. */
@@ -63,7 +63,7 @@ const nameLengths: Record<string, number | undefined> = {
   'apt-get': 2,
 };
 
-/** Tools of one purpose. Any other program may be an interpreter, so that of those only the very words are proposed. */
+/** Tools with one purpose. Any other program may be an interpreter, so only its exact words are proposed. */
 const tools = new Set(
   (
     'mkdir touch tsc eslint prettier biome oxlint stylelint knip jest vitest mocha ava playwright cypress webpack vite esbuild ' +
@@ -72,7 +72,7 @@ const tools = new Set(
   ).split(' '),
 );
 
-/** Asked for every time: what these do depends on their arguments entirely. */
+/** Confirmed every time: what these do depends entirely on their arguments. */
 const neverAlways = new Set(
   (
     'sh bash rbash dash zsh ksh fish ash python pypy ipython node nodejs deno tsx ts-node ruby perl php lua luajit tclsh osascript pwsh ' +
@@ -83,11 +83,11 @@ const neverAlways = new Set(
     'watch strace flock npx pnpx bunx uvx rm rmdir shred unlink dd mkfs mv cp ln chmod chown chgrp install tee truncate rsync ' +
     'scp curl wget nc ncat socat kill pkill killall crontab at reboot shutdown tar unzip ' +
     'vi vim nvim emacs nano less more man screen tmux expect gdb script ' +
-    // A flag behind anything else they are told to do runs a program, or writes any file.
+    // A later flag can make any other use run a program or write any file.
     'patch rollup pylint tox ctest meson protoc rustc mvn bazel rake apt apt-get'
   ).split(' '),
 );
-/** Of git, what no later flag makes run a program, write elsewhere, or delete. */
+/** Git subcommands that no later flag makes run a program, write elsewhere, or delete. */
 const gitTogether =
   /^git (add|checkout|cherry-pick|commit|gc|merge|mv|notes|restore|revert|sparse-checkout|switch|tag|update-index|stash (apply|branch|pop|push|save)|submodule (add|init|set-branch|set-url|sync|update)|worktree (add|lock|move|prune|repair|unlock)|remote (add|prune|remove|rename|rm|set-branches|set-head|set-url|update))(?![\w-])/;
 const neverTogether = new RegExp(
@@ -119,7 +119,7 @@ function proposeRule(words: readonly string[]): string | undefined {
   // `python3.11` is python.
   if (!/^[\w.+-]+$/.test(name) || neverAlways.has(name) || neverAlways.has(name.replace(/[\d.]+$/, '')))
     return undefined;
-  // Its harmless uses need no rule; those that ask differ only in their flags.
+  // Its harmless uses need no rule; the others differ only in their flags.
   if (readOnlyJudge(name) && !Object.hasOwn(nameLengths, name)) return undefined;
   if (tools.has(name)) return `${name} *`;
   if (!Object.hasOwn(nameLengths, name)) return theseWords(words);
@@ -135,7 +135,7 @@ function mayVary(action: string): boolean {
   return action.startsWith('git ') ? gitTogether.test(action) : !neverTogether.test(action);
 }
 
-/** A rule holds for longer commands too, so that the last word must not wait for another. */
+/** A rule matches longer commands too, so the last word must not be a flag that expects a value. */
 function theseWords(words: readonly string[]): string | undefined {
   const isPlain = words.length > 1 && words.every((word) => /^[\w./:@=+,-]+$/.test(word));
   return isPlain && !words.at(-1)?.startsWith('-') ? words.join(' ') : undefined;

@@ -37,7 +37,7 @@ test('a bare name is the first executable file on the path', async () => {
   expect(await resolveProgram('nothing', { cwd: '/', path, workspaceRoots: [] })).toEqual({ isInWorkspace: false });
 });
 
-test('a program of the workspace is told apart, by name, by path and through links out of it', async () => {
+test('a program in the workspace is recognized by name, by path and through symlinks', async () => {
   const workspace = withTool();
   symlinkSync('/bin/sh', join(workspace, 'bin/link'));
   const options = { cwd: workspace, path: `${workspace}/bin`, workspaceRoots: [workspace] };

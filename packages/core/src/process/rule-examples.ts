@@ -1,15 +1,15 @@
 import { matchCommandRule } from './command-rule.js';
 import { CommandWalk } from './walk-command.js';
 
-/** Commands a rule is meant to hold for, and commands it must not hold for. */
+/** Commands a rule should match, and commands it must not match. */
 export interface RuleExamples {
   match?: readonly string[];
   not_match?: readonly string[];
 }
 
 /**
- * What a rule's own examples prove wrong about it, as sentences; empty when it does what its author believes. A rule
- * that restricts holds when any simple command of a compound may be meant, one that allows when all of them are.
+ * The examples of a rule that contradict it, as sentences; empty if the rule does what its author expects. A deny or ask
+ * rule matches if it may match any simple command of a compound, an allow rule if it matches all of them.
  */
 export function checkRuleExamples(
   rule: string,
@@ -25,7 +25,7 @@ export function checkRuleExamples(
 
 function holdsFor(rule: string, command: string, isRestriction: boolean): boolean {
   const matches = wordsOf(command)?.map((words) => matchCommandRule(rule, words));
-  // What cannot be read may be anything.
+  // A command that cannot be parsed may be anything.
   if (matches === undefined) return isRestriction;
   if (isRestriction) return matches.some((match) => match !== 'no');
   return matches.length > 0 && matches.every((match) => match === 'yes');

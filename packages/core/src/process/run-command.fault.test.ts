@@ -14,7 +14,7 @@ import { CommandRunner } from './run-command.js';
 
 // RS07
 test.skipIf(!canInject).each(['EAGAIN', 'ENOMEM'])(
-  'a system that starts no process because of %s gives a typed error',
+  'a spawn that fails with %s gives a typed error',
   { timeout: 120_000 },
   async (errno) => {
     const script = await bundleChild('run-command');
@@ -35,7 +35,7 @@ const stuckFileSystem = join(import.meta.dirname, '../../../../testing/children/
 
 // RS14
 test.skipIf(!canStick)(
-  'a process that not even the kernel can end is named, and nobody waits for it',
+  'a process that the kernel cannot kill is named, and the call does not wait for it',
   async () => {
     const place = tempDirectory();
     // In a namespace of its own, where nobody else can run into it.

@@ -70,7 +70,7 @@ test.each([
   'sudo true',
   'sqlite3',
   'bc',
-])('%s, which would like to talk to a person, ends at once', async (command) => {
+])('%s, which would ask the user, ends immediately', async (command) => {
   const { run } = commands();
   expect((await run(command)).ending.type).toBe('exit');
 });
@@ -88,7 +88,7 @@ test.skipIf(!hasProgram('vim'))(
 );
 
 // SB15 RS11
-test('git does not ask for a password, it says that it would have', async () => {
+test('git fails instead of asking for a password', async () => {
   const server = createServer((_, response) => response.writeHead(401, { 'www-authenticate': 'Basic' }).end());
   onTestFinished(() => void server.close());
   server.listen(0, '127.0.0.1');
@@ -103,7 +103,7 @@ test('git does not ask for a password, it says that it would have', async () => 
 });
 
 // SB16
-test.skipIf(!hasProgram('python3'))('no key can be typed into a terminal of ours', async () => {
+test.skipIf(!hasProgram('python3'))('a command cannot type into our terminal', async () => {
   const { text } = commands();
   const script = `
 import fcntl, os, termios
@@ -117,7 +117,7 @@ except OSError as error: print(error.errno)`;
 });
 
 // SB16
-test('there is no terminal to read from or to write to', async () => {
+test('a command has no terminal', async () => {
   const { text } = commands();
   expect(await text('(echo x > /dev/tty) 2>&1 || echo refused')).toMatch(/refused$/);
   expect(await text('tty; ps -o tty= -p $$ | tr -d " "; [ "$(ps -o sid= -p $$)" -eq $$ ] && echo own session')).toBe(
@@ -141,7 +141,7 @@ test.skipIf(!hasProgram('script'))(
 );
 
 // SA07
-test('no start-up file of any shell is read, whatever the user prefers', async () => {
+test("no startup file of any shell is read, whatever the user's login shell is", async () => {
   const home = tempDirectory({
     '.bashrc': 'echo startup',
     '.bash_profile': 'echo startup',
@@ -164,7 +164,7 @@ test('no start-up file of any shell is read, whatever the user prefers', async (
   ).toBe('5\nunset unset');
 });
 
-test('line numbers and quotations in messages are those of the command', async () => {
+test('line numbers and quoted lines in error messages are those of the command', async () => {
   const { text } = commands();
   expect(await text('if; then')).toBe(
     "/bin/bash: -c: line 1: syntax error near unexpected token `;'\n/bin/bash: -c: line 1: `if; then'",
@@ -202,7 +202,7 @@ test.each([
 });
 
 // RS03
-test('a background child that holds the output does not hold the result', async () => {
+test('a background child that keeps the output open does not delay the result', async () => {
   const { run } = commands();
   const sleep = uniqueSleep();
   const { output, leftBehind, ending } = await run(`sleep ${sleep} & echo done`);
@@ -213,14 +213,14 @@ test('a background child that holds the output does not hold the result', async 
 });
 
 // RS15
-test('what a helper prints right after the main process is not lost', async () => {
+test('output of a child right after the main process exits is not lost', async () => {
   const { text } = commands();
   expect(await text('(sleep 0.05; echo late) & echo early')).toBe('early\nlate');
   expect(await text('echo through > >(sleep 0.05; cat)')).toBe('through');
 });
 
 // RS07
-test('a directory that is gone, a shell that is missing and arguments too long are typed errors', async () => {
+test('a missing directory, a missing shell and too long arguments give typed errors', async () => {
   const { run, cwd } = commands();
   const gone = join(cwd, 'gone');
   mkdirSync(gone);
@@ -235,7 +235,7 @@ test('a directory that is gone, a shell that is missing and arguments too long a
   });
 });
 
-test('a home that cannot be written is a typed error with a way out', async () => {
+test('an unwritable home gives a typed error that says what to do', async () => {
   const runner = new CommandRunner(new LatheHome(join(tempDirectory({ file: '' }), 'file', 'home')));
   const request = { command: 'true', cwd: '/', env: {} };
   await expect(runner.run(request, { timeoutMs: 1_000, signal: new AbortController().signal })).rejects.toMatchObject({
@@ -252,7 +252,7 @@ test('nothing persists from one command to the next', async () => {
 });
 
 // RS04 SB14
-test('output without end is bounded in memory and on disk', async () => {
+test('endless output is bounded in memory and on disk', async () => {
   const { run } = commands();
   const { output } = await run('head -c 80000000 /dev/zero | tr "\\0" x');
   expect(output.totalBytes).toBe(80_000_000);
@@ -262,7 +262,7 @@ test('output without end is bounded in memory and on disk', async () => {
 });
 
 // RS12
-test('many commands, at once and one after another, leave no descriptor and no process', async () => {
+test('many commands, in parallel and in sequence, leave no descriptor and no process', async () => {
   const { run, text } = commands();
   await Promise.all(Array.from({ length: 8 }, () => run('true')));
   const before = readdirSync('/proc/self/fd').length;
@@ -272,7 +272,7 @@ test('many commands, at once and one after another, leave no descriptor and no p
   await expect.poll(() => readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(before + 2);
 });
 
-test('the sh of a system without bash runs commands too', async () => {
+test('on a system without bash, sh runs commands', async () => {
   const { run, text } = commands({ shell: '/bin/sh' });
   expect(await text('echo "${BASH_VERSION-none}"; echo error >&2')).toBe('none\nerror');
   const sleep = uniqueSleep();

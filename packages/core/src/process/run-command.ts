@@ -1,5 +1,4 @@
 import { existsSync, rmSync } from 'node:fs';
-import { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ToolError } from '../errors.js';
 import type { LatheHome } from '../files/lathe-home.js';
@@ -9,52 +8,40 @@ import { type ContainedProgram, checkProgram, type ProgramRequest, startContaine
 import { closingInherited } from './descriptors.js';
 import { Guardian, quietShell } from './guardian.js';
 import { inTerminal } from './in-terminal.js';
-import { keeping } from './keeping.js';
+import { keepRunning } from './keep-running.js';
 import { OutputPipes } from './output-pipe.js';
 import { hasProc } from './process-tree.js';
-import { ReadySandboxes, type SandboxPlace, type WaitingSandbox, waitForCommand } from './ready-sandbox.js';
 import {
-  attend,
   type CommandRequest,
   type CommandResult,
   type Launch,
   type RunningCommand,
-  type Started,
-  startProcess,
+  startCommand,
 } from './running-command.js';
 import { trustedPath } from './trusted-path.js';
 
-/** Inside a sandbox the limit counts only its own processes, so that it stops a fork bomb and nobody else. */
+/** Inside a sandbox the limit counts only the sandbox's own processes, so it stops a fork bomb and nothing else. */
 const processLimit = 'ulimit -u 4096; ';
-/** Of one command. */
+/** Largest output file of one command. */
 const maxSpillBytes = 64 * 1024 * 1024;
-/** Of all commands of a session. */
+/** Output files of all commands of a session together. */
 const maxSpilledBytes = 512 * 1024 * 1024;
 
 export interface RunnerOptions {
   shell?: string;
-  /**
-   * Beside a sandboxed command, sandboxes for the next ones are started and wait this long. For sessions of many
-   * commands, to be closed at their end.
-   */
-  readyMs?: number;
 }
 
-/** Runs shell commands, each in a session of its own, and leaves nothing behind. */
+/** Runs shell commands, each in its own process session, and leaves no process behind. */
 export class CommandRunner {
-  /** The one shell that runs everything, whatever the user's own is. */
+  /** Runs every command, whatever the user's login shell is. */
   readonly shell: string;
   readonly #home: LatheHome;
   readonly #series = new MarkSeries();
   readonly #guardian: Guardian;
   readonly #pipes: OutputPipes;
-  /** For commands that only read, and for the others: their sandboxes are never alike. */
-  readonly #ready: Record<'reading' | 'writing', ReadySandboxes> | undefined;
-  #turn: Promise<void> = Promise.resolve();
+  #programTurn: Promise<void> = Promise.resolve();
   readonly #spilled: { path: string; bytes: number }[] = [];
   #spillDirectory: string | undefined;
-  #toldNames: readonly string[] = [];
-  readonly #keptNames = new Set<string>();
 
   constructor(home: LatheHome, options: RunnerOptions = {}) {
     this.shell =
@@ -62,10 +49,6 @@ export class CommandRunner {
     this.#home = home;
     this.#guardian = new Guardian(this.shell, this.#series, () => home.directory('run'));
     this.#pipes = new OutputPipes(() => this.#guardian.makePipe());
-    const { readyMs } = options;
-    if (readyMs === undefined || !hasProc || !this.shell.endsWith('bash')) return;
-    const sandboxes = () => new ReadySandboxes((place) => this.#startWaiting(place), readyMs);
-    this.#ready = { reading: sandboxes(), writing: sandboxes() };
   }
 
   /** Runs a command to its end. */
@@ -80,23 +63,16 @@ export class CommandRunner {
     } finally {
       clearTimeout(timer);
       limits.signal.removeEventListener('abort', abort);
-      this.#readyFor(request)?.prepareLater(request);
     }
-  }
-
-  /** Ends what waits for a next command. */
-  async close(): Promise<void> {
-    await Promise.all([this.#ready?.reading.close(), this.#ready?.writing.close()]);
   }
 
   async start(request: CommandRequest): Promise<RunningCommand> {
     if (request.isKept && !this.shell.endsWith('bash'))
       throw new ToolError('shell_execute_error', 'Keeping a command needs bash.');
-    const directory = await this.#spill();
-    // Never without the helper that cleans up after us, also when somebody has killed the last one.
+    const directory = await this.#openSpillDirectory();
+    // No command runs without the guardian; if it was killed, this starts a new one.
     await this.#guardian.ready();
-    const ready = await this.#readyFor(request)?.take(request);
-    const mark = ready?.mark ?? this.#series.next({ isKept: request.isKept ?? false });
+    const mark = this.#series.next({ isKept: request.isKept ?? false });
     const prelude = this.#prelude(mark, request);
     const output = new CapturedOutput({
       directory,
@@ -104,78 +80,34 @@ export class CommandRunner {
       from: request.isFollowed ? 'start' : 'overflow',
       concealed: prelude,
     });
-    const started = ready ?? (await this.#startShell(request, { mark, prelude, output }));
-    const command = attend(started, output, request.onOutput);
-    if (!hasProc && !request.isKept) this.#tellGuardian(command);
-    void this.#boundSpill(command);
-    this.#readyFor(request)?.prepare(request);
+    const pipe = await this.#pipes.open();
+    const launch = await this.#launch(request, { mark, prelude, output }).catch((error: unknown) => {
+      pipe.release({ isFree: true });
+      throw error;
+    });
+    // `script`, which makes the terminal, starts the shell in this variable.
+    const env = request.hasTerminal ? { ...request.env, SHELL: this.shell } : request.env;
+    const command = await startCommand({ ...request, env }, { launch, pipe, mark, output });
+    if (!hasProc && !request.isKept) this.#watchGroup(command);
+    void this.#limitSpilledBytes(command);
     return command;
   }
 
-  async #startShell(
-    request: CommandRequest,
-    parts: { mark: CallMark; prelude: string; output: CapturedOutput },
-  ): Promise<Started> {
-    const launch = this.#launch(request, parts);
-    if (request.isKept) this.#leaveNames(launch.placeholders ?? []);
-    const pipe = await this.#pipes.open();
-    // What makes the terminal starts the shell that this variable names.
-    const env = request.hasTerminal ? { ...request.env, SHELL: this.shell } : request.env;
-    return startProcess({ ...request, env }, { launch, pipe, mark: parts.mark });
-  }
-
-  #readyFor({ isReading = false }: CommandRequest): ReadySandboxes | undefined {
-    return this.#ready?.[isReading ? 'reading' : 'writing'];
-  }
-
-  /** Starts a sandbox whose command comes later. */
-  async #startWaiting(place: SandboxPlace): Promise<WaitingSandbox> {
-    await this.#guardian.ready();
-    const mark = this.#series.next();
-    const options = quietShell(this.shell);
-    const script = this.#prelude(mark, place) + waitForCommand(options);
-    const waiter = this.#marked(mark, [this.shell, ...options, '-c', script, this.shell]);
-    const launch = place.wrap(waiter);
-    this.#tellNames(launch.placeholders ?? []);
-    // The script is told where to wait; the number is known only now.
-    const channel = 3 + (launch.descriptors?.length ?? 0);
-    const numbered = { ...launch, argv: [...launch.argv, `${channel}`] };
-    const pipe = await this.#pipes.open();
-    const started = await startProcess(place, { launch: numbered, pipe, mark, hasChannel: true });
-    const socket = started.process.stdio[channel];
-    if (!(socket instanceof Socket)) throw new Error('a channel to a child is a socket');
-    return { ...started, launch, place, waiter, channel: socket };
-  }
-
-  /** What a kept command covers stays covered without Lathe. */
-  #leaveNames(names: readonly string[]): void {
-    for (const name of names) this.#keptNames.add(name);
-    this.#tellNames(this.#toldNames);
-  }
-
-  /** Names that lie in the workspace while sandboxes wait, and that the helper removes when Lathe is gone. */
-  #tellNames(names: readonly string[]): void {
-    const told = names.filter((name) => !this.#keptNames.has(name));
-    if (told.join('\0') === this.#toldNames.join('\0')) return;
-    this.#toldNames = told;
-    void this.#guardian.tellNames(told);
-  }
-
-  async #spill(): Promise<string> {
+  async #openSpillDirectory(): Promise<string> {
     try {
       this.#spillDirectory ??= await this.#home.directory('spill');
       return this.#spillDirectory;
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
-      const advice = 'set LATHE_HOME to a directory that can be written';
-      throw new ToolError('shell_execute_error', `No place for the output of commands (${reason}): ${advice}.`, {
+      const advice = 'set LATHE_HOME to a writable directory';
+      throw new ToolError('shell_execute_error', `No directory for the output of commands (${reason}): ${advice}.`, {
         cause,
       });
     }
   }
 
-  /** The oldest files make room for new ones. */
-  async #boundSpill({ result, output }: RunningCommand): Promise<void> {
+  /** Removes the oldest output files when all of them together are too large. */
+  async #limitSpilledBytes({ result, output }: RunningCommand): Promise<void> {
     await result;
     if (output.path === undefined) return;
     this.#spilled.push({ path: output.path, bytes: output.spilledBytes });
@@ -188,50 +120,67 @@ export class CommandRunner {
     }
   }
 
-  /** Starts a program with streams of its own: an MCP server, a discovery command. No shell reads its arguments. */
+  /** Starts a program with its own streams: an MCP server, a discovery command. No shell interprets its arguments. */
   async startProgram(request: ProgramRequest): Promise<ContainedProgram> {
     await checkProgram(request);
     await this.#guardian.ready();
-    // Starting a process holds up everything else for a moment; a hundred servers take turns with the rest.
-    this.#turn = this.#turn.then(() => nextTurn());
-    await this.#turn;
+    // A spawn blocks the event loop for a moment, so a hundred servers start one per turn of the loop.
+    this.#programTurn = this.#programTurn.then(() => nextTurn());
+    await this.#programTurn;
     const mark = this.#series.next();
     const prelude = this.#prelude(mark, {});
     const marked = this.#marked(mark, request.argv);
-    // The shell marks itself and then becomes the program; the arguments reach it as they are, never as shell text.
+    // The shell marks itself and then execs the program; the arguments are passed on as they are, never as shell text.
     const argv =
       prelude === ''
         ? marked
         : [this.shell, ...quietShell(this.shell), '-c', `${prelude}exec -- "$@"`, 'lathe', ...marked];
-    const program = await startContained(request, argv, mark);
-    if (!hasProc) this.#tellGuardian({ pid: program.pid, result: program.exited });
+    const launch = await this.#watchPlaceholders(request.wrap?.(argv) ?? { argv });
+    const program = await startContained(request, launch, mark);
+    if (!hasProc) this.#watchGroup({ pid: program.pid, result: program.exited });
     return program;
   }
 
-  /** What runs before the command, on its first line so that line numbers in messages stay right. */
+  /** Runs before the command, on the same line, so that line numbers in error messages stay right. */
   #prelude(mark: CallMark, { wrap }: Pick<CommandRequest, 'wrap'>): string {
     const limit = this.#series.limitSetter === 'ulimit' ? `ulimit -R ${mark.value}; ` : '';
     return limit + closingInherited(this.shell) + (wrap && hasProc ? processLimit : '');
   }
 
-  /** Where the shell cannot set the mark, a program does. */
+  /** If the shell cannot set the limit that marks a process, `prlimit` does. */
   #marked(mark: CallMark, argv: readonly string[]): readonly string[] {
     const setter = this.#series.limitSetter;
     return setter?.startsWith('/') ? [setter, `--rttime=${mark.value}`, '--', ...argv] : argv;
   }
 
-  #launch(
+  async #launch(
     request: CommandRequest,
     { mark, prelude, output }: { mark: CallMark; prelude: string; output: CapturedOutput },
-  ): Launch {
+  ): Promise<Launch> {
     const shell = [this.shell, ...quietShell(this.shell), '-c', prelude + request.command];
     const argv = this.#marked(mark, request.hasTerminal ? inTerminal(shell) : shell);
-    const launch = request.wrap?.(argv) ?? { argv };
-    return request.isKept ? keeping(launch, { shell: this.shell, file: output.path, maxBytes: maxSpillBytes }) : launch;
+    const launch = await this.#watchPlaceholders(request.wrap?.(argv) ?? { argv }, request);
+    return request.isKept
+      ? keepRunning(launch, { shell: this.shell, file: output.path, maxBytes: maxSpillBytes })
+      : launch;
   }
 
-  #tellGuardian({ pid, result }: { pid: number; result: Promise<unknown> }): void {
-    void this.#guardian.tellGroup('+', pid);
-    void result.then(() => this.#guardian.tellGroup('-', pid));
+  /** Has the guardian remove the placeholders if Lathe dies before it releases them. */
+  async #watchPlaceholders(launch: Launch, { isKept = false }: Pick<CommandRequest, 'isKept'> = {}): Promise<Launch> {
+    const { placeholders = [], release } = launch;
+    if (placeholders.length === 0) return launch;
+    const unwatch = await this.#guardian.watchPlaceholders({ paths: placeholders, isKept });
+    return {
+      ...launch,
+      release: () => {
+        release?.();
+        unwatch();
+      },
+    };
+  }
+
+  #watchGroup({ pid, result }: { pid: number; result: Promise<unknown> }): void {
+    void this.#guardian.watchGroup(pid);
+    void result.then(() => this.#guardian.unwatchGroup(pid));
   }
 }

@@ -19,7 +19,7 @@ test('arguments reach the program as they are', async () => {
   expect(JSON.parse(stdout)).toEqual(args);
 });
 
-test('input is given and closed, the streams stay apart', async () => {
+test('stdin is written and closed, stdout and stderr stay separate', async () => {
   const result = await run(['sh', '-c', 'cat; echo error >&2; exit 3'], {}, 'input');
   expect(result).toEqual({ ending: { type: 'exit', code: 3 }, stdout: 'input', stderr: 'error\n' });
 });
@@ -41,6 +41,6 @@ test.each([
   [['no-such-program'], 'is not on PATH'],
   [['/no/such/program'], 'is not an executable file'],
   [['/etc/passwd'], 'is not an executable file'],
-])('%j cannot be started, and the reason is clear', async (argv, reason) => {
+])('%j cannot be started, and the error says why', async (argv, reason) => {
   await expect(run(argv)).rejects.toThrow(reason);
 });

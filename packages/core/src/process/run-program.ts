@@ -11,20 +11,20 @@ export interface ProgramRun extends ProgramRequest {
 
 export interface ProgramLimits {
   timeoutMs: number;
-  /** A program that prints more than this on stdout is ended. */
+  /** A program that prints more than this on stdout is killed. */
   maxBytes: number;
   signal: AbortSignal;
   /** Called after each piece of output, with the newest bytes of both streams. */
   onOutput?: (output: OutputRing) => void;
 }
 
-/** Why a program is over. */
+/** How a program ended. */
 export type ProgramEnding = ProgramExit | { type: 'timeout'; ms: number } | { type: 'flood'; bytes: number };
 
 export interface ProgramResult {
   ending: ProgramEnding;
   stdout: string;
-  /** Its first and last bytes, when there are very many. */
+  /** Only its first and last bytes if there are very many. */
   stderr: string;
 }
 
@@ -32,10 +32,10 @@ interface ProgramStarter {
   startProgram(request: ProgramRequest): Promise<ContainedProgram>;
 }
 
-/** What a process in the background that holds stdout open gets to finish its last words. */
+/** How long to wait for more output when a background process holds stdout open. */
 const drainMs = 500;
 
-/** Runs a program to its end, bounded in time and output. Rejects when aborted; nothing of it is left either way. */
+/** Runs a program to its end, bounded in time and output. Rejects when aborted; no process is left either way. */
 export async function runProgram(
   starter: ProgramStarter,
   { input, ...request }: ProgramRun,
@@ -61,7 +61,7 @@ export async function runProgram(
 interface Collected {
   stdout(): string;
   stderr(): string;
-  /** Both streams are at their end. */
+  /** Both streams have ended. */
   ended: Promise<unknown>;
   flooded: Promise<ProgramEnding>;
 }

@@ -16,17 +16,15 @@ export interface CommandRequest {
   cwd: string;
   /** All variables of the command; see `childEnvironment`. */
   env: Readonly<Record<string, string>>;
-  /** Puts a sandbox around the program and its arguments. */
+  /** Wraps the program and its arguments in a sandbox. */
   wrap?: (argv: readonly string[]) => Launch;
-  /** The sandbox lets it change nothing. */
-  isReading?: boolean;
   /** Keeps stdin open for input instead of closing it. */
   takesInput?: boolean;
-  /** Gives the command a terminal of its own, for programs that insist on one. */
+  /** Gives the command its own terminal, for programs that need one. */
   hasTerminal?: boolean;
-  /** Writes all output to a file from the first byte on. */
+  /** Writes all output to a file, starting with the first byte. */
   isFollowed?: boolean;
-  /** Lets it outlive Lathe; needs `isFollowed`. What it prints goes to the file alone. */
+  /** Lets the command outlive Lathe; needs `isFollowed`. Its output goes only to the file. */
   isKept?: boolean;
   /** Called after each piece of output. */
   onOutput?: (output: CapturedOutput) => void;
@@ -34,17 +32,15 @@ export interface CommandRequest {
 
 export interface Launch {
   argv: readonly string[];
-  /** Open files to hand over as fd 3, 4 …; closed once the program has started. */
+  /** Open files that become fd 3, 4 … of the program; closed here once it has started. */
   descriptors?: readonly number[];
-  /** To be called after the program and everything it started are gone, or when it was never started. */
-  release?: (use: { hasRun: boolean }) => void;
+  /** Call it when the program and all its children are gone, or when the program could not be started. */
+  release?: () => void;
   /** Empty directories that `release` removes. */
   placeholders?: readonly string[];
-  /** Where the program sees something else than everybody. */
-  mountPoints?: readonly string[];
 }
 
-/** Why a command is over. */
+/** How a command ended. */
 export type Ending =
   | { type: 'exit'; code: number }
   | { type: 'signal'; signal: NodeJS.Signals }
@@ -53,16 +49,16 @@ export type Ending =
 
 export interface CommandResult {
   ending: Ending;
-  /** Also the process group. */
+  /** Also the id of the process group. */
   pid: number;
   output: CapturedOutput;
-  /** Processes that were still running when the command was over, and were ended then. */
+  /** Processes that were still running when the command exited, and were killed. */
   leftBehind: number[];
-  /** Processes that could not be ended. */
+  /** Processes that could not be killed. */
   survivors: number[];
 }
 
-/** A command at work. */
+/** A command that is running. */
 export interface RunningCommand {
   pid: number;
   mark: CallMark;
@@ -77,44 +73,67 @@ export interface RunningCommand {
   unref(): void;
 }
 
-/** A background process that holds the output open gets this long to say its last words. */
+/** How long to wait for more output when a background process holds the pipe open after the command exited. */
 const maxDrainMs = 2_000;
 const idleDrainMs = 500;
 const maxDrainedProcesses = 200;
 const drainStepMs = 50;
 
-/** A process that was started, with all that belongs to it. */
-export interface Started {
-  process: ChildProcess;
-  pid: number;
-  exited: Promise<Ending>;
+interface CommandParts {
   launch: Launch;
-  mark: CallMark;
   pipe: OutputPipe;
+  mark: CallMark;
+  output: CapturedOutput;
 }
 
-/** Turns a process into a command: reads its output, and ends all of it when it is over. */
-export function attend(
-  { process: child, pid, exited, launch, mark, pipe }: Started,
-  output: CapturedOutput,
-  onOutput?: CommandRequest['onOutput'],
+/** Starts the program of `launch`; throws a `ToolError` if that fails. */
+export async function startCommand(request: CommandRequest, parts: CommandParts): Promise<RunningCommand> {
+  const { launch, pipe, mark } = parts;
+  const [program = '', ...args] = launch.argv;
+  try {
+    const child = spawn(program, args, {
+      cwd: request.cwd,
+      env: { ...request.env, ...mark.variables },
+      // Its own session: no access to our terminal, and one process group to signal.
+      detached: true,
+      stdio: [request.takesInput ? 'pipe' : 'ignore', pipe.writer, pipe.writer, ...(launch.descriptors ?? [])],
+    });
+    if (child.pid === undefined) throw await new Promise<Error>((resolve) => child.once('error', resolve));
+    // If the program no longer reads its stdin, the input is lost; that is not an error.
+    child.stdin?.on('error', () => undefined);
+    return watchChild(child, child.pid, { ...parts, onOutput: request.onOutput });
+  } catch (error) {
+    pipe.release({ isFree: true });
+    launch.release?.();
+    throw startFailure(program, request.cwd, error);
+  } finally {
+    pipe.closeWriter();
+    for (const descriptor of launch.descriptors ?? []) closeSync(descriptor);
+  }
+}
+
+/** Reads the output of the process, and kills what is left of its children when it exits. */
+function watchChild(
+  child: ChildProcess,
+  pid: number,
+  { launch, pipe, mark, output, onOutput }: CommandParts & { onOutput: CommandRequest['onOutput'] },
 ): RunningCommand {
   const tree = new ProcessTree(pid, mark);
   const reader = pipe.read((chunk) => {
     output.push(chunk);
     onOutput?.(output);
   });
-  const reading = watch(reader, output);
-  const orders = new EventEmitter();
-  const stopped = new Promise<Ending>((resolve) => orders.once('stop', resolve));
-  const result = settle({ exited, stopped, tree, reading, output }).finally(() => {
-    launch.release?.({ hasRun: true });
+  const reading = watchReader(reader, output);
+  const events = new EventEmitter();
+  const stopped = new Promise<Ending>((resolve) => events.once('stop', resolve));
+  const result = waitForEnd({ exited: exitOf(child), stopped, tree, reading, output }).finally(() => {
+    launch.release?.();
     pipe.release({ isFree: reading.isDone() });
   });
   const stop = (ending: Ending) => {
-    // Whoever stops it waits for its end, so that Lathe must not exit before.
+    // The caller waits for the end of the command, so Lathe must not exit before it.
     reader.ref();
-    orders.emit('stop', ending);
+    events.emit('stop', ending);
   };
   const unref = () => {
     child.unref();
@@ -122,41 +141,6 @@ export function attend(
     if (child.stdin instanceof Socket) child.stdin.unref();
   };
   return { pid, mark, output, input: child.stdin, result, stop, unref };
-}
-
-/** Starts what `launch` says, with a socket after its descriptors when it `hasChannel`; throws a `ToolError` when that is not possible. */
-export async function startProcess(
-  request: Pick<CommandRequest, 'cwd' | 'env' | 'takesInput'>,
-  { launch, pipe, mark, hasChannel }: Pick<Started, 'launch' | 'pipe' | 'mark'> & { hasChannel?: boolean },
-): Promise<Started> {
-  const [program = '', ...args] = launch.argv;
-  try {
-    const child = spawn(program, args, {
-      cwd: request.cwd,
-      env: { ...request.env, ...mark.variables },
-      // A session of its own: no terminal to read keys from or to write tricks to, and one group to signal.
-      detached: true,
-      stdio: [
-        request.takesInput ? 'pipe' : 'ignore',
-        pipe.writer,
-        pipe.writer,
-        ...(launch.descriptors ?? []),
-        ...(hasChannel ? ['pipe' as const] : []),
-      ],
-    });
-    const { pid } = child;
-    if (pid === undefined) throw await new Promise<Error>((resolve) => child.once('error', resolve));
-    // Input for a program that no longer reads is lost, not an error of ours.
-    child.stdin?.on('error', () => undefined);
-    return { process: child, pid, exited: exitOf(child), launch, mark, pipe };
-  } catch (error) {
-    pipe.release({ isFree: true });
-    launch.release?.({ hasRun: false });
-    throw startFailure(program, request.cwd, error);
-  } finally {
-    pipe.closeWriter();
-    for (const descriptor of launch.descriptors ?? []) closeSync(descriptor);
-  }
 }
 
 function exitOf(child: ChildProcess): Promise<Ending> {
@@ -167,7 +151,7 @@ function exitOf(child: ChildProcess): Promise<Ending> {
   });
 }
 
-/** Node reports a missing directory and a missing program with the same words. */
+/** Node reports a missing directory and a missing program with the same message. */
 function startFailure(program: string, cwd: string, cause: unknown): ToolError {
   const isDirectory = statSync(cwd, { throwIfNoEntry: false })?.isDirectory() ?? false;
   const reason = cause instanceof Error ? cause.message : String(cause);
@@ -181,7 +165,7 @@ interface Reading {
   drain(maxMs: number, idleMs: number): Promise<void>;
 }
 
-function watch(reader: Socket, output: CapturedOutput): Reading {
+function watchReader(reader: Socket, output: CapturedOutput): Reading {
   const done = once(reader, 'close');
   reader.on('error', () => reader.destroy());
   const drain = async (maxMs: number, idleMs: number) => {
@@ -191,7 +175,7 @@ function watch(reader: Socket, output: CapturedOutput): Reading {
       const seen = output.totalBytes;
       const isOver = await Promise.race([done, pause(drainStepMs)]);
       if (isOver !== 'pause') return;
-      // A busy process runs late timers before it looks at its pipes: let it look first.
+      // A busy event loop runs late timers before it reads its pipes: let it read first.
       await immediate();
       idle = seen === output.totalBytes ? idle + drainStepMs : 0;
     }
@@ -204,7 +188,7 @@ async function pause(ms: number): Promise<'pause'> {
   return 'pause';
 }
 
-interface Settling {
+interface EndOptions {
   exited: Promise<Ending>;
   stopped: Promise<Ending>;
   tree: ProcessTree;
@@ -212,17 +196,17 @@ interface Settling {
   output: CapturedOutput;
 }
 
-/** From the end of the first process, or the order to stop, to the moment when nothing is left. */
-async function settle({ exited, stopped, tree, reading, output }: Settling): Promise<CommandResult> {
+/** Waits until the first process exits or the command is stopped, then until no process of it is left. */
+async function waitForEnd({ exited, stopped, tree, reading, output }: EndOptions): Promise<CommandResult> {
   const first = await Promise.race([exited, stopped]);
   const isStopped = first.type === 'timeout' || first.type === 'abort';
-  // Somebody who no longer wants to wait may also stop the draining; a fork bomb gets no time at all.
+  // A caller may also stop the draining; a fork bomb is not drained at all.
   const isPatient = !isStopped && (reading.isDone() || tree.processes().length < maxDrainedProcesses);
   if (isPatient) await Promise.race([reading.drain(maxDrainMs, idleDrainMs), stopped]);
   const leftBehind = isStopped ? [] : tree.processes();
   const isEmpty = !isStopped && leftBehind.length === 0;
   const survivors = isEmpty ? [] : await tree.end({ isPolite: true });
-  // Nobody is left to hold the pipe, so its end is near.
+  // No process holds the pipe open any more, so this ends soon.
   if (survivors.length === 0) await reading.drain(maxDrainMs, maxDrainMs);
   output.close();
   return { ending: first, pid: tree.first, output, leftBehind, survivors };

@@ -21,21 +21,19 @@ export interface SandboxOptions {
   latheHome: LatheHome;
   /** The user's home directory, whose keys are hidden. */
   userHome: string;
-  /** The value of `PATH`, to find the sandbox program in; the workspace's own programs are never taken. */
+  /** The `PATH` to find the sandbox program in; programs inside the workspace are never used. */
   path?: string;
   platform?: NodeJS.Platform;
-  /** How long covered names that do not exist stay in the workspace after a command; for sessions, to be closed. */
-  lingerMs?: number;
 }
 
 /** For the status line. */
 export interface SandboxStatus {
   kind: 'bubblewrap' | 'seatbelt' | 'none';
-  /** One sentence for a person. */
+  /** One sentence for the user. */
   text: string;
 }
 
-/** What bubblewrap needs on disk. */
+/** Files that bubblewrap needs. */
 interface SandboxFiles {
   /** An empty directory. */
   empty: string;
@@ -51,16 +49,18 @@ interface Probe {
   reason?: string;
 }
 
-/** The operating system's sandbox, tried out once. */
+/**
+ * The operating system's sandbox. It is tried out and its files are written once per session, which saves the start of
+ * another bubblewrap per command: `npm run bench -- --no-peers --only 'shell: run echo'`.
+ */
 export class Sandbox {
   readonly #options: SandboxOptions;
-  readonly #placeholders: Placeholders;
+  readonly #placeholders = new Placeholders();
   #probe: Promise<Probe> | undefined;
   #files: Promise<SandboxFiles> | undefined;
 
   constructor(options: SandboxOptions) {
     this.#options = options;
-    this.#placeholders = new Placeholders(options.lingerMs ?? 0);
   }
 
   async status(): Promise<SandboxStatus> {
@@ -71,7 +71,7 @@ export class Sandbox {
     return { kind, text: `Sandbox: not available, ${outcome} (${reason ?? 'unknown reason'})` };
   }
 
-  /** What puts the sandbox around a command; `undefined` for a plain run. Refuses rather than run plain when required. */
+  /** Returns what wraps a command in the sandbox; `undefined` without a sandbox. Throws if one is required and missing. */
   async prepare(
     cwd: string,
     rights: SandboxRights,
@@ -112,7 +112,7 @@ export class Sandbox {
   async #makeFilter(filter: Buffer): Promise<string> {
     const { latheHome } = this.#options;
     const path = await latheHome.createFile(['run', `seccomp-${randomBytes(6).toString('hex')}`], filter);
-    // Reachable by its descriptor only: nothing is left behind, and nobody else can change it.
+    // Unlinked, so only this descriptor reaches it: nothing is left behind, and no other process can change it.
     const descriptor = openSync(path, 'r');
     rmSync(path);
     return `/proc/self/fd/${descriptor}`;
@@ -151,20 +151,12 @@ export class Sandbox {
     return {
       argv: [program, ...plan.arguments, '--', ...argv],
       descriptors,
-      mountPoints: plan.mountPoints,
       placeholders: plan.placeholders,
-      release: ({ hasRun }) => {
-        this.#placeholders.drop(plan.placeholders);
-        // Whoever gives up an unused one is in no hurry, or at the end.
-        if (!hasRun) return this.#placeholders.clear();
+      release: () => {
+        this.#placeholders.release(plan.placeholders);
         for (const path of plan.forbidden) rmSync(path, { recursive: true, force: true });
       },
     };
-  }
-
-  /** Removes the names that lie in the workspace for a next command. */
-  close(): void {
-    this.#placeholders.clear();
   }
 }
 
@@ -180,25 +172,25 @@ async function probe(options: SandboxOptions): Promise<Probe> {
     const failure = await failureOf(program, ['-p', '(version 1)(allow default)', '/usr/bin/true']);
     return failure === undefined ? { kind, program, hasUserNamespace: false } : { ...none, reason: failure };
   }
-  const trial = ['--die-with-parent', '--unshare-pid', '--unshare-ipc', '--unshare-net', '--cap-drop', 'ALL'];
+  const namespaces = ['--die-with-parent', '--unshare-pid', '--unshare-ipc', '--unshare-net', '--cap-drop', 'ALL'];
   const mounts = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp', '--', '/bin/true'];
-  const failure = await failureOf(program, ['--unshare-user', ...trial, ...mounts]);
+  const failure = await failureOf(program, ['--unshare-user', ...namespaces, ...mounts]);
   if (failure === undefined) return { kind, program, hasUserNamespace: true };
-  const withoutUser = await failureOf(program, [...trial, ...mounts]);
+  const withoutUser = await failureOf(program, [...namespaces, ...mounts]);
   return withoutUser === undefined ? { kind, program, hasUserNamespace: false } : { ...none, reason: failure };
 }
 
-/** `undefined` when the program ran and was content, otherwise what it said. */
+/** Runs a program; returns `undefined` if it exits with 0, otherwise what it printed on stderr. */
 function failureOf(program: string, args: readonly string[]): Promise<string | undefined> {
   return new Promise((resolve) => {
     const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], env: {}, cwd: '/', timeout: 5_000 });
-    let said = '';
+    let stderr = '';
     child.stderr.on('data', (chunk: Buffer) => {
-      said = (said + chunk.toString('utf8')).slice(0, 300);
+      stderr = (stderr + chunk.toString('utf8')).slice(0, 300);
     });
     child.once('error', (error) => resolve(error.message));
     child.once('close', (code, signal) => {
-      resolve(code === 0 ? undefined : said.trim() || `${program} ended with ${signal ?? `code ${code}`}`);
+      resolve(code === 0 ? undefined : stderr.trim() || `${program} ended with ${signal ?? `code ${code}`}`);
     });
   });
 }

@@ -9,7 +9,7 @@ const options = {
   rights: { workspace: true, network: false, files: false, secrets: false },
 };
 
-test('paths travel as parameters, so that no name can change the profile', () => {
+test('paths are passed as parameters, so no name can change the profile', () => {
   const [flag, profile, ...rest] = seatbeltArguments(options);
   expect(flag).toBe('-p');
   expect(profile).not.toContain('/Users/a');

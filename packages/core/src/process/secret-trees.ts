@@ -5,24 +5,24 @@ import { secretNames } from '../files/protected-names.js';
 import { secrecyOf } from '../files/protected-paths.js';
 import { compileComponent } from '../text/glob-component.js';
 
-/** How many names are looked at in ordinary directories. */
+/** How many names are checked in ordinary directories. */
 const maxEntries = 2000;
-/** Large, and not where people keep their keys. */
+/** Large directories in which people do not keep keys. */
 const skipped = new Set(['.git', 'node_modules']);
 
-/** A directory, and through how many levels of names that start like those of secrets the look certainly goes on. */
+/** A directory, and how many more levels of dot directories below it are always searched. */
 interface Place {
   path: string;
   levels: number;
 }
 
 /**
- * A file with keys or credentials that a search through this directory would read; `undefined` when none was found. Names
- * that start like those of secrets are followed first, two levels down: where programs keep them. Then all others, the
- * nearest first, while the budget lasts.
+ * A file with keys or credentials that a search through this directory would read; `undefined` if none was found. Names
+ * that start with a dot or underscore are searched first, two levels deep, because programs keep secrets there. Then all
+ * others, nearest first, within the budget.
  */
 export async function secretBelow(directory: string): Promise<string | undefined> {
-  // What is named itself is judged by its own path.
+  // A directory that the command names is checked by its own path.
   if (secrecyOf(directory) !== undefined) return undefined;
   const likely: Place[] = [{ path: directory, levels: 2 }];
   const others: Place[] = [];
@@ -42,10 +42,14 @@ export async function secretBelow(directory: string): Promise<string | undefined
   }
 }
 
-/** Searches print the lines of such a file that they do not understand, wherever it lies. */
+/** A search prints the lines of an ignore file that it cannot parse, wherever the symlink leads. */
 const isLinkedRules = (entry: Dirent) => entry.isSymbolicLink() && /^\.(git|rg|fd)?ignore$/.test(entry.name);
 
-/** A quick look at a name in a directory that is no secret itself; what is spelled oddly, or like a copy, may be one. */
+/**
+ * A quick check of a name in a directory that is not secret itself; an unusual name or a copy may be secret. It makes
+ * a search through 2,000 files take 2.4 instead of 23 ms to understand:
+ * `npm run bench -- --no-peers --only 'shell: understand a search'`.
+ */
 const mayBeSecret = (name: string) => !plainName.test(name) || copied.test(name) || secretEnding.test(name);
 const plainName = /^[\w.-]*\w$/;
 const copied = /\.(bak|old|orig|save|swp|\d+)$/i;
@@ -56,8 +60,8 @@ const secretEnding = new RegExp(
 );
 
 /**
- * Whether a search for files by this name or pattern is one for secrets: `.netrc`, `.net*`. Not `*.json`, which finds
- * ordinary files that end like a secret as well.
+ * Whether a search for files by this name or pattern looks for secrets: `.netrc`, `.net*`. Not `*.json`, which also
+ * matches ordinary files.
  */
 export function seeksSecret(pattern: string): boolean {
   const name = pattern.slice(pattern.lastIndexOf('/') + 1).toLowerCase();

@@ -65,21 +65,6 @@ export type Piece =
 
 /** The number of simple commands in a node, substitutions included. */
 export function commandsIn(node: ShellNode): number {
-  const known = counts.get(node);
-  if (known !== undefined) return known;
-  const count = countCommands(node);
-  counts.set(node, count);
-  return count;
-}
-
-/** Loops inside loops ask for the same nodes again. */
-const counts = new WeakMap<ShellNode, number>();
-
-const sum = <T>(items: readonly T[], count: (item: T) => number) =>
-  items.reduce((total, item) => total + count(item), 0);
-const commandsInWord = ({ scripts }: ShellWord) => sum(scripts, ({ body }) => commandsIn(body));
-
-function countCommands(node: ShellNode): number {
   switch (node.type) {
     case 'command':
       return (
@@ -100,3 +85,7 @@ function countCommands(node: ShellNode): number {
       );
   }
 }
+
+const sum = <T>(items: readonly T[], count: (item: T) => number) =>
+  items.reduce((total, item) => total + count(item), 0);
+const commandsInWord = ({ scripts }: ShellWord) => sum(scripts, ({ body }) => commandsIn(body));

@@ -1,7 +1,7 @@
 import { type ExpansionScope, expandWord } from './expand-word.js';
 import type { Assignment } from './shell-syntax.js';
 
-/** A variable that only this shell sees: lower case, and none of the few that programs heed. */
+/** A variable that only this shell uses: lower case, and none of the few that programs use. */
 export function isPlainVariable(name: string): boolean {
   return /^[a-z_][a-z0-9_]*$/.test(name) && !/proxy|^_$/.test(name);
 }
@@ -21,11 +21,11 @@ const harmlessSettings: ReadonlyMap<string, RegExp> = new Map([
   ['COLUMNS', /^\d+$/],
 ]);
 
-/** A setting in front of a command that makes no program do more than it would without. */
+/** An assignment before a command that does not make any program do more than without it. */
 export function isHarmlessSetting({ name, isPlain, words }: Assignment, scope: ExpansionScope): boolean {
   const allowed = harmlessSettings.get(name);
   const [value, ...others] = words.flatMap((word) => expandWord(word, scope));
-  // Without a value it is set all the same: `PATH= ls` runs a program of the current directory.
+  // An empty value counts too: `PATH= ls` runs a program in the current directory.
   if (!isPlain || allowed === undefined || value === undefined || others.length > 0) return false;
   return value.isKnown && allowed.test(value.value);
 }

@@ -6,8 +6,8 @@ const maxIndexBytes = 33_554_432;
 const maxDirectories = 20_000;
 
 /**
- * Why a search through the tracked files of the work tree around this directory could read what lies elsewhere: git
- * follows a link that has taken the place of a directory. `undefined` when it could not.
+ * Why a search through the tracked files of the work tree around this directory could read files elsewhere: git follows
+ * a symlink that has replaced a directory. `undefined` if it could not.
  */
 export async function trackedLink(directory: string): Promise<string | undefined> {
   try {
@@ -31,7 +31,7 @@ async function linkIn(workTree: string, directories: ReadonlySet<string> | undef
   return undefined;
 }
 
-/** The directories that tracked files are in; `undefined` for an index that is not of the usual kind. */
+/** The directories that contain tracked files; `undefined` for an index in an unknown format. */
 function trackedDirectories(index: Buffer): Set<string> | undefined {
   const version = index.length < 12 ? 0 : index.readUInt32BE(4);
   if (index.length > maxIndexBytes || index.toString('latin1', 0, 4) !== 'DIRC' || version < 2 || version > 3)

@@ -12,21 +12,21 @@ function workspaceWithShim(): string {
 }
 
 // SB05, SM03
-test('a shim in the workspace is never taken, even when it comes first in PATH', () => {
+test('a shim in the workspace is never used, even if it comes first in PATH', () => {
   const workspace = workspaceWithShim();
   const options = { outside: [workspace], path: `${workspace}/bin:.:bin:/usr/bin` };
   expect(trustedPath('only-here', options)).toBeUndefined();
   expect(trustedPath('sh', options)).toMatch(/^\/(usr\/)?bin\//);
 });
 
-test('a link from outside into the workspace is not taken either', () => {
+test('a symlink from outside into the workspace is not used', () => {
   const workspace = workspaceWithShim();
   const outside = tempDirectory();
   symlinkSync(join(workspace, 'bin/only-here'), join(outside, 'only-here'));
   expect(trustedPath('only-here', { outside: [workspace], path: outside })).toBeUndefined();
 });
 
-test('a program that only PATH knows is found', () => {
+test('a program that is only in PATH is found', () => {
   const elsewhere = workspaceWithShim();
   expect(trustedPath('only-here', { outside: [], path: join(elsewhere, 'bin') })).toBe(
     join(elsewhere, 'bin/only-here'),

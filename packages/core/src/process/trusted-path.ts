@@ -3,13 +3,13 @@ import { delimiter, isAbsolute, join } from 'node:path';
 import { isWithin } from '../files/workspace.js';
 
 export interface TrustedPathOptions {
-  /** Directories whose programs are never ours: the workspace. */
+  /** Directories whose programs are never used: the workspace. */
   outside: readonly string[];
   /** The value of `PATH`, searched after the system's own directories. */
   path?: string;
 }
 
-/** The real, absolute path of a helper program, never one that a workspace supplies; `undefined` when there is none. */
+/** The real, absolute path of a helper program outside the workspace; `undefined` if there is none. */
 export function trustedPath(program: string, { outside, path = '' }: TrustedPathOptions): string | undefined {
   const directories = [...systemDirectories, ...path.split(delimiter).filter((entry) => isAbsolute(entry))];
   for (const directory of directories) {
@@ -30,10 +30,9 @@ const systemDirectories = [
   '/run/current-system/sw/bin',
 ];
 
-/** The file behind a path, every link resolved, when it can be executed. */
+/** The real path of a file, if it is executable. */
 export function executableAt(path: string): string | undefined {
   try {
-    // Most directories of `PATH` do not have the program, and an exception is dear.
     if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return undefined;
     accessSync(path, constants.X_OK);
     return realpathSync.native(path);

@@ -23,7 +23,7 @@ export function unwrapFind(args: readonly Argument[]): Unwrapped | undefined {
       .slice(index + 1)
       .findIndex(({ value }, at, rest) => value === ';' || (value === '+' && rest[at - 1]?.value === '{}'));
     const words = expression.slice(index + 1, length === -1 ? undefined : index + 1 + length);
-    // A word that is only known when it runs could be the `;` that ends the command.
+    // A word known only at run time could be the `;` that ends the command.
     const isPlain = words.every(({ value, isKnown }) => value === '{}' || (isKnown && !value.includes('{}')));
     isTransparent &&= part.value === '-exec' && length !== -1 && isPlain;
     commands.push(words.map((word) => (word.value === '{}' ? foundBelow(roots) : word)));
@@ -38,7 +38,7 @@ export function unwrapFind(args: readonly Argument[]): Unwrapped | undefined {
   };
 }
 
-/** A word for the files a search finds: something below its only root. */
+/** Stands for the files a search finds: something below its only root. */
 export function foundBelow(roots: readonly Argument[]): Argument {
   const [root] = roots;
   const isPlain = root !== undefined && roots.length === 1 && root.isKnown && !root.value.startsWith('-');

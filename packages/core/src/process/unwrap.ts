@@ -22,7 +22,7 @@ export function unwrap(name: string, args: readonly Argument[], input?: Argument
   return wrapper && unwrapPlain(args, wrapper);
 }
 
-/** What flags that take a command have for a value, attached or as the next word. */
+/** The values of flags that take a command, attached or as the next word. */
 function textsAmong(args: readonly Argument[], flag: RegExp | undefined): string[] {
   return args.flatMap(({ value }, at) => {
     if (!flag?.test(value)) return [];
@@ -56,7 +56,7 @@ const specialWrappers: ReadonlyMap<string, (args: readonly Argument[]) => Unwrap
     complete: callback,
     // `hash -p file name` makes a name stand for a program.
     hash: (args: readonly Argument[]) => ({ ...opaque, commands: args.map((word) => [word, someWords]) }),
-    // Jobs for later, from their input.
+    // They read jobs for later from stdin.
     at: () => ({ ...opaque, commands: [[someWords]] }),
     batch: () => ({ ...opaque, commands: [[someWords]] }),
     let: evaluated,
@@ -99,7 +99,7 @@ function unwrapPlain(
 ): Unwrapped {
   const sorted = sortArguments(args, flagList(flags));
   if (typeof sorted === 'string') return anyOf(args);
-  // A pattern before the command may bring along words that are taken for it.
+  // A pattern before the command may expand to words that become the command.
   if (sorted.operands.slice(0, skip).some(({ isGlob, value }) => isGlob || !skipped.test(value))) return anyOf(args);
   const words = sorted.operands.slice(skip);
   const given = sorted.values.flatMap(({ flag, value: { value } }) => {
@@ -114,7 +114,7 @@ function unwrapPlain(
       isTransparent: isTransparent && words.length > 0,
     };
   }
-  // Behind the operand too: `su root -c text`.
+  // Also after the operand: `su root -c text`.
   const at = words.findIndex(({ value }) => /^(-c|--command)$/.test(value));
   const later = at === -1 ? [] : words.slice(at + 1, at + 2).map(({ value }) => value);
   const isText = words.length > 0;
@@ -125,7 +125,7 @@ function unwrapPlain(
   };
 }
 
-/** Behind variables that are set for it: `sudo A=b command`. */
+/** After variables that are set for it: `sudo A=b command`. */
 function firstCommand(words: readonly Argument[]): number {
   const at = words.findIndex(({ value }) => !/^\w+=/.test(value));
   return at === -1 ? words.length : at;
@@ -142,7 +142,7 @@ function textOf(words: readonly Argument[]): string {
     .join(' ');
 }
 
-/** With flags unknown to us any later word may be the command, or a text with commands: deny rules look at all of them. */
+/** After an unknown flag, any later word may be the command or a text with commands: deny rules check all of them. */
 function anyOf(args: readonly Argument[]): Unwrapped {
   const values = args.map(({ value }) => value.replace(/^--?[\w-]+=|^(?:-\S*\s+)+/, ''));
   return {
@@ -152,7 +152,7 @@ function anyOf(args: readonly Argument[]): Unwrapped {
   };
 }
 
-/** Every suffix that starts with a word that is no flag. */
+/** Every suffix that starts with a word that is not a flag. */
 function tailsOf(args: readonly Argument[]): Argument[][] {
   const starts = [...args.keys()].filter((at) => args.slice(at, at + 1).some(isOperand));
   return starts.slice(0, 12).map((at) => args.slice(at));
@@ -170,7 +170,7 @@ function callback(args: readonly Argument[]): Unwrapped {
   };
 }
 
-/** What a shell reads from anything but a file on disk is only known when it runs. */
+/** What a shell reads from anything but a file on disk is known only at run time. */
 const isNoFile = ({ value, isKnown }: Argument) => !isKnown || value === '-' || /^\/(dev|proc)\//.test(value);
 
 function unwrapSource(args: readonly Argument[]): Unwrapped {
@@ -184,7 +184,7 @@ function unwrapShell(args: readonly Argument[]): Unwrapped | undefined {
   const { hasText, operands } = shellArguments(args);
   const [text] = operands;
   if (hasText && text) return { ...opaque, scripts: [text.value] };
-  // Without a file it runs whatever its input says.
+  // Without a file it runs its stdin.
   return text && !isNoFile(text) ? opaque : { ...opaque, commands: [[someWords]] };
 }
 
@@ -210,7 +210,7 @@ function unwrapFd(args: readonly Argument[]): Unwrapped | undefined {
   return { ...opaque, commands: [[...(attached === '' ? [] : [known(attached)]), ...args.slice(at + 1)]] };
 }
 
-/** `-x`, behind flags without a value, or with the name of the program attached. */
+/** `-x`, after flags without a value, or with the name of the program attached. */
 const fdExec = /^(?:-[HIuUsigalL0pqhV1]*[xX]|--exec(?:-batch)?(?:=|$))(.*)$/;
 
 /** With -v these evaluate a subscript. */
@@ -241,7 +241,7 @@ const xargsFlags = flagList(
     '--delimiter= --arg-file=@ -i? -l? -e? +',
 );
 
-/** `input` is what the words from the pipe are known to be. */
+/** `input` describes the words from the pipe. */
 function unwrapXargs(args: readonly Argument[], input?: Argument): Unwrapped {
   const sorted = sortArguments(args, xargsFlags);
   if (typeof sorted === 'string') return anyOf(args);
@@ -254,7 +254,7 @@ function unwrapXargs(args: readonly Argument[], input?: Argument): Unwrapped {
 
 const someWords: Argument = { value: unknownPart, text: '…', isKnown: false, isOpen: true };
 
-/** Subcommands of git that run what they are told to. */
+/** Git subcommands that run a given command. */
 function unwrapGit(args: readonly Argument[]): Unwrapped | undefined {
   const values = args.map(({ value }) => value);
   const scripts = values.flatMap((value, at) => gitText(value, values[at - 1] ?? '', values));
@@ -266,13 +266,13 @@ function unwrapGit(args: readonly Argument[]): Unwrapped | undefined {
   return { ...opaque, commands: tailsOf(args.slice(at + 1)), scripts: [...scripts, values.slice(at + 1).join(' ')] };
 }
 
-/** Flags with a command for a value, and settings that name one. */
+/** Flags whose value is a command, and settings that name one. */
 const gitFlag =
   /^--(?:exec?|upload-p\w*|receive-p\w*|extc\w*|open-f[\w-]*|(?:env|tree|index|parent|msg|commit|tag-name)-filter)(?:=|$)/;
 const gitSetting =
   /^[\w.-]*(?:command|pager|editor|helper|textconv|program|cmd|askpass|fsmonitor|process|clean|smudge|driver|alias)[\w.-]*=!?/i;
 
-/** The command in one word of git's, as of `--exec=text`. */
+/** The command in one word of a git command, such as `--exec=text`. */
 function gitText(value: string, before: string, all: readonly string[]): string[] {
   if (before === '-c' && gitSetting.test(value)) return [value.replace(gitSetting, '')];
   if (!before.includes('=') && gitFlag.test(before)) return [value];

@@ -4,18 +4,18 @@ import { both, directoryAfter, mayMove, type Outcome, union } from './directorie
 import { type Argument, type ExpansionScope, expandWord, isFilePattern } from './expand-word.js';
 import { Findings, isOpenStream, type PlacedSegment } from './findings.js';
 import { type Judgement, judgeCommand } from './judge-command.js';
+import { ParseBudget } from './parse-budget.js';
 import { parseCommand } from './parse-command.js';
 import { filesBetween } from './piped-files.js';
-import { ReadingBudget } from './reading-budget.js';
 import type { Assignment, ParsedCommand, Redirection, ShellNode, ShellWord, SimpleCommand } from './shell-syntax.js';
 import { commandsIn } from './shell-syntax.js';
 import { isHarmlessSetting, isPlainVariable } from './shell-variables.js';
 import { workOf } from './unwrap.js';
 
-/** What holds at one point of the command. */
+/** The state at one point of the command. */
 interface Scope extends ExpansionScope {
   depth: number;
-  /** Inside a wrapper or script: only deny and ask rules look at it. */
+  /** Inside a wrapper or script: only for deny and ask rules. */
   isHidden: boolean;
 }
 
@@ -23,10 +23,10 @@ const maxDepth = 8;
 const hardDepth = 100;
 const maxUnrolled = 20;
 
-/** Beyond these, loops are not followed turn by turn: the command is not proven anyway. */
+/** With more segments, loops are not followed iteration by iteration: the command is not proven anyway. */
 const manySegments = 100;
 
-/** How many words and characters may be read again inside wrappers: each level repeats what the one above it has read. */
+/** Words and characters that may be parsed again inside wrappers: each level repeats the level above. */
 export const maxInnerWork = 20_000;
 
 /** Follows a command in the order bash would, keeping track of its directory and of loop variables. */
@@ -34,9 +34,9 @@ export class CommandWalk {
   private readonly findings = new Findings();
   private readonly functions = new Set<string>();
   private readonly options: AnalysisOptions;
-  private readonly budget: ReadingBudget;
+  private readonly budget: ParseBudget;
 
-  constructor(options: AnalysisOptions, budget = new ReadingBudget()) {
+  constructor(options: AnalysisOptions, budget = new ParseBudget()) {
     this.options = options;
     this.budget = budget;
   }
@@ -119,7 +119,7 @@ export class CommandWalk {
     if (kind === 'for') return this.loop(bodies, name ?? '', words, scope);
     const after = this.body(bodies, scope);
     if (kind === 'subshell') return both(scope.cwds);
-    // One that fits nothing succeeds as well.
+    // A `case` without a match succeeds too.
     if (kind === 'case') return both(union(scope.cwds, union(after.ok, after.failed)));
     return kind === 'loop' ? this.settled(after, scope) : after;
   }
@@ -127,13 +127,13 @@ export class CommandWalk {
   /** A block whose words may be evaluated as expressions, and hide commands in subscripts. */
   private opaque(name: string, words: ShellWord[], scope: Scope): void {
     const doubt = `What ${name} does is only known when it runs.`;
-    // Two words side by side are no arithmetic: should bash take them for a command after all, deny rules must know.
+    // Two adjacent words are not arithmetic: if bash runs them as a command after all, deny rules must see it.
     if (/^\(\(.*\w\s+\w/s.test(name)) this.findings.unseen(name, doubt);
     this.findings.doubt(doubt);
     this.quotedCommands(words, scope);
   }
 
-  /** Commands in text that the shell may yet evaluate: a quoted subscript, the value of a variable. */
+  /** Commands in text that the shell may evaluate later: a quoted subscript, the value of a variable. */
   private quotedCommands(words: ShellWord[], scope: Scope): void {
     for (const { value } of words.flatMap((word) => expandWord(word, scope))) {
       if (!/[$]\(|`/.test(value)) continue;
@@ -152,7 +152,7 @@ export class CommandWalk {
     return bodies.length === 1 ? last : both(cwds);
   }
 
-  /** A loop must come round to where it started, or its second turn means other places. */
+  /** A loop must end in the directory where it started, or its second iteration means other paths. */
   private settled({ ok, failed }: Outcome, { cwds }: Scope): Outcome {
     const after = union(cwds, union(ok, failed));
     if (after.length === cwds.length && cwds.length > 0) return both(cwds);
@@ -161,7 +161,7 @@ export class CommandWalk {
   }
 
   private loop(bodies: ShellNode[], name: string, words: ShellWord[], scope: Scope): Outcome {
-    if (!isPlainVariable(name)) this.findings.doubt(`It sets ${name}, which other programs may heed.`);
+    if (!isPlainVariable(name)) this.findings.doubt(`It sets ${name}, which other programs may use.`);
     if (scope.variables.has(name)) this.findings.doubt(`It sets ${name} inside the loop over it.`);
     const values = words.flatMap((word) => expandWord(word, scope));
     this.findings.read(values.filter(isFilePattern), scope.cwds);
@@ -177,7 +177,7 @@ export class CommandWalk {
     return after;
   }
 
-  /** The commands inside a word's substitutions, and what expanding it does besides. */
+  /** The commands inside a word's substitutions, and other effects of its expansion. */
   private inside(word: ShellWord, scope: Scope): void {
     for (const script of word.scripts) this.script(script, scope);
     for (const piece of word.pieces) {
@@ -205,12 +205,12 @@ export class CommandWalk {
     return mayMove(words) ? both([]) : both(scope.cwds);
   }
 
-  /** Assignments without a command change this shell only, unless the name is one that programs heed. */
+  /** Assignments without a command affect only this shell, unless programs use the variable. */
   private assign(assignments: Assignment[], scope: Scope): void {
     for (const { name, isPlain, words } of assignments) {
       this.quotedCommands(words, scope);
       if (scope.variables.has(name)) this.findings.doubt(`It sets ${name} inside the loop over it.`);
-      if (!isPlain || !isPlainVariable(name)) this.findings.doubt(`It sets ${name}, which other programs may heed.`);
+      if (!isPlain || !isPlainVariable(name)) this.findings.doubt(`It sets ${name}, which other programs may use.`);
     }
   }
 
@@ -224,7 +224,7 @@ export class CommandWalk {
     const judgement = judgeCommand(words, { path: this.options.path, ...(input && { input }) });
     const name = words[0]?.value ?? '';
     const segment: PlacedSegment = {
-      // Which number the pipe gets is only known when it runs.
+      // The number of the pipe is known only at run time.
       words: words.map(({ value }) => value.replaceAll(substitutedPipe, `/dev/fd/${unknownPart}`)),
       text,
       isReadOnly: true,

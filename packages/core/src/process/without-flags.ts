@@ -7,8 +7,8 @@ const gitValueFlags = /^(-[cC]|--(git-dir|work-tree|namespace|super-prefix|confi
 const isFlag = (word = '') => word.startsWith('-');
 
 /**
- * `git -C x push` as `git push`, for rules that deny it; nothing when no flag stands before the subcommand. Of programs
- * other than git a word behind a flag may be its value or not.
+ * `git -C x push` as `git push`, for deny rules; empty if there is no flag before the subcommand. For programs other than
+ * git, a word after a flag may or may not be its value.
  */
 export function withoutFlags(name: string, args: readonly string[]): string[][] {
   if (!hasSubcommands(name) || !isFlag(args[0])) return [];
@@ -19,7 +19,7 @@ export function withoutFlags(name: string, args: readonly string[]): string[][] 
   for (; at < args.length && (isFlag(args[at]) || mayTakeValue(args[at - 1])); at++)
     if (!isFlag(args[at])) found.push([name, ...args.slice(at)]);
   found.push([name, ...args.slice(at)]);
-  // An alias of the flags' own making stands for any program.
+  // An alias defined by a flag may be any program.
   const isAlias = name === 'git' && args.slice(0, at).some((word) => /^(--config-env=)?alias\./i.test(word));
   return isAlias || found.length > manyFlags ? [[unknownPart]] : found;
 }

@@ -2,8 +2,8 @@ import { dirname } from 'node:path';
 import type { Target } from '../contract/target.js';
 import { ToolError } from '../errors.js';
 import type { Location, Workspace } from '../files/workspace.js';
+import { type BackgroundAction, wordsOf } from '../process/background-command.js';
 import type { CommandAnalysis } from '../process/command-analysis.js';
-import { type SessionOrder, wordsOf } from '../process/session-order.js';
 
 /** What a command touches, as permission rules see it. */
 export async function targetsOf(analysis: CommandAnalysis, workspace: Workspace): Promise<Target[]> {
@@ -45,6 +45,6 @@ export function unnamed(command: string): Target {
 }
 
 /** Input for an approved program can make it do anything, so it is asked for like a command. */
-export function orderTarget(order: SessionOrder): Target {
+export function orderTarget(order: BackgroundAction): Target {
   return { type: 'command', words: wordsOf(order), asks: order.action === 'send' };
 }

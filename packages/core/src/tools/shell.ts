@@ -5,12 +5,12 @@ import type { Target } from '../contract/target.js';
 import { CallSlot, directCall, type ToolCall } from '../contract/tool-call.js';
 import { ToolError } from '../errors.js';
 import type { BackgroundCommands } from '../process/background.js';
+import { announce, parseBackgroundCommand, runBackgroundCommand } from '../process/background-command.js';
 import { likelyMissingRight, refuseBrokenSandbox, reportOn } from '../process/command-report.js';
 import { liveTail } from '../process/live-tail.js';
 import type { CommandRunner } from '../process/run-command.js';
 import type { CommandRequest, CommandResult } from '../process/running-command.js';
 import { allRights, type Right } from '../process/sandbox-rights.js';
-import { announce, obeyOrder, sessionOrder } from '../process/session-order.js';
 import { asksForRights, type Judgement, ShellJudge, type ShellJudgeOptions } from './shell-judge.js';
 import { needsAnswer, orderTarget } from './shell-targets.js';
 import { BaseTool, type ToolResult } from './tools.js';
@@ -90,14 +90,14 @@ export class ShellTool extends BaseTool<ShellParams> {
   }
 
   override async isReadOnly(params: ShellParams, call = directCall()): Promise<boolean> {
-    const order = sessionOrder(params.command);
+    const order = parseBackgroundCommand(params.command);
     if (order !== undefined) return order.action === 'list' || order.action === 'read';
     if (params.is_background || params.rights?.length) return false;
     return (await this.#judge.judge(params, call)).analysis.isReadOnly;
   }
 
   override async getTargets(params: ShellParams, call = directCall()): Promise<Target[]> {
-    const order = sessionOrder(params.command);
+    const order = parseBackgroundCommand(params.command);
     if (order !== undefined) return [orderTarget(order)];
     // Earlier calls of the same turn may have changed what was found before.
     const { targets } = await this.#judge.judge(params, call);
@@ -110,7 +110,7 @@ export class ShellTool extends BaseTool<ShellParams> {
     _signal?: AbortSignal,
     call = directCall(),
   ): Promise<Confirmation | false> {
-    const order = sessionOrder(params.command);
+    const order = parseBackgroundCommand(params.command);
     if (order !== undefined && !needsAnswer(orderTarget(order))) return false;
     const { cwd, analysis, targets, extraRights } = await this.#judge.latest(params, call);
     if (order === undefined && !targets.some(needsAnswer)) return false;
@@ -139,8 +139,8 @@ export class ShellTool extends BaseTool<ShellParams> {
       const message = 'Command was cancelled before it could start.';
       return { ...plain(message), error: { type: 'execution_failed', message } };
     }
-    const order = sessionOrder(params.command);
-    if (order !== undefined) return plain(await obeyOrder(order, this.#options.background));
+    const order = parseBackgroundCommand(params.command);
+    if (order !== undefined) return plain(await runBackgroundCommand(order, this.#options.background));
     const judgement = await this.#judgeAgain(params, call);
     const { rights } = judgement;
     const cwd = judgement.cwd.path;
@@ -148,7 +148,7 @@ export class ShellTool extends BaseTool<ShellParams> {
       throw new ToolError('path_is_not_a_directory', `Not a directory: ${cwd}`);
     const isKept = params.keep === true;
     const wrap = await this.#options.sandbox.prepare(cwd, rights, { isKept });
-    const sandboxed = wrap && { wrap, isReading: !rights.workspace, env: { ...this.#options.env, TMPDIR: '/tmp' } };
+    const sandboxed = wrap && { wrap, env: { ...this.#options.env, TMPDIR: '/tmp' } };
     const request: CommandRequest = { command: params.command, cwd, env: this.#options.env, ...sandboxed };
     if (params.is_background) {
       const { background, hasTerminal = false } = this.#options;

@@ -4,17 +4,17 @@ import { quietShell } from './guardian.js';
 import type { Launch } from './running-command.js';
 
 /**
- * For bash: lets a program outlive Lathe: a small helper of its own takes what it prints, so that it neither waits for a reader
- * that is gone nor fills the disk. The helper holds the program's first stdout until the last byte is written, by which
- * a living Lathe knows that the file is complete.
+ * Lets a program outlive Lathe (bash only). A small helper process writes its output to a file, so that the program
+ * neither waits for a reader that is gone nor fills the disk. The helper keeps the original stdout open until the last
+ * byte is written, which tells a running Lathe that the file is complete.
  */
-export function keeping(
+export function keepRunning(
   { argv, ...launch }: Launch,
   { shell, file, maxBytes }: { shell: string; file: string | undefined; maxBytes: number },
 ): Launch {
   if (file === undefined) throw new ToolError('shell_execute_error', 'There is no file for the output of the command.');
   const { placeholders = [] } = launch;
-  const script = `exec "\${@:3 + $2}" > >(${closingInherited(shell)}${taker(maxBytes / 1024)}) 2>&1`;
+  const script = `exec "\${@:3 + $2}" > >(${closingInherited(shell)}${outputWriter(maxBytes / 1024)}) 2>&1`;
   return {
     ...launch,
     argv: [
@@ -32,10 +32,11 @@ export function keeping(
 }
 
 /**
- * $1 file, $2 number of placeholders, then these. A limit on the size of files ends the first cat when the file is
- * full; the second one takes the rest, so that the program goes on. Placeholders are ours only when Lathe is gone.
+ * $1 file, $2 number of placeholders, then the placeholders. The file size limit ends the first cat when the file is
+ * full; the second one discards the rest, so that the program goes on. The placeholders are removed here only if Lathe
+ * is gone.
  */
-function taker(kilobytes: number): string {
+function outputWriter(kilobytes: number): string {
   return `
 exec 2>/dev/null
 ulimit -c 0

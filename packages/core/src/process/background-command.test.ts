@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sessionOrder } from './session-order.js';
+import { parseBackgroundCommand } from './background-command.js';
 
 test.each([
   ['bg', { action: 'list' }],
@@ -9,8 +9,8 @@ test.each([
   ['bg send bg_12 rm -rf x; ls', { action: 'send', id: 'bg_12', text: 'rm -rf x; ls' }],
   ['bg send bg_1', { action: 'send', id: 'bg_1', text: '' }],
   ['  bg stop bg_1  ', { action: 'stop', id: 'bg_1' }],
-])('%s is an order', (command, order) => {
-  expect(sessionOrder(command)).toEqual(order);
+])('%s is a background command', (command, expected) => {
+  expect(parseBackgroundCommand(command)).toEqual(expected);
 });
 
 test.each([
@@ -23,5 +23,5 @@ test.each([
   'bg read bg_1 a\nrm x',
   'bg stop 1',
 ])('%j is for the shell', (command) => {
-  expect(sessionOrder(command)).toBeUndefined();
+  expect(parseBackgroundCommand(command)).toBeUndefined();
 });

@@ -3,11 +3,11 @@ import { describeEnding } from './command-report.js';
 import type { CommandResult } from './running-command.js';
 
 /**
- * How a model looks after background commands without a tool of its own for it, and so without a declaration to pay for
- * on every request: `bg list`, `bg read ID [text]`, `bg send ID text`, `bg stop ID`. The shell's own `bg` needs a
- * terminal and can do nothing here, so no real command is lost. A model learns the words when it starts one.
+ * What a model can do with background commands: `bg list`, `bg read ID [text]`, `bg send ID text`, `bg stop ID`. These
+ * are commands rather than a tool, because a tool's declaration would be sent with every request. The shell's own `bg`
+ * needs a terminal and cannot work here. The model learns the commands when it starts a background command.
  */
-export type SessionOrder =
+export type BackgroundAction =
   | { action: 'list' }
   | { action: 'read'; id: string; text?: string }
   | { action: 'send'; id: string; text: string }
@@ -15,8 +15,8 @@ export type SessionOrder =
 
 const help = 'Commands for it: `bg list`, `bg read ID [text to find]`, `bg send ID line of input`, `bg stop ID`.';
 
-/** The order in a command, `undefined` when the command is for the shell. */
-export function sessionOrder(command: string): SessionOrder | undefined {
+/** Returns `undefined` for a command that the shell should run. */
+export function parseBackgroundCommand(command: string): BackgroundAction | undefined {
   const words = command
     .trim()
     .match(/^bg(?:[ \t]+(list|read|send|stop)(?:[ \t]+((?:bg|kept)_\d+)(?:[ \t]([^\n]*))?)?)?$/);
@@ -29,12 +29,12 @@ export function sessionOrder(command: string): SessionOrder | undefined {
   return text === undefined ? { action: 'stop', id } : undefined;
 }
 
-export function wordsOf(order: SessionOrder): string[] {
-  const id = 'id' in order ? [order.id] : [];
-  return ['bg', order.action, ...id, ...('text' in order ? [order.text ?? ''] : [])];
+export function wordsOf(action: BackgroundAction): string[] {
+  const id = 'id' in action ? [action.id] : [];
+  return ['bg', action.action, ...id, ...('text' in action ? [action.text ?? ''] : [])];
 }
 
-/** What a model is told about a command that it has started. */
+/** Tells the model about a command that it has started. */
 export function announce(
   { id, isKept, running: { pid, output } }: BackgroundCommand,
   { isIsolated }: { isIsolated: boolean },
@@ -49,26 +49,26 @@ export function announce(
   return sentences.filter((sentence) => sentence !== false).join(' ');
 }
 
-/** Carries the order out and says what came of it. */
-export async function obeyOrder(order: SessionOrder, background: BackgroundCommands): Promise<string> {
-  switch (order.action) {
+/** Runs the action and returns the answer for the model. */
+export async function runBackgroundCommand(request: BackgroundAction, background: BackgroundCommands): Promise<string> {
+  switch (request.action) {
     case 'list': {
       const lines = background.list().map(({ id, command, result }) => `${id} ${stateOf(result)}: ${command}`);
       return lines.join('\n') || 'No background commands.';
     }
     case 'send':
-      background.send(order.id, order.text);
-      return `Sent. Look at the answer with \`bg read ${order.id}\`.`;
+      background.send(request.id, request.text);
+      return `Sent. Look at the answer with \`bg read ${request.id}\`.`;
     case 'stop':
-      await background.stop(order.id);
-      return news(order.id, background);
+      await background.stop(request.id);
+      return readNew(request.id, background);
     case 'read':
-      if (order.text === undefined) return news(order.id, background);
-      return (await background.search(order.id, order.text)).join('\n') || '(no line contains that)';
+      if (request.text === undefined) return readNew(request.id, background);
+      return (await background.search(request.id, request.text)).join('\n') || '(no line contains that)';
   }
 }
 
-async function news(id: string, background: BackgroundCommands): Promise<string> {
+async function readNew(id: string, background: BackgroundCommands): Promise<string> {
   const text = await background.read(id);
   return `${id} ${stateOf(background.get(id).result)}\n${text || '(no new output)'}`;
 }

@@ -3,26 +3,26 @@ import { basename, dirname, join, relative } from 'node:path';
 import { compileComponent, literalComponent } from '../text/glob-component.js';
 import type { Pattern } from './expand-word.js';
 
-/** A path as a command spells it, seen from a directory. */
+/** A path as written in a command, relative to a directory. */
 export interface PathUse {
   cwd: string;
   path: string;
   pattern?: Pattern;
-  /** Not the path itself, but files in it with the names of those that this pattern matches: `cp *.c path`. */
+  /** Means the files in `path` that have the names this pattern matches elsewhere: `cp *.c path`. */
   names?: Pattern;
 }
 
 /**
- * Absolute paths that say what the kernel will open: `link/..` leads to the parent of the link's target, and a pattern
- * stands for what it matches now, the links on the way, and the directory it is looked up in.
+ * The absolute paths that the kernel will open: `link/..` is the parent of the symlink's target, and a pattern stands
+ * for what it matches now, the symlinks on the way, and the directory it is looked up in.
  */
-export async function settlePath({ names, ...use }: PathUse, budget: LookBudget): Promise<string[]> {
+export async function resolvePathUse({ names, ...use }: PathUse, budget: LookupBudget): Promise<string[]> {
   const { cwd, path, pattern } = use;
   if (names !== undefined) {
-    const sources = await settlePath({ cwd, path: '', pattern: names }, budget);
-    const places = await settlePath(use, budget);
-    budget.looks -= places.length * sources.length;
-    if (budget.looks < 0) return places;
+    const sources = await resolvePathUse({ cwd, path: '', pattern: names }, budget);
+    const places = await resolvePathUse(use, budget);
+    budget.lookups -= places.length * sources.length;
+    if (budget.lookups < 0) return places;
     return places.flatMap((place) => sources.map((source) => join(place, basename(source))));
   }
   if (pattern === undefined) return [await climb(path.startsWith('/') ? path : `${cwd}/${path}`, budget)];
@@ -36,8 +36,8 @@ export async function settlePath({ names, ...use }: PathUse, budget: LookBudget)
   return [base, ...entries];
 }
 
-/** Resolves `..` as the kernel does, while the budget lasts: a link before it is followed first. */
-async function climb(path: string, budget: LookBudget): Promise<string> {
+/** Resolves `..` as the kernel does, within the budget: a symlink before it is followed first. */
+async function climb(path: string, budget: LookupBudget): Promise<string> {
   const at: string[] = [];
   let mayHoldLinks = false;
   for (const component of path.split('/')) {
@@ -52,18 +52,18 @@ async function climb(path: string, budget: LookBudget): Promise<string> {
       at.splice(0, at.length, ...real.split('/').filter((name) => name !== ''));
       mayHoldLinks = false;
     }
-    // A missing directory cannot be climbed out of either: the command fails on it.
+    // The command fails on the `..` of a missing directory.
     at.pop();
   }
   const settled = `/${at.join('/')}`;
   return ofProcess.test(settled) ? elsewhere : settled;
 }
 
-/** What leads away from a process is another thing for the command than for us. */
+/** Paths below /proc mean something else for the command's process than for ours. */
 const ofProcess = /^\/proc\/[^/]+\/(task\/[^/]+\/)?(cwd|root|fd|exe|map_files)(\/|$)/;
 const elsewhere = '/proc/self/elsewhere';
 
-/** A name, or what a name has to fit: in time linear in it, because both come from others. */
+/** A name, or a test for names; the test takes linear time, because pattern and names are untrusted. */
 type Component = string | ((name: string) => boolean);
 
 function splitPattern(pattern: Pattern): Component[] {
@@ -75,7 +75,7 @@ function splitPattern(pattern: Pattern): Component[] {
   };
   for (const part of pattern) {
     if (typeof part !== 'string') {
-      // A ? or brackets match one character, or one byte of it; any text is close enough, and never too little.
+      // `?` and brackets match one character or one byte; matching any text instead is a safe superset.
       source += '*';
       isPattern = true;
       continue;
@@ -90,37 +90,37 @@ function splitPattern(pattern: Pattern): Component[] {
   return components;
 }
 
-/** A dot at the start of a name has to be written. */
+/** Only a pattern that starts with a dot matches names that start with one. */
 function namedBy(source: string): (name: string) => boolean {
   const fits = compileComponent(source);
   return source.startsWith('.') ? fits : (name) => !name.startsWith('.') && fits(name);
 }
 
-const maxLooks = 1000;
+const maxLookups = 1000;
 
-/** What may still be looked at to settle the paths of one command. */
-export class LookBudget {
-  /** In entries of directories. */
-  looks = maxLooks;
-  /** A directory where a pattern matches a name that cannot be written as text, so that nobody knows where it leads. */
+/** How many lookups are left to resolve the paths of one command. */
+export class LookupBudget {
+  /** Counted in directory entries. */
+  lookups = maxLookups;
+  /** A directory where a pattern matches a name that is not valid UTF-8, so its path is unknown. */
   garbled: string | undefined;
-  /** A file that a pattern matches, and whose name a program would take for a flag. */
+  /** A file that a pattern matches and whose name a program would parse as a flag. */
   flag: string | undefined;
   private readonly links = new Map<string, Promise<string | undefined>>();
 
-  /** Where a path leads; `undefined` when there is nothing, or the budget is spent. */
+  /** The real path; `undefined` if it does not exist or the budget is spent. */
   async real(path: string): Promise<string | undefined> {
     const known = this.links.get(path);
     if (known) return known;
-    this.looks -= 20;
-    if (this.looks < 0) return undefined;
+    this.lookups -= 20;
+    if (this.lookups < 0) return undefined;
     const found = realDirectory(path).catch(() => undefined);
     this.links.set(path, found);
     return found;
   }
 }
 
-/** In /proc the command is another process than this one, so what a path through it means here says nothing. */
+/** A path through /proc/self means another process for the command, so its real path here says nothing. */
 async function realDirectory(path: string): Promise<string> {
   const real = await realpath(path);
   return real !== path && (await passesThrough('/proc/', path)) ? elsewhere : real;
@@ -128,7 +128,7 @@ async function realDirectory(path: string): Promise<string> {
 
 const maxLinks = 40;
 
-/** Whether a path, or a link on the way, leads there. */
+/** Whether a path, or a symlink on the way, leads to `place`. */
 async function passesThrough(place: string, path: string): Promise<boolean> {
   const rest = path.split('/');
   let [at, links] = ['', 0];
@@ -146,8 +146,8 @@ async function passesThrough(place: string, path: string): Promise<boolean> {
   return links >= maxLinks;
 }
 
-/** What a pattern matches, and the links and parents it passes through; all it reached when the budget ends. */
-async function entriesBehind(base: string, components: Component[], budget: LookBudget): Promise<string[]> {
+/** What a pattern matches, and the symlinks and parents it passes through; all it reached if the budget ends. */
+async function entriesBehind(base: string, components: Component[], budget: LookupBudget): Promise<string[]> {
   const ways: string[] = [];
   let reached = [base];
   for (const component of components) {
@@ -157,8 +157,8 @@ async function entriesBehind(base: string, components: Component[], budget: Look
         typeof component === 'string'
           ? await entryNamed(directory, component)
           : await entriesMatching(directory, component);
-      budget.looks -= entries.length + 1;
-      if (budget.looks < 0) return [...ways, ...reached];
+      budget.lookups -= entries.length + 1;
+      if (budget.lookups < 0) return [...ways, ...reached];
       if (entries.some(({ name }) => name.includes('\ufffd'))) budget.garbled ??= directory;
       for (const { name, isLink } of entries) {
         const place = name === '..' ? await climb(`${directory}/..`, budget) : join(directory, name);
@@ -187,7 +187,7 @@ async function entriesMatching(directory: string, fits: (name: string) => boolea
     entries
       .filter(({ name }) => fits(name))
       .map((entry) => ({ name: entry.name, isLink: entry.isSymbolicLink() }))
-      // Older shells take `..` for one of the names that begin with a dot.
+      // In older shells `.*` also matches `..`.
       .concat(fits('..') ? [{ name: '..', isLink: false }] : [])
   );
 }
