@@ -4,7 +4,7 @@ import { describeShape, expandVariables, type Shape } from './shape.js';
 
 export interface CheckContext {
   env: Readonly<Record<string, string | undefined>>;
-  report(node: { start: number }, key: string, message: string): void;
+  report(node: { line: number }, key: string, message: string): void;
 }
 
 /** Names that mean something else to JavaScript; no setting needs them. */

@@ -139,7 +139,7 @@ test('four processes at once lose nothing', async () => {
     bundle: true,
     platform: 'node',
     format: 'esm',
-    packages: 'external',
+    mainFields: ['module', 'main'],
     logLevel: 'silent',
   });
   const run = promisify(execFile);

@@ -16,12 +16,12 @@ const defaults = () => JSON.stringify(load('{}').settings);
 
 /** What the file says, and each problem as `line key: message`. */
 const badFiles: [string, unknown[]][] = [
-  ['{', ['1 : Expected a key in double quotes, but the file ends. Nothing in this file counts.']],
+  ['{', ['1 : Expected "}", but the file ends. Nothing in this file counts.']],
   ['[]', ['1 : The file must hold one object: { … }.']],
   ['"x"', ['1 : The file must hold one object: { … }.']],
   ['null', ['1 : The file must hold one object: { … }.']],
   ['{"a": }', ['1 : Expected a value, but found "}". Nothing in this file counts.']],
-  ['{\n"model": {"name": "x"\n', ['3 : Expected "," or "}", but the file ends. Nothing in this file counts.']],
+  ['{\n"model": {"name": "x"\n', ['3 : Expected "}", but the file ends. Nothing in this file counts.']],
   ['{"tools": {"exlude": ["a"]}}', ['1 tools.exlude: Unknown setting. Did you mean "tools.exclude"?']],
   ['{"tols": {"core": ["a"]}}', ['1 tols: Unknown setting. Did you mean "tools"?']],
   ['{"excludetools": ["a"]}', ['1 excludetools: Unknown setting. Did you mean "excludeTools"?']],

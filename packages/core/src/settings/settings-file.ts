@@ -3,15 +3,7 @@ import { closestName } from './closest-name.js';
 import type { Environment } from './dot-env.js';
 import { type KnownSetting, settingBySpelling, settingGroups } from './keys.js';
 import { type Assignment, isLooser, type LayerName } from './merge-layers.js';
-import {
-  JsoncError,
-  type JsonEntry,
-  type JsonNode,
-  type JsonValue,
-  lineOf,
-  parseJsonc,
-  valueOf,
-} from './parse-jsonc.js';
+import { JsoncError, type JsonEntry, type JsonNode, type JsonValue, parseJsonc, valueOf } from './parse-jsonc.js';
 import { readBounded } from './read-bounded.js';
 
 /** Something in a settings file that does not count, and what was expected instead. */
@@ -35,7 +27,7 @@ export interface SettingsFile {
 export type FileContent =
   | { status: 'absent' }
   | { status: 'unreadable'; problem: SettingsProblem }
-  | { status: 'parsed'; text: string; root: JsonNode };
+  | { status: 'parsed'; root: JsonNode };
 
 export interface Interpretation {
   assignments: Assignment[];
@@ -54,7 +46,7 @@ export function openSettingsFile(path: string): FileContent {
     if (text.replace(/^\uFEFF/, '').trim() === '') return { status: 'absent' };
     const root = parseJsonc(text);
     if (root.type !== 'object') return unreadable('The file must hold one object: { … }.', 1);
-    return { status: 'parsed', text, root };
+    return { status: 'parsed', root };
   } catch (error) {
     if (error instanceof JsoncError) return unreadable(`${error.message}. Nothing in this file counts.`, error.line);
     if (error instanceof Error) return unreadable(`${error.message} Nothing in this file counts.`);
@@ -76,24 +68,23 @@ export function interpretFile(file: SettingsFile, content: FileContent, env: Env
   const result: Interpretation = { assignments: [], problems: [], mayLackRestrictions: false };
   const context: CheckContext = {
     env,
-    report: ({ start }, key, message) => {
+    report: ({ line }, key, message) => {
       if (result.problems.length >= maxProblems) result.mayLackRestrictions = true;
       if (result.problems.length >= maxProblems) return;
       if (isRestriction(meantBy(key))) result.mayLackRestrictions = true;
-      result.problems.push({ source: file.path, line: lineOf(content.text, start), key, message });
+      result.problems.push({ source: file.path, line, key, message });
     },
   };
   const assign = (setting: KnownSetting, spelling: string, node: JsonNode) => {
     const value = checkSetting(setting, spelling, node, context);
     if (value === undefined) return;
-    const line = lineOf(content.text, node.start);
     const assignment: Assignment = {
       setting,
       value,
       written: valueOf(node),
       layer: file.layer,
       source: file.path,
-      line,
+      line: node.line,
     };
     addOnce(assignment, spelling, result.assignments, context, node);
   };
