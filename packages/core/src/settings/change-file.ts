@@ -12,7 +12,7 @@ export interface FileChange {
   /** Mode of a new file; an existing one keeps its own. */
   mode: number;
   /** The new text, from the current one; `undefined` when there is no file, and when there shall be none. */
-  change: (text: string | undefined) => string | undefined;
+  change: (text: string | undefined) => string | undefined | Promise<string | undefined>;
   /** Judges the file once more on the lock, before it is read. */
   verify?: () => Promise<void>;
 }
@@ -29,7 +29,7 @@ export async function changeFile(home: LatheHome, { path, mode, change, verify }
     await verify?.();
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const before = readBounded(path);
-      const after = change(before);
+      const after = await change(before);
       if (after === undefined || after === before) return;
       if (await replace({ path, mode, before, after, token, signal })) return;
     }

@@ -1,4 +1,4 @@
-import { applyEdits, type Edit } from 'jsonc-parser';
+import type { Edit } from 'jsonc-parser';
 import {
   isArray,
   type JsonArrayNode,
@@ -14,9 +14,10 @@ import {
  * included, stays byte for byte; a list that only grows keeps its old items as they are written. The edits are our own
  * because `modify` of jsonc-parser moves or drops comments and leaves `{,}` when it removes the only entry of `{"a": 1,}`.
  */
-export function editJsonc(text: string, path: readonly string[], value: JsonValue | undefined): string {
+export async function editJsonc(text: string, path: readonly string[], value: JsonValue | undefined): Promise<string> {
+  const { applyEdits } = await import('jsonc-parser');
   const source = text.replace(/^\uFEFF/, '').trim() === '' ? `${text}{}\n` : text;
-  const place = locate(parseJsonc(source), path);
+  const place = locate(await parseJsonc(source), path);
   if (value === undefined) return applyEdits(source, remove(source, place));
   const [name, ...below] = place.rest;
   if (name === undefined) return applyEdits(source, replace(source, place.node, value));

@@ -55,8 +55,9 @@ export interface LoadedSettings {
 }
 
 /** Reads every layer: built-in < system < user < workspace < environment < flags. */
-export function loadSettings(sources: SettingsSources): LoadedSettings {
-  const files = settingsFiles(sources).map((file) => ({ file, content: openSettingsFile(file.path) }));
+export async function loadSettings(sources: SettingsSources): Promise<LoadedSettings> {
+  const opened = settingsFiles(sources).map(async (file) => ({ file, content: await openSettingsFile(file.path) }));
+  const files = await Promise.all(opened);
   const own = files.filter(({ file }) => file.layer !== 'workspace');
   const isNeeded = isTrustNeeded(sources, own);
   const isTrusted = sources.isTrusted || !isNeeded;

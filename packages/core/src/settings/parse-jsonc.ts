@@ -1,5 +1,3 @@
-import { type ParseErrorCode, printParseErrorCode, visit } from 'jsonc-parser';
-
 /** A JSON value with its position in the text, so that messages can name lines and edits can keep everything else. */
 export type JsonNode = JsonObjectNode | JsonArrayNode | JsonScalarNode;
 
@@ -52,8 +50,12 @@ export class JsoncError extends Error {
 /** Deeper than any settings file, shallow enough that recursion over the tree is safe everywhere. */
 const maxDepth = 64;
 
-/** Parses JSON that may have comments, trailing commas and a byte order mark. Throws a `JsoncError` at the first error. */
-export function parseJsonc(text: string): JsonNode {
+/**
+ * Parses JSON that may have comments, trailing commas and a byte order mark. Throws a `JsoncError` at the first error.
+ * Most starts read no settings file, so the parser is loaded with the first one.
+ */
+export async function parseJsonc(text: string): Promise<JsonNode> {
+  const { printParseErrorCode, visit } = await import('jsonc-parser');
   const top: JsonArrayNode = { type: 'array', start: 0, end: text.length, line: 1, items: [], commas: [] };
   const open: (JsonObjectNode | JsonArrayNode)[] = [top];
   let property = { key: '', start: 0, line: 1 };
@@ -94,7 +96,10 @@ export function parseJsonc(text: string): JsonNode {
         if (character === ',') innermost().commas.push(offset);
       },
       onError: (code, start, length, line) => {
-        throw new JsoncError(messageOf(code, property.key, text.slice(start, start + length)), line + 1);
+        throw new JsoncError(
+          messageOf(printParseErrorCode(code), property.key, text.slice(start, start + length)),
+          line + 1,
+        );
       },
     },
     { allowTrailingComma: true },
@@ -141,8 +146,8 @@ const messages: Readonly<Record<string, string>> = {
 };
 
 /** Shows one character of what was found, because the rest may be a secret. */
-function messageOf(code: ParseErrorCode, key: string, [found]: string): string {
-  const message = messages[printParseErrorCode(code)] ?? 'A string has a character or escape that JSON does not allow';
+function messageOf(code: string, key: string, [found]: string): string {
+  const message = messages[code] ?? 'A string has a character or escape that JSON does not allow';
   if (!message.startsWith('Expected')) return message;
   const where = message.endsWith('the key') ? ` "${key.slice(0, 60)}"` : '';
   return `${message}${where}, but ${found === undefined ? 'the file ends' : `found ${JSON.stringify(found)}`}`;

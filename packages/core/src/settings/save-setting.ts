@@ -48,27 +48,27 @@ export async function saveSetting(
   });
 }
 
-function edit(
+async function edit(
   target: string,
   text: string | undefined,
   path: readonly string[],
   change: (current: JsonValue | undefined) => JsonValue | undefined,
-): string | undefined {
-  const root = parse(target, text ?? '');
+): Promise<string | undefined> {
+  const root = await parse(target, text ?? '');
   const place = spellingIn(root, path);
   const node = nodeAt(root, place);
   const current = node === undefined ? undefined : valueOf(node);
   const value = change(current);
   if (value !== undefined) check(path, value);
   if (isDeepStrictEqual(value, current)) return text;
-  const edited = editJsonc(text ?? '', place, value);
-  parse(target, edited);
+  const edited = await editJsonc(text ?? '', place, value);
+  await parse(target, edited);
   return edited;
 }
 
-function parse(target: string, text: string): JsonNode {
+async function parse(target: string, text: string): Promise<JsonNode> {
   try {
-    const root = parseJsonc(text.replace(/^\uFEFF/, '').trim() === '' ? '{}' : text);
+    const root = await parseJsonc(text.replace(/^\uFEFF/, '').trim() === '' ? '{}' : text);
     if (root.type === 'object') return root;
     throw new JsoncError('The file must hold one object', 1);
   } catch (error) {

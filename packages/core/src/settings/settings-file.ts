@@ -36,7 +36,7 @@ export interface Interpretation {
   mayLackRestrictions: boolean;
 }
 
-export function openSettingsFile(path: string): FileContent {
+export async function openSettingsFile(path: string): Promise<FileContent> {
   const unreadable = (message: string, line?: number): FileContent => {
     return { status: 'unreadable', problem: { source: path, ...(line !== undefined && { line }), key: '', message } };
   };
@@ -44,7 +44,7 @@ export function openSettingsFile(path: string): FileContent {
     const text = readBounded(path);
     if (text === undefined) return { status: 'absent' };
     if (text.replace(/^\uFEFF/, '').trim() === '') return { status: 'absent' };
-    const root = parseJsonc(text);
+    const root = await parseJsonc(text);
     if (root.type !== 'object') return unreadable('The file must hold one object: { … }.', 1);
     return { status: 'parsed', root };
   } catch (error) {

@@ -27,8 +27,8 @@ test('the example of the guide is right', async () => {
   const { loadSettings } = await import('./load-settings.js');
   const latheHome = tempDirectory({ 'settings.json': example });
   const sources = { home: latheHome, latheHome, root: tempDirectory(), systemFile: join(latheHome, 'none') };
-  expect(loadSettings({ ...sources, isTrusted: false, env: {} }).problems).toEqual([]);
-  expect(Object.keys(Object(valueOf(parseJsonc(example))))).toEqual(['model', 'permissions', 'mcpServers']);
+  expect((await loadSettings({ ...sources, isTrusted: false, env: {} })).problems).toEqual([]);
+  expect(Object.keys(Object(valueOf(await parseJsonc(example))))).toEqual(['model', 'permissions', 'mcpServers']);
 });
 
 test('every spelling can be completed, older ones are marked', () => {
