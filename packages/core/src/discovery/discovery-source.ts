@@ -1,7 +1,7 @@
 import type { DefinitionPins } from '../policy/definition-pins.js';
 import { type ProgramEnding, runProgram } from '../process/run-program.js';
 import type { ConsentGate } from '../scheduler/ask-consent.js';
-import { cleanDescription } from '../text/clean-definition.js';
+import { cleanDescription } from '../text/sanitize-definition.js';
 import { splitArguments } from '../text/split-arguments.js';
 import { plainText } from '../text/terminal-text.js';
 import { type CallCommand, DiscoveredTool } from '../tools/discovered-tool.js';

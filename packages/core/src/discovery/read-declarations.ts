@@ -1,5 +1,5 @@
-import { cleanDescription, cleanSchema } from '../text/clean-definition.js';
 import { parseBoundedJson } from '../text/parse-json.js';
+import { cleanDescription, cleanSchema } from '../text/sanitize-definition.js';
 import type { DiscoveredDeclaration } from '../tools/discovered-tool.js';
 
 /** What a discovery command printed, understood. */

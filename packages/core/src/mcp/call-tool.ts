@@ -8,7 +8,7 @@ import {
   type Tool,
 } from '@modelcontextprotocol/client';
 import { ToolError } from '../errors.js';
-import { cleanDescription } from '../text/clean-definition.js';
+import { cleanDescription } from '../text/sanitize-definition.js';
 import type { ToolResult } from '../tools/tools.js';
 import { contentToParts } from './content-to-parts.js';
 import type { Session } from './open-session.js';

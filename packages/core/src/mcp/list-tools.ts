@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Client, Tool } from '@modelcontextprotocol/client';
 import { definitionHash } from '../policy/consent.js';
 import type { ToolDefinition } from '../policy/definition-pins.js';
-import { cleanDescription, cleanSchema } from '../text/clean-definition.js';
+import { cleanDescription, cleanSchema } from '../text/sanitize-definition.js';
 import type { ListedTool } from '../tools/mcp-tool.js';
 import { listPages } from './list-pages.js';
 import type { ServerDefinition } from './server-definition.js';

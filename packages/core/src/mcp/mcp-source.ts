@@ -1,6 +1,6 @@
 import type { Part } from '../content.js';
 import type { DefinitionPins } from '../policy/definition-pins.js';
-import { cleanDescription } from '../text/clean-definition.js';
+import { cleanDescription } from '../text/sanitize-definition.js';
 import { hasHiddenText } from '../text/visible-text.js';
 import { DiscoveredMCPTool } from '../tools/mcp-tool.js';
 import type { Rejection, ToolSource } from '../tools/tool-registry.js';

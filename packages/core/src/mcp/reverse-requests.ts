@@ -5,7 +5,7 @@ import type {
   CreateMessageRequest,
   CreateMessageResult,
 } from '@modelcontextprotocol/client';
-import { cleanDescription } from '../text/clean-definition.js';
+import { cleanDescription } from '../text/sanitize-definition.js';
 
 /** A server asks the person something. */
 export type Elicitation = { server: string; message: string } & (

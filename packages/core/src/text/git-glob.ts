@@ -1,4 +1,4 @@
-import { anyDepth, globOfParts, type Part } from './glob.js';
+import { anyDepth, globOfParts, type Part } from './compile-glob.js';
 import {
   type Component,
   type ComponentOptions,

@@ -1,5 +1,5 @@
 import type { FunctionDeclaration } from '../content.js';
-import { cleanDescription } from '../text/clean-definition.js';
+import { cleanDescription } from '../text/sanitize-definition.js';
 import { schemaProblem } from '../text/schema-check.js';
 import type { AnyTool } from './tools.js';
 

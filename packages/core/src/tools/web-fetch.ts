@@ -1,13 +1,13 @@
 import type { XStatic } from 'typebox/schema';
 import { ToolError } from '../errors.js';
 import { hasHiddenText, visibleText } from '../text/visible-text.js';
-import { cutAtParagraph } from '../web/cut-page.js';
 import type { GuardedHttp } from '../web/guarded-http.js';
 import { markOrigin } from '../web/mark-origin.js';
 import { PageCache } from '../web/page-cache.js';
 import { findHostPayload, findPayloads, findText } from '../web/payload-check.js';
-import { rawForm } from '../web/raw-form.js';
+import { rawForm } from '../web/raw-file-url.js';
 import { readPage, type WebPage } from '../web/read-page.js';
+import { cutAtParagraph } from '../web/truncate-page.js';
 import { hostOf, hostRule, parseWebUrl, portOf } from '../web/url-check.js';
 import type { Confirmation } from './confirmation.js';
 import type { Target } from './target.js';

@@ -1,5 +1,5 @@
+import { fenceAround, Listing } from './markdown-code-block.js';
 import { link, MarkdownLines } from './markdown-lines.js';
-import { fenceAround, Listing } from './markdown-listing.js';
 import { TableRows } from './markdown-table.js';
 
 /** What the writer wants to know about an element. */

@@ -11,9 +11,9 @@ import {
 } from './html-tokens.js';
 import { unseen } from './markdown-lines.js';
 import { MarkdownWriter, type WrittenElement } from './markdown-writer.js';
-import { type Look, lookInside, plainLook } from './page-look.js';
 import { isChrome, isScopeRoot, type PageScope } from './page-scope.js';
 import { maxSheets, PageStyles } from './page-styles.js';
+import { type Look, lookInside, plainLook } from './page-visibility.js';
 
 export interface ReadablePage {
   title: string;

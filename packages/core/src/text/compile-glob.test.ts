@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { compileGlob, globProblem } from './compile-glob.js';
 import { expandBraces } from './expand-braces.js';
-import { compileGlob, globProblem } from './glob.js';
 import { compileComponent } from './glob-component.js';
 
 describe('a glob', () => {
