@@ -215,7 +215,7 @@ export const fixed = {
     ['core/src/web/readable-html.ts', 'maxDepth', 'Depth of elements'],
     ['core/src/web/page-styles.ts', 'maxSheets', 'Characters of the style sheets of a page that are read'],
     ['core/src/web/markdown-lines.ts', 'maxContainers', 'Depth of lists and quotes'],
-    ['core/src/web/markdown-code-block.ts', 'maxFence', 'Backticks around a listing'],
+    ['core/src/web/markdown-code-block.ts', 'maxFence', 'Backticks around a code block'],
     [
       'core/src/web/markdown-writer.ts',
       'maxRun',
