@@ -3,7 +3,7 @@ type CharacterSet = bigint;
 
 export type Sequence = readonly Term[];
 
-/** The shape of a regular expression, as far as the time it takes depends on it. */
+/** The structure of a regular expression, as far as its running time depends on it. */
 export type Term =
   | { kind: 'character'; set: CharacterSet }
   | { kind: 'anchor'; source: string }
@@ -13,7 +13,7 @@ export type Term =
 const maxNesting = 30;
 const others = 1n << 128n;
 
-/** The alternatives of a valid pattern, or why it cannot be judged. */
+/** The alternatives of a valid pattern, or why it cannot be analyzed. */
 export function parsePattern(source: string): readonly Sequence[] | string {
   const parser = new Parser(source);
   try {
@@ -114,7 +114,7 @@ class Parser {
   }
 }
 
-/** Asks the engine itself which characters one class, escape or character stands for. */
+/** The characters that a class, escape or character matches, found with the regular expression engine itself. */
 function setOf(atom: string): CharacterSet {
   let expression: RegExp;
   try {

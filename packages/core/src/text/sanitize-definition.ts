@@ -6,39 +6,39 @@ import { hasHiddenText, visibleText } from './visible-text.js';
 const maxDescription = 4_000;
 const maxFieldText = 1_000;
 
-/** A tool's description from outside: every character can be seen, and there are not too many. */
-export function cleanDescription(text: string, limit = maxDescription): string {
+/** Sanitizes the description of a tool from outside: makes invisible characters visible and limits the length. */
+export function sanitizeDescription(text: string, limit = maxDescription): string {
   const visible = visibleText(text.slice(0, limit));
   return text.length > limit ? `${visible}…` : visible;
 }
 
 /**
- * A parameter schema from outside with its texts made visible and short, or why it is refused. What the model must
- * send back unchanged, such as names and allowed values, cannot be rewritten and so must be clean already.
+ * Sanitizes the texts of a parameter schema from outside, or returns why it is rejected. Names and allowed values cannot
+ * be changed, because the model must send them back, so invisible characters in them are an error.
  */
-export function cleanSchema(schema: unknown): JsonSchema | string {
+export function sanitizeSchema(schema: unknown): JsonSchema | string {
   const problem = schemaProblem(schema);
   if (problem !== null) return problem;
-  const cleaned = mapSchemas(schema, (node) => ({
+  const sanitized = mapSchemas(schema, (node) => ({
     ...node,
-    ...cleanField(node, 'title'),
-    ...cleanField(node, 'description'),
-    ...cleanField(node, '$comment'),
+    ...sanitizeField(node, 'title'),
+    ...sanitizeField(node, 'description'),
+    ...sanitizeField(node, '$comment'),
   }));
-  if (hasHiddenParts(cleaned)) return 'its parameter schema contains invisible characters';
+  if (hasInvisibleCharacters(sanitized)) return 'its parameter schema contains invisible characters';
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- schemaProblem accepted it just above
-  const result = cleaned as JsonSchema;
+  const result = sanitized as JsonSchema;
   acceptSchema(result);
   return result;
 }
 
-function cleanField(node: Readonly<Record<string, unknown>>, key: string): Record<string, string> {
+function sanitizeField(node: Readonly<Record<string, unknown>>, key: string): Record<string, string> {
   const value = node[key];
-  return typeof value === 'string' ? { [key]: cleanDescription(value, maxFieldText) } : {};
+  return typeof value === 'string' ? { [key]: sanitizeDescription(value, maxFieldText) } : {};
 }
 
-function hasHiddenParts(value: unknown): boolean {
+function hasInvisibleCharacters(value: unknown): boolean {
   if (typeof value === 'string') return hasHiddenText(value);
   if (typeof value !== 'object' || value === null) return false;
-  return Object.entries(value).some(([key, child]) => hasHiddenText(key) || hasHiddenParts(child));
+  return Object.entries(value).some(([key, child]) => hasHiddenText(key) || hasInvisibleCharacters(child));
 }

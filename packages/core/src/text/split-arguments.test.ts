@@ -34,7 +34,7 @@ test.each([
   expect(result).toMatchObject({ ok: false, problem: expect.stringContaining(reason) });
 });
 
-test('words are those that a shell finds', () => {
+test('the words are the same as in a shell', () => {
   const text = fc.string({
     unit: fc.constantFrom('a', '~', ' ', "'", '"', '\\', '#', '-', '=', 'é', '\t'),
     maxLength: 12,

@@ -57,7 +57,7 @@ function patched(a: readonly string[], b: readonly string[], edits: Awaited<Retu
   return [...out, ...a.slice(at)];
 }
 
-test('a diff is always true', async () => {
+test('a diff is always correct', async () => {
   const lines = fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { maxLength: 40 });
   const property = fc.asyncProperty(lines, lines, async (a, b) => {
     expect(patched(a, b, await diffLines(a, b))).toEqual(b);
