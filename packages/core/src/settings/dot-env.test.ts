@@ -35,7 +35,7 @@ test('the nearest project file counts, then the nearest at home', async () => {
   expect((await load({ ...files, 'work/a/b/.lathe/.env': 'A=ours' }, { cwd: 'work/a/b' })).env['A']).toBe('ours');
 });
 
-test('files above the root are not looked at', async () => {
+test('files above the root are ignored', async () => {
   expect((await load({ '.env': 'A=above' }, { cwd: 'work/a/b' })).env).toEqual({});
 });
 
@@ -43,7 +43,7 @@ test('a variable that exists is never changed', async () => {
   expect((await load({ 'work/.env': 'A=file\nB=file' }, { env: { A: 'set' } })).env).toEqual({ A: 'set', B: 'file' });
 });
 
-test('quotes, comments and export are understood', async () => {
+test('quotes, comments and export are supported', async () => {
   const text = '\uFEFFA=1\nexport B="two words" # remark\n# C=3\nD=\'$A\'\n';
   expect((await load({ 'work/.env': text })).env).toEqual({ A: '1', B: 'two words', D: '$A' });
 });
@@ -80,7 +80,7 @@ const loaders = [
 ];
 
 // SE02
-test.each(loaders)('%s is refused from every file', async (name) => {
+test.each(loaders)('%s is rejected from every file', async (name) => {
   for (const file of ['work/.env', 'home/.env']) {
     const { env, ignored } = await load({ [file]: `${name}=evil\nOK=1` });
     expect(env).toEqual({ OK: '1' });
@@ -99,7 +99,7 @@ test.each([
   'AZURE_ENDPOINT',
   'OLLAMA_HOST',
   'DEBUG',
-])('%s is refused from a project’s file and taken from home', async (name) => {
+])('%s is rejected from a project’s file and accepted from the home folder', async (name) => {
   expect((await load({ 'work/.env': `${name}=x` })).env).toEqual({});
   expect((await load({ 'home/.env': `${name}=plan` })).env).toEqual({ [name]: 'plan' });
 });
@@ -108,7 +108,7 @@ test('a variable named __proto__ pollutes nothing', async () => {
   expect((await load({ 'work/.env': '__proto__=evil\nOK=1' })).env).toEqual({ OK: '1' });
 });
 
-test('what a file adds expands in settings', async () => {
+test('variables of a file are expanded in settings', async () => {
   const files = { 'work/.env': 'TOKEN=abc', 'home/.lathe/settings.json': '{"model": {"apiKey": "${TOKEN}"}}' };
   expect((await load(files)).settings.model.apiKey).toBe('abc');
 });

@@ -46,7 +46,7 @@ test.each<[string, string, string[], JsonValue | undefined, string]>([
   expect(await editJsonc(before, path, value)).toBe(after);
 });
 
-test('below a value that is not an object there is no place', async () => {
+test('a path below a value that is not an object is an error', async () => {
   await expect(editJsonc('{"a": 1}', ['a', 'b'], 2)).rejects.toThrow('not an object');
 });
 

@@ -47,7 +47,7 @@ test('without files every setting has its default and nothing is reported', asyn
   expectTypeOf(settings.permissions.deny).toEqualTypeOf<readonly string[]>();
 });
 
-test('every group is there, also one whose settings have no value', async () => {
+test('every group exists, even if its settings have no value', async () => {
   const { settings } = await machine({});
   for (const { key } of allSettings) {
     const group = key
@@ -111,7 +111,7 @@ test('origins name the file and the line, and show references instead of values'
 });
 
 // SL05
-test('what is shown has no secrets in it', () => {
+test('shown settings contain no secrets', () => {
   const shape = allSettings.find(({ key }) => key === 'mcpServers')?.shape ?? { is: 'boolean' };
   const server = {
     httpUrl: 'https://me:pass@host/x',
@@ -182,7 +182,7 @@ const mine = {
 };
 
 // SE03, SE04
-test('a trusted workspace adds, but can only tighten what protects the person, and it is listed', async () => {
+test('a trusted workspace adds, but can only tighten what protects the user, and ignored values are listed', async () => {
   const { settings, ignored, problems } = await machine({ [user]: mine, [work]: greedy });
   expect(problems).toEqual([]);
   expect(settings.tools).toMatchObject({ approvalMode: 'default', sandbox: { mode: 'auto' }, core: ['read_file'] });
@@ -196,7 +196,7 @@ test('a trusted workspace adds, but can only tighten what protects the person, a
     'agents.maxDepth: a workspace file can only make it stricter',
     'context.includeDirectories: a workspace file cannot set it',
     'general.preferredEditor: a workspace file cannot set it',
-    'mcpServers.new.trust: a workspace file cannot vouch for a server',
+    'mcpServers.new.trust: a workspace file cannot trust a server',
     'mcpServers.own: the name belongs to FILE',
     'model.apiKey: a workspace file cannot set it',
     'model.baseUrl: a workspace file cannot set it',
@@ -243,7 +243,7 @@ test('an untrusted workspace tightens and does nothing else', async () => {
 });
 
 // SE04
-test('folder trust can be switched off by the person, not by the workspace', async () => {
+test('the user can switch folder trust off, the workspace cannot', async () => {
   const off = { security: { folderTrust: { enabled: false } } };
   const name = { model: { name: 'theirs' } };
   expect(await machine({ [user]: off, [work]: name }, { isTrusted: false })).toMatchObject({
@@ -256,7 +256,7 @@ test('folder trust can be switched off by the person, not by the workspace', asy
 });
 
 // SE13
-test('nobody loosens what the system file limits; everybody may tighten it', async () => {
+test('no layer loosens a limit of the system file; every layer may tighten it', async () => {
   const files = {
     [system]: { tools: { approvalMode: 'auto-edit', core: ['read_file', 'edit'] }, permissions: { deny: ['glob'] } },
   };
@@ -283,7 +283,7 @@ test('a mistake in the system file is fatal, a setting it knows and we do not is
   expect([newer.fatal.length, newer.problems.length]).toEqual([0, 1]);
 });
 
-test('when rules against something may be lost, calls ask even in yolo mode', async () => {
+test('if restrictions may be lost, calls ask even in yolo mode', async () => {
   const flags = { 'tools.approvalMode': 'yolo' };
   const modeWith = async (files: Files) => (await machine(files, { flags })).settings.tools.approvalMode;
   expect(await modeWith({})).toBe('yolo');
@@ -299,7 +299,7 @@ test('when rules against something may be lost, calls ask even in yolo mode', as
   ]);
 });
 
-test('in the home folder the person’s files are not a workspace’s', async () => {
+test('in the home folder the user’s files are not workspace files', async () => {
   const base = tempDirectory({ '.lathe/settings.json': '{"model": {"apiKey": "k"}, "permissions": {"deny": ["a"]}}' });
   const { settings, ignored } = await loadSettings({
     home: base,

@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { parseJsonc, valueOf } from './parse-jsonc.js';
 
 // SE11
-test('comments, trailing commas and a byte order mark are fine', async () => {
+test('comments, trailing commas and a byte order mark are accepted', async () => {
   const text =
     '\uFEFF// head\n{ /* a */ "a": [1, -2.5e3, true, null, ], // end\n "b": { "c": "d\\n\\u00e9" }, }\n// tail';
   expect(valueOf(await parseJsonc(text))).toEqual({ a: [1, -2500, true, null], b: { c: 'd\né' } });
 });
 
-test('what looks like a comment inside a string is text', async () => {
+test('a comment inside a string is text', async () => {
   expect(valueOf(await parseJsonc('{"url": "http://x/*y*/", "e": "\\"//"}'))).toEqual({
     url: 'http://x/*y*/',
     e: '"//',
@@ -41,7 +41,7 @@ test.each([
   ['{"a": 01}', 'Expected a comma, but found "1"', 1],
   ['[[', 'Expected "]", but the file ends', 1],
   ['😀', 'Expected a value, or a key in double quotes, but found "😀"', 1],
-])('%j is refused with the reason and the line', async (text, message, line) => {
+])('%j is rejected with the reason and the line', async (text, message, line) => {
   await expect(parseJsonc(text)).rejects.toThrow(expect.objectContaining({ message, line }));
 });
 
