@@ -22,7 +22,7 @@ function load(
   });
 }
 
-test('the nearest project file counts, then the nearest at home', async () => {
+test('the nearest project file counts, then the nearest in the home folder', async () => {
   const files = {
     'work/.env': 'A=root',
     'work/a/.qwen/.env': 'A=qwen\nB=qwen',

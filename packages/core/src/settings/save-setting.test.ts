@@ -13,7 +13,7 @@ const add = (entry: string) => (list: JsonValue | undefined) => [...((list as st
 const newHome = () => new LatheHome(join(tempDirectory(), 'home'));
 const read = (path: string) => readFileSync(path, 'utf8');
 
-test('a new file at home is private, its folder too', async () => {
+test('a new file in the home folder is private, and so is its folder', async () => {
   const home = newHome();
   await saveSetting(home, userSettings(home), ['model', 'name'], () => 'qwen');
   expect(read(home.file('settings.json'))).toBe('{\n  "model": {\n    "name": "qwen"\n  }\n}\n');

@@ -123,7 +123,7 @@ function orLiteral(literal: string, options: GlobOptions): Component {
   return /[[\]\\]/.test(literal) ? (name) => name === literal || component(name) : component;
 }
 
-/** The steps that may come next: `**` may stand for nothing. */
+/** The possible next steps: `**` also matches no directory. */
 function open(step: Step | undefined): Step[] {
   if (step === undefined) return [];
   return step.part === anyDepth ? [step, ...open(step.next)] : [step];

@@ -19,7 +19,7 @@ export function parsePattern(source: string): readonly Sequence[] | string {
   try {
     return parser.alternatives(0);
   } catch (error) {
-    return error instanceof Unsupported ? error.message : 'cannot be understood';
+    return error instanceof Unsupported ? error.message : 'cannot be parsed';
   }
 }
 
@@ -78,13 +78,13 @@ class Parser {
     const open = this.#take(/\((?:\?(?:[:=!]|<[=!]|<\w+>))?/y);
     if (open !== null) {
       const alternatives = this.alternatives(depth + 1);
-      if (this.#take(/\)/y) === null) throw new Unsupported('cannot be understood');
+      if (this.#take(/\)/y) === null) throw new Unsupported('cannot be parsed');
       return { kind: 'group', alternatives, isLook: /[=!]$/.test(open) };
     }
     const atom = this.#take(
       /\[(?:\\[^]|[^\]\\])*\]|\\(?:u\{[\da-fA-F]+\}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|[pP]\{[^}]*\}|c[a-zA-Z]|[^])|[^]/uy,
     );
-    if (atom === null) throw new Unsupported('cannot be understood');
+    if (atom === null) throw new Unsupported('cannot be parsed');
     return { kind: 'character', set: setOf(atom) };
   }
 

@@ -16,7 +16,7 @@ import { boundsProblem } from './value-bounds.js';
 
 export interface Repaired {
   value: unknown;
-  /** One sentence per change, for the person and the model. */
+  /** One sentence per change, for the user and the model. */
   repairs: string[];
 }
 

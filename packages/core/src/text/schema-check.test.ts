@@ -51,7 +51,7 @@ test.each<[string, unknown, string]>([
   ],
   ['100,000 levels', nested(100_000), 'more than 64 levels'],
   ['a function', withX({ default: () => 1 }), 'JSON cannot represent'],
-])('%s is refused', (_, schema, reason) => {
+])('%s is rejected', (_, schema, reason) => {
   expect(schemaProblem(schema)).toContain(reason);
 });
 
@@ -65,7 +65,7 @@ test.each([
   '.*.*.*.*=',
   '(a)\\1',
   '(?:a|a)'.repeat(40),
-])('the pattern %s is refused', (source) => {
+])('the pattern %s is rejected', (source) => {
   expect(safePattern(source)).toBeTypeOf('string');
 });
 

@@ -29,7 +29,7 @@ test.each([
   ['a `b`', 'needs a shell'],
   ['a $(b)', 'needs a shell'],
   ['a "$(b)"', 'needs a shell'],
-])('%s is refused with a reason', (line, reason) => {
+])('%s is rejected with a reason', (line, reason) => {
   const result = splitArguments(line);
   expect(result).toMatchObject({ ok: false, problem: expect.stringContaining(reason) });
 });

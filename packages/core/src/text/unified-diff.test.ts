@@ -13,7 +13,7 @@ async function diff(before: string, after: string): Promise<string> {
 const body = (text: string) => text.split('\n').slice(3, -1);
 
 // SF09
-describe('the diff a person approves', () => {
+describe('the diff that the user approves', () => {
   test('has three lines of context and the right numbers', async () => {
     const lines = Array.from({ length: 20 }, (_, index) => `line ${index + 1}\n`);
     const changed = lines.with(9, 'other\n').join('');

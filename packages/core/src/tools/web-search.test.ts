@@ -111,7 +111,7 @@ test.each([
   [
     'a wrong key',
     json({ detail: { error: `Unauthorized: ${key}` } }, 401),
-    /refused: its key is missing or wrong.*status 401/,
+    /rejected the request: its key is missing or wrong.*status 401/,
   ],
   [
     'a rate limit',

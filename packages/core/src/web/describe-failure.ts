@@ -6,12 +6,12 @@ export function describeFailure(error: unknown, url: URL): ToolError {
   const refusal = refusalIn(error);
   if (refusal) return refusal;
   const code = codeOf(error);
-  const said = Object.hasOwn(sentences, code) ? sentences[code] : undefined;
+  const known = Object.hasOwn(sentences, code) ? sentences[code] : undefined;
   const certificate = /CERT|SIGNATURE|SELF_SIGNED|ALTNAME/.test(code)
     ? `has a certificate that is not valid (${code})`
     : undefined;
   const other = `cannot be read (${code || (error instanceof Error ? error.message : String(error))})`;
-  return new ToolError('web_fetch_fallback_failed', `${hostOf(url)} ${said ?? certificate ?? other}.`, {
+  return new ToolError('web_fetch_fallback_failed', `${hostOf(url)} ${known ?? certificate ?? other}.`, {
     cause: error,
   });
 }

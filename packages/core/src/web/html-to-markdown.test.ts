@@ -10,7 +10,7 @@ const repeat = (text: string) => text.repeat(Math.ceil(size / text.length));
 const hostile: Record<string, string> = {
   'text without a tag': repeat('word '),
   'one long word': repeat('w'),
-  'nothing but signs': repeat('<'),
+  'only less-than signs': repeat('<'),
   'a tag that never ends': `<a href="${repeat('x')}`,
   'a comment that never ends': `<!-- ${repeat('x ')}`,
   'a script full of ends': `<script>${repeat('"</scr" + "ipt>" ')}</script>`,

@@ -70,14 +70,14 @@ function isHtml(mediaType: string): boolean {
 /** The media type from the server, unless the bytes show another one. */
 function mediaTypeOf({ contentType, body: { bytes }, url }: Answer): string {
   // Only the type itself, because the header is text from outside.
-  const said = /^\s*([\w.+-]{1,60}\/[\w.+-]{1,60})\s*(?:;|$)/.exec(contentType)?.[1]?.toLowerCase() ?? '';
+  const declared = /^\s*([\w.+-]{1,60}\/[\w.+-]{1,60})\s*(?:;|$)/.exec(contentType)?.[1]?.toLowerCase() ?? '';
   const kind = fileKindOf(bytes);
   if (kind.type === 'pdf' || kind.type === 'image') return kind.mimeType;
   if (kind.type !== 'other' || !isText(bytes.subarray(0, 65_536))) {
-    const what = kind.type === 'binary' ? kind.format : said || 'binary data';
+    const what = kind.type === 'binary' ? kind.format : declared || 'binary data';
     throw new ToolError('web_fetch_processing_error', `${url.href} is not text (${what}, ${bytes.length} bytes).`);
   }
-  if (said !== '' && said !== 'application/octet-stream') return said;
+  if (declared !== '' && declared !== 'application/octet-stream') return declared;
   return /^\s*<(?:!doctype\s+html|html|head|body)\b/i.test(bytes.toString('latin1', 0, 1000))
     ? 'text/html'
     : 'text/plain';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { kindOfAddress } from './address-check.js';
 import { parseWebUrl, refusalOfHost } from './url-check.js';
 
-/** Sixty and more ways to write an address that nobody outside should be able to name. */
+/** More than sixty spellings of addresses that must not be reachable from outside. */
 const privateSpellings = [
   '127.0.0.1',
   '127.1',
@@ -142,7 +142,7 @@ test.each([
   ['https://exa%00mple.com/', 'not valid'],
   ['https://[::1/', 'not valid'],
   [`https://example.com/${'a'.repeat(1_000_000)}`, 'at most 8000'],
-])('%.60s is refused', (text, reason) => {
+])('%.60s is rejected', (text, reason) => {
   expect(parseWebUrl(text)).toContain(reason);
 });
 

@@ -31,7 +31,7 @@ export async function askEngine(
 function statusSentence(status: number, retryAfter: string | undefined, detail: string): string {
   const meaning =
     status === 401 || status === 403
-      ? 'refused: its key is missing or wrong, or it does not allow JSON'
+      ? 'rejected the request: its key is missing or wrong, or it does not allow JSON'
       : status === 429
         ? `rejected the request because of its rate limit${retryAfter === undefined ? '' : `; retry after ${retryAfter.slice(0, 40)}`}`
         : status === 402 || status === 432 || status === 433
