@@ -42,7 +42,11 @@ await build({
     LATHE_VERSION: JSON.stringify(version),
     'process.env.NODE_ENV': '"production"',
   },
-  alias: { '@modelcontextprotocol/client/_shims': join(root, 'scripts/no-default-validator.mjs') },
+  alias: {
+    '@modelcontextprotocol/client/_shims': join(root, 'scripts/no-default-validator.mjs'),
+    // Its main file hides its imports from a bundler.
+    'jsonc-parser': 'jsonc-parser/lib/esm/main.js',
+  },
   // Native parts are found by their own packages at run time.
   external: ['@vscode/ripgrep', '@lydell/node-pty'],
   banner: {

@@ -59,6 +59,7 @@ await build({
   platform: 'node',
   format: 'esm',
   target: 'node20',
+  alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
   external: ['@vscode/ripgrep', '@lydell/node-pty'],
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",

@@ -97,7 +97,7 @@ export const fixed = {
     ['core/src/files/file-times.ts', 'defaultIdleMs', 'Milliseconds that its second thread waits for the next search'],
     ['core/src/tools/ls.ts', 'maxEntries', 'Entries that `list_directory` names'],
     ['core/src/tools/ls.ts', 'maxIgnoreChars', 'Characters of all patterns of its `ignore`, their braces written out'],
-    ['core/src/text/glob.ts', 'maxLength', 'Characters of a glob'],
+    ['core/src/text/compile-glob.ts', 'maxLength', 'Characters of a glob'],
     ['core/src/text/expand-braces.ts', 'maxAlternatives', 'Alternatives that it may expand to'],
     ['core/src/text/expand-braces.ts', 'maxChars', 'Characters of all of them'],
     ['core/src/text/expand-braces.ts', 'maxWork', 'Characters read on the way to them'],
@@ -214,7 +214,7 @@ export const fixed = {
     ['core/src/web/readable-html.ts', 'maxDepth', 'Depth of elements'],
     ['core/src/web/page-styles.ts', 'maxSheets', 'Characters of the style sheets of a page that are read'],
     ['core/src/web/markdown-lines.ts', 'maxContainers', 'Depth of lists and quotes'],
-    ['core/src/web/markdown-listing.ts', 'maxFence', 'Backticks around a listing'],
+    ['core/src/web/markdown-code-block.ts', 'maxFence', 'Backticks around a code block'],
     [
       'core/src/web/markdown-writer.ts',
       'maxRun',
@@ -240,8 +240,8 @@ export const fixed = {
     ['core/src/text/json-schema.ts', 'maxReferences', 'References followed in it'],
     ['core/src/text/safe-pattern.ts', 'maxPatternChars', 'Characters of a pattern in it'],
     ['core/src/text/pattern-syntax.ts', 'maxNesting', 'Depth of such a pattern'],
-    ['core/src/text/clean-definition.ts', 'maxDescription', 'Characters of the description of a tool'],
-    ['core/src/text/clean-definition.ts', 'maxFieldText', 'Characters of the description of a parameter'],
+    ['core/src/text/sanitize-definition.ts', 'maxDescription', 'Characters of the description of a tool'],
+    ['core/src/text/sanitize-definition.ts', 'maxFieldText', 'Characters of the description of a parameter'],
     [
       'core/src/policy/match-path.ts',
       'maxLooks',

@@ -85,7 +85,7 @@ export const areas = [
     'SJ',
     'patterns, trees and encodings that exhaust',
     [
-      'core/src/text/glob',
+      'core/src/text/compile-glob',
       'core/src/tools/grep',
       'core/src/tools/glob',
       'core/src/files/walk',

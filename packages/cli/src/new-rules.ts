@@ -6,7 +6,7 @@ import { latheHome } from './open-lathe.js';
 export async function newRules(io: Io): Promise<{ rules: string[]; agree: () => Promise<void> }> {
   const store = new AgreedRules(new LatheHome(latheHome(io)));
   const agreed = await store.of(io.cwd);
-  const { ignored } = loadSettings({
+  const { ignored } = await loadSettings({
     home: io.home,
     latheHome: latheHome(io),
     root: io.cwd,

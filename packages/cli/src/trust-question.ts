@@ -16,7 +16,7 @@ export async function askForTrust(flags: Flags, io: Io, signal: AbortSignal): Pr
   if (state === 'untrusted') return;
   const { rules, agree } = await newRules(io);
   if (state === 'trusted') return askAboutRules(rules, agree, io, signal);
-  const wishes = wishesOf(io);
+  const wishes = await wishesOf(io);
   if (wishes.length === 0) return;
   io.err(`${visibleText(io.cwd)} brings settings of its own:`);
   for (const wish of wishes) io.err(`  ${visibleText(wish)}`);
@@ -44,8 +44,8 @@ async function askAboutRules(
 const isYes = (answer: string): boolean => /^y(es)?$/i.test(answer);
 
 /** What the folder's own files would set if they counted, one line each, secrets hidden. */
-function wishesOf(io: Io): string[] {
-  const { origins } = loadSettings({
+async function wishesOf(io: Io): Promise<string[]> {
+  const { origins } = await loadSettings({
     home: io.home,
     latheHome: latheHome(io),
     root: io.cwd,

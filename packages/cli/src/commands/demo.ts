@@ -17,7 +17,7 @@ import type { Command } from './command.js';
 export const command: Command = {
   maxOperands: 0,
   async run({ flags: given }, io, signal) {
-    const flags = { ...given, screenReader: given.screenReader || usesScreenReader(io) };
+    const flags = { ...given, screenReader: given.screenReader || (await usesScreenReader(io)) };
     const { folder, root, latheHome: scratchHome } = await makeDemoProject();
     const here: Io = { ...io, cwd: root, env: { ...io.env, LATHE_HOME: scratchHome } };
     io.err(`A scratch project in ${root}, a scripted model, real tools.`);
@@ -38,8 +38,8 @@ export const command: Command = {
 };
 
 /** Of the person's own settings, the one without which they could not follow. */
-function usesScreenReader(io: Io): boolean {
-  const { settings } = loadSettings({
+async function usesScreenReader(io: Io): Promise<boolean> {
+  const { settings } = await loadSettings({
     home: io.home,
     latheHome: latheHome(io),
     root: io.cwd,

@@ -1,7 +1,7 @@
 import type { DefinitionPins } from '../policy/definition-pins.js';
 import { type ProgramEnding, runProgram } from '../process/run-program.js';
 import type { ConsentGate } from '../scheduler/ask-consent.js';
-import { cleanDescription } from '../text/clean-definition.js';
+import { sanitizeDescription } from '../text/sanitize-definition.js';
 import { splitArguments } from '../text/split-arguments.js';
 import { plainText } from '../text/terminal-text.js';
 import { type CallCommand, DiscoveredTool } from '../tools/discovered-tool.js';
@@ -35,7 +35,11 @@ export class DiscoverySource implements ToolSource {
   }
 
   rejections(): Rejection[] {
-    return this.#skipped.map(({ name, reason }) => ({ source: this.label, name: cleanDescription(name, 100), reason }));
+    return this.#skipped.map(({ name, reason }) => ({
+      source: this.label,
+      name: sanitizeDescription(name, 100),
+      reason,
+    }));
   }
 
   async discover(signal: AbortSignal): Promise<DiscoveredTool[]> {

@@ -1,5 +1,5 @@
-import { cleanDescription, cleanSchema } from '../text/clean-definition.js';
 import { parseBoundedJson } from '../text/parse-json.js';
+import { sanitizeDescription, sanitizeSchema } from '../text/sanitize-definition.js';
 import type { DiscoveredDeclaration } from '../tools/discovered-tool.js';
 
 /** What a discovery command printed, understood. */
@@ -51,9 +51,9 @@ function readOne(entry: unknown): DiscoveredDeclaration | { name: string; reason
   const schema = own(entry, 'parametersJsonSchema') ?? own(entry, 'parameters') ?? { type: 'object', properties: {} };
   if (!isRecord(schema)) return { name, reason: 'its parameter schema is not an object' };
   if (name.includes('__')) return { name, reason: '"__" in a name is kept for the tools of MCP servers' };
-  const parameterSchema = cleanSchema(lowerTypes(schema));
+  const parameterSchema = sanitizeSchema(lowerTypes(schema));
   if (typeof parameterSchema === 'string') return { name, reason: parameterSchema };
-  return { name, description: cleanDescription(description), parameterSchema };
+  return { name, description: sanitizeDescription(description), parameterSchema };
 }
 
 const geminiTypes = new Set(['STRING', 'NUMBER', 'INTEGER', 'BOOLEAN', 'ARRAY', 'OBJECT', 'NULL']);

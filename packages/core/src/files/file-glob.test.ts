@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { isLong, report } from '../../../../testing/long-run.js';
 import { randomBelow, usualSeed } from '../../../../testing/random.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
-import { globProblem } from '../text/glob.js';
+import { globProblem } from '../text/compile-glob.js';
 import { fromBytePath, toBytePath } from './byte-path.js';
 import { compileFileGlob } from './file-glob.js';
 import { IgnoreRules } from './ignore-rules.js';

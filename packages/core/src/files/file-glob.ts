@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { compileGlob, type GlobState, globProblem, globSlip, hasWildcard } from '../text/compile-glob.js';
 import { expandBraces } from '../text/expand-braces.js';
-import { compileGlob, type GlobState, globProblem, globSlip, hasWildcard } from '../text/glob.js';
 
 /** A filter for files as people write it for a search: without a slash at any depth, with `!` in front everything else. */
 export interface FileGlob {

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { basename, extname, relative } from 'node:path';
 import { ToolError } from '../errors.js';
-import { compileGlob, type Glob, splitGlob } from '../text/glob.js';
+import { compileGlob, type Glob, splitGlob } from '../text/compile-glob.js';
 import { fromBytePath, toBytePath } from './byte-path.js';
 import { isExcludedByDefault } from './default-excludes.js';
 import { osPath } from './file-name.js';

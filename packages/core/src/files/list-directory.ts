@@ -1,5 +1,5 @@
 import { type Dirent, lstatSync, readlinkSync, statSync } from 'node:fs';
-import { compileGlob } from '../text/glob.js';
+import { compileGlob } from '../text/compile-glob.js';
 import { Top } from '../text/top.js';
 import { type BytePath, fromBytePath, systemPath } from './byte-path.js';
 import { directoryParts } from './directory-parts.js';

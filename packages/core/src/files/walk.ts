@@ -1,5 +1,5 @@
 import { type Dirent, lstatSync, type Stats } from 'node:fs';
-import type { GlobState } from '../text/glob.js';
+import type { GlobState } from '../text/compile-glob.js';
 import { type BytePath, fromBytePath, systemPath } from './byte-path.js';
 import { directoryParts } from './directory-parts.js';
 import { codeOf } from './fs-error.js';

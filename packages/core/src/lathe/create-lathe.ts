@@ -181,7 +181,7 @@ async function loadEverything(
   const home = new LatheHome(latheHome);
   const isTrusted = options.isTrusted ?? (await new FolderTrust(home).state(cwd)) === 'trusted';
   const agreed = isTrusted && options.isTrusted === undefined ? await new AgreedRules(home).of(cwd) : undefined;
-  const loaded = loadSettings({
+  const loaded = await loadSettings({
     home: userHome,
     latheHome: home.path,
     root: cwd,

@@ -8,7 +8,7 @@ import {
   type Tool,
 } from '@modelcontextprotocol/client';
 import { ToolError } from '../errors.js';
-import { cleanDescription } from '../text/clean-definition.js';
+import { sanitizeDescription } from '../text/sanitize-definition.js';
 import type { ToolResult } from '../tools/tools.js';
 import { contentToParts } from './content-to-parts.js';
 import type { Session } from './open-session.js';
@@ -94,11 +94,11 @@ function report({ server, tool }: ToolCall, result: CallToolResult): ToolResult 
 
 function describeProgress({ progress, total, message }: Progress): string {
   const share = total === undefined ? `${progress}` : `${progress}/${total}`;
-  return message === undefined ? share : `${share} ${cleanDescription(message, 500)}`;
+  return message === undefined ? share : `${share} ${sanitizeDescription(message, 500)}`;
 }
 
 function describeTask({ status, statusMessage }: { status: string; statusMessage?: string }): string {
-  return statusMessage === undefined ? status : `${status}: ${cleanDescription(statusMessage, 500)}`;
+  return statusMessage === undefined ? status : `${status}: ${sanitizeDescription(statusMessage, 500)}`;
 }
 
 function timeout({ server, tool }: ToolCall, ms: number): ToolError {
@@ -110,7 +110,7 @@ function toToolError(error: unknown, call: ToolCall, epitaph: string): unknown {
   const { server, tool, timeoutMs } = call;
   if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
     return timeout(call, Math.min(idleMs, timeoutMs));
-  const text = cleanDescription(error instanceof Error ? error.message : String(error), 2_000);
+  const text = sanitizeDescription(error instanceof Error ? error.message : String(error), 2_000);
   const isGone = error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed;
   const what = isGone ? 'the connection was lost, and whether the call took effect is unknown' : text;
   const answer = error instanceof ProtocolError ? 'refused the call: ' : '';

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Client, Tool } from '@modelcontextprotocol/client';
 import { definitionHash } from '../policy/consent.js';
 import type { ToolDefinition } from '../policy/definition-pins.js';
-import { cleanDescription, cleanSchema } from '../text/clean-definition.js';
+import { sanitizeDescription, sanitizeSchema } from '../text/sanitize-definition.js';
 import type { ListedTool } from '../tools/mcp-tool.js';
 import { listPages } from './list-pages.js';
 import type { ServerDefinition } from './server-definition.js';
@@ -45,7 +45,7 @@ export async function listTools(
     if (exclude.includes(sent.name) || (include && !include.includes(sent.name))) continue;
     const reason = result.tools.has(sent.name) ? 'the server lists it twice' : undefined;
     const tool = reason ?? readTool(sent);
-    if (typeof tool === 'string') result.rejections.push({ name: cleanDescription(sent.name, 100), reason: tool });
+    if (typeof tool === 'string') result.rejections.push({ name: sanitizeDescription(sent.name, 100), reason: tool });
     else result.tools.set(sent.name, tool);
   }
   return result;
@@ -54,7 +54,7 @@ export async function listTools(
 function readTool(sent: Tool): ServerTool | string {
   const { name, title, description = '', inputSchema, outputSchema, annotations } = sent;
   if (name === '' || name.length > 1_000) return 'its name is empty or too long';
-  const parameterSchema = cleanSchema(inputSchema);
+  const parameterSchema = sanitizeSchema(inputSchema);
   if (typeof parameterSchema === 'string') return parameterSchema;
   const definition = { title, description, inputSchema, outputSchema, annotations };
   return {
@@ -62,8 +62,8 @@ function readTool(sent: Tool): ServerTool | string {
     definition,
     listed: {
       name,
-      title: cleanDescription(title ?? annotations?.title ?? name, 100),
-      description: cleanDescription(description),
+      title: sanitizeDescription(title ?? annotations?.title ?? name, 100),
+      description: sanitizeDescription(description),
       parameterSchema,
       hints: { isReadOnly: annotations?.readOnlyHint === true, isDestructive: annotations?.destructiveHint === true },
       hash: definitionHash(definition),

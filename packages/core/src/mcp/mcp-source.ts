@@ -1,6 +1,6 @@
 import type { Part } from '../content.js';
 import type { DefinitionPins } from '../policy/definition-pins.js';
-import { cleanDescription } from '../text/clean-definition.js';
+import { sanitizeDescription } from '../text/sanitize-definition.js';
 import { hasHiddenText } from '../text/visible-text.js';
 import { DiscoveredMCPTool } from '../tools/mcp-tool.js';
 import type { Rejection, ToolSource } from '../tools/tool-registry.js';
@@ -76,16 +76,16 @@ export class McpSource implements ToolSource {
     const resources = await this.client.resources(signal);
     return resources
       .filter(({ uri }) => uri.length <= maxUriChars && !/\s/.test(uri) && !hasHiddenText(uri))
-      .map(({ uri, name, title }) => ({ uri, title: cleanDescription(title ?? name, 100) }));
+      .map(({ uri, name, title }) => ({ uri, title: sanitizeDescription(title ?? name, 100) }));
   }
 
   /** The server's prompts, for slash commands. */
   async prompts(signal: AbortSignal): Promise<ServerPrompt[]> {
     const prompts = await this.client.prompts(signal);
     return prompts.map(({ name, title, description = '', arguments: parameters = [] }) => ({
-      name: cleanDescription(name, 100),
-      title: cleanDescription(title ?? name, 100),
-      description: cleanDescription(description, 1_000),
+      name: sanitizeDescription(name, 100),
+      title: sanitizeDescription(title ?? name, 100),
+      description: sanitizeDescription(description, 1_000),
       parameters: parameters.map((entry) => ({ name: entry.name, isRequired: entry.required === true })),
     }));
   }

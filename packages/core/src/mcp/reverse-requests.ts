@@ -5,7 +5,7 @@ import type {
   CreateMessageRequest,
   CreateMessageResult,
 } from '@modelcontextprotocol/client';
-import { cleanDescription } from '../text/clean-definition.js';
+import { sanitizeDescription } from '../text/sanitize-definition.js';
 
 /** A server asks the person something. */
 export type Elicitation = { server: string; message: string } & (
@@ -51,7 +51,7 @@ export function answerServer(
   const elicit = handlers.elicit && patient(handlers.elicit);
   if (elicit)
     client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) => {
-      const message = cleanDescription(params.message);
+      const message = sanitizeDescription(params.message);
       if (params.mode === 'url')
         return webAddress(params.url)
           ? elicit({ type: 'url', server, message, url: params.url }, mcpReq.signal)

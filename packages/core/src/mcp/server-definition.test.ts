@@ -5,7 +5,7 @@ import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { loadSettings } from '../settings/load-settings.js';
 import { serverDefinitions } from './server-definition.js';
 
-function definitions(
+async function definitions(
   { user = {}, project = {} }: { user?: object; project?: object },
   { isTrusted = true, env = {} }: { isTrusted?: boolean; env?: Record<string, string> } = {},
 ) {
@@ -17,12 +17,19 @@ function definitions(
     mkdirSync(folder);
     writeFileSync(join(folder, 'settings.json'), JSON.stringify(settings));
   }
-  const loaded = loadSettings({ home, latheHome: join(home, '.lathe'), root, isTrusted, env, systemFile: '/nowhere' });
+  const loaded = await loadSettings({
+    home,
+    latheHome: join(home, '.lathe'),
+    root,
+    isTrusted,
+    env,
+    systemFile: '/nowhere',
+  });
   return { ...serverDefinitions(loaded, { root, home, reserved: new Set(['read_file']) }), home, root };
 }
 
-test('SG20: every way to reach a server is understood', () => {
-  const { servers, root } = definitions({
+test('SG20: every way to reach a server is understood', async () => {
+  const { servers, root } = await definitions({
     user: {
       mcpServers: {
         local: { command: 'node', args: ['a b', '$(x)'], env: { A: '1' }, cwd: 'sub', timeout: 5, trust: true },
@@ -51,31 +58,31 @@ test.each([
   [{ httpUrl: 'https://me:secret@example.com' }, 'holds a password'],
   [{ tcp: 'localhost:1' }, 'only stdio'],
   [{ command: 'x', authProviderType: 'google_credentials' }, 'not supported'],
-])('%j cannot be used, and the reason is given', (server, reason) => {
-  const { servers, unusable } = definitions({ user: { mcpServers: { bad: server } } });
+])('%j cannot be used, and the reason is given', async (server, reason) => {
+  const { servers, unusable } = await definitions({ user: { mcpServers: { bad: server } } });
   expect(servers).toEqual([]);
   expect(unusable).toMatchObject([{ name: 'bad', problem: expect.stringContaining(reason) }]);
 });
 
-test('servers can be allowed and excluded by pattern', () => {
+test('servers can be allowed and excluded by pattern', async () => {
   const mcpServers = { a1: { command: 'x' }, a2: { command: 'x' }, b: { command: 'x' } };
-  const { servers } = definitions({ user: { mcpServers, mcp: { allowed: ['a*'], excluded: ['?2'] } } });
+  const { servers } = await definitions({ user: { mcpServers, mcp: { allowed: ['a*'], excluded: ['?2'] } } });
   expect(servers.map(({ name }) => name)).toEqual(['a1']);
 });
 
-test('servers of a folder count only when it is trusted, and are known as its own', () => {
+test('servers of a folder count only when it is trusted, and are known as its own', async () => {
   const project = { mcpServers: { theirs: { command: 'x', trust: true } } };
   const user = { mcpServers: { mine: { command: 'x', trust: true } } };
-  const trusted = definitions({ user, project });
+  const trusted = await definitions({ user, project });
   expect(trusted.servers.map(({ name, isProjects }) => [name, isProjects])).toEqual([
     ['mine', false],
     ['theirs', true],
   ]);
-  const untrusted = definitions({ user, project }, { isTrusted: false });
+  const untrusted = await definitions({ user, project }, { isTrusted: false });
   expect(untrusted.servers).toMatchObject([{ name: 'mine', isTrusted: false, endpoint: { cwd: untrusted.home } }]);
 });
 
-test('a server named like a built-in tool gets another alias', () => {
-  const { servers } = definitions({ user: { mcpServers: { read_file: { command: 'x' } } } });
+test('a server named like a built-in tool gets another alias', async () => {
+  const { servers } = await definitions({ user: { mcpServers: { read_file: { command: 'x' } } } });
   expect(servers[0]?.alias).toMatch(/^read_file_[0-9a-f]{6}$/);
 });

@@ -11,17 +11,17 @@ export interface FileChange {
   path: string;
   /** Mode of a new file; an existing one keeps its own. */
   mode: number;
-  /** The new text, from the current one; `undefined` when there is no file, and when there shall be none. */
-  change: (text: string | undefined) => string | undefined;
-  /** Judges the file once more on the lock, before it is read. */
+  /** Returns the new text from the current one; `undefined` stands for no file. */
+  change: (text: string | undefined) => string | undefined | Promise<string | undefined>;
+  /** Checks the path again while the lock is held, before the file is read. */
   verify?: () => Promise<void>;
 }
 
 const maxAttempts = 10;
 
 /**
- * Changes a small text file: one process at a time, old or new as a whole. A program that does not know our locks may
- * write at the same moment; then its text is the one that is changed.
+ * Changes a small text file atomically, one process at a time. If a program without our locks writes at the same time,
+ * the change is applied to its text.
  */
 export async function changeFile(home: LatheHome, { path, mode, change, verify }: FileChange): Promise<void> {
   const signal = AbortSignal.timeout(30_000);
@@ -29,7 +29,7 @@ export async function changeFile(home: LatheHome, { path, mode, change, verify }
     await verify?.();
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const before = readBounded(path);
-      const after = change(before);
+      const after = await change(before);
       if (after === undefined || after === before) return;
       if (await replace({ path, mode, before, after, token, signal })) return;
     }
@@ -46,10 +46,10 @@ interface Replacement {
   signal: AbortSignal;
 }
 
-/** False when somebody else wrote since `before` was read. */
+/** False when the file changed since `before` was read. */
 async function replace({ path, mode, before, after, token, signal }: Replacement): Promise<boolean> {
   await mkdir(dirname(path), { recursive: true });
-  // A new file begins empty with its final mode, so that it is private before it has content.
+  // A new file is created empty with its final mode, so that it is private before it has content.
   const flags = constants.O_RDONLY | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
   const handle = await open(path, flags, mode);
   let hasChanged = false;

@@ -4,17 +4,17 @@ import { describeShape, expandVariables, type Shape } from './shape.js';
 
 export interface CheckContext {
   env: Readonly<Record<string, string | undefined>>;
-  report(node: { start: number }, key: string, message: string): void;
+  report(node: { line: number }, key: string, message: string): void;
 }
 
-/** Names that mean something else to JavaScript; no setting needs them. */
+/** Names with a special meaning in JavaScript; no setting uses them. */
 const reserved = new Set(['__proto__', 'constructor', 'prototype']);
 
 export const isReserved = (name: string): boolean => reserved.has(name);
 
 /**
- * The value of a node when it has the shape, with variables expanded; `undefined`, and a report, when it has not. A
- * wrong entry of a list is left out and the others stay; an object that is wrong anywhere is left out whole, because
+ * The value of a node with variables expanded, if it has the shape; otherwise reports a problem and returns `undefined`.
+ * A wrong entry of a list is left out and the others stay. An object with any mistake is left out as a whole, because
  * half a definition may permit more than the whole one.
  */
 export function checkValue(shape: Shape, node: JsonNode, key: string, context: CheckContext): JsonValue | undefined {
@@ -23,7 +23,7 @@ export function checkValue(shape: Shape, node: JsonNode, key: string, context: C
   return value === wrongInside ? undefined : value;
 }
 
-/** The parts were reported already. */
+/** The problems inside the value are reported already. */
 const wrongInside = Symbol('wrong inside');
 
 type Outcome = JsonValue | undefined | typeof wrongInside;
@@ -45,11 +45,11 @@ function read(shape: Shape, node: JsonNode, key: string, context: CheckContext):
   }
 }
 
-/** Far more than any object has: for each unknown field the likely meaning is searched. */
+/** Far more than any object needs. The search for the closest name takes time for each unknown field. */
 const maxEntries = 500;
 
 function tooMany(node: JsonObjectNode, key: string, context: CheckContext): Outcome {
-  context.report(node, key, `It has more than ${maxEntries} entries.`);
+  context.report(node, key, `The object has more than ${maxEntries} entries.`);
   return wrongInside;
 }
 
@@ -74,8 +74,9 @@ function hasShape(shape: Exclude<ScalarShape, { is: 'choice' }>, value: string |
 
 type ListShape = Extract<Shape, { is: 'list' }>;
 
-function readList({ item, lone }: ListShape, node: JsonNode, key: string, context: CheckContext): Outcome {
-  if (node.type !== 'array') return lone && node.type === 'scalar' ? toList(read(item, node, key, context)) : undefined;
+function readList({ item, allowSingle }: ListShape, node: JsonNode, key: string, context: CheckContext): Outcome {
+  if (node.type !== 'array')
+    return allowSingle && node.type === 'scalar' ? toList(read(item, node, key, context)) : undefined;
   return node.items.flatMap((child, index) => {
     const value = checkValue(item, child, `${key}[${index}]`, context);
     return value === undefined ? [] : [value];
@@ -126,7 +127,7 @@ function checkCounting(shape: Shape, node: JsonNode, key: string, context: Check
   return { value, reported };
 }
 
-/** Entries whose names are safe; of a name written twice the last counts, as in plain JSON, and it is reported. */
+/** Entries with safe names. If a name is written twice, the last one counts, as in JSON, and the problem is reported. */
 export function uniqueEntries(node: JsonObjectNode, key: string, context: CheckContext): JsonObjectNode['entries'] {
   const last = new Map<string, JsonObjectNode['entries'][number]>();
   for (const entry of node.entries) {

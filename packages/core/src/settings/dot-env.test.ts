@@ -22,7 +22,7 @@ function load(
   });
 }
 
-test('the nearest project file counts, then the nearest at home', () => {
+test('the nearest project file counts, then the nearest in the home folder', async () => {
   const files = {
     'work/.env': 'A=root',
     'work/a/.qwen/.env': 'A=qwen\nB=qwen',
@@ -30,27 +30,27 @@ test('the nearest project file counts, then the nearest at home', () => {
     'home/.env': 'A=home\nC=home',
     'home/.qwen/.env': 'C=qwen home\nD=x',
   };
-  expect(load(files, { cwd: 'work/a/b' }).env).toEqual({ A: 'qwen', B: 'qwen', C: 'qwen home', D: 'x' });
-  expect(load(files).env).toEqual({ A: 'root', C: 'qwen home', D: 'x' });
-  expect(load({ ...files, 'work/a/b/.lathe/.env': 'A=ours' }, { cwd: 'work/a/b' }).env['A']).toBe('ours');
+  expect((await load(files, { cwd: 'work/a/b' })).env).toEqual({ A: 'qwen', B: 'qwen', C: 'qwen home', D: 'x' });
+  expect((await load(files)).env).toEqual({ A: 'root', C: 'qwen home', D: 'x' });
+  expect((await load({ ...files, 'work/a/b/.lathe/.env': 'A=ours' }, { cwd: 'work/a/b' })).env['A']).toBe('ours');
 });
 
-test('files above the root are not looked at', () => {
-  expect(load({ '.env': 'A=above' }, { cwd: 'work/a/b' }).env).toEqual({});
+test('files above the root are ignored', async () => {
+  expect((await load({ '.env': 'A=above' }, { cwd: 'work/a/b' })).env).toEqual({});
 });
 
-test('a variable that exists is never changed', () => {
-  expect(load({ 'work/.env': 'A=file\nB=file' }, { env: { A: 'set' } }).env).toEqual({ A: 'set', B: 'file' });
+test('a variable that exists is never changed', async () => {
+  expect((await load({ 'work/.env': 'A=file\nB=file' }, { env: { A: 'set' } })).env).toEqual({ A: 'set', B: 'file' });
 });
 
-test('quotes, comments and export are understood', () => {
+test('quotes, comments and export are supported', async () => {
   const text = '\uFEFFA=1\nexport B="two words" # remark\n# C=3\nD=\'$A\'\n';
-  expect(load({ 'work/.env': text }).env).toEqual({ A: '1', B: 'two words', D: '$A' });
+  expect((await load({ 'work/.env': text })).env).toEqual({ A: '1', B: 'two words', D: '$A' });
 });
 
 // SE02
-test('an untrusted folder’s file is not read', () => {
-  const loaded = load({ 'work/.env': 'A=1\nNODE_OPTIONS=x', 'home/.env': 'B=2' }, { isTrusted: false });
+test('an untrusted folder’s file is not read', async () => {
+  const loaded = await load({ 'work/.env': 'A=1\nNODE_OPTIONS=x', 'home/.env': 'B=2' }, { isTrusted: false });
   expect([loaded.env, loaded.ignored]).toEqual([{ B: '2' }, []]);
 });
 
@@ -80,9 +80,9 @@ const loaders = [
 ];
 
 // SE02
-test.each(loaders)('%s is refused from every file', (name) => {
+test.each(loaders)('%s is rejected from every file', async (name) => {
   for (const file of ['work/.env', 'home/.env']) {
-    const { env, ignored } = load({ [file]: `${name}=evil\nOK=1` });
+    const { env, ignored } = await load({ [file]: `${name}=evil\nOK=1` });
     expect(env).toEqual({ OK: '1' });
     expect(ignored).toMatchObject([{ layer: 'environment', key: name, written: '***' }]);
   }
@@ -99,22 +99,22 @@ test.each([
   'AZURE_ENDPOINT',
   'OLLAMA_HOST',
   'DEBUG',
-])('%s is refused from a project’s file and taken from home', (name) => {
-  expect(load({ 'work/.env': `${name}=x` }).env).toEqual({});
-  expect(load({ 'home/.env': `${name}=plan` }).env).toEqual({ [name]: 'plan' });
+])('%s is rejected from a project’s file and accepted from the home folder', async (name) => {
+  expect((await load({ 'work/.env': `${name}=x` })).env).toEqual({});
+  expect((await load({ 'home/.env': `${name}=plan` })).env).toEqual({ [name]: 'plan' });
 });
 
-test('a variable named __proto__ pollutes nothing', () => {
-  expect(load({ 'work/.env': '__proto__=evil\nOK=1' }).env).toEqual({ OK: '1' });
+test('a variable named __proto__ pollutes nothing', async () => {
+  expect((await load({ 'work/.env': '__proto__=evil\nOK=1' })).env).toEqual({ OK: '1' });
 });
 
-test('what a file adds expands in settings', () => {
+test('variables of a file are expanded in settings', async () => {
   const files = { 'work/.env': 'TOKEN=abc', 'home/.lathe/settings.json': '{"model": {"apiKey": "${TOKEN}"}}' };
-  expect(load(files).settings.model.apiKey).toBe('abc');
+  expect((await load(files)).settings.model.apiKey).toBe('abc');
 });
 
-test('a file that is too large is reported and skipped', () => {
-  const loaded = load({ 'work/.lathe/.env': `A=${'x'.repeat(300_000)}`, 'work/.env': 'B=1' });
+test('a file that is too large is reported and skipped', async () => {
+  const loaded = await load({ 'work/.lathe/.env': `A=${'x'.repeat(300_000)}`, 'work/.env': 'B=1' });
   expect(loaded.env).toEqual({ B: '1' });
   expect(loaded.problems).toMatchObject([{ message: expect.stringContaining('larger than') }]);
 });

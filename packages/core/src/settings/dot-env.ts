@@ -7,7 +7,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface DotEnvPlaces {
   /** Folders from the current one up to the project's root; empty when the project is not trusted. */
   project: readonly string[];
-  /** The folder of settings and the home folder of the person. */
+  /** The folder of the settings and the home folder of the user. */
   latheHome: string;
   home: string;
 }
@@ -21,8 +21,8 @@ export interface DotEnvResult {
 }
 
 /**
- * The environment with what `.env` files add. The nearest project file counts, then the nearest file at home; a
- * variable that exists already is never changed.
+ * The environment with what `.env` files add. The nearest project file counts, then the nearest file in the home
+ * folder. Existing variables are never changed.
  */
 export function loadDotEnv(env: Environment, places: DotEnvPlaces): DotEnvResult {
   const merged: Record<string, string | undefined> = Object.assign(Object.create(null), env);
@@ -39,7 +39,7 @@ export function loadDotEnv(env: Environment, places: DotEnvPlaces): DotEnvResult
   return result;
 }
 
-/** From `folder` up to `root`, nearest first; only `folder` when it does not lie in `root`. */
+/** From `folder` up to `root`, nearest first; only `folder` when it is not inside `root`. */
 export function foldersUpTo(folder: string, root: string): string[] {
   const folders: string[] = [];
   for (let at = folder; ; at = dirname(at)) {
@@ -87,7 +87,7 @@ function readOrReport(file: string, result: MutableResult): string | undefined {
   }
 }
 
-/** Variables that decide which code other programs load, or whom they talk to in whose name. */
+/** Variables that control which code other programs load, or which servers and credentials they use. */
 const loaders =
   /^(?:NODE_.*|NPM_CONFIG_.*|LD_.*|DYLD_.*|_RLD.*|GCONV_PATH|PATH|PATHEXT|HOME|USERPROFILE|HOMEDRIVE|HOMEPATH|APPDATA|LOCALAPPDATA|XDG_.*|SHELL|COMSPEC|SYSTEMROOT|IFS|ENV|BASH_ENV|BASH_FUNC_.*|PROMPT_COMMAND|PS4|ZDOTDIR|FPATH|PYTHON.*|PERL.*|RUBY.*|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|GIT_.*|SSH_.*|EDITOR|VISUAL|PAGER|LESSOPEN|LESSCLOSE|BROWSER|TMPDIR|TMP|TEMP|ELECTRON_RUN_AS_NODE|OPENSSL_.*|SSL_.*|CURL_CA_BUNDLE|REQUESTS_CA_BUNDLE|(?:HTTPS?|ALL|NO|FTP)_PROXY|LATHE_HOME|QWEN_HOME|__PROTO__|CONSTRUCTOR|PROTOTYPE|.*\.DLL)$/;
 const endpoints = /(?:^|_)(?:BASE_?URLS?|API_BASE|API_URL|ENDPOINTS?|API_HOST)$|^OLLAMA_HOST$/;
@@ -98,8 +98,8 @@ function refusalAnywhere(name: string): string | undefined {
 
 function refusalInProject(name: string): string | undefined {
   const upper = name.toUpperCase();
-  if (/^(?:LATHE|QWEN)_/.test(upper)) return 'only the person may set it';
+  if (/^(?:LATHE|QWEN)_/.test(upper)) return 'only the user may set it';
   if (upper === 'DEBUG' || upper === 'DEBUG_MODE') return 'projects use it for themselves';
-  if (endpoints.test(upper)) return 'a project does not choose where keys are sent';
+  if (endpoints.test(upper)) return 'a project must not choose where keys are sent';
   return refusalAnywhere(name);
 }

@@ -1,142 +1,127 @@
-import { type JsonNode, type JsonValue, parseJsonc, skipBlank, valueOf } from './parse-jsonc.js';
+import type { Edit } from 'jsonc-parser';
+import {
+  isArray,
+  type JsonArrayNode,
+  type JsonNode,
+  type JsonObjectNode,
+  type JsonValue,
+  parseJsonc,
+  valueOf,
+} from './parse-jsonc.js';
 
 /**
  * The text with the value at `path` set, or removed when `value` is `undefined`. Everything else, comments and layout
- * included, stays byte for byte; a list that only grows keeps its old entries as they are written.
+ * included, stays byte for byte; a list that only grows keeps its old items as they are written. The edits are our own
+ * because `modify` of jsonc-parser moves or drops comments and leaves `{,}` when it removes the only entry of `{"a": 1,}`.
  */
-export function editJsonc(text: string, path: readonly string[], value: JsonValue | undefined): string {
+export async function editJsonc(text: string, path: readonly string[], value: JsonValue | undefined): Promise<string> {
+  const { applyEdits } = await import('jsonc-parser');
   const source = text.replace(/^\uFEFF/, '').trim() === '' ? `${text}{}\n` : text;
-  const style = styleOf(source);
-  const found = locate(parseJsonc(source), path);
-  if (found.rest.length === 0)
-    return value === undefined ? remove(source, found) : replace(source, found.node, value, style);
-  if (value === undefined) return source;
-  if (found.node.type !== 'object') throw new Error(`"${path.join('.')}" lies below a value that is not an object.`);
-  const [name = '', ...below] = found.rest;
+  const place = locate(await parseJsonc(source), path);
+  if (value === undefined) return applyEdits(source, remove(source, place));
+  const [name, ...below] = place.rest;
+  if (name === undefined) return applyEdits(source, replace(source, place.node, value));
+  if (place.node.type !== 'object') throw new Error(`"${path.join('.')}" is below a value that is not an object.`);
   const nested = below.reduceRight<JsonValue>((inner, key) => ({ [key]: inner }), value);
-  const children = found.node.entries.map((entry) => ({ start: entry.start, end: entry.value.end }));
-  return append(
-    source,
-    found.node,
-    children,
-    (indent) => `${JSON.stringify(name)}: ${print(nested, indent, style)}`,
-    style,
-  );
+  return applyEdits(source, append(source, place.node, [{ key: name, value: nested }]));
 }
 
 interface Place {
   node: JsonNode;
-  /** The names that do not exist below the node. */
+  /** The keys that do not exist below the node. */
   rest: readonly string[];
-  /** The entry of the node in its object, and the end of the one before. */
-  entry?: { start: number; previousEnd: number | undefined };
+  /** The object that holds the node, and the index of its entry there. */
+  parent?: { object: JsonObjectNode; index: number };
+}
+
+function locate(node: JsonNode, path: readonly string[], parent?: Place['parent']): Place {
+  const [name, ...rest] = path;
+  const index = node.type === 'object' ? node.entries.findLastIndex(({ key }) => key === name) : -1;
+  const entry = node.type === 'object' ? node.entries[index] : undefined;
+  if (node.type !== 'object' || entry === undefined) return { node, rest: path, ...(parent && { parent }) };
+  return locate(entry.value, rest, { object: node, index });
+}
+
+function replace(text: string, node: JsonNode, value: JsonValue): Edit[] {
+  if (node.type === 'array' && isArray(value) && isPrefix(node, value))
+    return append(
+      text,
+      node,
+      value.slice(node.items.length).map((item) => ({ value: item })),
+    );
+  return [edit(node.start, node.end, print(value, indentOf(text, node.start), styleOf(text)))];
+}
+
+function isPrefix({ items }: JsonArrayNode, value: readonly JsonValue[]): boolean {
+  const isSame = (item: JsonNode, index: number) => JSON.stringify(valueOf(item)) === JSON.stringify(value[index]);
+  return items.length <= value.length && items.every(isSame);
+}
+
+/** Adds members at the end of an object or list, each on its own line unless the container is on one line. */
+function append(
+  text: string,
+  container: JsonObjectNode | JsonArrayNode,
+  added: readonly { key?: string; value: JsonValue }[],
+): Edit[] {
+  if (added.length === 0) return [];
+  const style = styleOf(text);
+  const outer = indentOf(text, container.start);
+  const members = (separator: string, indent: string) =>
+    added.map(({ key, value }) => {
+      const prefix = key === undefined ? separator : `${separator}${JSON.stringify(key)}: `;
+      return prefix + print(value, indent, style);
+    });
+  const spans = container.type === 'array' ? container.items : container.entries.map(spanOf);
+  const last = spans.at(-1);
+  if (last === undefined) {
+    const inner = outer + style.unit;
+    const contentEnd = container.start + text.slice(container.start, container.end - 1).trimEnd().length;
+    const body = members(style.newline + inner, inner).join(',') + style.newline + outer;
+    return [edit(contentEnd, container.end - 1, body)];
+  }
+  const isOneLine = !text.slice(container.start, container.end).includes('\n');
+  const indent = isOneLine ? outer : indentOf(text, last.start);
+  const body = members(isOneLine ? ' ' : style.newline + indent, indent).join(',');
+  const comma = container.commas[spans.length - 1];
+  const from = comma === undefined ? last.end : comma + 1;
+  // A comment at the end of the last member's line belongs to that member.
+  const at = isOneLine ? from : endOfComments(text, from);
+  return comma === undefined ? [edit(last.end, last.end, ','), edit(at, at, body)] : [edit(at, at, `${body},`)];
+}
+
+const spanOf = ({ start, value: { end } }: JsonObjectNode['entries'][number]) => ({ start, end });
+
+/** The end of the comments that follow on the same line. */
+function endOfComments(text: string, from: number): number {
+  const comments = /[ \t]*(?:\/\*(?:(?!\*\/)[^\n])*\*\/[ \t]*)*(?:\/\/[^\r\n]*)?/y;
+  comments.lastIndex = from;
+  const length = comments.exec(text)?.[0].trimEnd().length ?? 0;
+  return from + length;
+}
+
+function remove(text: string, { rest, parent }: Place): Edit[] {
+  const entry = parent?.object.entries[parent.index];
+  if (rest.length > 0 || parent === undefined || entry === undefined) return [];
+  const { commas } = parent.object;
+  const comma = commas[parent.index];
+  const removed = wholeLine(text, entry.start, comma === undefined ? entry.value.end : comma + 1);
+  // The previous entry becomes the last one and no longer needs its comma.
+  const previous = comma === undefined ? commas[parent.index - 1] : undefined;
+  return previous === undefined ? [removed] : [edit(previous, previous + 1, ''), removed];
+}
+
+/** Removes the text from `start` to `end`, and its line when nothing else is on it. */
+function wholeLine(text: string, start: number, end: number): Edit {
+  const lineStart = text.lastIndexOf('\n', start - 1) + 1;
+  const newline = text.indexOf('\n', end);
+  const lineEnd = newline === -1 ? text.length : newline + 1;
+  const isAlone = (text.slice(lineStart, start) + text.slice(end, lineEnd)).trim() === '';
+  return isAlone ? edit(lineStart, lineEnd, '') : edit(start, end, '');
 }
 
 interface Style {
   unit: string;
   newline: string;
-}
-
-interface Span {
-  start: number;
-  end: number;
-}
-
-function locate(node: JsonNode, path: readonly string[], place?: Place['entry']): Place {
-  const [name, ...rest] = path;
-  const entries = node.type === 'object' ? node.entries : [];
-  const index = entries.findLastIndex(({ key }) => key === name);
-  const entry = entries[index];
-  if (entry === undefined) return { node, rest: path, ...(place !== undefined && { entry: place }) };
-  return locate(entry.value, rest, { start: entry.start, previousEnd: entries[index - 1]?.value.end });
-}
-
-function replace(text: string, node: JsonNode, value: JsonValue, style: Style): string {
-  const added = addedItems(node, value);
-  if (added !== undefined && node.type === 'array') {
-    return added.reduce<string>((grown, item) => appendItem(grown, node.start, item, style), text);
-  }
-  return splice(text, node, print(value, indentOf(text, node.start), style));
-}
-
-/** What a list gained at its end, when that is all that changed. */
-function addedItems(node: JsonNode, value: JsonValue): readonly JsonValue[] | undefined {
-  if (node.type !== 'array' || !isList(value) || value.length < node.items.length) return undefined;
-  const isKept = node.items.every((item, index) => JSON.stringify(valueOf(item)) === JSON.stringify(value[index]));
-  return isKept ? value.slice(node.items.length) : undefined;
-}
-
-function appendItem(text: string, start: number, item: JsonValue, style: Style): string {
-  const list = nodeStartingAt(parseJsonc(text), start);
-  if (list?.type !== 'array') return text;
-  return append(text, list, list.items, (indent) => print(item, indent, style), style);
-}
-
-function nodeStartingAt(node: JsonNode, start: number): JsonNode | undefined {
-  if (node.start === start) return node;
-  const children =
-    node.type === 'object' ? node.entries.map(({ value }) => value) : node.type === 'array' ? node.items : [];
-  const child = children.find((candidate) => candidate.start <= start && start < candidate.end);
-  return child === undefined ? undefined : nodeStartingAt(child, start);
-}
-
-/** Adds a member as the last of an object or list, on its own line unless the container stands on one line. */
-function append(
-  text: string,
-  container: Span,
-  children: readonly Span[],
-  member: (indent: string) => string,
-  style: Style,
-): string {
-  const outer = indentOf(text, container.start);
-  const last = children.at(-1);
-  if (last === undefined) {
-    const inner = outer + style.unit;
-    const comments = text.slice(container.start + 1, container.end - 1).trimEnd();
-    const body = `${comments}${style.newline}${inner}${member(inner)}${style.newline}${outer}`;
-    return splice(text, { start: container.start + 1, end: container.end - 1 }, body);
-  }
-  const isOneLine = !text.slice(container.start, container.end).includes('\n');
-  const indent = isOneLine ? outer : indentOf(text, last.start);
-  const afterBlank = skipBlank(text, last.end);
-  const hasComma = text[afterBlank] === ',';
-  // A remark at the end of the last member's line belongs to that member.
-  const from = hasComma ? afterBlank + 1 : last.end;
-  const at = isOneLine ? from : endOfRemarks(text, from);
-  const withMember = splice(
-    text,
-    { start: at, end: at },
-    `${isOneLine ? ' ' : style.newline + indent}${member(indent)}${hasComma ? ',' : ''}`,
-  );
-  return hasComma ? withMember : splice(withMember, { start: last.end, end: last.end }, ',');
-}
-
-/** The end of what follows on the same line: spaces and comments. */
-function endOfRemarks(text: string, from: number): number {
-  const remark = /[ \t]*(?:\/\*(?:(?!\*\/)[^\n])*\*\/[ \t]*)*(?:\/\/[^\r\n]*)?/y;
-  remark.lastIndex = from;
-  const length = remark.exec(text)?.[0].trimEnd().length ?? 0;
-  return from + length;
-}
-
-function remove(text: string, { node, entry }: Place): string {
-  if (entry === undefined) return text;
-  const after = skipBlank(text, node.end);
-  const isFollowed = text[after] === ',';
-  const removed = splice(text, { start: entry.start, end: isFollowed ? after + 1 : node.end }, '');
-  const shorter = withoutBlankLine(removed, entry.start);
-  if (isFollowed || entry.previousEnd === undefined) return shorter;
-  // The entry before is the last one now and needs its comma no longer.
-  const comma = skipBlank(shorter, entry.previousEnd);
-  return splice(shorter, { start: comma, end: comma + 1 }, '');
-}
-
-/** Drops the line at `at` when nothing is left on it. */
-function withoutBlankLine(text: string, at: number): string {
-  const start = text.lastIndexOf('\n', at - 1) + 1;
-  const newline = text.indexOf('\n', at);
-  const end = newline === -1 ? text.length : newline + 1;
-  return text.slice(start, end).trim() === '' ? text.slice(0, start) + text.slice(end) : text;
 }
 
 function print(value: JsonValue, indent: string, style: Style): string {
@@ -153,10 +138,6 @@ function indentOf(text: string, at: number): string {
   return /^[ \t]*/.exec(line)?.[0] ?? '';
 }
 
-function splice(text: string, { start, end }: Span, insert: string): string {
-  return text.slice(0, start) + insert + text.slice(end);
-}
-
-function isList(value: JsonValue): value is readonly JsonValue[] {
-  return Array.isArray(value);
+function edit(start: number, end: number, content: string): Edit {
+  return { offset: start, length: end - start, content };
 }

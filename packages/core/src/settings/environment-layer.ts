@@ -11,7 +11,7 @@ interface Layer {
   problems: SettingsProblem[];
 }
 
-/** Variables such as `LATHE_MODEL`; an empty one counts as not set. */
+/** Settings from variables such as `LATHE_MODEL`; an empty one counts as not set. */
 export function assignmentsFromEnvironment(env: Environment): Layer {
   return collect(
     allSettings.flatMap((setting) => {

@@ -13,11 +13,11 @@ const names = list(string);
 
 const hook = object({ type: choice(['command']), command: string, name: string, timeout: integer(1) }, ['command']);
 
-/** A limit that every layer can lower and, once the system file or a workspace has set it, none can raise. */
+/** A limit that every layer can lower. Once the system file or a workspace has set it, no layer can raise it. */
 const limit = { workspace: 'tighten', strictness: 'low' } as const;
 const restriction = { merge: 'union', workspace: 'tighten' } as const;
 
-/** Every setting there is, once. The key is the canonical spelling; to add a setting, add a row. */
+/** All settings. The key is the canonical spelling; to add a setting, add a row. */
 export const settingsTable = {
   'permissions.allow': setting(rules, [], 'Calls that run without asking.', {
     merge: 'union',
@@ -143,9 +143,14 @@ export const settingsTable = {
     strictness: [false, true],
   }),
 
-  'context.fileName': setting(list(fileName, { lone: true }), ['AGENTS.md', 'QWEN.md'], 'Names of context files.', {
-    also: ['contextFileName'],
-  }),
+  'context.fileName': setting(
+    list(fileName, { allowSingle: true }),
+    ['AGENTS.md', 'QWEN.md'],
+    'Names of context files.',
+    {
+      also: ['contextFileName'],
+    },
+  ),
   'context.includeDirectories': setting(names, [], 'More folders that belong to the workspace.', {
     also: ['includeDirectories'],
     merge: 'concat',

@@ -9,7 +9,7 @@ import { redact } from './shape.js';
 type Files = Record<string, unknown>;
 
 /** A machine with `etc`, `home`, `home/.lathe` and `work`; objects are written as JSON, text as it is. */
-function machine(files: Files, options: Partial<SettingsSources> = {}) {
+async function machine(files: Files, options: Partial<SettingsSources> = {}) {
   const base = tempDirectory();
   for (const [name, content] of Object.entries(files)) {
     const path = join(base, name);
@@ -17,7 +17,7 @@ function machine(files: Files, options: Partial<SettingsSources> = {}) {
     writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
   }
   mkdirSync(join(base, 'work'), { recursive: true });
-  const loaded = loadSettings({
+  const loaded = await loadSettings({
     home: join(base, 'home'),
     latheHome: join(base, 'home/.lathe'),
     root: join(base, 'work'),
@@ -32,8 +32,8 @@ function machine(files: Files, options: Partial<SettingsSources> = {}) {
 const [system, user, qwenUser] = ['etc/settings.json', 'home/.lathe/settings.json', 'home/.qwen/settings.json'];
 const [work, qwenWork] = ['work/.lathe/settings.json', 'work/.qwen/settings.json'];
 
-test('without files every setting has its default and nothing is reported', () => {
-  const { settings, problems, ignored, fatal, origins } = machine({});
+test('without files every setting has its default and nothing is reported', async () => {
+  const { settings, problems, ignored, fatal, origins } = await machine({});
   expect({ problems, ignored, fatal, origins: [...origins] }).toEqual({
     problems: [],
     ignored: [],
@@ -47,8 +47,8 @@ test('without files every setting has its default and nothing is reported', () =
   expectTypeOf(settings.permissions.deny).toEqualTypeOf<readonly string[]>();
 });
 
-test('every group is there, also one whose settings have no value', () => {
-  const { settings } = machine({});
+test('every group exists, even if its settings have no value', async () => {
+  const { settings } = await machine({});
   for (const { key } of allSettings) {
     const group = key
       .split('.')
@@ -58,16 +58,16 @@ test('every group is there, also one whose settings have no value', () => {
   }
 });
 
-test('settings are frozen all the way down', () => {
-  const { settings } = machine({ [user]: { mcpServers: { a: { command: 'x', args: ['y'] } } } });
+test('settings are frozen all the way down', async () => {
+  const { settings } = await machine({ [user]: { mcpServers: { a: { command: 'x', args: ['y'] } } } });
   expect(Object.isFrozen(settings.tools)).toBe(true);
   expect(Object.isFrozen(settings.mcpServers['a']?.args)).toBe(true);
 });
 
-test('later layers win: built-in, system, user, workspace, environment, flags', () => {
+test('later layers win: built-in, system, user, workspace, environment, flags', async () => {
   const name = (value: string) => ({ model: { name: value } });
   const files: Files = {};
-  const seen = [machine(files).settings.model.name];
+  const seen = [(await machine(files)).settings.model.name];
   const layers = [
     [system, 'system'],
     [qwenUser, 'qwen user'],
@@ -77,11 +77,11 @@ test('later layers win: built-in, system, user, workspace, environment, flags', 
   ];
   for (const [file = '', value = ''] of layers) {
     files[file] = name(value);
-    seen.push(machine(files).settings.model.name);
+    seen.push((await machine(files)).settings.model.name);
   }
   const env = { LATHE_MODEL: 'variable' };
-  seen.push(machine(files, { env }).settings.model.name);
-  const last = machine(files, { env, flags: { 'model.name': 'flag' } });
+  seen.push((await machine(files, { env })).settings.model.name);
+  const last = await machine(files, { env, flags: { 'model.name': 'flag' } });
   seen.push(last.settings.model.name);
   expect(seen).toEqual([undefined, 'system', 'qwen user', 'user', 'qwen work', 'work', 'variable', 'flag']);
   expect(last.origins.get('model.name')).toEqual([{ layer: 'flags', source: 'command line', written: 'flag' }]);
@@ -89,12 +89,12 @@ test('later layers win: built-in, system, user, workspace, environment, flags', 
 
 test.each(
   allSettings.flatMap((setting) => [setting.key, ...setting.also].map((spelling) => [spelling, setting.key] as const)),
-)('%s sets %s, in our file and in Qwen Code’s', (spelling, key) => {
+)('%s sets %s, in our file and in Qwen Code’s', async (spelling, key) => {
   const setting = allSettings.find((entry) => entry.key === key);
   const value = sampleOf(setting?.shape ?? { is: 'boolean' });
   const written = spelling.split('.').reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
   for (const file of [user, qwenUser]) {
-    const { settings, problems } = machine({ [file]: written });
+    const { settings, problems } = await machine({ [file]: written });
     expect(problems).toEqual([]);
     expect(key.split('.').reduce<unknown>((at, name) => (at as Record<string, unknown>)[name], settings)).toEqual(
       value,
@@ -103,15 +103,15 @@ test.each(
 });
 
 // SL05
-test('origins name the file and the line, and show references instead of values', () => {
+test('origins name the file and the line, and show references instead of values', async () => {
   const text = '{\n  // mine\n  "model": {\n    "apiKey": "$KEY"\n  }\n}';
-  const { settings, origins, base } = machine({ [user]: text }, { env: { KEY: 'secret' } });
+  const { settings, origins, base } = await machine({ [user]: text }, { env: { KEY: 'secret' } });
   expect(settings.model.apiKey).toBe('secret');
   expect(origins.get('model.apiKey')).toEqual([{ layer: 'user', source: join(base, user), line: 4, written: '$KEY' }]);
 });
 
 // SL05
-test('what is shown has no secrets in it', () => {
+test('shown settings contain no secrets', () => {
   const shape = allSettings.find(({ key }) => key === 'mcpServers')?.shape ?? { is: 'boolean' };
   const server = {
     httpUrl: 'https://me:pass@host/x',
@@ -131,19 +131,19 @@ test('what is shown has no secrets in it', () => {
   });
 });
 
-test('variables expand in every text; one that is not set stays as written', () => {
+test('variables expand in every text; one that is not set stays as written', async () => {
   const servers = {
     a: { command: '$DIR/run', args: ['${A}-$B', '$MISSING ${MISSING}', '$toString', '$1'], env: { X: '$A' } },
   };
-  const { settings } = machine({ [user]: { mcpServers: servers } }, { env: { DIR: '/bin', A: '1', B: '$A' } });
+  const { settings } = await machine({ [user]: { mcpServers: servers } }, { env: { DIR: '/bin', A: '1', B: '$A' } });
   expect(settings.mcpServers).toEqual({
     a: { command: '/bin/run', args: ['1-$A', '$MISSING ${MISSING}', '$toString', '$1'], env: { X: '1' } },
   });
 });
 
-test('lists of rules add up over the layers, servers by name, hooks by event', () => {
+test('lists of rules add up over the layers, servers by name, hooks by event', async () => {
   const hook = (command: string) => ({ PreToolUse: [{ hooks: [{ command }] }] });
-  const { settings, origins } = machine({
+  const { settings, origins } = await machine({
     [user]: { permissions: { deny: ['a', 'b'] }, mcpServers: { x: { command: '1' } }, hooks: hook('mine') },
     [work]: { permissions: { deny: ['b', 'c'] }, mcpServers: { y: { command: '3' } }, hooks: hook('theirs') },
   });
@@ -182,8 +182,8 @@ const mine = {
 };
 
 // SE03, SE04
-test('a trusted workspace adds, but can only tighten what protects the person, and it is listed', () => {
-  const { settings, ignored, problems } = machine({ [user]: mine, [work]: greedy });
+test('a trusted workspace adds, but can only tighten what protects the user, and ignored values are listed', async () => {
+  const { settings, ignored, problems } = await machine({ [user]: mine, [work]: greedy });
   expect(problems).toEqual([]);
   expect(settings.tools).toMatchObject({ approvalMode: 'default', sandbox: { mode: 'auto' }, core: ['read_file'] });
   expect(settings.permissions).toEqual({ allow: ['read_file'], ask: [], deny: ['web_fetch'], examples: {} });
@@ -196,7 +196,7 @@ test('a trusted workspace adds, but can only tighten what protects the person, a
     'agents.maxDepth: a workspace file can only make it stricter',
     'context.includeDirectories: a workspace file cannot set it',
     'general.preferredEditor: a workspace file cannot set it',
-    'mcpServers.new.trust: a workspace file cannot vouch for a server',
+    'mcpServers.new.trust: a workspace file cannot trust a server',
     'mcpServers.own: the name belongs to FILE',
     'model.apiKey: a workspace file cannot set it',
     'model.baseUrl: a workspace file cannot set it',
@@ -214,7 +214,7 @@ test('a trusted workspace adds, but can only tighten what protects the person, a
 });
 
 // SE04
-test('an untrusted workspace tightens and does nothing else', () => {
+test('an untrusted workspace tightens and does nothing else', async () => {
   const wishes = {
     ...greedy,
     tools: { approvalMode: 'plan', exclude: ['edit'], toolDiscoveryCommand: 'evil', sandbox: true },
@@ -222,7 +222,7 @@ test('an untrusted workspace tightens and does nothing else', () => {
     mcp: { excluded: ['own'], mcpServerCommand: 'evil' },
     hooks: { PreToolUse: [{ hooks: [{ command: 'evil' }] }] },
   };
-  const { settings, ignored, isTrusted } = machine({ [user]: mine, [work]: wishes }, { isTrusted: false });
+  const { settings, ignored, isTrusted } = await machine({ [user]: mine, [work]: wishes }, { isTrusted: false });
   expect(isTrusted).toBe(false);
   expect(settings.tools).toMatchObject({ approvalMode: 'plan', exclude: ['edit'], sandbox: { mode: 'required' } });
   expect(settings.permissions).toEqual({ allow: [], ask: ['glob'], deny: ['web_fetch'], examples: {} });
@@ -243,24 +243,24 @@ test('an untrusted workspace tightens and does nothing else', () => {
 });
 
 // SE04
-test('folder trust can be switched off by the person, not by the workspace', () => {
+test('the user can switch folder trust off, the workspace cannot', async () => {
   const off = { security: { folderTrust: { enabled: false } } };
   const name = { model: { name: 'theirs' } };
-  expect(machine({ [user]: off, [work]: name }, { isTrusted: false })).toMatchObject({
+  expect(await machine({ [user]: off, [work]: name }, { isTrusted: false })).toMatchObject({
     isTrusted: true,
     settings: { model: { name: 'theirs' } },
   });
-  expect(machine({ [work]: { ...off, ...name } }, { isTrusted: false }).isTrusted).toBe(false);
-  const bound = machine({ [system]: { folderTrust: true }, [user]: off, [work]: name }, { isTrusted: false });
+  expect((await machine({ [work]: { ...off, ...name } }, { isTrusted: false })).isTrusted).toBe(false);
+  const bound = await machine({ [system]: { folderTrust: true }, [user]: off, [work]: name }, { isTrusted: false });
   expect(bound.isTrusted).toBe(false);
 });
 
 // SE13
-test('nobody loosens what the system file limits; everybody may tighten it', () => {
+test('no layer loosens a limit of the system file; every layer may tighten it', async () => {
   const files = {
     [system]: { tools: { approvalMode: 'auto-edit', core: ['read_file', 'edit'] }, permissions: { deny: ['glob'] } },
   };
-  const loose = machine(
+  const loose = await machine(
     { ...files, [user]: { tools: { core: ['edit', 'glob'] } } },
     { env: { LATHE_APPROVAL_MODE: 'yolo' }, flags: { 'tools.approvalMode': 'yolo', 'permissions.deny': [] } },
   );
@@ -270,38 +270,38 @@ test('nobody loosens what the system file limits; everybody may tighten it', () 
     ['LATHE_APPROVAL_MODE', 'the system settings are stricter'],
     ['command line', 'the system settings are stricter'],
   ]);
-  expect(machine(files, { flags: { 'tools.approvalMode': 'plan' } }).settings.tools.approvalMode).toBe('plan');
+  expect((await machine(files, { flags: { 'tools.approvalMode': 'plan' } })).settings.tools.approvalMode).toBe('plan');
 });
 
 // SE13
-test('a mistake in the system file is fatal, a setting it knows and we do not is not', () => {
-  expect(machine({ [system]: '{"tools": {' }).fatal).toHaveLength(1);
-  expect(machine({ [system]: { tools: { approvalMode: 'never' } } }).fatal).toHaveLength(1);
-  expect(machine({ [system]: { permissions: { denny: [] } } }).fatal).toHaveLength(1);
-  expect(machine({ [`${system}/unreadable`]: '' }).fatal).toHaveLength(1);
-  const newer = machine({ [system]: { somethingNewAltogether: 1 } });
+test('a mistake in the system file is fatal, a setting it knows and we do not is not', async () => {
+  expect((await machine({ [system]: '{"tools": {' })).fatal).toHaveLength(1);
+  expect((await machine({ [system]: { tools: { approvalMode: 'never' } } })).fatal).toHaveLength(1);
+  expect((await machine({ [system]: { permissions: { denny: [] } } })).fatal).toHaveLength(1);
+  expect((await machine({ [`${system}/unreadable`]: '' })).fatal).toHaveLength(1);
+  const newer = await machine({ [system]: { somethingNewAltogether: 1 } });
   expect([newer.fatal.length, newer.problems.length]).toEqual([0, 1]);
 });
 
-test('when rules against something may be lost, calls ask even in yolo mode', () => {
+test('if restrictions may be lost, calls ask even in yolo mode', async () => {
   const flags = { 'tools.approvalMode': 'yolo' };
-  const modeWith = (files: Files) => machine(files, { flags }).settings.tools.approvalMode;
-  expect(modeWith({})).toBe('yolo');
-  expect(modeWith({ [user]: '{"permissions": {"deny": ["a"]' })).toBe('default');
-  expect(modeWith({ [work]: 'rubbish' })).toBe('default');
-  expect(modeWith({ [user]: { permissions: { deny: [1] } } })).toBe('default');
-  expect(modeWith({ [user]: { permissions: { denny: ['a'] } } })).toBe('default');
-  expect(modeWith({ [user]: { permissions: [] } })).toBe('default');
-  expect(modeWith({ [user]: { permisions: { deny: ['a'] } } })).toBe('default');
-  expect(modeWith({ [user]: { model: { nam: 'x' } } })).toBe('yolo');
-  expect(machine({ [user]: 'rubbish' }, { flags }).ignored).toMatchObject([
+  const modeWith = async (files: Files) => (await machine(files, { flags })).settings.tools.approvalMode;
+  expect(await modeWith({})).toBe('yolo');
+  expect(await modeWith({ [user]: '{"permissions": {"deny": ["a"]' })).toBe('default');
+  expect(await modeWith({ [work]: 'rubbish' })).toBe('default');
+  expect(await modeWith({ [user]: { permissions: { deny: [1] } } })).toBe('default');
+  expect(await modeWith({ [user]: { permissions: { denny: ['a'] } } })).toBe('default');
+  expect(await modeWith({ [user]: { permissions: [] } })).toBe('default');
+  expect(await modeWith({ [user]: { permisions: { deny: ['a'] } } })).toBe('default');
+  expect(await modeWith({ [user]: { model: { nam: 'x' } } })).toBe('yolo');
+  expect((await machine({ [user]: 'rubbish' }, { flags })).ignored).toMatchObject([
     { layer: 'flags', key: 'tools.approvalMode' },
   ]);
 });
 
-test('in the home folder the person’s files are not a workspace’s', () => {
+test('in the home folder the user’s files are not workspace files', async () => {
   const base = tempDirectory({ '.lathe/settings.json': '{"model": {"apiKey": "k"}, "permissions": {"deny": ["a"]}}' });
-  const { settings, ignored } = loadSettings({
+  const { settings, ignored } = await loadSettings({
     home: base,
     latheHome: join(base, '.lathe'),
     root: base,
@@ -312,15 +312,15 @@ test('in the home folder the person’s files are not a workspace’s', () => {
   expect([settings.model.apiKey, settings.permissions.deny, ignored]).toEqual(['k', ['a'], []]);
 });
 
-test('variables of the environment are read by the shape of their setting, and wrong ones reported', () => {
-  const good = machine(
+test('variables of the environment are read by the shape of their setting, and wrong ones reported', async () => {
+  const good = await machine(
     {},
     { env: { LATHE_SANDBOX: 'true', LATHE_BASE_URL: 'http://localhost:1/v1', LATHE_MODEL: '' } },
   );
   expect(good.settings.tools.sandbox.mode).toBe('required');
   expect(good.settings.model.baseUrl).toBe('http://localhost:1/v1');
   expect(good.settings.model.name).toBeUndefined();
-  expect(machine({}, { env: { LATHE_APPROVAL_MODE: 'all' } })).toMatchObject({
+  expect(await machine({}, { env: { LATHE_APPROVAL_MODE: 'all' } })).toMatchObject({
     settings: { tools: { approvalMode: 'default' } },
     problems: [{ source: 'LATHE_APPROVAL_MODE', key: 'tools.approvalMode' }],
   });

@@ -16,47 +16,48 @@ import {
 } from './settings-file.js';
 
 export interface SettingsSources {
-  /** The person's home folder; `.qwen` is looked for here. */
+  /** The user's home folder, which may contain `.qwen`. */
   home: string;
-  /** Where our own state and settings live: `~/.lathe` or `LATHE_HOME`. */
+  /** The folder of Lathe's state and settings: `~/.lathe` or `LATHE_HOME`. */
   latheHome: string;
   /** The root of the workspace. */
   root: string;
   /** The folder the program was started in, inside the root. */
   cwd?: string;
-  /** The person trusts the workspace: its files may do more than tighten. */
+  /** The user trusts the workspace, so its files may do more than tighten. */
   isTrusted: boolean;
-  /** Which allow rules of a trusted workspace count; all of them when left out. */
+  /** Which allow rules of a trusted workspace count; by default all. */
   isAgreed?: (rule: string) => boolean;
   env: Environment;
   /** Settings from the command line under their canonical keys. */
   flags?: Partial<Record<SettingKey, JsonValue>>;
   platform?: NodeJS.Platform;
-  /** Instead of the platform's own, for tests and embedders. */
+  /** Replaces the default path of the platform, for tests and embedders. */
   systemFile?: string;
 }
 
 export interface LoadedSettings {
   settings: Settings;
-  /** What could not be understood; the program starts all the same. */
+  /** Mistakes in the files; the program starts anyway. */
   problems: readonly SettingsProblem[];
-  /** Mistakes in the system file: the program must not start, for the administrator's limits may be lost. */
+  /** Mistakes in the system file: the program must not start, because limits of the administrator may be lost. */
   fatal: readonly SettingsProblem[];
   /** Where each setting that is not a default comes from; entries of `mcpServers` and `hooks` have their own key. */
   origins: ReadonlyMap<string, readonly Origin[]>;
-  /** What a source wanted and may not, to be shown to the person. */
+  /** Values that a source is not allowed to set, to show to the user. */
   ignored: readonly Ignored[];
-  /** The environment with what `.env` files add. */
+  /** The environment with the variables of `.env` files. */
   env: Environment;
-  /** A file that may hold rules against something could not be understood: nothing may run unasked. */
+  /** A file that may contain restrictions could not be parsed, so no call may run without asking. */
   mayLackRestrictions: boolean;
-  /** Trusted by the person, or because `security.folderTrust.enabled` is off. */
+  /** The user trusts the folder, or `security.folderTrust.enabled` is off. */
   isTrusted: boolean;
 }
 
 /** Reads every layer: built-in < system < user < workspace < environment < flags. */
-export function loadSettings(sources: SettingsSources): LoadedSettings {
-  const files = settingsFiles(sources).map((file) => ({ file, content: openSettingsFile(file.path) }));
+export async function loadSettings(sources: SettingsSources): Promise<LoadedSettings> {
+  const opened = settingsFiles(sources).map(async (file) => ({ file, content: await openSettingsFile(file.path) }));
+  const files = await Promise.all(opened);
   const own = files.filter(({ file }) => file.layer !== 'workspace');
   const isNeeded = isTrustNeeded(sources, own);
   const isTrusted = sources.isTrusted || !isNeeded;
@@ -83,7 +84,7 @@ export function loadSettings(sources: SettingsSources): LoadedSettings {
   };
 }
 
-/** Where the administrator's settings are; fixed, for a variable of the person could lead elsewhere. */
+/** The path of the administrator's settings; fixed, because the user could change a variable. */
 export function systemSettingsFile(platform: NodeJS.Platform): string {
   if (platform === 'darwin') return posix.join('/Library/Application Support/Lathe', 'settings.json');
   if (platform === 'win32') return win32.join('C:\\ProgramData\\lathe', 'settings.json');
@@ -104,12 +105,12 @@ function settingsFiles(sources: SettingsSources): SettingsFile[] {
   return [
     { path: systemFile ?? systemSettingsFile(platform), layer: 'system', isForeign: false },
     ...user,
-    // Started in the home folder, its files are the person's, once.
+    // In the home folder, the files of the workspace are those of the user and count once.
     ...workspace.filter(({ path }) => !known.has(realPath(path))),
   ];
 }
 
-/** A newer file may have settings an older program does not know; everything else may be a lost limit. */
+/** An unknown setting may come from a newer version; every other mistake may be a lost limit. */
 const isFatal = ({ message }: SettingsProblem): boolean => !message.startsWith('Unknown setting. docs');
 
 type OpenedFile = { file: SettingsFile; content: FileContent };
@@ -157,7 +158,7 @@ function refusedVariables({ refused }: DotEnvResult): Ignored[] {
   }));
 }
 
-/** A file that may hold rules against something cannot be read: whatever would have been stopped asks instead. */
+/** If a file with possible restrictions cannot be parsed, calls that it may have denied ask instead. */
 function capApproval(merged: Merged): void {
   const setting = allSettings.find(({ key }) => key === 'tools.approvalMode');
   const value = merged.values.get('tools.approvalMode');
@@ -165,7 +166,7 @@ function capApproval(merged: Merged): void {
   merged.values.set(setting.key, 'default');
   const origin = merged.origins.get(setting.key)?.at(-1);
   if (origin === undefined) return;
-  const reason = 'a settings file with rules cannot be understood, so that calls ask';
+  const reason = 'a settings file that may contain restrictions cannot be parsed, so calls ask';
   merged.ignored.push({ ...origin, key: setting.key, reason });
 }
 

@@ -3,12 +3,12 @@ import type { JsonValue } from './parse-jsonc.js';
 
 export type LayerName = 'system' | 'user' | 'workspace' | 'environment' | 'flags';
 
-/** One setting as one source wants it. */
+/** One setting in one source. */
 export interface Assignment {
   setting: KnownSetting;
   /** Checked and expanded. */
   value: JsonValue;
-  /** As the person wrote it, variables not expanded: the only form fit to be shown. */
+  /** As it is written, with variables not expanded: the only form that may be shown. */
   written: JsonValue;
   layer: LayerName;
   /** A path, or the name of a variable or flag. */
@@ -16,7 +16,7 @@ export interface Assignment {
   line?: number;
 }
 
-/** Where the value of a setting comes from; several sources for lists and objects that add up. */
+/** Where the value of a setting comes from; lists and objects that are merged have several sources. */
 export interface Origin {
   layer: LayerName;
   source: string;
@@ -24,7 +24,7 @@ export interface Origin {
   written: JsonValue;
 }
 
-/** What a source wanted and may not. */
+/** A value that a source is not allowed to set. */
 export interface Ignored {
   layer: LayerName;
   source: string;
@@ -40,7 +40,7 @@ export interface Merged {
   ignored: Ignored[];
 }
 
-/** Applies assignments in order, lowest layer first, each within the power of its layer. */
+/** Applies assignments in order, lowest layer first, each within the rights of its layer. */
 export function mergeLayers(
   assignments: readonly Assignment[],
   defaults: ReadonlyMap<string, JsonValue>,
@@ -105,14 +105,14 @@ function permit(assignment: Assignment, merged: Merged, power: Power): JsonValue
   return value;
 }
 
-const notAgreed = 'you have not agreed to this rule; lathe trust does';
+const notAgreed = 'you have not agreed to this rule; run lathe trust to agree';
 
-/** The allow rules of a trusted folder that do not count yet, because its person has not seen them. */
+/** The allow rules of a trusted folder that do not count yet, because the user has not agreed to them. */
 export function unagreedRules(ignored: readonly Ignored[]): Ignored[] {
   return ignored.filter(({ reason }) => reason === notAgreed);
 }
 
-/** A workspace may neither allow everything, nor more than its person has seen, nor vouch for its own servers. */
+/** A workspace may not allow everything, nor rules that the user has not agreed to, nor trust its own servers. */
 function withoutRefused(assignment: Assignment, merged: Merged, { isAgreed }: Power): JsonValue {
   const { setting, value } = assignment;
   const note = (key: string, written: JsonValue, reason: string) =>
@@ -131,10 +131,10 @@ function withoutRefused(assignment: Assignment, merged: Merged, { isAgreed }: Po
   for (const [name, server] of Object.entries(value)) {
     const key = `${setting.key}.${name}`;
     const owner = merged.origins.get(key)?.[0];
-    // Rules such as `name__*` were given to the person's own server.
+    // Rules such as `name__*` were written for the user's own server.
     if (owner !== undefined && owner.layer !== 'workspace') note(key, name, `the name belongs to ${owner.source}`);
     else if (isObject(server) && server['trust'] === true) {
-      note(`${key}.trust`, true, 'a workspace file cannot vouch for a server');
+      note(`${key}.trust`, true, 'a workspace file cannot trust a server');
       servers[name] = { ...server, trust: false };
     } else servers[name] = server;
   }
@@ -160,7 +160,7 @@ function combine(assignment: Assignment, before: JsonValue | undefined, value: J
   }
 }
 
-/** Lists under one name add up, so that nobody removes another's hooks; anything else replaces. */
+/** Lists with the same name are concatenated, so that no layer removes hooks of another; other values are replaced. */
 function byKey(before: JsonValue | undefined, value: JsonValue): JsonValue {
   const result: Record<string, JsonValue> = Object.assign(Object.create(null), before);
   for (const [name, entry] of isObject(value) ? Object.entries(value) : []) {

@@ -5,7 +5,7 @@ interface Tree {
 }
 
 /**
- * `tools.core` becomes `{ tools: { core } }`. Every group of `keys` is there, also when none of its settings has a
+ * `tools.core` becomes `{ tools: { core } }`. Every group of `keys` exists, even if none of its settings has a
  * value. Keys come from the table, never from a file.
  */
 export function nest(values: ReadonlyMap<string, JsonValue>, keys: Iterable<string> = []): Tree {

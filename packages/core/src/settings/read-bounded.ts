@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
-/** No hand-written settings file comes near it. */
+/** Far more than any hand-written settings file. */
 export const maxSettingsBytes = 2 * 1024 * 1024;
 
 /**
- * The text of a small regular file, or `undefined` when there is none. Opened without blocking and judged on the
- * descriptor, so that a pipe, a device or a huge file in its place costs nothing.
+ * The text of a small regular file, or `undefined` when there is none. Opens the file without blocking and checks the
+ * descriptor, so that a pipe, a device or a huge file is rejected at once.
  */
 export function readBounded(path: string, maxBytes: number = maxSettingsBytes): string | undefined {
   const descriptor = openIfThere(path);
@@ -38,14 +38,14 @@ function readUpTo(descriptor: number, maxBytes: number): Buffer {
     const length = readSync(descriptor, chunk);
     if (length === 0) return Buffer.concat(chunks);
     total += length;
-    // It may have grown since it was measured.
+    // The file may have grown since `fstat`.
     if (total > maxBytes) throw new Error(`It is larger than ${maxBytes} bytes.`);
     chunks.push(chunk.subarray(0, length));
   }
 }
 
 function decode(bytes: Buffer): string {
-  // A TextDecoder would say the same, and cost milliseconds at start-up.
+  // A TextDecoder would take milliseconds at start-up.
   if (!isUtf8(bytes)) throw new Error('It is not UTF-8 text.');
   return bytes.toString('utf8');
 }

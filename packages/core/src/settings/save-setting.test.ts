@@ -13,7 +13,7 @@ const add = (entry: string) => (list: JsonValue | undefined) => [...((list as st
 const newHome = () => new LatheHome(join(tempDirectory(), 'home'));
 const read = (path: string) => readFileSync(path, 'utf8');
 
-test('a new file at home is private, its folder too', async () => {
+test('a new file in the home folder is private, and so is its folder', async () => {
   const home = newHome();
   await saveSetting(home, userSettings(home), ['model', 'name'], () => 'qwen');
   expect(read(home.file('settings.json'))).toBe('{\n  "model": {\n    "name": "qwen"\n  }\n}\n');
@@ -44,7 +44,7 @@ test('a server with a dot in its name is added and removed', async () => {
   expect(JSON.parse(read(home.file('settings.json')))).toEqual({ mcpServers: {} });
 });
 
-test('where nothing changes nothing is written', async () => {
+test('without a change nothing is written', async () => {
   const root = tempDirectory();
   await saveSetting(newHome(), projectSettings(root), ['mcpServers', 'x'], () => undefined);
   expect(readdirSync(root)).toEqual([]);
@@ -78,7 +78,7 @@ test.each<[[string, ...string[]], JsonValue]>([
 });
 
 // RP12
-test('a linked file at home stays a link, and keeps its mode', async () => {
+test('a symlinked file in the home folder stays a symlink and keeps its mode', async () => {
   const home = newHome();
   const dotfiles = tempDirectory({ 'lathe.json': '{}' });
   mkdirSync(home.path);
@@ -90,7 +90,7 @@ test('a linked file at home stays a link, and keeps its mode', async () => {
   expect(statSync(join(dotfiles, 'lathe.json')).mode).toBe(before);
 });
 
-test('a project cannot link its file to the person’s', async () => {
+test('a project cannot symlink its file to the user’s', async () => {
   const home = newHome();
   await saveSetting(home, userSettings(home), ['model', 'name'], () => 'mine');
   const [linkedFile, linkedFolder] = [tempDirectory({ '.lathe/keep': '' }), tempDirectory()];
@@ -99,14 +99,14 @@ test('a project cannot link its file to the person’s', async () => {
   const before = read(home.file('settings.json'));
   for (const root of [linkedFile, linkedFolder]) {
     await expect(saveSetting(home, projectSettings(root), ['permissions', 'allow'], add('a'))).rejects.toThrow(
-      'leads out',
+      'points outside',
     );
   }
   expect(read(home.file('settings.json'))).toBe(before);
 });
 
 // RP13
-test('what an editor writes meanwhile is kept', async () => {
+test('changes of an editor in the meantime are kept', async () => {
   const home = newHome();
   await saveSetting(home, userSettings(home), ['model', 'name'], () => 'x');
   let turns = 0;
@@ -139,7 +139,7 @@ test('four processes at once lose nothing', async () => {
     bundle: true,
     platform: 'node',
     format: 'esm',
-    packages: 'external',
+    mainFields: ['module', 'main'],
     logLevel: 'silent',
   });
   const run = promisify(execFile);

@@ -9,10 +9,10 @@ import { editJsonc } from './edit-jsonc.js';
 import { settingBySpelling } from './keys.js';
 import { JsoncError, type JsonNode, type JsonValue, nodeOf, parseJsonc, valueOf } from './parse-jsonc.js';
 
-/** A settings file of ours; the only kind that is ever written. */
+/** A settings file of Lathe; no other file is ever written. */
 export interface WritableSettings {
   path: string;
-  /** The file must really lie in this folder: a link must not turn a project's file into the person's. */
+  /** The real path must be in this folder: a symlink must not turn a project's file into the user's. */
   within?: string;
   /** Mode of a new file; an existing one keeps its own. */
   mode: number;
@@ -28,8 +28,8 @@ export function projectSettings(root: string): WritableSettings {
 
 /**
  * Changes one setting and nothing else in the file: `change` gets the value as written and returns the new one, or
- * `undefined` to remove it. `path` is a canonical key split at its dots, with an entry's name after it where there is
- * one: `['mcpServers', 'github']`. A file that cannot be understood is left as it is, with an error.
+ * `undefined` to remove it. `path` is a canonical key split at its dots, optionally followed by the name of an entry:
+ * `['mcpServers', 'github']`. If the file cannot be parsed, it stays as it is and the call fails.
  */
 export async function saveSetting(
   home: LatheHome,
@@ -48,27 +48,27 @@ export async function saveSetting(
   });
 }
 
-function edit(
+async function edit(
   target: string,
   text: string | undefined,
   path: readonly string[],
   change: (current: JsonValue | undefined) => JsonValue | undefined,
-): string | undefined {
-  const root = parse(target, text ?? '');
+): Promise<string | undefined> {
+  const root = await parse(target, text ?? '');
   const place = spellingIn(root, path);
   const node = nodeAt(root, place);
   const current = node === undefined ? undefined : valueOf(node);
   const value = change(current);
   if (value !== undefined) check(path, value);
   if (isDeepStrictEqual(value, current)) return text;
-  const edited = editJsonc(text ?? '', place, value);
-  parse(target, edited);
+  const edited = await editJsonc(text ?? '', place, value);
+  await parse(target, edited);
   return edited;
 }
 
-function parse(target: string, text: string): JsonNode {
+async function parse(target: string, text: string): Promise<JsonNode> {
   try {
-    const root = parseJsonc(text.replace(/^\uFEFF/, '').trim() === '' ? '{}' : text);
+    const root = await parseJsonc(text.replace(/^\uFEFF/, '').trim() === '' ? '{}' : text);
     if (root.type === 'object') return root;
     throw new JsoncError('The file must hold one object', 1);
   } catch (error) {
@@ -79,7 +79,7 @@ function parse(target: string, text: string): JsonNode {
   }
 }
 
-/** Where the file already writes this setting, whatever the spelling; the canonical place when it does not. */
+/** The spelling of this setting that the file already uses, otherwise the canonical one. */
 function spellingIn(root: JsonNode, path: readonly string[]): readonly string[] {
   const length = settingLength(path);
   const setting = settingBySpelling.get(path.slice(0, length).join('.'));
@@ -112,14 +112,14 @@ function nodeAt(node: JsonNode, path: readonly string[]): JsonNode | undefined {
   return entry === undefined ? undefined : nodeAt(entry.value, rest);
 }
 
-/** The file behind links, so that a linked settings file stays a link. */
+/** The real path, so that a symlinked settings file stays a symlink. */
 async function realTarget({ path, within }: WritableSettings): Promise<string> {
   const target = await realpath(path).catch(async () => {
     const folder = await realpath(dirname(path)).catch(() => dirname(path));
     return join(folder, basename(path));
   });
   if (within !== undefined && !isWithin(await realpath(within), target)) {
-    throw new Error(`${path} leads out of the project, to ${target}; nothing was saved.`);
+    throw new Error(`${path} points outside the project, to ${target}; nothing was saved.`);
   }
   return target;
 }

@@ -1,7 +1,7 @@
 import type { Shape, Typed } from './shape.js';
 
 /**
- * How a later layer meets an earlier one.
+ * How a later layer is merged with an earlier one.
  * - `replace`: the later value counts.
  * - `union`: both lists count, without repeats. `concat`: both, in order.
  * - `narrow`: a list of what is permitted; a workspace can only take entries away.
@@ -10,24 +10,24 @@ import type { Shape, Typed } from './shape.js';
 export type MergeRule = 'replace' | 'union' | 'concat' | 'narrow' | 'by-key';
 
 /**
- * What a file in the workspace may do: `free` once the folder is trusted; `tighten` at any time, and in no case loosen
- * (nobody loosens what the system file says either); `never` for what reaches beyond the workspace.
+ * What a file in the workspace may do: `free` once the folder is trusted; `tighten` at any time, but never loosen (no
+ * layer loosens the system file either); `never` for settings that affect more than the workspace.
  */
 export type WorkspacePower = 'free' | 'tighten' | 'never';
 
-/** From strictest to loosest; `low` for numbers where less is stricter and −1 means no limit. */
+/** From strictest to loosest; `low` for numbers of which a lower one is stricter and −1 means no limit. */
 export type Strictness = readonly (string | boolean)[] | 'low';
 
 export interface Setting {
   readonly shape: Shape;
   readonly fallback: unknown;
   readonly description: string;
-  /** Other spellings that are understood: Qwen Code's and the old flat one. */
+  /** Other accepted spellings: Qwen Code's and the old flat one. */
   readonly also: readonly string[];
   readonly merge: MergeRule;
   readonly workspace: WorkspacePower;
   readonly strictness?: Strictness;
-  /** What a value that cannot be understood counts as; without it, the setting is left as it was. */
+  /** The value that replaces a wrong one; without it, a wrong value is ignored. */
   readonly strict?: string | boolean | readonly string[];
   /** Entries of a list that a workspace file may not add. */
   readonly notFromWorkspace?: RegExp;
@@ -39,7 +39,7 @@ export type TypedSetting<T> = Setting & { readonly typeOnly?: { value: T } };
 
 type Options = Partial<Omit<Setting, 'shape' | 'fallback' | 'description'>>;
 
-/** One row of the table: shape, value when nobody sets it, one line for people, and what is not usual about it. */
+/** One row of the table: shape, default value, description, and options that differ from the defaults. */
 export function setting<T, const D extends T | undefined>(
   shape: Typed<T>,
   fallback: D,

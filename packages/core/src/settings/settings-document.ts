@@ -1,7 +1,7 @@
 import { allSettings, type KnownSetting } from './keys.js';
 import { describeShape, type Shape } from './shape.js';
 
-/** The table of docs/settings.md: every setting, what it takes, what it is by default, who may set it. */
+/** The table of docs/settings.md: every setting with its values, its default, and whether a workspace may set it. */
 export function settingsDocument(): string {
   return ['| Setting | Value | Default | In a workspace file |', '|---|---|---|---|', ...allSettings.map(row)].join(
     '\n',

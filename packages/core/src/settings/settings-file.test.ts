@@ -12,16 +12,16 @@ function load(content: string | Uint8Array, name = '.lathe') {
   return loadSettings({ ...sources, systemFile: join(base, 'none'), isTrusted: true, env: { EMPTY: '' } });
 }
 
-const defaults = () => JSON.stringify(load('{}').settings);
+const defaults = async () => JSON.stringify((await load('{}')).settings);
 
 /** What the file says, and each problem as `line key: message`. */
 const badFiles: [string, unknown[]][] = [
-  ['{', ['1 : Expected a key in double quotes, but the file ends. Nothing in this file counts.']],
+  ['{', ['1 : Expected "}", but the file ends. The whole file is ignored.']],
   ['[]', ['1 : The file must hold one object: { … }.']],
   ['"x"', ['1 : The file must hold one object: { … }.']],
   ['null', ['1 : The file must hold one object: { … }.']],
-  ['{"a": }', ['1 : Expected a value, but found "}". Nothing in this file counts.']],
-  ['{\n"model": {"name": "x"\n', ['3 : Expected "," or "}", but the file ends. Nothing in this file counts.']],
+  ['{"a": }', ['1 : Expected a value, but found "}". The whole file is ignored.']],
+  ['{\n"model": {"name": "x"\n', ['3 : Expected "}", but the file ends. The whole file is ignored.']],
   ['{"tools": {"exlude": ["a"]}}', ['1 tools.exlude: Unknown setting. Did you mean "tools.exclude"?']],
   ['{"tols": {"core": ["a"]}}', ['1 tols: Unknown setting. Did you mean "tools"?']],
   ['{"excludetools": ["a"]}', ['1 excludetools: Unknown setting. Did you mean "excludeTools"?']],
@@ -128,14 +128,16 @@ const badFiles: [string, unknown[]][] = [
 ];
 
 // RP07, SE11
-test.each(badFiles)('%s starts with defaults and says what is wrong', (text, expected) => {
-  const { settings, problems } = load(text);
+test.each(badFiles)('%s starts with defaults and reports the mistake', async (text, expected) => {
+  const { settings, problems } = await load(text);
   expect(problems.map(({ line, key, message }) => `${line} ${key}: ${message}`)).toEqual(expected);
-  expect(JSON.stringify(settings)).toBe(text.includes('"fileName": [') ? defaultsWith({ fileName: [] }) : defaults());
+  expect(JSON.stringify(settings)).toBe(
+    text.includes('"fileName": [') ? await defaultsWith({ fileName: [] }) : await defaults(),
+  );
 });
 
-function defaultsWith(context: object): string {
-  const settings = JSON.parse(defaults()) as { context: object };
+async function defaultsWith(context: object): Promise<string> {
+  const settings = JSON.parse(await defaults()) as { context: object };
   return JSON.stringify({ ...settings, context: { ...settings.context, ...context } });
 }
 
@@ -146,35 +148,37 @@ test('there are at least forty kinds of mistakes in the table', () => {
 // SB03
 test.each(['[]', 'null', '[""]', '""', '"yes"', '{}', '1'])(
   'the network of the sandbox stays closed with %s',
-  (value) => {
-    expect(load(`{"tools": {"sandbox": {"network": ${value}}}}`).settings.tools.sandbox.network).toBe(false);
+  async (value) => {
+    expect((await load(`{"tools": {"sandbox": {"network": ${value}}}}`)).settings.tools.sandbox.network).toBe(false);
   },
 );
 
-test('a wrong value of something that protects counts as the strict one', () => {
-  expect(load('{"tools": {"sandbox": "docker"}}').settings.tools.sandbox.mode).toBe('required');
-  expect(load('{"tools": {"core": "read_file"}}').settings.tools.core).toEqual([]);
-  expect(load('{"mcp": {"allowed": 5}}').settings.mcp.allowed).toEqual([]);
-  expect(load('{"folderTrust": "no"}').settings.security.folderTrust.enabled).toBe(true);
-  expect(load('{"permissions": {"deny": "web_fetch"}}').settings.permissions.deny).toEqual(['web_fetch']);
+test('a wrong value of a protective setting counts as the strict one', async () => {
+  expect((await load('{"tools": {"sandbox": "docker"}}')).settings.tools.sandbox.mode).toBe('required');
+  expect((await load('{"tools": {"core": "read_file"}}')).settings.tools.core).toEqual([]);
+  expect((await load('{"mcp": {"allowed": 5}}')).settings.mcp.allowed).toEqual([]);
+  expect((await load('{"folderTrust": "no"}')).settings.security.folderTrust.enabled).toBe(true);
+  expect((await load('{"permissions": {"deny": "web_fetch"}}')).settings.permissions.deny).toEqual(['web_fetch']);
 });
 
 // SA22
-test('a bad rule does not take the good ones with it', () => {
-  const { settings, problems } = load(
+test('a bad rule does not take the good ones with it', async () => {
+  const { settings, problems } = await load(
     '{"permissions": {"deny": ["a", "", 7, "b(", "toString", "__proto__", "c(d *)"]}}',
   );
   expect(settings.permissions.deny).toEqual(['a', 'toString', '__proto__', 'c(d *)']);
   expect(problems).toHaveLength(3);
 });
 
-test('a server that is wrong anywhere is left out whole, the others stay', () => {
-  const { settings } = load('{"mcpServers": {"a": {"command": "x", "excludeTools": [1]}, "b": {"command": "y"}}}');
+test('a server with a mistake is left out as a whole, the others stay', async () => {
+  const { settings } = await load(
+    '{"mcpServers": {"a": {"command": "x", "excludeTools": [1]}, "b": {"command": "y"}}}',
+  );
   expect(settings.mcpServers).toEqual({ b: { command: 'y' } });
 });
 
 // SA22, SE11
-test('keys written twice are reported; rules of both count, and the stricter mode', () => {
+test('duplicate keys are reported; the rules of both and the stricter mode count', async () => {
   const text = `{
     "permissions": { "deny": ["a"], "deny": ["b"] },
     "permissions": { "deny": ["c"] },
@@ -182,7 +186,7 @@ test('keys written twice are reported; rules of both count, and the stricter mod
     "approvalMode": "yolo",
     "mcpServers": { "x": { "command": "1" }, "x": { "command": "2" } }
   }`;
-  const { settings, problems } = load(text);
+  const { settings, problems } = await load(text);
   expect(settings.permissions.deny).toEqual(['a', 'b', 'c']);
   expect(settings.tools.approvalMode).toBe('plan');
   expect(settings.mcpServers).toEqual({ x: { command: '2' } });
@@ -194,13 +198,15 @@ test('keys written twice are reported; rules of both count, and the stricter mod
   ]);
 });
 
-test('Qwen Code’s own keys are its business in its file, mistakes in shared ones are not', () => {
-  expect(load('{"ui": {"theme": "x"}, "general": {"vimMode": true}, "$version": 2}', '.qwen').problems).toEqual([]);
-  expect(load('{"tools": {"exclud": ["a"]}}', '.qwen').problems).toHaveLength(1);
+test('unknown keys in Qwen Code’s file are ignored, mistakes in shared ones are reported', async () => {
+  expect((await load('{"ui": {"theme": "x"}, "general": {"vimMode": true}, "$version": 2}', '.qwen')).problems).toEqual(
+    [],
+  );
+  expect((await load('{"tools": {"exclud": ["a"]}}', '.qwen')).problems).toHaveLength(1);
 });
 
-test('problems are counted up to a bound', () => {
-  const { problems } = load(`{"permissions": {"allow": [${'1,'.repeat(200_000)}]}}`);
+test('the number of problems is limited', async () => {
+  const { problems } = await load(`{"permissions": {"allow": [${'1,'.repeat(200_000)}]}}`);
   expect(problems).toHaveLength(50);
 });
 
@@ -214,24 +220,24 @@ test.each<[string, string]>([
   ['wrong servers', `{"mcpServers":{${Array.from({ length: 60_000 }, (_, i) => `"s${i}":{"commend":1}`).join()}}}`],
   ['servers', `{"mcpServers":{${Array.from({ length: 60_000 }, (_, i) => `"s${i}":{"command":"x"}`).join()}}}`],
   ['rules', `{"permissions":{"deny":[${Array.from({ length: 150_000 }, (_, i) => `"t${i}"`).join()}]}}`],
-])('a file of two megabytes full of %s does not hold up the start', (_, text) => {
+])('a file of two megabytes full of %s does not delay the start', async (_, text) => {
   expect(text.length).toBeGreaterThan(1_000_000);
-  const { problems } = load(text);
+  const { problems } = await load(text);
   expect(problems.length).toBeLessThanOrEqual(50);
 });
 
-test('an empty file and one with a byte order mark are fine, another encoding is not', () => {
-  expect(load('').problems).toEqual([]);
-  expect(load('\uFEFF{"model": {"name": "x"}}').settings.model.name).toBe('x');
-  expect(load(Buffer.from('{"model": {}}', 'utf16le')).problems).toHaveLength(1);
-  expect(load(Uint8Array.of(0x7b, 0xff, 0x7d)).problems).toMatchObject([
+test('an empty file and a byte order mark are accepted, another encoding is not', async () => {
+  expect((await load('')).problems).toEqual([]);
+  expect((await load('\uFEFF{"model": {"name": "x"}}')).settings.model.name).toBe('x');
+  expect((await load(Buffer.from('{"model": {}}', 'utf16le'))).problems).toHaveLength(1);
+  expect((await load(Uint8Array.of(0x7b, 0xff, 0x7d))).problems).toMatchObject([
     { message: expect.stringContaining('not UTF-8') },
   ]);
 });
 
 // SE11
-test('nesting without end costs nothing', () => {
-  expect(load(`{"a":${'['.repeat(100_000)}`).problems).toMatchObject([
+test('endless nesting is rejected at once', async () => {
+  expect((await load(`{"a":${'['.repeat(100_000)}`)).problems).toMatchObject([
     { message: expect.stringContaining('nested deeper') },
   ]);
 });
@@ -243,13 +249,13 @@ test.each<[string, (path: string) => void, string]>([
   ['a link to a device without end', (path) => symlinkSync('/dev/zero', path), 'not a regular file'],
   ['a link to itself', (path) => symlinkSync(path, path), 'ELOOP'],
   ['a file a little too large', (path) => writeFileSync(path, `{}${' '.repeat(2 * 1024 * 1024)}`), 'larger than'],
-])('%s in place of the settings is reported and nothing is read', (_, make, message) => {
-  expect(loadFrom(make).problems).toMatchObject([{ key: '', message: expect.stringContaining(message) }]);
+])('%s instead of the settings is reported and not read', async (_, make, message) => {
+  expect((await loadFrom(make)).problems).toMatchObject([{ key: '', message: expect.stringContaining(message) }]);
 });
 
 // SE11
-test.skipIf(!hasProgram('mkfifo'))('a pipe that nobody writes to does not block', () => {
-  const { problems } = loadFrom((path) => execFileSync('mkfifo', [path]));
+test.skipIf(!hasProgram('mkfifo'))('a pipe without a writer does not block', async () => {
+  const { problems } = await loadFrom((path) => execFileSync('mkfifo', [path]));
   expect(problems).toMatchObject([{ message: expect.stringContaining('not a regular file') }]);
 });
 

@@ -3,23 +3,15 @@ import { closestName } from './closest-name.js';
 import type { Environment } from './dot-env.js';
 import { type KnownSetting, settingBySpelling, settingGroups } from './keys.js';
 import { type Assignment, isLooser, type LayerName } from './merge-layers.js';
-import {
-  JsoncError,
-  type JsonEntry,
-  type JsonNode,
-  type JsonValue,
-  lineOf,
-  parseJsonc,
-  valueOf,
-} from './parse-jsonc.js';
+import { JsoncError, type JsonEntry, type JsonNode, type JsonValue, parseJsonc, valueOf } from './parse-jsonc.js';
 import { readBounded } from './read-bounded.js';
 
-/** Something in a settings file that does not count, and what was expected instead. */
+/** A mistake in a settings file, and what was expected instead. */
 export interface SettingsProblem {
   /** The file, or the name of a variable or flag. */
   source: string;
   line?: number;
-  /** Empty when the whole file is meant. */
+  /** Empty when the problem concerns the whole file. */
   key: string;
   message: string;
 }
@@ -27,24 +19,24 @@ export interface SettingsProblem {
 export interface SettingsFile {
   path: string;
   layer: LayerName;
-  /** Qwen Code's own file: keys that mean nothing to us are its business. */
+  /** Qwen Code's own file: its other keys are ignored. */
   isForeign: boolean;
 }
 
-/** A file as it was found: absent, unreadable, or parsed. */
+/** The content of a settings file. */
 export type FileContent =
   | { status: 'absent' }
   | { status: 'unreadable'; problem: SettingsProblem }
-  | { status: 'parsed'; text: string; root: JsonNode };
+  | { status: 'parsed'; root: JsonNode };
 
 export interface Interpretation {
   assignments: Assignment[];
   problems: SettingsProblem[];
-  /** A rule that forbids or asks may be lost, so that approvals must not go beyond asking. */
+  /** A deny or ask rule may be lost, so no call may run without asking. */
   mayLackRestrictions: boolean;
 }
 
-export function openSettingsFile(path: string): FileContent {
+export async function openSettingsFile(path: string): Promise<FileContent> {
   const unreadable = (message: string, line?: number): FileContent => {
     return { status: 'unreadable', problem: { source: path, ...(line !== undefined && { line }), key: '', message } };
   };
@@ -52,22 +44,22 @@ export function openSettingsFile(path: string): FileContent {
     const text = readBounded(path);
     if (text === undefined) return { status: 'absent' };
     if (text.replace(/^\uFEFF/, '').trim() === '') return { status: 'absent' };
-    const root = parseJsonc(text);
+    const root = await parseJsonc(text);
     if (root.type !== 'object') return unreadable('The file must hold one object: { … }.', 1);
-    return { status: 'parsed', text, root };
+    return { status: 'parsed', root };
   } catch (error) {
-    if (error instanceof JsoncError) return unreadable(`${error.message}. Nothing in this file counts.`, error.line);
-    if (error instanceof Error) return unreadable(`${error.message} Nothing in this file counts.`);
+    if (error instanceof JsoncError) return unreadable(`${error.message}. The whole file is ignored.`, error.line);
+    if (error instanceof Error) return unreadable(`${error.message} The whole file is ignored.`);
     throw error;
   }
 }
 
-/** More would be noise, and finding the line and the likely meaning of a million mistakes would take long. */
+/** Bounds the output, and the time to search for the closest names. */
 const maxProblems = 50;
-/** Far more than there are settings: a file beyond it repeats itself to waste our time. */
+/** Far more than there are settings; a larger file is hostile. */
 const maxKeys = 2_000;
 
-/** What a file asks for, checked against the table. */
+/** The settings of a file, checked against the table. */
 export function interpretFile(file: SettingsFile, content: FileContent, env: Environment): Interpretation {
   if (content.status === 'absent') return { assignments: [], problems: [], mayLackRestrictions: false };
   if (content.status === 'unreadable') {
@@ -76,24 +68,23 @@ export function interpretFile(file: SettingsFile, content: FileContent, env: Env
   const result: Interpretation = { assignments: [], problems: [], mayLackRestrictions: false };
   const context: CheckContext = {
     env,
-    report: ({ start }, key, message) => {
+    report: ({ line }, key, message) => {
       if (result.problems.length >= maxProblems) result.mayLackRestrictions = true;
       if (result.problems.length >= maxProblems) return;
-      if (isRestriction(meantBy(key))) result.mayLackRestrictions = true;
-      result.problems.push({ source: file.path, line: lineOf(content.text, start), key, message });
+      if (isRestriction(likelySetting(key))) result.mayLackRestrictions = true;
+      result.problems.push({ source: file.path, line, key, message });
     },
   };
   const assign = (setting: KnownSetting, spelling: string, node: JsonNode) => {
     const value = checkSetting(setting, spelling, node, context);
     if (value === undefined) return;
-    const line = lineOf(content.text, node.start);
     const assignment: Assignment = {
       setting,
       value,
       written: valueOf(node),
       layer: file.layer,
       source: file.path,
-      line,
+      line: node.line,
     };
     addOnce(assignment, spelling, result.assignments, context, node);
   };
@@ -105,7 +96,7 @@ export function interpretFile(file: SettingsFile, content: FileContent, env: Env
   return result;
 }
 
-/** The checked value; what a wrong one counts as; or `undefined` when it does not count. */
+/** The checked value, the replacement for a wrong one, or `undefined` if it is ignored. */
 export function checkSetting(
   setting: KnownSetting,
   spelling: string,
@@ -127,11 +118,11 @@ interface Visitor {
 
 function walk(node: JsonNode, group: string, visitor: Visitor, context: CheckContext): void {
   if (node.type !== 'object') return;
-  // A group written twice counts twice: rules in the first must not vanish.
+  // If a group is written twice, both count, so that rules in the first one are not lost.
   if (new Set(node.entries.map(({ key }) => key)).size < node.entries.length) uniqueEntries(node, group, context);
   for (const entry of node.entries) {
     if (visitor.keysLeft-- === 0)
-      context.report(entry, 'permissions', 'The file has too many keys; the rest is left out.');
+      context.report(entry, 'permissions', 'The file has too many keys; the rest is ignored.');
     if (visitor.keysLeft < 0) return;
     const path = group === '' ? entry.key : `${group}.${entry.key}`;
     const setting = settingBySpelling.get(path);
@@ -183,12 +174,12 @@ function closestSpelling(path: string): string | undefined {
   return tail === undefined ? closestName(path, settingBySpelling.keys()) : `${group}${tail}`;
 }
 
-function meantBy(key: string): KnownSetting | undefined {
+function likelySetting(key: string): KnownSetting | undefined {
   const plain = key.replace(/\[.*$/s, '');
   return settingBySpelling.get(plain) ?? settingBySpelling.get(closestSpelling(plain) ?? '') ?? groupRestriction(plain);
 }
 
-/** A whole group that cannot be read, such as `"permissions": []`, may have held restrictions. */
+/** A wrong group, such as `"permissions": []`, may have contained restrictions. */
 function groupRestriction(group: string): KnownSetting | undefined {
   const meant = settingGroups.has(group) ? group : (closestSpelling(group) ?? group);
   return [...settingBySpelling.values()].find((entry) => isRestriction(entry) && entry.key.startsWith(`${meant}.`));

@@ -9,26 +9,26 @@ import { settingsSchema } from './settings-schema.js';
 const docs = join(import.meta.dirname, '../../../../docs');
 // Out of date? npm run build && node scripts/settings-schema.mjs
 
-test('the published schema is that of the table', () => {
+test('the published schema matches the table', () => {
   const published: unknown = JSON.parse(readFileSync(join(docs, 'settings.schema.json'), 'utf8'));
   expect(published).toEqual(JSON.parse(JSON.stringify(settingsSchema())));
 });
 
-test('the guide has the table, with every key', () => {
+test('the guide contains the table with every key', () => {
   const page = squeeze(readFileSync(join(docs, 'settings.md'), 'utf8'));
   for (const line of settingsDocument().split('\n')) expect(page).toContain(squeeze(line));
   for (const { key } of allSettings) expect(page).toContain(`\`${key}\``);
 });
 
-test('the example of the guide is right', async () => {
+test('the example of the guide is valid', async () => {
   const page = readFileSync(join(docs, 'settings.md'), 'utf8');
   const example = /```jsonc\n(.*?)```/s.exec(page)?.[1] ?? '';
   const { tempDirectory } = await import('../../../../testing/temp-directory.js');
   const { loadSettings } = await import('./load-settings.js');
   const latheHome = tempDirectory({ 'settings.json': example });
   const sources = { home: latheHome, latheHome, root: tempDirectory(), systemFile: join(latheHome, 'none') };
-  expect(loadSettings({ ...sources, isTrusted: false, env: {} }).problems).toEqual([]);
-  expect(Object.keys(Object(valueOf(parseJsonc(example))))).toEqual(['model', 'permissions', 'mcpServers']);
+  expect((await loadSettings({ ...sources, isTrusted: false, env: {} })).problems).toEqual([]);
+  expect(Object.keys(Object(valueOf(await parseJsonc(example))))).toEqual(['model', 'permissions', 'mcpServers']);
 });
 
 test('every spelling can be completed, older ones are marked', () => {

@@ -6,7 +6,7 @@ interface SchemaNode {
   properties?: Record<string, SchemaNode>;
 }
 
-/** JSON Schema of a settings file, so that editors complete and explain keys; older spellings are marked. */
+/** JSON Schema of a settings file, for completion in editors; older spellings are marked as deprecated. */
 export function settingsSchema(): SchemaNode {
   const root: SchemaNode = {
     $schema: 'http://json-schema.org/draft-07/schema#',
@@ -27,11 +27,11 @@ function schemaOf({ shape, description, fallback }: KnownSetting): SchemaNode {
 }
 
 function deprecation(key: string): SchemaNode {
-  const message = `Understood; the name is now "${key}".`;
+  const message = `Still accepted; the name is now "${key}".`;
   return { deprecated: true, deprecationMessage: message, description: message };
 }
 
-/** A spelling may be a value and a group at once, as `tools.sandbox` is: then either is right. */
+/** A spelling may be a value and a group, such as `tools.sandbox`; then both are valid. */
 function place(root: SchemaNode, spelling: string, schema: SchemaNode): void {
   const names = spelling.split('.');
   const last = names.pop() ?? spelling;
@@ -57,13 +57,13 @@ function shapeSchema(shape: Shape): SchemaNode {
         ...(shape.max < Number.MAX_SAFE_INTEGER && { maximum: shape.max }),
       };
     case 'string':
-      // A reference to a variable fits nowhere into a pattern, and what it expands to is not known here.
+      // A reference to a variable does not match a pattern, and its value is unknown here.
       return { type: 'string', minLength: 1 };
     case 'choice':
       return { enum: [...shape.of, ...Object.keys(shape.also).map(literal)] };
     case 'list': {
       const list = { type: 'array', items: shapeSchema(shape.item) };
-      return shape.lone ? { anyOf: [list, shapeSchema(shape.item)] } : list;
+      return shape.allowSingle ? { anyOf: [list, shapeSchema(shape.item)] } : list;
     }
     case 'map':
       return { type: 'object', additionalProperties: shapeSchema(shape.value) };

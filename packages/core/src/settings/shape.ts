@@ -1,16 +1,16 @@
 import type { JsonValue } from './parse-jsonc.js';
 
-/** What a value must look like: small enough to check by hand at start-up, complete enough to generate JSON Schema. */
+/** The shape of a value: simple enough to check quickly at start-up, complete enough to generate JSON Schema. */
 export type Shape =
   | { readonly is: 'boolean' }
   | { readonly is: 'integer'; readonly min: number; readonly max: number }
   | { readonly is: 'string'; readonly pattern?: RegExp; readonly expected?: string; readonly secret?: true }
   | { readonly is: 'choice'; readonly of: readonly string[]; readonly also: Readonly<Record<string, string>> }
-  | { readonly is: 'list'; readonly item: Shape; readonly lone: boolean }
+  | { readonly is: 'list'; readonly item: Shape; readonly allowSingle: boolean }
   | { readonly is: 'map'; readonly value: Shape; readonly secret?: true }
   | { readonly is: 'object'; readonly fields: Readonly<Record<string, Shape>>; readonly required: readonly string[] };
 
-/** A shape that remembers, for the compiler only, the type of the values it lets through. */
+/** A shape with the type of its values, for the compiler only. */
 export type Typed<T> = Shape & { readonly typeOnly?: T };
 export type TypeOf<S> = S extends { readonly typeOnly?: infer T } ? Exclude<T, undefined> : never;
 
@@ -35,9 +35,9 @@ export function choice<const T extends string>(of: readonly T[], also: Record<st
   return { is: 'choice', of, also };
 }
 
-/** A list; with `lone`, a single value counts as a list of one. */
-export function list<T>(item: Typed<T>, { lone = false } = {}): Typed<readonly T[]> {
-  return { is: 'list', item, lone };
+/** A list; with `allowSingle`, a single value counts as a list of one. */
+export function list<T>(item: Typed<T>, { allowSingle = false } = {}): Typed<readonly T[]> {
+  return { is: 'list', item, allowSingle };
 }
 
 export function map<T>(value: Typed<T>): Typed<Readonly<Record<string, T>>> {
@@ -57,7 +57,7 @@ export function object<F extends Fields, R extends keyof F & string = never>(
   return { is: 'object', fields, required };
 }
 
-/** What a message says was expected. */
+/** Describes the expected shape in a message. */
 export function describeShape(shape: Shape): string {
   switch (shape.is) {
     case 'boolean':
@@ -77,7 +77,7 @@ export function describeShape(shape: Shape): string {
   }
 }
 
-/** What a setting is when a person turns to it: `$NAME` and `${NAME}` become the variable, when there is one. */
+/** Replaces `$NAME` and `${NAME}` by the variable, if it exists. */
 export function expandVariables(text: string, env: Readonly<Record<string, string | undefined>>): string {
   if (!text.includes('$')) return text;
   return text.replace(/\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})/g, (whole, plain?: string, braced?: string) => {
@@ -86,7 +86,7 @@ export function expandVariables(text: string, env: Readonly<Record<string, strin
   });
 }
 
-/** A value fit to be shown: secrets are hidden unless they are written as a reference, URLs lose their user part. */
+/** A value that may be shown: secrets are hidden unless they are references, and URLs lose their user part. */
 export function redact(shape: Shape, value: JsonValue | undefined): JsonValue | undefined {
   if (typeof value === 'string') return 'secret' in shape ? hide(value) : value.replace(/(\/\/)[^/@\s]+@/g, '$1***@');
   if (value === null || typeof value !== 'object') return value;

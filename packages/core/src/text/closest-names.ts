@@ -1,5 +1,5 @@
 interface Options {
-  /** How many names at most. */
+  /** The largest number of names. */
   count?: number;
   /** Leave out names that need more edits than this. */
   within?: number;
@@ -8,25 +8,25 @@ interface Options {
 /** Longer names are compared by their beginning: hostile input must not cost quadratic time. */
 const comparedChars = 64;
 
-/** The known names most like `name` by edit distance, nearest first; case and `-`/`_` count as nothing. */
+/** The known names closest to `name` by edit distance, nearest first; case, `-` and `_` are ignored. */
 export function closestNames(name: string, known: Iterable<string>, options: Options = {}): string[] {
   const { count = 3, within = Number.POSITIVE_INFINITY } = options;
-  const wanted = plain(name);
+  const wanted = withoutCaseStyle(name);
   return [...known]
-    .map((candidate, order) => ({ candidate, order, distance: editDistance(wanted, plain(candidate)) }))
+    .map((candidate, order) => ({ candidate, order, distance: editDistance(wanted, withoutCaseStyle(candidate)) }))
     .filter(({ distance }) => distance <= within)
     .sort((a, b) => a.distance - b.distance || a.order - b.order)
     .slice(0, count)
     .map(({ candidate }) => candidate);
 }
 
-/** Those of the closest names that `name` was probably meant to be: at most a third of it would be wrong. */
+/** The closest names that differ from `name` in at most a third of its characters. */
 export function likelyNames(name: string, known: Iterable<string>): string[] {
   return closestNames(name, known, { within: Math.max(1, Math.floor(name.length / 3)) });
 }
 
 /** A name without its case style: `filePath`, `file_path` and `File-Path` are the same. */
-export function plain(name: string): string {
+export function withoutCaseStyle(name: string): string {
   return name.slice(0, comparedChars).toLowerCase().replaceAll(/[-_]/g, '');
 }
 

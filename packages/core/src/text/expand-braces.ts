@@ -1,12 +1,12 @@
 const maxAlternatives = 1000;
 /** Of all alternatives together. */
 const maxChars = 32_768;
-/** Of all that stands between the pattern and them. */
+/** Characters of all intermediate patterns. */
 const maxWork = 131_072;
 
 /**
- * `a{b,c}d` → `abd`, `acd`. Braces without a comma or a partner are ordinary characters. Throws a `RangeError` with a
- * sentence for the author when there are too many.
+ * `a{b,c}d` → `abd`, `acd`. Braces without a comma or a partner are ordinary characters. Throws a `RangeError` with
+ * a message for the author when there are too many.
  */
 export function expandBraces(pattern: string): string[] {
   const done: string[] = [];
@@ -23,7 +23,7 @@ export function expandBraces(pattern: string): string[] {
     if (done.length + pending.length > maxAlternatives)
       throw new RangeError(`the braces stand for more than ${maxAlternatives} patterns`);
     if (chars > maxChars) throw new RangeError(`the braces stand for more than ${maxChars} characters`);
-    if (work > maxWork) throw new RangeError('there are too many braces, one inside the other or one after the other');
+    if (work > maxWork) throw new RangeError('there are too many braces');
   }
   return [...new Set(done)];
 }
@@ -44,7 +44,7 @@ function expandFirst(pattern: string): string[] | undefined {
   );
 }
 
-/** The group that begins first: with an inner one instead, nested groups would be expanded once per alternative around them. */
+/** The group that begins first. Starting with an inner one would expand it once per alternative of the outer one. */
 function firstGroup(pattern: string): Group | undefined {
   const open: Omit<Group, 'to'>[] = [];
   let first: Group | undefined;

@@ -76,7 +76,7 @@ function between(min: unknown, max: unknown, unit: string): string {
   return least || most ? `${[least, most].filter(Boolean).join(' and ')} ${unit}` : '';
 }
 
-/** A value as it may stand in a sentence: short, on one line, never the whole content of a file. */
+/** A value for a message: short and on one line. */
 export function show(value: unknown): string {
   if (typeof value === 'string') return quote(value);
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : `a list of ${value.length}`;

@@ -3,14 +3,14 @@ import { expectation, listNames, show } from './expectation.js';
 import { safePattern } from './safe-pattern.js';
 import { isRecord, joinPath, own, ownList, ownRecord, resolveReference, type SchemaNode } from './schema-nodes.js';
 
-/** Thrown when a schema that refers to itself multiplies the work; the caller refuses the value. */
-export class TooCostly extends Error {}
+/** Thrown when a recursive schema causes too much work; the caller rejects the value. */
+export class WorkLimitExceeded extends Error {}
 
 const maxSteps = 300_000;
 
 /**
- * What is wrong with `value`, one sentence per place: the field, the problem, the expected shape. Covers the keywords
- * that tool schemas use; an empty list is no proof that the value fits.
+ * What is wrong with `value`, one sentence per field: the field, the problem, the expected shape. Covers the keywords
+ * that tool schemas use; an empty list does not prove that the value fits.
  */
 export function explainMismatch(root: unknown, node: unknown, value: unknown, path = ''): string[] {
   const explanation = new Explanation(root);
@@ -29,7 +29,7 @@ class Explanation {
   }
 
   check(node: unknown, value: unknown, path: string): void {
-    if (++this.#budget.steps > maxSteps) throw new TooCostly();
+    if (++this.#budget.steps > maxSteps) throw new WorkLimitExceeded();
     if (node === false) this.#add(path, 'is not allowed');
     if (!isRecord(node)) return;
     const reference = own(node, '$ref');
@@ -89,7 +89,7 @@ class Explanation {
       if (Object.hasOwn(properties, key)) this.check(properties[key], value[key], joinPath(path, key));
       else if (patterns.length > 0) continue;
       else if (additional === false) {
-        // Only the first few are shown, so the rest need no search for the closest name.
+        // Only the first problems are shown, so the closest name of the others is not needed.
         const problem =
           this.problems.length > 20 ? 'is not a known parameter' : unknownName(key, Object.keys(properties));
         this.#add(joinPath(path, key), problem);
@@ -129,7 +129,7 @@ export function fitsType(node: SchemaNode, value: unknown): boolean {
   return types.includes('integer') && Number.isInteger(value);
 }
 
-/** The schemas that `patternProperties` gives to a name. */
+/** The schemas in `patternProperties` whose pattern matches a name. */
 export function patternSchemas(node: SchemaNode, key: string): unknown[] {
   return Object.entries(ownRecord(node, 'patternProperties'))
     .filter(([source]) => matches(source, key))
@@ -141,7 +141,7 @@ function matches(source: unknown, text: string): boolean {
   return typeof pattern !== 'string' && pattern.test(text);
 }
 
-/** Everything about a value that does not need a look inside it. */
+/** Checks everything about a value except its children. */
 function fitsScalar(node: SchemaNode, value: unknown): boolean {
   if (!fitsType(node, value) || !fitsListed(node, value)) return false;
   if (typeof value === 'number') return fitsNumber(node, value);
@@ -167,13 +167,13 @@ function fitsString(node: SchemaNode, value: string): boolean {
   const pattern = own(node, 'pattern');
   if (typeof pattern === 'string' && !matches(pattern, value)) return false;
   if (value.length < limit(node, 'minLength', 0)) return false;
-  // A character outside the basic plane has two units; only a text near the limit needs the exact count.
+  // A character outside the basic plane has two code units; only a string near the limit needs the exact count.
   return value.length <= limit(node, 'maxLength') || Array.from(value).length <= limit(node, 'maxLength');
 }
 
-function limit(node: SchemaNode, key: string, otherwise = Number.POSITIVE_INFINITY): number {
+function limit(node: SchemaNode, key: string, fallback = Number.POSITIVE_INFINITY): number {
   const value = own(node, key);
-  return typeof value === 'number' ? value : otherwise;
+  return typeof value === 'number' ? value : fallback;
 }
 
 function unknownName(key: string, known: readonly string[]): string {

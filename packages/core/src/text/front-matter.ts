@@ -1,12 +1,12 @@
-/** The head of a Markdown file between two lines of `---`, and what follows it. */
+/** The front matter of a Markdown file, between two lines of `---`, and the text after it. */
 export interface FrontMatter {
   fields: ReadonlyMap<string, string | readonly string[]>;
   body: string;
 }
 
 /**
- * Reads the small part of YAML that such heads are written in: `key: value`, quoted values, lists on one line or on
- * several, and text blocks after `|` and `>`. `undefined` when the text has no head; what is none of these is skipped.
+ * Parses the subset of YAML that is common in front matter: `key: value`, quoted values, lists on one or several lines,
+ * and text blocks after `|` and `>`. Skips everything else. `undefined` when the text has no front matter.
  */
 export function parseFrontMatter(text: string): FrontMatter | undefined {
   const plain = text.replace(/^\ufeff/, '').replaceAll('\r\n', '\n');

@@ -1,4 +1,4 @@
-import { anyDepth, globOfParts, type Part } from './glob.js';
+import { anyDepth, globOfParts, type Part } from './compile-glob.js';
 import {
   type Component,
   type ComponentOptions,
@@ -8,7 +8,7 @@ import {
   tokensOf,
 } from './glob-component.js';
 
-/** A pattern with slashes as git reads it: no braces, nothing matched but by the letter. */
+/** A pattern with slashes as git interprets it: without braces. */
 export interface GitGlob {
   /** Tests a whole relative path. */
   matches: (path: string) => boolean;
@@ -19,27 +19,27 @@ export interface GitGlob {
 const slash = '/'.charCodeAt(0);
 
 export function compileGitGlob(pattern: string, options: Pick<ComponentOptions, 'namesAreLowered'> = {}): GitGlob {
-  // Git compares what precedes the first wildcard by itself, and reads the rest as a pattern that begins there.
+  // Git compares the text before the first wildcard literally and matches only the rest as a pattern.
   const first = pattern.search(/[*?[\\]|$/);
   const folded = options.namesAreLowered ? lowerAscii(pattern) : pattern;
-  if (first === pattern.length) return literally(folded);
+  if (first === pattern.length) return literalGlob(folded);
   const before = folded.slice(0, first);
   const tokens = tokensOf(pattern.slice(first), options);
   if (tokens === undefined) return { matches: () => false };
   const parts = partsOf(tokens);
   const matchesRest = compileParts(parts);
   const matches = (path: string) => path.startsWith(before) && matchesRest(path.slice(before.length));
-  // To git `a**/b` is `ab` as well.
+  // In git `a**/b` also matches `ab`.
   const isWhole = before === '' || before.endsWith('/') || parts[0] !== anyDepth;
   const name = /(?:^|\/)([^*?[\\\]/]+)$/.exec(folded)?.[1];
   return name !== undefined && isWhole ? { matches, name } : { matches };
 }
 
-function literally(pattern: string): GitGlob {
+function literalGlob(pattern: string): GitGlob {
   return { name: pattern.slice(pattern.lastIndexOf('/') + 1), matches: (path) => path === pattern };
 }
 
-/** The slashes of the pattern are those outside of sets; two stars or more that stand alone are any number of directories. */
+/** Splits at slashes outside of sets; a part of two or more stars stands for any number of directories. */
 function partsOf(tokens: readonly Token[]): Part[] {
   const parts: Token[][] = [[]];
   for (const token of tokens) {

@@ -2,9 +2,9 @@
 export type Component = (name: string) => boolean;
 
 export interface ComponentOptions {
-  /** Pattern and names have gone through `foldCase`. */
+  /** Pattern and names were passed through `foldCase`. */
   ignoreCase?: boolean;
-  /** Names have gone through `lowerAscii`, and the pattern means them as git does with `core.ignoreCase`. */
+  /** Names were passed through `lowerAscii`, and the pattern is matched as git does with `core.ignoreCase`. */
   namesAreLowered?: boolean;
 }
 
@@ -12,18 +12,18 @@ export function lowerAscii(text: string): string {
   return /[A-Z]/.test(text) ? text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()) : text;
 }
 
-/** Letter by letter: a sigma at the end of a word is a sigma. */
+/** Lower case, with the final sigma as an ordinary sigma. */
 export function foldCase(text: string): string {
   const lower = text.toLowerCase();
   return lower.includes('ς') ? lower.replaceAll('ς', 'σ') : lower;
 }
 
-/** A pattern that `compileComponent` takes for this text alone. */
+/** A pattern that matches exactly this text. */
 export function literalComponent(text: string): string {
   return text.replace(/[*?[\\]/g, String.raw`\$&`);
 }
 
-/** One component of a pattern, without braces: what git calls wildmatch. A broken pattern matches nothing, as in git. */
+/** Compiles one component of a pattern, without braces (git's wildmatch). An invalid pattern matches nothing, as in git. */
 export function compileComponent(pattern: string, options: ComponentOptions = {}): Component {
   if (!/[*?[\\]/.test(pattern)) return (name) => name === pattern;
   const tokens = tokensOf(pattern, options);
@@ -43,7 +43,7 @@ export function compileTokens(tokens: readonly Token[]): Component {
   return before === undefined ? fitting(tokens) : startingWith(before);
 }
 
-// Each by itself, so that it keeps nothing but what it needs: an ignore file may have thousands.
+// Separate functions, so that a closure keeps little memory: an ignore file may have thousands of patterns.
 const anything: Component = () => true;
 const sameAs =
   (text: string): Component =>
@@ -68,7 +68,7 @@ function literalOf(tokens: readonly Token[]): string | undefined {
   return tokens.map((code) => String.fromCodePoint(code)).join('');
 }
 
-/** What every match contains: looking for it first is much faster than trying the pattern on every name. */
+/** A text that every match contains: testing for it first is much faster than matching every name. */
 function longestLiteral(tokens: readonly Token[]): string {
   const runs = tokens.map((token) => (typeof token === 'number' ? String.fromCodePoint(token) : '\0')).join('');
   return runs.split('\0').reduce((longest, run) => (run.length > longest.length ? run : longest), '');
@@ -93,7 +93,7 @@ function fits(tokens: readonly Token[], name: string): boolean {
   return token === tokens.length;
 }
 
-/** Where the next character begins. */
+/** The start of the next character. */
 function next(name: string, at: number): number {
   return at + ((name.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
 }
@@ -103,7 +103,7 @@ function fitsOne(token: Exclude<Token, 'star'>, code: number): boolean {
   return token === 'any' || token(code);
 }
 
-/** `undefined` when the pattern is broken. */
+/** `undefined` when the pattern is invalid. */
 export function tokensOf(pattern: string, options: ComponentOptions = {}): Token[] | undefined {
   const characters = Array.from(pattern);
   const tokens: Token[] = [];
@@ -118,7 +118,7 @@ export function tokensOf(pattern: string, options: ComponentOptions = {}): Token
       at = set.end;
     } else if (character === '\\') {
       if (++at === characters.length) return undefined;
-      // As it is, in git whatever case is ignored.
+      // Git compares an escaped character exactly, even with `core.ignoreCase`.
       tokens.push(codeAt(characters, at));
     } else {
       const code = codeAt(characters, at);
@@ -128,14 +128,14 @@ export function tokensOf(pattern: string, options: ComponentOptions = {}): Token
   return tokens;
 }
 
-/** From a capital letter to the small one. */
+/** The distance from an upper-case ASCII letter to its lower-case one. */
 const caseGap = 32;
 
 function codeAt(characters: readonly string[], at: number): number {
   return characters[at]?.codePointAt(0) ?? Number.NaN;
 }
 
-/** As git has them: ASCII alone. */
+/** As in git: ASCII only. */
 const classes = new Map([
   ['alnum', /[A-Za-z0-9]/],
   ['alpha', /[A-Za-z]/],
@@ -151,13 +151,13 @@ const classes = new Map([
   ['xdigit', /[0-9A-Fa-f]/],
 ]);
 
-/** What a pattern says at one place, up to its last character. */
+/** A parsed element of a set, and the index of its last character. */
 interface Parsed {
   has: (code: number) => boolean;
   end: number;
 }
 
-/** `[a-z]`, `[!x]`, `[]x]`, `[[:digit:]]`, starting at the opening bracket; `undefined` when it is broken. */
+/** `[a-z]`, `[!x]`, `[]x]`, `[[:digit:]]`, starting at the opening bracket; `undefined` when it is invalid. */
 function parseSet(characters: readonly string[], start: number, options: ComponentOptions): Parsed | undefined {
   const isNegated = characters[start + 1] === '!' || characters[start + 1] === '^';
   const first = start + (isNegated ? 2 : 1);
@@ -181,16 +181,16 @@ function parseClass(name: string, start: number, options: ComponentOptions): Par
   return letters && { end, has: (code) => letters.test(String.fromCodePoint(code)) };
 }
 
-/** `a-z`, or a character alone. */
+/** `a-z`, or a single character. */
 function parseRange(characters: readonly string[], start: number, options: ComponentOptions): Parsed {
   const from = characters[start] === '\\' ? start + 1 : start;
   const isRange = characters[from + 1] === '-' && from + 2 < characters.length && characters[from + 2] !== ']';
   const to = isRange ? from + (characters[from + 2] === '\\' ? 3 : 2) : from;
   const [low, high] = [codeAt(characters, from), codeAt(characters, to)];
   const isIn = (code: number) => code >= low && code <= high;
-  // Of a capital letter alone git knows no small one, of those in a range it does.
+  // Git ignores case for the letters of a range, but not for a single upper-case letter.
   const isCapital = (code: number) => code >= 97 && code <= 122 && isIn(code - caseGap);
-  // In `[z-a]` git has seen the `z` before it comes to the range.
+  // In `[z-a]` git matches the `z`, because it compares the first character before the range.
   if (!isRange || !options.namesAreLowered) return { end: to, has: (code) => code === low || isIn(code) };
   return { end: to, has: (code) => code === low || isIn(code) || isCapital(code) };
 }

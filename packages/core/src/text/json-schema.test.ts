@@ -44,7 +44,7 @@ test('only the first five problems are shown', () => {
   expect(describeMismatch(schema, value)).toMatch(/; and 3 more$/);
 });
 
-test('values too deep or too large are refused, not walked', () => {
+test('values too deep or too large are rejected', () => {
   let deep: unknown = 1;
   for (let depth = 0; depth < 100_000; depth++) deep = [deep];
   const wide = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`key${index}`, 1]));
@@ -52,7 +52,7 @@ test('values too deep or too large are refused, not walked', () => {
   expect(describeMismatch(schema, wide)).toContain('more than 100000 values');
 });
 
-test('a schema that multiplies its own work is stopped', () => {
+test('a recursive schema that causes too much work is stopped', () => {
   const branch = { properties: { a: { $ref: '#/$defs/x' } } };
   const hostile: JsonSchema = { $defs: { x: { type: 'object', anyOf: [branch, branch] } }, $ref: '#/$defs/x' };
   let value: unknown = 5;

@@ -1,10 +1,10 @@
 import { Check, Compile, Errors, Meta, type XSchemaObject } from 'typebox/schema';
-import { explainMismatch, TooCostly } from './explain-mismatch.js';
+import { explainMismatch, WorkLimitExceeded } from './explain-mismatch.js';
 import { safePattern } from './safe-pattern.js';
 import { isRecord, joinPath, mapSchemas, own, ownList, type SchemaNode } from './schema-nodes.js';
 import { boundsProblem } from './value-bounds.js';
 
-/** Any JSON Schema, draft-07 or 2020-12. The only file that knows which validator is underneath. */
+/** Any JSON Schema, draft-07 or 2020-12. Only this file depends on the validator. */
 export type JsonSchema = XSchemaObject;
 
 /** The meta-schemas a schema can be checked against, with `describeMismatch`. */
@@ -15,7 +15,7 @@ export const metaSchemas: Readonly<Record<'draft-07' | '2020-12', JsonSchema>> =
 
 const shownProblems = 5;
 
-/** Each followed `$ref` counts: schemas that refer to themselves can multiply the work without end. */
+/** Limits the `$ref`s that are followed, because recursive schemas can cause unbounded work. */
 const maxReferences = 200_000;
 
 /** Why `value` does not fit `schema`, in words a model can act on; `null` when it fits. Never throws. */
@@ -28,13 +28,13 @@ export function describeMismatch(schema: JsonSchema, value: unknown): string | n
     const explained = explainMismatch(schema, schema, value);
     return summary(explained.length > 0 ? explained : validator.errors(value));
   } catch (error) {
-    if (error instanceof TooCostly) return 'the parameters cannot be checked: the schema asks for too much work';
-    // A schema that the validator cannot compile must refuse the call, never let it pass unchecked.
+    if (error instanceof WorkLimitExceeded) return 'the parameters cannot be checked: the schema causes too much work';
+    // If the validator cannot compile a schema, the call is rejected, never passed unchecked.
     return `the parameters cannot be checked: ${error instanceof Error ? error.message : 'unknown error'}`;
   }
 }
 
-/** True when `value` fits `schema`; false too when that cannot be found out. */
+/** True when `value` fits `schema`; false also when it cannot be checked. */
 export function fitsSchema(schema: JsonSchema, value: unknown): boolean {
   try {
     return boundsProblem(value) === null && validatorOf(schema).fits(value);
@@ -67,7 +67,7 @@ function validatorOf(schema: JsonSchema): Validator {
 function createValidator(schema: JsonSchema): Validator {
   let references = 0;
   const countReference = () => {
-    if (++references > maxReferences) throw new TooCostly();
+    if (++references > maxReferences) throw new WorkLimitExceeded();
     return true;
   };
   const prepared = mapSchemas(schema, (node) => prepare(node, countReference));
@@ -85,7 +85,7 @@ function createValidator(schema: JsonSchema): Validator {
   };
 }
 
-/** Compiled code is fastest, but very wide schemas make expressions too long for the engine's parser. */
+/** Compiled code is fastest, but a very wide schema compiles to an expression that is too long for the JavaScript parser. */
 function compileCheck(schema: SchemaNode): (value: unknown) => boolean {
   try {
     const compiled = Compile(schema);
@@ -95,7 +95,7 @@ function compileCheck(schema: SchemaNode): (value: unknown) => boolean {
   }
 }
 
-/** `pattern` runs through our guard; `format` is an annotation, as 2020-12 has it; references are counted. */
+/** Replaces `pattern` by a safe check, drops `format` (an annotation in 2020-12), and counts references. */
 function prepare(node: SchemaNode, countReference: () => boolean): SchemaNode {
   const { pattern, format: _, '~refine': __, ...rest }: Record<string, unknown> = node;
   const refinements: { check: (value: unknown) => boolean; error: () => string }[] = [];
@@ -107,7 +107,7 @@ function prepare(node: SchemaNode, countReference: () => boolean): SchemaNode {
   const guarded: Record<string, unknown> = refinements.length > 0 ? { ...rest, '~refine': refinements } : rest;
   const reference = own(node, '$ref');
   if (reference === undefined) return guarded;
-  // Counted before it is followed: what fails inside would never come to a count after it.
+  // Counted before it is followed, because a failure inside would skip a count after it.
   const { $ref: ___, ...others } = guarded;
   const count = { '~refine': [{ check: countReference, error: () => '' }] };
   return { ...others, allOf: [...ownList(node, 'allOf'), count, { $ref: reference }] };

@@ -6,15 +6,15 @@ export interface LineEdit {
   newEnd: number;
 }
 
-/** How long one exact comparison may take before a coarser answer is given. */
+/** Timeout of one exact comparison; after it, a coarser diff is used. */
 const timeoutMs = 20;
 
-/** Above this many lines an exact comparison is not even tried without splitting first. */
+/** Above this many lines the comparison is split first. */
 const maxExact = 2000;
 
 /**
- * The difference between two lists of lines, always true, and smallest where that is cheap: lines that occur once on
- * both sides split a large comparison into small ones, and what cannot be compared in time counts as replaced.
+ * The difference between two lists of lines: always correct, and minimal where that is cheap. Lines that occur once on
+ * both sides split a large comparison into small ones; a part that cannot be compared in time counts as replaced.
  */
 export async function diffLines(oldLines: readonly string[], newLines: readonly string[]): Promise<LineEdit[]> {
   const whole = { oldStart: 0, oldEnd: oldLines.length, newStart: 0, newEnd: newLines.length };
@@ -95,7 +95,7 @@ function commonUniqueLines(a: readonly string[], b: readonly string[], range: Li
   return longestRising(pairs.sort(([x], [y]) => x - y));
 }
 
-/** Where each line stands; -1 for a line that occurs again. */
+/** The index of each line; -1 for a line that occurs more than once. */
 function uniqueLines(lines: readonly string[], start: number, end: number): Map<string, number> {
   const places = new Map<string, number>();
   for (let at = start; at < end; at++) {
@@ -105,7 +105,7 @@ function uniqueLines(lines: readonly string[], start: number, end: number): Map<
   return places;
 }
 
-/** The longest selection whose second numbers rise: patience sorting. */
+/** The longest subsequence with increasing second numbers, by patience sorting. */
 function longestRising(pairs: readonly (readonly [number, number])[]): (readonly [number, number])[] {
   const piles: number[] = [];
   const previous: (number | undefined)[] = [];

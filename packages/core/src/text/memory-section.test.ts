@@ -28,7 +28,7 @@ test.each([
   expect(withFact(text, '- new')).toBe(expected);
 });
 
-test('what is known already is not written again', () => {
+test('a known fact is not written again', () => {
   expect(withFact('## Lathe Added Memories\n- Likes Tabs\n', '- likes tabs')).toBeNull();
 });
 

@@ -5,7 +5,7 @@ const headings = [ownHeading, '## Qwen Added Memories'];
 export const maxFactChars = 1000;
 
 /**
- * A fact as one list item that cannot be anything else: no line break, heading, comment or import survives, and hidden
+ * A fact as one list item and nothing else: line breaks, headings, comments and imports are removed, and invisible
  * characters become visible.
  */
 export function factLine(fact: string): string {
@@ -17,7 +17,7 @@ export function factLine(fact: string): string {
   return `- ${oneLine}`;
 }
 
-/** `text` with the line at the end of its memory section, which is added when there is none; `null` if it is there already. */
+/** `text` with the line at the end of its memory section, which is added if missing; `null` if the line exists already. */
 export function withFact(text: string, line: string): string | null {
   const eol = text.includes('\r\n') ? '\r\n' : '\n';
   const lines = text === '' ? [] : text.replace(/\r?\n$/, '').split(/\r?\n/);

@@ -1,9 +1,9 @@
 /**
- * The first line of `text` that stands for code somebody was too lazy to repeat, such as `// ... existing code ...` or
+ * The first line of `text` that is a placeholder for omitted code, such as `// ... existing code ...` or
  * `# rest of the file unchanged`. Written to a file it would delete that code.
  */
 export function omissionIn(text: string): string | undefined {
-  // No model writes more than this in one call, and no lazy one.
+  // Models do not write texts of this length in one call.
   if (text.length > maxLength) return undefined;
   if (!/\.{3}|…|unchanged|omitted|as before|same|here|shown/i.test(text)) return undefined;
   return text.split(/\r\n|\n|\r/).find((line) => line.length < 160 && isOmission(line));
@@ -24,7 +24,7 @@ const sentence = new RegExp(
   'i',
 );
 
-/** A whole line, a comment or bare, that says so, between ellipses or with a word such as "unchanged". */
+/** Whether a whole line is a placeholder: marked by ellipses or by a word such as "unchanged". */
 function isOmission(line: string): boolean {
   const content = line.replace(decoration, '');
   const bare = content.replace(/^\(?\s*(?:\.{3}|…)\s*|\s*(?:\.{3}|…)\s*\)?$/g, '').trim();

@@ -33,7 +33,7 @@ test.each([
   [`${'['.repeat(100_000)}${']'.repeat(100_000)}`, 'nested too deeply'],
   [`[${'0,'.repeat(200_000)}0]`, 'more than 100000 values'],
   [`"${'x'.repeat(9_000_000)}"`, 'larger than 8 MB'],
-])('%.30s is refused', (text, problem) => {
+])('%.30s is rejected', (text, problem) => {
   const result = parseArguments(text);
   expect(result).toEqual({ ok: false, problem: expect.stringContaining(problem) });
 });

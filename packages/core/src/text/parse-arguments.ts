@@ -4,8 +4,8 @@ import { boundsProblem } from './value-bounds.js';
 const maxChars = 8 * 1024 * 1024;
 
 /**
- * The arguments of a call that arrived as text. Besides JSON, a Markdown fence around it and trailing commas are
- * accepted: neither can change what was meant. A text that was cut off is never completed.
+ * Parses the arguments of a call. Besides JSON, accepts a Markdown fence around it and trailing commas, which cannot
+ * change the meaning. Truncated text is rejected, never completed.
  */
 export function parseArguments(text: string): ParsedJson {
   if (text.length > maxChars) return refuse(`are larger than ${maxChars / 1024 / 1024} MB`);
@@ -24,7 +24,7 @@ function refuse(problem: string): ParsedJson {
   return { ok: false, problem: `The arguments ${problem}. Send one complete JSON object.` };
 }
 
-/** Only a fence that is opened and closed, with nothing around it, says where the JSON begins and ends. */
+/** Removes a fence only if it is opened and closed and there is no text around it. */
 function withoutFence(text: string): string {
   const trimmed = text.trim();
   if (!trimmed.startsWith('```') || !trimmed.endsWith('```')) return text;
@@ -38,11 +38,11 @@ const noValue = new Set(['[', '{', ',', ':', '']);
 
 interface Scan {
   problem: string | null;
-  /** Where commas stand directly before a closing bracket. */
+  /** Offsets of the commas directly before a closing bracket. */
   trailingCommas: number[];
 }
 
-/** One pass over the text outside strings: how deep it goes, whether it was cut off, which commas trail. */
+/** Scans the text outside strings once: depth, truncation, trailing commas. */
 function scanBrackets(json: string): Scan {
   const trailingCommas: number[] = [];
   const scan = (problem: string | null): Scan => ({ problem, trailingCommas });
@@ -60,7 +60,7 @@ function scanBrackets(json: string): Scan {
     if (change < 0 && comma >= 0) trailingCommas.push(comma);
     if (depth > 1_000) return scan('are nested too deeply');
     if (character.trim() === '') continue;
-    // After an opening bracket or another comma it stands for a missing value, which nobody can guess.
+    // After an opening bracket or another comma a value is missing, which cannot be guessed.
     comma = character === ',' && !noValue.has(before) ? at : -1;
     before = character;
   }

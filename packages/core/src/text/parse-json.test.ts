@@ -25,6 +25,6 @@ test.each([
   ['a text that is cut off', '{"a":"', 'JSON'],
   ['brackets after a string that never ends', `"${'['.repeat(1_000)}`, 'JSON'],
   ['nothing', '', 'JSON'],
-])('%s is refused', (_what, text, problem) => {
+])('%s is rejected', (_what, text, problem) => {
   expect(parseBoundedJson(text)).toEqual({ ok: false, problem: expect.stringContaining(problem) });
 });

@@ -1,6 +1,6 @@
 export type ParsedJson = { ok: true; value: unknown } | { ok: false; problem: string };
 
-/** Twice what any tool takes: up to there the tool says best what is too much. */
+/** Twice the limit of any tool, so that below it the tool reports the more specific error. */
 const maxDepth = 200;
 const maxValues = 200_000;
 
@@ -13,13 +13,13 @@ export function parseJson(text: string): ParsedJson {
   }
 }
 
-/** Parses only what stays in proportion to its text: sixteen megabytes of `[[[[` would become hundreds. */
+/** Parses only JSON whose value is not much larger than its text: 16 MB of `[[[[` would take hundreds. */
 export function parseBoundedJson(text: string): ParsedJson {
   const problem = shapeProblem(text);
   return problem === null ? parseJson(text) : { ok: false, problem };
 }
 
-/** Where the string that opens at `start` closes, or -1. */
+/** The end of the string that begins at `start`, or -1. */
 export function endOfString(json: string, start: number): number {
   for (let at = json.indexOf('"', start + 1); at >= 0; at = json.indexOf('"', at + 1)) {
     let slashes = 0;
@@ -29,7 +29,7 @@ export function endOfString(json: string, start: number): number {
   return -1;
 }
 
-/** Looks at brackets and commas outside strings, and at nothing else: what is no JSON fails when it is parsed. */
+/** Checks only brackets and commas outside strings; invalid JSON fails later, when it is parsed. */
 function shapeProblem(text: string): string | null {
   let depth = 0;
   let values = 0;

@@ -3,7 +3,7 @@ type CharacterSet = bigint;
 
 export type Sequence = readonly Term[];
 
-/** The shape of a regular expression, as far as the time it takes depends on it. */
+/** The structure of a regular expression, as far as its running time depends on it. */
 export type Term =
   | { kind: 'character'; set: CharacterSet }
   | { kind: 'anchor'; source: string }
@@ -13,13 +13,13 @@ export type Term =
 const maxNesting = 30;
 const others = 1n << 128n;
 
-/** The alternatives of a valid pattern, or why it cannot be judged. */
+/** The alternatives of a valid pattern, or why it cannot be analyzed. */
 export function parsePattern(source: string): readonly Sequence[] | string {
   const parser = new Parser(source);
   try {
     return parser.alternatives(0);
   } catch (error) {
-    return error instanceof Unsupported ? error.message : 'cannot be understood';
+    return error instanceof Unsupported ? error.message : 'cannot be parsed';
   }
 }
 
@@ -78,13 +78,13 @@ class Parser {
     const open = this.#take(/\((?:\?(?:[:=!]|<[=!]|<\w+>))?/y);
     if (open !== null) {
       const alternatives = this.alternatives(depth + 1);
-      if (this.#take(/\)/y) === null) throw new Unsupported('cannot be understood');
+      if (this.#take(/\)/y) === null) throw new Unsupported('cannot be parsed');
       return { kind: 'group', alternatives, isLook: /[=!]$/.test(open) };
     }
     const atom = this.#take(
       /\[(?:\\[^]|[^\]\\])*\]|\\(?:u\{[\da-fA-F]+\}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|[pP]\{[^}]*\}|c[a-zA-Z]|[^])|[^]/uy,
     );
-    if (atom === null) throw new Unsupported('cannot be understood');
+    if (atom === null) throw new Unsupported('cannot be parsed');
     return { kind: 'character', set: setOf(atom) };
   }
 
@@ -114,7 +114,7 @@ class Parser {
   }
 }
 
-/** Asks the engine itself which characters one class, escape or character stands for. */
+/** The characters that a class, escape or character matches, found with the regular expression engine itself. */
 function setOf(atom: string): CharacterSet {
   let expression: RegExp;
   try {

@@ -2,24 +2,24 @@ import { isRecord, type SchemaNode } from './schema-nodes.js';
 
 type Test = (value: unknown) => boolean;
 
-const isText: Test = (value) => typeof value === 'string';
+const isString: Test = (value) => typeof value === 'string';
 const isNumber: Test = (value) => Number.isFinite(value);
 const isCount: Test = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
-const isFlag: Test = (value) => typeof value === 'boolean';
-const isSchema: Test = (value) => isRecord(value) || isFlag(value);
+const isBoolean: Test = (value) => typeof value === 'boolean';
+const isSchema: Test = (value) => isRecord(value) || isBoolean(value);
 const isSchemaMap: Test = (value) => isRecord(value) && Object.values(value).every(isSchema);
 const isSchemaList: Test = (value) => Array.isArray(value) && value.length > 0 && value.every(isSchema);
-const isTextSet =
+const isStringSet =
   (least: number): Test =>
   (value) =>
-    Array.isArray(value) && value.length >= least && value.every(isText) && new Set(value).size === value.length;
+    Array.isArray(value) && value.length >= least && value.every(isString) && new Set(value).size === value.length;
 const anything: Test = () => true;
 
 const types = new Set<unknown>(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string']);
 
-/** What nearly all schemas consist of, and mean the same by in both dialects. */
+/** Keywords that nearly all schemas use and that mean the same in both dialects. */
 const keywords: ReadonlyMap<string, Test> = new Map([
-  ...['$schema', 'title', 'description', '$comment', 'format'].map((name) => [name, isText] as const),
+  ...['$schema', 'title', 'description', '$comment', 'format'].map((name) => [name, isString] as const),
   ...['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'].map(
     (name) => [name, isCount] as const,
   ),
@@ -29,14 +29,14 @@ const keywords: ReadonlyMap<string, Test> = new Map([
   ...['allOf', 'anyOf', 'oneOf'].map((name) => [name, isSchemaList] as const),
   ['type', (value) => types.has(value)],
   ['properties', isSchemaMap],
-  ['required', isTextSet(0)],
-  ['enum', isTextSet(1)],
-  ['uniqueItems', isFlag],
+  ['required', isStringSet(0)],
+  ['enum', isStringSet(1)],
+  ['uniqueItems', isBoolean],
 ]);
 
 /**
- * Whether schemas are so plain that they are valid without a look at a meta-schema, which takes up to 200 ms to
- * prepare. False says nothing.
+ * Whether schemas are so simple that they are valid without a check against a meta-schema, which takes up to 200 ms to
+ * compile. False means unknown.
  */
 export function arePlain(nodes: Iterable<SchemaNode>): boolean {
   for (const node of nodes)

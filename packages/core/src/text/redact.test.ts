@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { redact } from './redact.js';
 
-test('a known value disappears in every spelling', () => {
+test('a known value is removed in every spelling', () => {
   const secret = 'p@ss "word"/1';
   const text = `raw ${secret} url ${encodeURIComponent(secret)} json ${JSON.stringify({ secret })}`;
   const result = redact(text, [secret, undefined, '']);

@@ -1,6 +1,6 @@
 /**
- * Removes secrets from text on its way out: to an error message, a log, a transcript. Known values go first, wherever
- * they stand; then whatever has the shape of a token.
+ * Removes secrets from text for an error message, a log or a transcript: first known values, then everything that looks
+ * like a token.
  */
 export function redact(text: string, secrets: Iterable<string | undefined> = []): string {
   let result = text;
@@ -13,7 +13,7 @@ export function redact(text: string, secrets: Iterable<string | undefined> = [])
   return result;
 }
 
-/** A value as JSON on one line, secrets taken out of its strings and names. What is left can be parsed again. */
+/** A value as JSON on one line, with secrets redacted in its strings and names. The result is valid JSON. */
 export function redactedJson(value: unknown, secrets: readonly string[]): string {
   return JSON.stringify(value, (key, each: unknown) => {
     if (typeof each === 'object' && each !== null && !Array.isArray(each)) return withRedactedNames(each, secrets);
@@ -22,18 +22,18 @@ export function redactedJson(value: unknown, secrets: readonly string[]): string
   });
 }
 
-/** What a model puts where a name belongs may be a secret too. */
+/** A model may write a secret as a property name. */
 function withRedactedNames(object: object, secrets: readonly string[]): object {
-  // Looked at together first: hardly ever is one among them.
+  // Checks all names at once first, because secrets in names are rare.
   const names = Object.keys(object).join('\n');
   if (redact(names, secrets) === names) return object;
   return Object.fromEntries(Object.entries(object).map(([name, value]) => [redact(name, secrets), value]));
 }
 
-/** Fields whose value is a secret whatever it looks like. */
+/** Fields whose value is always a secret. */
 const secretKeys = /^(?:authorization|cookie|set-cookie|x-api-key|x-goog-api-key|api[-_]?key|password)$/i;
 
-/** Proofs that a provider wants back unchanged, and the bytes of pictures, which are long and say nothing. */
+/** Signatures that a provider needs back unchanged, and image data, which is long and contains no secrets. */
 function isOpaque(key: string, value: string): boolean {
   return key === 'thoughtSignature' || (key === 'data' && value.length > 10_000 && /^[A-Za-z0-9+/]+=*$/.test(value));
 }
@@ -42,7 +42,7 @@ const replacement = '[redacted]';
 
 /** Every quantifier is bounded or followed by something it cannot match, so hostile text costs linear time. */
 const shapes: [RegExp, string][] = [
-  // The keys of model providers, code hosts, clouds and chats, by their public prefixes.
+  // Keys of model providers, code hosts, clouds and chat services, by their public prefixes.
   [/\b(?:sk|rk|pk)-[A-Za-z0-9_-]{16,}/g, replacement],
   [/\bAIza[A-Za-z0-9_-]{30,}/g, replacement],
   [/\b(?:gh[pousr]_|github_pat_|glpat-|hf_|npm_|xox[abeprs]-|tvly-|gsk_|xai-)[A-Za-z0-9_-]{10,}/g, replacement],

@@ -124,7 +124,7 @@ test('names of the prototype stay plain data', () => {
   expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
 });
 
-test('a null makes room for an alias, but not when two properties claim it', () => {
+test('a null is replaced by an alias, but not if two properties have it', () => {
   const schema = object({ a_b: integer });
   expect(repairParams(schema, { 'A-b': '5', a_b: null }).value).toEqual({ a_b: 5 });
   const both = object({ a_b: integer, aB: integer });

@@ -1,4 +1,4 @@
-import { plain } from './closest-names.js';
+import { withoutCaseStyle } from './closest-names.js';
 import { show } from './expectation.js';
 import { explainMismatch, fitsType, itemSchemas, patternSchemas, typeName, typesOf } from './explain-mismatch.js';
 import { fitsSchema, type JsonSchema } from './json-schema.js';
@@ -16,19 +16,19 @@ import { boundsProblem } from './value-bounds.js';
 
 export interface Repaired {
   value: unknown;
-  /** One sentence per change, for the person and the model. */
+  /** One sentence per change, for the user and the model. */
   repairs: string[];
 }
 
-/** Other names under which models send a parameter, by its proper name. */
+/** Other names that models use for a parameter, by its declared name. */
 export type ParameterAliases = Readonly<Record<string, readonly string[]>>;
 
 const shownRepairs = 20;
 const maxSteps = 20_000;
 
 /**
- * Reads parameters the way they were meant, before they are checked: `"5"` for a number, JSON in a string, one value
- * for a list, an alias. Leaves alone what fits already and whatever could mean something else. Never changes its input.
+ * Repairs parameters before they are checked: `"5"` for a number, JSON in a string, one value for a list, an alias.
+ * Does not change values that fit or are ambiguous. Never changes its input.
  */
 export function repairParams(schema: JsonSchema, value: unknown, aliases: ParameterAliases = {}): Repaired {
   if (fitsSchema(schema, value) || boundsProblem(value) !== null) return { value, repairs: [] };
@@ -40,7 +40,7 @@ export function repairParams(schema: JsonSchema, value: unknown, aliases: Parame
     const shown = repair.repairs.slice(0, shownRepairs);
     return { value: repaired, repairs: more > 0 ? [...shown, `and ${more} more repairs`] : shown };
   } catch {
-    // Too costly or too deep to repair: the check that follows says what is wrong with the original.
+    // Too expensive or too deep to repair: the check that follows reports the problem of the original.
     return { value, repairs: [] };
   }
 }
@@ -74,7 +74,7 @@ class Repair {
     return explainMismatch(this.#root, node, value).length === 0;
   }
 
-  /** The reading with the fewest repairs wins; two different readings that are equally near are left to the model. */
+  /** The interpretation with the fewest repairs wins; if two are equally good, nothing is changed. */
   #union(node: SchemaNode, value: unknown, path: string): unknown {
     const branches = [...ownList(node, 'anyOf'), ...ownList(node, 'oneOf')];
     if (branches.length === 0 || branches.some((branch) => this.#fits(branch, value))) return value;
@@ -91,7 +91,7 @@ class Repair {
     return nearest[0].result;
   }
 
-  /** The value as one of the types the schema names, when only one reading is possible. */
+  /** The value converted to a type of the schema, if only one conversion is possible. */
   #retyped(node: SchemaNode, value: unknown, path: string): unknown {
     const types = typesOf(node) ?? [];
     const read = typeof value === 'string' ? readText(value, types) : undefined;
@@ -118,17 +118,17 @@ class Repair {
 
   #properties(node: SchemaNode, value: Record<string, unknown>, path: string): unknown {
     const properties = ownRecord(node, 'properties');
-    const isNeedless = (name: string, item: unknown) =>
+    const isUnwantedNull = (name: string, item: unknown) =>
       item === null &&
       Object.hasOwn(properties, name) &&
       !ownList(node, 'required').includes(name) &&
       !this.#fits(properties[name], null);
     const omit = (name: string, item: unknown) => {
-      if (!isNeedless(name, item)) return false;
+      if (!isUnwantedNull(name, item)) return false;
       this.#note(joinPath(path, name), 'null left out');
       return true;
     };
-    // Nulls go first: a name that was only said to be nothing is free for its alias.
+    // Removes nulls first: a parameter with the value null may still come under its alias.
     const given = Object.entries(value).filter(([key, item]) => !omit(key, item));
     const names = this.#properNames(node, Object.fromEntries(given), path);
     const entries = given.flatMap(([key, item]): [string, unknown][] => {
@@ -141,7 +141,7 @@ class Repair {
     return Object.fromEntries(entries);
   }
 
-  /** Which keys of `value` stand for a declared property that is absent: exactly one candidate, and no other use. */
+  /** Maps keys of `value` to missing declared properties: only if there is exactly one candidate, and the key fits no other. */
   #properNames(node: SchemaNode, value: Record<string, unknown>, path: string): Map<string, string> {
     const properties = ownRecord(node, 'properties');
     const isClosed = own(node, 'additionalProperties') === false;
@@ -152,7 +152,7 @@ class Repair {
       (name) => !Object.hasOwn(value, name) && (isClosed || ownList(node, 'required').includes(name)),
     );
     const standsFor = (key: string, name: string) =>
-      plain(key) === plain(name) || (path === '' && ownList(this.#aliases, name).includes(key));
+      withoutCaseStyle(key) === withoutCaseStyle(name) || (path === '' && ownList(this.#aliases, name).includes(key));
     const names = new Map<string, string>();
     for (const name of wanted) {
       const [key, second] = unknown.filter((candidate) => standsFor(candidate, name));
@@ -169,7 +169,7 @@ class Repair {
   }
 }
 
-/** What a text says when a string is not accepted, if it says exactly one thing. */
+/** The value of a text where a string is not accepted, if it is unambiguous. */
 function readText(text: string, types: readonly string[]): { value: unknown; as: string } | undefined {
   const number = readNumber(text);
   const wantsNumber = types.includes('number') || (types.includes('integer') && Number.isInteger(number));

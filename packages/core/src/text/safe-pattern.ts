@@ -1,6 +1,6 @@
 import { anyOverlap, firstOf, isNullable, parsePattern, type Sequence, type Term } from './pattern-syntax.js';
 
-/** A regular expression that cannot hang: texts too long for its shape do not match. */
+/** A regular expression that cannot hang: texts that are too long for it do not match. */
 export interface SafePattern {
   maxLength: number;
   test(text: string): boolean;
@@ -14,9 +14,9 @@ const maxLengths = [1_000_000, 1_000_000, 5_000, 300];
 const cache = new Map<string, SafePattern | string>();
 
 /**
- * Compiles `source`, or says why it is refused. JavaScript's engine backtracks, so a repeated group is accepted only
- * when every character decides alone how the match goes on (no exponential time), and what remains is at worst
- * polynomial in the number of loops with an unclear end, which limits the length of the text.
+ * Compiles `source`, or returns why it is rejected. JavaScript's engine backtracks, so a repeated group is accepted only
+ * if each character determines how the match continues (no exponential time). The remaining time is polynomial in the
+ * number of ambiguous loops, which limits the length of the text.
  */
 export function safePattern(source: string): SafePattern | string {
   const known = cache.get(source);
@@ -43,7 +43,7 @@ function toRegExp(source: string): RegExp | null {
     try {
       return new RegExp(source, flags);
     } catch {
-      // Many schemas are written for the older syntax, which allows needless escapes.
+      // Many schemas use the older syntax, which allows unnecessary escapes.
     }
   }
   return null;
@@ -60,10 +60,10 @@ function hasLoop(term: Term): boolean {
   return term.kind === 'group' && term.alternatives.some((sequence) => sequence.some(hasLoop));
 }
 
-/** What one unclear choice between two ways adds: four of them in a row count like a loop. */
+/** The degree of an ambiguous choice between two alternatives: four in a row count like a loop. */
 const choice = 0.25;
 
-/** How many loops in a row have an end that the next character does not decide; infinite when nested. */
+/** How many loops in a row have an end that the next character does not determine; infinite when nested. */
 function degreeOf(sequence: Sequence, after: bigint): number {
   let sum = 0;
   let look = 0;
@@ -103,7 +103,7 @@ function overlapsIn(alternatives: readonly Sequence[]): number {
   return count;
 }
 
-/** True when, inside a repeated group, the next character alone tells which way to go. */
+/** True when, inside a repeated group, the next character alone determines how the match continues. */
 function isDeterministic(term: Term, follow: bigint): boolean {
   if (term.kind === 'repeat') {
     const first = firstOf([term.body], 0n);

@@ -38,8 +38,8 @@ test.each<[string, unknown, string]>([
   ['a file reference', withX({ $ref: 'file:///etc/passwd' }), 'only references inside the schema'],
   ['a dangling reference', withX({ $ref: '#/$defs/none' }), 'where there is no schema'],
   ['a reference to the prototype', withX({ $ref: '#/constructor' }), 'where there is no schema'],
-  ['a loop at the root', { $ref: '#' }, 'without end'],
-  ['a loop through allOf', { $defs: { a: { allOf: [{ $ref: '#/$defs/a' }] } } }, 'without end'],
+  ['a loop at the root', { $ref: '#' }, 'endless loop'],
+  ['a loop through allOf', { $defs: { a: { allOf: [{ $ref: '#/$defs/a' }] } } }, 'endless loop'],
   ['a catastrophic pattern', withX({ type: 'string', pattern: '^(a+)+$' }), 'could take very long'],
   ['a catastrophic name pattern', { patternProperties: { '^(a|a)*$': true } }, 'could take very long'],
   ['a broken pattern', withX({ pattern: '(' }), 'not a valid regular expression'],
@@ -50,8 +50,8 @@ test.each<[string, unknown, string]>([
     'more than 5000 nodes',
   ],
   ['100,000 levels', nested(100_000), 'more than 64 levels'],
-  ['a function', withX({ default: () => 1 }), 'JSON cannot carry'],
-])('%s is refused', (_, schema, reason) => {
+  ['a function', withX({ default: () => 1 }), 'JSON cannot represent'],
+])('%s is rejected', (_, schema, reason) => {
   expect(schemaProblem(schema)).toContain(reason);
 });
 
@@ -65,7 +65,7 @@ test.each([
   '.*.*.*.*=',
   '(a)\\1',
   '(?:a|a)'.repeat(40),
-])('the pattern %s is refused', (source) => {
+])('the pattern %s is rejected', (source) => {
   expect(safePattern(source)).toBeTypeOf('string');
 });
 

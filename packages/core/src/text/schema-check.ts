@@ -18,17 +18,17 @@ const maxNodes = 5_000;
 const maxChars = 256 * 1024;
 const tooLarge = `is larger than ${maxChars / 1024} KB`;
 
-/** Schemas that passed already. */
+/** Schemas that passed the check. */
 const accepted = new WeakSet<object>();
 
-/** Spares a schema the check: one that was made from a checked one and differs from it in its texts alone. */
+/** Marks a schema as checked: one that was made from a checked one and differs only in its texts. */
 export function acceptSchema(schema: object): void {
   accepted.add(schema);
 }
 
 /**
- * Why a schema is refused, or `null`. Asked once, when a tool registers: what passes can be checked in bounded time
- * and says what its author meant, what cannot be checked is refused rather than skipped.
+ * Why a schema is rejected, or `null`. Called once, when a tool is registered. An accepted schema can be checked in
+ * bounded time; a schema that cannot be checked is rejected, never skipped.
  */
 export function schemaProblem(schema: unknown): string | null {
   try {
@@ -51,7 +51,7 @@ function firstProblem(schema: unknown): string | null {
   );
 }
 
-/** Walks level by level without recursion, and stops at the first limit: 10 MB cost no more than 256 KB. */
+/** Walks level by level without recursion and stops at the first limit, so 10 MB cost no more than 256 KB. */
 function sizeProblem(schema: SchemaNode): string | null {
   let level: unknown[] = [schema];
   let nodes = 0;
@@ -61,7 +61,7 @@ function sizeProblem(schema: SchemaNode): string | null {
     const next: unknown[] = [];
     for (const value of level) {
       const weight = weigh(value);
-      if (weight === null) return 'holds a value that JSON cannot carry';
+      if (weight === null) return 'contains a value that JSON cannot represent';
       chars += weight;
       if (typeof value === 'boolean') nodes++;
       if (typeof value === 'object' && value !== null) {
@@ -80,7 +80,7 @@ function sizeProblem(schema: SchemaNode): string | null {
   return null;
 }
 
-/** About how many characters a value takes as JSON, its children apart. */
+/** The approximate length of a value as JSON, without its children. */
 function weigh(value: unknown): number | null {
   if (typeof value === 'string') return value.length + 3;
   if (typeof value === 'function' || typeof value === 'symbol' || typeof value === 'bigint') return null;
@@ -112,13 +112,13 @@ function metaProblem(schema: SchemaNode, nodes: ReadonlySet<SchemaNode>): string
   if (arePlain(nodes)) return null;
   if (isOf('draft-07')) return problemUnder('draft-07', schema);
   if (isOf('2020-12')) return problemUnder('2020-12', schema);
-  // The older one first: it takes a tenth of the time to compile and accepts nearly every schema there is.
+  // Draft-07 first: it takes a tenth of the time to compile and accepts nearly every schema.
   return problemUnder('draft-07', schema) && problemUnder('2020-12', schema);
 }
 
 function problemUnder(name: keyof typeof dialects, schema: SchemaNode): string | null {
   if (describeMismatch(metaSchemas[name], schema) === null) return null;
-  // The older meta-schema is one plain document and explains best; most mistakes are the same under both.
+  // The draft-07 meta-schema is a single document and gives the best messages; most mistakes are the same in both.
   const problem = describeMismatch(metaSchemas['draft-07'], schema) ?? `it does not follow ${name}`;
   return `The schema is not valid: ${problem.replaceAll('the parameters', 'the schema')}`;
 }
@@ -149,7 +149,7 @@ function patternProblem(nodes: ReadonlySet<SchemaNode>): string | null {
       if (typeof safe === 'string') return `The pattern ${quote(source)} ${safe}`;
     }
     for (const source of names) {
-      // The validator matches names itself, in Unicode mode and whatever their length.
+      // The validator matches property names itself, in Unicode mode and without a length limit.
       const safe = safePattern(source);
       if (typeof safe === 'string' || safe.maxLength < 5_000 || !isUnicodePattern(source))
         return `The pattern ${quote(source)} of property names is too complex`;
@@ -166,7 +166,7 @@ function isUnicodePattern(source: string): boolean {
   }
 }
 
-/** A schema that applies itself to the same value again, such as `{"$ref": "#"}`, never comes to an end. */
+/** Finds a schema that applies itself to the same value again, such as `{"$ref": "#"}`, which never ends. */
 function loopProblem(root: SchemaNode, nodes: ReadonlySet<SchemaNode>): string | null {
   const state = new Map<SchemaNode, 'open' | 'done'>();
   const isEndless = (node: unknown): boolean => {
@@ -177,7 +177,7 @@ function loopProblem(root: SchemaNode, nodes: ReadonlySet<SchemaNode>): string |
     state.set(node, 'done');
     return found;
   };
-  for (const node of nodes) if (isEndless(node)) return 'The schema refers to itself without end';
+  for (const node of nodes) if (isEndless(node)) return 'The schema refers to itself in an endless loop';
   return null;
 }
 

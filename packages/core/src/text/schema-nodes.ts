@@ -10,7 +10,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** An own property, so that `constructor` and `__proto__` are names like any other. */
+/** An own property, so that `constructor` and `__proto__` are ordinary names. */
 export function own(node: SchemaNode, key: string): unknown {
   return Object.hasOwn(node, key) ? node[key] : undefined;
 }
@@ -25,7 +25,7 @@ export function ownList(node: SchemaNode, key: string): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The schemas directly inside a schema, where the standard says schemas are. */
+/** The direct subschemas of a schema. */
 export function subschemas(node: SchemaNode): unknown[] {
   return [
     ...singles.map((key) => own(node, key)).filter((value) => isRecord(value) || typeof value === 'boolean'),
@@ -34,7 +34,7 @@ export function subschemas(node: SchemaNode): unknown[] {
   ];
 }
 
-/** A copy in which `change` was applied to every schema object, the inner ones first. */
+/** A copy with `change` applied to every schema object, inner ones first. */
 export function mapSchemas(node: unknown, change: (node: SchemaNode) => SchemaNode, depth = 0): unknown {
   if (!isRecord(node)) return node;
   if (depth > 200) throw new RangeError('The schema is nested too deeply');
@@ -69,7 +69,7 @@ function decodePart(part: string): string | undefined {
   }
 }
 
-/** How a place inside a value is written: `todos[2].status`. */
+/** The path of a field inside a value, such as `todos[2].status`. */
 export function joinPath(path: string, key: string | number): string {
   if (typeof key === 'number') return `${path}[${key}]`;
   if (!/^[\w$-]{1,60}$/.test(key)) return `${path}[${quote(key)}]`;

@@ -29,12 +29,12 @@ test.each([
   ['a `b`', 'needs a shell'],
   ['a $(b)', 'needs a shell'],
   ['a "$(b)"', 'needs a shell'],
-])('%s is refused with a reason', (line, reason) => {
+])('%s is rejected with a reason', (line, reason) => {
   const result = splitArguments(line);
   expect(result).toMatchObject({ ok: false, problem: expect.stringContaining(reason) });
 });
 
-test('words are those that a shell finds', () => {
+test('the words are the same as in a shell', () => {
   const text = fc.string({
     unit: fc.constantFrom('a', '~', ' ', "'", '"', '\\', '#', '-', '=', 'é', '\t'),
     maxLength: 12,

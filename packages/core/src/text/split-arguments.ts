@@ -1,10 +1,10 @@
-/** The words of a command line, or why it has none. */
+/** The words of a command line, or why it cannot be split. */
 export type SplitResult = { ok: true; words: string[] } | { ok: false; problem: string };
 
 /**
- * Splits a command line as a POSIX shell would, for a program that is started without one. Quotes and backslashes mean
- * what they mean in a shell, `~/` the home folder; what only a shell could do (pipes, redirections, substitutions,
- * several commands) is refused with a way to say it.
+ * Splits a command line as a POSIX shell would, for a program that is started without one. Quotes, backslashes
+ * and `~/` work as in a shell. Pipes, redirections, substitutions and several commands need a shell and are rejected
+ * with a hint.
  */
 export function splitArguments(line: string, { home }: { home?: string } = {}): SplitResult {
   const words: string[] = [];
@@ -20,7 +20,7 @@ export function splitArguments(line: string, { home }: { home?: string } = {}): 
 
 interface Word {
   text: string;
-  /** Characters of the line it takes. */
+  /** Its length in the line. */
   length: number;
   /** Begins with a tilde that is neither quoted nor escaped. */
   hasTilde: boolean;
@@ -48,7 +48,7 @@ function unquoted(double: string | undefined, escaped = ''): string {
   return double?.replace(/\\([$`"\\\n])/g, unescape) ?? unescape('', escaped);
 }
 
-/** A backslash before a line end takes both away. */
+/** A backslash before a line break removes both. */
 const unescape = (_: string, character: string): string => (character === '\n' ? '' : character);
 
 function problemAt(character: string): string {

@@ -1,6 +1,6 @@
 /**
- * Program output as plain text: escape sequences gone, a line that was redrawn in place shown as it ended, no control
- * character left but tab and newline. Linear in the length of the text.
+ * Program output as plain text: without escape sequences and control characters except tab and newline. A line that was
+ * redrawn in place is shown in its last state. Takes linear time.
  */
 export function plainText(text: string): string {
   const withoutSequences = text.replace(escapeSequences, '').replaceAll('\r\n', '\n');
@@ -12,7 +12,7 @@ export function plainText(text: string): string {
 
 const escape = '\\u001b';
 const bell = '\\u0007';
-/** Strings for the terminal (titles, links, images), then `ESC [ … letter`, then the short ones. */
+/** Control strings (titles, links, images), then `ESC [ … letter`, then short sequences. */
 const escapeSequences = new RegExp(
   [
     `(?:${escape}[\\]PX^_]|[\\u0090\\u0098\\u009d-\\u009f])[^${bell}${escape}\\u009c\\n]*(?:${bell}|${escape}\\\\|\\u009c)?`,
@@ -24,7 +24,7 @@ const escapeSequences = new RegExp(
 const redrawn = new RegExp('[\\r\\b]', 'u');
 const controlCharacters = /(?![\n\t])\p{Cc}/gu;
 
-/** What is left on the screen of one line after carriage returns and backspaces. */
+/** The visible text of one line after carriage returns and backspaces. */
 function settle(line: string): string {
   const last = line.split('\r').findLast((part) => part !== '') ?? '';
   if (!last.includes('\b')) return last;

@@ -4,7 +4,7 @@ import { Top } from './top.js';
 
 test.each([
   ['added', false],
-  ['skipped when they are behind the last one', true],
+  ['skipped when they come after the last one', true],
 ])('the first items of any sequence are those of the sorted whole, if all are %s', (_, isSkipping) => {
   const sequence = fc.array(fc.integer({ min: 0, max: 500 }), { maxLength: 2000 });
   fc.assert(

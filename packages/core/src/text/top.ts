@@ -1,4 +1,4 @@
-/** The first `limit` of any number of items in an order, in memory bounded by `limit`. */
+/** Keeps the first `limit` of any number of items in sort order, in memory bounded by `limit`. */
 export class Top<T> {
   readonly #limit: number;
   readonly #compare: (a: T, b: T) => number;
@@ -11,17 +11,17 @@ export class Top<T> {
     this.#compare = compare;
   }
 
-  /** How many items there were in all. */
+  /** The number of all items. */
   get count(): number {
     return this.#count;
   }
 
-  /** The last of those that are kept, once there are enough: what is behind it need not be added, only counted. */
+  /** The last kept item, once `limit` items are kept. Items after it need not be added, only counted. */
   get last(): T | undefined {
     return this.#last;
   }
 
-  /** Counts an item that is behind the last one. */
+  /** Counts an item after the last one. */
   skip(): void {
     this.#count++;
   }
@@ -29,7 +29,7 @@ export class Top<T> {
   add(item: T): void {
     this.#count++;
     if (this.#last !== undefined && this.#compare(item, this.#last) > 0) return;
-    // Sorting now and then, instead of keeping order all the time, costs less than a comparison per item.
+    // Sorting from time to time is cheaper than keeping the items sorted.
     if (this.#kept.push(item) >= 2 * this.#limit + 64) this.#cut();
   }
 

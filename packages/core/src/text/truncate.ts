@@ -12,7 +12,7 @@ export function keepEnds(text: string, limit: number): Cut {
   return { head: text.slice(0, headEnd), tail: text.slice(tailStart), omitted: tailStart - headEnd };
 }
 
-/** How far a cut may move to fall between two lines. */
+/** How far a cut may move to a line break. */
 const reach = 200;
 
 function lineEndBefore(text: string, at: number): number {
@@ -27,7 +27,7 @@ function lineStartAfter(text: string, at: number): number {
   return isLowSurrogate(text, at) ? at + 1 : at;
 }
 
-/** Cutting here would split a character in two, which no provider accepts. */
+/** A cut here would split a surrogate pair, which no provider accepts. */
 function isLowSurrogate(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
   return code >= 0xdc00 && code <= 0xdfff;

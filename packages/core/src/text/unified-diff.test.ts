@@ -13,7 +13,7 @@ async function diff(before: string, after: string): Promise<string> {
 const body = (text: string) => text.split('\n').slice(3, -1);
 
 // SF09
-describe('the diff a person approves', () => {
+describe('the diff that the user approves', () => {
   test('has three lines of context and the right numbers', async () => {
     const lines = Array.from({ length: 20 }, (_, index) => `line ${index + 1}\n`);
     const changed = lines.with(9, 'other\n').join('');
@@ -57,7 +57,7 @@ function patched(a: readonly string[], b: readonly string[], edits: Awaited<Retu
   return [...out, ...a.slice(at)];
 }
 
-test('a diff is always true', async () => {
+test('a diff is always correct', async () => {
   const lines = fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { maxLength: 40 });
   const property = fc.asyncProperty(lines, lines, async (a, b) => {
     expect(patched(a, b, await diffLines(a, b))).toEqual(b);

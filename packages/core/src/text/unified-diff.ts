@@ -1,7 +1,7 @@
 import type { LineEdit } from './line-diff.js';
 import { spelledOut } from './visible-text.js';
 
-/** Neighbouring changes with the lines around them. Line numbers are 0-based. */
+/** Adjacent changes with their context lines. Line numbers are 0-based. */
 export interface Hunk {
   oldStart: number;
   newStart: number;
@@ -49,7 +49,7 @@ export function hunksOf(
   return hunks;
 }
 
-/** Edits whose surroundings touch belong together. */
+/** Groups edits whose context lines touch. */
 function groupsOf(edits: readonly LineEdit[]): LineEdit[][] {
   const groups: LineEdit[][] = [];
   for (const edit of edits) {
@@ -62,8 +62,8 @@ function groupsOf(edits: readonly LineEdit[]): LineEdit[][] {
 }
 
 /**
- * The unified diff that a person approves: nothing in it is invisible. Line endings are marked where the change mixes
- * them, and control, bidirectional and zero-width characters are spelled out.
+ * The unified diff that the user approves, without invisible characters: mixed line endings are marked, and control,
+ * bidirectional and zero-width characters are shown by their code.
  */
 export function formatDiff(hunks: readonly Hunk[], { oldName, newName }: DiffNames): string {
   if (hunks.length === 0) return '';
@@ -83,7 +83,7 @@ export function formatDiff(hunks: readonly Hunk[], { oldName, newName }: DiffNam
   return `${out.join('\n')}\n`;
 }
 
-/** True when a diff shows characters that cannot be seen by their names. */
+/** True when a diff shows invisible characters by their code. */
 export function spellsOut(diff: string): boolean {
   return /<U\+[0-9A-F]{4,6}>/.test(diff);
 }
@@ -111,7 +111,7 @@ function visible(line: string, showReturns: boolean): string {
   return spelledOut(content) + mark;
 }
 
-/** A name is one line, so that nothing in it can pass for a part of the diff. */
+/** A name on one line, so that it cannot imitate a part of the diff. */
 function visibleName(name: string): string {
   return spelledOut(name).replaceAll('\n', '<U+000A>').replaceAll('\t', '<U+0009>');
 }

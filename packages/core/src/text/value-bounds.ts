@@ -1,8 +1,8 @@
-/** No tool needs more; both keep every recursive walk over parameters far from the end of the stack. */
+/** No tool needs more; both limits keep recursive walks over parameters within the stack. */
 const maxDepth = 100;
 const maxValues = 100_000;
 
-/** Why a value is too deep or too large to be looked at any further, or `null`. Itself walks without recursion. */
+/** Why a value is too deep or too large to be processed, or `null`. Walks without recursion. */
 export function boundsProblem(value: unknown): string | null {
   let level: unknown[] = [value];
   let count = 0;

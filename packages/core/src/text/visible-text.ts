@@ -1,6 +1,6 @@
 /**
- * Text from outside, made inert for a terminal: control, bidirectional and invisible characters become escapes a
- * person can see. Newlines and tabs stay.
+ * Sanitizes text from outside for a terminal: control, bidirectional and invisible characters become visible escapes.
+ * Newlines and tabs stay.
  */
 export function visibleText(text: string): string {
   return text.replace(hidden, (character) => {
@@ -14,7 +14,7 @@ export function hasHiddenText(text: string): boolean {
   return text.search(hidden) !== -1;
 }
 
-/** Diffs spell hidden characters out in this way, for a backslash means something in code. */
+/** Shows invisible characters by their code, as diffs do, because a backslash has a meaning in code. */
 export function spelledOut(text: string): string {
   return text.replace(
     hidden,
@@ -22,8 +22,8 @@ export function spelledOut(text: string): string {
   );
 }
 
-// Controls but for \t and \n; whatever Unicode calls a format character, a separator of lines, half a character, or
-// ignorable when it cannot be drawn. What makes a picture of a sign (⚠️, 1️⃣) is seen.
+// Control characters except \t and \n, format characters, line separators, lone surrogates and default-ignorable
+// characters. The variation selector of an emoji (⚠️, 1️⃣) is visible.
 const hidden =
   // oxlint-disable-next-line no-control-regex -- control characters are what this is about
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}](?<!\p{Extended_Pictographic}\ufe0f|[\d#*]\ufe0f(?=\u20e3))/gu;

@@ -8,7 +8,7 @@ import { type FoundFiles, findFiles } from '../files/find-files.js';
 import type { Visibility } from '../files/visibility.js';
 import { WalkNotes } from '../files/walk-notes.js';
 import { oddSpelling, type Workspace } from '../files/workspace.js';
-import { compileGlob, globProblem, globSlip, hasWildcard, splitGlob } from '../text/glob.js';
+import { compileGlob, globProblem, globSlip, hasWildcard, splitGlob } from '../text/compile-glob.js';
 import { SearchTool } from './search-tool.js';
 import type { ToolResult } from './tools.js';
 

@@ -12,8 +12,8 @@ import { confirmReading, pathTarget } from '../files/path-target.js';
 import { refuseMoved } from '../files/search-place.js';
 import type { Visibility } from '../files/visibility.js';
 import { oddSpelling, type Workspace } from '../files/workspace.js';
+import { globProblem } from '../text/compile-glob.js';
 import { expandBraces } from '../text/expand-braces.js';
-import { globProblem } from '../text/glob.js';
 import { BaseTool, type ToolResult } from './tools.js';
 
 const parameterSchema = {

@@ -8,7 +8,7 @@ import { type ManyRead, readMany } from '../files/read-many.js';
 import { contentHash, type SeenFiles } from '../files/seen-files.js';
 import type { Visibility } from '../files/visibility.js';
 import type { Location, Workspace } from '../files/workspace.js';
-import { globProblem } from '../text/glob.js';
+import { globProblem } from '../text/compile-glob.js';
 import { BaseTool, type ToolResult } from './tools.js';
 
 const strings = { type: 'array', items: { type: 'string' } } as const;

@@ -1,5 +1,5 @@
 import type { FunctionDeclaration } from '../content.js';
-import { cleanDescription } from '../text/clean-definition.js';
+import { sanitizeDescription } from '../text/sanitize-definition.js';
 import { schemaProblem } from '../text/schema-check.js';
 import type { AnyTool } from './tools.js';
 
@@ -79,7 +79,7 @@ export class ToolRegistry {
     for (const tool of tools) {
       const reason = this.#refusal(tool);
       if (reason === null) this.#found.set(tool.name, { tool, source });
-      else rejections.push({ source, name: cleanDescription(tool.name, 100), reason });
+      else rejections.push({ source, name: sanitizeDescription(tool.name, 100), reason });
     }
     this.#rejections.set(source, rejections);
     this.#changed();

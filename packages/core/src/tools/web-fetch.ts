@@ -3,13 +3,13 @@ import type { Confirmation } from '../contract/confirmation.js';
 import type { Target } from '../contract/target.js';
 import { ToolError } from '../errors.js';
 import { hasHiddenText, visibleText } from '../text/visible-text.js';
-import { cutAtParagraph } from '../web/cut-page.js';
 import type { GuardedHttp } from '../web/guarded-http.js';
 import { markOrigin } from '../web/mark-origin.js';
 import { PageCache } from '../web/page-cache.js';
 import { findHostPayload, findPayloads, findText } from '../web/payload-check.js';
-import { rawForm } from '../web/raw-form.js';
+import { rawFileUrl } from '../web/raw-file-url.js';
 import { readPage, type WebPage } from '../web/read-page.js';
+import { truncateAtParagraph } from '../web/truncate-page.js';
 import { hostOf, hostRule, parseWebUrl, portOf } from '../web/url-check.js';
 import { BaseTool, type ToolResult } from './tools.js';
 
@@ -61,7 +61,7 @@ export class WebFetchTool extends BaseTool<Params> {
   protected override validateToolParamValues({ url: text, prompt }: Params): string | null {
     if (prompt.trim() === '') return 'prompt must say what to find on the page';
     const url = parseWebUrl(text);
-    return typeof url === 'string' ? url : (this.#options.http.refusal(rawForm(url)) ?? null);
+    return typeof url === 'string' ? url : (this.#options.http.refusal(rawFileUrl(url)) ?? null);
   }
 
   override getDescription({ url }: Params): string {
@@ -104,7 +104,7 @@ export class WebFetchTool extends BaseTool<Params> {
   }
 
   async execute(params: Params, signal: AbortSignal): Promise<ToolResult> {
-    const url = rawForm(checkedUrl(params));
+    const url = rawFileUrl(checkedUrl(params));
     const found = await this.#page(url, signal);
     if ('redirect' in found) {
       const text = `${url.href} redirects to another host: ${found.redirect}\nCall web_fetch with that URL to follow it.`;
@@ -133,7 +133,7 @@ export class WebFetchTool extends BaseTool<Params> {
   async #answer(page: WebPage, text: string, prompt: string, signal: AbortSignal): Promise<string | undefined> {
     if (!this.#options.answerer) return undefined;
     try {
-      const question = { page: cutAtParagraph(text, answererChars).text, url: page.url, prompt };
+      const question = { page: truncateAtParagraph(text, answererChars).text, url: page.url, prompt };
       const answer = await this.#options.answerer.answer(question, signal);
       return markOrigin(`What ${page.url} says about it, told by a model that read the page:`, answer);
     } catch {
@@ -143,7 +143,7 @@ export class WebFetchTool extends BaseTool<Params> {
   }
 
   async #present({ url, mediaType, title, notes }: WebPage, text: string): Promise<string> {
-    const { text: shown, left, nextLine, isLineCut } = cutAtParagraph(text, shownChars);
+    const { text: shown, left, nextLine, isLineCut } = truncateAtParagraph(text, shownChars);
     const head = [`${url} (${mediaType})`, ...notes].join('\n');
     const content = markOrigin(head, title === '' ? shown : `Title: ${title}\n\n${shown}`);
     if (left === 0) return content;
@@ -173,7 +173,7 @@ function checkedUrl({ url: text }: Params): URL {
 /** The address that was asked for and, when it is another one, the address that answers. */
 function urlsOf(params: Params): URL[] {
   const url = checkedUrl(params);
-  const raw = rawForm(url);
+  const raw = rawFileUrl(url);
   return raw.href === url.href ? [url] : [url, raw];
 }
 

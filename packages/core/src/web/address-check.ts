@@ -1,12 +1,12 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * `public`: anybody's business · `private`: this machine or its network, reachable only where the person opened host
- * and port · `never`: metadata services and addresses that no page lives at, whatever a rule says.
+ * `public`: reachable for everyone · `private`: this machine or its network, reachable only if the user opened the host
+ * and port · `never`: metadata services and addresses that serve no pages, whatever a rule allows.
  */
 export type AddressKind = 'public' | 'private' | 'never';
 
-/** What an IP address stands for, however it is written. */
+/** The kind of an IP address in any spelling. */
 export function kindOfAddress(text: string): AddressKind {
   if (!ipaddr.isValid(text)) return 'never';
   const address = ipaddr.process(text);
@@ -19,9 +19,9 @@ export function kindOfAddress(text: string): AddressKind {
 }
 
 const openable = new Set(['loopback', 'private', 'uniqueLocal', 'carrierGradeNat']);
-/** Everything else of IPv6 is unassigned, deprecated or a tunnel to somewhere. */
+/** All other IPv6 addresses are unassigned, deprecated or tunnels. */
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
-/** Networks without IPv4 reach its hosts through these addresses, which hold the real one in their last four bytes. */
+/** NAT64: networks without IPv4 use these addresses, whose last four bytes are the IPv4 address. */
 const nat64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 
 function kindOfTranslated(address: ipaddr.IPv6): AddressKind {
@@ -29,7 +29,7 @@ function kindOfTranslated(address: ipaddr.IPv6): AddressKind {
   return kindOfAddress(inner.toString()) === 'public' ? 'public' : 'never';
 }
 
-/** Where clouds hand out credentials to whoever asks from inside. The link-local ones are covered by their range. */
+/** Cloud metadata services, which give credentials to any local client. The first two cover all link-local addresses. */
 const metadata: readonly [ipaddr.IPv4 | ipaddr.IPv6, number][] = [
   '169.254.0.0/16',
   'fe80::/10',

@@ -3,17 +3,17 @@ import type { Pace } from '../files/pace.js';
 import { detectEncoding } from '../files/text-encoding.js';
 
 /**
- * The encoding of a page, as a label that `TextDecoder` knows: a byte order mark decides, then what the server says,
- * then what the page says, then the bytes themselves. A claim of UTF-8 that the bytes refute does not count.
+ * The encoding of a page, as a label that `TextDecoder` knows: a byte order mark decides, then the `Content-Type`
+ * header, then the `meta` tag, then the bytes themselves. UTF-8 counts only if the bytes are valid UTF-8.
  */
 export async function charsetOf(bytes: Buffer, contentType: string): Promise<string> {
-  const mark = markOf(bytes);
-  if (mark !== undefined) return mark;
+  const charsetOfMark = byteOrderMark(bytes);
+  if (charsetOfMark !== undefined) return charsetOfMark;
   const isReallyUtf8 = isUtf8(bytes);
-  const claims = [charsetIn(contentType), charsetIn(metaOf(bytes))];
+  const claims = [charsetIn(contentType), charsetIn(metaTag(bytes))];
   for (const claim of claims) {
     const label = claim === undefined ? undefined : canonical(claim);
-    // A page whose own text was readable as ASCII so far cannot be UTF-16.
+    // The `meta` tag was readable as ASCII, so the page cannot be UTF-16.
     if (label === undefined || label.startsWith('utf-16')) continue;
     if (label !== 'utf-8' || isReallyUtf8) return label;
   }
@@ -22,7 +22,7 @@ export async function charsetOf(bytes: Buffer, contentType: string): Promise<str
   return canonical(detected?.name ?? 'utf-8') ?? 'windows-1252';
 }
 
-/** Decodes a part at a time: some encodings take a long breath for all of a large page. */
+/** Decodes in parts: with some encodings a large page would block the event loop. */
 export async function decodeText(bytes: Buffer, charset: string, pace: Pace): Promise<string> {
   const decoder = new TextDecoder(charset);
   const parts: string[] = [];
@@ -36,14 +36,14 @@ export async function decodeText(bytes: Buffer, charset: string, pace: Pace): Pr
 
 const partLength = 64 * 1024;
 
-function markOf(bytes: Buffer): string | undefined {
+function byteOrderMark(bytes: Buffer): string | undefined {
   const start = bytes.toString('latin1', 0, 3);
   if (start === '\xef\xbb\xbf') return 'utf-8';
   if (start.startsWith('\xff\xfe')) return 'utf-16le';
   return start.startsWith('\xfe\xff') ? 'utf-16be' : undefined;
 }
 
-function metaOf(bytes: Buffer): string {
+function metaTag(bytes: Buffer): string {
   const head = bytes.toString('latin1', 0, 4096).replace(/<!--[\s\S]{0,4096}?-->/g, '');
   return /<meta\b[^>]{0,500}charset[^>]{0,200}>|<\?xml[^>]{0,200}encoding[^>]{0,200}>/i.exec(head)?.[0] ?? '';
 }

@@ -1,10 +1,10 @@
 export interface ProxySettings {
-  /** `web.proxy`: wins over the variables. */
+  /** `web.proxy`: overrides the environment variables. */
   proxy?: string | undefined;
   env: Readonly<Record<string, string | undefined>>;
 }
 
-/** The proxy for `target` by the settings and the usual variables; a sentence when what they hold is no proxy. */
+/** The proxy for `target` from the settings and the usual variables, or an error message if the value is not a proxy. */
 export function chooseProxy(target: URL, { proxy, env }: ProxySettings): URL | string | undefined {
   const variable = target.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
   const address = proxy ?? read(env, variable) ?? read(env, 'all_proxy');

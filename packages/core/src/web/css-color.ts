@@ -1,7 +1,7 @@
-/** Red, green and blue from 0 to 255 and how much of them covers what is behind, or a word that is compared as it is. */
+/** Red, green and blue from 0 to 255 and alpha from 0 to 1, or a color name that is compared as it is. */
 export type Color = readonly [red: number, green: number, blue: number, alpha: number] | string;
 
-/** A color in one of the spellings in use. */
+/** Parses a CSS color. */
 export function colorOf(value: string): Color {
   const text = value.trim().toLowerCase();
   const [, digits] = /^#?([\da-f]{3,4}|[\da-f]{6}|[\da-f]{8})$/.exec(names.get(text) ?? text) ?? [];
@@ -14,16 +14,16 @@ function ofNumbers(text: string, isRgb: boolean, inner: string): Color {
   const [first = 0, second = 0, third = 0, alpha = 1] = numbersOf(inner, isRgb ? 2.55 : 1);
   if (isRgb) return [first, second, third, alpha];
   const gray = third * 2.55;
-  // With a hue they are words: nobody writes the same color in two ways beside each other, but for white and black.
+  // Colors with a hue are compared as text: pages rarely spell one color in two ways, except white and black.
   return alpha === 1 && third > 1 && third < 99 ? text : [gray, gray, gray, alpha];
 }
 
-/** Whether text of this color cannot be seen on any other. */
+/** Whether text of this color is invisible on every background. */
 export function isTransparent(color: Color): boolean {
   return typeof color !== 'string' && color[3] < 0.1;
 }
 
-/** Whether text of one color on the other cannot be told from it. */
+/** Whether text of one color is invisible on a background of the other. */
 export function isSameColor(one: Color, other: Color): boolean {
   if (typeof one === 'string' || typeof other === 'string') return one === other;
   if (one[3] < 0.9 || other[3] < 0.9) return false;

@@ -1,4 +1,4 @@
-/** The values that a style gives to each property, in small letters, without comments, strings and `!important`. */
+/** The values of each property in a style, in lower case, without comments, strings and `!important`. */
 export type Declarations = ReadonlyMap<string, readonly string[]>;
 
 export function declarationsOf(style: string): Declarations {
@@ -19,13 +19,13 @@ export function declarationsOf(style: string): Declarations {
   return declarations;
 }
 
-/** Style without what may hold any sign: comments, strings, addresses. Escaped letters are what they stand for. */
+/** CSS without comments, strings and URLs, and with escapes decoded. */
 export function plainCss(css: string): string {
   if (!/["'\\]|\/\*|url\(/i.test(css)) return css;
   return css.replace(opaque, ' ').replace(escaped, unescape);
 }
 
-// Each of them ends at the end of the text at the latest, so that nothing is read twice.
+// Every alternative also ends at the end of the text, so matching takes linear time.
 const opaque = /\/\*[^]*?(?:\*\/|$)|"(?:[^"\\]|\\[^])*(?:"|$)|'(?:[^'\\]|\\[^])*(?:'|$)|(?<=url\()[^)"']*/gi;
 const escaped = /\\(?:([0-9a-f]{1,6})\s?|([^]))/gi;
 
@@ -34,7 +34,7 @@ function unescape(_all: string, hex?: string, sign?: string): string {
   return sign ?? (code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : '');
 }
 
-/** A length in the pixels of an ordinary screen; `whole` is what 100 % are. Nothing for what is no plain length. */
+/** A CSS length in pixels; `whole` is 100 %. `undefined` for anything but a plain length. */
 export function pixelsOf(length: string, whole: number): number | undefined {
   const [, number, unit = ''] = /^(?:calc\()?([-+]?(?:\d+\.?\d*|\.\d+))([a-z%]*)\)?$/.exec(length) ?? [];
   const size = unit === '%' ? whole / 100 : unitPixels.get(unit);

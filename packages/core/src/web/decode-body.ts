@@ -4,23 +4,23 @@ import { ToolError } from '../errors.js';
 
 export interface Body {
   bytes: Buffer;
-  /** There was more; the rest was not read. */
+  /** The body was longer; the rest was not read. */
   isCut: boolean;
 }
 
 const maxCodings = 2;
 
-/** The codings this Node can undo, as an Accept-Encoding header. */
+/** The codings that this version of Node can decode, as an Accept-Encoding header. */
 export const acceptedCodings = `gzip, br${'createZstdDecompress' in zlib ? ', zstd' : ''}`;
 
-/** Reads and decompresses a body, never holding more than `maxBytes` of it: a bomb is cut like any long page. */
+/** Reads and decompresses at most `maxBytes` of a body, so a decompression bomb is cut like any long page. */
 export async function readBody(
   source: Readable,
   contentEncoding: string,
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<Body> {
-  // An error anywhere reaches the last stream, and leaving that one early ends them all.
+  // An error in any stream reaches the last one, and closing the last one closes all.
   const decoded = decodersFor(contentEncoding).reduce<Readable>(
     (stream, decoder) => pipeline(stream, decoder, () => {}),
     addAbortSignal(signal, source),
@@ -36,7 +36,7 @@ export async function readBody(
   return { bytes: Buffer.concat(chunks), isCut: size > maxBytes };
 }
 
-/** What undoes the codings, last applied first. */
+/** The decoders of the codings, last applied first. */
 function decodersFor(contentEncoding: string): Transform[] {
   const codings = contentEncoding
     .toLowerCase()
@@ -44,11 +44,17 @@ function decodersFor(contentEncoding: string): Transform[] {
     .map((coding) => coding.trim())
     .filter((coding) => coding !== '' && coding !== 'identity');
   if (codings.length > maxCodings)
-    throw new ToolError('web_fetch_fallback_failed', `The page is compressed ${codings.length} times over.`);
+    throw new ToolError(
+      'web_fetch_fallback_failed',
+      `The page is compressed ${codings.length} times; at most ${maxCodings} are supported.`,
+    );
   return codings.toReversed().map((coding) => {
     const create = Object.hasOwn(decoders, coding) ? decoders[coding] : undefined;
     if (create) return create();
-    throw new ToolError('web_fetch_fallback_failed', `The page is in the unknown coding "${coding.slice(0, 40)}".`);
+    throw new ToolError(
+      'web_fetch_fallback_failed',
+      `The page has the unknown content coding "${coding.slice(0, 40)}".`,
+    );
   });
 }
 
@@ -60,7 +66,7 @@ const decoders: Record<string, () => Transform> = {
   ...zstdDecoder(),
 };
 
-/** Node has it since 22.15. A window of 8 MB is what the format asks every decoder to support. */
+/** Available since Node 22.15. Every zstd decoder must support a window of 8 MB. */
 function zstdDecoder(): Record<string, () => Transform> {
   const create: unknown = Reflect.get(zlib, 'createZstdDecompress');
   const windowLog: unknown = Reflect.get(zlib.constants, 'ZSTD_d_windowLogMax');

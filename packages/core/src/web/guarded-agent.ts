@@ -6,19 +6,18 @@ import { type OpenHosts, portOf, refusalOfAddress, refusalOfHost } from './url-c
 
 export interface GuardOptions {
   isOpen: OpenHosts;
-  /** Through an HTTP proxy. The proxy looks names up itself, so for names that we cannot resolve its judgement counts. */
+  /** Connects through an HTTP proxy. The proxy resolves names itself, so names that we cannot resolve are left to it. */
   proxy?: URL | undefined;
 }
 
 /**
- * Connections that end at public addresses only. Judged where they are made: a literal by itself, a name by every
- * address it resolves to just now, and the connection goes to one of exactly these, so that a name which answers
- * differently a moment later gains nothing.
+ * Connects only to public addresses. Checks each connection when it is made: an IP address itself, a name by every
+ * address it resolves to. The connection uses one of the checked addresses, so DNS rebinding has no effect.
  */
 export async function guardedAgent({ isOpen, proxy }: GuardOptions): Promise<Dispatcher> {
-  // By its default export, the only one that every bundler brings along.
+  // The default export, because some bundlers drop the named ones.
   const { Agent, ProxyAgent, buildConnector } = (await import('undici')).default;
-  // Said here so that no variable in the environment can turn it off.
+  // Set here so that no environment variable can turn it off.
   const tls = { rejectUnauthorized: true };
   if (proxy) return new ProxyAgent({ uri: proxy.href, requestTls: tls, proxyTls: tls });
   return new Agent({
@@ -48,7 +47,7 @@ function guardedLookup(port: number, isOpen: OpenHosts): LookupFunction {
   };
 }
 
-/** One address out of bounds spoils the whole answer: nothing good resolves to both. */
+/** One forbidden address rejects the whole name: no legitimate name resolves to both kinds. */
 function refusalOf(
   addresses: readonly { address: string }[],
   hostname: string,
@@ -62,11 +61,11 @@ function refusalOf(
   return undefined;
 }
 
-/** Before a request through a proxy: refuses names that resolve to something private here; others are the proxy's. */
+/** Before a request through a proxy: rejects names that resolve to a private address here. The proxy decides about others. */
 export async function checkResolvable(url: URL, isOpen: OpenHosts, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   const addresses = await new Promise<{ address: string }[]>((resolve, reject) => {
-    // A name server that does not answer is waited for no longer than the whole request.
+    // The timeout of the request also covers a DNS server that does not answer.
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     lookUp(url.hostname, { all: true }, (error, found) => resolve(error ? [] : found));
   });

@@ -2,14 +2,14 @@ import { expect, test } from 'vitest';
 import { page, webServer } from '../../../../testing/web-server.js';
 import { guardedFetch } from './guarded-fetch.js';
 
-test('a server that is open answers as with any fetch', async () => {
+test('an open server is fetched as usual', async () => {
   const { url, port, requests } = await webServer(page('hello', 'text/plain'));
   const fetchOpen = guardedFetch((host, open) => host === '127.0.0.1' && open === port);
   const response = await fetchOpen(`${url}/x`, { method: 'POST', body: 'sent', headers: { 'x-own': '1' } });
   expect([response.status, await response.text(), requests[0]?.body]).toEqual([200, 'hello', 'sent']);
 });
 
-test('what is not open is refused before a byte is sent, by name and by number', async () => {
+test('a private host is rejected before a byte is sent, by name and by address', async () => {
   const { url, port, requests } = await webServer(page('secret'));
   const closed = guardedFetch(() => false);
   for (const address of [url, `http://localhost:${port}/`, `http://[::ffff:127.0.0.1]:${port}/`])
@@ -17,7 +17,7 @@ test('what is not open is refused before a byte is sent, by name and by number',
   expect(requests).toEqual([]);
 });
 
-test('a redirect is judged like any request', async () => {
+test('a redirect is checked like any request', async () => {
   const secret = await webServer(page('secret'));
   const open = await webServer((_request, response) => response.writeHead(302, { location: secret.url }).end());
   const fetchOpen = guardedFetch((_host, port) => port === open.port);

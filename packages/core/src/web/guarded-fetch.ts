@@ -5,14 +5,14 @@ import type { OpenHosts } from './url-check.js';
 export type Fetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
 
 /**
- * `fetch` for addresses that somebody else chose, such as the metadata of a server's authorization: every connection,
- * also that of a redirect, is judged when it is made, and goes to the address that was judged.
+ * `fetch` for URLs that come from outside, such as the authorization metadata of a server. Checks every connection when
+ * it is made, redirects included, and connects to the checked address.
  */
 export function guardedFetch(isOpen: OpenHosts): Fetch {
   let agent: Promise<Dispatcher> | undefined;
   return async (input, init) => {
     agent ??= guardedAgent({ isOpen });
-    // The built-in fetch takes agents of this package too; only their types differ.
+    // The built-in fetch accepts agents of this package; only the types differ.
     const guarded: RequestInit = Object.assign({}, init, { dispatcher: await agent });
     return fetch(input, guarded);
   };

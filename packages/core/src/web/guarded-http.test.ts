@@ -32,7 +32,7 @@ const refused = { type: 'permission_denied' };
 const failed = { type: 'web_fetch_fallback_failed' };
 
 // SI01
-test('nothing on this machine is reached without a rule', async () => {
+test('without a rule, no server on this machine is reached', async () => {
   const { url, port, requests } = await webServer(page('secret'));
   for (const host of ['127.0.0.1', 'localhost', '127.1', '0.0.0.0', '[::ffff:127.0.0.1]'])
     await expect(fetchText(`http://${host}:${port}/`, { isOpen: () => false })).rejects.toMatchObject(refused);
@@ -70,7 +70,7 @@ const chainEnds = {
 };
 
 // SI04
-test.each(chains)('after %i redirects to %s every hop was judged and at most five were followed', async (hops, end) => {
+test.each(chains)('after %i redirects to %s every hop is checked and at most five are followed', async (hops, end) => {
   const { url, requests } = await webServer((request, response) => {
     const hop = Number(request.url?.slice(1));
     const location = hop < hops ? `/${hop + 1}` : chainEnds[end];
@@ -89,7 +89,7 @@ test.each(chains)('after %i redirects to %s every hop was judged and at most fiv
   expect(requests.length).toBe(Math.min(hops, 5) + 1);
 });
 
-test('a redirect to another port or scheme is another host', async () => {
+test('a redirect to another port or scheme counts as another host', async () => {
   const other = await webServer(page('other'));
   const { url } = await webServer((_request, response) => response.writeHead(302, { location: other.url }).end());
   expect(await fetchText(url)).toBe(`redirect to ${other.url}/`);
@@ -97,7 +97,7 @@ test('a redirect to another port or scheme is another host', async () => {
 });
 
 // SI04
-test('a redirect loop and a refresh in the page lead nowhere', async () => {
+test('redirect loops end, and a refresh in the page is ignored', async () => {
   const loop = await webServer((_request, response) => response.writeHead(302, { location: '/' }).end());
   await expect(fetchText(loop.url)).rejects.toMatchObject(failed);
   const refresh = await webServer(page('<meta http-equiv="refresh" content="0;url=/next">'));
@@ -140,12 +140,12 @@ test.each([
   ['gzip', () => gzipSync(zeros)],
   ['br', () => brotliCompressSync(zeros, { params: { 1: 4 } })],
   ['gzip, gzip', () => gzipSync(gzipSync(zeros))],
-])('a bomb in %s costs no more than its limit', async (coding, make) => {
+])('a decompression bomb in %s is cut at the limit', async (coding, make) => {
   expect(await explode(coding, make())).toEqual(defused);
 });
 
 // SI09
-test.skipIf(!hasZstd)('a bomb in zstd costs no more than its limit', async () => {
+test.skipIf(!hasZstd)('a decompression bomb in zstd is cut at the limit', async () => {
   const compress: (bytes: Buffer) => Buffer = Reflect.get(zlib, 'zstdCompressSync');
   expect(await explode('zstd', compress(zeros))).toEqual(defused);
 });
@@ -153,9 +153,9 @@ test.skipIf(!hasZstd)('a bomb in zstd costs no more than its limit', async () =>
 test.each([
   ['gzip, gzip, gzip', 'compressed 3 times'],
   [Array(1000).fill('gzip').join(', '), 'compressed 1000 times'],
-  ['rot13', 'unknown coding "rot13"'],
-  ['constructor', 'unknown coding'],
-])('the codings %.20s are refused', async (coding, message) => {
+  ['rot13', 'unknown content coding "rot13"'],
+  ['constructor', 'unknown content coding'],
+])('the codings %.20s are rejected', async (coding, message) => {
   const { url } = await webServer((_request, response) =>
     response.writeHead(200, { 'content-encoding': coding }).end('x'),
   );
@@ -163,13 +163,13 @@ test.each([
 });
 
 // SI09
-test.skipIf(hasZstd)('a body in zstd is refused by name where Node cannot undo it', async () => {
+test.skipIf(hasZstd)('a body in zstd is rejected by name if Node cannot decode it', async () => {
   const { url } = await webServer((_request, response) =>
     response.writeHead(200, { 'content-encoding': 'zstd' }).end('x'),
   );
   await expect(fetchText(url)).rejects.toMatchObject({
     ...failed,
-    message: 'The page is in the unknown coding "zstd".',
+    message: 'The page has the unknown content coding "zstd".',
   });
 });
 
@@ -188,7 +188,7 @@ test('an endless body is cut', async () => {
 });
 
 // SI08
-test('a dripping body ends with the time for the whole', async () => {
+test('a slow body ends with the timeout of the request', async () => {
   const { url } = await webServer((_request, response) => {
     const timer = setInterval(() => response.write('a'), 50);
     response.on('close', () => clearInterval(timer));
@@ -199,7 +199,7 @@ test('a dripping body ends with the time for the whole', async () => {
   });
 });
 
-test('a server that accepts and says nothing ends with the time for the whole', async () => {
+test('a server that accepts and sends nothing ends with the timeout of the request', async () => {
   const { url } = await rawServer(() => {});
   await expect(fetchText(url, { timeoutMs: 300 })).rejects.toMatchObject(failed);
 });
@@ -217,12 +217,12 @@ test.each([
     ]),
   ],
   ['nothing', ''],
-])('an answer with %s is an error, not a page', async (_what, answer) => {
+])('a response with %s is an error, not a page', async (_what, answer) => {
   const { url } = await rawServer((socket) => socket.end(answer));
   await expect(fetchText(url)).rejects.toMatchObject(failed);
 });
 
-test('an answer longer than it says is what it says', async () => {
+test('a body longer than its content-length is cut there', async () => {
   const { url } = await rawServer((socket) =>
     socket.end('HTTP/1.1 200 OK\r\ncontent-length: 5\r\nconnection: close\r\n\r\nhello and more'),
   );
@@ -238,7 +238,7 @@ test('the caller can stop a request', async () => {
 });
 
 // SI12
-test('a certificate that nobody vouches for is refused, whatever the environment says', async () => {
+test('an untrusted certificate is rejected, whatever the environment sets', async () => {
   const server = createTlsServer(selfSigned, (_request, response) => response.end('secret'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
@@ -255,7 +255,7 @@ test('a certificate that nobody vouches for is refused, whatever the environment
 });
 
 // SI12
-test('an authority that is named after the start is not believed, one that the person started with is', async () => {
+test('NODE_EXTRA_CA_CERTS counts only if it was set at the start', async () => {
   const child = await bundleChild('extra-authority');
   const file = join(tempDirectory({ 'ca.pem': selfSigned.cert }), 'ca.pem');
   const fetched = async (env: Record<string, string>) =>
@@ -265,7 +265,7 @@ test('an authority that is named after the start is not believed, one that the p
 });
 
 // SI17
-test('a flood of requests to one host is refused, not queued', async () => {
+test('too many requests to one host are rejected, not queued', async () => {
   const { url, requests } = await webServer(page('ok'));
   const http = httpWith({ requestsPerMinute: 5 });
   const outcomes = await Promise.allSettled(
@@ -275,18 +275,18 @@ test('a flood of requests to one host is refused, not queued', async () => {
   expect(requests).toHaveLength(5);
 });
 
-test('a name that does not exist is said so', async () => {
+test('an unknown host name is reported', async () => {
   await expect(fetchText('http://no-such-host.invalid/')).rejects.toMatchObject(failed);
 });
 
-test('a name that is looked up before a proxy is asked is waited for no longer than the request', async () => {
+test('the timeout of a request covers the DNS lookup before a proxy is used', async () => {
   const controller = new AbortController();
   const outcome = checkResolvable(new URL('http://slow.invalid/'), () => false, controller.signal);
   controller.abort(new Error('enough'));
   await expect(outcome).rejects.toThrow('enough');
 });
 
-test('a proxy is used, sees no page of ours that is private, and is left aside where no_proxy says so', async () => {
+test('a proxy is used, gets no private hosts, and is not used for hosts in no_proxy', async () => {
   const site = await webServer(page('through'));
   const seen: string[] = [];
   const { createServer } = await import('node:http');

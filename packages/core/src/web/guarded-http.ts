@@ -8,12 +8,12 @@ import { RateLimit } from './rate-limit.js';
 import { hostOf, type OpenHosts, parseWebUrl, portOf, refusalOfHost } from './url-check.js';
 
 export interface GuardedHttpOptions {
-  /** What the person opened beyond the public network. */
+  /** Hosts and ports outside the public network that the user opened. */
   isOpen?: OpenHosts;
   proxy?: ProxySettings;
-  /** For everything together: looking up, connecting, redirects, the last byte. */
+  /** For the whole request: DNS, connection, redirects and body. */
   timeoutMs?: number;
-  /** Of a body after decompression. */
+  /** Largest body, after decompression. */
   maxBytes?: number;
   requestsPerMinute?: number;
 }
@@ -23,19 +23,19 @@ export interface WebRequest {
   method?: 'GET' | 'POST';
   headers?: Record<string, string>;
   body?: string;
-  /** A request with a key in its headers follows nothing. */
+  /** A request with a key in its headers must not follow redirects. */
   redirects?: 'same-host' | 'never';
 }
 
 export type WebAnswer =
   | { type: 'page'; url: URL; status: number; contentType: string; retryAfter?: string; body: Body }
-  /** Another host, which the caller must decide about as about any new URL. */
+  /** A redirect to another host, which the caller must check like any new URL. */
   | { type: 'redirect'; url: URL; to: URL };
 
 const maxRedirects = 5;
-const nowhere: OpenHosts = () => false;
+const noOpenHosts: OpenHosts = () => false;
 
-/** Every outgoing request that text can influence. It sends no cookies, no credentials and no referrer. */
+/** Sends every request that a model or a page can influence. Sends no cookies, credentials or referrer. */
 export class GuardedHttp {
   readonly #isOpen: OpenHosts;
   readonly #proxy: ProxySettings;
@@ -45,19 +45,19 @@ export class GuardedHttp {
   readonly #agents = new Map<string, Promise<Dispatcher>>();
 
   constructor(options: GuardedHttpOptions = {}) {
-    this.#isOpen = options.isOpen ?? nowhere;
+    this.#isOpen = options.isOpen ?? noOpenHosts;
     this.#proxy = options.proxy ?? { env: {} };
     this.#timeoutMs = options.timeoutMs ?? 30_000;
     this.#maxBytes = options.maxBytes ?? 10_000_000;
     this.#rate = new RateLimit(options.requestsPerMinute ?? 60);
   }
 
-  /** A sentence when the host of `url` is known to be out of bounds without asking anybody. */
+  /** The reason why the host of `url` is forbidden, if that is known without DNS. */
   refusal(url: URL): string | undefined {
     return refusalOfHost(url, this.#isOpen);
   }
 
-  /** True when the person opened this host and port by name. */
+  /** True when the user opened this host and port. */
   opens(url: URL): boolean {
     return this.#isOpen(hostOf(url), portOf(url));
   }
@@ -78,7 +78,7 @@ export class GuardedHttp {
     }
   }
 
-  /** Ends kept connections. */
+  /** Closes open connections. */
   async close(): Promise<void> {
     const agents = [...this.#agents.values()];
     this.#agents.clear();
@@ -90,7 +90,7 @@ export class GuardedHttp {
     for (let hop = 0; ; hop++) {
       const answer = await this.#sendOne({ ...request, url }, signal);
       if (answer.type === 'page') return answer;
-      if (request.redirects === 'never' || !isSamePlace(url, answer.to)) return answer;
+      if (request.redirects === 'never' || !isSameHost(url, answer.to)) return answer;
       if (hop === maxRedirects)
         throw new ToolError('web_fetch_fallback_failed', `${hostOf(url)} redirects more than ${maxRedirects} times.`);
       url = answer.to;
@@ -137,7 +137,7 @@ export class GuardedHttp {
     if (typeof to !== 'string' && refusal === undefined) return to;
     throw new ToolError(
       'permission_denied',
-      `${hostOf(from)} redirects to where Lathe does not go: ${refusal ?? 'the URL is not valid'}`,
+      `${hostOf(from)} redirects to a forbidden URL: ${refusal ?? 'the URL is not valid'}`,
     );
   }
 
@@ -160,8 +160,8 @@ function isRedirect(status: number): boolean {
   return [301, 302, 303, 307, 308].includes(status);
 }
 
-/** The same host and port, or its secure twin. */
-function isSamePlace(from: URL, to: URL): boolean {
+/** The same host and port, or the change from HTTP to HTTPS on the default ports. */
+function isSameHost(from: URL, to: URL): boolean {
   if (hostOf(from) !== hostOf(to)) return false;
   const isUpgrade = from.protocol === 'http:' && to.protocol === 'https:' && from.port === '' && to.port === '';
   return from.origin === to.origin || isUpgrade;

@@ -1,9 +1,9 @@
-/** Text with its entities as characters: numbers, and the names that authors write by hand. Others stay as they are. */
+/** Decodes numeric entities and the named ones that authors commonly write. Other names stay as they are. */
 export function decodeEntities(text: string): string {
   return text.includes('&') ? text.replace(entity, decode) : text;
 }
 
-/** Only the oldest names may lack their semicolon, and not where an address goes on with a parameter of that name. */
+/** Only the oldest names may lack their semicolon, except where a URL continues with a parameter of that name. */
 const entity = /&(?:#(\d{1,7});?|#x([0-9a-f]{1,6});?|([a-z][a-z0-9]{1,10});|(amp|lt|gt|quot|nbsp)(?![\w=]))/gi;
 
 function decode(all: string, decimal?: string, hex?: string, name?: string, bare?: string): string {
@@ -18,10 +18,10 @@ function character(code: number): string {
   return code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : '\ufffd';
 }
 
-/** Browsers read the numbers from 128 to 159 as bytes of the old Windows character set. */
+/** Browsers decode the numbers from 128 to 159 as windows-1252. */
 const windows = '€\ufffd‚ƒ„…†‡ˆ‰Š‹Œ\ufffdŽ\ufffd\ufffd‘’“”•–—˜™š›œ\ufffdžŸ';
 
-/** Names of characters that follow each other, from the first one's number on. */
+/** Names of consecutive characters, with the code of the first one. */
 const runs: readonly [number, string][] = [
   [
     160,
@@ -41,7 +41,7 @@ const names = new Map<string, string>([
     list.split(' ').map((name, index): [string, string] => [name, String.fromCharCode(first + index)]),
   ),
   ...single.split(' ').map((each): [string, string] => [each.slice(0, -1), each.slice(-1)]),
-  // What cannot be seen in the list above.
+  // Invisible characters, which the list above could not show.
   ['Tab', '\t'],
   ['NewLine', '\n'],
   ['ensp', ' '],

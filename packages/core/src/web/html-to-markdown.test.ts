@@ -6,11 +6,11 @@ const base = new URL('https://example.com/');
 const size = process.env['LATHE_LONG'] ? 5_000_000 : 300_000;
 const repeat = (text: string) => text.repeat(Math.ceil(size / text.length));
 
-/** Input that is easy to write and hard to parse. */
+/** Input that is easy to write and slow to parse. */
 const hostile: Record<string, string> = {
   'text without a tag': repeat('word '),
   'one long word': repeat('w'),
-  'nothing but signs': repeat('<'),
+  'only less-than signs': repeat('<'),
   'a tag that never ends': `<a href="${repeat('x')}`,
   'a comment that never ends': `<!-- ${repeat('x ')}`,
   'a script full of ends': `<script>${repeat('"</scr" + "ipt>" ')}</script>`,
@@ -53,7 +53,7 @@ const hostile: Record<string, string> = {
 
 const ordinary = repeat('<p>Some <b>bold</b> text with <a href="/x">a link</a>.</p><ul><li>a<li>b</ul>\n');
 
-/** Milliseconds of work, in all and between two turns of the event loop. */
+/** Milliseconds of CPU time, in total and between two turns of the event loop. */
 async function timed(html: string): Promise<{ ms: number; longest: number; markdown: string }> {
   const now = () => process.cpuUsage().user / 1000;
   const begin = now();
@@ -70,7 +70,7 @@ async function timed(html: string): Promise<{ ms: number; longest: number; markd
 }
 
 test.each(Object.entries(hostile))(
-  '%s: takes no more than some times what an ordinary page of that length takes, in all and at a time',
+  '%s: the whole conversion and each step take at most a few times as long as for an ordinary page',
   async (_what, html) => {
     const before = await timed(ordinary);
     const { ms, longest, markdown } = await timed(html);
@@ -82,7 +82,7 @@ test.each(Object.entries(hostile))(
   120_000,
 );
 
-test('a large listing in a list keeps every line, indented, between fences that it does not contain', async () => {
+test('a large code block in a list keeps every line, indented, between fences that it does not contain', async () => {
   const lines = Array.from({ length: 20_000 }, (_, index) => (index % 1000 === 0 ? '```' : `line ${index}`));
   const html = `<ol><li><pre class="language-c">\r\n${lines.map((line) => `<b>${line}</b>`).join('\r\n')}\n \n</pre>after</ol>`;
   const { markdown } = await htmlToMarkdown(html, base, never);
@@ -91,7 +91,7 @@ test('a large listing in a list keeps every line, indented, between fences that 
   expect(markdown).toBe(expected.join('\n'));
 });
 
-test('the lines of long quotes and lists in each other keep their signs', async () => {
+test('the lines of long nested quotes and lists keep their prefixes', async () => {
   const html = `${'<blockquote>'.repeat(4)}${'<p>some words of a line'.repeat(10_000)}`;
   const { markdown } = await htmlToMarkdown(html, base, never);
   expect(markdown).toBe(Array(10_000).fill('> > > > some words of a line').join('\n> > > >\n'));
@@ -100,7 +100,7 @@ test('the lines of long quotes and lists in each other keep their signs', async 
 test.each([
   ['backticks in a long line', `${'x'.repeat(16_380)}${'`'.repeat(10)}y\n`, '`'.repeat(12)],
   ['new lines of two characters', 'ab\r\n'.repeat(20_000), '```'],
-])('%s are kept in a listing, wherever it is divided', async (_what, code, fence) => {
+])('%s are kept in a code block, wherever it is split', async (_what, code, fence) => {
   for (const shift of [0, 1, 2, 3, 4, 5, 6, 7]) {
     const moved = 'x'.repeat(shift) + code;
     const { markdown } = await htmlToMarkdown(`<pre>${moved}</pre>`, base, never);
@@ -108,13 +108,13 @@ test.each([
   }
 });
 
-test('a very long code in a line is shown as text, and no word is lost', async () => {
+test('very long inline code is shown as text, and no word is lost', async () => {
   const words = Array.from({ length: 30_000 }, (_, index) => `word${index}`);
   const { markdown } = await htmlToMarkdown(`<p>a <code>${words.join('\n')}</code> <b>c</b>`, base, never);
   expect(markdown.split(' ')).toEqual(['a', ...words, '**c**']);
 });
 
-test('a row with very much in it is shown as paragraphs, and no word is lost', async () => {
+test('a very long row is shown as paragraphs, and no word is lost', async () => {
   const words = Array.from({ length: 30_000 }, (_, index) => `word${index}`);
   const cells = Array.from({ length: 10 }, (_, index) => words.slice(index * 3000, index * 3000 + 3000).join(' '));
   const { markdown } = await htmlToMarkdown(`<table><tr><td>${cells.join('<td>')}</table>`, base, never);
@@ -154,7 +154,7 @@ test.each([
   [`g<img src="data:image/png;base64,${'A'.repeat(100_000)}" alt="">h`, 'gh'],
   ['&eacute;&#8212;&#x2192;&nope;&amp;lt; &#150;', 'é—→&nope;&lt; –'],
   ['<a href="?a=1&copy=2&amp;b=3">i</a>', '[i](https://example.com/?a=1&copy=2&b=3)'],
-])('%.60s is read as a browser reads it', async (html, markdown) => {
+])('%.60s is parsed as in a browser', async (html, markdown) => {
   expect((await htmlToMarkdown(html, base, never)).markdown).toBe(markdown);
 });
 
@@ -185,16 +185,16 @@ test.each([
     '<table><tr><td>a<td>b<td><h1>c</h1>d<tr><td><table><tr><td>1<td>2</table></table>',
     'a\n\nb\n\n# c\n\nd\n\n| 1 | 2 |\n| --- | --- |',
   ],
-])('%s is written as Markdown', async (html, markdown) => {
+])('%s is converted to Markdown', async (html, markdown) => {
   expect((await htmlToMarkdown(html, base, never)).markdown).toBe(markdown);
 });
 
-test('a title is one line of what can be seen', async () => {
+test('a title is one line without invisible characters', async () => {
   const { title } = await htmlToMarkdown('<title> a\u200b&#x202e;b\n<b>&lt;c</title>d', base, never);
   expect(title).toBe('ab <b><c');
 });
 
-test('a conversion can be stopped', async () => {
+test('a conversion can be aborted', async () => {
   const controller = new AbortController();
   const outcome = htmlToMarkdown(repeat('<p>some <b>text</b></p>').repeat(10), base, controller.signal);
   controller.abort(new Error('enough'));

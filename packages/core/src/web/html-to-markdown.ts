@@ -2,12 +2,12 @@ import { Pace } from '../files/pace.js';
 import type { PageScope } from './page-scope.js';
 import { type ReadablePage, readableHtml } from './readable-html.js';
 
-/** Less than this from the part that calls itself the main one, and the whole page is read instead. */
+/** If the main part has less text than this, the whole page is read instead. */
 const tooLittle = 200;
 
 /**
- * The readable part of a page as Markdown: headings, text, code, tables and links, which become absolute. The page is
- * read a piece at a time, and other work gets its turn in between.
+ * The readable part of a page as Markdown: headings, text, code, tables and links, which become absolute. Reads the
+ * page in small steps and yields to the event loop in between.
  */
 export async function htmlToMarkdown(html: string, base: URL, signal: AbortSignal): Promise<ReadablePage> {
   let best: ReadablePage | undefined;
@@ -20,11 +20,11 @@ export async function htmlToMarkdown(html: string, base: URL, signal: AbortSigna
   return best ?? { title: '', markdown: '', hiddenTexts: 0 };
 }
 
-/** The parts that can be read, best first. A name in a comment does no harm: nothing is found, and the next is tried. */
+/** The parts that can be read, best first. If the name is only in a comment, the part is empty and the next one is tried. */
 async function scopesOf(html: string, pace: Pace): Promise<PageScope[]> {
   let [hasMain, hasArticle] = [false, false];
   for (let at = 0; at < html.length; at += windowLength) {
-    // A little more, for a tag that begins in one window and ends in the next.
+    // Overlaps, for a tag that begins in one window and ends in the next.
     const window = html.slice(at, at + windowLength + 32);
     hasMain ||= /<main[\s>]|\srole\s?=\s?["']?main\b/i.test(window);
     hasArticle ||= /<article[\s>]/i.test(window);

@@ -1,13 +1,13 @@
-/** The sign that opens a link. */
+/** The character that opens a link. */
 export const link = '[';
 
 interface Mark {
   before: string;
-  behind: string;
-  /** How many elements of this kind are open inside each other; they look like one. */
+  after: string;
+  /** How many nested elements of this kind are open; they are written as one. */
   depth: number;
   isWritten: boolean;
-  /** A link belongs to one block, which others may follow before its element ends. */
+  /** A link is written in its first block only, although its element may contain more. */
   isDone: boolean;
 }
 
@@ -17,35 +17,35 @@ interface Container {
   isFresh: boolean;
 }
 
-/** Deeper quotes and lists look like their surroundings, so that no line begins with more than a few signs. */
+/** Deeper quotes and lists get no prefix of their own, which bounds the prefix of each line. */
 const maxContainers = 8;
-/** So much more than the text itself may stand before the lines of a page; what has more is no text. */
-const freeSigns = 64 * 1024;
+/** Line prefixes of a page may take this many characters more than its text. */
+const freePrefixChars = 64 * 1024;
 const chunkLength = 16 * 1024;
 
-/** Lines of Markdown with what stands before them: quotes, list items, empty lines, emphasis. */
+/** Writes lines of Markdown with their prefixes (quotes, list items), empty lines and emphasis. */
 export class MarkdownLines {
   readonly #chunks: string[] = [];
   readonly #containers: Container[] = [];
   readonly #marks: Mark[] = [];
-  #tooDeep = 0;
-  /** What becomes the next chunk: joined early, so that the end of a large page takes no long breath. */
+  #skippedContainers = 0;
+  /** The next chunk. Chunks are joined early, so that the end of a large page does not block the event loop. */
   #pieces: string[] = [];
   #length = 0;
-  /** Text of a table's cell, which is no line of its own. */
+  /** The text of the open table cell. */
   #cell: string | undefined;
-  /** New lines that are due before the next text. */
+  /** Line breaks to write before the next text. */
   #gap = 0;
   #isEmpty = true;
   #hasSpace = false;
   #lead = '';
   #isHeading = false;
-  /** How much may still stand before lines; text makes room for as much again. */
-  #signsLeft = freeSigns;
+  /** How many characters line prefixes may still take; text adds to it. */
+  #prefixBudget = freePrefixChars;
 
-  /** Text as it stands in a page, where all white space is one space. */
+  /** Adds text of a page, in which all white space counts as one space. */
   text(raw: string): void {
-    const text = raw.replace(unseen, '').replace(spaces, ' ');
+    const text = raw.replace(invisibleCharacters, '').replace(spaces, ' ');
     if (text === '') return;
     if (text.startsWith(' ')) this.#hasSpace = true;
     const words = text.trim();
@@ -55,31 +55,31 @@ export class MarkdownLines {
     this.#hasSpace = text.endsWith(' ');
   }
 
-  /** Markdown that is finished, inside a line. */
+  /** Adds finished Markdown inside a line. */
   raw(markdown: string): void {
-    const text = markdown.replace(unseen, '');
+    const text = markdown.replace(invisibleCharacters, '');
     this.#startText();
     this.#put(this.#cell === undefined ? text : text.replaceAll('|', '\\|'));
   }
 
-  /** What stands before a line of its own, unless it is the first of an item. */
+  /** The prefix of a line that is not the first of an item. */
   get indent(): string {
-    return this.#signsLeft < 0 ? '' : this.#containers.map(({ rest }) => rest).join('');
+    return this.#prefixBudget < 0 ? '' : this.#containers.map(({ rest }) => rest).join('');
   }
 
-  get signsLeft(): number {
-    return this.#signsLeft;
+  get prefixBudget(): number {
+    return this.#prefixBudget;
   }
 
-  /** Markdown that is finished and has lines of its own, of which `signs` characters stand before them. */
-  verbatim(pieces: readonly string[], signs: number): void {
+  /** Adds finished Markdown on lines of its own; `prefix` is how many characters of it are line prefixes. */
+  verbatim(pieces: readonly string[], prefix: number): void {
     this.block(2);
     this.#startText();
     for (const piece of pieces) this.#put(piece);
-    this.#signsLeft -= 2 * signs;
+    this.#prefixBudget -= 2 * prefix;
   }
 
-  /** What follows begins a line, after one new line or two. */
+  /** Ends the line: the next text follows after one or two line breaks. */
   block(lines: 1 | 2, { exactly = false } = {}): void {
     this.#endMarks();
     this.#hasSpace = false;
@@ -94,25 +94,25 @@ export class MarkdownLines {
     else if (!this.#containers.at(-1)?.isFresh) this.#gap = Math.min(2, this.#gap + 1);
   }
 
-  /** Signs of a heading, before the next text. */
-  lead(signs: string): void {
-    this.#lead = `${signs} `;
+  /** The prefix of a heading, written before the next text. */
+  lead(prefix: string): void {
+    this.#lead = `${prefix} `;
   }
 
   openContainer(first: string, rest: string): void {
-    if (this.#containers.length >= maxContainers || this.#cell !== undefined) this.#tooDeep++;
+    if (this.#containers.length >= maxContainers || this.#cell !== undefined) this.#skippedContainers++;
     else this.#containers.push({ first, rest, isFresh: true });
   }
 
   closeContainer(): void {
-    if (this.#tooDeep > 0) this.#tooDeep--;
+    if (this.#skippedContainers > 0) this.#skippedContainers--;
     else this.#containers.pop();
   }
 
-  openMark([before, behind]: readonly [before: string, behind: string]): void {
+  openMark([before, after]: readonly [before: string, after: string]): void {
     const open = this.#marks.find((mark) => mark.before === before);
     if (open) open.depth++;
-    else this.#marks.push({ before, behind, depth: 1, isWritten: false, isDone: behind === ']()' });
+    else this.#marks.push({ before, after, depth: 1, isWritten: false, isDone: after === ']()' });
   }
 
   closeMark(before: string): void {
@@ -123,11 +123,11 @@ export class MarkdownLines {
       return;
     }
     if (--mark.depth > 0) return;
-    if (mark.isWritten) this.#put(mark.behind);
+    if (mark.isWritten) this.#put(mark.after);
     this.#marks.pop();
   }
 
-  /** From here on text is kept, until `takeCell` asks for it. */
+  /** Collects text until `takeCell` is called. */
   openCell(): void {
     this.#endMarks();
     this.#cell = '';
@@ -139,7 +139,7 @@ export class MarkdownLines {
     return this.#cell?.length ?? 0;
   }
 
-  /** A space waits to be written before the next word. */
+  /** A space must be written before the next word. */
   get hasSpace(): boolean {
     return this.#hasSpace;
   }
@@ -164,7 +164,7 @@ export class MarkdownLines {
     return this.#chunks.join('');
   }
 
-  /** Writes what is due before text; true when the text begins a line. */
+  /** Writes everything that belongs before text; true when the text begins a line. */
   #startText(): boolean {
     const isAtStart = this.#cell === undefined ? this.#startLine() : this.#startCellLine();
     if (!isAtStart && this.#hasSpace) this.#put(' ');
@@ -184,11 +184,11 @@ export class MarkdownLines {
       const outer = this.#containers.filter((container) => !container.isFresh).map(({ rest }) => rest);
       this.#put('\n');
       if (this.#gap === 2) {
-        this.#putSigns(outer.join('').trimEnd());
+        this.#putPrefix(outer.join('').trimEnd());
         this.#put('\n');
       }
     }
-    this.#putSigns(this.#containers.map((each) => (each.isFresh ? each.first : each.rest)).join(''));
+    this.#putPrefix(this.#containers.map((each) => (each.isFresh ? each.first : each.rest)).join(''));
     for (const container of this.#containers) container.isFresh = false;
     this.#put(this.#lead);
     this.#isHeading = this.#lead !== '';
@@ -206,27 +206,27 @@ export class MarkdownLines {
     return isFirst || isNext;
   }
 
-  /** Signs that would mean something else where they stand. Inside a line text is left as it is: it is read, not printed. */
+  /** Escapes characters that would be Markdown syntax at this position. Text inside a line is not escaped. */
   #escaped(words: string, isAtStart: boolean): string {
     if (this.#cell !== undefined) return words.replaceAll('|', '\\|');
     if (this.#marks.some(({ before, isDone }) => before === link && !isDone)) return words.replace(/[[\]]/g, '\\$&');
-    return isAtStart ? words.replace(numberSign, '$&\\').replace(blockSign, '\\$&') : words;
+    return isAtStart ? words.replace(listNumber, '$&\\').replace(blockMarker, '\\$&') : words;
   }
 
-  /** Ends emphasis before a block ends; it goes on with the next text. */
+  /** Closes emphasis before a block ends; it continues with the next text. */
   #endMarks(): void {
     for (const mark of this.#marks.toReversed()) {
       if (!mark.isWritten) continue;
-      this.#put(mark.behind);
+      this.#put(mark.after);
       mark.isWritten = false;
       mark.isDone ||= mark.before === link;
     }
   }
 
-  #putSigns(signs: string): void {
-    if (this.#signsLeft < 0) return;
-    this.#put(signs);
-    this.#signsLeft -= 2 * signs.length;
+  #putPrefix(prefix: string): void {
+    if (this.#prefixBudget < 0) return;
+    this.#put(prefix);
+    this.#prefixBudget -= 2 * prefix.length;
   }
 
   #put(text: string): void {
@@ -236,7 +236,7 @@ export class MarkdownLines {
     }
     this.#pieces.push(text);
     this.#length += text.length;
-    this.#signsLeft += text.length;
+    this.#prefixBudget += text.length;
     if (this.#length >= chunkLength) this.#endChunk();
   }
 
@@ -248,9 +248,9 @@ export class MarkdownLines {
 }
 
 const spaces = /[\s\u00a0]+/g;
-/** Characters that no reader sees. */
-export const unseen = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e0fff}]/gu;
-/** What begins a heading, a list, a quote, a rule or code when it begins a line. */
-const blockSign = /^(?:#{1,6}(?=\s|$)|[-+*](?=\s|$)|>|`{3,}|~{3,}|-{3,}$|={3,}$)/;
-/** Before a number nothing can be escaped, behind it the sign that makes a list of it. */
-const numberSign = /^\d{1,9}(?=[.)]\s)/;
+/** Characters that are invisible to readers. */
+export const invisibleCharacters = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e0fff}]/gu;
+/** Starts a heading, a list, a quote, a rule or code at the beginning of a line. */
+const blockMarker = /^(?:#{1,6}(?=\s|$)|[-+*](?=\s|$)|>|`{3,}|~{3,}|-{3,}$|={3,}$)/;
+/** A number cannot be escaped, so the character after it is, which would make it a list item. */
+const listNumber = /^\d{1,9}(?=[.)]\s)/;

@@ -1,8 +1,8 @@
 import type { MarkdownLines } from './markdown-lines.js';
 
-/** The rows of a table, written as each one ends. A table that only arranges a page is unfolded into what it holds. */
+/** Writes each row of a table when it ends. A layout table is unfolded: its cells become blocks. */
 export class TableRows {
-  /** False when the table was unfolded: its cells are blocks like others. */
+  /** False when the table was unfolded. */
   isOpen = true;
   #cells: string[] = [];
   #aligns: string[] = [];
@@ -10,7 +10,7 @@ export class TableRows {
   #isInCell = false;
   #length = 0;
 
-  /** Characters in the cells of this row that have ended. */
+  /** Characters in the closed cells of this row. */
   get length(): number {
     return this.#length;
   }
@@ -46,7 +46,7 @@ export class TableRows {
     lines.row(cells.map((_, column) => separator(this.#aligns[column] ?? '')));
   }
 
-  /** Headings, code or tables in a cell: this is no table of facts. */
+  /** Turns the table into blocks, because a cell holds a heading, code or a table. */
   unfold(lines: MarkdownLines): void {
     if (!this.isOpen || !this.#isInCell) return;
     this.endCell(lines);
@@ -65,7 +65,7 @@ export class TableRows {
   }
 }
 
-/** A wider row goes on in the next one. */
+/** A wider row continues in the next one. */
 const maxColumns = 500;
 
 function separator(align: string): string {

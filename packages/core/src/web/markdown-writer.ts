@@ -1,11 +1,11 @@
+import { CodeBlock, fenceAround } from './markdown-code-block.js';
 import { link, MarkdownLines } from './markdown-lines.js';
-import { fenceAround, Listing } from './markdown-listing.js';
 import { TableRows } from './markdown-table.js';
 
-/** What the writer wants to know about an element. */
+/** An element, as the writer needs it. */
 export interface WrittenElement {
   name: string;
-  /** Absolute; empty when there is nowhere to go. */
+  /** An absolute URL; empty when there is no target. */
   address?: string;
   alt?: string;
   language?: string;
@@ -14,15 +14,15 @@ export interface WrittenElement {
 }
 
 /**
- * Writes a page as Markdown while it is read: elements open and close in proper nesting, text comes in between. What an
- * element needs is written with the first text in it, so that empty ones leave no trace, and emphasis, a link or code
- * ends where a block does. Every call takes time in proportion to its text.
+ * Writes a page as Markdown while it is read. Elements must open and close in proper nesting. The syntax of an element
+ * is written with the first text in it, so that empty elements write nothing. Emphasis, links and code end with their
+ * block. Every call takes time proportional to its text.
  */
 export class MarkdownWriter {
   readonly #lines = new MarkdownLines();
   readonly #lists: { next: number | undefined; isBegun: boolean }[] = [];
   readonly #tables: TableRows[] = [];
-  #pre: Listing | undefined;
+  #pre: CodeBlock | undefined;
   #code: string | undefined;
   #codeDepth = 0;
 
@@ -49,7 +49,7 @@ export class MarkdownWriter {
   /** Text with its entities decoded. */
   text(text: string): void {
     if (this.#pre) this.#pre.add(text);
-    // Joined at once: what `replace` returns is put together later, for all of a long text in one breath.
+    // `split` and `join` build a flat string; the result of `replace` would be flattened later, all at once.
     else if (this.#code !== undefined) this.#code += text.split(/\s+/).join(' ');
     else this.#lines.text(text);
     if (this.#code !== undefined && this.#code.length > maxRun) this.#unfoldCode(this.#code);
@@ -57,7 +57,7 @@ export class MarkdownWriter {
     if (table && table.length + this.#lines.cellLength > maxRun) this.#unfoldInWord(table);
   }
 
-  /** The Markdown so far; call it once, at the end. */
+  /** The whole Markdown; call it once, at the end. */
   finish(): string {
     if (this.#pre) this.#endPre();
     this.#endCode();
@@ -80,7 +80,7 @@ export class MarkdownWriter {
   #openBlock(element: WrittenElement): void {
     const { name } = element;
     this.#endCode();
-    if (unfolding.has(name)) this.#tables.at(-1)?.unfold(this.#lines);
+    if (unfoldingElements.has(name)) this.#tables.at(-1)?.unfold(this.#lines);
     if (name === 'table') this.#tables.push(new TableRows());
     if (tableNames.has(name)) return this.#openInTable(element);
     if (name === 'li') return this.#openItem();
@@ -89,7 +89,8 @@ export class MarkdownWriter {
     if (name === 'blockquote') this.#lines.openContainer('> ', '> ');
     else if (headings.has(name)) this.#lines.lead('#'.repeat(Number(name.charAt(1))));
     else if (name === 'hr') this.#rule();
-    else if (name === 'pre') this.#pre = new Listing(element.language ?? '', this.#lines.indent, this.#lines.signsLeft);
+    else if (name === 'pre')
+      this.#pre = new CodeBlock(element.language ?? '', this.#lines.indent, this.#lines.prefixBudget);
   }
 
   #rule(): void {
@@ -146,7 +147,7 @@ export class MarkdownWriter {
     this.#lines.raw(address === '' ? shown : `![${shown}](${address})`);
   }
 
-  /** Inside code signs would be read as code. */
+  /** Inside code, emphasis would be shown as code. */
   #openMark(mark: readonly [string, string]): void {
     if (this.#code === undefined) this.#lines.openMark(mark);
   }
@@ -164,7 +165,7 @@ export class MarkdownWriter {
     if (--this.#codeDepth <= 0) this.#endCode();
   }
 
-  /** Code in a line, between more backticks than stand in it. */
+  /** Writes inline code between more backticks than any run in it. */
   #endCode(): void {
     const code = this.#code?.trim();
     this.#code = undefined;
@@ -195,18 +196,18 @@ export class MarkdownWriter {
   }
 
   #endPre(): void {
-    const listing = this.#pre;
+    const codeBlock = this.#pre;
     this.#pre = undefined;
-    const pieces = listing?.finish() ?? [];
+    const pieces = codeBlock?.finish() ?? [];
     if (pieces.length === 0) return;
-    this.#lines.verbatim(pieces, listing?.signs ?? 0);
+    this.#lines.verbatim(pieces, codeBlock?.prefixChars ?? 0);
     this.#lines.block(2);
   }
 }
 
 const setOf = (names: string) => new Set(names.split(' '));
-/** The signs that stand before and behind the text of an element. */
-const marks = new Map<string, readonly [before: string, behind: string]>([
+/** The syntax before and after the text of an element. */
+const marks = new Map<string, readonly [before: string, after: string]>([
   ...['b', 'strong', 'mark'].map((name) => [name, ['**', '**']] as const),
   ...['i', 'em'].map((name) => [name, ['*', '*']] as const),
   ...['del', 's', 'strike'].map((name) => [name, ['~~', '~~']] as const),
@@ -216,10 +217,10 @@ const marks = new Map<string, readonly [before: string, behind: string]>([
 ]);
 const codeNames = setOf('code kbd samp tt');
 const headings = setOf('h1 h2 h3 h4 h5 h6');
-/** Characters; a longer text is no row of facts and no code in a line. */
+/** Characters; longer table rows and inline code are written as text. */
 const maxRun = 64 << 10;
-/** What no table of facts has in a cell. */
-const unfolding = new Set([...headings, 'pre', 'table']);
+/** Elements in a cell that show that the table is for layout. */
+const unfoldingElements = new Set([...headings, 'pre', 'table']);
 const tableNames = setOf('table caption tr td th');
 const blocks = setOf(
   'p div section article main header footer aside nav ul ol li dl dt dd table caption tr td th pre blockquote figure figcaption form fieldset legend h1 h2 h3 h4 h5 h6 hr details summary address center hgroup html body search',

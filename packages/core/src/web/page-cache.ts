@@ -4,7 +4,7 @@ const maxPages = 32;
 const maxChars = 20_000_000;
 const maxAgeMs = 15 * 60_000;
 
-/** The pages of this session, so that a second question about one costs no second request. */
+/** Caches the pages of this session, so that a second question about a page needs no second request. */
 export class PageCache {
   readonly #pages = new Map<string, { page: WebPage; at: number; size: number }>();
   #size = 0;

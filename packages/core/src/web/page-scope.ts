@@ -6,13 +6,13 @@ export interface PageElement {
   attributes: Record<string, string | undefined>;
 }
 
-/** Where a scope begins. The whole page begins at once: many have no body element. */
+/** Whether a scope begins at this element. The scope `body` begins with the page, because many have no body element. */
 export function isScopeRoot({ name, attributes }: PageElement, scope: PageScope): boolean {
   if (scope === 'main') return name === 'main' || attributes['role'] === 'main';
   return scope === 'body' || name === scope;
 }
 
-/** What a person reading the page would not count as its content. Inside the main part less is taken for chrome. */
+/** Whether an element is chrome (navigation, ads …) and not content. Inside the main part fewer elements count as chrome. */
 export function isChrome({ name, attributes }: PageElement, isInsideContent: boolean): boolean {
   if (neverContent.has(name)) return true;
   if (!isInsideContent && (name === 'aside' || name === 'footer')) return true;
@@ -32,6 +32,6 @@ const neverContent = new Set(
 const chromeRoles = new Set('navigation search dialog alertdialog menu menubar toolbar tablist'.split(' '));
 const outerRoles = new Set(['banner', 'contentinfo', 'complementary']);
 
-/** Whole names only: a page whose layout is called `has-sidebar` must not vanish. */
+/** Whole names only: a page with the class `has-sidebar` must not disappear. */
 const chromeNames =
   /^(?:(?:cookie|consent|gdpr)(?:s|-?(?:banner|notice|bar|popup|modal|overlay|wall|message|dialog|consent))?|breadcrumbs?|side-?bar|(?:share|social)(?:-?(?:buttons?|links?|bar|icons?|media))?|newsletter(?:-?(?:form|signup|box))?|advert(?:s|isement)?|ads?(?:-?(?:container|banner|slot|wrapper|unit))?|promo(?:-?(?:box|banner))?|related(?:-?(?:posts|articles|links|stories))?|skip-?(?:link|nav|to-content)|headerlink|anchor-?link|edit-?(?:link|this-page)|mw-editsection|pagination|pager|site-?(?:header|footer|nav)|nav-?bar|mega-?menu|toc|table-of-contents|back-to-top)$/i;

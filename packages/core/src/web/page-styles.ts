@@ -1,22 +1,22 @@
 import { declarationsOf, plainCss } from './css-declarations.js';
 import type { Attributes } from './html-tokens.js';
 
-/** Characters, of all style sheets of a page. */
+/** Characters of all style sheets of a page together. */
 export const maxSheets = 256 * 1024;
 
 /**
- * What a page's own style sheets hide: classes and ids of which a plain rule says so, and no other rule anything about
- * being shown. Everything beyond that would take a browser.
+ * What the style sheets of a page hide: classes and ids with a simple rule that hides them and no other rule about
+ * their visibility. More than that would need a browser.
  */
 export class PageStyles {
   readonly #hidden = new Set<string>();
-  /** Selectors that more than one rule is about. */
+  /** Selectors with more than one rule. */
   readonly #disputed = new Set<string>();
   #left = maxSheets;
-  /** Something beside the elements themselves may say on what color their text stands. */
+  /** A style sheet may set backgrounds, which are not evaluated. */
   mayPaint = false;
 
-  /** Takes a style sheet. One that is too long to be read may take back what others say. */
+  /** Adds a style sheet. If it is too long, nothing counts as hidden, because it may override the others. */
   read(sheet: string): void {
     this.#left -= sheet.length;
     this.mayPaint ||= /background/i.test(sheet);
@@ -37,7 +37,7 @@ export class PageStyles {
   /** Whether an element is hidden by its class or id. */
   hides({ class: classes = '', id = '', style = '' }: Attributes): boolean {
     if (this.#hidden.size === 0 || (classes === '' && id === '')) return false;
-    // Its own style counts more.
+    // The `style` attribute has precedence.
     if (/display|visibility/i.test(style)) return false;
     return this.#hidden.has(`#${id}`) || classes.split(/\s+/, 40).some((name) => this.#hidden.has(`.${name}`));
   }

@@ -8,12 +8,12 @@ import { readPage } from './read-page.js';
 
 /**
  * Pages of many shapes. In each of them, words that begin with KEEP are its content and must survive; words that begin
- * with CHROME are what stands around it, or hidden in it, and must not.
+ * with CHROME surround the content or are hidden in it and must be removed.
  */
 const directory = join(import.meta.dirname, '../../../../testing/pages');
 const pages = readdirSync(directory).filter((file) => file.endsWith('.html'));
 
-test('there are thirty pages and more', () => {
+test('there are at least thirty pages', () => {
   expect(pages.length).toBeGreaterThanOrEqual(30);
 });
 

@@ -1,4 +1,4 @@
-/** Something in an outgoing text that looks like data being carried away. */
+/** A part of an outgoing text that looks like exfiltrated data. */
 export interface Payload {
   /** Shortened, and never a secret itself. */
   shown: string;
@@ -6,12 +6,12 @@ export interface Payload {
 }
 
 /**
- * What an address or a query would give away: a known secret in any of the usual wrappings, or a run of characters that
- * only data has. An address is an output like any other, also when its host is trusted.
+ * Finds data that a URL or a query would leak: a known secret in one of the usual encodings, or a long run of encoded
+ * data. A URL is an output like any other, even when its host is trusted.
  */
 export function findPayloads(text: string, secrets: readonly string[]): Payload[] {
-  const plain = `${text}\n${decoded(text)}`;
-  if (secrets.some((secret) => secret.length >= 8 && wrappings(secret).some((form) => plain.includes(form))))
+  const plain = `${text}\n${decode(text)}`;
+  if (secrets.some((secret) => secret.length >= 8 && encodings(secret).some((form) => plain.includes(form))))
     return [{ shown: 'a secret of this machine', why: 'it holds the value of a secret environment variable' }];
   const runs = (plain.match(/[A-Za-z0-9+/_-]{65,}={0,2}/g) ?? []).flatMap((run) =>
     run.split(/(?<=[a-z0-9])[/-](?=[a-z])/),
@@ -21,9 +21,9 @@ export function findPayloads(text: string, secrets: readonly string[]): Payload[
     .map((run) => ({ shown: shorten(run), why: `${run.length} characters of encoded data` }));
 }
 
-/** Data can also travel in the name that is looked up. */
+/** Finds data in a host name, which DNS would leak. */
 export function findHostPayload(host: string, secrets: readonly string[]): Payload[] {
-  // Names are in small letters, whatever was asked for.
+  // Host names are always in lower case.
   const known = findPayloads(host, [...secrets, ...secrets.map((secret) => secret.toLowerCase())]);
   if (known.length > 0) return known;
   const label = host.split('.').find((part) => part.length >= 30 && /\d/.test(part) && /^[a-z0-9]+$/.test(part));
@@ -32,15 +32,15 @@ export function findHostPayload(host: string, secrets: readonly string[]): Paylo
 
 const longText = 200;
 
-/** Text of a file goes into an address as it is: lines, or more words than anybody asks with. */
+/** Finds text of a file in a URL: several lines, or more words than a query has. */
 export function findText(url: URL): Payload[] {
-  return [...url.searchParams.values(), ...url.pathname.split('/').map(decoded), decoded(url.hash)]
+  return [...url.searchParams.values(), ...url.pathname.split('/').map(decode), decode(url.hash)]
     .map((piece) => piece.trim())
     .filter((piece) => /\n/.test(piece) || (piece.length > longText && /\s/.test(piece)))
     .map((piece) => ({ shown: shorten(piece.replace(/\s+/g, ' ')), why: `${piece.length} characters of text` }));
 }
 
-function decoded(text: string): string {
+function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -48,9 +48,9 @@ function decoded(text: string): string {
   }
 }
 
-function wrappings(secret: string): string[] {
+function encodings(secret: string): string[] {
   const bytes = Buffer.from(secret);
-  // Three bytes make a group: where the first one begins depends on what stands before.
+  // Base64 encodes groups of three bytes; where a group begins depends on the text before.
   const base64 = [0, 1, 2].map((from) => wholeGroups(bytes.subarray(from)).toString('base64'));
   return [
     secret,
@@ -61,12 +61,12 @@ function wrappings(secret: string): string[] {
   ];
 }
 
-/** The last group depends on what follows, so it is left out. */
+/** The last group depends on the text after it, so it is left out. */
 function wholeGroups(bytes: Buffer): Buffer {
   return bytes.subarray(0, bytes.length - (bytes.length % 3));
 }
 
-/** Words have few digits and one case; hexadecimal and base64 mix them. */
+/** Words have few digits and mostly one case; hexadecimal and base64 mix them. */
 function looksEncoded(run: string): boolean {
   if (/^[0-9a-f]+$/i.test(run)) return true;
   const digits = run.match(/\d/g)?.length ?? 0;

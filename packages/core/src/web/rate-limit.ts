@@ -1,6 +1,6 @@
 import { ToolError } from '../errors.js';
 
-/** At most so many requests to one host within a minute; what is beyond is refused at once, never queued. */
+/** Limits the requests to one host per minute. A request above the limit is rejected at once, never queued. */
 export class RateLimit {
   readonly #perMinute: number;
   readonly #recent = new Map<string, number[]>();
@@ -15,7 +15,7 @@ export class RateLimit {
     if (times.length >= this.#perMinute)
       throw new ToolError(
         'web_fetch_fallback_failed',
-        `${host} was asked ${times.length} times within a minute. Wait, or use what you have.`,
+        `${host} got ${times.length} requests within a minute. Wait, or use the pages you have.`,
       );
     this.#recent.delete(host);
     this.#recent.set(host, [...times, now]);

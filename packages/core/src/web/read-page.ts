@@ -10,14 +10,14 @@ import type { Body } from './decode-body.js';
 import { htmlToMarkdown } from './html-to-markdown.js';
 import type { ReadablePage } from './readable-html.js';
 
-/** A page in the form that a model reads. */
+/** A page as the model gets it. */
 export interface WebPage {
   url: string;
-  /** As the server calls it, or as the bytes show. */
+  /** From the server, or detected from the bytes. */
   mediaType: string;
   title: string;
   content: { type: 'text'; text: string } | { type: 'part'; part: Part };
-  /** What a reader should know about the text: cut, hidden parts left out. */
+  /** Remarks about the text: truncated, hidden parts left out. */
   notes: string[];
 }
 
@@ -29,7 +29,7 @@ interface Answer {
 
 const pdfPages = { first: 1, last: 20 };
 
-/** HTML becomes Markdown, a PDF its text, an image a part; other text stays as it is, and the rest is refused. */
+/** Converts HTML to Markdown, a PDF to text and an image to a part. Other text stays as it is; other data is rejected. */
 export async function readPage(answer: Answer, signal: AbortSignal): Promise<WebPage> {
   const { url, body } = answer;
   const mediaType = mediaTypeOf(answer);
@@ -48,7 +48,7 @@ export async function readPage(answer: Answer, signal: AbortSignal): Promise<Web
 
 const maxConversionMs = 20_000;
 
-/** A page may be written so that converting it takes for ever. */
+/** A hostile page could take very long to convert. */
 async function convertInTime(html: string, url: URL, signal: AbortSignal): Promise<ReadablePage> {
   const timeout = AbortSignal.timeout(maxConversionMs);
   try {
@@ -56,7 +56,10 @@ async function convertInTime(html: string, url: URL, signal: AbortSignal): Promi
   } catch (error) {
     signal.throwIfAborted();
     if (!timeout.aborted) throw error;
-    throw new ToolError('web_fetch_processing_error', `${url.href} is too tangled to be converted in time.`);
+    throw new ToolError(
+      'web_fetch_processing_error',
+      `${url.href} could not be converted to Markdown within ${maxConversionMs / 1000} s.`,
+    );
   }
 }
 
@@ -64,17 +67,17 @@ function isHtml(mediaType: string): boolean {
   return mediaType === 'text/html' || mediaType === 'application/xhtml+xml';
 }
 
-/** What the server says, unless the bytes say that it is something else. */
+/** The media type from the server, unless the bytes show another one. */
 function mediaTypeOf({ contentType, body: { bytes }, url }: Answer): string {
-  // Nothing but a type: the rest of a page's words is shown as its own.
-  const said = /^\s*([\w.+-]{1,60}\/[\w.+-]{1,60})\s*(?:;|$)/.exec(contentType)?.[1]?.toLowerCase() ?? '';
+  // Only the type itself, because the header is text from outside.
+  const declared = /^\s*([\w.+-]{1,60}\/[\w.+-]{1,60})\s*(?:;|$)/.exec(contentType)?.[1]?.toLowerCase() ?? '';
   const kind = fileKindOf(bytes);
   if (kind.type === 'pdf' || kind.type === 'image') return kind.mimeType;
   if (kind.type !== 'other' || !isText(bytes.subarray(0, 65_536))) {
-    const what = kind.type === 'binary' ? kind.format : said || 'binary data';
-    throw new ToolError('web_fetch_processing_error', `${url.href} is no text (${what}, ${bytes.length} bytes).`);
+    const what = kind.type === 'binary' ? kind.format : declared || 'binary data';
+    throw new ToolError('web_fetch_processing_error', `${url.href} is not text (${what}, ${bytes.length} bytes).`);
   }
-  if (said !== '' && said !== 'application/octet-stream') return said;
+  if (declared !== '' && declared !== 'application/octet-stream') return declared;
   return /^\s*<(?:!doctype\s+html|html|head|body)\b/i.test(bytes.toString('latin1', 0, 1000))
     ? 'text/html'
     : 'text/plain';
@@ -83,9 +86,13 @@ function mediaTypeOf({ contentType, body: { bytes }, url }: Answer): string {
 function readImage({ url, body }: Answer): Pick<WebPage, 'content'> {
   const kind = fileKindOf(body.bytes);
   const mimeType = kind.type === 'image' ? kind.mimeType : '';
-  const fault = body.isCut ? 'it is too large' : mimeType === '' ? 'it is no image' : imageFault(body.bytes, mimeType);
+  const fault = body.isCut
+    ? 'it is too large'
+    : mimeType === ''
+      ? 'it is not an image'
+      : imageFault(body.bytes, mimeType);
   if (fault !== undefined)
-    throw new ToolError('web_fetch_processing_error', `The image ${url.href} is not shown: ${fault}.`);
+    throw new ToolError('web_fetch_processing_error', `The image ${url.href} cannot be shown: ${fault}.`);
   return { content: { type: 'part', part: { inlineData: { mimeType, data: body.bytes.toString('base64') } } } };
 }
 

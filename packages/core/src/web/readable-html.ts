@@ -9,41 +9,40 @@ import {
   type Search,
   TagEnd,
 } from './html-tokens.js';
-import { unseen } from './markdown-lines.js';
+import { invisibleCharacters } from './markdown-lines.js';
 import { MarkdownWriter, type WrittenElement } from './markdown-writer.js';
-import { type Look, lookInside, plainLook } from './page-look.js';
 import { isChrome, isScopeRoot, type PageScope } from './page-scope.js';
 import { maxSheets, PageStyles } from './page-styles.js';
+import { defaultVisibility, type Visibility, visibilityInside } from './page-visibility.js';
 
 export interface ReadablePage {
   title: string;
   markdown: string;
-  /** Pieces of text that are in the page but not on the screen; they are left out. */
+  /** How many pieces of hidden text were left out. */
   hiddenTexts: number;
 }
 
 /**
- * Reads one part of a page as Markdown. Leaves out what surrounds the content, what is hidden in it, scripts and
- * comments, and makes links absolute. Takes time in proportion to the length of the page, whatever is in it; nothing is
- * run or loaded.
+ * Converts one part of a page to Markdown. Leaves out chrome, hidden text, scripts and comments, and makes links
+ * absolute. Takes time proportional to the length of any page. Runs and loads nothing.
  */
 export async function readableHtml(html: string, base: URL, scope: PageScope, pace: Pace): Promise<ReadablePage> {
   const reader = new Reader(html, base, scope);
   while (reader.step()) if (pace.isTired) await pace.rest();
-  // Putting a large page together takes some milliseconds of its own.
+  // Joining the chunks of a large page takes some milliseconds.
   await pace.rest();
   return { title: reader.title, markdown: reader.markdown(), hiddenTexts: reader.hiddenTexts };
 }
 
-/** What is known about an element from itself and from what it stands in. */
+/** An open element, with the properties it inherits from its ancestors. */
 interface OpenElement {
   name: string;
-  /** Below the element that is read. */
+  /** Inside the part that is read. */
   isInside: boolean;
-  /** Below `main` or `article`, where less is taken for chrome. */
+  /** Inside `main` or `article`, where fewer elements count as chrome. */
   isContent: boolean;
-  isLeftOut: boolean;
-  look: Look;
+  isExcluded: boolean;
+  visibility: Visibility;
 }
 
 const stepLength = 4 * 1024;
@@ -59,41 +58,41 @@ class Reader {
   readonly #counts = new Map<string, number>();
   readonly #styles = new PageStyles();
   #base: URL;
-  /** How much longer than written the addresses of a page may become; then links are text. */
-  #addressesLeft: number;
+  /** How many characters absolute URLs may still add to the page; after that, links become text. */
+  #addressBudget: number;
   #at = 0;
-  /** Nothing is read before this is found. */
+  /** Reading continues after the position that this finds. */
   #search: Search | undefined;
 
   constructor(html: string, base: URL, scope: PageScope) {
     this.#html = html;
     this.#base = base;
-    this.#addressesLeft = 64 * 1024 + 2 * html.length;
+    this.#addressBudget = 64 * 1024 + 2 * html.length;
     this.#scope = scope;
     this.#outermost = { ...outermost, isInside: scope === 'body' };
   }
 
-  /** Works through a small part; false at the end of the page. */
+  /** Reads a small part; false at the end of the page. */
   step(): boolean {
     const html = this.#html;
     const stop = Math.min(html.length, this.#at + stepLength);
     while (this.#at < stop) {
-      if (this.#search) this.#goOn(this.#search);
-      else this.#passNext();
+      if (this.#search) this.#continueSearch(this.#search);
+      else this.#readNext();
     }
     return this.#at < html.length;
   }
 
-  #goOn(search: Search): void {
+  #continueSearch(search: Search): void {
     if (search.advance(this.#html, this.#at + stepLength)) this.#search = undefined;
     this.#at = search.at;
   }
 
-  #passNext(): void {
+  #readNext(): void {
     const next = this.#html.slice(this.#at, this.#at + stepLength);
     const sign = next.indexOf('<');
-    if (sign === 0) this.#passMarkup(this.#at);
-    else this.#passText(sign === -1 ? unbroken(next) : next.slice(0, sign));
+    if (sign === 0) this.#readMarkup(this.#at);
+    else this.#readText(sign === -1 ? withoutPartialEnd(next) : next.slice(0, sign));
   }
 
   markdown(): string {
@@ -104,29 +103,29 @@ class Reader {
     return this.#open.at(-1) ?? this.#outermost;
   }
 
-  #passText(text: string): void {
-    const { isInside, look } = this.#top;
-    if (!look.isSeen && isInside && /\p{L}{3}/u.test(text.slice(0, 1000))) this.hiddenTexts++;
-    if (look.isSeen && this.#isRead(this.#top)) this.#writer.text(decodeEntities(text));
+  #readText(text: string): void {
+    const { isInside, visibility } = this.#top;
+    if (!visibility.isReadable && isInside && /\p{L}{3}/u.test(text.slice(0, 1000))) this.hiddenTexts++;
+    if (visibility.isReadable && this.#isIncluded(this.#top)) this.#writer.text(decodeEntities(text));
     this.#at += text.length;
   }
 
-  #passMarkup(at: number): void {
+  #readMarkup(at: number): void {
     tagName.lastIndex = at;
     const match = tagName.exec(this.#html);
-    if (!match) return this.#passOther(at);
+    if (!match) return this.#readOther(at);
     const name = (match[2] ?? '').toLowerCase();
     const tag = new TagEnd(at);
     if (!tag.advance(this.#html, at + maxTag)) this.#search = tag;
     this.#at = tag.at;
     if (match[1] !== '') this.#close(name);
     else if (name === 'title' && this.#top.name !== 'svg') this.#readTitle();
-    else if (rawText.has(name)) this.#passRawText(name, this.#html.slice(at, tag.at));
+    else if (rawText.has(name)) this.#skipRawText(name, this.#html.slice(at, tag.at));
     else this.#enter(name, this.#html.slice(at, Math.min(tag.at, at + maxTag)));
   }
 
-  /** A style sheet for other media, or for readers without scripts, says nothing about what is seen. */
-  #passRawText(name: string, tag: string): void {
+  /** Skips raw text. Reads a style sheet unless it is for other media or for browsers without scripts. */
+  #skipRawText(name: string, tag: string): void {
     this.#search = endTagOf(name, this.#at);
     if (name !== 'style' || this.#counts.get('noscript') || this.#counts.get('template')) return;
     if (!/^(?:all|screen)?$/i.test(attributesOf(tag)['media'] ?? '')) return;
@@ -134,32 +133,32 @@ class Reader {
     this.#styles.read(sheet);
   }
 
-  /** A comment, what browsers take for one, or signs that open nothing: these are text. */
-  #passOther(at: number): void {
-    signs.lastIndex = at;
-    const [text] = signs.exec(this.#html) ?? [];
+  /** Reads a comment, a bogus comment, or `<` characters that are text. */
+  #readOther(at: number): void {
+    lessThanSigns.lastIndex = at;
+    const [text] = lessThanSigns.exec(this.#html) ?? [];
     if (text === undefined) this.#search = this.#html.startsWith('<!--', at) ? commentEnd(at) : bogusCommentEnd(at);
-    else if (this.#top.look.isSeen && this.#isRead(this.#top)) this.#writer.text(text);
+    else if (this.#top.visibility.isReadable && this.#isIncluded(this.#top)) this.#writer.text(text);
     this.#at += text?.length ?? 0;
   }
 
   #readTitle(): void {
     const text = this.#html.slice(this.#at, this.#at + 2000).replace(/<\/title[\s\S]*$/i, '');
-    const seen = decodeEntities(text).replace(unseen, '').replace(/\s+/g, ' ');
+    const seen = decodeEntities(text).replace(invisibleCharacters, '').replace(/\s+/g, ' ');
     this.title ||= seen.trim().slice(0, 300);
     this.#search = endTagOf('title', this.#at);
   }
 
   #enter(name: string, tag: string): void {
-    while (endsBefore(this.#top.name, name)) this.#pop();
+    while (isClosedBy(this.#top.name, name)) this.#pop();
     const attributes = tag.length > name.length + 3 ? attributesOf(tag) : noAttributes;
-    if (name === 'base') this.#rebase(attributes['href']);
+    if (name === 'base') this.#setBase(attributes['href']);
     if (name === 'link') this.#styles.mayPaint ||= /stylesheet/i.test(attributes['rel'] ?? '');
     const element = this.#judge(name, attributes);
     const isVoid = voidElements.has(name);
     if (!isVoid && this.#open.length === maxDepth) this.#pop();
-    // Images are seen or not like text, but have neither size nor color of it.
-    if (this.#isRead(element) && !(isVoid && element.look.isInvisible))
+    // `visibility: hidden` also hides images; text size and color do not matter for them.
+    if (this.#isIncluded(element) && !(isVoid && element.visibility.isVisibilityHidden))
       this.#writer.open(this.#written(name, attributes));
     if (isVoid) return;
     this.#open.push(element);
@@ -174,12 +173,12 @@ class Reader {
       name,
       isInside: outer.isInside || isScopeRoot(own, this.#scope),
       isContent,
-      isLeftOut: outer.isLeftOut || name === 'head' || isChrome(own, isContent),
-      look: lookInside(outer.look, own, this.#styles),
+      isExcluded: outer.isExcluded || name === 'head' || isChrome(own, isContent),
+      visibility: visibilityInside(outer.visibility, own, this.#styles),
     };
   }
 
-  /** An end tag of something that is not open means nothing. */
+  /** An end tag without an open element is ignored. */
   #close(name: string): void {
     if (!this.#counts.get(name)) return;
     while (this.#pop() !== name);
@@ -190,15 +189,15 @@ class Reader {
     if (!element) return undefined;
     const { name } = element;
     this.#counts.set(name, (this.#counts.get(name) ?? 1) - 1);
-    if (this.#isRead(element)) this.#writer.close(name);
+    if (this.#isIncluded(element)) this.#writer.close(name);
     return name;
   }
 
-  #isRead({ isInside, isLeftOut, look }: OpenElement): boolean {
-    return isInside && !isLeftOut && !look.isGone;
+  #isIncluded({ isInside, isExcluded, visibility }: OpenElement): boolean {
+    return isInside && !isExcluded && !visibility.isRemoved;
   }
 
-  #rebase(href: string | undefined): void {
+  #setBase(href: string | undefined): void {
     if (href !== undefined && URL.canParse(href, this.#base.href)) this.#base = new URL(href, this.#base);
   }
 
@@ -221,29 +220,35 @@ class Reader {
     }
   }
 
-  /** Addresses in full. What runs or carries data is no address to go to. */
+  /** The absolute URL, except for schemes that run code or carry data. */
   #address(value: string | undefined): { address?: string } {
-    if (!value || this.#addressesLeft < 0 || !URL.canParse(value, this.#base.href)) return {};
+    if (!value || this.#addressBudget < 0 || !URL.canParse(value, this.#base.href)) return {};
     const url = new URL(value, this.#base);
     if (!/^(?:https?|mailto|ftp):$/.test(url.protocol)) return {};
     const address = url.href.replace(/[()]/g, (sign) => (sign === '(' ? '%28' : '%29'));
-    this.#addressesLeft -= Math.max(0, address.length - value.length);
+    this.#addressBudget -= Math.max(0, address.length - value.length);
     return { address };
   }
 }
 
-const signs = /<{1,4096}(?![a-z!?/])/iy;
+const lessThanSigns = /<{1,4096}(?![a-z!?/])/iy;
 const tagName = /<(\/?)([a-z][a-z0-9:-]{0,30})/iy;
 
-/** More than any author writes in a tag by hand; what programs write there is data. */
+/** Attributes after this many characters of a tag are ignored; longer tags carry data, such as images. */
 const maxTag = 64 * 1024;
-/** Browsers have such a limit too: what is opened beyond it stands beside the last element, not in it. */
+/** As in browsers, deeper elements become siblings of the last one. */
 const maxDepth = 512;
 const noAttributes: Attributes = {};
-const outermost: OpenElement = { name: '', isInside: false, isContent: false, isLeftOut: false, look: plainLook };
+const outermost: OpenElement = {
+  name: '',
+  isInside: false,
+  isContent: false,
+  isExcluded: false,
+  visibility: defaultVisibility,
+};
 
 const setOf = (names: string) => new Set(names.split(' '));
-/** What browsers read without looking for tags in it, and nobody sees. */
+/** Elements whose content is raw text that is not shown. */
 const rawText = setOf('script style iframe noembed noframes xmp textarea');
 const voidElements = setOf('area base br col embed hr img input link meta param source track wbr');
 const cells = setOf('td th');
@@ -252,8 +257,8 @@ const blocks = setOf(
   'p div section article main header footer aside nav ul ol dl table pre blockquote figure form h1 h2 h3 h4 h5 h6 hr details address',
 );
 
-/** Whether an open element ends where the next begins, although nobody says so. */
-function endsBefore(open: string, next: string): boolean {
+/** Whether the start of the element `next` implicitly closes the element `open`. */
+function isClosedBy(open: string, next: string): boolean {
   if (open === 'p') return blocks.has(next);
   if (open === 'li') return next === 'li';
   if (terms.has(open)) return terms.has(next);
@@ -261,8 +266,8 @@ function endsBefore(open: string, next: string): boolean {
   return (open === 'tr' || open === 'a') && next === open;
 }
 
-/** Text without an entity or a character that its end may have broken. */
-function unbroken(text: string): string {
+/** Text without an entity or a surrogate pair that is cut at its end. */
+function withoutPartialEnd(text: string): string {
   return text.length < stepLength ? text : text.replace(/(?:&[^;]{0,40}|[\ud800-\udbff])$/, '');
 }
 

@@ -36,7 +36,7 @@ test.skipIf(!hasProgram('ip') || flags === undefined)(
     const script = [String(flags), 'sh', '-c', setUp, 'sh', resolver, process.execPath, child, String(tries)];
     const { stdout } = await run('unshare', script, { timeout: 240_000, env: { PATH: process.env['PATH'] } });
     const { counts, naive, single } = JSON.parse(stdout);
-    // The rig works: a guard that looks names up twice is deceived by it.
+    // Proves the test server: a guard that resolves names twice is deceived by it.
     expect(naive).toContain('PRIVATE-CANARY');
     expect(Object.keys(counts).sort()).toEqual(['PUBLIC', 'permission_denied']);
     expect(counts['PUBLIC'] + counts['permission_denied']).toBe(tries);

@@ -1,27 +1,27 @@
 import { isIP } from 'node:net';
 import { type AddressKind, kindOfAddress } from './address-check.js';
 
-/** True where the person opened a host and port that is otherwise out of bounds. */
+/** True when the user opened this host and port, which is otherwise forbidden. */
 export type OpenHosts = (host: string, port: number) => boolean;
 
 const maxLength = 8000;
 
-/** The URL, or a sentence that says why it is refused. What is odd is refused, never repaired. */
+/** The URL, or the reason why it is rejected. A malformed URL is rejected, never repaired. */
 export function parseWebUrl(text: string): URL | string {
   if (text.length > maxLength) return `the URL has ${text.length} characters; at most ${maxLength} are sent`;
   // oxlint-disable-next-line no-control-regex -- control characters are what this is about
   if (/[\u0000- \u007f-\u00a0\\\u2028\u2029]|\p{Cs}/u.test(text))
-    return 'the URL holds a space, a control character, a backslash or half a character; percent-encode it';
+    return 'the URL contains a space, a control character, a backslash or a lone surrogate; percent-encode it';
   if (!/^https?:\/\//i.test(text)) return 'the URL must begin with http:// or https://';
   if (!URL.canParse(text)) return 'the URL is not valid';
   const url = new URL(text);
   if (url.username !== '' || url.password !== '' || /^https?:\/\/[^/?#]*@/i.test(text))
-    return 'the URL holds a user name or password; credentials are never sent';
-  if (url.port === '0') return 'the URL names port 0';
+    return 'the URL contains a user name or password; credentials are never sent';
+  if (url.port === '0') return 'the URL has port 0';
   return url;
 }
 
-/** The host without the final dot that changes nothing. IPv6 stays in brackets, as in rules. */
+/** The host without a trailing dot. An IPv6 address keeps its brackets, as in rules. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/\.$/, '');
 }
@@ -30,12 +30,12 @@ export function portOf(url: URL): number {
   return url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
 }
 
-/** How rules name a host: the port only when it is not the standard one. */
+/** The host as rules write it, with the port only when it is not the default one. */
 export function hostRule(url: URL): string {
   return url.port === '' ? hostOf(url) : `${hostOf(url)}:${url.port}`;
 }
 
-/** What can be said about a host before any name is looked up: a sentence when it is out of bounds. */
+/** The reason why a host is forbidden, as far as it is known before DNS. */
 export function refusalOfHost(url: URL, isOpen: OpenHosts): string | undefined {
   const host = hostOf(url);
   const bare = host.replace(/^\[|\]$/g, '');
@@ -44,7 +44,7 @@ export function refusalOfHost(url: URL, isOpen: OpenHosts): string | undefined {
   return isLocal ? refusalOfKind('private', host, portOf(url), isOpen) : undefined;
 }
 
-/** A sentence when `address`, which `host` is or resolves to, is out of bounds. */
+/** The reason why `address`, which `host` is or resolves to, is forbidden. */
 export function refusalOfAddress(address: string, host: string, port: number, isOpen: OpenHosts): string | undefined {
   return refusalOfKind(kindOfAddress(address), host, port, isOpen);
 }
@@ -54,7 +54,7 @@ function refusalOfKind(kind: AddressKind, host: string, port: number, isOpen: Op
     case 'public':
       return undefined;
     case 'never':
-      return `${host} is a metadata service or no public address. It is never fetched.`;
+      return `${host} is a metadata service or not a public address. Lathe never fetches it.`;
     case 'private':
       if (isOpen(host, port)) return undefined;
       return `${host}:${port} is on this machine or a private network. Only the user can open it, with the rule "web_fetch(${host}:${port})" in permissions.allow.`;

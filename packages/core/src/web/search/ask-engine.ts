@@ -3,10 +3,10 @@ import { redact } from '../../text/redact.js';
 import type { GuardedHttp, WebRequest } from '../guarded-http.js';
 import type { SearchResult } from './search-engine.js';
 
-/** A JSON object of which nothing is known yet. */
+/** A JSON object that is not validated yet. */
 export type Json = { readonly [key: string]: unknown };
 
-/** One request to an engine and the JSON object it answers with. No message holds the key. */
+/** Sends a request to an engine and returns the JSON object of its response. No error message contains the key. */
 export async function askEngine(
   engine: { name: string; http: GuardedHttp; secret?: string | undefined },
   request: WebRequest,
@@ -16,12 +16,12 @@ export async function askEngine(
     new ToolError('web_search_failed', redact(`${engine.name} ${what}`, [engine.secret]), { cause });
   const answer = await engine.http.send({ ...request, redirects: 'never' }, signal).catch((error: unknown) => {
     signal.throwIfAborted();
-    throw fail(`cannot be asked: ${error instanceof Error ? error.message : String(error)}`);
+    throw fail(`cannot be reached: ${error instanceof Error ? error.message : String(error)}`);
   });
-  if (answer.type === 'redirect') throw fail(`answers from another place: ${answer.to.origin}. Check its baseUrl.`);
+  if (answer.type === 'redirect') throw fail(`redirects to ${answer.to.origin}. Check its baseUrl.`);
   const { status, body, retryAfter } = answer;
   const text = body.bytes.toString();
-  // An engine that repeats the key must not bring it into a conversation.
+  // If an engine echoes the key, it must not reach the conversation.
   const json = parseObject(engine.secret ? text.replaceAll(engine.secret, '[redacted]') : text);
   if (status < 200 || status > 299) throw fail(statusSentence(status, retryAfter, detailOf(json)));
   if (!json || body.isCut) throw fail('did not answer with JSON. For SearXNG, list json in search.formats.');
@@ -31,16 +31,16 @@ export async function askEngine(
 function statusSentence(status: number, retryAfter: string | undefined, detail: string): string {
   const meaning =
     status === 401 || status === 403
-      ? 'refused: its key is missing or wrong, or it does not allow JSON'
+      ? 'rejected the request: its key is missing or wrong, or it does not allow JSON'
       : status === 429
-        ? `has had enough requests${retryAfter === undefined ? '' : `; retry after ${retryAfter.slice(0, 40)}`}`
+        ? `rejected the request because of its rate limit${retryAfter === undefined ? '' : `; retry after ${retryAfter.slice(0, 40)}`}`
         : status === 402 || status === 432 || status === 433
-          ? 'says that the plan is used up'
+          ? 'reports that the plan is used up'
           : 'failed';
   return `${meaning} (status ${status})${detail === '' ? '' : `: ${detail}`}.`;
 }
 
-/** Where the engines put their reasons. */
+/** The reason in an error response, from the fields that engines use. */
 function detailOf(json: Json | undefined): string {
   const places = [json?.['error'], json?.['detail'], json?.['message']];
   const texts = places.flatMap((place) => {
@@ -63,7 +63,7 @@ export function objectOf(value: unknown): Json | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
 }
 
-/** The results of a list, each read by `fields`; what has no proper address is left out. */
+/** The results of a list; `fields` names their properties. Results without a valid URL are left out. */
 export function readResults(
   list: unknown,
   limit: number,
@@ -88,7 +88,7 @@ export function readResults(
     .slice(0, limit);
 }
 
-/** One line without markup and without characters that nobody sees. */
+/** One line without markup and invisible characters. */
 export function plainText(value: unknown, maxLength: number): string {
   if (typeof value !== 'string') return '';
   const text = value

@@ -2,7 +2,7 @@ import type { GuardedHttp } from '../guarded-http.js';
 import { askEngine, objectOf, readResults } from './ask-engine.js';
 import type { EngineOptions, SearchEngine } from './search-engine.js';
 
-/** Brave Search: an index of its own. */
+/** Brave Search, with its own index. */
 export function brave(http: GuardedHttp, options: EngineOptions): SearchEngine {
   const { baseUrl = 'https://api.search.brave.com', apiKey = '', maxResults = 10 } = options;
   const url = new URL('res/v1/web/search', `${baseUrl.replace(/\/+$/, '')}/`);

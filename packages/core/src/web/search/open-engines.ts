@@ -12,9 +12,9 @@ export interface SearchSettings {
 }
 
 export interface SearchSetup {
-  /** The one to ask first stands first. */
+  /** The default engine is the first one. */
   engines: readonly SearchEngine[];
-  /** Why some of what was configured is not used. */
+  /** Why configured engines are not used. */
   problems: readonly string[];
   close(): Promise<void>;
 }
@@ -24,7 +24,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 const kinds = { searxng, tavily, brave } as const;
 type Kind = keyof typeof kinds;
 
-/** The engines that settings and environment name. Their addresses are the person's own choice, so they are open. */
+/** The engines from settings and environment. The user chose their URLs, so these may be private. */
 export function openEngines(
   settings: SearchSettings,
   env: Env,
@@ -55,7 +55,7 @@ function unknownKind(type: string): string {
   const known = Object.keys(kinds).join(', ');
   return type === 'google'
     ? `Google closes this service in January 2027; use one of ${known}`
-    : `not a search engine that Lathe knows; it knows ${known}, and any MCP server that searches`;
+    : `not a known search engine; use one of ${known}, or an MCP server that searches`;
 }
 
 function problemOf(kind: Kind, { apiKey, baseUrl }: EngineOptions, env: Env): string | undefined {
@@ -87,6 +87,6 @@ function fromEnvironment(env: Env): ({ type: Kind } & EngineOptions)[] {
 function chosenFirst(engines: SearchEngine[], chosen: string | undefined, problems: string[]): SearchEngine[] {
   if (chosen === undefined) return engines;
   const first = engines.find(({ name }) => name === kindOf(chosen));
-  if (!first) problems.push(`webSearch.default is ${chosen}, which is not set up`);
+  if (!first) problems.push(`webSearch.default is ${chosen}, which is not configured`);
   return first ? [first, ...engines.filter((engine) => engine !== first)] : engines;
 }

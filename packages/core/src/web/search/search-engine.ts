@@ -1,14 +1,14 @@
-/** A place that answers queries. Each implementation is one page of code over `GuardedHttp`. */
+/** A search engine. Each implementation is a small file on top of `GuardedHttp`. */
 export interface SearchEngine {
-  /** What settings and calls call it. */
+  /** Its name in settings and calls. */
   readonly name: string;
-  /** Where queries go: what a person approves. */
+  /** Where queries are sent; the user approves this. */
   readonly url: URL;
   search(query: string, signal: AbortSignal): Promise<SearchAnswer>;
 }
 
 export interface SearchAnswer {
-  /** Some engines also say something themselves. */
+  /** Some engines also return an answer. */
   answer?: string;
   results: SearchResult[];
 }

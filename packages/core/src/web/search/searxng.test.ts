@@ -71,7 +71,7 @@ async function startSearx(source: string): Promise<string> {
   throw new Error('searx did not start');
 }
 
-test.skipIf(!hasProgram('searx-run'))('a real searx is asked and answers', { timeout: 120_000 }, async () => {
+test.skipIf(!hasProgram('searx-run'))('a real searx server returns results', { timeout: 120_000 }, async () => {
   const found = [{ address: 'https://nodejs.org/api/stream.html', name: 'Streams', about: 'A stream is a sequence' }];
   const source = await webServer((request, response) => {
     const isAsked = request.url?.includes('node') ?? false;

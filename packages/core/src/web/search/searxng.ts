@@ -2,7 +2,7 @@ import type { GuardedHttp } from '../guarded-http.js';
 import { askEngine, objectOf, plainText, readResults } from './ask-engine.js';
 import type { EngineOptions, SearchEngine } from './search-engine.js';
 
-/** A SearXNG or searx server of the person's choice: no key, many engines behind it. */
+/** A SearXNG or searx server of the user: a metasearch engine without a key. */
 export function searxng(
   http: GuardedHttp,
   { baseUrl = 'http://localhost:8080', maxResults = 10 }: EngineOptions,

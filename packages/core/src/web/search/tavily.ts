@@ -2,7 +2,7 @@ import type { GuardedHttp } from '../guarded-http.js';
 import { askEngine, plainText, readResults } from './ask-engine.js';
 import type { EngineOptions, SearchEngine } from './search-engine.js';
 
-/** Tavily: made for agents; says something itself besides its results. */
+/** Tavily: a search engine for agents, which also returns an answer. */
 export function tavily(http: GuardedHttp, options: EngineOptions): SearchEngine {
   const { baseUrl = 'https://api.tavily.com', apiKey = '', maxResults = 5 } = options;
   const url = new URL('search', `${baseUrl.replace(/\/+$/, '')}/`);

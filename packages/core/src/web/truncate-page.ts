@@ -1,15 +1,15 @@
-export interface PageBeginning {
+export interface TruncatedPage {
   text: string;
-  /** Characters behind it. */
+  /** Characters that were cut off. */
   left: number;
-  /** The line, from 0, in which the rest begins. */
+  /** The 0-based line where the rest begins. */
   nextLine: number;
   /** The rest begins inside a line. */
   isLineCut: boolean;
 }
 
-/** The beginning of a text, at most `limit` characters, that ends where a paragraph does if one is near. */
-export function cutAtParagraph(text: string, limit: number): PageBeginning {
+/** The first `limit` characters of a text at most, cut at the end of a paragraph if there is one nearby. */
+export function truncateAtParagraph(text: string, limit: number): TruncatedPage {
   const at = endOfBeginning(text, limit);
   const head = text.slice(0, at);
   const isLineCut = at < text.length && text.charAt(at) !== '\n';

@@ -6,52 +6,52 @@ import type { PageElement } from './page-scope.js';
 import type { PageStyles } from './page-styles.js';
 
 /**
- * How text can be seen in an element, from what it and those around it say. Text that is in a page but not on the screen
- * is where instructions for readers like us are hidden.
+ * Whether and how text in an element is visible, from its own attributes and those of its ancestors. Text that a page
+ * hides from people is where prompt injections are.
  */
-export interface Look {
-  isSeen: boolean;
-  /** Nothing in it can be seen, whatever it says; of what else hides an inner element may say the contrary. */
-  isGone: boolean;
-  isInvisible: boolean;
+export interface Visibility {
+  isReadable: boolean;
+  /** Hidden with everything in it; inner elements can override only the other ways to hide. */
+  isRemoved: boolean;
+  isVisibilityHidden: boolean;
   isTiny: boolean;
-  /** Nothing but a word where it is not known. */
+  /** An empty string when it is unknown. */
   color: Color;
   background: Color;
 }
 
 const [unknown, picture] = ['', 'picture'];
-/** Where nobody says anything, text is taken to stand on white. */
-export const plainLook: Look = {
-  isSeen: true,
-  isGone: false,
-  isInvisible: false,
+/** Without other information, the background is white. */
+export const defaultVisibility: Visibility = {
+  isReadable: true,
+  isRemoved: false,
+  isVisibilityHidden: false,
   isTiny: false,
   color: unknown,
   background: colorOf('white'),
 };
-const gone: Look = { ...plainLook, isSeen: false, isGone: true };
+const removed: Visibility = { ...defaultVisibility, isReadable: false, isRemoved: true };
 
-/** The look of an element that stands in one with another look. */
-export function lookInside(outer: Look, element: PageElement, styles: PageStyles): Look {
-  if (outer.isGone) return outer;
+/** The visibility of an element inside an element with the visibility `outer`. */
+export function visibilityInside(outer: Visibility, element: PageElement, styles: PageStyles): Visibility {
+  if (outer.isRemoved) return outer;
   const { name, attributes } = element;
-  // A page that hides all of itself at first shows it as soon as its scripts have run.
+  // Some pages hide the whole body until their scripts have run.
   const isRoot = name === 'body' || name === 'html';
-  if (!isRoot && (isHiddenByName(attributes) || styles.hides(attributes))) return gone;
-  if (!looks.some((key) => attributes[key] !== undefined)) return outer;
+  if (!isRoot && (isHiddenByName(attributes) || styles.hides(attributes))) return removed;
+  if (!visibilityAttributes.some((key) => attributes[key] !== undefined)) return outer;
   const style = declarationsOf(attributes['style'] ?? '');
   const background = backgroundIn(outer, attributes, style);
   if (isRoot) return { ...outer, background };
-  if (hidesAll(style)) return gone;
+  if (hidesAll(style)) return removed;
   const color = colorIn(outer, element, style, styles);
   const isTiny = isTinyInside(outer.isTiny, style);
-  const isInvisible = isInvisibleInside(outer.isInvisible, style);
-  const isSeen = !isTiny && !isInvisible && !isTransparent(color) && !isSameColor(color, background);
-  return { isSeen, isGone: false, isInvisible, isTiny, color, background };
+  const isVisibilityHidden = isVisibilityHiddenInside(outer.isVisibilityHidden, style);
+  const isReadable = !isTiny && !isVisibilityHidden && !isTransparent(color) && !isSameColor(color, background);
+  return { isReadable, isRemoved: false, isVisibilityHidden, isTiny, color, background };
 }
 
-const looks = ['style', 'color', 'bgcolor', 'background', 'href'];
+const visibilityAttributes = ['style', 'color', 'bgcolor', 'background', 'href'];
 
 function isHiddenByName(attributes: Attributes): boolean {
   const { hidden, class: classes } = attributes;
@@ -60,19 +60,19 @@ function isHiddenByName(attributes: Attributes): boolean {
   return classes !== undefined && hidingNames.test(classes) && !showingNames.test(classes);
 }
 
-/** Names that mean the same in every library of styles. */
+/** Class names that hide elements in common CSS frameworks. */
 const hidingNames = /(?:^|\s)(?:sr-only|visually-?hidden|screen-reader-text|invisible|hidden|d-none)(?:\s|$)/i;
-/** Names that show it again where the screen is wide. */
+/** Class names that show them again on wide screens. */
 const showingNames =
   /(?:^|\s)(?:(?:sm|md|lg|2?xl):(?:block|inline|flex|grid|table|contents|visible|not-sr-only)|d-(?:sm|md|lg|xx?l)-(?!none))/i;
 
-function isInvisibleInside(isOuterInvisible: boolean, style: Declarations): boolean {
+function isVisibilityHiddenInside(isOuterHidden: boolean, style: Declarations): boolean {
   const values = style.get('visibility') ?? [];
   if (values.some((value) => value === 'hidden' || value === 'collapse')) return true;
-  return isOuterInvisible && !values.includes('visible');
+  return isOuterHidden && !values.includes('visible');
 }
 
-function backgroundIn({ background: outer }: Look, attributes: Attributes, style: Declarations): Color {
+function backgroundIn({ background: outer }: Visibility, attributes: Attributes, style: Declarations): Color {
   const values = ['background', 'background-color', 'background-image'].flatMap(
     (property) => style.get(property) ?? [],
   );
@@ -84,7 +84,7 @@ function backgroundIn({ background: outer }: Look, attributes: Attributes, style
   return typeof own !== 'string' && own[3] < 0.9 ? picture : own;
 }
 
-/** The color among the words of a background. */
+/** The color in a `background` value. */
 function colorAmong(value: string): string | undefined {
   const [color] = /#[\da-f]+|(?:rgb|hsl)a?\([^)]*\)|^[a-z]+/.exec(value) ?? [];
   return color !== undefined && sameAsOuter.test(color) ? undefined : color;
@@ -93,18 +93,18 @@ function colorAmong(value: string): string | undefined {
 const sameAsOuter = /^(?:none|inherit|initial|unset|revert|currentcolor|var)/;
 
 function colorIn(
-  { color: outer }: Look,
+  { color: outer }: Visibility,
   { name, attributes }: PageElement,
   style: Declarations,
   styles: PageStyles,
 ): Color {
-  // Text that lets the background shine through is seen by it.
+  // With `background-clip: text` the background is visible through the text.
   if ([...style].some(([property, values]) => property.endsWith('background-clip') && values.includes('text')))
     return unknown;
   const said = [...(style.get('color') ?? []), ...(style.get('-webkit-text-fill-color') ?? [])].at(-1);
-  // Pages with such elements are often white on a dark ground, which a style sheet may paint.
+  // Pages with `font` elements often have light text on a dark background from a style sheet.
   const own = said ?? (name === 'font' && !styles.mayPaint ? attributes['color'] : undefined);
   if (own !== undefined && !sameAsOuter.test(own)) return colorOf(own);
-  // Links have a color of their own.
+  // Links have their own default color.
   return name === 'a' && attributes['href'] !== undefined && own === undefined ? unknown : outer;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { compileGlob, globProblem } from './compile-glob.js';
 import { expandBraces } from './expand-braces.js';
-import { compileGlob, globProblem } from './glob.js';
 import { compileComponent } from './glob-component.js';
 
 describe('a glob', () => {
@@ -73,7 +73,7 @@ describe('a glob', () => {
 // SJ03
 describe('hostile patterns', () => {
   test.each(['{a,b}'.repeat(30), `${'{a,'.repeat(3000)}${'}'.repeat(3000)}`, 'x'.repeat(100_000)])(
-    'too large a pattern is refused, not expanded (%#)',
+    'a pattern that is too large is rejected, not expanded (%#)',
     (pattern) => {
       expect(() => compileGlob(pattern)).toThrow(RangeError);
     },
@@ -84,7 +84,7 @@ describe('hostile patterns', () => {
     [`${'{a,b}'.repeat(9)}${'[!a-z]*'.repeat(560)}`, 'more than 32768 characters'],
     [`${'{a,'.repeat(900)}${'}'.repeat(900)}`, 'too many braces'],
     ['{a,b}'.repeat(800), 'too many braces'],
-  ])('braces that stand for little else but work are refused (%#)', (pattern, reason) => {
+  ])('braces that only cause work are rejected (%#)', (pattern, reason) => {
     expect(globProblem(pattern)).toContain(reason);
   });
 

@@ -2,18 +2,18 @@ import { expandBraces } from './expand-braces.js';
 import { type Component, compileComponent, foldCase } from './glob-component.js';
 
 /**
- * Glob patterns in time linear in pattern times name, whatever the pattern: a star that fails is retried from the last
- * star only, at the level of characters and again at the level of path components. No regular expressions, so neither
- * an ignore file nor a model can write a pattern that hangs.
+ * Matches glob patterns in time proportional to pattern length times name length: after a mismatch only the last star is
+ * retried, both for characters and for path components. There are no regular expressions, so neither an ignore file nor
+ * a model can write a pattern that hangs.
  */
 export interface Glob {
   /** Whether a whole path, relative and joined by `/`, matches. */
   matches(path: string): boolean;
-  /** Where a walk starts; it steps into directories only as long as something below them can match. */
+  /** The state at the root of a walk, which enters only directories in which something can match. */
   readonly start: GlobState;
 }
 
-/** How much of the pattern the directories above have used up. */
+/** The part of the pattern that is left after the parent directories. */
 export interface GlobState {
   /** Whether an entry of this directory matches. */
   matches(name: string): boolean;
@@ -28,9 +28,9 @@ export interface GlobOptions {
 const maxLength = 4096;
 
 /**
- * A pattern as people write it: `*`, `?`, `[a-z]`, `**`, `{a,b}`, and `\` before a character that is meant literally.
- * A component that is spelled exactly like the pattern matches as well, so `app/[id]/page.tsx` finds itself.
- * Throws a `RangeError` with a sentence for the author when the pattern is too large.
+ * Compiles a pattern with `*`, `?`, `[a-z]`, `**`, `{a,b}`, and `\` before a literal character.
+ * A path that is spelled exactly like the pattern matches as well, so `app/[id]/page.tsx` finds itself.
+ * Throws a `RangeError` with a message for the author when the pattern is too large.
  */
 export function compileGlob(pattern: string, { ignoreCase = false }: GlobOptions = {}): Glob {
   if (pattern.length > maxLength) throw new RangeError(`the pattern is longer than ${maxLength} characters`);
@@ -40,7 +40,7 @@ export function compileGlob(pattern: string, { ignoreCase = false }: GlobOptions
   return globOf(ignoreCase ? foldState(start) : start);
 }
 
-/** Why a pattern cannot be used, for its author; `undefined` when it can. */
+/** Why a pattern is invalid, as a message for its author; `undefined` when it is valid. */
 export function globProblem(pattern: string): string | undefined {
   try {
     compileGlob(pattern);
@@ -51,7 +51,7 @@ export function globProblem(pattern: string): string | undefined {
   }
 }
 
-/** What a pattern cannot mean, for an author who surely means something else; `undefined` when there is no such slip. */
+/** A hint for the author of a pattern that is valid but certainly a mistake; `undefined` otherwise. */
 export function globSlip(pattern: string): string | undefined {
   const list = pattern.split(/,\s*/);
   if (list.length > 1 && !pattern.includes('{') && list.every((part) => part.startsWith('*.')))
@@ -62,7 +62,7 @@ export function globSlip(pattern: string): string | undefined {
   return undefined;
 }
 
-/** The directories that a pattern names before its first wildcard, and the rest; without a wildcard, its last name. */
+/** The directories before the first wildcard of a pattern, and the rest; without a wildcard, the rest is the last name. */
 export function splitGlob(pattern: string): { base: string; rest: string } {
   const names = pattern.split('/');
   const wild = names.findIndex(hasWildcard);
@@ -71,12 +71,12 @@ export function splitGlob(pattern: string): { base: string; rest: string } {
   return { base: base === '' && pattern.startsWith('/') && cut > 0 ? '/' : base, rest: names.slice(cut).join('/') };
 }
 
-/** Whether anything in a pattern does not stand for itself. */
+/** Whether a pattern contains special characters. */
 export function hasWildcard(pattern: string): boolean {
   return /[*?[{\\]/.test(pattern);
 }
 
-/** The same for a pattern that is in parts already. */
+/** A glob from a pattern that is already split into parts. */
 export function globOfParts(parts: readonly Part[]): Glob {
   return globOf(stateOf(open(stepsOf(parts))));
 }
@@ -97,10 +97,10 @@ function globOf(start: GlobState): Glob {
 /** Any number of directories: `**`. */
 export const anyDepth = Symbol('**');
 
-/** What one component of a pattern asks for. */
+/** One component of a pattern. */
 export type Part = Component | typeof anyDepth;
 
-/** One part of the pattern and what follows it. */
+/** One part of the pattern and the next one. */
 interface Step {
   part: Part;
   next: Step | undefined;
@@ -123,7 +123,7 @@ function orLiteral(literal: string, options: GlobOptions): Component {
   return /[[\]\\]/.test(literal) ? (name) => name === literal || component(name) : component;
 }
 
-/** The steps that may come next: `**` may stand for nothing. */
+/** The possible next steps: `**` also matches no directory. */
 function open(step: Step | undefined): Step[] {
   if (step === undefined) return [];
   return step.part === anyDepth ? [step, ...open(step.next)] : [step];
@@ -136,7 +136,7 @@ function stateOf(steps: readonly Step[]): GlobState {
     enter(name) {
       const next = new Set(steps.flatMap((step) => following(step, name)));
       if (next.size === 0) return undefined;
-      // Below `**` nothing changes from one directory to the next.
+      // Below `**` the state stays the same.
       if (next.size === steps.length && steps.every((step) => next.has(step))) return state;
       return stateOf([...next]);
     },

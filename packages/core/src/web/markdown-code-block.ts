@@ -1,28 +1,28 @@
 /**
- * The text of a listing, worked on in pieces while it is read: at the end of a large one, all of it at once would take
- * a long breath.
+ * The text of a code block, processed in pieces while it is read: a large one, processed at once, would block the event
+ * loop.
  */
-export class Listing {
+export class CodeBlock {
   language: string;
-  /** How many listings are open inside each other; they look like one. */
+  /** How many nested code blocks are open; they are written as one. */
   depth = 1;
-  /** Characters that stand before lines. */
-  signs = 0;
+  /** Characters of line prefixes. */
+  prefixChars = 0;
   readonly #indent: string;
-  #signsLeft: number;
+  #prefixBudget: number;
   readonly #pieces: string[] = [];
   #fence = '```';
-  /** The end of the last piece, where a row of backticks may have begun. */
+  /** The end of the last piece, where a run of backticks may have begun. */
   #tail = '';
   #pending: string[] = [];
   #length = 0;
   #isLineEnded = true;
 
-  /** `indent` is what stands before each line but the first, as long as `signsLeft` and the text make room for it. */
-  constructor(language: string, indent: string, signsLeft: number) {
+  /** `indent` is the prefix of each line but the first, as long as `prefixBudget` and the text allow it. */
+  constructor(language: string, indent: string, prefixBudget: number) {
     this.language = language;
     this.#indent = indent;
-    this.#signsLeft = signsLeft;
+    this.#prefixBudget = prefixBudget;
   }
 
   add(text: string): void {
@@ -30,7 +30,7 @@ export class Listing {
     this.#isLineEnded = text.endsWith('\n');
     this.#pending.push(text);
     this.#length += text.length;
-    // The other half of a new line may follow.
+    // The other half of a CRLF may follow.
     if (this.#length >= pieceLength && !text.endsWith('\r')) this.#endPiece();
   }
 
@@ -38,7 +38,7 @@ export class Listing {
     if (!this.#isLineEnded) this.add('\n');
   }
 
-  /** The listing between its fences, in pieces; nothing when there is nothing to see in it. */
+  /** The code block with its fences, in pieces; empty when it is blank. */
   finish(): string[] {
     this.#endPiece();
     const pieces = this.#pieces;
@@ -47,7 +47,7 @@ export class Listing {
     if (last === '' || (pieces.length === 0 && last.trim() === '')) return [];
     pieces.push(last);
     const [fence, indent] = [this.#fence, this.#indent];
-    this.signs += 2 * indent.length;
+    this.prefixChars += 2 * indent.length;
     return [`${fence}${this.language}\n${indent}`, ...pieces, `\n${indent}${fence}`];
   }
 
@@ -59,11 +59,11 @@ export class Listing {
     this.#tail = text.slice(-maxFence);
     const code = this.#pieces.length === 0 ? text.replace(/^\r?\n/, '') : text;
     const lines = code.split(/\r?\n/);
-    this.#signsLeft += code.length;
-    const indent = this.#signsLeft < lines.length * this.#indent.length ? '' : this.#indent;
-    const signs = (lines.length - 1) * indent.length;
-    this.#signsLeft -= signs;
-    this.signs += signs;
+    this.#prefixBudget += code.length;
+    const indent = this.#prefixBudget < lines.length * this.#indent.length ? '' : this.#indent;
+    const prefixChars = (lines.length - 1) * indent.length;
+    this.#prefixBudget -= prefixChars;
+    this.prefixChars += prefixChars;
     this.#pieces.push(lines.join(`\n${indent}`));
   }
 }
@@ -71,7 +71,7 @@ export class Listing {
 const pieceLength = 16 * 1024;
 const maxFence = 1000;
 
-/** More backticks than stand in the code, unless nobody would write so many. */
+/** A fence with more backticks than any run in the code, up to a limit. */
 export function fenceAround(code: string, least: string): string {
   let fence = least;
   while (fence.length < maxFence && code.includes(fence)) fence += fence;

@@ -46,7 +46,7 @@ test.each([
   '/* display:none */',
   'display:block',
   'visibility:visible',
-])('text of the style %s is seen', async (style) => {
+])('text with the style %s is kept', async (style) => {
   expect(await read(`<p style='${style}'>text`)).toMatchObject({ markdown: 'text', hiddenTexts: 0 });
 });
 
@@ -97,7 +97,7 @@ test.each([
   'color:#000;background:black',
   'color:transparent',
   'color:rgb(0 0 0 / 0%)',
-])('text of the style %s is left out, and counted', async (style) => {
+])('text with the style %s is left out, and counted', async (style) => {
   expect(await read(`a<p style='${style}'>text`)).toMatchObject({ markdown: 'a', hiddenTexts: 1 });
 });
 
@@ -121,11 +121,11 @@ test.each([
   ['<div style="visibility:hidden">a<img src=/c><p style="visibility:visible">b</div>', 'b'],
   ['<div style="display:none">a<p style="display:block">b</div>c', 'c'],
   ['<table><tr style="font-size:0"><td>a<td style="font-size:1rem">b</table>', '|  | b |\n| --- | --- |'],
-])('%s: inner elements take back what can be taken back', async (html, markdown) => {
+])('%s: inner elements override what can be overridden', async (html, markdown) => {
   expect((await read(html)).markdown).toBe(markdown);
 });
 
-test('a page that hides all of itself until its scripts have run is read', async () => {
+test('a page that hides its body until its scripts have run is read', async () => {
   const html = '<html style="opacity:0"><body class="hidden" style="font-size:0;color:white;display:none"><p>text';
   expect(await read(html)).toMatchObject({ markdown: 'text', hiddenTexts: 0 });
 });
@@ -139,7 +139,7 @@ test.each([
   ['hidden md:block', 'text'],
   ['d-none d-lg-flex', 'text'],
   ['hidden-xs overflow-hidden', 'text'],
-])('a class of the name %s hides text as libraries of styles do, on a wide screen', async (name, markdown) => {
+])('the class %s hides text as in CSS frameworks, on a wide screen', async (name, markdown) => {
   expect((await read(`<p class="${name}">text`)).markdown).toBe(markdown);
 });
 
@@ -159,7 +159,7 @@ test.each([
   ['</style><noscript><style>.q{display:none}</style></noscript><style>', 'text'],
   ['</style><!-- <style>.q{display:none}</style> --><style>', 'text'],
   [`.q{display:none}${' '.repeat(300_000)}`, 'text'],
-])('the style sheet %.80s is read when it is plain', async (sheet, markdown) => {
+])('the style sheet %.80s counts if it is simple', async (sheet, markdown) => {
   expect((await read(`<style>${sheet}</style><p class="p q" id=i>text`)).markdown).toBe(markdown);
 });
 
