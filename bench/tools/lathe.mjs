@@ -47,7 +47,7 @@ export async function open({ root, scratch }, { sandbox: mode = 'off', readyMs, 
   const env = childEnvironment(process.env, { set: unattendedVariables });
   const tools = {
     grep: new GrepTool(workspace, visibility, new Ripgrep()),
-    glob: new GlobTool(workspace, visibility),
+    glob: new GlobTool(workspace, visibility, new Ripgrep()),
     ls: new LSTool(workspace, visibility),
     read: new ReadFileTool(workspace, seen, visibility, limits),
     readMany: new ReadManyFilesTool(workspace, seen, visibility, 5_000_000),

@@ -77,6 +77,7 @@ export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
   const sideModels: SideModels = { use: (open) => open() };
   const web = webTools({ ...options, sideModels });
   const todos: TodoStore = { todos: [] };
+  const ripgrep = new Ripgrep();
   const own = ownTools(options, shared, { seen, todos });
   const mayDelegate = options.settings.agents.maxDepth > 0;
   return {
@@ -84,8 +85,8 @@ export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
       new LSTool(workspace, visibility),
       own.readFile,
       own.readManyFiles,
-      new GlobTool(workspace, visibility),
-      new GrepTool(workspace, visibility, new Ripgrep()),
+      new GlobTool(workspace, visibility, ripgrep),
+      new GrepTool(workspace, visibility, ripgrep),
       own.edit,
       own.writeFile,
       shell.tool,
