@@ -78,7 +78,7 @@ export async function open({ root, scratch }, { sandbox: mode = 'off', readyMs, 
   return {
     tools,
     grep: (pattern, path, glob) => run(tools.grep, { pattern, path, ...(glob && { glob }) }),
-    // With nothing known of the tree.
+    // By a tool that has not searched before.
     grepFirst: (pattern, path, glob) =>
       run(new GrepTool(workspace, visibility, new Ripgrep()), { pattern, path, ...(glob && { glob }) }),
     glob: (pattern, path) => run(tools.glob, { pattern, path }),

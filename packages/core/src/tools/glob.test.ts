@@ -283,6 +283,47 @@ test.skipIf(process.platform !== 'linux' || !hasProgram('python3'))(
   },
 );
 
+test.skipIf(process.platform !== 'linux')('directories whose names differ in case are all searched', async () => {
+  const root = tempDirectory({ 'src/a.ts': '', 'SRC/b.ts': '', 'src/x/c.ts': '', 'lib/d.ts': '' });
+  expect(await found(root, 'src/*.ts')).toEqual(['SRC/b.ts', 'src/a.ts']);
+  expect(await found(root, 'LIB/*')).toEqual(['lib/d.ts']);
+  expect(await found(root, '{src,lib}/*.ts')).toEqual(['SRC/b.ts', 'lib/d.ts', 'src/a.ts']);
+});
+
+test('a pattern that names an ignored directory does not bring it back', async () => {
+  const root = tempDirectory({ '.git/HEAD': '', '.gitignore': 'out/\n', 'out/a.ts': '', 'src/out/b.ts': '' });
+  for (const pattern of ['out/*.ts', 'out/**', 'src/out/*', '.git/*', '**/*.ts', '**/out/*'])
+    expect(await found(root, pattern)).toEqual([]);
+});
+
+describe.skipIf(process.platform === 'win32')('ending early', () => {
+  const slowIn = (root: string) => {
+    const program = join(tempDirectory({ rg: `#!/bin/sh\nprintf '${root}/a\\0${root}/b'\nexec sleep 100\n` }), 'rg');
+    chmodSync(program, 0o755);
+    return new Ripgrep(() => Promise.resolve(program));
+  };
+
+  test('a timeout returns what was found and says that it is incomplete', async () => {
+    const root = tempDirectory({ a: '', b: '' });
+    const workspace = await Workspace.open(root);
+    const tool = new GlobTool(workspace, { rules: new IgnoreRules([root]) }, slowIn(root), { searchMs: 500 });
+    const { llmContent } = await tool.execute({ pattern: '*' }, new AbortController().signal);
+    expect(textOf(llmContent).split('\n')).toEqual([
+      `Found at least 1 file matching "*" in ${root}, newest first:`,
+      join(root, 'a'),
+      '(The search took too long and is incomplete: search a smaller directory.)',
+    ]);
+  });
+
+  test('an abort ends the process', async () => {
+    const root = tempDirectory({ a: '' });
+    const tool = await toolIn(root, {}, [], slowIn(root));
+    const abort = new AbortController();
+    setImmediate(() => abort.abort('enough'));
+    await expect(tool.execute({ pattern: '*' }, abort.signal)).rejects.toBe('enough');
+  });
+});
+
 test('an abort ends a walk at once', async () => {
   const root = tempDirectory({ a: '' });
   const tool = await toolIn(root);
