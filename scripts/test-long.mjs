@@ -39,10 +39,7 @@ const suites = {
   trees: {
     files: [
       'core/src/files/search.differential.test.ts',
-      'core/src/files/tree-search.test.ts',
-      'core/src/files/known-trees.test.ts',
       'core/src/files/ignore-rules.test.ts',
-      'core/src/files/plain-rules.test.ts',
       'core/src/files/file-glob.test.ts',
       'core/src/files/secret-files.test.ts',
       'core/src/tools/grep.test.ts',

@@ -35,7 +35,6 @@ const raw = (limit, guard) => ({ metric: 'time', than: 'raw', limit, guard });
 export const cases = group('search', [
   grep({
     name: 'grep a rare literal in a kernel tree',
-    note: 'searched before',
     corpora: ['linux'],
     pattern: 'zzqq_rare',
     where: linux,
@@ -50,7 +49,7 @@ export const cases = group('search', [
     pattern: 'zzqq_rare',
     where: linux,
     call: (tools, place) => (tools.grepFirst ?? tools.grep)('zzqq_rare', linux(place)),
-    goals: [raw(1.2), notBlocked],
+    goals: [raw(1.1), notBlocked],
     rounds: 12,
   }),
   grep({
@@ -63,12 +62,11 @@ export const cases = group('search', [
   }),
   grep({
     name: 'grep in *.c of a kernel tree',
-    note: 'searched before',
     corpora: ['linux'],
     pattern: 'zzqq_rare',
     glob: '*.c',
     where: linux,
-    goals: [raw(1.3), notBlocked],
+    goals: [raw(1.12), notBlocked],
   }),
   grep({
     name: 'grep in *.c of a kernel tree for the first time',
@@ -77,7 +75,7 @@ export const cases = group('search', [
     glob: '*.c',
     where: linux,
     call: (tools, place) => (tools.grepFirst ?? tools.grep)('zzqq_rare', linux(place), '*.c'),
-    goals: [raw(2), notBlocked],
+    goals: [raw(1.12), notBlocked],
   }),
   grep({
     name: 'grep a literal in a TypeScript tree',
@@ -131,7 +129,7 @@ export const cases = group('search', [
     pattern: '*.txt',
     where: flat,
     verify: (output) => output.includes('.txt'),
-    goals: [raw(4, 16), notBlocked],
+    goals: [raw(4.5, 16), notBlocked],
     isQuick: true,
   }),
   toolCase({

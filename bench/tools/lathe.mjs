@@ -47,7 +47,7 @@ export async function open({ root, scratch }, { sandbox: mode = 'off', read: lim
   const env = childEnvironment(process.env, { set: unattendedVariables });
   const tools = {
     grep: new GrepTool(workspace, visibility, new Ripgrep()),
-    glob: new GlobTool(workspace, visibility),
+    glob: new GlobTool(workspace, visibility, new Ripgrep()),
     ls: new LSTool(workspace, visibility),
     read: new ReadFileTool(workspace, seen, visibility, limits),
     readMany: new ReadManyFilesTool(workspace, seen, visibility, 5_000_000),
@@ -72,7 +72,7 @@ export async function open({ root, scratch }, { sandbox: mode = 'off', read: lim
   return {
     tools,
     grep: (pattern, path, glob) => run(tools.grep, { pattern, path, ...(glob && { glob }) }),
-    // With nothing known of the tree.
+    // By a tool that has not searched before.
     grepFirst: (pattern, path, glob) =>
       run(new GrepTool(workspace, visibility, new Ripgrep()), { pattern, path, ...(glob && { glob }) }),
     glob: (pattern, path) => run(tools.glob, { pattern, path }),

@@ -37,7 +37,6 @@ export { ToolError, type ToolErrorType, toolErrorTypes } from './errors.js';
 export { FileChanges } from './files/file-changes.js';
 export { FileLocks } from './files/file-lock.js';
 export { osPath } from './files/file-name.js';
-export { type FindOptions, type FoundFile, findFiles } from './files/find-files.js';
 export { userExcludes } from './files/git-excludes.js';
 export { type IgnoredBy, IgnoreRules } from './files/ignore-rules.js';
 export { type Change as FileChange, Journal } from './files/journal.js';

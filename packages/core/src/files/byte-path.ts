@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { osPath, shownPath } from './file-name.js';
 
 /**
@@ -17,6 +18,13 @@ export function systemPath(path: BytePath): string | Buffer {
   return hasHighBytes.test(path) ? Buffer.from(path, 'latin1') : path;
 }
 
+/** What a process is given: arguments are text; `undefined` for bytes that are not. */
+export function argumentFor(path: BytePath): string | undefined {
+  if (!hasHighBytes.test(path)) return path;
+  const bytes = Buffer.from(path, 'latin1');
+  return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
+}
+
 /** The path as Lathe shows it and takes it back. */
 export function fromBytePath(path: BytePath): string {
   return isShownAsIs(path) ? path : shownPath(Buffer.from(path, 'latin1'));
@@ -27,4 +35,15 @@ const hasHighBytes = /[\x80-\xff]/;
 /** Printed ASCII without a backslash: nothing that is escaped, and nothing that Unicode could spell in another way. */
 export function isShownAsIs(path: string): boolean {
   return /^[ -[\]-~]*$/.test(path);
+}
+
+/** The directory of a path, with its slash, and the name in it. */
+export function splitPath(path: BytePath): [directory: BytePath, name: string] {
+  const slash = path.lastIndexOf('/') + 1;
+  return [path.slice(0, slash), path.slice(slash)];
+}
+
+/** A directory with a slash at the end. */
+export function asFolder(directory: BytePath): BytePath {
+  return directory === '/' ? '/' : `${directory}/`;
 }

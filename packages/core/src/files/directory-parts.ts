@@ -1,6 +1,5 @@
 import { type Dirent, opendirSync, readdirSync, statSync } from 'node:fs';
 import { type BytePath, systemPath } from './byte-path.js';
-import { keptShapes } from './kept-shapes.js';
 
 export interface DirectoryPart {
   /** Names have one character per byte. */
@@ -17,13 +16,10 @@ const largeDirectory = 64 << 10;
 export function* directoryParts(path: BytePath, size = statSync(systemPath(path)).size): Generator<DirectoryPart> {
   const where = systemPath(path);
   if (size <= largeDirectory) {
-    const entries = readdirSync(where, { withFileTypes: true, encoding: 'latin1' });
-    keptShapes.entry = entries[0] ?? keptShapes.entry;
-    yield { entries, isComplete: true };
+    yield { entries: readdirSync(where, { withFileTypes: true, encoding: 'latin1' }), isComplete: true };
     return;
   }
   const handle = opendirSync(where, { encoding: 'latin1', bufferSize: 1024 });
-  keptShapes.directory = handle;
   try {
     for (let isComplete = false; !isComplete; ) {
       const entries: Dirent[] = [];
@@ -31,7 +27,6 @@ export function* directoryParts(path: BytePath, size = statSync(systemPath(path)
         if (entries.push(entry) === partSize) break;
       }
       isComplete = entries.length < partSize;
-      keptShapes.entry = entries[0] ?? keptShapes.entry;
       yield { entries, isComplete };
     }
   } finally {

@@ -30,8 +30,8 @@ async function found(root: string, glob: string): Promise<string[]> {
 
 // biome-ignore format: a table is read at a glance
 const names = [
-  'a', 'b', 'ab', 'aA', 'A.txt', 'a.txt', 'é.txt', 'éé', '日本.txt', '.a', '.txt', 'a.', 'a..txt', '-', '-a', 'a-b', '!a', '#a', 'a b', '[ab]',
-  '[ab].txt', '{a,b}', '{a,b}.txt', '{a}', 'a{b', 'b,a', '*', '**', '?', 'a?', 'a*b', 'a\\b', '\\*', 'new\nline', 'A\nA', 'tab\n', 'a^b', ']', 'a]',
+  'a', 'b', 'ab', 'aA', 'A.txt', 'a.txt', 'é.txt', 'éé', '日本.txt', '.a', '.txt', 'a..txt', '-', '-a', 'a-b', '!a', '#a', 'a b', '[ab]',
+  '[ab].txt', '{a,b}', '{a,b}.txt', '{a}', 'a{b', 'b,a', '*', '**', '?', 'a?', 'a*b', 'a\\b', '\\*', 'a^b', ']', 'a]',
 ];
 
 /** Each in its own directory, so that no odd name changes how the others are searched. */
@@ -41,8 +41,7 @@ test.skipIf(process.platform !== 'linux').each([
   ['?.txt', ['A.txt', 'a.txt', 'é.txt']],
   ['??.txt', ['a..txt', '日本.txt']],
   ['{a,b}.txt', ['a.txt', '{a,b}.txt']],
-  ['*0A', ['tab\\x0A']],
-  ['a*', ['a', 'aA', 'a.', 'a..txt', 'a.txt', 'a-b', 'a b', 'a{b', 'a?', 'a*b', 'a\\b', 'a^b', 'a]', 'ab']],
+  ['a*', ['a', 'aA', 'a..txt', 'a.txt', 'a-b', 'a b', 'a{b', 'a?', 'a*b', 'a\\b', 'a^b', 'a]', 'ab']],
 ])('the glob %s finds %j', async (glob, expected) => {
   expect(await found(tree(), glob)).toEqual(expected.toSorted());
 });
@@ -61,7 +60,7 @@ test.each(['src', 'src/', '/src', 'src/*', 'src/sub', '*.ts', 'b.ts/', '**/sub/*
 // biome-ignore format: a table is read at a glance
 const pieces = [
   'a', 'b', 'A', 'é', 'txt', '.', '.txt', '-', '*', '*', '**', '?', '[ab]', '[!a]', '[^a]', '[a-c]', '[]]', '[', ']', '{a,b}', '{a,{b,.txt}}', '{*,a}', '{a}', '{', '}', ',',
-  '\\', '\\*', '!', '#', ' ', '0A',
+  '\\', '\\*', '!', '#', ' ',
 ];
 const rounds = isLong ? 500 : 60;
 

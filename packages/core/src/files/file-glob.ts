@@ -1,15 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { compileGlob, type GlobState, globProblem, globSlip, hasWildcard } from '../text/compile-glob.js';
+import { compileGlob, compileGlob, type GlobState, type GlobState, globExtent, globProblem, globProblem, globSlip, globSlip, hasWildcard, hasWildcard } from '../text/compile-glob.js';
 import { expandBraces } from '../text/expand-braces.js';
+import type { SearchGlob } from './search-tree.js';
 
 /** A filter for files as people write it for a search: without a slash at any depth, with `!` in front everything else. */
-export interface FileGlob {
-  start: GlobState;
-  /** Patterns for names that surely mean the same to ripgrep; `undefined` when there are none. */
-  names: string[] | undefined;
-  /** All that counts is what names end in, from a dot on: however a name is written, that stays the same. */
-  isByExtension: boolean;
+export interface FileGlob extends SearchGlob {
   /** Nothing below the directory can match. */
   isElsewhere: boolean;
 }
@@ -20,21 +16,32 @@ export function compileFileGlob(glob: string, directory: string): FileGlob {
   // As in an ignore file, a slash at the end speaks of directories, wherever they are.
   const isDirectory = isNegated && /[^/]\/+$/.test(glob);
   const body = (isNegated ? glob.slice(1) : glob).replace(isDirectory ? /\/+$/ : '', '');
-  const start = body.startsWith('/')
-    ? startBelow(directory, body)
-    : compileGlob(body.includes('/') ? body : `**/${body}`).start;
-  if (isNegated) {
-    const others = start === undefined ? everything : without(start, isDirectory);
-    return { start: others, names: undefined, isByExtension: false, isElsewhere: false };
-  }
-  if (start === undefined) return { start: nothing, names: undefined, isByExtension: false, isElsewhere: true };
-  const alternatives = expandBraces(body);
-  // To ripgrep `?` is a byte, and the name `.` one like any other.
-  const isPlain = alternatives.length <= 50 && alternatives.every((name) => /^(?!\.$)(?:[\w.-]|\*(?!\*))+$/.test(name));
+  const pattern = body.includes('/') ? body : `**/${body}`;
+  const start = body.startsWith('/') ? startBelow(directory, body) : compileGlob(pattern).start;
+  if (isNegated)
+    return {
+      start: start === undefined ? everything : without(start, isDirectory),
+      fixed: 0,
+      isElsewhere: false,
+    };
+  if (start === undefined) return { start: nothing, fixed: 0, isElsewhere: true };
+  // Where an absolute pattern begins is not counted.
+  if (body.startsWith('/')) return { start, fixed: 0, names: fileNames(body), isElsewhere: false };
+  return { start, ...globExtent(pattern), names: fileNames(pattern), isElsewhere: false };
+}
+
+/** What the names of files are like that a pattern matches; `undefined` when that may mean something else to ripgrep. */
+function fileNames(pattern: string): string[] | undefined {
+  const names = expandBraces(pattern).map(lastName);
+  // To ripgrep `?` is a byte, and what ends in a dot has no name.
+  const isPlain = names.length <= 50 && names.every((name) => /^(?:[\w.-]|\*(?!\*))*[\w*-]$/.test(name));
+  if (!isPlain || names.some((name) => /^\*+$/.test(name))) return undefined;
   // A file may be spelled exactly like the glob.
-  const names = [...new Set([...alternatives, body.replace(/[{},]/g, '[$&]')])];
-  const isByExtension = isPlain && alternatives.every((name) => /^\*(?:\.[\w-]+)+$/.test(name));
-  return { start, names: isPlain ? names : undefined, isByExtension, isElsewhere: false };
+  return [...new Set([...names, lastName(pattern).replace(/[{},]/g, '[$&]')])];
+}
+
+function lastName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
 }
 
 /** Why a filter cannot be used, for its author; `undefined` when it can. */

@@ -1,11 +1,13 @@
+import { lstatSync } from 'node:fs';
 import { Top } from '../text/top.js';
-import { type BytePath, fromBytePath } from './byte-path.js';
-import { type FileTimes, unknownTime } from './file-times.js';
-import { keptShapes } from './kept-shapes.js';
+import { type BytePath, fromBytePath, splitPath, systemPath } from './byte-path.js';
+import { codeOf } from './fs-error.js';
+import { printedPath, type Ripgrep, RipgrepTooLarge } from './ripgrep.js';
+import { Complaints, startError } from './ripgrep-error.js';
+import { isInPlaceNow } from './search-place.js';
+import { openTree, type SearchGlob, type SearchTree } from './search-tree.js';
 import { Slice } from './slice.js';
-import { longestTimer, untilAborted } from './until-aborted.js';
-import { mayShowLink } from './visibility.js';
-import { type WalkOptions, walk } from './walk.js';
+import type { Visibility } from './visibility.js';
 import type { WalkNotes } from './walk-notes.js';
 
 export interface FoundFile {
@@ -14,12 +16,16 @@ export interface FoundFile {
   mtimeMs: number;
 }
 
-export interface FindOptions extends WalkOptions {
+export interface FindOptions extends Visibility {
+  /** A real path. */
+  directory: BytePath;
+  glob?: SearchGlob;
   /** How many files to return; the newest are kept. */
   limit: number;
   /** After this long the files found so far are returned. */
-  timeoutMs?: number;
-  times: FileTimes;
+  timeoutMs: number;
+  signal: AbortSignal;
+  notes: WalkNotes;
 }
 
 export interface FoundFiles {
@@ -29,114 +35,81 @@ export interface FoundFiles {
   isComplete: boolean;
 }
 
-/** Files whose times are asked for together. */
-const pileSize = 512;
-
-/** The newest files below a directory, and how many there are in all. Memory is bounded by `limit`, not by the tree. */
-export async function findFiles(options: FindOptions): Promise<FoundFiles> {
-  const end = performance.now() + (options.timeoutMs ?? Number.POSITIVE_INFINITY);
-  const search = new NewestFiles(options);
-  keptShapes.search = search;
-  let isComplete = true;
+/** The newest files below a directory, listed by ripgrep, and how many there are. Memory is bounded by `limit`. */
+export async function findFiles(ripgrep: Ripgrep, options: FindOptions): Promise<FoundFiles> {
+  const time = AbortSignal.timeout(options.timeoutMs);
+  const newest = new Top<FoundFile>(options.limit, newestFirst);
+  const resultOf = (isComplete: boolean) => ({ ...placedFiles(newest, options.notes), isComplete });
   try {
-    for await (const { path, files, links, isComplete: isWhole } of walk(options)) {
-      if (!isWhole && files.length >= pileSize) search.expectMany();
-      await search.add(path, files);
-      for (const name of links) if (mayShowLink(path + name, options)) await search.add(path, [name]);
-      isComplete = performance.now() < end;
-      if (!isComplete) break;
-    }
-    const found = await search.result(end);
-    return { ...found, isComplete: isComplete && found.isComplete };
-  } finally {
-    search.close();
+    const tree = openTree(options);
+    const signal = AbortSignal.any([options.signal, time]);
+    if (tree !== undefined) await listFiles(ripgrep, tree, { ...options, signal }, newest);
+    return resultOf(true);
+  } catch (error) {
+    options.signal.throwIfAborted();
+    if (time.aborted || error instanceof RipgrepTooLarge) return resultOf(false);
+    throw startError(error);
   }
 }
 
-class NewestFiles {
-  readonly #newest: Top<FoundFile>;
-  readonly #signal: AbortSignal;
-  readonly #slice: Slice;
-  readonly #times: FileTimes;
-  readonly #notes: WalkNotes | undefined;
-  #elsewhere: Promise<unknown> = Promise.resolve();
-  #pile: BytePath[] = [];
-
-  constructor({ limit, signal, notes, times }: FindOptions) {
-    this.#times = times;
-    this.#notes = notes;
-    this.#newest = new Top(limit, newestFirst);
-    this.#signal = signal;
-    this.#slice = new Slice(signal);
-    times.open();
-  }
-
-  expectMany(): void {
-    this.#times.expectMany();
-  }
-
-  async add(directory: BytePath, names: readonly string[]): Promise<void> {
-    for (const name of names) if (this.#pile.push(directory + name) >= pileSize) await this.#sort();
-  }
-
-  async #sort(): Promise<void> {
-    const pile = this.#pile;
-    this.#pile = [];
-    const times = this.#times.startElsewhere(pile);
-    if (times === undefined) return this.#sortHere(pile);
-    const sorted = times.then(
-      (found) => this.#keepAll(pile, found),
-      () => this.#sortHere(pile),
-    );
-    this.#elsewhere = Promise.all([this.#elsewhere, sorted]);
-    // Only the end waits for it.
-    this.#elsewhere.catch(() => {});
-  }
-
-  async #keepAll(pile: readonly BytePath[], times: Float64Array): Promise<void> {
-    if (times.length < pile.length) return this.#sortHere(pile);
-    let index = 0;
-    for (const path of pile) this.#keep(path, times[index++]);
-  }
-
-  async #sortHere(pile: readonly BytePath[]): Promise<void> {
-    for (const path of pile) {
-      this.#keep(path, this.#times.of(path));
-      if (this.#slice.tick()) await this.#slice.pause();
+async function listFiles(
+  ripgrep: Ripgrep,
+  { path, flags, visible }: SearchTree,
+  { signal, notes }: FindOptions,
+  newest: Top<FoundFile>,
+): Promise<void> {
+  const slice = new Slice(signal);
+  const nameOf = (printed: BytePath) => printedPath(printed, path);
+  const complaints = new Complaints(notes, { nameOf, isShown: (file) => visible.has(file) });
+  let [rest, isEmpty] = ['', true];
+  const onOutput = async (chunk: Buffer) => {
+    const printed = (rest + chunk.toString('latin1')).split('\0');
+    rest = printed.pop() ?? '';
+    for (const name of printed) {
+      const file = nameOf(name);
+      if (visible.has(file)) addFile(newest, file, notes);
+      if (slice.tick()) await slice.pause();
     }
-  }
+    isEmpty = false;
+  };
+  const onError = (chunk: Buffer) => complaints.push(chunk);
+  const code = await ripgrep.run(['--files', '--null', ...flags], { path, signal, onOutput, onError });
+  complaints.checkEnd(code, { isEmpty, isGarbled: rest !== '' });
+}
 
-  /** What was found up to the end, or until `end`. */
-  async result(end: number): Promise<FoundFiles> {
-    await this.#sort();
-    const isComplete = await this.#allAreSorted(end);
-    const files = this.#newest.items().map(({ path, mtimeMs }) => ({ path: fromBytePath(path), mtimeMs }));
-    return { files, total: this.#newest.count, isComplete };
-  }
+function addFile(newest: Top<FoundFile>, path: BytePath, notes: WalkNotes): void {
+  const mtimeMs = timeOf(path);
+  if (mtimeMs === undefined) return;
+  // Most are older than those that are kept.
+  if (mtimeMs < (newest.last?.mtimeMs ?? mtimeMs)) newest.skip();
+  else newest.add({ path, mtimeMs });
+  if (mtimeMs === unknownTime) notes.add('last, because their age could not be read', path);
+}
 
-  /** The other thread may never answer. */
-  async #allAreSorted(end: number): Promise<boolean> {
-    const time = AbortSignal.timeout(Math.max(0, Math.min(Math.round(end - performance.now()), longestTimer)));
-    try {
-      await untilAborted(this.#elsewhere, AbortSignal.any([this.#signal, time]));
-      return true;
-    } catch (error) {
-      this.#signal.throwIfAborted();
-      if (!time.aborted) throw error;
-      return false;
-    }
-  }
+/** Of a file in a directory that may be listed but not entered; older than all others. */
+const unknownTime = Number.NEGATIVE_INFINITY;
 
-  close(): void {
-    this.#times.close();
+/** `undefined` for what is gone since it was listed, or no file any more. */
+function timeOf(path: BytePath): number | undefined {
+  try {
+    const stat = lstatSync(systemPath(path), { throwIfNoEntry: false });
+    return stat?.isFile() === true ? stat.mtimeMs : undefined;
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error;
+    return unknownTime;
   }
+}
 
-  #keep(path: BytePath, mtimeMs: number = Number.NaN): void {
-    // Most are older than those that are kept.
-    if (mtimeMs < (this.#newest.last?.mtimeMs ?? mtimeMs)) this.#newest.skip();
-    else if (!Number.isNaN(mtimeMs)) this.#newest.add({ path, mtimeMs });
-    if (mtimeMs === unknownTime) this.#notes?.add('last, because their age could not be read', path);
-  }
+/** The files that are kept, without those whose directory became a link while ripgrep listed it. */
+function placedFiles(newest: Top<FoundFile>, notes: WalkNotes): Omit<FoundFiles, 'isComplete'> {
+  const kept = newest.items();
+  const files = kept.filter(({ path }) => isInPlaceNow(splitPath(path)[0].slice(0, -1) || '/'));
+  const moved = kept.filter((file) => !files.includes(file));
+  for (const { path } of moved) notes.add('moved during the search and not shown', path);
+  return {
+    files: files.map(({ path, mtimeMs }) => ({ path: fromBytePath(path), mtimeMs })),
+    total: newest.count - moved.length,
+  };
 }
 
 function newestFirst(a: FoundFile, b: FoundFile): number {

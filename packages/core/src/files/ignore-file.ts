@@ -138,3 +138,15 @@ function withoutTrailingSpaces(line: string): string {
   while (line[end - 1 - backslashes] === '\\') backslashes++;
   return line.slice(0, backslashes % 2 === 1 && end < line.length ? end + 1 : end);
 }
+
+const maxWildcardRules = 5000;
+
+/**
+ * Why an ignore file asks for too much. A rule with a wildcard is tried on every name, one without is looked up: beyond
+ * so many the rules would take longer than all the rest.
+ */
+export function rulesProblem(text: string): string | undefined {
+  if (text.length < maxWildcardRules) return undefined;
+  const count = text.match(/^(?!#)[^*?[\\\n]*[*?[\\]/gm)?.length ?? 0;
+  return count > maxWildcardRules ? `more than ${maxWildcardRules} rules with wildcards` : undefined;
+}

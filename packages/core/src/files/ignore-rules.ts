@@ -1,8 +1,6 @@
 import { type BytePath, toBytePath } from './byte-path.js';
-import type { IgnoreSettings } from './git-config.js';
 import { from, gitDirectoryIn, repositorySettings } from './git-excludes.js';
-import { IgnoreFile } from './ignore-file.js';
-import { rulesProblem } from './plain-rules.js';
+import { IgnoreFile, rulesProblem } from './ignore-file.js';
 import { isThere, readSmallFile, type SmallFileOptions } from './small-file.js';
 import { tempPrefix } from './temp-name.js';
 
@@ -13,11 +11,12 @@ export type IgnoredBy = 'git' | 'agent';
 export type IgnoreFileProblem = (path: BytePath, reason: string) => void;
 
 /** Rules take some forty times as much memory as their text. */
-export const maxRuleBytes = 2 << 20;
-/** Parsing a larger one would hold up other work, and of bad rules ripgrep would make half a gigabyte. */
-export const maxIgnoreFile = 128 << 10;
+const maxRuleBytes = 2 << 20;
+/** Parsing a larger one would hold up other work. */
+const maxIgnoreFile = 128 << 10;
 
-const agentFiles = ['.qwenignore', '.latheignore'] as const;
+/** The agent's own ignore files. */
+export const agentFiles: readonly string[] = ['.qwenignore', '.latheignore'];
 
 /**
  * The one answer to "is this ignored?", for every tool. Nothing is kept between calls: an ignore file is read when a
@@ -66,19 +65,11 @@ interface ReadOptions extends SmallFileOptions {
 }
 
 export interface Repository {
-  /** Ends in a slash. */
-  directory: BytePath;
   /** Whether git's rules hold for letters in any case. */
   ignoresCase: boolean;
-  /** Whether its own excludes, or those of the user, have a say. */
-  hasExcludes: boolean;
+  /** The user's excludes file and, before it because it counts less, the one of the repository's own configuration. */
+  excludesFiles: readonly BytePath[];
 }
-
-/**
- * Where git's rules for a directory come from: none hold there; only from `.gitignore` files inside, of a directory in a
- * repository or of a whole one; also from the repository's excludes; or from above.
- */
-export type GitRules = 'none' | 'inside' | 'repository' | 'excludes' | 'above';
 
 /** Rules, and the way to the directory at hand from the one they are relative to; empty, or with a slash at the end. */
 interface ScopedRules {
@@ -128,30 +119,17 @@ export class IgnoreLevel {
     return above.#below('', (name) => isThere(`/${name}`), { git: undefined, ignoredBy: undefined });
   }
 
-  /** Whether git's rules hold for letters in any case. */
-  get ignoresCase(): boolean {
-    return this.repository?.ignoresCase ?? false;
-  }
-
-  get gitRules(): GitRules {
-    if (this.#git === undefined) return 'none';
-    if (this.#git.some(({ way }) => way !== '')) return 'above';
-    if (this.repository?.directory !== this.#path) return 'inside';
-    return this.repository.hasExcludes ? 'excludes' : 'repository';
-  }
-
-  /** Whether a `.qwenignore` or `.latheignore` at or above this directory has a say. */
-  get hasAgentRules(): boolean {
-    return this.#agent.some((rules) => rules.length > 0);
-  }
-
   /** Whose rule hides an entry of this directory. */
   judge(name: string, isDirectory: boolean): IgnoredBy | undefined {
-    if (this.ignoredBy === 'agent') return 'agent';
-    if (this.#agent.some((rules) => isHidden(rules, name, isDirectory))) return 'agent';
+    if (this.isHiddenByAgent(name, isDirectory)) return 'agent';
     if (name === '.git') return 'git';
-    if (name.startsWith(tempPrefix)) return 'agent';
     return this.#git !== undefined && isHidden(this.#git, name, isDirectory) ? 'git' : undefined;
+  }
+
+  /** Whether a rule of the agent's own hides an entry of this directory, whatever git's rules say. */
+  isHiddenByAgent(name: string, isDirectory: boolean): boolean {
+    if (this.ignoredBy === 'agent' || name.startsWith(tempPrefix)) return true;
+    return this.#agent.some((rules) => isHidden(rules, name, isDirectory));
   }
 
   /** The rules in a subdirectory that is not ignored. `has` says which names it holds. */
@@ -194,21 +172,16 @@ export class IgnoreLevel {
   /** What holds for a whole repository: its own excludes before the user's; `undefined` when there is none. */
   #repositoryIn(directory: BytePath): { repository: Repository; rules: readonly ScopedRules[] } | undefined {
     const git = gitDirectoryIn(directory, this.#context.onProblem);
-    const settings = git.isRepository ? repositorySettings(directory, git) : undefined;
-    const ignoresCase = settings?.ignoresCase ?? false;
-    const user = settings === undefined ? [] : this.#userRules(directory, settings);
-    // Ripgrep reads this file whatever is around it, so a pipe in its place is worth a note in any case.
-    const rules = this.#with(user, `${git.common}/info/exclude`, { ignoresCase });
-    const repository = { directory, ignoresCase, hasExcludes: rules.length > 0 };
-    return git.isRepository ? { repository, rules } : undefined;
-  }
-
-  #userRules(directory: BytePath, settings: IgnoreSettings): readonly ScopedRules[] {
+    if (!git.isRepository) return undefined;
+    const { excludesFile: configured, ignoresCase = false } = repositorySettings(directory, git);
     const { excludesFile } = this.#context;
-    const { excludesFile: configured, ignoresCase } = settings;
+    const user = excludesFile === undefined ? undefined : from(directory, excludesFile);
     // Git would let the repository's choice replace the user's; behind it, it can hide files, show none and tell nothing.
     const chosen = configured === undefined ? [] : this.#with([], configured, { onProblem: () => {}, ignoresCase });
-    return excludesFile === undefined ? chosen : this.#with(chosen, from(directory, excludesFile), { ignoresCase });
+    const excluded = user === undefined ? chosen : this.#with(chosen, user, { ignoresCase });
+    const rules = this.#with(excluded, `${git.common}/info/exclude`, { ignoresCase });
+    const excludesFiles = [configured, user].filter((file) => file !== undefined);
+    return { repository: { ignoresCase, excludesFiles }, rules };
   }
 
   #with(rules: readonly ScopedRules[], path: BytePath, options: ReadOptions = {}): readonly ScopedRules[] {
@@ -226,11 +199,6 @@ export class IgnoreLevel {
     this.#context.bytesLeft -= bytes;
     return undefined;
   }
-}
-
-/** Git reads no `.gitignore` through a link. */
-export function isLinkRefused(path: BytePath): boolean {
-  return path.endsWith('/.gitignore');
 }
 
 function seenFrom(name: string, rules: readonly ScopedRules[]): readonly ScopedRules[] {

@@ -1,7 +1,7 @@
 import { type Dirent, lstatSync, readlinkSync, statSync } from 'node:fs';
 import { compileGlob } from '../text/compile-glob.js';
 import { Top } from '../text/top.js';
-import { type BytePath, fromBytePath, systemPath } from './byte-path.js';
+import { asFolder, type BytePath, fromBytePath, systemPath } from './byte-path.js';
 import { directoryParts } from './directory-parts.js';
 import { codeOf } from './fs-error.js';
 import type { IgnoredBy, IgnoreLevel } from './ignore-rules.js';
@@ -42,7 +42,7 @@ export async function listDirectory({
   const patterns = ignore.map((pattern) => compileGlob(pattern).start);
   const hidden = { git: 0, agent: 0, pattern: 0 };
   const entries = new Top<Entry>(limit, directoriesFirst);
-  const prefix = directory === '/' ? '/' : `${directory}/`;
+  const prefix = asFolder(directory);
   const slice = new Slice(signal);
   for (const part of directoryParts(directory)) {
     for (const found of part.entries) {

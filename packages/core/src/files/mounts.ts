@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { type BytePath, toBytePath } from './byte-path.js';
+import { asFolder, type BytePath, toBytePath } from './byte-path.js';
 import { isWithin } from './workspace.js';
 
 // File systems that are no place for files of a project, or whose server may answer late or never.
@@ -13,15 +13,11 @@ const remote = /^(?:fuse(?:\..*|blk)?|nfs4?|cifs|smb3?|smbfs|9p|afs|ceph|gluster
  * kernel's table, because asking the mount itself is what may hang.
  */
 export function mountsToSkip(directory: BytePath): Map<BytePath, string> {
-  const mounts = mountsBelow(directory);
-  return new Map([...mounts].filter(([, kind]) => special.test(kind) || remote.test(kind)));
-}
-
-/** All mount points below `directory`, with their kind. */
-export function mountsBelow(directory: BytePath): Map<BytePath, string> {
-  const prefix = directory === '/' ? '/' : `${directory}/`;
+  const prefix = asFolder(directory);
   const mounts = parseMounts(readTable()).map(({ point, kind }) => [toBytePath(point), kind] as const);
-  return new Map(mounts.filter(([point]) => point.startsWith(prefix)));
+  return new Map(
+    mounts.filter(([point, kind]) => point.startsWith(prefix) && (special.test(kind) || remote.test(kind))),
+  );
 }
 
 /** A place at which a mount shows all, or only a part, of what lies somewhere else. */

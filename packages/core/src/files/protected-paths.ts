@@ -23,7 +23,7 @@ export function secrecyOf(realPath: string): string | undefined {
 }
 
 /** What programs put behind the name of a file to keep its former content: `/etc/shadow-`, `.netrc~`. */
-export const backupEnding = /(?:[-~]|\.(?:bak|old|orig|save|swp|\d+))$/;
+const backupEnding = /(?:[-~]|\.(?:bak|old|orig|save|swp|\d+))$/;
 
 /**
  * Git's own data under any name: a bare repository, a separate git directory, a submodule's, a worktree's. A file that

@@ -1,19 +1,19 @@
 import { lstatSync } from 'node:fs';
 import { ToolError } from '../errors.js';
-import { type BytePath, systemPath } from './byte-path.js';
+import { asFolder, type BytePath, systemPath } from './byte-path.js';
 import { codeOf } from './fs-error.js';
 import type { RgOutput } from './rg-output.js';
 import type { ExitCode } from './ripgrep.js';
 import { unreadDirectories, type WalkNotes } from './walk-notes.js';
 
 /** What ripgrep complained about that is neither a file nor the end of the search. */
-export const otherProblems = 'ripgrep also said';
+const otherProblems = 'ripgrep also said';
 
 interface ComplaintOptions {
-  /** What a path that ripgrep was given stands for. */
-  nameOf?: (path: BytePath) => BytePath;
-  /** What is hidden is not named either. */
-  isShown?: (path: BytePath, isDirectory: boolean) => boolean;
+  /** What a path that ripgrep printed stands for. */
+  nameOf: (path: BytePath) => BytePath;
+  /** What is hidden is not named either. The path of a directory ends in a slash. */
+  isShown: (path: BytePath) => boolean;
 }
 
 /**
@@ -23,12 +23,12 @@ interface ComplaintOptions {
 export class Complaints {
   readonly #notes: WalkNotes;
   readonly #nameOf: (path: BytePath) => BytePath;
-  readonly #isShown: (path: BytePath, isDirectory: boolean) => boolean;
+  readonly #isShown: (path: BytePath) => boolean;
   #rest = '';
   #aboutFiles = 0;
   #other = '';
 
-  constructor(notes: WalkNotes, { nameOf = (path) => path, isShown = () => true }: ComplaintOptions = {}) {
+  constructor(notes: WalkNotes, { nameOf, isShown }: ComplaintOptions) {
     this.#notes = notes;
     this.#nameOf = nameOf;
     this.#isShown = isShown;
@@ -59,7 +59,7 @@ export class Complaints {
     this.#aboutFiles++;
     const name = this.#nameOf(path);
     const isFolder = isDirectory(name);
-    if (!this.#isShown(name, isFolder)) return;
+    if (!this.#isShown(isFolder ? asFolder(name) : name)) return;
     this.#notes.add(isFolder ? unreadDirectories : 'files that could not be read', name, reason);
   }
 }

@@ -1,33 +1,35 @@
 import { execFile, spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { Readable } from 'node:stream';
 import { setInterval as setTimer } from 'node:timers';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { ToolError } from '../errors.js';
-import { LogFile } from './log-file.js';
+import { argumentFor, type BytePath, systemPath } from './byte-path.js';
 
 export interface RipgrepRun {
+  /** What to search: a file or a directory. */
+  path: BytePath;
   /** Aborting it kills the process. */
   signal: AbortSignal;
-  /** Without it, output is thrown away. */
-  onOutput?: (chunk: Buffer) => void;
-  /** Given what the process writes to standard error. */
-  onError?: (chunk: Buffer) => void;
-  /** The same, a little later, for a process that writes a lot of it. */
-  onLog?: (chunk: Buffer) => void;
-  /** Whether what it wrote could only come from ripgrep. */
-  isProven?: () => boolean;
-  /** An open directory that the process sees as descriptor 3. */
-  directory?: number | undefined;
+  /** Output is not read further until the promise resolves. */
+  onOutput: (chunk: Buffer) => void | Promise<void>;
+  onError: (chunk: Buffer) => void;
 }
 
 /** 0 something found, 1 nothing found, 2 something went wrong, `null` killed by somebody else. */
 export type ExitCode = number | null;
 
+/** Ripgrep reads ignore files of any size, and takes sixteen times as much memory for their rules. */
+const defaultMaxMemory = 2 ** 31;
+const lookAtMemoryMs = 200;
+
+/** The process was ended because it took too much memory. What it printed is right, but not all. */
+export class RipgrepTooLarge extends Error {}
+
 /** A killed process that waits for a stuck device cannot go at once; nobody waits for it longer than this. */
 const patienceMs = 150;
-/** How often a log is read while it grows. */
-const readLogMs = 50;
 
 /**
  * The ripgrep that is installed with this package: found by package resolution, never by `PATH`, the current
@@ -35,11 +37,13 @@ const readLogMs = 50;
  */
 export class Ripgrep {
   readonly #program: () => Promise<string>;
+  readonly #maxMemory: number;
   #path: string | undefined;
   #isProven = false;
 
-  constructor(program: () => Promise<string> = installedProgram) {
+  constructor(program: () => Promise<string> = installedProgram, { maxMemory = defaultMaxMemory } = {}) {
     this.#program = program;
+    this.#maxMemory = maxMemory;
   }
 
   /** Rejects with the signal's reason when aborted, and with the system's error when the program cannot be started. */
@@ -48,8 +52,7 @@ export class Ripgrep {
     this.#path ??= await this.#program();
     const program = this.#path;
     run.signal.throwIfAborted();
-    const code = await runProgram(program, ['--no-config', ...args], run);
-    this.#isProven ||= run.isProven?.() === true;
+    const code = await runProgram(program, ['--no-config', ...args], { ...run, maxMemory: this.#maxMemory });
     if (code === 1 && !this.#isProven) await this.#prove(program, run.signal);
     return code;
   }
@@ -67,49 +70,77 @@ export class Ripgrep {
   }
 }
 
+const throughDescriptor = /^\/proc\/self\/fd\/3(?=\/|$)/;
+
+/** The real name of a path that ripgrep printed while it searched `path`. */
+export function printedPath(printed: BytePath, path: BytePath): BytePath {
+  return argumentFor(path) === undefined ? printed.replace(throughDescriptor, () => path) : printed;
+}
+
 function surroundings(program: string) {
+  const isWindows = process.platform === 'win32';
   return {
-    // A directory that surely exists; all paths in the arguments are absolute.
-    cwd: dirname(program),
-    env: process.platform === 'win32' ? { SystemRoot: process.env['SystemRoot'] } : {},
+    // Ripgrep sees globs that begin with a slash from here, so that they are absolute, like all paths.
+    cwd: isWindows ? dirname(program) : '/',
+    env: isWindows ? { SystemRoot: process.env['SystemRoot'] } : {},
     windowsHide: true,
   };
 }
 
-async function runProgram(
-  program: string,
-  args: readonly string[],
-  { signal, onOutput, onError, onLog, directory }: RipgrepRun,
-): Promise<ExitCode> {
-  // Ripgrep writes its log word by word: as a pipe, it would wake us for each.
-  const log = onLog && LogFile.open();
-  const child = spawn(program, args, {
+interface LimitedRun extends RipgrepRun {
+  maxMemory: number;
+}
+
+async function runProgram(program: string, args: readonly string[], run: LimitedRun): Promise<ExitCode> {
+  const argument = argumentFor(run.path);
+  // No argument can hold a path that is no text.
+  const descriptor = argument === undefined ? openSync(systemPath(run.path), 'r') : undefined;
+  const child = spawn(program, [...args, '--', argument ?? '/proc/self/fd/3'], {
     ...surroundings(program),
-    stdio: ['ignore', onOutput === undefined ? 'ignore' : 'pipe', log?.fd ?? 'pipe', directory ?? 'ignore'],
-    signal,
+    stdio: ['ignore', 'pipe', 'pipe', descriptor ?? 'ignore'],
+    signal: run.signal,
     killSignal: 'SIGKILL',
   });
-  child.stdout?.on('data', (chunk: Buffer) => {
-    if (!signal.aborted) onOutput?.(chunk);
-  });
-  child.stderr?.on('data', (chunk: Buffer) => (onLog ?? onError)?.(chunk));
-  const readLog = () => log?.readNew((chunk) => onLog?.(chunk));
-  const reading = log && setTimer(readLog, readLogMs);
+  let isTooLarge = false;
+  const watching = setTimer(() => {
+    isTooLarge ||= memoryOf(child.pid) > run.maxMemory;
+    if (isTooLarge) child.kill('SIGKILL');
+  }, lookAtMemoryMs);
   const exited = new Promise((resolve) => child.on('exit', resolve));
   try {
-    const code = await new Promise<number | null>((resolve, reject) => {
-      child.on('error', reject).on('close', resolve);
-    });
-    readLog();
-    if (code === 2) log?.refuseIfFull();
+    child.stderr?.on('data', run.onError);
+    const closed = new Promise<ExitCode>((resolve, reject) => child.on('error', reject).on('close', resolve));
+    const [code] = await Promise.all([closed, readOutput(child.stdout, run)]);
+    if (isTooLarge) throw new RipgrepTooLarge();
     return code;
   } catch (error) {
+    child.kill('SIGKILL');
+    child.stdout?.destroy();
     if (child.pid !== undefined) await Promise.race([exited, setTimeout(patienceMs)]);
-    signal.throwIfAborted();
+    run.signal.throwIfAborted();
     throw error;
   } finally {
-    clearInterval(reading);
-    log?.close();
+    clearInterval(watching);
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+/** What a process has of its own; 0 where the system does not say. */
+function memoryOf(pid: number | undefined): number {
+  try {
+    const [, resident = 0, shared = 0] = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ').map(Number);
+    return (resident - shared) * pageSize;
+  } catch {
+    return 0;
+  }
+}
+
+const pageSize = 4096;
+
+async function readOutput(output: Readable | null, { signal, onOutput }: RipgrepRun): Promise<void> {
+  for await (const chunk of output ?? []) {
+    if (signal.aborted) return;
+    await onOutput(chunk);
   }
 }
 

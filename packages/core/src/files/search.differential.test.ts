@@ -6,26 +6,30 @@ import { report } from '../../../../testing/long-run.js';
 import { hasProgram } from '../../../../testing/programs.js';
 import { randomBelow, usualSeed } from '../../../../testing/random.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
-import { toBytePath } from './byte-path.js';
-import { FileTimes } from './file-times.js';
+import { fromBytePath, toBytePath } from './byte-path.js';
 import { findFiles } from './find-files.js';
-import { IgnoreRules } from './ignore-rules.js';
+import { type IgnoredBy, IgnoreRules } from './ignore-rules.js';
 import { Ripgrep } from './ripgrep.js';
 import { searchText } from './search-text.js';
-import type { Visibility } from './visibility.js';
+import { walk } from './walk.js';
+import { WalkNotes } from './walk-notes.js';
 
 /**
- * Random trees with nested, negated and odd ignore files, seen by three other programs. `git` decides what is ignored,
- * `find` what exists, and ripgrep, given exactly the files that git names, what matches.
+ * Random trees with nested, negated and odd ignore files, seen by other programs. Our own rules, which judge single
+ * paths, see what git sees; a search sees what ripgrep sees. By rules that mean the same to both, all see the same.
  */
 const trees = process.env['LATHE_LONG'] === '1' ? 500 : 40;
 const signal = new AbortController().signal;
 
 // biome-ignore format: a table is read at a glance, one rule to a line is not
-const rules = [
+const plainRules = [
   'a', '/a', 'a/', 'b/', '/b/c', 'a/**', '**/c', 'b/**/a', '*', '/*', '*/', '!a', '!*/', '!b/c', '!*.txt', '*.txt', '*.log',
-  '!keep*', 'keep*', '?', '[ab]', '[!a]', '[[:alpha:]]', '{a,b}', '.*', '!.*', 'a b', 'é*', '\\!x', '\\#x', '# note', '', 'x ', 'x\\ ',
-  './b/**', './**/*.txt', 'b//**', '//**', 'b/[^/]*.txt', '[!/]*.txt', '/[^/]*', '!/b', '*[^/]', 'b\\/c', '***/c', 'b/***/a', 'b***', '**a', 'b**/a', 'x.txt\0a',
+  '!keep*', 'keep*', '?', '[ab]', '[!a]', '.*', '!.*', 'a b', 'é*', '\\!x', '\\#x', '# note', '', 'x ', '!/b',
+];
+// biome-ignore format: a table is read at a glance, one rule to a line is not
+const oddRules = [
+  '[[:alpha:]]', '{a,b}', 'x\\ ', './b/**', './**/*.txt', 'b//**', '//**', 'b/[^/]*.txt', '[!/]*.txt', '/[^/]*', '*[^/]', 'b\\/c', '***/c', 'b/***/a',
+  'b***', '**a', 'b**/a', 'x.txt\0a',
 ];
 const directories = ['', 'a', 'b', 'b/c', 'b/c/a', 'sub dir', '.hidden', 'é'];
 const names = [
@@ -63,9 +67,10 @@ const contents = [
 const patterns = ['needle', '$', '^$', String.raw`\s*$`, ';?$', String.raw`\z`, 'e|$', ' *$'];
 
 /** A repository in a state that `seed` decides; returns its root and, for messages, its ignore files. */
-function plant(seed: number): { root: string; ignoreFiles: Record<string, string> } {
+function plant(seed: number, isOdd: boolean): { root: string; ignoreFiles: Record<string, string> } {
   const random = randomBelow(seed);
   const pick = (from: readonly string[]) => from[random(from.length)] ?? '';
+  const rules = isOdd ? [...plainRules, ...oddRules] : plainRules;
   const root = tempDirectory();
   execFileSync('git', ['init', '-q', root]);
   for (const directory of directories) {
@@ -99,45 +104,52 @@ function listedByGit(root: string): string[] {
   return namesOf(execFileSync('git', args, { encoding: 'utf8' }));
 }
 
-async function found(root: string, visibility: Partial<Visibility> = {}): Promise<string[]> {
-  const options = { rules: new IgnoreRules([root]), ...visibility };
-  const { files } = await findFiles({
-    directory: toBytePath(root),
-    ...options,
-    signal,
-    limit: 1_000_000,
-    times: new FileTimes(),
-  });
+function listedByRipgrep(program: string, root: string): string[] {
+  return namesOf(runRipgrep(program, ['--files', '--null', '--hidden', '-g', '!.git'], root));
+}
+
+async function walked(root: string, disregard: readonly IgnoredBy[] = []): Promise<string[]> {
+  const options = { rules: new IgnoreRules([root]), disregard: new Set(disregard), signal };
+  const paths: string[] = [];
+  for await (const { path, files } of walk({ directory: toBytePath(root), ...options }))
+    paths.push(...files.map((name) => fromBytePath(path + name)));
+  return paths.toSorted();
+}
+
+async function found(root: string): Promise<string[]> {
+  const limits = { limit: 1_000_000, timeoutMs: 60_000, signal, notes: new WalkNotes() };
+  const rules = new IgnoreRules([root]);
+  const { files } = await findFiles(new Ripgrep(), { directory: toBytePath(root), rules, ...limits });
   return files.map(({ path }) => path).toSorted();
 }
 
 test.skipIf(!hasProgram('git') || !hasProgram('find'))(
-  `on ${trees} random trees the same files are found as by git and find, and the same matches as by ripgrep`,
+  `on ${trees} random trees our rules see what git and find see, and a search what ripgrep sees`,
   { timeout: 300_000 },
   async () => {
     const { rgPath } = await import('@vscode/ripgrep');
     for (let tree = 0; tree < trees; tree++) {
-      const { root, ignoreFiles } = plant(usualSeed + tree);
+      const isOdd = tree % 2 === 1;
+      const { root, ignoreFiles } = plant(usualSeed + tree, isOdd);
       const context = `LATHE_SEED=${usualSeed}, tree ${tree}: ${JSON.stringify(ignoreFiles)}`;
 
-      const visible = listedByGit(root);
-      expect(await found(root), context).toEqual(visible.map((name) => shown(root, name)).toSorted());
+      const shownTo = (paths: readonly string[]) => paths.map((path) => shown(root, path)).toSorted();
+      const visible = listedByRipgrep(rgPath, root);
+      expect(await found(root), context).toEqual(shownTo(visible));
+      expect(await walked(root), context).toEqual(shownTo(listedByGit(root)));
+      if (!isOdd) expect(await walked(root), context).toEqual(shownTo(visible));
 
-      const all = namesOf(
-        execFileSync('find', ['.', '-name', '.git', '-prune', '-o', '-type', 'f', '-print0'], {
-          cwd: root,
-          encoding: 'utf8',
-        }),
-      );
-      const everything = await found(root, { disregard: new Set(['git', 'agent']) });
-      expect(everything, context).toEqual(all.map((name) => shown(root, name)).toSorted());
+      const args = ['.', '-name', '.git', '-prune', '-o', '-type', 'f', '-print0'];
+      const all = namesOf(execFileSync('find', args, { cwd: root, encoding: 'utf8' }));
+      const everything = all.map((name) => name.replace(/^\.\//, ''));
+      expect(await walked(root, ['git', 'agent']), context).toEqual(shownTo(everything));
 
       const searched = visible.filter((name) => !readFileSync(join(root, name)).includes(0));
       const pattern = patterns[tree % patterns.length] ?? '';
-      const flags = ['--no-config', '--no-heading', '-H', '-n', '--null', '-S', '-e', pattern, '--'];
+      const flags = ['--no-heading', '-H', '-n', '--null', '-S', '-e', pattern, '--'];
       if (pattern.includes('$')) flags.unshift('--crlf');
       const printed =
-        searched.length === 0 ? '' : matchesOf(rgPath, [...flags, ...searched.map((name) => `./${name}`)], root);
+        searched.length === 0 ? '' : runRipgrep(rgPath, [...flags, ...searched.map((name) => `./${name}`)], root);
       const expected = [...printed.matchAll(/\.\/([^\0]*)\0(\d+):[^\n]*\n/g)].map(
         ([, name = '', line]) => `${shown(root, name)}:${line}`,
       );
@@ -164,9 +176,9 @@ test.skipIf(!hasProgram('git') || !hasProgram('find'))(
 );
 
 /** Ripgrep ends with 1 when nothing matches. */
-function matchesOf(program: string, args: string[], cwd: string): string {
+function runRipgrep(program: string, args: string[], cwd: string): string {
   try {
-    return execFileSync(program, args, { cwd, encoding: 'utf8' });
+    return execFileSync(program, ['--no-config', ...args], { cwd, encoding: 'utf8' });
   } catch {
     return '';
   }

@@ -1,81 +1,72 @@
-import type { BytePath } from './byte-path.js';
-import type { FoundLines } from './found-lines.js';
-import type { IgnoreLevel } from './ignore-rules.js';
-import { binaryMatches, RgOutput } from './rg-output.js';
-import { Complaints } from './ripgrep-error.js';
-import { secretFiles } from './secret-files.js';
+import type { GlobState } from '../text/compile-glob.js';
+import { asFolder, type BytePath, fromBytePath, splitPath } from './byte-path.js';
+import { agentFiles, type IgnoreLevel } from './ignore-rules.js';
 import { isThere } from './small-file.js';
+import type { Visibility } from './visibility.js';
 
-const maxLevels = 10_000;
+const maxFolders = 10_000;
 
-/** Judges single paths below a directory the way a walk from there would. */
+/** A directory that is shown: the agent's rules for its entries, and what a glob still asks for in it. */
+interface Folder {
+  level: IgnoreLevel;
+  glob?: GlobState | undefined;
+}
+
+type VisibleOptions = Folder & Pick<Visibility, 'disregard' | 'canRead'>;
+
+/** Which of the paths that ripgrep prints are shown: it knows neither our globs, nor agents' ignore files, nor deny rules. */
 export class VisiblePaths {
-  /** Levels by directory, with a slash at the end; `undefined` for a hidden one. */
-  readonly #levels = new Map<BytePath, IgnoreLevel | undefined>();
   readonly #top: BytePath;
-  readonly #topLevel: () => IgnoreLevel | undefined;
-  readonly #isThere: (path: BytePath) => boolean;
+  readonly #options: VisibleOptions;
+  /** By path with a slash at the end; `undefined` for a hidden one. */
+  readonly #folders = new Map<BytePath, Folder | undefined>();
+  #last: { path: BytePath; folder: Folder | undefined };
 
-  /** `has` tells of files with rules whether they are there. */
-  constructor(directory: BytePath, level: () => IgnoreLevel | undefined, has = isThere) {
-    this.#top = `${directory}/`;
-    this.#topLevel = level;
-    this.#isThere = has;
+  constructor(directory: BytePath, options: VisibleOptions) {
+    this.#top = asFolder(directory);
+    this.#options = options;
+    this.#last = { path: this.#top, folder: options };
   }
 
-  has(path: BytePath, { isDirectory }: { isDirectory: boolean }): boolean {
-    if (!path.startsWith(this.#top)) return false;
-    const [, name] = split(path);
-    const level = this.levelOf(path);
-    return level !== undefined && level.judge(name, isDirectory) === undefined;
+  /** The path of a directory ends in a slash. */
+  has(path: BytePath): boolean {
+    if (path.endsWith('/')) return this.#folderAt(path) !== undefined;
+    const [directory, name] = splitPath(path);
+    const folder = this.#folderAt(directory);
+    if (folder === undefined || folder.glob?.matches(fromBytePath(name)) === false) return false;
+    return !this.#isHidden(folder, path, name, false);
   }
 
-  /** The rules for this path; `undefined` when a directory above it is hidden. */
-  levelOf(path: BytePath): IgnoreLevel | undefined {
-    return this.#levelIn(split(path)[0]);
+  #folderAt(path: BytePath): Folder | undefined {
+    // Paths come directory by directory.
+    if (this.#last.path !== path) this.#last = { path, folder: this.#find(path) };
+    return this.#last.folder;
   }
 
-  #levelIn(directory: BytePath): IgnoreLevel | undefined {
-    if (directory === this.#top) return this.#topLevel();
-    if (this.#levels.has(directory)) return this.#levels.get(directory);
-    const [parent, name] = split(directory.slice(0, -1));
-    const above = this.#levelIn(parent);
-    const isHidden = above === undefined || above.judge(name, true) !== undefined;
-    const level = isHidden ? undefined : above.enter(name, (file) => this.#isThere(directory + file));
-    if (this.#levels.size >= maxLevels) this.#levels.clear();
-    this.#levels.set(directory, level);
-    return level;
+  #find(path: BytePath): Folder | undefined {
+    if (path === this.#top) return this.#options;
+    if (!path.startsWith(this.#top)) return undefined;
+    if (this.#folders.has(path)) return this.#folders.get(path);
+    const [above, name] = splitPath(path.slice(0, -1));
+    const parent = this.#find(above);
+    const folder = parent && this.#enter(parent, path, name);
+    if (this.#folders.size >= maxFolders) this.#folders.clear();
+    this.#folders.set(path, folder);
+    return folder;
   }
-}
 
-/** Whether a match in a file is shown. Matches come file by file, so the last answer is kept. */
-function fileJudge(visible: VisiblePaths): (path: BytePath) => boolean {
-  let last = { path: '', isShown: false };
-  return (path) => {
-    if (path !== last.path) {
-      const [directory, name] = split(path);
-      const isSecret = secretFiles(directory, [name]).length > 0;
-      last = { path, isShown: !isSecret && visible.has(path, { isDirectory: false }) };
-    }
-    return last.isShown;
-  };
-}
+  #enter(parent: Folder, path: BytePath, name: string): Folder | undefined {
+    const glob = parent.glob?.enter(fromBytePath(name));
+    if (parent.glob !== undefined && glob === undefined) return undefined;
+    if (this.#isHidden(parent, path.slice(0, -1), name, true)) return undefined;
+    // Git's rules are ripgrep's business.
+    const level = parent.level.enter(name, (file) => agentFiles.includes(file) && isThere(path + file));
+    return { level, glob };
+  }
 
-/** What ripgrep prints of a tree that it walks itself, as far as our rules show it. */
-export function visibleOutput(visible: VisiblePaths, found: FoundLines): RgOutput {
-  const isShown = fileJudge(visible);
-  return new RgOutput(
-    (line) => isShown(line.path) && found.add(line),
-    (path) => isShown(path) && found.notes.add(binaryMatches, path),
-  );
-}
-
-/** What it complains about, the same way. */
-export function visibleComplaints(visible: VisiblePaths, found: FoundLines): Complaints {
-  return new Complaints(found.notes, { isShown: (path, isDirectory) => visible.has(path, { isDirectory }) });
-}
-
-function split(path: BytePath): [directory: BytePath, name: string] {
-  const slash = path.lastIndexOf('/') + 1;
-  return [path.slice(0, slash), path.slice(slash)];
+  #isHidden({ level }: Folder, path: BytePath, name: string, isDirectory: boolean): boolean {
+    const { disregard, canRead } = this.#options;
+    if (disregard?.has('agent') !== true && level.isHiddenByAgent(name, isDirectory)) return true;
+    return canRead?.(fromBytePath(path)) === false;
+  }
 }

@@ -32,11 +32,6 @@ export class WalkNotes {
   }
 }
 
-/** Whether a walk with these notes has seen everything, and by all rules. */
-export function isWholeWalk(notes: WalkNotes): boolean {
-  return ![unusedIgnoreFiles, unreadDirectories, mountsNotEntered, mountLoops].some((kind) => notes.has(kind));
-}
-
 function shorten(path: string): string {
   return path.length <= 200 ? path : `${path.slice(0, 100)}…${path.slice(-99)}`;
 }

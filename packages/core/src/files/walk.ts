@@ -1,10 +1,9 @@
 import { type Dirent, lstatSync, type Stats } from 'node:fs';
 import type { GlobState } from '../text/compile-glob.js';
-import { type BytePath, fromBytePath, systemPath } from './byte-path.js';
+import { asFolder, type BytePath, fromBytePath, systemPath } from './byte-path.js';
 import { directoryParts } from './directory-parts.js';
 import { codeOf } from './fs-error.js';
 import type { IgnoreLevel } from './ignore-rules.js';
-import { keptShapes } from './kept-shapes.js';
 import { mountsToSkip } from './mounts.js';
 import { Slice } from './slice.js';
 import { isThere } from './small-file.js';
@@ -25,15 +24,6 @@ export interface WalkOptions extends Visibility {
   /** Directories in which nothing can match are not entered, files that do not match not reported. */
   glob?: GlobState;
   notes?: WalkNotes;
-  witness?: WalkWitness;
-}
-
-/** Told what else a walk comes across. */
-export interface WalkWitness {
-  /** A directory that is entered, outermost first; `has` tells about names that matter to rules. */
-  enter(path: BytePath, stat: Stats, has: (name: string) => boolean): void;
-  /** The name of a regular file that a rule hides. */
-  hide(name: string): void;
 }
 
 /** A directory, or the next entries of one that is very large or takes long to judge. */
@@ -44,10 +34,6 @@ export interface WalkedDirectory {
   files: string[];
   /** Names of symbolic links, which are never followed. */
   links: string[];
-  /** Regular files left out because of a rule; those that merely do not match are not counted. */
-  hidden: number;
-  /** Regular files that do not match the glob. */
-  unmatched: number;
   /** No more entries of this directory will come. */
   isComplete: boolean;
 }
@@ -61,10 +47,9 @@ export async function* walk(options: WalkOptions): AsyncGenerator<WalkedDirector
   const mounts = mountsToSkip(directory);
   const level = rules.in(directory, (path, reason) => notes.add(unusedIgnoreFiles, path, reason));
   if (level.ignoredBy === 'agent' && options.disregard?.has('agent') !== true) notes.add(hiddenByAgent, directory);
-  const path = directory === '/' ? '/' : `${directory}/`;
+  const path = asFolder(directory);
   const pending: Pending[] = [{ path, glob: options.glob, above: undefined, levelOf: () => level }];
   const slice = new Slice(signal);
-  keptShapes.walk = { part: nothingOf(''), slice };
   for (let next = takeNext(pending); next !== undefined; next = takeNext(pending)) {
     const mount = mounts.get(next.path.slice(0, -1));
     if (mount !== undefined) {
@@ -116,7 +101,6 @@ function* read(next: Pending, { options, notes, pending, slice }: Walking): Gene
     for (const { entries, isComplete } of directoryParts(next.path, stat.size)) {
       if (level === undefined) {
         const has = isComplete ? namesIn(entries) : (name: string) => isThere(next.path + name);
-        options.witness?.enter(next.path, stat, has);
         level = next.levelOf(has);
       }
       const visit = { next, level, stat, options, pending };
@@ -137,7 +121,7 @@ function* read(next: Pending, { options, notes, pending, slice }: Walking): Gene
 }
 
 function nothingOf(path: BytePath): WalkedDirectory {
-  return { path, files: [], links: [], hidden: 0, unmatched: 0, isComplete: false };
+  return { path, files: [], links: [], isComplete: false };
 }
 
 function isAncestor({ dev, ino }: Stats, ancestor: Ancestor | undefined): boolean {
@@ -167,12 +151,9 @@ function sortInto(part: WalkedDirectory, entry: Dirent, visit: Visit): void {
   const isFile = entry.isFile();
   const isDirectory = !isFile && entry.isDirectory();
   if (!isFile && !isDirectory && !entry.isSymbolicLink()) return;
-  if (!isDirectory && visit.next.glob?.matches(fromBytePath(name)) === false) part.unmatched += isFile ? 1 : 0;
-  else if (isHidden(name, isDirectory, visit)) {
-    if (!isFile) return;
-    part.hidden++;
-    visit.options.witness?.hide(name);
-  } else if (isDirectory) enterLater(name, visit);
+  if (!isDirectory && visit.next.glob?.matches(fromBytePath(name)) === false) return;
+  if (isHidden(name, isDirectory, visit)) return;
+  if (isDirectory) enterLater(name, visit);
   else (isFile ? part.files : part.links).push(name);
 }
 

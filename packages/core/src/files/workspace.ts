@@ -27,6 +27,13 @@ export interface WorkspaceOptions {
   guarded?: readonly string[];
 }
 
+/** What belongs to this program itself. */
+export interface OwnState {
+  /** The directories of it that lie in the place that is searched. */
+  roots: readonly string[];
+  has(real: string): boolean;
+}
+
 /**
  * The directories an agent works in. A `Location` is where a path leads now; what is read or written is verified
  * again on the open descriptor. Paths are in the spelling of file-name.ts: give them to `fs` through `osPath`.
@@ -81,10 +88,14 @@ export class Workspace {
     return secrecyOf(real) ?? (this.#isReadable(real) ? undefined : this.#ownState(real));
   }
 
-  /** Tells our own state from other directories, for a search of `directory`; `undefined` when there is none in it. */
-  ownStateIn(directory: string): ((real: string) => boolean) | undefined {
-    const isNear = this.#options.guarded.some((root) => isWithin(directory, root) || isWithin(root, directory));
-    return isNear ? (real) => !this.#isReadable(real) && this.#ownState(real) !== undefined : undefined;
+  /** Our own state, for a search of `directory`; `undefined` when there is none in it. */
+  ownStateIn(directory: string): OwnState | undefined {
+    const { guarded } = this.#options;
+    if (!guarded.some((root) => isWithin(directory, root) || isWithin(root, directory))) return undefined;
+    return {
+      roots: guarded.filter((root) => isWithin(directory, root)),
+      has: (real) => !this.#isReadable(real) && this.#ownState(real) !== undefined,
+    };
   }
 
   #isReadable(real: string): boolean {

@@ -76,14 +76,15 @@ export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
   const shell = await shellTool(options);
   const web = webTools({ ...options, answerer });
   const todos: TodoStore = { todos: [] };
+  const ripgrep = new Ripgrep();
   const own = ownTools(options, shared, { seen, todos });
   return {
     tools: [
       new LSTool(workspace, visibility),
       own.readFile,
       own.readManyFiles,
-      new GlobTool(workspace, visibility),
-      new GrepTool(workspace, visibility, new Ripgrep()),
+      new GlobTool(workspace, visibility, ripgrep),
+      new GrepTool(workspace, visibility, ripgrep),
       own.edit,
       own.writeFile,
       shell.tool,

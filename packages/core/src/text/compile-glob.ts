@@ -71,6 +71,14 @@ export function splitGlob(pattern: string): { base: string; rest: string } {
   return { base: base === '' && pattern.startsWith('/') && cut > 0 ? '/' : base, rest: names.slice(cut).join('/') };
 }
 
+/** How many directories a pattern names before its first wildcard, and how deep a file can be that matches, if there is a limit. */
+export function globExtent(pattern: string): { fixed: number; depth: number | undefined } {
+  const sources = [pattern, ...expandBraces(pattern)];
+  const isDeep = sources.some((source) => source.includes('**'));
+  const depth = isDeep ? undefined : Math.max(...sources.map((source) => namesOf(source).length));
+  return { fixed: namesOf(splitGlob(pattern).base).length, depth };
+}
+
 /** Whether a pattern contains special characters. */
 export function hasWildcard(pattern: string): boolean {
   return /[*?[{\\]/.test(pattern);
@@ -114,8 +122,11 @@ function stepsOf(parts: readonly Part[]): Step | undefined {
 }
 
 function partsOf(pattern: string, options: GlobOptions): Part[] {
-  const names = pattern.split('/').filter((name) => name !== '' && name !== '.');
-  return names.map((name) => (name === '**' ? anyDepth : orLiteral(name, options)));
+  return namesOf(pattern).map((name) => (name === '**' ? anyDepth : orLiteral(name, options)));
+}
+
+function namesOf(pattern: string): string[] {
+  return pattern.split('/').filter((name) => name !== '' && name !== '.');
 }
 
 function orLiteral(literal: string, options: GlobOptions): Component {

@@ -3,12 +3,12 @@ import type { XStatic } from 'typebox/schema';
 import { directCall } from '../contract/tool-call.js';
 import { ToolError } from '../errors.js';
 import { toBytePath } from '../files/byte-path.js';
-import { FileTimes } from '../files/file-times.js';
 import { type FoundFiles, findFiles } from '../files/find-files.js';
+import type { Ripgrep } from '../files/ripgrep.js';
 import type { Visibility } from '../files/visibility.js';
 import { WalkNotes } from '../files/walk-notes.js';
 import { oddSpelling, type Workspace } from '../files/workspace.js';
-import { compileGlob, globProblem, globSlip, hasWildcard, splitGlob } from '../text/compile-glob.js';
+import { compileGlob, globExtent, globProblem, globSlip, hasWildcard, splitGlob } from '../text/compile-glob.js';
 import { SearchTool } from './search-tool.js';
 import type { ToolResult } from './tools.js';
 
@@ -29,10 +29,10 @@ const defaultSearchMs = 60_000;
 /** `glob`: files by name, newest first over all that match, in any case of letters. */
 export class GlobTool extends SearchTool<Params> {
   readonly #visibility: Visibility;
+  readonly #ripgrep: Ripgrep;
   readonly #timeoutMs: number;
-  readonly #times = new FileTimes();
 
-  constructor(workspace: Workspace, visibility: Visibility, { searchMs = defaultSearchMs } = {}) {
+  constructor(workspace: Workspace, visibility: Visibility, ripgrep: Ripgrep, { searchMs = defaultSearchMs } = {}) {
     super(
       {
         name: 'glob',
@@ -45,6 +45,7 @@ export class GlobTool extends SearchTool<Params> {
       workspace,
     );
     this.#visibility = visibility;
+    this.#ripgrep = ripgrep;
     this.#timeoutMs = searchMs;
   }
 
@@ -62,22 +63,22 @@ export class GlobTool extends SearchTool<Params> {
   }
 
   override async execute(params: Params, signal: AbortSignal, call = directCall()): Promise<ToolResult> {
-    const glob = compileGlob(splitPattern(params.pattern).rest, { ignoreCase: true }).start;
+    const { rest } = splitPattern(params.pattern);
+    const glob = { start: compileGlob(rest, { ignoreCase: true }).start, ...globExtent(rest) };
     const end = performance.now() + this.#timeoutMs;
     const notes = new WalkNotes();
     const places: string[] = [];
     const found: FoundFiles = { files: [], total: 0, isComplete: true };
     for (const { path, kind } of await this.open(params, notes, call)) {
       if (kind === 'file') throw new ToolError('search_path_not_a_directory', `${path} is a file, not a directory.`);
-      const next = await findFiles({
+      const next = await findFiles(this.#ripgrep, {
         ...this.#visibility,
         directory: toBytePath(path),
         glob,
         signal,
         notes,
         limit: maxFiles,
-        times: this.#times,
-        timeoutMs: Math.max(0, end - performance.now()),
+        timeoutMs: Math.max(0, Math.round(end - performance.now())),
       });
       places.push(path);
       found.files.push(...next.files);

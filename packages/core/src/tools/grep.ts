@@ -4,7 +4,6 @@ import { directCall } from '../contract/tool-call.js';
 import { ToolError } from '../errors.js';
 import { toBytePath } from '../files/byte-path.js';
 import { compileFileGlob, fileGlobProblem } from '../files/file-glob.js';
-import { KnownTrees } from '../files/known-trees.js';
 import { binaryMatches } from '../files/rg-output.js';
 import type { Ripgrep } from '../files/ripgrep.js';
 import { type FoundText, searchText } from '../files/search-text.js';
@@ -44,7 +43,6 @@ export interface GrepOptions {
 export class GrepTool extends SearchTool<Params> {
   readonly #visibility: Visibility;
   readonly #ripgrep: Ripgrep;
-  readonly #known = new KnownTrees();
   readonly #timeoutMs: number;
 
   constructor(
@@ -101,8 +99,7 @@ export class GrepTool extends SearchTool<Params> {
         kind,
         glob: params.glob,
         limit: left,
-        known: this.#known,
-        isOwnState: this.workspace.ownStateIn(path),
+        ownState: this.workspace.ownStateIn(path),
         timeoutMs: Math.max(0, Math.round(end - performance.now())),
         signal,
       });
