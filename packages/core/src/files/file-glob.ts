@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { compileGlob, compileGlob, type GlobState, type GlobState, globExtent, globProblem, globProblem, globSlip, globSlip, hasWildcard, hasWildcard } from '../text/compile-glob.js';
+import { compileGlob, type GlobState, globExtent, globProblem, globSlip, hasWildcard } from '../text/compile-glob.js';
 import { expandBraces } from '../text/expand-braces.js';
 import type { SearchGlob } from './search-tree.js';
 
