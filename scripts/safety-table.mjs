@@ -12,8 +12,8 @@ const promises = [
     promise: 'Bytes outside an edit never change',
     how: 'Text is found in normalised form and spliced into the original bytes; encoding, byte order mark, mixed line endings and damaged bytes survive. A relaxed match must be unique and is named in the result.',
     tests: [
-      'core/src/files/splice: bytes outside an edit never change',
-      'core/src/files/splice: a byte sequence across two characters is no match',
+      'core/src/files/edit/splice: bytes outside an edit never change',
+      'core/src/files/edit/splice: a byte sequence across two characters is no match',
       'core/src/tools/write-file: damaged bytes of lines that are repeated',
     ],
     runs: ['edits of random files in which every byte outside the edit was compared'],
@@ -24,7 +24,7 @@ const promises = [
     tests: [
       'core/src/tools/edit.fault: killed at any system call, the file is old or new',
       'core/src/tools/edit.fault: a system call that fails is a typed error, and the old file is intact',
-      'core/src/files/durable-write: a full device and one without inodes keep the old file',
+      'core/src/files/write/durable-write: a full device and one without inodes keep the old file',
     ],
     runs: [
       'kills of a write at a system call',
@@ -38,7 +38,7 @@ const promises = [
     tests: [
       'core/src/tools/write-file: freshness is judged by content',
       'core/src/tools/edit.fault: 200 parallel edits of one file from four processes are all made',
-      'core/src/files/durable-write: a file replaced by another program since it was opened is not overwritten',
+      'core/src/files/write/durable-write: a file replaced by another program since it was opened is not overwritten',
     ],
     runs: [],
   },
@@ -46,9 +46,9 @@ const promises = [
     promise: 'Every change can be undone',
     how: 'A private, bounded journal keeps what was there before. Undo skips, and names, what somebody else changed since.',
     tests: [
-      'core/src/files/journal: a whole turn is undone, file by file, back to where it began',
-      'core/src/files/journal: a file that somebody else changed or removed is skipped',
-      'core/src/files/journal: a damaged entry or a lost content is no obstacle',
+      'core/src/files/undo/journal: a whole turn is undone, file by file, back to where it began',
+      'core/src/files/undo/journal: a file that somebody else changed or removed is skipped',
+      'core/src/files/undo/journal: a damaged entry or a lost content is no obstacle',
     ],
     runs: [],
   },
@@ -59,9 +59,9 @@ const promises = [
       'core/src/policy/policy: deny beats ask beats allow in any order and any mode',
       'core/src/lathe/path-gate: why an edit fails tells nothing about a file that may not be read unasked',
       'core/src/lathe/protected-files: mode no protected path is written without a person, whatever the rules allow',
-      'core/src/process/shell-corpus: no dangerous command runs without a question',
+      'core/src/process/shell/shell-corpus: no dangerous command runs without a question',
       'cli/src/damaged-files: started with damaged files the program does not crash, and what was forbidden stays so',
-      'core/src/process/differential: what runs without a question executes only the programs that were predicted',
+      'core/src/process/shell/differential: what runs without a question executes only the programs that were predicted',
       "core/src/lathe/open-hooks: the person's own hooks hold for every caller",
       "agent/src/agent-hooks: the person's own hooks hold for the calls of an agent",
     ],
@@ -71,10 +71,10 @@ const promises = [
     promise: 'A command runs contained, and nothing survives it',
     how: 'A sandbox of the operating system where there is one; after abort, timeout, exit or the death of Lathe itself no process is left, however it hides.',
     tests: [
-      'core/src/process/process-tree: aborts at random moments leave nothing',
-      'core/src/process/process-tree: nothing is left when Lathe itself dies',
-      'core/src/process/sandbox: missing settings cannot be created',
-      'core/src/process/sandbox: no privileges inside, and a system call filter',
+      'core/src/process/run/process-tree: aborts at random moments leave nothing',
+      'core/src/process/run/process-tree: nothing is left when Lathe itself dies',
+      'core/src/process/sandbox/sandbox: missing settings cannot be created',
+      'core/src/process/sandbox/sandbox: no privileges inside, and a system call filter',
     ],
     runs: ['aborts at random moments (sandbox off)', 'aborts at random moments (sandbox required)'],
   },
@@ -84,7 +84,7 @@ const promises = [
     tests: [
       'agent/src/soak: work leaves no descriptor and no process behind',
       'agent/src/soak: hours of work: memory, descriptors and processes stay flat',
-      'core/src/mcp/bad-servers: every fault stays the problem of the server that has it',
+      'core/src/mcp/client/bad-servers: every fault stays the problem of the server that has it',
       'agent/src/models/http/mutated-streams: %s: damaged streams crash nothing and make no call that was not meant',
     ],
     runs: [
@@ -110,8 +110,8 @@ const promises = [
     promise: 'The web leads to nothing private',
     how: 'Every address a name resolves to is checked, the checked one is connected to, and every redirect is judged again.',
     tests: [
-      'core/src/web/rebinding: a name that answers differently each time gives nothing private',
-      'core/src/web/url-check: ',
+      'core/src/web/http/rebinding: a name that answers differently each time gives nothing private',
+      'core/src/web/http/url-check: ',
     ],
     runs: ['requests to names that answer differently each time'],
   },

@@ -12,15 +12,15 @@ const recordFile = join(root, 'docs', 'long-run.json');
 /** What runs together, and the minutes it may take. Files are below packages/. */
 const suites = {
   'kill-points': { files: ['core/src/tools/edit.fault.test.ts', 'agent/src/session/transcript.test.ts'], minutes: 90 },
-  races: { files: ['core/src/files/open-file.test.ts', 'core/src/files/file-lock.test.ts'], minutes: 15 },
-  bytes: { files: ['core/src/files/splice.test.ts', 'core/src/files/read-text.test.ts'], minutes: 20 },
+  races: { files: ['core/src/files/open-file.test.ts', 'core/src/files/write/file-lock.test.ts'], minutes: 15 },
+  bytes: { files: ['core/src/files/edit/splice.test.ts', 'core/src/files/read/read-text.test.ts'], minutes: 20 },
   fuzz: {
     files: [
-      'core/src/text/repair-params.test.ts',
+      'core/src/text/schema/repair-params.test.ts',
       'core/src/settings/edit-jsonc.test.ts',
       'agent/src/loop/conversation.test.ts',
       'agent/src/loop/compaction.test.ts',
-      'core/src/web/html-to-markdown.test.ts',
+      'core/src/web/page/html-to-markdown.test.ts',
       'cli/src/tui/display-fuzz.test.ts',
       'cli/src/screen/screen.test.ts',
     ],
@@ -34,25 +34,28 @@ const suites = {
     ],
     minutes: 30,
   },
-  commands: { files: ['core/src/process/differential.test.ts'], minutes: 180 },
-  aborts: { files: ['core/src/process/process-tree.test.ts', 'core/src/process/run-command.test.ts'], minutes: 30 },
+  commands: { files: ['core/src/process/shell/differential.test.ts'], minutes: 180 },
+  aborts: {
+    files: ['core/src/process/run/process-tree.test.ts', 'core/src/process/run/run-command.test.ts'],
+    minutes: 30,
+  },
   trees: {
     files: [
-      'core/src/files/search.differential.test.ts',
-      'core/src/files/ignore-rules.test.ts',
-      'core/src/files/file-glob.test.ts',
-      'core/src/files/secret-files.test.ts',
+      'core/src/files/search/search.differential.test.ts',
+      'core/src/files/ignore/ignore-rules.test.ts',
+      'core/src/files/search/file-glob.test.ts',
+      'core/src/files/access/secret-files.test.ts',
       'core/src/tools/grep.test.ts',
       'core/src/tools/ls.test.ts',
       'core/src/tools/read-many-files.test.ts',
     ],
     minutes: 30,
   },
-  rebinding: { files: ['core/src/web/rebinding.test.ts'], minutes: 10 },
+  rebinding: { files: ['core/src/web/http/rebinding.test.ts'], minutes: 10 },
   chaos: {
     files: [
       'cli/src/damaged-files.test.ts',
-      'core/src/mcp/bad-servers.test.ts',
+      'core/src/mcp/client/bad-servers.test.ts',
       'agent/src/subagents/subagents.test.ts',
       'core/src/lathe/protected-files.test.ts',
       'agent/src/injection.test.ts',

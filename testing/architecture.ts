@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { basename, dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
 
 /** A folder or file at the top of `src`. Those that stand side by side see each other only where `also` says so. */
@@ -67,6 +67,17 @@ export function testPackage(src: string, packages: readonly string[]): void {
     };
     for (const file of files) visit(file, []);
     expect(cycles).toEqual([]);
+  });
+
+  test('no folder has more than 25 source files', () => {
+    const counts = new Map<string, number>();
+    for (const file of files) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+    expect([...counts].filter(([, count]) => count > 25)).toEqual([]);
+  });
+
+  test('no two source files have the same name', () => {
+    const names = files.map((file) => basename(file)).filter((name) => name !== 'index.ts');
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
   });
 
   test('no source file is longer than 300 lines', () => {

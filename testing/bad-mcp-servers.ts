@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { ServerDefinition } from '../packages/core/src/mcp/server-definition.js';
+import type { ServerDefinition } from '../packages/core/src/mcp/client/server-definition.js';
 
 export const badMcpServer = join(import.meta.dirname, 'children', 'bad-mcp-server.mjs');
 

@@ -5,14 +5,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ToolError } from '../packages/core/src/errors.js';
+import { ToolError } from '../packages/core/src/contract/errors.js';
 import { LatheHome } from '../packages/core/src/files/lathe-home.js';
-import { McpClient } from '../packages/core/src/mcp/mcp-client.js';
-import { ServerAuthorization } from '../packages/core/src/mcp/oauth.js';
-import type { Era } from '../packages/core/src/mcp/open-session.js';
-import type { ServerDefinition } from '../packages/core/src/mcp/server-definition.js';
-import { TokenStore } from '../packages/core/src/mcp/token-store.js';
-import type { JsonSchema } from '../packages/core/src/text/json-schema.js';
+import { ServerAuthorization } from '../packages/core/src/mcp/auth/oauth.js';
+import { TokenStore } from '../packages/core/src/mcp/auth/token-store.js';
+import { McpClient } from '../packages/core/src/mcp/client/mcp-client.js';
+import type { Era } from '../packages/core/src/mcp/client/open-connection.js';
+import type { ServerDefinition } from '../packages/core/src/mcp/client/server-definition.js';
+import type { JsonSchema } from '../packages/core/src/text/schema/json-schema.js';
 
 interface Context {
   client_id?: string;

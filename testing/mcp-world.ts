@@ -1,13 +1,13 @@
 import { onTestFinished } from 'vitest';
 import type { Approver } from '../packages/core/src/contract/call.js';
 import { LatheHome } from '../packages/core/src/files/lathe-home.js';
-import { createMcp, type McpOptions } from '../packages/core/src/mcp/create-mcp.js';
-import type { ServerDefinition } from '../packages/core/src/mcp/server-definition.js';
-import { TokenStore } from '../packages/core/src/mcp/token-store.js';
+import { TokenStore } from '../packages/core/src/mcp/auth/token-store.js';
+import { createMcp, type McpOptions } from '../packages/core/src/mcp/client/create-mcp.js';
+import type { ServerDefinition } from '../packages/core/src/mcp/client/server-definition.js';
 import { DefinitionPins } from '../packages/core/src/policy/definition-pins.js';
 import type { PolicyOptions } from '../packages/core/src/policy/policy.js';
-import type { ProgramRequest } from '../packages/core/src/process/contained-program.js';
-import { CommandRunner } from '../packages/core/src/process/run-command.js';
+import type { ProgramRequest } from '../packages/core/src/process/run/contained-program.js';
+import { CommandRunner } from '../packages/core/src/process/run/run-command.js';
 import { noOneThere } from '../packages/core/src/scheduler/approve.js';
 import { Scheduler } from '../packages/core/src/scheduler/scheduler.js';
 import type { AnyTool } from '../packages/core/src/tools/tools.js';

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FunctionCall } from '../packages/core/src/content.js';
+import type { FunctionCall } from '../packages/core/src/contract/content.js';
 import { badMcpServer } from './bad-mcp-servers.js';
 import type { ServerRequest, ServerTurn } from './model-server.js';
 

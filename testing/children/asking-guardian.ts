@@ -2,8 +2,8 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
-import { MarkSeries } from '../../packages/core/src/process/call-mark.js';
-import { Guardian } from '../../packages/core/src/process/guardian.js';
+import { MarkSeries } from '../../packages/core/src/process/run/call-mark.js';
+import { Guardian } from '../../packages/core/src/process/run/guardian.js';
 
 async function main(directory: string, seconds: string): Promise<void> {
   const series = new MarkSeries();

@@ -13,12 +13,12 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { FileChanges } from '../../packages/core/src/files/file-changes.js';
-import { FileLocks } from '../../packages/core/src/files/file-lock.js';
-import { Journal } from '../../packages/core/src/files/journal.js';
+import { contentHash, SeenFiles } from '../../packages/core/src/files/access/seen-files.js';
 import { LatheHome } from '../../packages/core/src/files/lathe-home.js';
-import { contentHash, SeenFiles } from '../../packages/core/src/files/seen-files.js';
+import { Journal } from '../../packages/core/src/files/undo/journal.js';
 import { Workspace } from '../../packages/core/src/files/workspace.js';
+import { FileChanges } from '../../packages/core/src/files/write/file-changes.js';
+import { FileLocks } from '../../packages/core/src/files/write/file-lock.js';
 import { EditTool } from '../../packages/core/src/tools/edit.js';
 import { WriteFileTool } from '../../packages/core/src/tools/write-file.js';
 

@@ -1,12 +1,12 @@
 /** One call of edit or write_file, when told to, and how it went. Its file system calls all happen on the thread it names. */
 import { readdirSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { FileChanges } from '../../packages/core/src/files/file-changes.js';
-import { FileLocks } from '../../packages/core/src/files/file-lock.js';
-import { Journal } from '../../packages/core/src/files/journal.js';
+import { SeenFiles } from '../../packages/core/src/files/access/seen-files.js';
 import { LatheHome } from '../../packages/core/src/files/lathe-home.js';
-import { SeenFiles } from '../../packages/core/src/files/seen-files.js';
+import { Journal } from '../../packages/core/src/files/undo/journal.js';
 import { Workspace } from '../../packages/core/src/files/workspace.js';
+import { FileChanges } from '../../packages/core/src/files/write/file-changes.js';
+import { FileLocks } from '../../packages/core/src/files/write/file-lock.js';
 import { EditTool } from '../../packages/core/src/tools/edit.js';
 import { whenTold } from './when-told.js';
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { GuardedHttp } from '../../packages/core/src/web/guarded-http.js';
+import { GuardedHttp } from '../../packages/core/src/web/http/guarded-http.js';
 import { selfSigned } from '../self-signed.js';
 
 /** Names an authority as a file of a project could, after the start, and prints what a server it vouches for answers. */

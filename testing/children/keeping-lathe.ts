@@ -1,9 +1,9 @@
 import { LatheHome } from '../../packages/core/src/files/lathe-home.js';
-import { BackgroundCommands } from '../../packages/core/src/process/background.js';
-import { childEnvironment } from '../../packages/core/src/process/environment.js';
-import { KeptCommands } from '../../packages/core/src/process/kept-commands.js';
-import { CommandRunner } from '../../packages/core/src/process/run-command.js';
-import { Sandbox } from '../../packages/core/src/process/sandbox.js';
+import { BackgroundCommands } from '../../packages/core/src/process/run/background.js';
+import { childEnvironment } from '../../packages/core/src/process/run/environment.js';
+import { KeptCommands } from '../../packages/core/src/process/run/kept-commands.js';
+import { CommandRunner } from '../../packages/core/src/process/run/run-command.js';
+import { Sandbox } from '../../packages/core/src/process/sandbox/sandbox.js';
 
 /** Starts commands in the background, kept or not, says their ids and leaves properly when its input ends. */
 const { root, home, mode, commands } = JSON.parse(process.argv[2] ?? '');

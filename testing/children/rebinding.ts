@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { createServer } from 'node:http';
-import { GuardedHttp } from '../../packages/core/src/web/guarded-http.js';
+import { GuardedHttp } from '../../packages/core/src/web/http/guarded-http.js';
 import { type DnsRecord, startDnsServer } from '../dns-server.js';
 
 /**

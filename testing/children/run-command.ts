@@ -1,6 +1,6 @@
 /** Runs a command, and another one when told to. */
 import { LatheHome } from '../../packages/core/src/files/lathe-home.js';
-import { CommandRunner } from '../../packages/core/src/process/run-command.js';
+import { CommandRunner } from '../../packages/core/src/process/run/run-command.js';
 import { whenTold } from './when-told.js';
 
 async function main(home: string): Promise<void> {

@@ -1,8 +1,8 @@
 import { toBytePath } from '../../packages/core/src/files/byte-path.js';
-import { IgnoreRules } from '../../packages/core/src/files/ignore-rules.js';
-import { Ripgrep } from '../../packages/core/src/files/ripgrep.js';
-import { searchPlace } from '../../packages/core/src/files/search-place.js';
-import { searchText } from '../../packages/core/src/files/search-text.js';
+import { IgnoreRules } from '../../packages/core/src/files/ignore/ignore-rules.js';
+import { Ripgrep } from '../../packages/core/src/files/search/ripgrep.js';
+import { searchPlace } from '../../packages/core/src/files/search/search-place.js';
+import { searchText } from '../../packages/core/src/files/search/search-text.js';
 
 /** Searches a directory, for tests that need another user or mounts of their own. */
 const [, , root = '', program = ''] = process.argv;

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { ToolError } from '../../packages/core/src/errors.js';
+import { ToolError } from '../../packages/core/src/contract/errors.js';
 
 const tell = (message: unknown) => process.stdout.write(`${JSON.stringify(message)}\n`);
 

@@ -9,8 +9,6 @@ testPackage(src, []);
 testLayers(
   src,
   [
-    { name: 'content' },
-    { name: 'errors' },
     { name: 'contract' },
     { name: 'text' },
     { name: 'async' },
@@ -42,7 +40,6 @@ test('a tool file imports no other tool file', () => {
     'tool-registry',
     'file-change-tool',
     'search-tool',
-    'shell-judge',
     'shell-judge',
     'shell-targets',
     'definition-pin',

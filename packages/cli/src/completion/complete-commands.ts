@@ -1,6 +1,6 @@
 import { type Lathe, visibleText } from '@lathe/core';
 import { findCommand, type SlashCommand } from '../slash/slash-command.js';
-import { type CompletionSource, maxCandidates } from './completion.js';
+import { type CompletionSource, maxCandidates } from './completions.js';
 import { scoreOf } from './rank-paths.js';
 
 /** `/na` → the commands whose names fit, then what each can be given. */

@@ -1,6 +1,6 @@
 import { visibleText } from '@lathe/core';
 import { mentionOf } from '../mentions/mentioned-paths.js';
-import { type Candidate, type CompletionSource, maxCandidates } from './completion.js';
+import { type Candidate, type CompletionSource, maxCandidates } from './completions.js';
 import { rankPaths } from './rank-paths.js';
 
 /** The mention that ends at the cursor, open quote or not. */

@@ -1,6 +1,6 @@
 import { type Lathe, visibleText } from '@lathe/core';
 import { ServerLists } from '../mcp/server-lists.js';
-import { type Candidate, maxCandidates } from './completion.js';
+import { type Candidate, maxCandidates } from './completions.js';
 
 /** A resource that can be mentioned, and what a query is looked for in. */
 interface Mention {

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { completePaths } from './complete-paths.js';
 import { Completer } from './completer.js';
-import type { Completion, CompletionSource } from './completion.js';
+import type { Completion, CompletionSource } from './completions.js';
 import { PathIndex } from './path-index.js';
 
 const one = (insert: string): Completion => ({ start: 0, candidates: [{ label: insert, insert }], onEnter: 'send' });

@@ -1,4 +1,4 @@
-import type { Completion, CompletionSource } from './completion.js';
+import type { Completion, CompletionSource } from './completions.js';
 
 /** The candidates for what is being typed, found beside the typing: no key ever waits for them. */
 export class Completer {

@@ -1,5 +1,5 @@
 import { visibleText } from '@lathe/core';
-import { type Completion, maxCandidates } from './completion.js';
+import { type Completion, maxCandidates } from './completions.js';
 
 /** Earlier inputs that contain the text, the newest first, each once. */
 export function searchHistory(history: readonly string[], text: string): Completion {

@@ -1,6 +1,6 @@
 import type { AgentEvent } from '@lathe/agent';
 import type { Lathe } from '@lathe/core';
-import type { Completion } from '../completion/completion.js';
+import type { Completion } from '../completion/completions.js';
 import { callEvents, typedByPerson } from '../tui/call-events.js';
 import type { Driver } from '../tui/driver.js';
 import { completeCall } from './complete-call.js';

@@ -3,7 +3,7 @@ import { type Lathe, saveSetting, userSettings, visibleText } from '@lathe/core'
 import type { Flags } from '../args.js';
 import type { Io } from '../io.js';
 import type { Style } from '../render/style.js';
-import { KeyStream } from '../tui/key-stream.js';
+import { KeyStream } from '../tui/prompt/key-stream.js';
 import { askSecret, type Choice, choose } from './menu.js';
 
 /** What a person wants who has no model yet: the settings hold it now, the console, or nothing. */

@@ -2,7 +2,7 @@ import { useEffect } from 'react';
 import type { Style } from '../render/style.js';
 import { Column, Text } from '../screen/elements.js';
 import { useExit, useInput } from '../screen/screen.js';
-import { pastedText } from '../tui/key-stream.js';
+import { pastedText } from '../tui/prompt/key-stream.js';
 import { type ShowOptions, show } from '../tui/show.js';
 import { useLatest } from '../tui/use-latest.js';
 

@@ -1,5 +1,5 @@
 import { visibleText } from '@lathe/core';
-import type { Input } from '../tui/prompt.js';
+import type { Input } from '../tui/prompt/prompt.js';
 import type { useAgentStream } from '../tui/use-agent-stream.js';
 import { findCommand, type SlashContext, splitCommand } from './slash-command.js';
 

@@ -11,10 +11,10 @@ import { renderItem } from '../render/history-item.js';
 import { renderMarkdown } from '../render/markdown.js';
 import { styleFor } from '../render/style.js';
 import type { ViewContext } from '../render/view-context.js';
-import { optionsOf } from './confirmation-options.js';
-import { confirmationText } from './confirmation-text.js';
 import { liveLines, spinnerLine, statusLine } from './live-part.js';
-import { promptText } from './prompt-text.js';
+import { promptText } from './prompt/prompt-text.js';
+import { optionsOf } from './questions/confirmation-options.js';
+import { confirmationText } from './questions/confirmation-text.js';
 import { emptyScreen, nextScreen, type ScreenEvent, type ScreenState } from './screen-state.js';
 
 const style = styleFor({});

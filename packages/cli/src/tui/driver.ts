@@ -1,6 +1,6 @@
 import type { AgentEvent, ContextFile } from '@lathe/agent';
 import type { PartUnion } from '@lathe/core';
-import type { Completion } from '../completion/completion.js';
+import type { Completion } from '../completion/completions.js';
 
 /** What a person's input is handed to: an agent with a model, or the console without one. */
 export interface Driver {

@@ -5,7 +5,7 @@ import { invisibleCharacters } from '../../../../testing/invisible-characters.js
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { renderMarkdown } from '../render/markdown.js';
 import { styleFor } from '../render/style.js';
-import { confirmationText } from './confirmation-text.js';
+import { confirmationText } from './questions/confirmation-text.js';
 
 const style = styleFor({ NO_COLOR: '1' });
 const context = {

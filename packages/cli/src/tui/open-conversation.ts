@@ -11,8 +11,8 @@ import { openLathe } from '../open-lathe.js';
 import type { Style } from '../render/style.js';
 import { AgentDriver, whereWeWere } from './agent-driver.js';
 import type { Driver } from './driver.js';
-import type { QuestionQueue } from './question-queue.js';
-import { queueElicitor } from './queue-elicitor.js';
+import type { QuestionQueue } from './questions/question-queue.js';
+import { queueElicitor } from './questions/queue-elicitor.js';
 
 export interface OpenedConversation {
   lathe: AgentLathe;

@@ -14,11 +14,11 @@ import { slashCommands } from '../slash/slash-commands.js';
 import { askForTrust } from '../trust-question.js';
 import { App } from './app.js';
 import type { Driver } from './driver.js';
-import { editorCommand, editText } from './edit-text.js';
-import { InputHistory } from './input-history.js';
-import { KeyStream } from './key-stream.js';
 import { openConversation } from './open-conversation.js';
-import { QuestionQueue } from './question-queue.js';
+import { editorCommand, editText } from './prompt/edit-text.js';
+import { InputHistory } from './prompt/input-history.js';
+import { KeyStream } from './prompt/key-stream.js';
+import { QuestionQueue } from './questions/question-queue.js';
 import { show } from './show.js';
 
 interface StartOptions {

@@ -1,7 +1,7 @@
-import type { FunctionCall, FunctionResponse, PartListUnion } from '../content.js';
-import type { ToolErrorType } from '../errors.js';
 import type { Confirmation, Decision } from './confirmation.js';
+import type { FunctionCall, FunctionResponse, PartListUnion } from './content.js';
 import type { Display } from './display.js';
+import type { ToolErrorType } from './errors.js';
 
 /** A model's call as it arrives. */
 export interface CallRequest extends FunctionCall {

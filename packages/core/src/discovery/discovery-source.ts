@@ -1,5 +1,5 @@
 import type { DefinitionPins } from '../policy/definition-pins.js';
-import { type ProgramEnding, runProgram } from '../process/run-program.js';
+import { type ProgramEnding, runProgram } from '../process/run/run-program.js';
 import type { ConsentGate } from '../scheduler/ask-consent.js';
 import { sanitizeDescription } from '../text/sanitize-definition.js';
 import { splitArguments } from '../text/split-arguments.js';

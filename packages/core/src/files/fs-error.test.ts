@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ToolError } from '../errors.js';
+import { ToolError } from '../contract/errors.js';
 import { readFailure } from './fs-error.js';
 
 const failure = (code: string) => Object.assign(new Error(code), { code });

@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { ToolError, type ToolErrorType } from '../errors.js';
+import { ToolError, type ToolErrorType } from '../contract/errors.js';
 
 /** The code of a failed system call (`ENOENT` …), when `error` is one. */
 export function codeOf(error: unknown): string | undefined {

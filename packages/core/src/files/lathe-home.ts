@@ -1,6 +1,6 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ToolError } from '../errors.js';
+import { ToolError } from '../contract/errors.js';
 import { codeOf } from './fs-error.js';
 
 /** `~/.lathe` (or `LATHE_HOME`): state that only Lathe writes. Directories are 0700 and files 0600, healed when not. */

@@ -10,7 +10,7 @@ import { report } from '../../../../testing/long-run.js';
 import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { withOpenFile, withReadableFile } from './open-file.js';
-import { readWhole } from './read-bytes.js';
+import { readWhole } from './read/read-bytes.js';
 import { Workspace } from './workspace.js';
 
 const contentOf = (path: string) =>

@@ -2,7 +2,7 @@ import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync,
 import { type FileHandle, open, realpath, statfs } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { ToolError } from '../errors.js';
+import { ToolError } from '../contract/errors.js';
 import { osPath, shownPath } from './file-name.js';
 import { codeOf, readFailure } from './fs-error.js';
 

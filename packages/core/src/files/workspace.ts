@@ -1,10 +1,10 @@
 import { realpathSync } from 'node:fs';
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { ToolError } from '../errors.js';
+import { ToolError } from '../contract/errors.js';
+import { gitDirectoryOf, protectionOf, secrecyOf } from './access/protected-paths.js';
 import { canonicalSpelling, osPath, shownPath } from './file-name.js';
 import { codeOf, readFailure } from './fs-error.js';
-import { gitDirectoryOf, protectionOf, secrecyOf } from './protected-paths.js';
 
 /** Where a path really leads, and what that means for a call that wants to touch it. */
 export interface Location {

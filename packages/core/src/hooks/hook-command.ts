@@ -1,8 +1,8 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { MarkSeries } from '../process/call-mark.js';
-import { quietShell } from '../process/guardian.js';
-import { ProcessTree } from '../process/process-tree.js';
+import { MarkSeries } from '../process/run/call-mark.js';
+import { quietShell } from '../process/run/guardian.js';
+import { ProcessTree } from '../process/run/process-tree.js';
 
 export interface HookCommand {
   command: string;

@@ -5,7 +5,7 @@ import { canSeeProcesses, isRunning } from '../../../../testing/running.js';
 import { policyOf, schedulerOf } from '../../../../testing/scheduler-kit.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import type { Approver } from '../contract/call.js';
-import { childEnvironment } from '../process/environment.js';
+import { childEnvironment } from '../process/run/environment.js';
 import { noOneThere } from '../scheduler/approve.js';
 import { defineTool } from '../tools/tools.js';
 import { type Hook, Hooks } from './hooks.js';

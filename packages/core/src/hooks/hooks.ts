@@ -1,5 +1,5 @@
-import { textOf } from '../content.js';
 import type { CallOutcome } from '../contract/call.js';
+import { textOf } from '../contract/content.js';
 import { canonicalName } from '../policy/rule.js';
 import type { AfterCall, BeforeCall, CallHooks, HookedCall } from '../scheduler/call-hooks.js';
 import { type HookCommand, type HookExit, type HookPlace, runHookCommand } from './hook-command.js';

@@ -1,23 +1,23 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { FileChanges } from '../files/file-changes.js';
-import { FileLocks } from '../files/file-lock.js';
-import { userExcludes } from '../files/git-excludes.js';
-import { type IgnoredBy, IgnoreRules } from '../files/ignore-rules.js';
-import { Journal } from '../files/journal.js';
+import { SeenFiles } from '../files/access/seen-files.js';
+import type { Visibility } from '../files/access/visibility.js';
+import { userExcludes } from '../files/ignore/git-excludes.js';
+import { type IgnoredBy, IgnoreRules } from '../files/ignore/ignore-rules.js';
 import type { LatheHome } from '../files/lathe-home.js';
-import { Ripgrep } from '../files/ripgrep.js';
-import { SeenFiles } from '../files/seen-files.js';
+import { Ripgrep } from '../files/search/ripgrep.js';
 import type { SpillStore } from '../files/spill.js';
-import type { Visibility } from '../files/visibility.js';
+import { Journal } from '../files/undo/journal.js';
 import type { Workspace } from '../files/workspace.js';
+import { FileChanges } from '../files/write/file-changes.js';
+import { FileLocks } from '../files/write/file-lock.js';
 import type { Policy } from '../policy/policy.js';
-import { BackgroundCommands } from '../process/background.js';
-import { childEnvironment, unattendedVariables } from '../process/environment.js';
-import { KeptCommands } from '../process/kept-commands.js';
-import { sanitizePath } from '../process/resolve-program.js';
-import { CommandRunner } from '../process/run-command.js';
-import { Sandbox } from '../process/sandbox.js';
+import { BackgroundCommands } from '../process/run/background.js';
+import { childEnvironment, unattendedVariables } from '../process/run/environment.js';
+import { KeptCommands } from '../process/run/kept-commands.js';
+import { CommandRunner } from '../process/run/run-command.js';
+import { Sandbox } from '../process/sandbox/sandbox.js';
+import { sanitizePath } from '../process/shell/resolve-program.js';
 import type { Settings } from '../settings/keys.js';
 import { EditTool } from '../tools/edit.js';
 import { ExitPlanModeTool, type PlanMode } from '../tools/exitPlanMode.js';
@@ -186,7 +186,7 @@ async function shellTool({ workspace, settings, home, userHome, env }: BuiltInOp
     sandbox,
     background,
     // A grammar of bash is a hundred kilobytes that no session needs before its first command.
-    analyze: async (...request) => (await import('../process/analyze-command.js')).analyzeCommand(...request),
+    analyze: async (...request) => (await import('../process/shell/analyze-command.js')).analyzeCommand(...request),
     env: childEnvironment(env, { set: { ...unattendedVariables, ...(path !== '' && { PATH: path }) } }),
     defaultTimeoutMs: settings.tools.shell.defaultTimeoutMs,
     hasNetwork: network,

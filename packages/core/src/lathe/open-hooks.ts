@@ -5,7 +5,7 @@ import { Hooks } from '../hooks/hooks.js';
 import { loadHooks } from '../hooks/load-hooks.js';
 import { Consent } from '../policy/consent.js';
 import type { Policy } from '../policy/policy.js';
-import { childEnvironment } from '../process/environment.js';
+import { childEnvironment } from '../process/run/environment.js';
 import { ConsentGate } from '../scheduler/ask-consent.js';
 import type { LoadedSettings } from '../settings/load-settings.js';
 

@@ -2,7 +2,7 @@ import { readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
-import { textOf } from '../content.js';
+import { textOf } from '../contract/content.js';
 import { defineTool } from '../tools/tools.js';
 import { createLathe } from './create-lathe.js';
 

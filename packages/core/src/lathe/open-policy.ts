@@ -47,7 +47,7 @@ async function disproved(
   const wrong = new Map<string, string[]>();
   if (Object.keys(examples).length === 0) return wrong;
   // With the first example only: it brings the grammar of bash along.
-  const { checkRuleExamples } = await import('../process/rule-examples.js');
+  const { checkRuleExamples } = await import('../process/rules/rule-examples.js');
   for (const [text, own] of Object.entries(examples)) {
     const rule = parseRule(text);
     const spec = typeof rule !== 'string' && kindOfSpec(rule.tool) === 'command' ? rule.spec : undefined;

@@ -15,8 +15,8 @@ import { createServer } from 'node:net';
 import { dirname, join, relative } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
-import { textOf } from '../content.js';
 import type { CallOutcome } from '../contract/call.js';
+import { textOf } from '../contract/content.js';
 import { createLathe, type LatheOptions } from './create-lathe.js';
 
 /** What every tool that takes a path is called with, to reach what lies there. */

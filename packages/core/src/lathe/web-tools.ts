@@ -4,7 +4,7 @@ import type { Settings } from '../settings/keys.js';
 import type { AnyTool } from '../tools/tools.js';
 import { type Answerer, WebFetchTool } from '../tools/web-fetch.js';
 import { WebSearchTool } from '../tools/web-search.js';
-import { GuardedHttp } from '../web/guarded-http.js';
+import { GuardedHttp } from '../web/http/guarded-http.js';
 import { openEngines, type SearchSetup } from '../web/search/open-engines.js';
 import { secretsOf } from './secrets-of.js';
 

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { matchCommandRule } from '../process/command-rule.js';
+import { matchCommandRule } from '../process/rules/command-rule.js';
 import type { Reading } from './reading.js';
 
 /**

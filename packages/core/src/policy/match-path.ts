@@ -1,8 +1,8 @@
 import { type Dirent, existsSync, readdirSync, realpathSync } from 'node:fs';
 import { dirname, join, posix, relative, sep } from 'node:path';
-import { otherPlaces } from '../files/mounts.js';
+import { otherPlaces } from '../files/search/mounts.js';
 import { isWithin } from '../files/workspace.js';
-import { compileGlob } from '../text/compile-glob.js';
+import { compileGlob } from '../text/glob/compile-glob.js';
 import type { Reading } from './reading.js';
 
 /** Where the short forms of a path rule begin. */

@@ -1,5 +1,5 @@
-import { checkCommandRule } from '../process/command-rule.js';
-import { globProblem } from '../text/compile-glob.js';
+import { checkCommandRule } from '../process/rules/command-rule.js';
+import { globProblem } from '../text/glob/compile-glob.js';
 import { checkHostRule } from './match-host.js';
 
 /** A permission rule: `tool`, or `tool(spec)` where the spec narrows it to commands, paths or hosts. */

@@ -1,6 +1,6 @@
 import type { ApprovalRequest, Approver, AuditRecord } from '../contract/call.js';
 import type { Confirmation, Decision } from '../contract/confirmation.js';
-import { ToolError } from '../errors.js';
+import { ToolError } from '../contract/errors.js';
 import type { Policy, Verdict } from '../policy/policy.js';
 import type { Change } from '../tools/tools.js';
 import { grantableRules } from './approval-text.js';

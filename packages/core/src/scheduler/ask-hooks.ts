@@ -1,5 +1,5 @@
-import { type PartListUnion, toParts } from '../content.js';
-import { ToolError } from '../errors.js';
+import { type PartListUnion, toParts } from '../contract/content.js';
+import { ToolError } from '../contract/errors.js';
 import type { CallHooks } from './call-hooks.js';
 import type { CallState } from './call-state.js';
 import { readyCall } from './prepare.js';

@@ -1,7 +1,7 @@
 import type { AuditRecord, CallEvent, CallOutcome, CallRequest, CallStatus } from '../contract/call.js';
 import type { Display } from '../contract/display.js';
+import { ToolError, type ToolErrorType } from '../contract/errors.js';
 import type { ToolCall } from '../contract/tool-call.js';
-import { ToolError, type ToolErrorType } from '../errors.js';
 import { keepEnds } from '../text/truncate.js';
 import { Declined } from './approve.js';
 import type { ReadyCall } from './ready-call.js';

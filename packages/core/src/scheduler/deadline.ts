@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import { ToolError } from '../errors.js';
-import { deferredRejection, longestTimer } from '../files/until-aborted.js';
+import { deferredRejection, longestTimer } from '../async/until-aborted.js';
+import { ToolError } from '../contract/errors.js';
 
 export interface Deadline {
   name: string;

@@ -1,11 +1,11 @@
 import type { CallRequest } from '../contract/call.js';
+import { ToolError } from '../contract/errors.js';
 import type { ToolCall } from '../contract/tool-call.js';
-import { ToolError } from '../errors.js';
 import { canonicalName } from '../policy/rule.js';
 import { likelyNames } from '../text/closest-names.js';
 import { parseArguments } from '../text/parse-arguments.js';
-import { repairParams } from '../text/repair-params.js';
-import { boundsProblem } from '../text/value-bounds.js';
+import { repairParams } from '../text/schema/repair-params.js';
+import { boundsProblem } from '../text/schema/value-bounds.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import type { AnyTool } from '../tools/tools.js';
 import type { ReadyCall } from './ready-call.js';

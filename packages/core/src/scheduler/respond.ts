@@ -1,4 +1,4 @@
-import { type FunctionResponse, type FunctionResponsePart, type PartListUnion, toParts } from '../content.js';
+import { type FunctionResponse, type FunctionResponsePart, type PartListUnion, toParts } from '../contract/content.js';
 import { type Cut, keepEnds } from '../text/truncate.js';
 import type { ReadyCall } from './ready-call.js';
 

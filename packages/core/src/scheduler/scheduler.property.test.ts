@@ -4,7 +4,7 @@ import { isLong, report } from '../../../../testing/long-run.js';
 import { schedulerOf } from '../../../../testing/scheduler-kit.js';
 import type { CallRequest } from '../contract/call.js';
 import type { Decision } from '../contract/confirmation.js';
-import { ToolError } from '../errors.js';
+import { ToolError } from '../contract/errors.js';
 import { defineTool, type ToolKind } from '../tools/tools.js';
 
 /** Everything a tool can do to a scheduler. */

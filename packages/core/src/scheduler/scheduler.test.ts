@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { nobody, policyOf, schedulerOf, yes } from '../../../../testing/scheduler-kit.js';
 import type { Approver, AuditRecord, CallEvent } from '../contract/call.js';
 import type { Confirmation, Decision } from '../contract/confirmation.js';
-import { ToolError } from '../errors.js';
+import { ToolError } from '../contract/errors.js';
 import { BaseTool, type Change, defineTool } from '../tools/tools.js';
 import { noOneThere } from './approve.js';
 

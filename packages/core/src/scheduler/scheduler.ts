@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import { ReadWriteLock } from '../async/read-write-lock.js';
-import type { PartListUnion } from '../content.js';
+import { untilAborted } from '../async/until-aborted.js';
 import type { Approver, AuditRecord, CallEvent, CallOutcome, CallRequest } from '../contract/call.js';
+import type { PartListUnion } from '../contract/content.js';
 import type { ToolCall } from '../contract/tool-call.js';
-import { untilAborted } from '../files/until-aborted.js';
 import type { Policy } from '../policy/policy.js';
 import { uniqueId } from '../text/unique-id.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';

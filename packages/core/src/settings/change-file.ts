@@ -1,9 +1,9 @@
 import { constants } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { writeDurably } from '../files/durable-write.js';
-import { FileLocks } from '../files/file-lock.js';
 import type { LatheHome } from '../files/lathe-home.js';
+import { writeDurably } from '../files/write/durable-write.js';
+import { FileLocks } from '../files/write/file-lock.js';
 import { readBounded } from './read-bounded.js';
 
 export interface FileChange {

@@ -1,5 +1,5 @@
 import { endOfString, type ParsedJson, parseJson } from './parse-json.js';
-import { boundsProblem } from './value-bounds.js';
+import { boundsProblem } from './schema/value-bounds.js';
 
 const maxChars = 8 * 1024 * 1024;
 

@@ -1,6 +1,6 @@
-import type { JsonSchema } from './json-schema.js';
-import { acceptSchema, schemaProblem } from './schema-check.js';
-import { mapSchemas } from './schema-nodes.js';
+import type { JsonSchema } from './schema/json-schema.js';
+import { acceptSchema, schemaProblem } from './schema/schema-check.js';
+import { mapSchemas } from './schema/schema-nodes.js';
 import { hasHiddenText, visibleText } from './visible-text.js';
 
 const maxDescription = 4_000;

@@ -25,12 +25,12 @@ import { isLong, report, seed } from '../../../../testing/long-run.js';
 import { randomBelow } from '../../../../testing/random.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { canInject, killPoints, runWithFault } from '../../../../testing/thread-fault.js';
-import { FileChanges } from '../files/file-changes.js';
-import { FileLocks } from '../files/file-lock.js';
-import { Journal } from '../files/journal.js';
+import { SeenFiles } from '../files/access/seen-files.js';
 import { LatheHome } from '../files/lathe-home.js';
-import { SeenFiles } from '../files/seen-files.js';
+import { Journal } from '../files/undo/journal.js';
 import { Workspace } from '../files/workspace.js';
+import { FileChanges } from '../files/write/file-changes.js';
+import { FileLocks } from '../files/write/file-lock.js';
 import { EditTool } from './edit.js';
 
 const isRoot = process.getuid?.() === 0;

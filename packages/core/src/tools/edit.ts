@@ -1,10 +1,10 @@
 import type { XStatic } from 'typebox/schema';
-import { snippetOf, totalLines } from '../files/change-view.js';
-import type { FileChanges } from '../files/file-changes.js';
-import type { Snapshot } from '../files/file-snapshot.js';
-import type { Pace } from '../files/pace.js';
-import { type EditPlan, planEdit } from '../files/plan-edit.js';
+import type { Pace } from '../async/yielder.js';
+import { snippetOf, totalLines } from '../files/edit/change-view.js';
+import { type EditPlan, planEdit } from '../files/edit/plan-edit.js';
 import type { Workspace } from '../files/workspace.js';
+import type { FileChanges } from '../files/write/file-changes.js';
+import type { Snapshot } from '../files/write/file-snapshot.js';
 import { FileChangeTool, type PlannedChange } from './file-change-tool.js';
 
 const schema = {

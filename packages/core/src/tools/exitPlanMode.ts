@@ -1,7 +1,7 @@
 import type { XStatic } from 'typebox/schema';
 import type { Confirmation } from '../contract/confirmation.js';
+import { ToolError } from '../contract/errors.js';
 import { CallSlot, directCall } from '../contract/tool-call.js';
-import { ToolError } from '../errors.js';
 import { BaseTool, type Change, type ToolResult } from './tools.js';
 
 const parameterSchema = {

@@ -1,17 +1,17 @@
 import { isAbsolute } from 'node:path';
+import { Pace } from '../async/yielder.js';
 import type { Confirmation } from '../contract/confirmation.js';
+import { ToolError } from '../contract/errors.js';
 import type { Target } from '../contract/target.js';
 import { CallSlot, directCall } from '../contract/tool-call.js';
-import { ToolError } from '../errors.js';
-import { confirmChange, displayChange, hardLinkNote, textsOf } from '../files/change-report.js';
-import { type ChangeView, type TextChange, viewChange } from '../files/change-view.js';
-import type { FileChanges } from '../files/file-changes.js';
-import type { Snapshot } from '../files/file-snapshot.js';
-import { judgedPath, judgePath } from '../files/judged-paths.js';
-import { Pace } from '../files/pace.js';
-import { pathTarget } from '../files/path-target.js';
-import { applySplices } from '../files/splice.js';
+import { judgedPath, judgePath } from '../files/access/judged-paths.js';
+import { pathTarget } from '../files/access/path-target.js';
+import { confirmChange, displayChange, hardLinkNote, textsOf } from '../files/edit/change-report.js';
+import { type ChangeView, type TextChange, viewChange } from '../files/edit/change-view.js';
+import { applySplices } from '../files/edit/splice.js';
 import type { Workspace } from '../files/workspace.js';
+import type { FileChanges } from '../files/write/file-changes.js';
+import type { Snapshot } from '../files/write/file-snapshot.js';
 import { hasHiddenText } from '../text/visible-text.js';
 import { BaseTool, type Change, type ToolIdentity, type ToolResult } from './tools.js';
 

@@ -1,14 +1,14 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { XStatic } from 'typebox/schema';
+import { ToolError } from '../contract/errors.js';
 import { directCall } from '../contract/tool-call.js';
-import { ToolError } from '../errors.js';
+import type { Visibility } from '../files/access/visibility.js';
 import { toBytePath } from '../files/byte-path.js';
-import { type FoundFiles, findFiles } from '../files/find-files.js';
-import type { Ripgrep } from '../files/ripgrep.js';
-import type { Visibility } from '../files/visibility.js';
-import { WalkNotes } from '../files/walk-notes.js';
+import { type FoundFiles, findFiles } from '../files/search/find-files.js';
+import type { Ripgrep } from '../files/search/ripgrep.js';
+import { WalkNotes } from '../files/search/walk-notes.js';
 import { oddSpelling, type Workspace } from '../files/workspace.js';
-import { compileGlob, globExtent, globProblem, globSlip, hasWildcard, splitGlob } from '../text/compile-glob.js';
+import { compileGlob, globExtent, globProblem, globSlip, hasWildcard, splitGlob } from '../text/glob/compile-glob.js';
 import { SearchTool } from './search-tool.js';
 import type { ToolResult } from './tools.js';
 

@@ -12,11 +12,11 @@ import {
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
-import { textOf } from '../content.js';
+import { textOf } from '../contract/content.js';
 import { directCall } from '../contract/tool-call.js';
-import { IgnoreRules } from '../files/ignore-rules.js';
-import { Ripgrep, type RipgrepRun } from '../files/ripgrep.js';
-import type { Visibility } from '../files/visibility.js';
+import type { Visibility } from '../files/access/visibility.js';
+import { IgnoreRules } from '../files/ignore/ignore-rules.js';
+import { Ripgrep, type RipgrepRun } from '../files/search/ripgrep.js';
 import { Workspace } from '../files/workspace.js';
 import { GrepTool } from './grep.js';
 

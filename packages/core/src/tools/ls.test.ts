@@ -3,10 +3,10 @@ import { chmodSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
-import { textOf } from '../content.js';
+import { textOf } from '../contract/content.js';
 import { directCall } from '../contract/tool-call.js';
-import { IgnoreRules } from '../files/ignore-rules.js';
-import type { Visibility } from '../files/visibility.js';
+import type { Visibility } from '../files/access/visibility.js';
+import { IgnoreRules } from '../files/ignore/ignore-rules.js';
 import { Workspace } from '../files/workspace.js';
 import { LSTool } from './ls.js';
 

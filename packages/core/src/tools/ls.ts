@@ -1,19 +1,19 @@
 import { stat } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import type { XStatic } from 'typebox/schema';
+import { ToolError } from '../contract/errors.js';
 import { directCall } from '../contract/tool-call.js';
-import { ToolError } from '../errors.js';
+import { judgedPath, judgePath } from '../files/access/judged-paths.js';
+import { confirmReading, pathTarget } from '../files/access/path-target.js';
+import type { Visibility } from '../files/access/visibility.js';
 import { systemPath, toBytePath } from '../files/byte-path.js';
 import { codeOf } from '../files/fs-error.js';
-import type { IgnoredBy } from '../files/ignore-rules.js';
-import { judgedPath, judgePath } from '../files/judged-paths.js';
-import { type Listing, listDirectory } from '../files/list-directory.js';
-import { confirmReading, pathTarget } from '../files/path-target.js';
-import { refuseMoved } from '../files/search-place.js';
-import type { Visibility } from '../files/visibility.js';
+import type { IgnoredBy } from '../files/ignore/ignore-rules.js';
+import { type Listing, listDirectory } from '../files/search/list-directory.js';
+import { refuseMoved } from '../files/search/search-place.js';
 import { oddSpelling, type Workspace } from '../files/workspace.js';
-import { globProblem } from '../text/compile-glob.js';
-import { expandBraces } from '../text/expand-braces.js';
+import { globProblem } from '../text/glob/compile-glob.js';
+import { expandBraces } from '../text/glob/expand-braces.js';
 import { BaseTool, type ToolResult } from './tools.js';
 
 const parameterSchema = {

@@ -1,7 +1,7 @@
 import type { Confirmation } from '../contract/confirmation.js';
 import type { Target } from '../contract/target.js';
 import { directCall } from '../contract/tool-call.js';
-import type { JsonSchema } from '../text/json-schema.js';
+import type { JsonSchema } from '../text/schema/json-schema.js';
 import type { DefinitionPin } from './definition-pin.js';
 import { BaseTool, type ToolResult } from './tools.js';
 

@@ -5,12 +5,12 @@ import { policyOf, schedulerOf, yes } from '../../../../testing/scheduler-kit.js
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import type { ApprovalRequest, Approver } from '../contract/call.js';
 import type { Decision } from '../contract/confirmation.js';
-import { FileChanges } from '../files/file-changes.js';
-import { FileLocks } from '../files/file-lock.js';
-import { Journal } from '../files/journal.js';
+import { SeenFiles } from '../files/access/seen-files.js';
 import { LatheHome } from '../files/lathe-home.js';
-import { SeenFiles } from '../files/seen-files.js';
+import { Journal } from '../files/undo/journal.js';
 import { Workspace } from '../files/workspace.js';
+import { FileChanges } from '../files/write/file-changes.js';
+import { FileLocks } from '../files/write/file-lock.js';
 import { noOneThere } from '../scheduler/approve.js';
 import { MemoryTool } from './memoryTool.js';
 

@@ -5,8 +5,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { pdf } from '../../../../testing/pdf.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { directCall } from '../contract/tool-call.js';
-import { IgnoreRules } from '../files/ignore-rules.js';
-import { contentHash, SeenFiles } from '../files/seen-files.js';
+import { contentHash, SeenFiles } from '../files/access/seen-files.js';
+import { IgnoreRules } from '../files/ignore/ignore-rules.js';
 import { Workspace } from '../files/workspace.js';
 import { ReadFileTool } from './read-file.js';
 

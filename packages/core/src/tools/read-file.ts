@@ -1,17 +1,17 @@
 import { isAbsolute } from 'node:path';
 import type { XStatic } from 'typebox/schema';
+import { ToolError } from '../contract/errors.js';
 import { directCall } from '../contract/tool-call.js';
-import { ToolError } from '../errors.js';
-import { judgedPath, judgePath } from '../files/judged-paths.js';
+import { judgedPath, judgePath } from '../files/access/judged-paths.js';
+import { confirmReading, pathTarget } from '../files/access/path-target.js';
+import { contentHash, type SeenFiles } from '../files/access/seen-files.js';
+import { hiddenReason, isHiddenByAgent, type Visibility } from '../files/access/visibility.js';
 import { hasChanged, type ReadableFile, withReadableFile } from '../files/open-file.js';
-import { confirmReading, pathTarget } from '../files/path-target.js';
-import { parsePages } from '../files/pdf-text.js';
-import { readWhole } from '../files/read-bytes.js';
-import { readContent } from '../files/read-content.js';
-import type { TextSlice } from '../files/read-text.js';
-import { contentHash, type SeenFiles } from '../files/seen-files.js';
-import { similarFiles } from '../files/similar-files.js';
-import { hiddenReason, isHiddenByAgent, type Visibility } from '../files/visibility.js';
+import { parsePages } from '../files/read/pdf-text.js';
+import { readWhole } from '../files/read/read-bytes.js';
+import { readContent } from '../files/read/read-content.js';
+import type { TextSlice } from '../files/read/read-text.js';
+import { similarFiles } from '../files/search/similar-files.js';
 import { oddSpelling, type Workspace } from '../files/workspace.js';
 import { BaseTool, type ToolResult } from './tools.js';
 

@@ -3,10 +3,10 @@ import { mkdirSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
-import { textOf } from '../content.js';
+import { textOf } from '../contract/content.js';
 import { directCall } from '../contract/tool-call.js';
-import { IgnoreRules } from '../files/ignore-rules.js';
-import { contentHash, SeenFiles } from '../files/seen-files.js';
+import { contentHash, SeenFiles } from '../files/access/seen-files.js';
+import { IgnoreRules } from '../files/ignore/ignore-rules.js';
 import { Workspace } from '../files/workspace.js';
 import { ReadManyFilesTool } from './read-many-files.js';
 

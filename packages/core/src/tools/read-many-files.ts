@@ -1,14 +1,14 @@
 import type { XStatic } from 'typebox/schema';
-import type { PartUnion } from '../content.js';
+import type { PartUnion } from '../contract/content.js';
 import { directCall, type ToolCall } from '../contract/tool-call.js';
-import { type Gathered, gatherFiles, resolveWanted, type Wanted } from '../files/gather-files.js';
-import { judgedPath, judgePath } from '../files/judged-paths.js';
-import { confirmReading, pathTarget } from '../files/path-target.js';
-import { type ManyRead, readMany } from '../files/read-many.js';
-import { contentHash, type SeenFiles } from '../files/seen-files.js';
-import type { Visibility } from '../files/visibility.js';
+import { judgedPath, judgePath } from '../files/access/judged-paths.js';
+import { confirmReading, pathTarget } from '../files/access/path-target.js';
+import { contentHash, type SeenFiles } from '../files/access/seen-files.js';
+import type { Visibility } from '../files/access/visibility.js';
+import { type Gathered, gatherFiles, resolveWanted, type Wanted } from '../files/read/gather-files.js';
+import { type ManyRead, readMany } from '../files/read/read-many.js';
 import type { Location, Workspace } from '../files/workspace.js';
-import { globProblem } from '../text/compile-glob.js';
+import { globProblem } from '../text/glob/compile-glob.js';
 import { BaseTool, type ToolResult } from './tools.js';
 
 const strings = { type: 'array', items: { type: 'string' } } as const;

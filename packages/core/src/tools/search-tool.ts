@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
+import { ToolError } from '../contract/errors.js';
 import { directCall, type ToolCall } from '../contract/tool-call.js';
-import { ToolError } from '../errors.js';
+import { judgedPath, judgePath } from '../files/access/judged-paths.js';
+import { confirmReading, pathTarget } from '../files/access/path-target.js';
 import { toBytePath } from '../files/byte-path.js';
 import { codeOf } from '../files/fs-error.js';
-import { judgedPath, judgePath } from '../files/judged-paths.js';
-import { confirmReading, pathTarget } from '../files/path-target.js';
-import { outermost, searchPlace } from '../files/search-place.js';
-import type { WalkNotes } from '../files/walk-notes.js';
+import { outermost, searchPlace } from '../files/search/search-place.js';
+import type { WalkNotes } from '../files/search/walk-notes.js';
 import type { Location, Workspace } from '../files/workspace.js';
 import { BaseTool, type ToolIdentity } from './tools.js';
 

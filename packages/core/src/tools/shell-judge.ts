@@ -2,9 +2,9 @@ import { resolve } from 'node:path';
 import type { Target } from '../contract/target.js';
 import { CallSlot, type ToolCall } from '../contract/tool-call.js';
 import type { Location, Workspace } from '../files/workspace.js';
-import type { AnalysisMemo, AnalysisOptions, CommandAnalysis } from '../process/command-analysis.js';
-import type { Sandbox } from '../process/sandbox.js';
-import { allRights, nameRights, type Right, type SandboxRights } from '../process/sandbox-rights.js';
+import type { Sandbox } from '../process/sandbox/sandbox.js';
+import { allRights, nameRights, type Right, type SandboxRights } from '../process/sandbox/sandbox-rights.js';
+import type { AnalysisMemo, AnalysisOptions, CommandAnalysis } from '../process/shell/command-analysis.js';
 import { targetsOf, unnamed } from './shell-targets.js';
 
 export interface ShellJudgeOptions {

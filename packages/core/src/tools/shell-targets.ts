@@ -1,9 +1,9 @@
 import { dirname } from 'node:path';
+import { ToolError } from '../contract/errors.js';
 import type { Target } from '../contract/target.js';
-import { ToolError } from '../errors.js';
 import type { Location, Workspace } from '../files/workspace.js';
-import { type BackgroundAction, wordsOf } from '../process/background-command.js';
-import type { CommandAnalysis } from '../process/command-analysis.js';
+import { type BackgroundAction, wordsOf } from '../process/run/background-command.js';
+import type { CommandAnalysis } from '../process/shell/command-analysis.js';
 
 /** What a command touches, as permission rules see it. */
 export async function targetsOf(analysis: CommandAnalysis, workspace: Workspace): Promise<Target[]> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { JsonSchema } from '../text/json-schema.js';
+import type { JsonSchema } from '../text/schema/json-schema.js';
 import { ToolRegistry, type ToolSource } from './tool-registry.js';
 import { defineTool } from './tools.js';
 

@@ -1,6 +1,6 @@
-import type { FunctionDeclaration } from '../content.js';
+import type { FunctionDeclaration } from '../contract/content.js';
 import { sanitizeDescription } from '../text/sanitize-definition.js';
-import { schemaProblem } from '../text/schema-check.js';
+import { schemaProblem } from '../text/schema/schema-check.js';
 import type { AnyTool } from './tools.js';
 
 /** Anything that finds tools while the program runs: a discovery command, an MCP server. */

@@ -1,12 +1,12 @@
 import type { XStatic } from 'typebox/schema';
-import type { PartListUnion } from '../content.js';
 import type { Confirmation } from '../contract/confirmation.js';
+import type { PartListUnion } from '../contract/content.js';
 import type { Display } from '../contract/display.js';
+import type { ToolErrorType } from '../contract/errors.js';
 import type { Target } from '../contract/target.js';
 import { directCall, type ToolCall } from '../contract/tool-call.js';
-import type { ToolErrorType } from '../errors.js';
-import { describeMismatch, type JsonSchema } from '../text/json-schema.js';
-import type { ParameterAliases } from '../text/repair-params.js';
+import { describeMismatch, type JsonSchema } from '../text/schema/json-schema.js';
+import type { ParameterAliases } from '../text/schema/repair-params.js';
 
 /** What a tool does in the main; decides icons, grouping and the default of `isReadOnly`. */
 export type ToolKind = 'read' | 'search' | 'edit' | 'execute' | 'fetch' | 'think' | 'agent' | 'other';

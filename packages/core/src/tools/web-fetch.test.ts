@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { pdf } from '../../../../testing/pdf.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { never, page, webServer } from '../../../../testing/web-server.js';
-import { textOf } from '../content.js';
+import { textOf } from '../contract/content.js';
 import { LatheHome } from '../files/lathe-home.js';
 import { SpillStore } from '../files/spill.js';
-import { GuardedHttp } from '../web/guarded-http.js';
+import { GuardedHttp } from '../web/http/guarded-http.js';
 import { type Answerer, WebFetchTool } from './web-fetch.js';
 
 const secret = 'hunter2-hunter2';

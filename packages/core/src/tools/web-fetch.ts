@@ -1,16 +1,16 @@
 import type { XStatic } from 'typebox/schema';
 import type { Confirmation } from '../contract/confirmation.js';
+import { ToolError } from '../contract/errors.js';
 import type { Target } from '../contract/target.js';
-import { ToolError } from '../errors.js';
 import { hasHiddenText, visibleText } from '../text/visible-text.js';
-import type { GuardedHttp } from '../web/guarded-http.js';
-import { markOrigin } from '../web/mark-origin.js';
-import { PageCache } from '../web/page-cache.js';
-import { findHostPayload, findPayloads, findText } from '../web/payload-check.js';
-import { rawFileUrl } from '../web/raw-file-url.js';
-import { readPage, type WebPage } from '../web/read-page.js';
-import { truncateAtParagraph } from '../web/truncate-page.js';
-import { hostOf, hostRule, parseWebUrl, portOf } from '../web/url-check.js';
+import type { GuardedHttp } from '../web/http/guarded-http.js';
+import { findHostPayload, findPayloads, findText } from '../web/http/payload-check.js';
+import { hostOf, hostRule, parseWebUrl, portOf } from '../web/http/url-check.js';
+import { markOrigin } from '../web/page/mark-origin.js';
+import { PageCache } from '../web/page/page-cache.js';
+import { rawFileUrl } from '../web/page/raw-file-url.js';
+import { readPage, type WebPage } from '../web/page/read-page.js';
+import { truncateAtParagraph } from '../web/page/truncate-page.js';
 import { BaseTool, type ToolResult } from './tools.js';
 
 const parameterSchema = {

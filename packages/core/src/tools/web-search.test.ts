@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Handler, never, type WebServer, webServer } from '../../../../testing/web-server.js';
-import { textOf } from '../content.js';
+import { textOf } from '../contract/content.js';
 import { openEngines } from '../web/search/open-engines.js';
 import { WebSearchTool } from './web-search.js';
 

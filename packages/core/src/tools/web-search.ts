@@ -1,12 +1,12 @@
 import type { XStatic } from 'typebox/schema';
 import type { Confirmation } from '../contract/confirmation.js';
+import { ToolError } from '../contract/errors.js';
 import type { Target } from '../contract/target.js';
-import { ToolError } from '../errors.js';
 import { visibleText } from '../text/visible-text.js';
-import { markOrigin } from '../web/mark-origin.js';
-import { findPayloads } from '../web/payload-check.js';
+import { findPayloads } from '../web/http/payload-check.js';
+import { hostOf, portOf } from '../web/http/url-check.js';
+import { markOrigin } from '../web/page/mark-origin.js';
 import type { SearchAnswer, SearchEngine } from '../web/search/search-engine.js';
-import { hostOf, portOf } from '../web/url-check.js';
 import { BaseTool, type ToolResult } from './tools.js';
 
 const query = { type: 'string' } as const;

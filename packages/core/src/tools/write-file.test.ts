@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { directCall } from '../contract/tool-call.js';
-import { FileChanges } from '../files/file-changes.js';
-import { FileLocks } from '../files/file-lock.js';
-import { Journal } from '../files/journal.js';
+import { contentHash, SeenFiles } from '../files/access/seen-files.js';
 import { LatheHome } from '../files/lathe-home.js';
-import { contentHash, SeenFiles } from '../files/seen-files.js';
+import { Journal } from '../files/undo/journal.js';
 import { Workspace } from '../files/workspace.js';
+import { FileChanges } from '../files/write/file-changes.js';
+import { FileLocks } from '../files/write/file-lock.js';
 import { WriteFileTool } from './write-file.js';
 
 const signal = new AbortController().signal;

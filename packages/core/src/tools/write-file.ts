@@ -1,11 +1,11 @@
 import type { XStatic } from 'typebox/schema';
-import { ToolError } from '../errors.js';
-import type { TextChange } from '../files/change-view.js';
-import type { FileChanges } from '../files/file-changes.js';
-import type { Snapshot } from '../files/file-snapshot.js';
-import type { Pace } from '../files/pace.js';
-import { planWrite } from '../files/plan-write.js';
+import type { Pace } from '../async/yielder.js';
+import { ToolError } from '../contract/errors.js';
+import type { TextChange } from '../files/edit/change-view.js';
+import { planWrite } from '../files/edit/plan-write.js';
 import type { Workspace } from '../files/workspace.js';
+import type { FileChanges } from '../files/write/file-changes.js';
+import type { Snapshot } from '../files/write/file-snapshot.js';
 import { FileChangeTool, type PlannedChange } from './file-change-tool.js';
 
 const schema = {

@@ -1,7 +1,7 @@
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
 import type { ApprovalRequest } from '../../contract/call.js';
 import type { Decision } from '../../contract/confirmation.js';
-import { ToolError } from '../../errors.js';
+import { ToolError } from '../../contract/errors.js';
 import { approvalText, grantableRules } from '../../scheduler/approval-text.js';
 import { visibleText } from '../../text/visible-text.js';
 

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
 import { parseBoundedJson } from '../../text/parse-json.js';
-import { UnfinishedLine } from '../unfinished-line.js';
+import { UnfinishedLine } from '../client/unfinished-line.js';
 import type { ServerSdk } from './create-server.js';
 
 const maxLineBytes = 16 * 1024 ** 2;

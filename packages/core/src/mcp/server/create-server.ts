@@ -1,6 +1,6 @@
 import type { CallToolResult, InputRequiredResult, Server, ServerContext } from '@modelcontextprotocol/server';
 import type { Display } from '../../contract/display.js';
-import { ToolError } from '../../errors.js';
+import { ToolError } from '../../contract/errors.js';
 import { visibleText } from '../../text/visible-text.js';
 import { approvalForm } from './approval-form.js';
 import { describeTool } from './describe-tool.js';

@@ -1,6 +1,6 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
-import { type Part, toParts } from '../../content.js';
 import type { CallOutcome } from '../../contract/call.js';
+import { type Part, toParts } from '../../contract/content.js';
 
 /** What a client gets: text and media in their order; a failure carries its type under `_meta`. */
 export function outcomeToResult({ name, status, llmContent, error }: CallOutcome): CallToolResult {

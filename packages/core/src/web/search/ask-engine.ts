@@ -1,6 +1,6 @@
-import { ToolError } from '../../errors.js';
+import { ToolError } from '../../contract/errors.js';
 import { redact } from '../../text/redact.js';
-import type { GuardedHttp, WebRequest } from '../guarded-http.js';
+import type { GuardedHttp, WebRequest } from '../http/guarded-http.js';
 import type { SearchResult } from './search-engine.js';
 
 /** A JSON object that is not validated yet. */

@@ -1,5 +1,5 @@
-import { GuardedHttp, type GuardedHttpOptions } from '../guarded-http.js';
-import { hostOf, portOf } from '../url-check.js';
+import { GuardedHttp, type GuardedHttpOptions } from '../http/guarded-http.js';
+import { hostOf, portOf } from '../http/url-check.js';
 import { brave } from './brave.js';
 import type { EngineOptions, SearchEngine } from './search-engine.js';
 import { searxng } from './searxng.js';

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { hasProgram } from '../../../../../testing/programs.js';
 import { tempDirectory } from '../../../../../testing/temp-directory.js';
 import { never, webServer } from '../../../../../testing/web-server.js';
-import { textOf } from '../../content.js';
+import { textOf } from '../../contract/content.js';
 import { WebSearchTool } from '../../tools/web-search.js';
 import { openEngines } from './open-engines.js';
 

@@ -1,4 +1,4 @@
-import type { GuardedHttp } from '../guarded-http.js';
+import type { GuardedHttp } from '../http/guarded-http.js';
 import { askEngine, plainText, readResults } from './ask-engine.js';
 import type { EngineOptions, SearchEngine } from './search-engine.js';
 

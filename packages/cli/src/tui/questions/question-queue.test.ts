@@ -1,0 +1,90 @@
+import type { ApprovalRequest } from '@lathe/core';
+import { expect, test } from 'vitest';
+import { fieldsOf } from '../../mcp/elicitation-form.js';
+import { styleFor } from '../../render/style.js';
+import { optionsOf } from './confirmation-options.js';
+import { confirmationText } from './confirmation-text.js';
+import { QuestionQueue } from './question-queue.js';
+
+const never = new AbortController().signal;
+const request = (callId: string, command = 'ls'): ApprovalRequest => ({
+  callId,
+  tool: 'run_shell_command',
+  displayName: 'Shell',
+  description: command,
+  args: {},
+  confirmation: { type: 'exec', title: 'Run?', command, rootCommand: 'ls', directory: '/' },
+  reason: 'no rule allows it',
+});
+
+function shown({ current }: QuestionQueue) {
+  if (!current || current.type === 'field') throw new Error('no question to say yes to');
+  return current;
+}
+
+test('questions are shown in order and each answer goes to its own', async () => {
+  const queue = new QuestionQueue();
+  const last = request('b');
+  const [a, b] = [queue.decide(request('a'), never), queue.decide(last, never)];
+  const first = shown(queue);
+  first.answer({ outcome: 'once' });
+  // A late second answer to the same question must not reach the next one.
+  first.answer({ outcome: 'always', scope: 'user' });
+  expect(shown(queue).request).toBe(last);
+  expect(queue.length).toBe(1);
+  shown(queue).answer({ outcome: 'deny', message: 'no' });
+  expect([await a, await b]).toEqual([{ outcome: 'once' }, { outcome: 'deny', message: 'no' }]);
+});
+
+test('an aborted question leaves the queue', async () => {
+  const queue = new QuestionQueue();
+  const controller = new AbortController();
+  const answer = queue.decide(request('a'), controller.signal);
+  controller.abort(new Error('stop'));
+  await expect(answer).rejects.toThrow('stop');
+  expect(queue.current).toBeUndefined();
+  await expect(queue.decide(request('b'), controller.signal)).rejects.toThrow('stop');
+});
+
+test('a field that nobody wants to fill in rejects', async () => {
+  const queue = new QuestionQueue();
+  const [field] = fieldsOf({ properties: { x: { type: 'string' } } }) ?? [];
+  if (!field) throw new Error('no form');
+  const filling = queue.askField({ server: 's', message: '', field, step: '1 of 1' }, never);
+  if (queue.current?.type !== 'field') throw new Error('no field is asked for');
+  queue.current.cancel();
+  await expect(filling).rejects.toThrow('does not want');
+  expect(queue.length).toBe(0);
+});
+
+const context = { style: styleFor({ NO_COLOR: '1' }), width: 80, markdown: (text: string) => text, isSpoken: false };
+
+test.each([
+  ['plain', 'ls -la', true],
+  ['an escape sequence', 'ls \u001b[2J', false],
+  ['a bidi override', 'ls \u202efdp', false],
+  ['padding that hides the end', `ls ${' '.repeat(500)}; rm -rf x`, false],
+])('%s: whether "always" may be offered', (_title, command, isPlain) => {
+  const { isPlain: mayAlways, body: lines } = confirmationText(request('a', command), context);
+  const body = lines.join('\n');
+  expect(mayAlways).toBe(isPlain);
+  for (const hidden of ['\u001b', '\u202e', ' '.repeat(40)]) expect(body).not.toContain(hidden);
+  expect(body).toContain(command.slice(0, 3));
+  expect(body).toContain(command.slice(-3));
+});
+
+test('"always in this project" is offered where the settings of the project count', () => {
+  const asked = { ...request('a'), confirmation: { ...request('a').confirmation, rules: ['edit(/**)'] } };
+  const keys = (isTrusted: boolean) =>
+    optionsOf({ request: asked, answer: () => undefined, mayAlways: true, isTrusted, explain: undefined })
+      .map(({ key }) => key)
+      .join('');
+  expect([keys(true), keys(false)]).toEqual(['yspun', 'ysun']);
+});
+
+test('why it is asked is told once, also when it is a warning', () => {
+  const asked = request('a');
+  const warned = { ...asked, confirmation: { ...asked.confirmation, warnings: [asked.reason] } };
+  expect(confirmationText(asked, context).warnings).toEqual(['asked because no rule allows it']);
+  expect(confirmationText(warned, context).warnings).toEqual(['! no rule allows it']);
+});

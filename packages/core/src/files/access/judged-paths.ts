@@ -1,0 +1,38 @@
+import { ToolError } from '../../contract/errors.js';
+import { CallSlot, type ToolCall } from '../../contract/tool-call.js';
+import type { Location, Workspace } from '../workspace.js';
+
+/** Where the paths of a call led when the call was judged. */
+const judged = new CallSlot<Map<string, Location>>();
+
+/**
+ * For the steps before a call runs: where `path` leads. The first answer holds for the whole call, so that the call
+ * touches exactly the place that was judged, even if a symlink changes between the question and the answer.
+ */
+export async function judgePath(workspace: Workspace, call: ToolCall, path: string): Promise<Location> {
+  const known = judged.get(call) ?? new Map<string, Location>();
+  judged.set(call, known);
+  const location = known.get(path) ?? (await workspace.locate(path));
+  if (!known.has(path)) known.set(path, location);
+  return location;
+}
+
+/** For `execute`: the judged place, or, when nobody judged this call, a place that needs no approval. */
+export async function judgedPath(
+  workspace: Workspace,
+  call: ToolCall,
+  path: string,
+  access: 'read' | 'write' = 'read',
+): Promise<Location> {
+  const location = judged.get(call)?.get(path);
+  if (location !== undefined) return location;
+  const found = await workspace.locate(path);
+  const isFree = access === 'read' ? found.inside || found.readable === true : isOpenForWriting(found);
+  if (isFree && found.secret === undefined) return found;
+  const verb = access === 'read' ? 'read' : 'written';
+  throw new ToolError('path_not_in_workspace', `${found.path} needs approval before it can be ${verb}.`);
+}
+
+function isOpenForWriting({ inside, guarded }: Location): boolean {
+  return inside && guarded === undefined;
+}

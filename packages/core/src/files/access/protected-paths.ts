@@ -1,0 +1,107 @@
+import { lstatSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { osPath } from '../file-name.js';
+import { executedNames, secretNames } from './protected-names.js';
+
+/**
+ * Paths whose content some other program executes or obeys later, and paths that hold secrets. Both are judged by
+ * name alone, so that they are protected before they exist, and folded the way the most forgiving file system would.
+ */
+
+/** Why nothing is written to `realPath` without a person's yes, in any mode; `undefined` for an ordinary path. */
+export function protectionOf(realPath: string): string | undefined {
+  const name = firstMatch(foldPath(realPath), executed);
+  return name === undefined ? undefined : `${name} is configuration that other programs execute or obey`;
+}
+
+/** Why `realPath` is not read without a person's yes, in any mode; `undefined` for an ordinary path. */
+export function secrecyOf(realPath: string): string | undefined {
+  const segments = foldPath(realPath);
+  const copied = segments.at(-1)?.replace(backupEnding, '') ?? '';
+  const name = firstMatch(segments, secrets) ?? firstMatch([...segments.slice(0, -1), copied], secrets);
+  return name === undefined ? undefined : `${name} holds keys or credentials`;
+}
+
+/** What programs put behind the name of a file to keep its former content: `/etc/shadow-`, `.netrc~`. */
+const backupEnding = /(?:[-~]|\.(?:bak|old|orig|save|swp|\d+))$/;
+
+/**
+ * Git's own data under any name: a bare repository, a separate git directory, a submodule's, a worktree's. A file that
+ * would make a directory such a one counts as well, or a planted repository could be completed by its last piece.
+ */
+export function gitDirectoryOf(realPath: string): string | undefined {
+  let name = basename(realPath);
+  for (let directory = dirname(realPath); directory !== dirname(directory); directory = dirname(directory)) {
+    const has = (wanted: string) => name === wanted || exists(directory, wanted);
+    if (has('HEAD') && (has('commondir') || (has('objects') && has('refs'))))
+      return `${directory} is a git directory, whose configuration and hooks git executes`;
+    name = basename(directory);
+  }
+  return undefined;
+}
+
+function exists(directory: string, name: string): boolean {
+  try {
+    return lstatSync(osPath(join(directory, name)), { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * A path as a case-insensitive, Unicode-folding file system sees it: full-width letters, ignorable characters, trailing
+ * dots and spaces, NTFS streams and short names all lead to the same file somewhere.
+ */
+export function foldPath(path: string): string[] {
+  return path
+    .normalize('NFKC')
+    .replace(/\p{Default_Ignorable_Code_Point}|\\x(?:E2\\x80\\x[89A][0-9A-F]|EF\\xBB\\xBF)/gu, '')
+    .toLowerCase()
+    .normalize('NFKC')
+    .split(/[\\/]/)
+    .map((segment) => segment.replace(/:.*$/s, '').replace(/(?<![. ])[. ]+$/, ''))
+    .map((segment) => (/^git~\d+$/.test(segment) ? '.git' : segment));
+}
+
+/** Kept by their first segment, because every file of a listing is judged. */
+type Patterns = Map<string, Pattern[]>;
+
+interface Pattern {
+  source: string;
+  segments: RegExp[];
+}
+
+const anySegment = '*';
+
+function compile(sources: readonly string[]): Patterns {
+  const patterns: Patterns = new Map();
+  for (const source of sources) {
+    const [first = '', ...others] = source.split('/');
+    const key = first.includes('*') ? anySegment : first;
+    patterns.set(key, [...(patterns.get(key) ?? []), { source, segments: [first, ...others].map(segmentPattern) }]);
+  }
+  return patterns;
+}
+
+function segmentPattern(segment: string): RegExp {
+  const literal = segment.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*');
+  return new RegExp(`^${literal}$`, 'u');
+}
+
+function firstMatch(segments: readonly string[], patterns: Patterns): string | undefined {
+  for (const [at, segment] of segments.entries()) {
+    // Only the first is the root; others are what a fold has left of `...`.
+    if (at > 0 && segment === '') continue;
+    const candidates = [...(patterns.get(segment) ?? []), ...(patterns.get(anySegment) ?? [])];
+    const hit = candidates.find((pattern) => matchesAt(segments, at, pattern));
+    if (hit !== undefined) return hit.source;
+  }
+  return undefined;
+}
+
+function matchesAt(segments: readonly string[], at: number, pattern: Pattern): boolean {
+  return pattern.segments.every((expected, index) => expected.test(segments[at + index] ?? ''));
+}
+
+const executed = compile(executedNames);
+const secrets = compile(secretNames);

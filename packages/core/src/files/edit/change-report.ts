@@ -1,0 +1,126 @@
+import { basename } from 'node:path';
+import { diffLines } from '../../text/line-diff.js';
+import { spellsOut, splitKeepingBreaks } from '../../text/unified-diff.js';
+import { hasHiddenText } from '../../text/visible-text.js';
+import type { Location, Workspace } from '../workspace.js';
+import type { Snapshot } from '../write/file-snapshot.js';
+import type { ChangeView, TextChange } from './change-view.js';
+import { applySplices } from './splice.js';
+
+/** The whole text before and after; nothing for files that are large or do not survive the way through a string. */
+type Texts = { oldText: string; newText: string } | undefined;
+
+/** Files above this size are neither opened in an editor nor kept in results. */
+const maxKept = 1 << 20;
+
+/** The whole text before and after, when it is small and survives the way through a string. */
+export function textsOf({ text, splices }: TextChange): Texts {
+  const { bytes, codec } = text;
+  const newSize = splices.reduce(
+    (size, { start, end, bytes: fresh }) => size + fresh.length - (end - start),
+    bytes.length,
+  );
+  if (Math.max(bytes.length, newSize) > maxKept) return undefined;
+  const [oldText, newText] = [codec.decode(bytes), codec.decode(Buffer.concat(applySplices(bytes, splices)))];
+  return codec.encode(oldText)?.equals(bytes) ? { oldText, newText } : undefined;
+}
+
+/** What a person must see before a file is changed. */
+export function confirmChange(
+  workspace: Workspace,
+  change: { tool: string; title: string; asked: string; location: Location; current: Snapshot | null },
+  view: ChangeView,
+  texts: Texts,
+) {
+  const { location, current } = change;
+  const warnings = warningsOf(change, view);
+  const isSeen = !view.isCut && !isSpelledOut(change, view);
+  const isGuarded = location.guarded !== undefined || location.secret !== undefined;
+  return {
+    type: 'edit' as const,
+    title: `Confirm ${change.title}: ${workspace.display(location.path)}`,
+    ...namesOf(location.path),
+    fileDiff: view.diff,
+    ...(texts && { originalContent: current && texts.oldText, newContent: texts.newText }),
+    ...(warnings.length > 0 && { warnings }),
+    // Nobody can say "always" to what they could not see, nor to a guarded path.
+    ...(isSeen && !isGuarded && { rules: [ruleFor(workspace, change.tool, location)] }),
+  };
+}
+
+function warningsOf(
+  change: { asked: string; location: Location; current: Snapshot | null },
+  view: ChangeView,
+): string[] {
+  const { location, current } = change;
+  const warnings: string[] = [];
+  if (location.guarded !== undefined) warnings.push(location.guarded);
+  if (location.secret !== undefined) warnings.push(location.secret);
+  if (!location.inside) warnings.push(`${location.path} is outside the workspace`);
+  if (change.asked !== location.path && location.inside) warnings.push(`${change.asked} leads to ${location.path}`);
+  if (current !== null && current.otherNames > 0) warnings.push(hardLinkNote(current));
+  if (isSpelledOut(change, view))
+    warnings.push('It contains invisible or control characters; they are spelled out here');
+  if (view.isCut) warnings.push('The change is too large to be shown in full');
+  return warnings;
+}
+
+/** The path or the change holds what cannot be seen. */
+function isSpelledOut({ asked }: { asked: string }, { diff }: ChangeView): boolean {
+  return hasHiddenText(asked) || spellsOut(diff);
+}
+
+export function hardLinkNote({ otherNames }: Snapshot): string {
+  const names =
+    otherNames === 1 ? 'another name (a hard link), which keeps' : `${otherNames} other names (hard links), which keep`;
+  return `The file has ${names} the old content`;
+}
+
+function ruleFor({ root }: Workspace, tool: string, { path }: Location): string {
+  const isInProject = path.startsWith(`${root}/`);
+  return isInProject ? `${tool}(/**)` : `${tool}(/${path.replace(/[*?[\]!\\]/g, '\\$&')})`;
+}
+
+/** The change for a front end. `proposed` is what the model wanted, when a person changed it. */
+export async function displayChange(
+  path: string,
+  { current, view, texts, proposed }: { current: Snapshot | null; view: ChangeView; texts: Texts; proposed?: string },
+) {
+  const isRewritten = proposed !== undefined && texts !== undefined;
+  const model = isRewritten ? await countChange(texts.oldText, proposed) : view;
+  const user = isRewritten ? await countChange(proposed, texts.newText) : nothing;
+  return {
+    type: 'file_diff' as const,
+    ...namesOf(path),
+    fileDiff: view.diff,
+    ...(texts && { originalContent: current && texts.oldText, newContent: texts.newText }),
+    diffStat: {
+      model_added_lines: model.addedLines,
+      model_removed_lines: model.removedLines,
+      model_added_chars: model.addedChars,
+      model_removed_chars: model.removedChars,
+      user_added_lines: user.addedLines,
+      user_removed_lines: user.removedLines,
+      user_added_chars: user.addedChars,
+      user_removed_chars: user.removedChars,
+    },
+  };
+}
+
+const nothing = { addedLines: 0, removedLines: 0, addedChars: 0, removedChars: 0 };
+
+async function countChange(before: string, after: string) {
+  const [a, b] = [splitKeepingBreaks(before), splitKeepingBreaks(after)];
+  const counts = { ...nothing };
+  for (const { oldStart, oldEnd, newStart, newEnd } of await diffLines(a, b)) {
+    counts.removedLines += oldEnd - oldStart;
+    counts.addedLines += newEnd - newStart;
+    counts.removedChars += a.slice(oldStart, oldEnd).join('').length;
+    counts.addedChars += b.slice(newStart, newEnd).join('').length;
+  }
+  return counts;
+}
+
+function namesOf(path: string): { fileName: string; filePath: string } {
+  return { fileName: basename(path), filePath: path };
+}

@@ -1,0 +1,89 @@
+import type { Pace } from '../../async/yielder.js';
+import { ToolError } from '../../contract/errors.js';
+import { breakAfter, breakBefore, findOffsets, startsAt, type TextBytes } from '../read/text-bytes.js';
+import { findIndented } from './match-indented.js';
+import { findRelaxed } from './match-relaxed.js';
+import type { Found, LineSpan, Match } from './text-match.js';
+
+/** More than this many hits is a mistake, and would only cost memory. */
+const maxMatches = 1_000_000;
+
+/**
+ * Finds `wanted` in the text: as it is, whatever the line endings; if it is not there, by relaxed comparison. Hits may
+ * overlap. Nothing found is an empty list.
+ */
+export async function findText(text: TextBytes, wanted: string, pace: Pace): Promise<Found> {
+  const lines = splitLines(wanted);
+  const literal = await findLiteral(text, lines, pace);
+  if (literal.length > 0) return { matches: literal, relaxed: [] };
+  const unfinished = lines.length > 1 && lines.at(-1) === '' ? await findAtEnd(text, lines.slice(0, -1), pace) : [];
+  if (unfinished.length > 0) return { matches: unfinished, relaxed: ['the missing line break at the end of the file'] };
+  const relaxed = await findRelaxed(text, lines, pace);
+  if (relaxed.matches.length > 0) return relaxed;
+  return findIndented(text, lines, pace);
+}
+
+export function splitLines(text: string): string[] {
+  return text.split(/\r\n|\n|\r/);
+}
+
+async function findLiteral(text: TextBytes, lines: readonly string[], pace: Pace): Promise<Match[]> {
+  const encoded = lines.map((line) => text.codec.encode(line));
+  if (!encoded.every((line) => line !== undefined)) return [];
+  const anchor = encoded.reduce((best, line, index) => (line.length > (encoded[best]?.length ?? 0) ? index : best), 0);
+  const needle = encoded[anchor];
+  if (needle === undefined || needle.length === 0) return findBreaks(text, encoded, pace);
+  const matches: Match[] = [];
+  for (const offset of await findOffsets(text, needle, { pace, limit: maxMatches + 1 })) {
+    const match = matchAround(text, encoded, anchor, offset);
+    if (match) matches.push(match);
+    if (pace.isTired) await pace.rest();
+  }
+  if (matches.length > maxMatches)
+    throw new ToolError('edit_expected_occurrence_mismatch', `old_string occurs more than ${maxMatches} times`);
+  return matches;
+}
+
+/** A needle of nothing but line breaks is looked for at every line break. */
+async function findBreaks(text: TextBytes, encoded: readonly Buffer[], pace: Pace): Promise<Match[]> {
+  if (encoded.length < 2) return [];
+  for (const character of ['\n', '\r']) {
+    const needle = text.codec.encode(character) ?? Buffer.alloc(0);
+    const matches: Match[] = [];
+    for (const offset of await findOffsets(text, needle, { pace, limit: maxMatches })) {
+      const end = offset + needle.length;
+      const match = matchAround(text, encoded, 0, end - breakBefore(text, end));
+      if (match) matches.push(match);
+    }
+    if (matches.length > 0) return matches;
+  }
+  return [];
+}
+
+/** The match whose line number `anchor` begins at `offset`, if the lines before and after it are there too. */
+function matchAround(text: TextBytes, encoded: readonly Buffer[], anchor: number, offset: number): Match | undefined {
+  // From the anchor upwards, then turned around.
+  const lines: LineSpan[] = [{ start: offset, end: offset + (encoded[anchor]?.length ?? 0) }];
+  for (const line of encoded.slice(0, anchor).toReversed()) {
+    const first = lines.at(-1)?.start ?? 0;
+    const gap = breakBefore(text, first);
+    const start = first - gap - line.length;
+    if (gap === 0 || !startsAt(text.bytes, line, start)) return undefined;
+    lines.push({ start, end: first - gap });
+  }
+  lines.reverse();
+  for (const line of encoded.slice(anchor + 1)) {
+    const last = lines.at(-1)?.end ?? 0;
+    const gap = breakAfter(text, last);
+    const start = last + gap;
+    if (gap === 0 || !startsAt(text.bytes, line, start)) return undefined;
+    lines.push({ start, end: start + line.length });
+  }
+  return { lines };
+}
+
+/** Whole lines given with their last line break, where the file ends without one. */
+async function findAtEnd(text: TextBytes, lines: readonly string[], pace: Pace): Promise<Match[]> {
+  const matches = await findLiteral(text, lines, pace);
+  return matches.filter((match) => match.lines.at(-1)?.end === text.bytes.length);
+}

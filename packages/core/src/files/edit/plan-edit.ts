@@ -1,0 +1,134 @@
+import type { Pace } from '../../async/yielder.js';
+import { ToolError } from '../../contract/errors.js';
+import { omissionIn } from '../../text/omission.js';
+import { findOffsets, lineNumberAt, startsAt, type TextBytes } from '../read/text-bytes.js';
+import { codecFor } from '../read/text-codec.js';
+import { detectEncoding } from '../read/text-encoding.js';
+import type { Snapshot } from '../write/file-snapshot.js';
+import type { TextChange } from './change-view.js';
+import { findText } from './match.js';
+import { describeRegion, nearestRegion } from './nearest-region.js';
+import { type Splice, spliceFor } from './splice.js';
+import type { Found, Match } from './text-match.js';
+
+export interface EditWish {
+  path: string;
+  oldText: string;
+  newText: string;
+  replaceAll: boolean;
+}
+
+export interface EditPlan extends TextChange {
+  /** What had to be overlooked to find the text. */
+  relaxed: string[];
+}
+
+/** What an edit would do to this content. Every reason not to do it is thrown. */
+export async function planEdit(current: Snapshot | null, wish: EditWish, pace: Pace): Promise<EditPlan> {
+  const { path, oldText, newText } = wish;
+  if (current === null) {
+    if (oldText !== '')
+      throw new ToolError('file_not_found', `${path} does not exist. To create it, pass an empty old_string.`);
+    const text = await emptyText();
+    return { text, splices: [{ start: 0, end: 0, bytes: encodeOrRefuse(text, newText) }], relaxed: [] };
+  }
+  if (oldText === '')
+    throw new ToolError('attempt_to_create_existing_file', `${path} exists. Pass the text to replace as old_string.`);
+  if (oldText === newText) throw noChange(path);
+  const text = await textOfSnapshot(current);
+  await refuseOmission(text, newText, oldText, pace);
+  const found = await findText(text, oldText, pace);
+  const matches = await chosen(text, found, wish, pace);
+  const splices: Splice[] = [];
+  for (const match of matches) {
+    const splice = spliceFor(text, match, found, wish);
+    if (!splice) encodeOrRefuse(text, newText);
+    else if (!isVain(text, splice)) splices.push(splice);
+    if (pace.isTired) await pace.rest();
+  }
+  if (splices.length === 0) throw noChange(path);
+  return { text, splices, relaxed: found.relaxed };
+}
+
+/** Whether the splice puts there what is there. */
+function isVain({ bytes }: TextBytes, splice: Splice): boolean {
+  return splice.end - splice.start === splice.bytes.length && startsAt(bytes, splice.bytes, splice.start);
+}
+
+function noChange(path: string): ToolError {
+  return new ToolError(
+    'edit_no_change',
+    `${path}: old_string and new_string mean the same, so there is nothing to change.`,
+  );
+}
+
+/** The matches to replace: the only one, or with replace_all every one that was there as given. */
+async function chosen(text: TextBytes, found: Found, wish: EditWish, pace: Pace): Promise<Match[]> {
+  const { matches, relaxed } = found;
+  if (matches.length === 0) throw await missing(text, wish, pace);
+  if (matches.length === 1) return matches;
+  if (relaxed.length > 0) {
+    const places = await placesOf(text, matches, pace);
+    const message = `old_string is not in ${wish.path} as given, and apart from ${relaxed.join(' and ')} it is there ${matches.length} times (${places}). Copy one of them exactly.`;
+    throw new ToolError('edit_expected_occurrence_mismatch', message);
+  }
+  if (!wish.replaceAll) {
+    const places = await placesOf(text, matches, pace);
+    const message = `old_string occurs ${matches.length} times in ${wish.path} (${places}). Add lines around it until it is unique, or set replace_all.`;
+    throw new ToolError('edit_expected_occurrence_mismatch', message);
+  }
+  let end = 0;
+  return matches.filter(({ lines }) => {
+    const isApart = (lines[0]?.start ?? 0) >= end;
+    if (isApart) end = lines.at(-1)?.end ?? end;
+    return isApart;
+  });
+}
+
+const maxPlaces = 10;
+
+async function placesOf(text: TextBytes, matches: readonly Match[], pace: Pace): Promise<string> {
+  const numbers: number[] = [];
+  for (const { lines } of matches.slice(0, maxPlaces))
+    numbers.push(await lineNumberAt(text, lines[0]?.start ?? 0, pace));
+  return `lines ${numbers.join(', ')}${matches.length > maxPlaces ? ', …' : ''}`;
+}
+
+async function missing(text: TextBytes, { path, oldText }: EditWish, pace: Pace): Promise<ToolError> {
+  const region = await nearestRegion(text, oldText, pace);
+  const hint = region ? describeRegion(region, oldText) : 'Nothing similar is in it. Read the file again.';
+  return new ToolError('edit_no_occurrence_found', `old_string is not in ${path}. ${hint}`);
+}
+
+/** A file's content as text. What is no text is refused. */
+export async function textOfSnapshot({ bytes, path }: Snapshot): Promise<TextBytes> {
+  const encoding = await detectEncoding(bytes);
+  if (encoding === undefined)
+    throw new ToolError('edit_preparation_failure', `${path} is a binary file, which cannot be changed as text.`);
+  return { bytes, codec: await codecFor(encoding), encoding };
+}
+
+export async function emptyText(): Promise<TextBytes> {
+  const encoding = { name: 'utf-8', bom: new Uint8Array() };
+  return { bytes: Buffer.alloc(0), codec: await codecFor(encoding), encoding };
+}
+
+/** The bytes of `content`; a character that the file's encoding lacks is refused, never replaced. */
+export function encodeOrRefuse({ codec, encoding }: TextBytes, content: string): Buffer {
+  const bytes = codec.encode(content);
+  if (bytes !== undefined) return bytes;
+  const lost = Array.from(content).find((character) => codec.encode(character) === undefined) ?? '';
+  const code = (lost.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+  const message = `The character ${JSON.stringify(lost)} (U+${code}) does not exist in ${encoding.name}, the encoding of this file. Nothing was written.`;
+  throw new ToolError('edit_preparation_failure', message);
+}
+
+/** A placeholder that was not there before would delete what it stands for. */
+export async function refuseOmission(text: TextBytes, newText: string, oldText: string, pace: Pace): Promise<void> {
+  const line = omissionIn(newText)?.trim();
+  if (line === undefined || oldText.includes(line)) return;
+  const bytes = text.codec.encode(line);
+  if (bytes && (await findOffsets(text, bytes, { pace, limit: 1 })).length > 0) return;
+  const message = `The new text contains the placeholder ${JSON.stringify(line)}. Write out all the code: what it stands for would be lost.`;
+  throw new ToolError('edit_preparation_failure', message);
+}

@@ -1,0 +1,62 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { secrecyOf } from '../access/protected-paths.js';
+import { type BytePath, fromBytePath, systemPath, toBytePath } from '../byte-path.js';
+import { readSmallFile } from '../small-file.js';
+import { type IgnoreSettings, ignoreSettings } from './git-config.js';
+
+/**
+ * The user's own excludes file: `core.excludesFile` of git's configuration, or the place git looks in without it. A
+ * relative path is seen from the repository. `undefined` when the configuration wants none.
+ */
+export function userExcludes(environment: NodeJS.ProcessEnv, home = homedir()): string | undefined {
+  const configDirectory = join(environment['XDG_CONFIG_HOME'] || join(home, '.config'), 'git');
+  const configured = [join(home, '.gitconfig'), join(configDirectory, 'config')]
+    .map((file) => ignoreSettings(toBytePath(file), home).excludesFile)
+    .find((value) => value !== undefined);
+  if (configured === undefined) return join(configDirectory, 'ignore');
+  return configured === '' ? undefined : fromBytePath(configured);
+}
+
+export interface GitDirectory {
+  /** Where git keeps what all work trees of a repository share. */
+  common: BytePath;
+  /** Otherwise git goes on looking above. */
+  isRepository: boolean;
+}
+
+/** What the `.git` in `directory` (ends in a slash) is or, when it is a file, points to. */
+export function gitDirectoryIn(directory: BytePath, onProblem: (path: BytePath, reason: string) => void): GitDirectory {
+  const pointer = /^gitdir: (.*)$/m.exec(readSmallFile(`${directory}.git`) ?? '')?.[1]?.trimEnd() || undefined;
+  const own = pointer === undefined ? `${directory}.git` : from(directory, pointer);
+  const isRepository = existsSync(systemPath(`${own}/HEAD`));
+  if (pointer === undefined) return { common: own, isRepository };
+  const link = `${own}/commondir`;
+  const common = readSmallFile(link, { onProblem: (reason) => onProblem(link, reason) })?.trim();
+  return { common: common === undefined ? own : from(`${own}/`, common), isRepository };
+}
+
+/** The repository's own settings, as seen from its directory (ends in a slash). */
+export function repositorySettings(directory: BytePath, { common }: GitDirectory): IgnoreSettings {
+  const { excludesFile, ignoresCase } = ignoreSettings(`${common}/config`, homedir());
+  return { excludesFile: excludesFile ? harmless(from(directory, excludesFile)) : undefined, ignoresCase };
+}
+
+/**
+ * Where this path leads. A repository's configuration may come from anywhere: it cannot make Lathe look into a file of
+ * secrets, be it through a link.
+ */
+function harmless(file: BytePath): BytePath | undefined {
+  try {
+    const path = realpathSync(systemPath(file), 'latin1');
+    return secrecyOf(fromBytePath(path)) === undefined ? path : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A path as seen from a directory, which ends in a slash. */
+export function from(directory: BytePath, path: BytePath): BytePath {
+  return isAbsolute(path) ? path : directory + path;
+}

@@ -1,0 +1,214 @@
+import { type BytePath, toBytePath } from '../byte-path.js';
+import { isThere, readSmallFile, type SmallFileOptions } from '../small-file.js';
+import { tempPrefix } from '../write/temp-name.js';
+import { from, gitDirectoryIn, repositorySettings } from './git-excludes.js';
+import { IgnoreFile, rulesProblem } from './ignore-file.js';
+
+/** Whose rule hides an entry: git's, which a call may ask to leave aside, or the agent's own ignore files. */
+export type IgnoredBy = 'git' | 'agent';
+
+/** Told about an ignore file that exists and cannot be used: a directory, a pipe, a gigabyte. */
+export type IgnoreFileProblem = (path: BytePath, reason: string) => void;
+
+/** Rules take some forty times as much memory as their text. */
+const maxRuleBytes = 2 << 20;
+/** Parsing a larger one would hold up other work. */
+const maxIgnoreFile = 128 << 10;
+
+/** The agent's own ignore files. */
+export const agentFiles: readonly string[] = ['.qwenignore', '.latheignore'];
+
+/**
+ * The one answer to "is this ignored?", for every tool. Nothing is kept between calls: an ignore file is read when a
+ * call comes to its directory, so a change holds at once and memory does not grow with the tree.
+ *
+ * Git's rules are git's: nested `.gitignore` files, `.git/info/exclude` and the user's excludes file, and only inside a
+ * repository. `.qwenignore` and `.latheignore` have the same syntax, hold anywhere in the workspace, and hide what they
+ * name whatever git's rules say. `.git` is always hidden, and so are the temporary files of a write.
+ */
+export class IgnoreRules {
+  readonly #roots: readonly BytePath[];
+  readonly #excludesFile: BytePath | undefined;
+
+  /** `roots` are the workspace's directories. */
+  constructor(roots: readonly string[], { excludesFile }: { excludesFile?: string | undefined } = {}) {
+    this.#roots = roots.map((root) => toBytePath(root === '/' ? '' : root));
+    this.#excludesFile = excludesFile === undefined ? undefined : toBytePath(excludesFile);
+  }
+
+  /** The rules for the entries of a directory that a call names, ignored or not. */
+  in(directory: BytePath, onProblem: IgnoreFileProblem = () => {}): IgnoreLevel {
+    const context = { roots: this.#roots, excludesFile: this.#excludesFile, onProblem, bytesLeft: maxRuleBytes };
+    const names = directory.split('/').filter((name) => name !== '');
+    return names.reduce((level, name) => level.named(name), IgnoreLevel.top(context));
+  }
+
+  /** Whose rule hides this file or directory, looking at every directory above it as well. */
+  ignoredBy(path: string, { isDirectory }: { isDirectory: boolean }): IgnoredBy | undefined {
+    const bytes = toBytePath(path);
+    const slash = bytes.lastIndexOf('/');
+    const level = this.in(bytes.slice(0, slash));
+    return level.ignoredBy ?? level.judge(bytes.slice(slash + 1), isDirectory);
+  }
+}
+
+interface Context {
+  roots: readonly BytePath[];
+  excludesFile: BytePath | undefined;
+  onProblem: IgnoreFileProblem;
+  /** How much of ignore files may still be read. */
+  bytesLeft: number;
+}
+
+interface ReadOptions extends SmallFileOptions {
+  ignoresCase?: boolean | undefined;
+}
+
+export interface Repository {
+  /** Whether git's rules hold for letters in any case. */
+  ignoresCase: boolean;
+  /** The user's excludes file and, before it because it counts less, the one of the repository's own configuration. */
+  excludesFiles: readonly BytePath[];
+}
+
+/** Rules, and the way to the directory at hand from the one they are relative to; empty, or with a slash at the end. */
+interface ScopedRules {
+  file: IgnoreFile;
+  way: string;
+}
+
+/** The rules that hold for the entries of one directory. Immutable; a child shares what it has in common with its parent. */
+export class IgnoreLevel {
+  readonly #context: Context;
+  /** Ends in a slash. */
+  readonly #path: BytePath;
+  /** Nearest first; `undefined` outside a repository. */
+  readonly #git: readonly ScopedRules[] | undefined;
+  /** The nearest one at or above the directory. */
+  readonly repository: Repository | undefined;
+  /** One list per agent file name, nearest first. */
+  readonly #agent: readonly (readonly ScopedRules[])[];
+  /** Set when the directory itself is ignored and was named all the same. */
+  readonly ignoredBy: IgnoredBy | undefined;
+
+  private constructor(fields: {
+    context: Context;
+    path: BytePath;
+    git: readonly ScopedRules[] | undefined;
+    repository: Repository | undefined;
+    agent: readonly (readonly ScopedRules[])[];
+    ignoredBy: IgnoredBy | undefined;
+  }) {
+    this.#context = fields.context;
+    this.#path = fields.path;
+    this.#git = fields.git;
+    this.repository = fields.repository;
+    this.#agent = fields.agent;
+    this.ignoredBy = fields.ignoredBy;
+  }
+
+  static top(context: Context): IgnoreLevel {
+    const above = new IgnoreLevel({
+      context,
+      path: '',
+      git: undefined,
+      repository: undefined,
+      agent: agentFiles.map(() => []),
+      ignoredBy: undefined,
+    });
+    return above.#below('', (name) => isThere(`/${name}`), { git: undefined, ignoredBy: undefined });
+  }
+
+  /** Whose rule hides an entry of this directory. */
+  judge(name: string, isDirectory: boolean): IgnoredBy | undefined {
+    if (this.isHiddenByAgent(name, isDirectory)) return 'agent';
+    if (name === '.git') return 'git';
+    return this.#git !== undefined && isHidden(this.#git, name, isDirectory) ? 'git' : undefined;
+  }
+
+  /** Whether a rule of the agent's own hides an entry of this directory, whatever git's rules say. */
+  isHiddenByAgent(name: string, isDirectory: boolean): boolean {
+    if (this.ignoredBy === 'agent' || name.startsWith(tempPrefix)) return true;
+    return this.#agent.some((rules) => isHidden(rules, name, isDirectory));
+  }
+
+  /** The rules in a subdirectory that is not ignored. `has` says which names it holds. */
+  enter(name: string, has: (name: string) => boolean): IgnoreLevel {
+    return this.#below(name, has, { git: this.#git, ignoredBy: this.ignoredBy });
+  }
+
+  /** The rules in a subdirectory that a call names: if git ignores it, git's rules above it are left aside. */
+  named(name: string): IgnoreLevel {
+    const verdict = this.judge(name, true);
+    const isInGitDirectory = name === '.git';
+    const git = verdict === 'git' && this.#git !== undefined ? [] : this.#git;
+    const has = (file: string) => !isInGitDirectory && isThere(`${this.#path}${name}/${file}`);
+    return this.#below(name, has, { git, ignoredBy: this.ignoredBy ?? verdict });
+  }
+
+  #below(
+    name: string,
+    has: (name: string) => boolean,
+    inherited: { git: readonly ScopedRules[] | undefined; ignoredBy: IgnoredBy | undefined },
+  ): IgnoreLevel {
+    const path = `${this.#path}${name}/`;
+    const own = has('.git') ? this.#repositoryIn(path) : undefined;
+    const above = own?.rules ?? (inherited.git && seenFrom(name, inherited.git));
+    const repository = own?.repository ?? this.repository;
+    const git =
+      above === undefined || !has('.gitignore')
+        ? above
+        : this.#with(above, `${path}.gitignore`, { isLinkRefused: true, ignoresCase: repository?.ignoresCase });
+    const isInWorkspace = this.#context.roots.some((root) => path.startsWith(`${root}/`));
+    const agent = this.#agent.map((outer, index) => {
+      const file = agentFiles[index];
+      const rules = seenFrom(name, outer);
+      return isInWorkspace && file !== undefined && has(file) ? this.#with(rules, path + file) : rules;
+    });
+    const { ignoredBy } = inherited;
+    return new IgnoreLevel({ context: this.#context, path, git, repository, agent, ignoredBy });
+  }
+
+  /** What holds for a whole repository: its own excludes before the user's; `undefined` when there is none. */
+  #repositoryIn(directory: BytePath): { repository: Repository; rules: readonly ScopedRules[] } | undefined {
+    const git = gitDirectoryIn(directory, this.#context.onProblem);
+    if (!git.isRepository) return undefined;
+    const { excludesFile: configured, ignoresCase = false } = repositorySettings(directory, git);
+    const { excludesFile } = this.#context;
+    const user = excludesFile === undefined ? undefined : from(directory, excludesFile);
+    // Git would let the repository's choice replace the user's; behind it, it can hide files, show none and tell nothing.
+    const chosen = configured === undefined ? [] : this.#with([], configured, { onProblem: () => {}, ignoresCase });
+    const excluded = user === undefined ? chosen : this.#with(chosen, user, { ignoresCase });
+    const rules = this.#with(excluded, `${git.common}/info/exclude`, { ignoresCase });
+    const excludesFiles = [configured, user].filter((file) => file !== undefined);
+    return { repository: { ignoresCase, excludesFiles }, rules };
+  }
+
+  #with(rules: readonly ScopedRules[], path: BytePath, options: ReadOptions = {}): readonly ScopedRules[] {
+    const { onProblem = (reason: string) => this.#context.onProblem(path, reason), ignoresCase, ...others } = options;
+    const text = readSmallFile(path, { onProblem, maxBytes: maxIgnoreFile, ...others });
+    if (text === undefined) return rules;
+    const problem = rulesProblem(text) ?? this.#spend(text.length);
+    if (problem !== undefined) onProblem(problem);
+    const file = problem === undefined ? IgnoreFile.parse(text, { ignoresCase }) : undefined;
+    return file === undefined ? rules : [{ file, way: '' }, ...rules];
+  }
+
+  #spend(bytes: number): string | undefined {
+    if (bytes > this.#context.bytesLeft) return `all ignore files together are larger than ${maxRuleBytes >> 20} MB`;
+    this.#context.bytesLeft -= bytes;
+    return undefined;
+  }
+}
+
+function seenFrom(name: string, rules: readonly ScopedRules[]): readonly ScopedRules[] {
+  return rules.map(({ file, way }) => ({ file, way: `${way}${name}/` }));
+}
+
+function isHidden(rules: readonly ScopedRules[], name: string, isDirectory: boolean): boolean {
+  for (const { file, way } of rules) {
+    const verdict = file.judge(way, name, isDirectory);
+    if (verdict !== undefined) return verdict;
+  }
+  return false;
+}

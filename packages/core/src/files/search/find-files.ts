@@ -1,0 +1,117 @@
+import { lstatSync } from 'node:fs';
+import { Top } from '../../text/top.js';
+import type { Visibility } from '../access/visibility.js';
+import { type BytePath, fromBytePath, splitPath, systemPath } from '../byte-path.js';
+import { codeOf } from '../fs-error.js';
+import { printedPath, type Ripgrep, RipgrepTooLarge } from './ripgrep.js';
+import { Complaints, startError } from './ripgrep-error.js';
+import { isInPlaceNow } from './search-place.js';
+import { openTree, type SearchGlob, type SearchTree } from './search-tree.js';
+import { Slice } from './slice.js';
+import type { WalkNotes } from './walk-notes.js';
+
+export interface FoundFile {
+  /** Absolute, as Lathe shows it. */
+  path: string;
+  mtimeMs: number;
+}
+
+export interface FindOptions extends Visibility {
+  /** A real path. */
+  directory: BytePath;
+  glob?: SearchGlob;
+  /** How many files to return; the newest are kept. */
+  limit: number;
+  /** After this long the files found so far are returned. */
+  timeoutMs: number;
+  signal: AbortSignal;
+  notes: WalkNotes;
+}
+
+export interface FoundFiles {
+  files: FoundFile[];
+  /** How many there are in all, or at least. */
+  total: number;
+  isComplete: boolean;
+}
+
+/** The newest files below a directory, listed by ripgrep, and how many there are. Memory is bounded by `limit`. */
+export async function findFiles(ripgrep: Ripgrep, options: FindOptions): Promise<FoundFiles> {
+  const time = AbortSignal.timeout(options.timeoutMs);
+  const newest = new Top<FoundFile>(options.limit, newestFirst);
+  const resultOf = (isComplete: boolean) => ({ ...placedFiles(newest, options.notes), isComplete });
+  try {
+    const tree = openTree(options);
+    const signal = AbortSignal.any([options.signal, time]);
+    if (tree !== undefined) await listFiles(ripgrep, tree, { ...options, signal }, newest);
+    return resultOf(true);
+  } catch (error) {
+    options.signal.throwIfAborted();
+    if (time.aborted || error instanceof RipgrepTooLarge) return resultOf(false);
+    throw startError(error);
+  }
+}
+
+async function listFiles(
+  ripgrep: Ripgrep,
+  { path, flags, visible }: SearchTree,
+  { signal, notes }: FindOptions,
+  newest: Top<FoundFile>,
+): Promise<void> {
+  const slice = new Slice(signal);
+  const nameOf = (printed: BytePath) => printedPath(printed, path);
+  const complaints = new Complaints(notes, { nameOf, isShown: (file) => visible.has(file) });
+  let [rest, isEmpty] = ['', true];
+  const onOutput = async (chunk: Buffer) => {
+    const printed = (rest + chunk.toString('latin1')).split('\0');
+    rest = printed.pop() ?? '';
+    for (const name of printed) {
+      const file = nameOf(name);
+      if (visible.has(file)) addFile(newest, file, notes);
+      if (slice.tick()) await slice.pause();
+    }
+    isEmpty = false;
+  };
+  const onError = (chunk: Buffer) => complaints.push(chunk);
+  const code = await ripgrep.run(['--files', '--null', ...flags], { path, signal, onOutput, onError });
+  complaints.checkEnd(code, { isEmpty, isGarbled: rest !== '' });
+}
+
+function addFile(newest: Top<FoundFile>, path: BytePath, notes: WalkNotes): void {
+  const mtimeMs = timeOf(path);
+  if (mtimeMs === undefined) return;
+  // Most are older than those that are kept.
+  if (mtimeMs < (newest.last?.mtimeMs ?? mtimeMs)) newest.skip();
+  else newest.add({ path, mtimeMs });
+  if (mtimeMs === unknownTime) notes.add('last, because their age could not be read', path);
+}
+
+/** Of a file in a directory that may be listed but not entered; older than all others. */
+const unknownTime = Number.NEGATIVE_INFINITY;
+
+/** `undefined` for what is gone since it was listed, or no file any more. */
+function timeOf(path: BytePath): number | undefined {
+  try {
+    const stat = lstatSync(systemPath(path), { throwIfNoEntry: false });
+    return stat?.isFile() === true ? stat.mtimeMs : undefined;
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error;
+    return unknownTime;
+  }
+}
+
+/** The files that are kept, without those whose directory became a link while ripgrep listed it. */
+function placedFiles(newest: Top<FoundFile>, notes: WalkNotes): Omit<FoundFiles, 'isComplete'> {
+  const kept = newest.items();
+  const files = kept.filter(({ path }) => isInPlaceNow(splitPath(path)[0].slice(0, -1) || '/'));
+  const moved = kept.filter((file) => !files.includes(file));
+  for (const { path } of moved) notes.add('moved during the search and not shown', path);
+  return {
+    files: files.map(({ path, mtimeMs }) => ({ path: fromBytePath(path), mtimeMs })),
+    total: newest.count - moved.length,
+  };
+}
+
+function newestFirst(a: FoundFile, b: FoundFile): number {
+  return b.mtimeMs - a.mtimeMs || (a.path < b.path ? -1 : 1);
+}

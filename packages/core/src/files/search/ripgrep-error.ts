@@ -1,0 +1,112 @@
+import { lstatSync } from 'node:fs';
+import { ToolError } from '../../contract/errors.js';
+import { asFolder, type BytePath, systemPath } from '../byte-path.js';
+import { codeOf } from '../fs-error.js';
+import type { RgOutput } from './rg-output.js';
+import type { ExitCode } from './ripgrep.js';
+import { unreadDirectories, type WalkNotes } from './walk-notes.js';
+
+/** What ripgrep complained about that is neither a file nor the end of the search. */
+const otherProblems = 'ripgrep also said';
+
+interface ComplaintOptions {
+  /** What a path that ripgrep printed stands for. */
+  nameOf: (path: BytePath) => BytePath;
+  /** What is hidden is not named either. The path of a directory ends in a slash. */
+  isShown: (path: BytePath) => boolean;
+}
+
+/**
+ * Reads what ripgrep complains about, as it comes. Files that could not be read are noted; anything else that went
+ * wrong is a typed error, never "no matches".
+ */
+export class Complaints {
+  readonly #notes: WalkNotes;
+  readonly #nameOf: (path: BytePath) => BytePath;
+  readonly #isShown: (path: BytePath) => boolean;
+  #rest = '';
+  #aboutFiles = 0;
+  #other = '';
+
+  constructor(notes: WalkNotes, { nameOf, isShown }: ComplaintOptions) {
+    this.#notes = notes;
+    this.#nameOf = nameOf;
+    this.#isShown = isShown;
+  }
+
+  push(chunk: Buffer): void {
+    const messages = (this.#rest + chunk.toString('latin1')).split(betweenMessages);
+    this.#rest = (messages.pop() ?? '').slice(0, maxMessage);
+    for (const message of messages) this.#read(message);
+  }
+
+  checkEnd(code: ExitCode, { isEmpty, isGarbled }: Pick<RgOutput, 'isEmpty' | 'isGarbled'>): void {
+    if (code === null) throw new ToolError('grep_execution_error', 'ripgrep was ended by a signal. Try again.');
+    if (isGarbled) throw new ToolError('grep_execution_error', 'What ripgrep printed cannot be understood.');
+    if (code === 1 || (code === 0 && !isEmpty)) return;
+    this.#read(this.#rest.trimEnd());
+    if (code === 2 && this.#other === '' && this.#aboutFiles > 0) return;
+    if (code !== 2 || isEmpty) throw searchError(Buffer.from(this.#other, 'latin1').toString('utf8'));
+    this.#notes.add(otherProblems, this.#other.trim() || 'something went wrong');
+  }
+
+  #read(message: string): void {
+    const [, path, reason] = aboutFile.exec(message) ?? [];
+    if (path === undefined) {
+      if (this.#other.length < maxMessage) this.#other += message;
+      return;
+    }
+    this.#aboutFiles++;
+    const name = this.#nameOf(path);
+    const isFolder = isDirectory(name);
+    if (!this.#isShown(isFolder ? asFolder(name) : name)) return;
+    this.#notes.add(isFolder ? unreadDirectories : 'files that could not be read', name, reason);
+  }
+}
+
+/** A name may hold line feeds, and then looks like several messages: one about a file ends only with the error of the system. */
+const betweenMessages = /(?<=\(os error \d+\))\n(?=rg: )/;
+const aboutFile = /^rg: (?=\/|.*\(os error \d+\)$)(.*?)(?:: ([ -9;-~]*))?$/s;
+const maxMessage = 16 << 10;
+
+function isDirectory(path: BytePath): boolean {
+  try {
+    return lstatSync(systemPath(path)).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+/** Why ripgrep refused to search. Its hints about flags are of no use to somebody who cannot pass any. */
+function searchError(stderr: string): ToolError {
+  const message = stderr
+    .replace(/^rg: /gm, '')
+    .replace(/\n*Consider (?:enabling|using)[^]*$/, '')
+    .trim();
+  if (
+    /regex parse error|look-around|backreferences|exceeds size limit|not supported|impossible to match/i.test(message)
+  )
+    return new ToolError(
+      'invalid_tool_params',
+      `The pattern is not a valid regular expression (Rust syntax): ${message}`,
+    );
+  if (/not allowed in a regex/.test(message))
+    return new ToolError('invalid_tool_params', `A match cannot go beyond the end of a line: ${message}`);
+  return new ToolError('grep_execution_error', `ripgrep failed: ${message.slice(0, 500) || 'it did not say why'}`);
+}
+
+const startHints: Partial<Record<string, string>> = {
+  E2BIG: 'The system allows it too few arguments: search a smaller directory, or raise `ulimit -s`.',
+  EMFILE: 'Too many files are open: try again.',
+  ENFILE: 'Too many files are open: try again.',
+  EAGAIN: 'The system has no room for another process: try again.',
+  ENOMEM: 'The system has no memory for another process: try again.',
+};
+
+/** ripgrep could not even be started. */
+export function startError(error: unknown): unknown {
+  const code = codeOf(error);
+  if (error instanceof ToolError || code === undefined) return error;
+  const hint = startHints[code] ?? 'Is the package @vscode/ripgrep complete?';
+  return new ToolError('grep_execution_error', `ripgrep could not be run (${code}). ${hint}`, { cause: error });
+}

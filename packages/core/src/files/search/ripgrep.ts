@@ -1,0 +1,150 @@
+import { execFile, spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Readable } from 'node:stream';
+import { setInterval as setTimer } from 'node:timers';
+import { setTimeout } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { ToolError } from '../../contract/errors.js';
+import { argumentFor, type BytePath, systemPath } from '../byte-path.js';
+
+export interface RipgrepRun {
+  /** What to search: a file or a directory. */
+  path: BytePath;
+  /** Aborting it kills the process. */
+  signal: AbortSignal;
+  /** Output is not read further until the promise resolves. */
+  onOutput: (chunk: Buffer) => void | Promise<void>;
+  onError: (chunk: Buffer) => void;
+}
+
+/** 0 something found, 1 nothing found, 2 something went wrong, `null` killed by somebody else. */
+export type ExitCode = number | null;
+
+/** Ripgrep reads ignore files of any size, and takes sixteen times as much memory for their rules. */
+const defaultMaxMemory = 2 ** 31;
+const lookAtMemoryMs = 200;
+
+/** The process was ended because it took too much memory. What it printed is right, but not all. */
+export class RipgrepTooLarge extends Error {}
+
+/** A killed process that waits for a stuck device cannot go at once; nobody waits for it longer than this. */
+const patienceMs = 150;
+
+/**
+ * The ripgrep that is installed with this package: found by package resolution, never by `PATH`, the current
+ * directory or the workspace, and run without a shell, an environment or a configuration file.
+ */
+export class Ripgrep {
+  readonly #program: () => Promise<string>;
+  readonly #maxMemory: number;
+  #path: string | undefined;
+  #isProven = false;
+
+  constructor(program: () => Promise<string> = installedProgram, { maxMemory = defaultMaxMemory } = {}) {
+    this.#program = program;
+    this.#maxMemory = maxMemory;
+  }
+
+  /** Rejects with the signal's reason when aborted, and with the system's error when the program cannot be started. */
+  async run(args: readonly string[], run: RipgrepRun): Promise<ExitCode> {
+    // Without a turn of the event loop from the second time on.
+    this.#path ??= await this.#program();
+    const program = this.#path;
+    run.signal.throwIfAborted();
+    const code = await runProgram(program, ['--no-config', ...args], { ...run, maxMemory: this.#maxMemory });
+    if (code === 1 && !this.#isProven) await this.#prove(program, run.signal);
+    return code;
+  }
+
+  /** Any program can end with 1: that nothing was found is believed of one that says it is ripgrep. */
+  async #prove(program: string, signal: AbortSignal): Promise<void> {
+    const said = await promisify(execFile)(program, ['--version'], {
+      ...surroundings(program),
+      signal,
+      killSignal: 'SIGKILL',
+    }).catch(() => {});
+    signal.throwIfAborted();
+    this.#isProven = said?.stdout.startsWith('ripgrep ') === true;
+    if (!this.#isProven) throw new ToolError('grep_execution_error', `${program} is not ripgrep.`);
+  }
+}
+
+const throughDescriptor = /^\/proc\/self\/fd\/3(?=\/|$)/;
+
+/** The real name of a path that ripgrep printed while it searched `path`. */
+export function printedPath(printed: BytePath, path: BytePath): BytePath {
+  return argumentFor(path) === undefined ? printed.replace(throughDescriptor, () => path) : printed;
+}
+
+function surroundings(program: string) {
+  const isWindows = process.platform === 'win32';
+  return {
+    // Ripgrep sees globs that begin with a slash from here, so that they are absolute, like all paths.
+    cwd: isWindows ? dirname(program) : '/',
+    env: isWindows ? { SystemRoot: process.env['SystemRoot'] } : {},
+    windowsHide: true,
+  };
+}
+
+interface LimitedRun extends RipgrepRun {
+  maxMemory: number;
+}
+
+async function runProgram(program: string, args: readonly string[], run: LimitedRun): Promise<ExitCode> {
+  const argument = argumentFor(run.path);
+  // No argument can hold a path that is no text.
+  const descriptor = argument === undefined ? openSync(systemPath(run.path), 'r') : undefined;
+  const child = spawn(program, [...args, '--', argument ?? '/proc/self/fd/3'], {
+    ...surroundings(program),
+    stdio: ['ignore', 'pipe', 'pipe', descriptor ?? 'ignore'],
+    signal: run.signal,
+    killSignal: 'SIGKILL',
+  });
+  let isTooLarge = false;
+  const watching = setTimer(() => {
+    isTooLarge ||= memoryOf(child.pid) > run.maxMemory;
+    if (isTooLarge) child.kill('SIGKILL');
+  }, lookAtMemoryMs);
+  const exited = new Promise((resolve) => child.on('exit', resolve));
+  try {
+    child.stderr?.on('data', run.onError);
+    const closed = new Promise<ExitCode>((resolve, reject) => child.on('error', reject).on('close', resolve));
+    const [code] = await Promise.all([closed, readOutput(child.stdout, run)]);
+    if (isTooLarge) throw new RipgrepTooLarge();
+    return code;
+  } catch (error) {
+    child.kill('SIGKILL');
+    child.stdout?.destroy();
+    if (child.pid !== undefined) await Promise.race([exited, setTimeout(patienceMs)]);
+    run.signal.throwIfAborted();
+    throw error;
+  } finally {
+    clearInterval(watching);
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+/** What a process has of its own; 0 where the system does not say. */
+function memoryOf(pid: number | undefined): number {
+  try {
+    const [, resident = 0, shared = 0] = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ').map(Number);
+    return (resident - shared) * pageSize;
+  } catch {
+    return 0;
+  }
+}
+
+const pageSize = 4096;
+
+async function readOutput(output: Readable | null, { signal, onOutput }: RipgrepRun): Promise<void> {
+  for await (const chunk of output ?? []) {
+    if (signal.aborted) return;
+    await onOutput(chunk);
+  }
+}
+
+async function installedProgram(): Promise<string> {
+  const { rgPath } = await import('@vscode/ripgrep');
+  return rgPath;
+}

@@ -1,0 +1,54 @@
+import { realpathSync } from 'node:fs';
+import { access, constants, realpath, stat } from 'node:fs/promises';
+import { ToolError } from '../../contract/errors.js';
+import { type BytePath, systemPath, toBytePath } from '../byte-path.js';
+import { codeOf } from '../fs-error.js';
+import { refuseEndless } from '../open-file.js';
+import { isWithin } from '../workspace.js';
+
+/** What a search path leads to; a typed error when it leads nowhere or to something that cannot be searched. */
+export async function searchPlace(path: string): Promise<'file' | 'directory'> {
+  try {
+    const place = systemPath(toBytePath(path));
+    const [found] = await Promise.all([stat(place), refuseMoved(path)]);
+    if (found.isFile()) await refuseEndless(path);
+    if (found.isFile() || found.isDirectory()) {
+      await access(place, constants.R_OK);
+      return found.isFile() ? 'file' : 'directory';
+    }
+  } catch (error) {
+    if (error instanceof ToolError) throw error;
+    const reason =
+      codeOf(error) === 'ENOENT' ? 'does not exist' : `cannot be searched (${codeOf(error) ?? String(error)})`;
+    throw new ToolError('search_path_not_found', `${path} ${reason}.`, { cause: error });
+  }
+  throw new ToolError('search_path_not_a_directory', `${path} is neither a directory nor a regular file.`);
+}
+
+/** A place is searched as it was judged: it may have become a link since, or a directory above it. */
+export async function refuseMoved(path: string): Promise<void> {
+  if (await isInPlace(toBytePath(path))) return;
+  throw new ToolError('search_path_not_found', `${path} leads elsewhere than when the call was judged. Try again.`);
+}
+
+/** Whether a real path is one still. */
+async function isInPlace(path: BytePath): Promise<boolean> {
+  const real = await realpath(systemPath(path), { encoding: 'latin1' }).catch(() => undefined);
+  return real === path;
+}
+
+/** The same at once, for one that was just opened. */
+export function isInPlaceNow(path: BytePath): boolean {
+  try {
+    return realpathSync.native(systemPath(path), { encoding: 'latin1' }) === path;
+  } catch {
+    return false;
+  }
+}
+
+/** The roots without those that lie inside another one, so that nothing is found twice. */
+export function outermost(roots: readonly string[]): string[] {
+  return roots.filter((root, index) =>
+    roots.every((other, at) => at === index || !isWithin(other, root) || (other === root && at > index)),
+  );
+}

@@ -1,0 +1,192 @@
+import { devNull } from 'node:os';
+import { setTimeout as setTimer } from 'node:timers';
+import { secrecyOf } from '../access/protected-paths.js';
+import { secretFiles, secretsIn, withoutSecrets } from '../access/secret-files.js';
+import { isHiddenByAgent, type Visibility } from '../access/visibility.js';
+import { asFolder, type BytePath, fromBytePath, splitPath, toBytePath } from '../byte-path.js';
+import { lineText } from '../read/line-window.js';
+import { isThere } from '../small-file.js';
+import type { OwnState } from '../workspace.js';
+import { compileFileGlob } from './file-glob.js';
+import { FoundLines } from './found-lines.js';
+import { binaryMatches, outputFlags, type RgLine, RgOutput } from './rg-output.js';
+import { printedPath, type Ripgrep, RipgrepTooLarge } from './ripgrep.js';
+import { Complaints, startError } from './ripgrep-error.js';
+import { isInPlaceNow } from './search-place.js';
+import { openTree } from './search-tree.js';
+import { Slice } from './slice.js';
+import { hiddenByAgent, type WalkNotes } from './walk-notes.js';
+
+export interface TextSearch extends Visibility {
+  /** In ripgrep's dialect. */
+  pattern: string;
+  /** `smart`: letters match in any case unless the pattern has a capital one. */
+  letters: 'smart' | 'exact' | 'any';
+  /** Lines shown before and after each match. */
+  context: number;
+  /** A real path, and what it leads to. */
+  path: BytePath;
+  kind: 'file' | 'directory';
+  /** Which files to search, seen from `path`; a pattern without a slash holds at any depth. */
+  glob?: string | undefined;
+  /** Matching lines returned. */
+  limit: number;
+  /** Our own state in `path`, when there is any. */
+  ownState?: OwnState | undefined;
+  timeoutMs: number;
+  signal: AbortSignal;
+}
+
+export interface FoundLine {
+  number: number;
+  isMatch: boolean;
+  /** Read from the file when it is far into a long line: to be asked for in turn, and only for what is shown. */
+  text: () => Promise<string>;
+}
+
+export interface FoundText {
+  /** Sorted by path. */
+  files: { path: string; lines: FoundLine[] }[];
+  /** Matching lines in all, or at least. */
+  matches: number;
+  /** Why the search ended before it had seen everything. */
+  cut?: 'limit' | 'time';
+  notes: WalkNotes;
+}
+
+/** After the limit the search goes on for a moment, because most searches then end and the total is known. */
+const countingMs = 5;
+
+/** Lines that match, found by one run of ripgrep. */
+export async function searchText(ripgrep: Ripgrep, options: TextSearch): Promise<FoundText> {
+  const enough = new AbortController();
+  const time = AbortSignal.timeout(options.timeoutMs);
+  let counting: NodeJS.Timeout | undefined;
+  const found = new FoundLines(options, () => (counting ??= setTimer(() => enough.abort(), countingMs)));
+  const resultOf = async (cut: FoundText['cut']) => shownText(found, cut, options.signal);
+  try {
+    const signal = AbortSignal.any([options.signal, time, enough.signal]);
+    await runSearch(ripgrep, { ...options, signal }, found);
+    return await resultOf(found.isCounted ? undefined : 'limit');
+  } catch (error) {
+    options.signal.throwIfAborted();
+    if (enough.signal.aborted) return await resultOf('limit');
+    if (time.aborted || error instanceof RipgrepTooLarge) return await resultOf('time');
+    throw startError(error);
+  } finally {
+    clearTimeout(counting);
+  }
+}
+
+async function runSearch(ripgrep: Ripgrep, options: TextSearch, found: FoundLines): Promise<void> {
+  const { path, flags, isShown } = scopeOf(options, found.notes);
+  const nameOf = (printed: BytePath) => printedPath(printed, path);
+  // Lines come file by file.
+  let last = { path: '', isShown: false };
+  const isFileShown = (file: BytePath) => {
+    if (file !== last.path) last = { path: file, isShown: isShown(file) };
+    return last.isShown;
+  };
+  const add = (line: RgLine) => {
+    const file = nameOf(line.path);
+    if (isFileShown(file)) found.add({ ...line, path: file });
+  };
+  const output = new RgOutput(add, (printed) => {
+    if (isFileShown(nameOf(printed))) found.notes.add(binaryMatches, nameOf(printed));
+  });
+  const complaints = new Complaints(found.notes, { nameOf, isShown });
+  const code = await ripgrep.run([...searchFlags(options, found), ...flags, '-e', options.pattern], {
+    path,
+    signal: options.signal,
+    onOutput: (chunk) => output.push(chunk),
+    onError: (chunk) => complaints.push(chunk),
+  });
+  output.end();
+  complaints.checkEnd(code, output);
+}
+
+/** What ripgrep searches, and what of its answer is shown. */
+interface Scope {
+  path: BytePath;
+  flags: string[];
+  /** The path of a directory ends in a slash. */
+  isShown: (path: BytePath) => boolean;
+}
+
+/** A pattern is judged even when there is nothing to search. */
+const nothing: Scope = { path: devNull, flags: [], isShown: () => true };
+
+function scopeOf(options: TextSearch, notes: WalkNotes): Scope {
+  const { path, kind, ownState } = options;
+  const place = fromBytePath(path);
+  if (kind === 'file')
+    return isHiddenFile(options, notes) ? nothing : { path, flags: ['--no-ignore', '--hidden'], isShown: () => true };
+  const glob = options.glob === undefined ? undefined : compileFileGlob(options.glob, place);
+  const tree = openTree({ ...options, directory: path, glob, notes });
+  if (tree === undefined) return nothing;
+  const isVisible = (file: BytePath) => tree.visible.has(file);
+  // What is in a place of secrets is searched when the place is named.
+  if (secrecyOf(place) !== undefined || ownState?.has(place) === true) return { ...tree, isShown: isVisible };
+  // Whether a secret matches must not show: it could be guessed bit by bit.
+  noteSecrets(options, isVisible, notes);
+  return {
+    path: tree.path,
+    flags: [...tree.flags, ...withoutSecrets],
+    isShown: (file) => isVisible(file) && !isSecret(file, ownState),
+  };
+}
+
+function isSecret(path: BytePath, ownState: OwnState | undefined): boolean {
+  const [directory, name] = splitPath(path);
+  return ownState?.has(fromBytePath(path)) === true || secretFiles(directory, [name]).length > 0;
+}
+
+function noteSecrets(options: TextSearch, isVisible: (path: BytePath) => boolean, notes: WalkNotes): void {
+  const own = (options.ownState?.roots ?? []).map((root) => asFolder(toBytePath(root))).filter(isThere);
+  for (const path of [...secretsIn(options.path), ...own]) {
+    const isDirectory = path.endsWith('/');
+    const hider = options.rules.ignoredBy(fromBytePath(path.replace(/\/$/, '')), { isDirectory });
+    if (hider === undefined && isVisible(path)) notes.add('not searched, because they hold secrets', path);
+  }
+}
+
+/** A named file is searched even if git ignores it; what an agent's ignore file hides is noted. */
+function isHiddenFile(options: TextSearch, notes: WalkNotes): boolean {
+  const path = fromBytePath(options.path);
+  if (options.canRead?.(path) === false) return true;
+  if (!isHiddenByAgent(path, options)) return false;
+  notes.add(hiddenByAgent, options.path);
+  return true;
+}
+
+/** How ripgrep is to search and print, whatever it searches. */
+function searchFlags({ pattern, context, letters }: TextSearch, found: FoundLines): string[] {
+  return [
+    ...outputFlags,
+    ...(context > 0 ? [`--context=${context}`] : []),
+    { smart: '--smart-case', exact: '--case-sensitive', any: '--ignore-case' }[letters],
+    ...(isAboutLineEnds(pattern) ? ['--crlf'] : []),
+    `--max-count=${found.maxPerFile}`,
+  ];
+}
+
+/** `$` means the end of a line as it is shown; who names the carriage return, in whatever spelling, wants to see it. */
+function isAboutLineEnds(pattern: string): boolean {
+  return pattern.includes('$') && !/\r|\\[rxuU]/.test(pattern);
+}
+
+async function shownText(found: FoundLines, cut: FoundText['cut'], signal: AbortSignal): Promise<FoundText> {
+  const slice = new Slice(signal);
+  // Links are not followed; but a directory may have become one after it was listed and before its files were opened.
+  for (const path of found.lines.keys()) {
+    if (!isInPlaceNow(path)) found.drop(path);
+    if (slice.tick()) await slice.pause();
+  }
+  const files = [...found.lines].map(([path, lines]) => ({ path: fromBytePath(path), lines: lines.map(shownLine) }));
+  const sorted = files.sort((a, b) => (a.path < b.path ? -1 : 1));
+  return { files: sorted, matches: found.matches, notes: found.notes, ...(cut !== undefined && { cut }) };
+}
+
+function shownLine(line: RgLine): FoundLine {
+  return { number: line.number, isMatch: line.isMatch, text: () => lineText(line) };
+}

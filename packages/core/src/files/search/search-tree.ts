@@ -1,0 +1,126 @@
+import { type Dirent, existsSync, readdirSync } from 'node:fs';
+import type { GlobState } from '../../text/glob/compile-glob.js';
+import type { Visibility } from '../access/visibility.js';
+import { VisiblePaths } from '../access/visible-paths.js';
+import { argumentFor, asFolder, type BytePath, fromBytePath, splitPath, systemPath } from '../byte-path.js';
+import { agentFiles, type IgnoreLevel } from '../ignore/ignore-rules.js';
+import { isThere } from '../small-file.js';
+import { tempPrefix } from '../write/temp-name.js';
+import { mountsToSkip } from './mounts.js';
+import { hiddenByAgent, mountsNotEntered, unusedIgnoreFiles, type WalkNotes } from './walk-notes.js';
+
+/** Which files a search is about. */
+export interface SearchGlob {
+  /** Seen from the directory that is searched. */
+  start: GlobState;
+  /** How many directories it names before its first wildcard. */
+  fixed: number;
+  /** How deep a file can be that matches, if there is a limit; 1 is right in the directory. */
+  depth?: number | undefined;
+  /** Patterns for the names of files that mean the same to ripgrep, if that is possible. */
+  names?: readonly string[] | undefined;
+}
+
+export interface TreeOptions extends Visibility {
+  /** A real path. */
+  directory: BytePath;
+  glob?: SearchGlob | undefined;
+  notes: WalkNotes;
+}
+
+/** What one run of ripgrep walks. */
+export interface SearchTree {
+  /** Where it starts. */
+  path: BytePath;
+  flags: string[];
+  /** What of its answer is shown. */
+  visible: VisiblePaths;
+}
+
+/** A directory as ripgrep searches it, by its own idea of git's rules; `undefined` when there can be nothing to show. */
+export function openTree({ directory, glob, notes, ...visibility }: TreeOptions): SearchTree | undefined {
+  const { rules, disregard } = visibility;
+  const level = rules.in(directory, (path, reason) => {
+    // What ripgrep makes of git's files is not known here.
+    if (agentFiles.includes(splitPath(path)[1])) notes.add(unusedIgnoreFiles, path, reason);
+  });
+  if (level.ignoredBy === 'agent' && disregard?.has('agent') !== true) {
+    notes.add(hiddenByAgent, directory);
+    return undefined;
+  }
+  const mounts = mountsToSkip(directory);
+  for (const [path, kind] of mounts) notes.add(mountsNotEntered, asFolder(path), kind);
+  const start = startOf({ path: directory, level, depth: 0 }, glob, visibility);
+  if (start === undefined || mounts.has(start.path)) return undefined;
+  return {
+    path: start.path,
+    flags: [...walkFlags, ...ruleFlags(level, disregard), ...mountFlags(mounts), ...globFlags(start, glob)],
+    visible: new VisiblePaths(directory, { ...visibility, level, glob: glob?.start }),
+  };
+}
+
+const walkFlags = [
+  '--hidden',
+  '--no-ignore-dot',
+  '--no-ignore-global',
+  '--no-ignore-messages',
+  '--glob=!.git',
+  `--glob=!${tempPrefix}*`,
+];
+
+/** A directory that is named is searched even if git ignores it. */
+function ruleFlags({ ignoredBy, repository }: IgnoreLevel, disregard: Visibility['disregard']): string[] {
+  if (disregard?.has('git') === true) return ['--no-ignore'];
+  const excludes = (repository?.excludesFiles ?? []).filter((file) => existsSync(systemPath(file))).map(argumentFor);
+  return [
+    ...(ignoredBy === undefined ? [] : ['--no-ignore-parent', '--no-require-git']),
+    ...(repository?.ignoresCase === true ? ['--ignore-file-case-insensitive'] : []),
+    ...excludes.flatMap((file) => (file === undefined ? [] : [`--ignore-file=${file}`])),
+  ];
+}
+
+function mountFlags(mounts: ReadonlyMap<BytePath, string>): string[] {
+  const paths = [...mounts.keys()].map((path) => argumentFor(path) ?? '');
+  return paths.map((path) => `--glob=!${path.replace(/[*?[\]{}\\]/g, '\\$&')}`);
+}
+
+/** Names are a type of files to ripgrep, because a positive `--glob` would bring back what is ignored. */
+function globFlags(start: Place, { depth, names }: Partial<SearchGlob> = {}): string[] {
+  const types = names && [...names.map((name) => `--type-add=wanted:${name}`), '--type=wanted'];
+  return [...(depth === undefined ? [] : [`--max-depth=${depth - start.depth}`]), ...(types ?? [])];
+}
+
+interface Place {
+  path: BytePath;
+  level: IgnoreLevel;
+  /** Below the directory that is searched. */
+  depth: number;
+}
+
+/** The directory that a glob names, as far as there is just one of that name; `undefined` when nothing can match. */
+function startOf(top: Place, glob: SearchGlob | undefined, { disregard }: Visibility): Place | undefined {
+  // Where git ignores the place itself, only the rules from there on hold, which a run that starts further down misses.
+  const fixed = top.level.ignoredBy === undefined ? (glob?.fixed ?? 0) : 0;
+  let [place, state] = [top, glob?.start];
+  while (place.depth < fixed) {
+    const next = entriesOf(place.path).filter(({ name }) => state?.enter(fromBytePath(name)) !== undefined);
+    const [only] = next;
+    if (next.length > 1) return place;
+    if (only?.isDirectory() !== true) return undefined;
+    const verdict = place.level.judge(only.name, true);
+    if (verdict !== undefined && (only.name === '.git' || disregard?.has(verdict) !== true)) return undefined;
+    const path = asFolder(place.path) + only.name;
+    const level = place.level.enter(only.name, (file) => isThere(`${path}/${file}`));
+    state = state?.enter(fromBytePath(only.name));
+    place = { path, level, depth: place.depth + 1 };
+  }
+  return place;
+}
+
+function entriesOf(directory: BytePath): Dirent[] {
+  try {
+    return readdirSync(systemPath(directory), { withFileTypes: true, encoding: 'latin1' });
+  } catch {
+    return [];
+  }
+}

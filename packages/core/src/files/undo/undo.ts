@@ -1,0 +1,57 @@
+import type { SeenFiles } from '../access/seen-files.js';
+import { removeEmpty } from '../write/directory-handle.js';
+import { removeDurably, writeDurably } from '../write/durable-write.js';
+import type { FileLocks } from '../write/file-lock.js';
+import { assertUnchanged, type Snapshot, snapshotOf, withFileIfAny } from '../write/file-snapshot.js';
+import type { Change, Journal } from './journal.js';
+
+/** How a file whose change was to be undone has fared. */
+export type UndoOutcome =
+  /** It has its old content again. */
+  | { change: Change; status: 'restored' }
+  /** The change had created it, so it is gone. */
+  | { change: Change; status: 'removed' }
+  /** It already was as before the change. */
+  | { change: Change; status: 'unchanged' }
+  | { change: Change; status: 'skipped'; reason: string };
+
+/** Takes back one change, if the file still is what that change made of it. */
+export async function undoChange(
+  { locks, journal, seen }: { locks: FileLocks; journal: Journal; seen: SeenFiles },
+  change: Change,
+  signal: AbortSignal,
+): Promise<UndoOutcome> {
+  const { id, path, before } = change;
+  const outcome = await locks.hold(path, signal, (token) =>
+    withFileIfAny(path, async (file): Promise<UndoOutcome> => {
+      const current = file && (await snapshotOf(file, signal));
+      if ((current?.hash ?? null) === before) return { change, status: 'unchanged' };
+      const content = before === null ? null : await journal.contentOf(before);
+      const reason = reasonToSkip(current, change, content);
+      if (reason !== undefined || content === undefined || !file || !current)
+        return { change, status: 'skipped', reason: reason ?? '' };
+      const beforeCommit = () => assertUnchanged(file, current, signal);
+      if (content === null) {
+        await removeDurably({ path, original: file, beforeCommit });
+        await removeEmpty(change.madeDirectories ?? []);
+        return { change, status: 'removed' };
+      }
+      await writeDurably({ path, pieces: [content], original: file, token, signal, beforeCommit });
+      return { change, status: 'restored' };
+    }),
+  );
+  if (outcome.status === 'skipped') return outcome;
+  if (before !== null) seen.record(path, before);
+  await journal.forget(id);
+  return outcome;
+}
+
+function reasonToSkip(
+  current: Snapshot | null,
+  { after }: Change,
+  content: Buffer | null | undefined,
+): string | undefined {
+  if (current === null) return 'it was removed since';
+  if (current.hash !== after) return 'it was changed by somebody else since';
+  return content === undefined ? 'its old content is no longer kept' : undefined;
+}

@@ -1,0 +1,132 @@
+import { ToolError } from '../../contract/errors.js';
+import type { SeenFiles } from '../access/seen-files.js';
+import type { OpenFile } from '../open-file.js';
+import type { Change, Journal } from '../undo/journal.js';
+import { type UndoOutcome, undoChange } from '../undo/undo.js';
+import { isWithin } from '../workspace.js';
+import { writeDurably } from './durable-write.js';
+import { chunksOf, hashOf, readContent } from './file-content.js';
+import type { FileLocks } from './file-lock.js';
+import { assertUnchanged, changedSince, type Snapshot, snapshotOf, withFileIfAny } from './file-snapshot.js';
+
+export interface ChangeRequest {
+  /** Real, judged path. */
+  path: string;
+  tool: string;
+  signal: AbortSignal;
+  /** The hash of what a person saw when saying yes (`null`: no file). A different content now is a conflict. */
+  approved?: string | null;
+  /**
+   * Decides on the new content, looking at what is on disk at this moment; `undefined` leaves the file alone. Throws
+   * to refuse.
+   */
+  decide: (current: Snapshot | null) => Promise<readonly Uint8Array[] | undefined>;
+}
+
+/**
+ * The one way in which files are changed: under the file's lock, from what is on disk at that moment, written down in
+ * the journal before, durable afterwards, and then known to the model.
+ */
+export class FileChanges {
+  readonly #parts: { locks: FileLocks; journal: Journal; seen: SeenFiles };
+
+  constructor(parts: { locks: FileLocks; journal: Journal; seen: SeenFiles }) {
+    this.#parts = parts;
+  }
+
+  /** What the file contains now; `null` when there is none. */
+  async read(path: string, signal: AbortSignal): Promise<Snapshot | null> {
+    return withFileIfAny(path, async (file) => file && (await snapshotOf(file, signal)));
+  }
+
+  /** How much of this content the model has seen. */
+  knowledgeOf({ path, hash }: Snapshot): ReturnType<SeenFiles['knowledgeOf']> {
+    return this.#parts.seen.knowledgeOf(path, hash);
+  }
+
+  async change({ path, tool, signal, approved, decide }: ChangeRequest): Promise<void> {
+    await this.#parts.locks.hold(path, signal, (token) =>
+      withFileIfAny(path, async (file) => {
+        const current = file && (await snapshotOf(file, signal));
+        if (approved !== undefined && approved !== (current?.hash ?? null)) throw changedSince(path);
+        const pieces = await decide(current);
+        if (pieces !== undefined) await this.#write({ file, current, pieces, token, path, signal, tool });
+      }),
+    );
+  }
+
+  /**
+   * Takes back the newest changes below `root`, or all of one turn. A file that somebody else changed since is left
+   * alone.
+   */
+  async undo(which: { count: number; root?: string } | { turn: string }, signal: AbortSignal): Promise<UndoOutcome[]> {
+    const changes = await this.#parts.journal.list(Number.POSITIVE_INFINITY);
+    const wanted = changes.filter(({ turn, path }) =>
+      'turn' in which ? turn === which.turn : which.root === undefined || isWithin(which.root, path),
+    );
+    const outcomes: UndoOutcome[] = [];
+    for (const change of 'count' in which ? wanted.slice(0, which.count) : wanted)
+      outcomes.push(await undoChange(this.#parts, change, signal));
+    return outcomes;
+  }
+
+  async #write(work: {
+    file: OpenFile | null;
+    current: Snapshot | null;
+    pieces: readonly Uint8Array[];
+    token: string;
+    path: string;
+    signal: AbortSignal;
+    tool: string;
+  }): Promise<void> {
+    const { file, current, token, path, signal, tool } = work;
+    // Gathered once: they are written, hashed and compared.
+    const pieces = [...chunksOf(work.pieces)];
+    const { journal, seen } = this.#parts;
+    let [id, after] = ['', ''];
+    let isUnderWay = false;
+    try {
+      await writeDurably({
+        path,
+        pieces,
+        original: file,
+        token,
+        signal,
+        alongside: async (madeDirectories) => {
+          after = await hashOf(pieces);
+          const change = { tool, path, before: current?.hash ?? null, after };
+          const made = madeDirectories.length > 0 && { madeDirectories };
+          id = await journal.record({ ...change, ...made }, current?.bytes ?? null);
+        },
+        beforeCommit: async () => {
+          if (file && current) await assertUnchanged(file, current, signal);
+          isUnderWay = true;
+        },
+      });
+    } catch (error) {
+      if (id !== '' && !isUnderWay) await journal.forget(id);
+      throw error;
+    }
+    if (file && current) await this.#keepLateWrite(file, current, { tool, path, after }, signal);
+    seen.record(path, after);
+  }
+
+  /**
+   * Somebody may have written into the old file between the last look and the moment it was replaced. No system call
+   * excludes that, but the old file is still open: what they wrote is kept, and the conflict reported.
+   */
+  async #keepLateWrite(
+    file: OpenFile,
+    current: Snapshot,
+    change: Pick<Change, 'tool' | 'path' | 'after'>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const late = await file.handle.stat({ bigint: true }).catch(() => file.stat);
+    if (late.size === file.stat.size && late.mtimeNs === file.stat.mtimeNs) return;
+    const bytes = await readContent({ ...file, stat: late }, signal);
+    if (bytes.equals(current.bytes)) return;
+    await this.#parts.journal.record({ ...change, before: await hashOf([bytes]) }, bytes);
+    const message = `${change.path} was written by somebody else at the same moment. The file has your change; undo brings theirs back.`;
+    throw new ToolError('file_changed_since_read', message);
+  }
+}

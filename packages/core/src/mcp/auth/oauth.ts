@@ -1,0 +1,190 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import type {
+  OAuthClientInformationContext,
+  OAuthClientMetadata,
+  OAuthClientProvider,
+  OAuthDiscoveryState,
+  StoredOAuthClientInformation,
+  StoredOAuthTokens,
+} from '@modelcontextprotocol/client';
+import type { McpServerSettings } from '../../settings/mcp-server-shape.js';
+import { checkAddress } from '../client/bounded-fetch.js';
+import { type CallbackServer, openCallbackServer } from './callback-server.js';
+import type { TokenStore } from './token-store.js';
+
+export interface AuthorizationOptions {
+  /** The MCP server. */
+  server: URL;
+  name: string;
+  settings: NonNullable<McpServerSettings['oauth']>;
+  store: TokenStore;
+  /** Brings a person to the page; without it, a server that wants one is refused with the way to do it. */
+  openPage?: (url: URL) => Promise<void>;
+}
+
+/** What a person gets to log in. */
+export const loginMs = 600_000;
+
+/** OAuth for one server: PKCE, a state nobody can guess, tokens bound to server and issuer, kept in a private file. */
+export class ServerAuthorization implements OAuthClientProvider {
+  /** A client id that is an address names a public document about the client. */
+  readonly clientMetadataUrl?: string;
+  readonly #options: AuthorizationOptions;
+  #callback: CallbackServer | undefined;
+  #state = '';
+  #verifier = '';
+  #visit: Promise<URLSearchParams> | undefined;
+  #presented: string | undefined;
+  #discovered: OAuthDiscoveryState | undefined;
+  /** Who was asked for the code that is under way. */
+  #asked: OAuthDiscoveryState | undefined;
+
+  constructor(options: AuthorizationOptions) {
+    this.#options = options;
+    const { clientId } = options.settings;
+    if (clientId?.startsWith('https://')) this.clientMetadataUrl = clientId;
+  }
+
+  /** To be awaited before the first request of a session in which a person may authorize. */
+  async listen(): Promise<void> {
+    if (this.#options.openPage === undefined || this.#callback !== undefined) return;
+    const fixed = this.#options.settings.redirectUri;
+    this.#callback = await openCallbackServer(fixed === undefined ? 0 : Number(new URL(fixed).port));
+  }
+
+  close(): void {
+    this.#callback?.close();
+    this.#callback = undefined;
+  }
+
+  /** What the browser brought back, when a page was opened since the last time this was asked. */
+  async answer(signal: AbortSignal): Promise<URLSearchParams | undefined> {
+    const visit = this.#visit;
+    this.#visit = undefined;
+    if (visit === undefined) return undefined;
+    const over = new AbortController();
+    // Also what keeps Lathe running meanwhile: a server that nobody waits for must not.
+    const late = wait(loginMs, undefined, { signal: AbortSignal.any([signal, over.signal]) });
+    try {
+      return await Promise.race([visit, late]);
+    } finally {
+      late.catch(() => undefined);
+      over.abort();
+    }
+  }
+
+  get redirectUrl(): string {
+    return this.#options.settings.redirectUri ?? this.#callback?.url ?? 'http://127.0.0.1/callback';
+  }
+
+  get clientMetadata(): OAuthClientMetadata {
+    const { scopes, clientSecret } = this.#options.settings;
+    return {
+      client_name: 'Lathe',
+      redirect_uris: [this.redirectUrl],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: clientSecret === undefined ? 'none' : 'client_secret_post',
+      ...(scopes && { scope: scopes.join(' ') }),
+    };
+  }
+
+  state(): string {
+    this.#state = randomBytes(32).toString('base64url');
+    return this.#state;
+  }
+
+  async clientInformation(ctx?: OAuthClientInformationContext): Promise<StoredOAuthClientInformation | undefined> {
+    const { settings, store, server } = this.#options;
+    const { clientId, clientSecret } = settings;
+    if (clientId !== undefined && this.clientMetadataUrl === undefined)
+      return { client_id: clientId, ...(clientSecret !== undefined && { client_secret: clientSecret }) };
+    const client = (await store.find(server, ctx?.issuer))?.client;
+    // A registration for another port would send the person to a page that nobody serves.
+    const uris: unknown = client && 'redirect_uris' in client ? client.redirect_uris : undefined;
+    const isReachable = this.#callback === undefined || !Array.isArray(uris) || uris.includes(this.redirectUrl);
+    if (client === undefined && this.#callback === undefined) throw this.#loginNeeded();
+    return isReachable ? client : undefined;
+  }
+
+  async saveClientInformation(
+    client: StoredOAuthClientInformation,
+    ctx?: OAuthClientInformationContext,
+  ): Promise<void> {
+    const { store, server } = this.#options;
+    await store.change(server, ctx?.issuer ?? '', (grant) => ({ ...grant, client }));
+  }
+
+  async tokens(ctx?: OAuthClientInformationContext): Promise<StoredOAuthTokens | undefined> {
+    const { store, server } = this.#options;
+    const tokens = (await store.find(server, ctx?.issuer))?.tokens;
+    this.#presented = tokens?.refresh_token ?? tokens?.access_token;
+    return tokens;
+  }
+
+  async saveTokens(tokens: StoredOAuthTokens, ctx?: OAuthClientInformationContext): Promise<void> {
+    this.#asked = undefined;
+    const { store, server } = this.#options;
+    await store.change(server, ctx?.issuer ?? tokens.issuer ?? '', (grant) => ({ ...grant, tokens }));
+  }
+
+  async redirectToAuthorization(url: URL): Promise<void> {
+    const { openPage, server } = this.#options;
+    await checkAddress(url, server);
+    if (openPage === undefined || this.#callback === undefined) throw this.#loginNeeded();
+    this.#asked = this.#discovered;
+    this.#visit = this.#callback.visit(this.#state);
+    await openPage(url);
+  }
+
+  saveCodeVerifier(verifier: string): void {
+    this.#verifier = verifier;
+  }
+
+  codeVerifier(): string {
+    return this.#verifier;
+  }
+
+  /** Another Lathe may have renewed the tokens meanwhile; those are not the ones that were refused. */
+  async invalidateCredentials(scope: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): Promise<void> {
+    const { store, server } = this.#options;
+    this.#asked = undefined;
+    if (scope === 'verifier') this.#verifier = '';
+    if (scope === 'verifier' || scope === 'discovery') return;
+    const refused = this.#presented;
+    await store.forget(server, ({ client, tokens }) => {
+      const isRefused = (tokens?.refresh_token ?? tokens?.access_token) === refused;
+      return {
+        ...(client && scope === 'tokens' && { client }),
+        ...(tokens && scope !== 'client' && !isRefused && { tokens }),
+      };
+    });
+  }
+
+  #loginNeeded(): Error {
+    return new Error(`it wants you to log in: lathe mcp auth ${this.#options.name}`);
+  }
+
+  /** Kept between the question and its answer, so that a code goes back to the server that was asked. */
+  saveDiscoveryState(state: OAuthDiscoveryState): void {
+    this.#discovered = state;
+  }
+
+  /** Addresses from the settings stand in for those a server would announce. */
+  discoveryState(): OAuthDiscoveryState | undefined {
+    const { authorizationUrl, tokenUrl } = this.#options.settings;
+    if (authorizationUrl === undefined || tokenUrl === undefined) return this.#asked;
+    const issuer = new URL(authorizationUrl).origin;
+    return {
+      authorizationServerUrl: issuer,
+      authorizationServerMetadata: {
+        issuer,
+        authorization_endpoint: authorizationUrl,
+        token_endpoint: tokenUrl,
+        response_types_supported: ['code'],
+        code_challenge_methods_supported: ['S256'],
+      },
+    };
+  }
+}

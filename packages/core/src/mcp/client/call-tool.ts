@@ -1,0 +1,119 @@
+import {
+  type CallToolResult,
+  isCallToolResult,
+  type Progress,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  type Tool,
+} from '@modelcontextprotocol/client';
+import { ToolError } from '../../contract/errors.js';
+import { sanitizeDescription } from '../../text/sanitize-definition.js';
+import type { ToolResult } from '../../tools/tools.js';
+import { contentToParts } from './content-to-parts.js';
+import type { Session } from './open-connection.js';
+
+/** A server that reports no progress for this long is taken to hang. */
+const idleMs = 300_000;
+
+export interface ToolCall {
+  /** For messages. */
+  server: string;
+  tool: Tool;
+  params: Record<string, unknown>;
+  timeoutMs: number;
+  signal: AbortSignal;
+  onProgress: (text: string) => void;
+}
+
+/** One call, whatever becomes of it: a result, or an error that says what is known. */
+export async function callTool(session: Session, call: ToolCall): Promise<ToolResult> {
+  try {
+    const isTask = call.tool.execution?.taskSupport === 'required';
+    return report(call, await (isTask ? callAsTask(session, call) : callPlainly(session, call)));
+  } catch (error) {
+    call.signal.throwIfAborted();
+    throw toToolError(error, call, session.epitaph());
+  }
+}
+
+function callPlainly({ client }: Session, call: ToolCall): Promise<CallToolResult> {
+  const { tool, params, timeoutMs, signal, onProgress } = call;
+  return client.callTool(
+    { name: tool.name, arguments: params },
+    {
+      toolDefinition: tool,
+      signal,
+      timeout: Math.min(idleMs, timeoutMs),
+      resetTimeoutOnProgress: true,
+      maxTotalTimeout: timeoutMs,
+      onprogress: (progress) => onProgress(describeProgress(progress)),
+    },
+  );
+}
+
+/** The tasks extension: the server works on, we ask how it goes. */
+async function callAsTask({ client }: Session, call: ToolCall): Promise<CallToolResult> {
+  const { createTaskSessionFromClient, resultFromTaskOutcome, toolDeclarationFromMcpTool } = await import(
+    '@modelcontextprotocol/ext-tasks/client'
+  );
+  const { tool, params, timeoutMs, onProgress } = call;
+  // Kept in a variable that is used below: Node 20 collects a timeout that only `AbortSignal.any` knows.
+  const limit = AbortSignal.timeout(timeoutMs);
+  const signal = AbortSignal.any([call.signal, limit]);
+  const session = createTaskSessionFromClient(client, { endpointId: call.server });
+  try {
+    const declaration = toolDeclarationFromMcpTool(tool);
+    const args: Parameters<typeof session.callTool>[1] = JSON.parse(JSON.stringify(params));
+    const execution = await session.callTool(tool.name, args, { declaration, signal });
+    const { outcome } = await execution.settle({
+      signal,
+      onEvent: (event) => {
+        if (event.type === 'task') onProgress(describeTask(event.task));
+      },
+    });
+    const result: unknown = resultFromTaskOutcome(outcome);
+    if (!isCallToolResult(result)) throw new Error('the task ended with something that is no result');
+    return result;
+  } catch (error) {
+    if (limit.aborted && !call.signal.aborted) throw timeout(call, timeoutMs);
+    throw error;
+  } finally {
+    await session.close();
+  }
+}
+
+function report({ server, tool }: ToolCall, result: CallToolResult): ToolResult {
+  const { parts, display } = contentToParts(result);
+  const isOneText = parts.length === 1 && parts[0]?.text !== undefined;
+  const llmContent = isOneText ? (parts[0]?.text ?? '') : parts;
+  if (result.isError !== true) return { llmContent, returnDisplay: display };
+  const message = `${tool.name} of the MCP server ${server} reported an error: ${display.slice(0, 4_000)}`;
+  return { llmContent, returnDisplay: display, error: { type: 'mcp_tool_error', message } };
+}
+
+function describeProgress({ progress, total, message }: Progress): string {
+  const share = total === undefined ? `${progress}` : `${progress}/${total}`;
+  return message === undefined ? share : `${share} ${sanitizeDescription(message, 500)}`;
+}
+
+function describeTask({ status, statusMessage }: { status: string; statusMessage?: string }): string {
+  return statusMessage === undefined ? status : `${status}: ${sanitizeDescription(statusMessage, 500)}`;
+}
+
+function timeout({ server, tool }: ToolCall, ms: number): ToolError {
+  return new ToolError('execution_timeout', `${tool.name} of ${server} did not answer within ${ms / 1000} s.`);
+}
+
+function toToolError(error: unknown, call: ToolCall, epitaph: string): unknown {
+  if (error instanceof ToolError) return error;
+  const { server, tool, timeoutMs } = call;
+  if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
+    return timeout(call, Math.min(idleMs, timeoutMs));
+  const text = sanitizeDescription(error instanceof Error ? error.message : String(error), 2_000);
+  const isGone = error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed;
+  const what = isGone ? 'the connection was lost, and whether the call took effect is unknown' : text;
+  const answer = error instanceof ProtocolError ? 'refused the call: ' : '';
+  const message = `${tool.name} of the MCP server ${server}: ${answer}${what}. ${epitaph}`.trim();
+  return new ToolError('mcp_tool_error', message, { cause: error });
+}

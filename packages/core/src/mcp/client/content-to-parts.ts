@@ -1,0 +1,83 @@
+import type { CallToolResult, ContentBlock, ReadResourceResult } from '@modelcontextprotocol/client';
+import type { Part } from '../../contract/content.js';
+import { imageFault } from '../../files/read/media.js';
+import { visibleText } from '../../text/visible-text.js';
+
+const maxBlocks = 1_000;
+/** Of base64; more than any provider takes. */
+const maxMediaChars = 14 * 1024 * 1024;
+
+/** What a server's answer becomes: parts for the model, text for a person. */
+export interface ConvertedContent {
+  parts: Part[];
+  display: string;
+}
+
+/** Every kind of content; media stay media, links stay names: nothing is fetched. */
+export function contentToParts(result: Pick<CallToolResult, 'content' | 'structuredContent'>): ConvertedContent {
+  const blocks = result.content.slice(0, maxBlocks).map(convertBlock);
+  if (result.content.length > maxBlocks)
+    blocks.push(note(`${result.content.length - maxBlocks} more blocks of content were left out`));
+  const structured = structuredBlock(result);
+  if (structured !== undefined) blocks.push(structured);
+  return { parts: blocks.flatMap(({ parts }) => parts), display: blocks.map(({ display }) => display).join('\n') };
+}
+
+export function resourceToParts({ contents }: ReadResourceResult): Part[] {
+  return contents.slice(0, maxBlocks).flatMap((resource) => convertBlock({ type: 'resource', resource }).parts);
+}
+
+function convertBlock(block: ContentBlock): ConvertedContent {
+  switch (block.type) {
+    case 'text':
+      return text(block.text);
+    case 'image':
+    case 'audio':
+      return media(block.type, block.mimeType, block.data);
+    case 'resource_link':
+      return note(`resource ${block.title ?? block.name}: ${block.uri}; not fetched`);
+    case 'resource': {
+      const { resource } = block;
+      if ('text' in resource) return text(resource.text);
+      return media('resource', resource.mimeType ?? 'application/octet-stream', resource.blob, resource.uri);
+    }
+  }
+}
+
+/** Servers repeat the structure as text for clients that do not know it; saying it twice would only cost tokens. */
+function structuredBlock({ content, structuredContent }: Pick<CallToolResult, 'content' | 'structuredContent'>) {
+  if (structuredContent === undefined) return undefined;
+  const json = JSON.stringify(structuredContent);
+  const texts = content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+  const isWrapped =
+    isRecord(structuredContent) && Object.values(structuredContent).every((value) => texts.includes(String(value)));
+  return isWrapped || texts.some((candidate) => sameJson(candidate, json)) ? undefined : text(json);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function sameJson(candidate: string, json: string): boolean {
+  try {
+    return JSON.stringify(JSON.parse(candidate)) === json;
+  } catch {
+    return false;
+  }
+}
+
+function media(kind: string, mimeType: string, data: string, name?: string): ConvertedContent {
+  const label = `${kind}${name === undefined ? '' : ` ${name}`}, ${mimeType}`;
+  if (data.length > maxMediaChars) return note(`${label}: ${data.length} characters of base64 are too many`);
+  const fault = imageFault(Buffer.from(data, 'base64'), mimeType);
+  if (fault !== undefined) return note(`${label}: ${fault}`);
+  return { parts: [{ text: `[${visibleText(label)}]` }, { inlineData: { mimeType, data } }], display: `[${label}]` };
+}
+
+function text(content: string): ConvertedContent {
+  return { parts: [{ text: content }], display: content };
+}
+
+function note(content: string): ConvertedContent {
+  return text(`[${visibleText(content)}]`);
+}

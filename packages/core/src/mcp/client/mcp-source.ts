@@ -1,0 +1,98 @@
+import type { Part } from '../../contract/content.js';
+import type { DefinitionPins } from '../../policy/definition-pins.js';
+import { sanitizeDescription } from '../../text/sanitize-definition.js';
+import { hasHiddenText } from '../../text/visible-text.js';
+import { DiscoveredMCPTool } from '../../tools/mcp-tool.js';
+import type { Rejection, ToolSource } from '../../tools/tool-registry.js';
+import { contentToParts, resourceToParts } from './content-to-parts.js';
+import type { ServerTools } from './list-tools.js';
+import type { McpClient, ServerList } from './mcp-client.js';
+import { toolName } from './tool-names.js';
+
+const maxUriChars = 1_000;
+
+/** A prompt of a server, as a person can call it. */
+export interface ServerPrompt {
+  name: string;
+  title: string;
+  description: string;
+  parameters: { name: string; isRequired: boolean }[];
+}
+
+/** Something of a server that a person can mention. */
+export interface ServerResource {
+  uri: string;
+  title: string;
+}
+
+/** What one server offers: its tools to the model, its prompts and resources to the person. */
+export class McpSource implements ToolSource {
+  readonly label: string;
+  readonly client: McpClient;
+  readonly #pins: DefinitionPins;
+  /** Servers of different projects may share a name and be different servers. */
+  readonly #owner: string;
+  readonly #listeners = new Set<(list: ServerList) => void>();
+  #rejections: ServerTools['rejections'] = [];
+
+  constructor(client: McpClient, { pins, root }: { pins: DefinitionPins; root: string }) {
+    this.client = client;
+    this.label = `MCP server ${client.definition.name}`;
+    this.#pins = pins;
+    this.#owner = client.definition.isProjects ? root : '';
+  }
+
+  rejections(): Rejection[] {
+    return this.#rejections.map(({ name, reason }) => ({ source: this.label, name, reason }));
+  }
+
+  async discover(signal: AbortSignal): Promise<DiscoveredMCPTool[]> {
+    const { alias, name: server } = this.client.definition;
+    const { tools, rejections } = await this.client.tools(signal);
+    this.#rejections = rejections;
+    return [...tools.values()].map(({ listed, definition }) => {
+      const id = JSON.stringify(['mcp', this.#owner, server, listed.name]);
+      return new DiscoveredMCPTool(toolName(alias, listed.name), listed, this.client, this.#pins.pin(id, definition));
+    });
+  }
+
+  /** What a prompt that mentions `@server:uri` is given. */
+  async readResource(uri: string, signal: AbortSignal): Promise<Part[]> {
+    return resourceToParts(await this.client.resource(uri, signal));
+  }
+
+  /** Calls back when the server has other prompts or resources than before. */
+  onListChanged(listener: (list: ServerList) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  listChanged(list: ServerList): void {
+    for (const listener of this.#listeners) listener(list);
+  }
+
+  /** The server's resources, those whose addresses a person can see and type. */
+  async resources(signal: AbortSignal): Promise<ServerResource[]> {
+    const resources = await this.client.resources(signal);
+    return resources
+      .filter(({ uri }) => uri.length <= maxUriChars && !/\s/.test(uri) && !hasHiddenText(uri))
+      .map(({ uri, name, title }) => ({ uri, title: sanitizeDescription(title ?? name, 100) }));
+  }
+
+  /** The server's prompts, for slash commands. */
+  async prompts(signal: AbortSignal): Promise<ServerPrompt[]> {
+    const prompts = await this.client.prompts(signal);
+    return prompts.map(({ name, title, description = '', arguments: parameters = [] }) => ({
+      name: sanitizeDescription(name, 100),
+      title: sanitizeDescription(title ?? name, 100),
+      description: sanitizeDescription(description, 1_000),
+      parameters: parameters.map((entry) => ({ name: entry.name, isRequired: entry.required === true })),
+    }));
+  }
+
+  /** All messages of a prompt, in order and as they are. */
+  async getPrompt(name: string, args: Record<string, string>, signal: AbortSignal): Promise<Part[]> {
+    const { messages } = await this.client.prompt(name, args, signal);
+    return contentToParts({ content: messages.map(({ content }) => content) }).parts;
+  }
+}

@@ -1,0 +1,33 @@
+import type { ConsentRequest } from '../../scheduler/ask-consent.js';
+import type { ServerDefinition } from './server-definition.js';
+
+/** What a person agrees to before a server of the project's starts: exactly what runs, where, with which variables. */
+export function serverConsent(definition: ServerDefinition, root: string): ConsentRequest {
+  const { name, endpoint, isTrusted, written } = definition;
+  const isLocal = endpoint.type === 'stdio';
+  const variables = Object.keys(isLocal ? endpoint.env : endpoint.headers);
+  const warnings = [
+    ...(variables.length > 0
+      ? [`It is given ${isLocal ? 'the variables' : 'the headers'} ${variables.join(', ')}.`]
+      : []),
+    ...(isTrusted ? ['Its tools will run without asking ("trust": true).'] : []),
+  ];
+  return {
+    kind: 'mcp-server',
+    id: JSON.stringify([root, name]),
+    definition: { written, isTrusted },
+    confirmation: {
+      type: 'exec',
+      title: `Let this project ${isLocal ? 'start' : 'connect to'} the MCP server "${name}"?`,
+      command: isLocal ? endpoint.argv.map(quoted).join(' ') : `${endpoint.type} ${endpoint.url.href}`,
+      rootCommand: isLocal ? (endpoint.argv[0] ?? '') : endpoint.url.host,
+      directory: isLocal ? endpoint.cwd : root,
+      ...(warnings.length > 0 && { warnings }),
+    },
+  };
+}
+
+/** So that a person can tell where one argument ends and the next begins. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word);
+}

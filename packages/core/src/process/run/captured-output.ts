@@ -1,0 +1,166 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { open, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { plainText } from '../../text/terminal-text.js';
+import { OutputRing } from './output-ring.js';
+
+/** Where the full output of a command goes when it does not fit in memory, and how it is shown. */
+export interface CaptureOptions {
+  /** A private directory. */
+  directory: string;
+  maxBytes: number;
+  /** `start` writes every byte, so that a long-running command can be followed; `overflow` writes when memory is full. */
+  from: 'start' | 'overflow';
+  /** Our own text to remove from the output: a shell repeats the line with a syntax error. */
+  concealed?: string;
+}
+
+const headBytes = 6_000;
+const tailBytes = 22_000;
+
+/** The output of a command: head and tail in memory, all of it (up to a limit) in a file. */
+export class CapturedOutput {
+  readonly #ring = new OutputRing(headBytes, tailBytes);
+  readonly #options: CaptureOptions;
+  #file: number | undefined;
+  #path: string | undefined;
+  #spilledBytes = 0;
+  #isFailed = false;
+  #isBinary = false;
+
+  constructor(options: CaptureOptions) {
+    this.#options = options;
+    // A reader may want to follow the file before the first byte arrives.
+    if (options.from === 'start') this.#write(new Uint8Array(0));
+  }
+
+  get totalBytes(): number {
+    return this.#ring.totalBytes;
+  }
+
+  /** The output contains a NUL byte near its start. */
+  get isBinary(): boolean {
+    return this.#isBinary;
+  }
+
+  /** The file with the full output, once there is one. */
+  get path(): string | undefined {
+    return this.#path;
+  }
+
+  /** Some of the output is no longer in memory. */
+  get isCut(): boolean {
+    return this.#ring.omittedBytes > 0;
+  }
+
+  get spilledBytes(): number {
+    return this.#spilledBytes;
+  }
+
+  /** True when the file holds every byte printed. */
+  get isComplete(): boolean {
+    return !this.#isFailed && this.#spilledBytes === this.totalBytes;
+  }
+
+  /** Adds the next bytes. */
+  push(chunk: Uint8Array): void {
+    if (this.totalBytes < sniffedBytes) this.#isBinary ||= chunk.includes(0);
+    const isSpilling = this.#file !== undefined || this.#options.from === 'start';
+    if (isSpilling) this.#write(chunk);
+    else if (!this.isCut && this.totalBytes + chunk.length > headBytes + tailBytes) {
+      // Everything printed so far is still in memory, for the last time.
+      for (const part of [this.#ring.head(), this.#ring.tail(), chunk]) this.#write(part);
+    }
+    this.#ring.push(chunk);
+  }
+
+  /** Loads what another process wrote into the file. */
+  async adopt(): Promise<void> {
+    if (this.#path === undefined) return;
+    const bytes = await readFile(this.#path);
+    this.#isBinary = bytes.subarray(0, sniffedBytes).includes(0);
+    this.#spilledBytes = bytes.length;
+    this.#ring.push(bytes);
+  }
+
+  /** Closes the file; the output stays readable. */
+  close(): void {
+    if (this.#file !== undefined) closeSync(this.#file);
+    this.#file = undefined;
+  }
+
+  /** The whole output as text, or head and tail with a note of what is missing between them. */
+  text(): string {
+    const omitted = this.#ring.omittedBytes;
+    if (omitted === 0) return this.#clean(Buffer.concat([this.#ring.head(), this.#ring.tail()]).toString('utf8'));
+    const head = this.#clean(decodeWhole(this.#ring.head()));
+    const tail = this.#clean(decodeWhole(this.#ring.tail()));
+    return `${head}\n[… ${omitted} bytes left out …]\n${tail}`;
+  }
+
+  /** The last lines, for a live view. */
+  tailText(bytes = 4_000): string {
+    return this.#clean(decodeWhole(this.#ring.end(bytes)));
+  }
+
+  /** Reads bytes of the file. */
+  async bytes(start: number, length: number): Promise<Buffer> {
+    if (this.#path === undefined) return Buffer.alloc(0);
+    const file = await open(this.#path);
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, start);
+      return buffer.subarray(0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  }
+
+  #clean(text: string): string {
+    const visible = this.#options.concealed ? text.replaceAll(this.#options.concealed, '') : text;
+    return plainText(visible);
+  }
+
+  /**
+   * Writes synchronously: the kernel only copies the bytes to its page cache, which is faster than queueing them for a
+   * thread. If the disk fails, the file is lost; the command goes on.
+   */
+  #write(chunk: Uint8Array): void {
+    const part = chunk.subarray(0, this.#options.maxBytes - this.#spilledBytes);
+    if (this.#isFailed || this.#spilledBytes >= this.#options.maxBytes) return;
+    try {
+      this.#file ??= this.#create();
+      for (let done = 0; done < part.length; ) done += writeSync(this.#file, part, done);
+      this.#spilledBytes += part.length;
+    } catch {
+      this.#isFailed = true;
+    }
+  }
+
+  #create(): number {
+    const path = join(this.#options.directory, `shell-${randomBytes(6).toString('hex')}.log`);
+    const file = openSync(path, 'wx', 0o600);
+    this.#path = path;
+    return file;
+  }
+}
+
+const sniffedBytes = 8_192;
+
+/** Decodes bytes that may begin or end inside a character. */
+function decodeWhole(bytes: Buffer): string {
+  let start = 0;
+  while (start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start++;
+  return bytes.subarray(start, bytes.length - incompleteEnd(bytes)).toString('utf8');
+}
+
+/** How many bytes at the end belong to a character that was cut off. */
+function incompleteEnd(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(4, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if ((byte & 0xc0) === 0x80) continue;
+    const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return needed > back ? back : 0;
+  }
+  return 0;
+}

@@ -1,0 +1,180 @@
+import { constants } from 'node:os';
+import { ToolError, type ToolErrorType } from '../../contract/errors.js';
+import type { Right, SandboxRights } from '../sandbox/sandbox-rights.js';
+import type { CommandResult, Ending } from './running-command.js';
+
+export interface CommandReport {
+  /** For the model. */
+  text: string;
+  /** For a person. */
+  display: string;
+  /** Present when the command did not do what it was run for. */
+  failure?: ToolErrorType;
+}
+
+export interface ReportOptions {
+  command: string;
+  directory: string;
+  /** The last simple command: its program decides which exit codes are answers. */
+  lastWords: readonly string[];
+  /** One more sentence on what went wrong. */
+  remark?: string;
+}
+
+/** What a model and a person read about a command that is over. */
+export function reportOn(result: CommandResult, options: ReportOptions): CommandReport {
+  const { ending } = result;
+  const output = outputText(result);
+  const remarks = [...circumstances(result), ...(options.remark === undefined ? [] : [options.remark])];
+  const display = output || describeEnding(ending);
+  if (ending.type === 'exit' || ending.type === 'signal') {
+    const death = ending.type === 'signal' ? [`Killed by ${ending.signal}.`] : [];
+    const text = labelledLines(result, options, [...death, ...remarks].join(' '), output);
+    return isNormalExit(ending, options.lastWords)
+      ? { text, display }
+      : { text, display, failure: 'shell_execute_error' };
+  }
+  const what = ending.type === 'abort' ? 'was cancelled while it ran' : `timed out after ${ending.ms} ms`;
+  const soFar = output === '' ? 'It had printed nothing.' : `Output until then:\n${output}`;
+  const failure = ending.type === 'abort' ? 'execution_failed' : 'execution_timeout';
+  return { text: [`Command ${what}.`, ...remarks, soFar].join(' '), display, failure };
+}
+
+export function describeEnding(ending: Ending): string {
+  switch (ending.type) {
+    case 'abort':
+      return 'cancelled';
+    case 'timeout':
+      return `timed out after ${ending.ms} ms`;
+    case 'signal':
+      return `killed by ${ending.signal}`;
+    case 'exit':
+      return ending.code === 0 ? '' : `exited with code ${ending.code}`;
+  }
+}
+
+/** Labels and order are those of Qwen Code, which models know. */
+function labelledLines(
+  { ending, pid, leftBehind, survivors }: CommandResult,
+  { command, directory }: ReportOptions,
+  error: string,
+  output: string,
+): string {
+  const lines: [label: string, value: string | number | undefined][] = [
+    ['Command', shorten(command)],
+    ['Directory', directory],
+    ['Output', output || '(empty)'],
+    ['Error', error || undefined],
+    ['Exit Code', ending.type === 'exit' ? ending.code : undefined],
+    ['Signal', ending.type === 'signal' ? constants.signals[ending.signal] : undefined],
+    ['Background PIDs', [...leftBehind, ...survivors].slice(0, 20).join(', ') || undefined],
+    ['Process Group PGID', pid],
+  ];
+  return lines.map(([label, value]) => `${label}: ${value ?? '(none)'}`).join('\n');
+}
+
+/** The output as a model should read it, with the way to the rest of it. */
+function outputText({ output }: CommandResult): string {
+  if (output.isBinary) return `[binary output, ${output.totalBytes} bytes, not shown]`;
+  const text = output.text().trimEnd();
+  if (output.path === undefined || !output.isCut) return text;
+  const extent = output.isComplete ? 'Full output' : 'The first part of the output';
+  return `${text}\n[${extent}: ${output.path}; search it with grep_search or read parts with read_file]`;
+}
+
+/** What happened besides the output, as sentences. */
+function circumstances(result: CommandResult): string[] {
+  const { leftBehind, survivors } = result;
+  const sentences = [
+    survivors.length > 0 && `Could not kill ${list(survivors)}.`,
+    leftBehind.length > 0 &&
+      `Ended with the command, though still running: ${list(leftBehind)}; use is_background for what should go on.`,
+    needsInput(result),
+  ];
+  return sentences.filter((sentence) => typeof sentence === 'string');
+}
+
+/** Programs whose exit code 1 is an answer, not a failure. */
+const answering = new Set([
+  'grep',
+  'egrep',
+  'fgrep',
+  'zgrep',
+  'rg',
+  'ag',
+  'ack',
+  'diff',
+  'cmp',
+  'comm',
+  'test',
+  '[',
+  '[[',
+  'pgrep',
+  'which',
+  'type',
+  'command',
+  'false',
+]);
+
+/** Whether an exit code is the normal answer of the last program of a command. */
+function isNormalExit(ending: Ending, lastWords: readonly string[]): boolean {
+  if (ending.type !== 'exit') return false;
+  if (ending.code !== 1) return ending.code === 0;
+  const [program = '', ...args] = lastWords;
+  const name = program.slice(program.lastIndexOf('/') + 1);
+  if (name !== 'git') return answering.has(name);
+  return args.includes('grep') || args.includes('diff') || args.includes('check-ignore');
+}
+
+/** Throws when it was the sandbox that could not start, and not the command that failed. */
+export function refuseBrokenSandbox({ ending, output }: CommandResult): void {
+  if (ending.type !== 'exit' || ending.code !== 1 || output.totalBytes > 1_000) return;
+  const text = output.text().trim();
+  if (/^(bwrap|sandbox-exec): /.test(text))
+    throw new ToolError('sandbox_unavailable', `The sandbox could not start, nothing was run: ${text}`);
+}
+
+/** Which right of the sandbox a failed command may have lacked, by what it printed: a guess, good for a hint only. */
+export function likelyMissingRight({ ending, output }: CommandResult, rights: SandboxRights): Right | undefined {
+  if (ending.type === 'exit' && ending.code === 0) return undefined;
+  const text = output.text();
+  if (!rights.workspace && readOnlyFailures.test(text)) return 'workspace';
+  if (!rights.files && readOnlyFailures.test(text)) return 'files';
+  if (!rights.network && networkFailures.test(text)) return 'network';
+  return !rights.secrets && credentialFailures.test(text) ? 'secrets' : undefined;
+}
+
+const readOnlyFailures = /read-only file system|\bEROFS\b/i;
+
+const networkFailures =
+  /could not resolve|temporary failure in name resolution|name or service not known|network is unreachable|nodename nor servname|\b(?:ENETUNREACH|EAI_AGAIN|ENOTFOUND)\b|failed to lookup address|no route to host/i;
+
+const credentialFailures =
+  /permission denied \(publickey|could not read (?:username|password)|host key verification failed|authentication (?:failed|required)|unable to locate credentials|not logged in|ENEEDAUTH|signing failed/i;
+
+const prompts =
+  /(?:password|passphrase|passcode|username|login|\[y\/n\]|\(y\/n\)|\(yes\/no[^)]*\)|press (?:any key|enter)[^\n]*|continue\?|\? ?›?)[: ]*$/i;
+const refusals =
+  /terminal prompts disabled|a terminal is required|no tty present|not a tty|input is not from a terminal|cannot open \/dev\/tty|\/dev\/tty: no such device|inappropriate ioctl for device|host key verification failed|EOFError: EOF when reading a line/i;
+
+/** Said at the start, long before it waits for ever. */
+const editors = /^Vim: Warning: Input is not from a terminal/m;
+
+/** A program that asks gets no answer, because stdin is closed; it then waits, or gives up with words like these. */
+function needsInput({ ending, output }: CommandResult): string | undefined {
+  if (ending.type === 'exit' && ending.code === 0) return undefined;
+  const end = output.tailText(400);
+  const isAsking = ending.type === 'timeout' && (prompts.test(end.trimEnd()) || editors.test(output.text()));
+  if (!isAsking && !refusals.test(end)) return undefined;
+  return 'It seems to have asked for input, which no command gets: use flags or files that answer its questions.';
+}
+
+function list(pids: readonly number[]): string {
+  const shown = pids.slice(0, 10).join(', ');
+  return `process${pids.length > 1 ? 'es' : ''} ${shown}${pids.length > 10 ? ` and ${pids.length - 10} more` : ''}`;
+}
+
+/** The model has just sent it; a long script need not come back in full. */
+function shorten(command: string): string {
+  return command.length > 2_000 ? `${command.slice(0, 2_000)} [… ${command.length - 2_000} more characters]` : command;
+}

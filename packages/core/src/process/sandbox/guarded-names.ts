@@ -1,0 +1,120 @@
+import { accessSync, constants, type Dirent, existsSync, lstatSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { executedNames } from '../../files/access/protected-names.js';
+import { protectionOf } from '../../files/access/protected-paths.js';
+
+/** Names in a workspace that a sandboxed command must not change. */
+export interface GuardedNames {
+  /** Names that exist; they become read-only. */
+  fixed: string[];
+  /** Missing names, covered by an empty directory. */
+  reserved: string[];
+  /** Missing names that cannot be covered without breaking git; removed afterwards if they appear. */
+  forbidden: string[];
+}
+
+interface GuardOptions {
+  /** Names that exist only because another command is running. */
+  placeholders: { has(path: string): boolean };
+  /** Lathe may be gone when the command ends, so nothing would remove the forbidden names. */
+  isKept: boolean;
+}
+
+/** Protected even before they exist, because Lathe loads them. Each name costs time and shows up in listings. */
+const reservedNames = ['.lathe', '.qwen'];
+
+export function guardedNames(root: string, { placeholders, isKept }: GuardOptions): GuardedNames {
+  const isMissing = (path: string) => placeholders.has(path) || !isThere(path);
+  const isGit = (path: string) => path.endsWith('/.git') && isDirectory(path) && !isKept;
+  const found = protectedBelow(root).filter((path) => !isMissing(path));
+  const git = found.filter(isGit).map((path) => gitNames(path, isMissing));
+  const reserved = reservedNames.map((name) => join(root, name)).filter(isMissing);
+  return {
+    fixed: [...found.filter((path) => !isGit(path)), ...git.flatMap(({ fixed }) => fixed)],
+    reserved: [...reserved, ...git.flatMap((names) => names.reserved)].filter((path) => canWrite(dirname(path))),
+    forbidden: git.flatMap(({ forbidden }) => forbidden),
+  };
+}
+
+/** Parent directories of protected names with several segments: `.github` for `.github/workflows`. */
+const ways = new Set(
+  executedNames
+    .filter((name) => !name.startsWith('/'))
+    .flatMap((name) => name.split('/').map((_, count, segments) => segments.slice(0, count).join('/'))),
+);
+
+/** The protected names at the top of a workspace, including those with several segments. */
+function protectedBelow(root: string, way = ''): string[] {
+  return entriesOf(join(root, way)).flatMap(({ name }) => {
+    const path = join(root, way, name);
+    if (protectionOf(path) !== undefined) return existsSync(path) ? [path] : [];
+    const here = way === '' ? name : `${way}/${name}`;
+    return ways.has(here.toLowerCase()) && isDirectory(path) ? protectedBelow(root, here) : [];
+  });
+}
+
+/** Files that git executes, or that redirect git to such files elsewhere. */
+const gitPlaces = ['hooks', 'config', 'config.worktree', 'commondir', 'gitdir', 'info/attributes'];
+/** Files that only an attacker creates where they are missing. */
+const forbiddenPlaces = ['config', 'config.worktree', 'commondir'];
+
+/** Commits stay possible; hooks and configuration cannot change, nor those of submodules and linked worktrees. */
+function gitNames(path: string, isMissing: (path: string) => boolean): GuardedNames {
+  const names: GuardedNames = { fixed: [], reserved: [], forbidden: [] };
+  const directories = [path];
+  for (const holder of [join(path, 'modules'), join(path, 'worktrees')].filter(isDirectory)) {
+    const budget = { lookups: maxLookups };
+    const found = gitDirectoriesBelow(holder, budget);
+    if (budget.lookups < 0) names.fixed.push(holder);
+    else directories.push(...found);
+  }
+  for (const directory of directories) {
+    const place = (name: string) => join(directory, name);
+    const hooks = place('hooks');
+    names.fixed.push(...gitPlaces.map(place).filter((file) => !isMissing(file) && existsSync(file)));
+    // A linked worktree uses the hooks of the directory in its `commondir`.
+    if (isMissing(hooks) && isMissing(place('commondir'))) names.reserved.push(hooks);
+    names.forbidden.push(...forbiddenPlaces.map(place).filter(isMissing));
+  }
+  return names;
+}
+
+/** Directories of submodules and worktrees to check. If there are more, none of them is writable. */
+const maxLookups = 200;
+/** Git's own directories, which contain no other git directory. */
+const gitData = new Set(['objects', 'refs', 'logs', 'hooks', 'info', 'lfs', 'rr-cache', 'branches']);
+
+function gitDirectoriesBelow(directory: string, budget: { lookups: number }): string[] {
+  if (--budget.lookups < 0) return [];
+  const entries = entriesOf(directory);
+  const isGit = entries.some(({ name }) => name === 'HEAD' || name === 'config');
+  const inner = entries
+    .filter((entry) => entry.isDirectory() && !(isGit && gitData.has(entry.name)))
+    .flatMap(({ name }) => gitDirectoriesBelow(join(directory, name), budget));
+  return isGit ? [directory, ...inner] : inner;
+}
+
+function entriesOf(directory: string): Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+function canWrite(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,196 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { openSync, rmSync } from 'node:fs';
+import { ToolError } from '../../contract/errors.js';
+import type { LatheHome } from '../../files/lathe-home.js';
+import type { Launch } from '../run/running-command.js';
+import { trustedPath } from '../run/trusted-path.js';
+import { type BubblewrapOptions, planBubblewrap } from './bubblewrap.js';
+import { Placeholders } from './placeholders.js';
+import type { SandboxRights } from './sandbox-rights.js';
+import { seatbeltArguments } from './seatbelt.js';
+import { seccompFilter } from './seccomp.js';
+import { socketsBelow } from './workspace-sockets.js';
+
+export type SandboxMode = 'auto' | 'required' | 'off';
+
+export interface SandboxOptions {
+  mode: SandboxMode;
+  /** The workspace's directories, as real paths. */
+  roots: readonly string[];
+  latheHome: LatheHome;
+  /** The user's home directory, whose keys are hidden. */
+  userHome: string;
+  /** The `PATH` to find the sandbox program in; programs inside the workspace are never used. */
+  path?: string;
+  platform?: NodeJS.Platform;
+}
+
+/** For the status line. */
+export interface SandboxStatus {
+  kind: 'bubblewrap' | 'seatbelt' | 'none';
+  /** One sentence for the user. */
+  text: string;
+}
+
+/** Files that bubblewrap needs. */
+interface SandboxFiles {
+  /** An empty directory. */
+  empty: string;
+  /** The system call filters, by whether they let sockets of the file system be used. */
+  filters?: Record<'withSockets' | 'withoutSockets', string>;
+}
+
+interface Probe {
+  kind: SandboxStatus['kind'];
+  program: string;
+  hasUserNamespace: boolean;
+  /** Why there is no sandbox. */
+  reason?: string;
+}
+
+/**
+ * The operating system's sandbox. It is tried out and its files are written once per session, which saves the start of
+ * another bubblewrap per command: `npm run bench -- --no-peers --only 'shell: run echo'`.
+ */
+export class Sandbox {
+  readonly #options: SandboxOptions;
+  readonly #placeholders = new Placeholders();
+  #probe: Promise<Probe> | undefined;
+  #files: Promise<SandboxFiles> | undefined;
+
+  constructor(options: SandboxOptions) {
+    this.#options = options;
+  }
+
+  async status(): Promise<SandboxStatus> {
+    if (this.#options.mode === 'off') return { kind: 'none', text: 'Sandbox: off' };
+    const { kind, reason } = await this.#probed();
+    if (kind !== 'none') return { kind, text: `Sandbox: ${kind}` };
+    const outcome = this.#options.mode === 'required' ? 'commands are refused' : 'commands run without one';
+    return { kind, text: `Sandbox: not available, ${outcome} (${reason ?? 'unknown reason'})` };
+  }
+
+  /** Returns what wraps a command in the sandbox; `undefined` without a sandbox. Throws if one is required and missing. */
+  async prepare(
+    cwd: string,
+    rights: SandboxRights,
+    { isKept = false } = {},
+  ): Promise<((argv: readonly string[]) => Launch) | undefined> {
+    if (this.#options.mode === 'off') return undefined;
+    const found = await this.#probed();
+    if (found.kind === 'none') {
+      if (this.#options.mode === 'auto') return undefined;
+      throw new ToolError('sandbox_unavailable', `The sandbox is required, but ${found.reason ?? 'it cannot start'}.`);
+    }
+    if (found.kind === 'seatbelt') return (argv) => ({ argv: this.#seatbelt(found, argv, rights) });
+    this.#files ??= this.#makeFiles();
+    const files = await this.#files;
+    // A command that only reads needs no sockets, so that nobody has to look for them.
+    const sockets = rights.workspace ? await socketsBelow(this.#options.roots, this.#options.path ?? '') : undefined;
+    const filter = files.filters?.[sockets === undefined ? 'withoutSockets' : 'withSockets'];
+    const details = { cwd, rights, isKept, empty: files.empty, sockets: sockets ?? [] };
+    return (argv) => this.#bubblewrap(found, argv, { ...details, ...(filter && { filter }) });
+  }
+
+  async #makeFiles(): Promise<SandboxFiles> {
+    const { latheHome } = this.#options;
+    const empty = await latheHome.directory('empty');
+    const [withSockets, withoutSockets] = [true, false].map((unixSockets) =>
+      seccompFilter(process.arch, { unixSockets }),
+    );
+    if (withSockets === undefined || withoutSockets === undefined) return { empty };
+    return {
+      empty,
+      filters: {
+        withSockets: await this.#makeFilter(withSockets),
+        withoutSockets: await this.#makeFilter(withoutSockets),
+      },
+    };
+  }
+
+  async #makeFilter(filter: Buffer): Promise<string> {
+    const { latheHome } = this.#options;
+    const path = await latheHome.createFile(['run', `seccomp-${randomBytes(6).toString('hex')}`], filter);
+    // Unlinked, so only this descriptor reaches it: nothing is left behind, and no other process can change it.
+    const descriptor = openSync(path, 'r');
+    rmSync(path);
+    return `/proc/self/fd/${descriptor}`;
+  }
+
+  #probed(): Promise<Probe> {
+    this.#probe ??= probe(this.#options);
+    return this.#probe;
+  }
+
+  #seatbelt({ program }: Probe, argv: readonly string[], rights: SandboxRights): string[] {
+    const { roots, userHome, latheHome } = this.#options;
+    return [program, ...seatbeltArguments({ roots, home: userHome, hidden: [latheHome.path], rights }), ...argv];
+  }
+
+  #bubblewrap(
+    { program, hasUserNamespace }: Probe,
+    argv: readonly string[],
+    {
+      filter,
+      ...details
+    }: Pick<BubblewrapOptions, 'cwd' | 'rights' | 'isKept' | 'empty' | 'sockets'> & { filter?: string },
+  ): Launch {
+    const descriptors = filter === undefined ? [] : [openSync(filter, 'r')];
+    const plan = planBubblewrap({
+      ...details,
+      roots: this.#options.roots,
+      home: this.#options.userHome,
+      hidden: [this.#options.latheHome.path],
+      hasUserNamespace,
+      placeholders: this.#placeholders,
+      // The first descriptor that is handed over comes after stdin, stdout and stderr.
+      ...(filter !== undefined && { seccompDescriptor: 3 }),
+    });
+    this.#placeholders.hold(plan.placeholders);
+    return {
+      argv: [program, ...plan.arguments, '--', ...argv],
+      descriptors,
+      placeholders: plan.placeholders,
+      release: () => {
+        this.#placeholders.release(plan.placeholders);
+        for (const path of plan.forbidden) rmSync(path, { recursive: true, force: true });
+      },
+    };
+  }
+}
+
+async function probe(options: SandboxOptions): Promise<Probe> {
+  const none = { kind: 'none', program: '', hasUserNamespace: false } as const;
+  const platform = options.platform ?? process.platform;
+  const [kind, name] =
+    platform === 'darwin' ? (['seatbelt', 'sandbox-exec'] as const) : (['bubblewrap', 'bwrap'] as const);
+  if (platform !== 'darwin' && platform !== 'linux') return { ...none, reason: `there is none for ${platform}` };
+  const program = trustedPath(name, { outside: options.roots, path: options.path ?? '' });
+  if (program === undefined) return { ...none, reason: `${name} is not installed outside the workspace` };
+  if (kind === 'seatbelt') {
+    const failure = await failureOf(program, ['-p', '(version 1)(allow default)', '/usr/bin/true']);
+    return failure === undefined ? { kind, program, hasUserNamespace: false } : { ...none, reason: failure };
+  }
+  const namespaces = ['--die-with-parent', '--unshare-pid', '--unshare-ipc', '--unshare-net', '--cap-drop', 'ALL'];
+  const mounts = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp', '--', '/bin/true'];
+  const failure = await failureOf(program, ['--unshare-user', ...namespaces, ...mounts]);
+  if (failure === undefined) return { kind, program, hasUserNamespace: true };
+  const withoutUser = await failureOf(program, [...namespaces, ...mounts]);
+  return withoutUser === undefined ? { kind, program, hasUserNamespace: false } : { ...none, reason: failure };
+}
+
+/** Runs a program; returns `undefined` if it exits with 0, otherwise what it printed on stderr. */
+function failureOf(program: string, args: readonly string[]): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], env: {}, cwd: '/', timeout: 5_000 });
+    let stderr = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      stderr = (stderr + chunk.toString('utf8')).slice(0, 300);
+    });
+    child.once('error', (error) => resolve(error.message));
+    child.once('close', (code, signal) => {
+      resolve(code === 0 ? undefined : stderr.trim() || `${program} ended with ${signal ?? `code ${code}`}`);
+    });
+  });
+}

@@ -1,0 +1,254 @@
+import { access, constants, stat } from 'node:fs/promises';
+import { basename, sep } from 'node:path';
+import { proposeRules } from '../rules/propose-rules.js';
+import { withoutFlags } from '../rules/without-flags.js';
+import {
+  type AnalysisMemo,
+  type AnalysisOptions,
+  type CommandAnalysis,
+  type Segment,
+  unknownPart,
+} from './command-analysis.js';
+import { Findings, type PlacedSegment } from './findings.js';
+import { repositoryDoubt } from './git-repository.js';
+import { npmSettings } from './npm-settings.js';
+import { maxParseCost, ParseBudget } from './parse-budget.js';
+import { breaksWord, richSyntax } from './plain-syntax.js';
+import { LookupBudget, type PathUse, resolvePathUse } from './resolve-paths.js';
+import { type ProgramLocation, resolveProgram } from './resolve-program.js';
+import { secretBelow } from './secret-trees.js';
+import { trackedLink } from './tracked-links.js';
+import { CommandWalk } from './walk-command.js';
+
+const maxLength = 10_000;
+const hardLength = 200_000;
+const hardBrackets = 64;
+const maxSegments = 50;
+const maxPaths = 200;
+const maxPrograms = 32;
+const tooManyParts = 'It has too many parts to be understood.';
+
+/**
+ * Analyzes a command as bash 5 would run it. A command is proven read-only if every simple command in it is a known
+ * program with known flags. Whatever is not understood becomes a doubt. Every limit adds a doubt when it is reached,
+ * except the one on the search for secrets below a directory.
+ *
+ * The text is parsed once for each `memo`; what depends on files is looked up each time.
+ */
+export async function analyzeCommand(
+  command: string,
+  options: AnalysisOptions,
+  memo: AnalysisMemo = {},
+): Promise<CommandAnalysis> {
+  const parsed = memo.parsed instanceof Findings ? memo.parsed : parseText(command, options);
+  memo.parsed = parsed;
+  if (typeof parsed === 'string') return refused(command, parsed);
+  const findings = parsed.copy();
+  const { doubts } = findings;
+  await resolvePrograms(findings, options);
+  await checkRepositories(findings, options.home);
+  const searches = await resolveUses(findings.searches, doubts);
+  await checkSearches(searches, doubts);
+  await checkFollowed(findings);
+  await checkBacks(findings);
+  const reads = await resolveUses(findings.reads, doubts);
+  const redirections = await resolveUses(findings.redirections, doubts);
+  const writes = [...new Set([...(await resolveUses(findings.writes, doubts)), ...redirections])];
+  const segments = findings.segments.map(withoutPlace);
+  const [doubt] = doubts;
+  // A segment without words, which no rule can allow, stands for doubts that belong to no single command.
+  if (doubt !== undefined) segments.push({ words: [], text: command, isReadOnly: false, why: doubt, hidden: true });
+  const asking = segments.filter(({ isReadOnly }) => !isReadOnly);
+  return {
+    segments,
+    reads,
+    searches,
+    writes,
+    redirections,
+    network: findings.usesNetwork,
+    hosts: [...findings.hosts],
+    doubts: [...doubts],
+    isReadOnly: asking.length === 0 && writes.length === 0 && !findings.usesNetwork,
+    rules: doubts.size === 0 && redirections.length === 0 ? proposeRules(asking) : [],
+    rootCommand: [...new Set(asking.filter(({ hidden }) => !hidden).map(rootOf))].join(', '),
+  };
+}
+
+/** What the text says, or why it is not understood. */
+function parseText(command: string, options: AnalysisOptions): Findings | string {
+  if (command.length > hardLength) return 'It is too long to be understood.';
+  if (openBrackets(command) > hardBrackets) return 'It is nested too deeply to be understood.';
+  // For bash this `#` continues the word of a `<(…)`; for the grammar it begins a comment, which is not analyzed.
+  if (command.includes(')#')) return 'It has a # right after a bracket.';
+  if (hasTooManyWords(command)) return tooManyParts;
+  const findings = parse(command, options);
+  if (typeof findings === 'string') return findings;
+  if (breaksWord(command)) findings.unseen(command.slice(0, 200), 'A line of it goes on in the middle of a word.');
+  for (const doubt of findUnusualText(command, options)) findings.doubt(doubt);
+  if (findings.segments.length > maxSegments) findings.doubt(`It has more than ${maxSegments} parts.`);
+  return findings;
+}
+
+/** The largest number of open brackets, ignoring quotes: an estimate that keeps hostile text from the parser. */
+function openBrackets(command: string): number {
+  let [open, most] = [0, 0];
+  for (const [bracket] of command.matchAll(/[(){}]/g)) {
+    open += bracket === '(' || bracket === '{' ? 1 : -1;
+    most = Math.max(most, open);
+  }
+  return most;
+}
+
+/** Whether there are more words than the budget allows, found without the slow grammar. Here-documents are not words. */
+function hasTooManyWords(command: string): boolean {
+  if (command.includes('<<')) return false;
+  return command.replace(/'[^']*'|"[^"]*"/g, '').split(/[\s;&|()<>]+/).length > maxParseCost;
+}
+
+/** Text on which the grammar fails must not pass. */
+function parse(command: string, options: AnalysisOptions): Findings | string {
+  const budget = new ParseBudget();
+  try {
+    return new CommandWalk(options, budget).run(command);
+  } catch {
+    return budget.isSpent ? tooManyParts : 'It could not be understood.';
+  }
+}
+
+function refused(command: string, doubt: string): CommandAnalysis {
+  const segment = { words: [unknownPart], text: command.slice(0, 200), isReadOnly: false, why: doubt, hidden: true };
+  const nothing = {
+    reads: [],
+    searches: [],
+    writes: [],
+    redirections: [],
+    network: false,
+    hosts: [],
+    rules: [],
+    rootCommand: '',
+  };
+  return { ...nothing, segments: [segment], doubts: [doubt], isReadOnly: false };
+}
+
+function withoutPlace({ words, text, isReadOnly, why, hidden }: PlacedSegment): Segment {
+  return { words, text, isReadOnly, ...(why !== undefined && { why }), ...(hidden && { hidden }) };
+}
+
+const rootOf = ({ words: [name = ''] }: Segment) => (name.includes(unknownPart) ? '…' : basename(name));
+
+/** Invisible characters, characters that change on the way to the shell, and syntax that a shell may parse differently. */
+function findUnusualText(command: string, { isOtherShell }: AnalysisOptions): string[] {
+  const found: string[] = [];
+  const rich = richSyntax(command);
+  if (rich !== undefined) found.push(rich);
+  if (isOtherShell) found.push('It is run by another shell than bash.');
+  if (command.length > maxLength) found.push(`It is longer than ${maxLength} characters.`);
+  if (/[\0\p{Cs}]/u.test(command)) found.push('It contains characters that cannot be passed on.');
+  if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Default_Ignorable_Code_Point}]/u.test(command.replace(/[\t\n\0]/g, '')))
+    found.push('It contains invisible characters.');
+  if (/[\p{Zs}\u115f\u1160\u3164\uffa0]/u.test(command.replaceAll(' ', ''))) found.push('It contains unusual spaces.');
+  return found;
+}
+
+/** A program inside the workspace is never proven. Deny rules are checked against every name of a program. */
+async function resolvePrograms({ segments }: Findings, options: AnalysisOptions): Promise<void> {
+  const searches = new Map<string, ReturnType<typeof resolveProgram>>();
+  const locate = (name: string, cwd: string) => {
+    const key = name.includes('/') ? `${cwd}\0${name}` : name;
+    const search = searches.get(key) ?? resolveProgram(name, { ...options, cwd });
+    searches.set(key, search);
+    return search;
+  };
+  for (const segment of segments.slice()) {
+    const [name = ''] = segment.words;
+    const cwds = segment.cwds.length > 0 ? segment.cwds : ['/'];
+    // A partly known name such as `/usr/bin/c?rl` may be any program, and so may one beyond the limit of lookups.
+    const isTooMany = searches.size > maxPrograms;
+    if (isTooMany) Object.assign(segment, { isReadOnly: false, why: `it runs more than ${maxPrograms} programs` });
+    const isVague = isTooMany || name.includes(unknownPart);
+    const aliases = new Set(isVague ? [unknownPart] : [basename(name)]);
+    for (const cwd of aliases.has(unknownPart) ? [] : cwds) {
+      const place = await locate(name, cwd);
+      if (place.file !== undefined) aliases.add(basename(place.file));
+      const why = whoseProgram(name, place);
+      if (why !== undefined) Object.assign(segment, { isReadOnly: false, why });
+    }
+    aliases.delete(name);
+    for (const alias of aliases) segments.push(otherName(segment, alias));
+    for (const alias of [name, ...aliases])
+      for (const words of withoutFlags(alias, segment.words.slice(1)))
+        segments.push(hiddenSegment(words, segment.text));
+  }
+}
+
+function whoseProgram(name: string, { isInWorkspace, isShim }: ProgramLocation): string | undefined {
+  if (isInWorkspace) return `${name} is a program in the workspace`;
+  return isShim ? `${name} may be a program that the workspace chooses` : undefined;
+}
+
+/** The same command under another name, only for deny and ask rules. */
+function otherName({ words, text }: PlacedSegment, name: string): PlacedSegment {
+  return hiddenSegment([name, ...words.slice(1)], text);
+}
+
+function hiddenSegment(words: string[], text: string): PlacedSegment {
+  return { words, text, isReadOnly: true, hidden: true, cwds: [] };
+}
+
+async function checkRepositories(findings: Findings, home: string): Promise<void> {
+  const { repositories, workTrees, npmProjects, doubts } = findings;
+  // If the command is not proven anyway, the configuration of repositories does not matter.
+  if (doubts.size > 0) return;
+  for (const directory of await resolveUses(repositories, doubts)) {
+    const doubt = await repositoryDoubt(directory);
+    if (doubt !== undefined) doubts.add(`In ${directory}, ${doubt}.`);
+  }
+  for (const directory of await resolveUses(workTrees, doubts)) {
+    const doubt = await trackedLink(directory);
+    if (doubt !== undefined) doubts.add(`In ${directory}, ${doubt}.`);
+  }
+  for (const directory of await resolveUses(npmProjects, doubts)) {
+    const file = await npmSettings(directory, home);
+    if (file !== undefined) doubts.add(`The settings in ${file} can make npm write files.`);
+  }
+}
+
+/** A search through a directory also reads secrets below it that the command does not name. */
+async function checkSearches(directories: readonly string[], doubts: Set<string>): Promise<void> {
+  if (doubts.size > 0) return;
+  for (const directory of directories) {
+    const secret = await secretBelow(directory);
+    if (secret !== undefined) doubts.add(`It would search ${secret}, which holds keys or credentials.`);
+  }
+}
+
+/** A command that follows symlinks in a directory reads files that it does not name. */
+async function checkFollowed({ followed, doubts }: Findings): Promise<void> {
+  if (doubts.size > 0) return;
+  for (const path of await resolveUses(followed, doubts)) {
+    const info = await stat(path).catch(() => undefined);
+    if (info?.isDirectory()) doubts.add(`It follows links inside ${path}.`);
+  }
+}
+
+/** If the path made by text does not exist, bash follows the symlinks in it instead, and may end up anywhere. */
+async function checkBacks({ backs, doubts }: Findings): Promise<void> {
+  for (const directory of new Set(backs)) {
+    const isThere = await access(directory + sep, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (!isThere) doubts.add(`${directory} is no directory, so that cd may lead elsewhere.`);
+  }
+}
+
+async function resolveUses(uses: readonly PathUse[], doubts: Set<string>): Promise<string[]> {
+  const distinct = [...new Map(uses.map((use) => [JSON.stringify(use), use])).values()];
+  if (distinct.length > maxPaths) doubts.add(`It names more than ${maxPaths} files.`);
+  const budget = new LookupBudget();
+  const paths = await Promise.all(distinct.slice(0, maxPaths).map((use) => resolvePathUse(use, budget)));
+  if (budget.lookups < 0) doubts.add('Its paths and patterns lead to too many files.');
+  if (budget.garbled !== undefined) doubts.add(`A name in ${budget.garbled} is no text.`);
+  if (budget.flag !== undefined) doubts.add(`The file ${budget.flag} would be taken for a flag.`);
+  return [...new Set(paths.flat())];
+}

@@ -1,0 +1,110 @@
+import type { Effects } from '../programs/read-arguments.js';
+import { type Segment, substitutedPipe, unknownPart } from './command-analysis.js';
+import type { Argument } from './expand-word.js';
+import type { PathUse } from './resolve-paths.js';
+
+/** A segment with the directories it may run in; empty if unknown. */
+export type PlacedSegment = Segment & { cwds: readonly string[] };
+
+const pathLists = [
+  'reads',
+  'searches',
+  'followed',
+  'writes',
+  'redirections',
+  'repositories',
+  'workTrees',
+  'npmProjects',
+] as const;
+
+/** Everything found in the text of a command, before any file is accessed. */
+export class Findings {
+  readonly segments: PlacedSegment[] = [];
+  readonly reads: PathUse[] = [];
+  /** The part of `reads` whose content is searched. */
+  readonly searches: PathUse[] = [];
+  /** The part of `reads` where a program follows the symlinks in a directory. */
+  readonly followed: PathUse[] = [];
+  readonly writes: PathUse[] = [];
+  readonly redirections: PathUse[] = [];
+  readonly repositories: PathUse[] = [];
+  readonly workTrees: PathUse[] = [];
+  readonly npmProjects: PathUse[] = [];
+  /** Where `cd` leads by the text of a path with `..`. */
+  readonly backs: string[] = [];
+  readonly hosts = new Set<string>();
+  readonly doubts = new Set<string>();
+  usesNetwork = false;
+  /** Words and characters parsed inside wrappers. */
+  work = 0;
+
+  /** For one analysis to add what it finds in files. */
+  copy(): Findings {
+    const copy = new Findings();
+    for (const list of pathLists) copy[list].push(...this[list]);
+    copy.segments.push(...this.segments.map((segment) => ({ ...segment })));
+    copy.backs.push(...this.backs);
+    for (const host of this.hosts) copy.hosts.add(host);
+    for (const sentence of this.doubts) copy.doubts.add(sentence);
+    copy.usesNetwork = this.usesNetwork;
+    return copy;
+  }
+
+  doubt(sentence: string): void {
+    this.doubts.add(sentence);
+  }
+
+  /** Adds a segment that is not understood, which any deny rule may match. */
+  unseen(text: string, doubt: string): void {
+    this.doubt(doubt);
+    this.segments.push({ words: [unknownPart], text, isReadOnly: false, why: doubt, hidden: true, cwds: [] });
+  }
+
+  /** Adds what a program does in any of these directories. */
+  add(effects: Effects, cwds: readonly string[]): void {
+    for (const list of ['reads', 'writes'] as const) {
+      for (const argument of effects[list] ?? []) this[list].push(...this.places(argument, cwds));
+    }
+    for (const list of ['searches', 'followed', 'repositories', 'workTrees', 'npmProjects'] as const) {
+      for (const argument of effects[list] ?? []) this[list].push(...this.trees(argument, cwds));
+    }
+  }
+
+  read(paths: readonly Argument[], cwds: readonly string[]): void {
+    for (const path of paths) this.reads.push(...this.places(path, cwds));
+  }
+
+  /** The paths an operand may mean; adds a doubt if they are unknown. */
+  places(argument: Argument, cwds: readonly string[]): PathUse[] {
+    const { value, isKnown, pattern, names, text, below } = argument;
+    if (below) {
+      const places = this.trees(below, cwds);
+      this.searches.push(...places);
+      return places;
+    }
+    if (isStream(value)) return [];
+    if (!isKnown && !pattern) {
+      this.doubt(`Which file ${text} means is only known when it runs.`);
+      return [];
+    }
+    const more = { ...(pattern && { pattern }), ...(names && { names }) };
+    if (value.startsWith('/') && !names) return [{ cwd: '/', path: value, ...more }];
+    if (cwds.length === 0) this.doubt(`In which directory ${text} lies is only known when it runs.`);
+    return cwds.map((cwd) => ({ cwd, path: value, ...more }));
+  }
+
+  /** The same for a directory and its contents; a stream that the shell opened may be one. */
+  trees(argument: Argument, cwds: readonly string[]): PathUse[] {
+    const { value, text } = argument;
+    if (isStream(value) && !isNoDirectory(value)) this.doubt(`What ${text} leads to is only known when it runs.`);
+    return this.places(argument, cwds);
+  }
+}
+
+const isNoDirectory = (path: string) => [substitutedPipe, '/dev/null', '/dev/zero'].includes(path);
+
+/** A stream is checked where the shell opens it. Not stdout and stderr: a program that reads from them waits forever. */
+const isStream = (path: string) => isNoDirectory(path) || /^\/dev\/(stdin|fd\/(0|[3-9]|\d{2,}))$/.test(path);
+
+/** Through such a name, a file opened for reading can be opened again for writing. */
+export const isOpenStream = (path: string): boolean => isStream(path) && path !== '/dev/null';

@@ -1,0 +1,45 @@
+import { ToolError } from '../../contract/errors.js';
+import { hostOf } from './url-check.js';
+
+/** The reason why `url` could not be fetched, as a sentence for the model. */
+export function describeFailure(error: unknown, url: URL): ToolError {
+  const refusal = refusalIn(error);
+  if (refusal) return refusal;
+  const code = codeOf(error);
+  const known = Object.hasOwn(sentences, code) ? sentences[code] : undefined;
+  const certificate = /CERT|SIGNATURE|SELF_SIGNED|ALTNAME/.test(code)
+    ? `has a certificate that is not valid (${code})`
+    : undefined;
+  const other = `cannot be read (${code || (error instanceof Error ? error.message : String(error))})`;
+  return new ToolError('web_fetch_fallback_failed', `${hostOf(url)} ${known ?? certificate ?? other}.`, {
+    cause: error,
+  });
+}
+
+const sentences: Record<string, string> = {
+  ENOTFOUND: 'does not exist, or DNS does not work on this machine',
+  EAI_AGAIN: 'cannot be resolved now; the network may be down',
+  ECONNREFUSED: 'refuses connections',
+  ECONNRESET: 'closed the connection too early',
+  UND_ERR_SOCKET: 'closed the connection too early',
+  UND_ERR_CONNECT_TIMEOUT: 'cannot be reached in time',
+  UND_ERR_HEADERS_OVERFLOW: 'sends headers that are too large',
+  ERR_STREAM_PREMATURE_CLOSE: 'closed the connection too early',
+  ENETUNREACH: 'cannot be reached from this network',
+  EHOSTUNREACH: 'cannot be reached from this network',
+  Z_DATA_ERROR: 'sends a body that cannot be decompressed',
+  Z_BUF_ERROR: 'closed the connection in the middle of a compressed body',
+};
+
+/** If the guard rejects a connection, its error is the cause of the connection error. */
+function refusalIn(error: unknown): ToolError | undefined {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++)
+    if (cause instanceof ToolError) return cause;
+  return undefined;
+}
+
+/** If several addresses failed, the error of the first one counts. */
+function codeOf(error: unknown): string {
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  return first instanceof Error && 'code' in first && typeof first.code === 'string' ? first.code : '';
+}

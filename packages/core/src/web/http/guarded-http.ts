@@ -1,0 +1,173 @@
+import type { Dispatcher } from 'undici';
+import { ToolError } from '../../contract/errors.js';
+import { chooseProxy, type ProxySettings } from './choose-proxy.js';
+import { acceptedCodings, type Body, readBody } from './decode-body.js';
+import { describeFailure } from './describe-failure.js';
+import { checkResolvable, guardedAgent } from './guarded-agent.js';
+import { RateLimit } from './rate-limit.js';
+import { hostOf, type OpenHosts, parseWebUrl, portOf, refusalOfHost } from './url-check.js';
+
+export interface GuardedHttpOptions {
+  /** Hosts and ports outside the public network that the user opened. */
+  isOpen?: OpenHosts;
+  proxy?: ProxySettings;
+  /** For the whole request: DNS, connection, redirects and body. */
+  timeoutMs?: number;
+  /** Largest body, after decompression. */
+  maxBytes?: number;
+  requestsPerMinute?: number;
+}
+
+export interface WebRequest {
+  url: URL;
+  method?: 'GET' | 'POST';
+  headers?: Record<string, string>;
+  body?: string;
+  /** A request with a key in its headers must not follow redirects. */
+  redirects?: 'same-host' | 'never';
+}
+
+export type WebAnswer =
+  | { type: 'page'; url: URL; status: number; contentType: string; retryAfter?: string; body: Body }
+  /** A redirect to another host, which the caller must check like any new URL. */
+  | { type: 'redirect'; url: URL; to: URL };
+
+const maxRedirects = 5;
+const noOpenHosts: OpenHosts = () => false;
+
+/** Sends every request that a model or a page can influence. Sends no cookies, credentials or referrer. */
+export class GuardedHttp {
+  readonly #isOpen: OpenHosts;
+  readonly #proxy: ProxySettings;
+  readonly #timeoutMs: number;
+  readonly #maxBytes: number;
+  readonly #rate: RateLimit;
+  readonly #agents = new Map<string, Promise<Dispatcher>>();
+
+  constructor(options: GuardedHttpOptions = {}) {
+    this.#isOpen = options.isOpen ?? noOpenHosts;
+    this.#proxy = options.proxy ?? { env: {} };
+    this.#timeoutMs = options.timeoutMs ?? 30_000;
+    this.#maxBytes = options.maxBytes ?? 10_000_000;
+    this.#rate = new RateLimit(options.requestsPerMinute ?? 60);
+  }
+
+  /** The reason why the host of `url` is forbidden, if that is known without DNS. */
+  refusal(url: URL): string | undefined {
+    return refusalOfHost(url, this.#isOpen);
+  }
+
+  /** True when the user opened this host and port. */
+  opens(url: URL): boolean {
+    return this.#isOpen(hostOf(url), portOf(url));
+  }
+
+  async send(request: WebRequest, signal: AbortSignal): Promise<WebAnswer> {
+    const timeout = AbortSignal.timeout(this.#timeoutMs);
+    const either = AbortSignal.any([signal, timeout]);
+    try {
+      return await this.#follow(request, either);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (timeout.aborted)
+        throw new ToolError(
+          'web_fetch_fallback_failed',
+          `${hostOf(request.url)} did not finish answering within ${this.#timeoutMs / 1000} s.`,
+        );
+      throw describeFailure(error, request.url);
+    }
+  }
+
+  /** Closes open connections. */
+  async close(): Promise<void> {
+    const agents = [...this.#agents.values()];
+    this.#agents.clear();
+    await Promise.allSettled(agents.map(async (agent) => (await agent).destroy()));
+  }
+
+  async #follow(request: WebRequest, signal: AbortSignal): Promise<WebAnswer> {
+    let { url } = request;
+    for (let hop = 0; ; hop++) {
+      const answer = await this.#sendOne({ ...request, url }, signal);
+      if (answer.type === 'page') return answer;
+      if (request.redirects === 'never' || !isSameHost(url, answer.to)) return answer;
+      if (hop === maxRedirects)
+        throw new ToolError('web_fetch_fallback_failed', `${hostOf(url)} redirects more than ${maxRedirects} times.`);
+      url = answer.to;
+    }
+  }
+
+  async #sendOne(request: WebRequest, signal: AbortSignal): Promise<WebAnswer> {
+    const { url, method = 'GET', headers, body } = request;
+    const refusal = this.refusal(url);
+    if (refusal !== undefined) throw new ToolError('permission_denied', refusal);
+    this.#rate.count(hostOf(url));
+    const dispatcher = await this.#agentFor(url, signal);
+    const response = await dispatcher.request({
+      origin: url.origin,
+      path: `${url.pathname}${url.search}`,
+      method,
+      headers: { 'user-agent': userAgent, 'accept-encoding': acceptedCodings, ...headers },
+      signal,
+      headersTimeout: this.#timeoutMs,
+      bodyTimeout: this.#timeoutMs,
+      ...(body !== undefined && { body }),
+    });
+    const { statusCode: status } = response;
+    const location = headerOf(response.headers, 'location');
+    if (isRedirect(status) && location !== '') {
+      response.body.on('error', () => {}).destroy();
+      return { type: 'redirect', url, to: this.#redirectTarget(url, location) };
+    }
+    const retryAfter = headerOf(response.headers, 'retry-after');
+    const contentEncoding = headerOf(response.headers, 'content-encoding');
+    return {
+      type: 'page',
+      url,
+      status,
+      contentType: headerOf(response.headers, 'content-type'),
+      ...(retryAfter !== '' && { retryAfter }),
+      body: await readBody(response.body, contentEncoding, this.#maxBytes, signal),
+    };
+  }
+
+  #redirectTarget(from: URL, location: string): URL {
+    const to = URL.canParse(location, from.href) ? parseWebUrl(new URL(location, from).href) : 'the URL is not valid';
+    const refusal = typeof to === 'string' ? to : this.refusal(to);
+    if (typeof to !== 'string' && refusal === undefined) return to;
+    throw new ToolError(
+      'permission_denied',
+      `${hostOf(from)} redirects to a forbidden URL: ${refusal ?? 'the URL is not valid'}`,
+    );
+  }
+
+  async #agentFor(url: URL, signal: AbortSignal): Promise<Dispatcher> {
+    const proxy = this.opens(url) ? undefined : chooseProxy(url, this.#proxy);
+    if (typeof proxy === 'string') throw new ToolError('web_fetch_fallback_failed', `${proxy}.`);
+    if (proxy) await checkResolvable(url, this.#isOpen, signal);
+    const key = proxy?.href ?? '';
+    const known = this.#agents.get(key);
+    if (known) return known;
+    const made = guardedAgent({ isOpen: this.#isOpen, proxy });
+    this.#agents.set(key, made);
+    return made;
+  }
+}
+
+const userAgent = 'Mozilla/5.0 (compatible; Lathe)';
+
+function isRedirect(status: number): boolean {
+  return [301, 302, 303, 307, 308].includes(status);
+}
+
+/** The same host and port, or the change from HTTP to HTTPS on the default ports. */
+function isSameHost(from: URL, to: URL): boolean {
+  if (hostOf(from) !== hostOf(to)) return false;
+  const isUpgrade = from.protocol === 'http:' && to.protocol === 'https:' && from.port === '' && to.port === '';
+  return from.origin === to.origin || isUpgrade;
+}
+
+function headerOf(headers: Record<string, string | string[] | undefined>, name: string): string {
+  const value = headers[name];
+  return (Array.isArray(value) ? value.join(', ') : value) ?? '';
+}
