@@ -1,9 +1,10 @@
 import { lstatSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { Top } from '../../text/top.js';
 import type { Visibility } from '../access/visibility.js';
 import { type BytePath, fromBytePath, splitPath, systemPath } from '../byte-path.js';
 import { codeOf } from '../fs-error.js';
-import { printedPath, type Ripgrep, RipgrepTooLarge } from './ripgrep.js';
+import { printedPaths, type Ripgrep, RipgrepTooLarge } from './ripgrep.js';
 import { Complaints, startError } from './ripgrep-error.js';
 import { isInPlaceNow } from './search-place.js';
 import { openTree, type SearchGlob, type SearchTree } from './search-tree.js';
@@ -52,6 +53,9 @@ export async function findFiles(ripgrep: Ripgrep, options: FindOptions): Promise
   }
 }
 
+/** One core is left for us, who ask for the time of every file meanwhile. */
+const listFlags = ['--files', '--null', `--threads=${Math.max(1, availableParallelism() - 1)}`];
+
 async function listFiles(
   ripgrep: Ripgrep,
   { path, flags, visible }: SearchTree,
@@ -59,7 +63,7 @@ async function listFiles(
   newest: Top<FoundFile>,
 ): Promise<void> {
   const slice = new Slice(signal);
-  const nameOf = (printed: BytePath) => printedPath(printed, path);
+  const nameOf = printedPaths(path);
   const complaints = new Complaints(notes, { nameOf, isShown: (file) => visible.has(file) });
   let [rest, isEmpty] = ['', true];
   const onOutput = async (chunk: Buffer) => {
@@ -73,7 +77,7 @@ async function listFiles(
     isEmpty = false;
   };
   const onError = (chunk: Buffer) => complaints.push(chunk);
-  const code = await ripgrep.run(['--files', '--null', ...flags], { path, signal, onOutput, onError });
+  const code = await ripgrep.run([...listFlags, ...flags], { path, signal, onOutput, onError });
   complaints.checkEnd(code, { isEmpty, isGarbled: rest !== '' });
 }
 

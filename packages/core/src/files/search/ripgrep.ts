@@ -72,9 +72,10 @@ export class Ripgrep {
 
 const throughDescriptor = /^\/proc\/self\/fd\/3(?=\/|$)/;
 
-/** The real name of a path that ripgrep printed while it searched `path`. */
-export function printedPath(printed: BytePath, path: BytePath): BytePath {
-  return argumentFor(path) === undefined ? printed.replace(throughDescriptor, () => path) : printed;
+/** Turns what ripgrep prints while it searches `path` into real names. */
+export function printedPaths(path: BytePath): (printed: BytePath) => BytePath {
+  if (argumentFor(path) !== undefined) return (printed) => printed;
+  return (printed) => printed.replace(throughDescriptor, () => path);
 }
 
 function surroundings(program: string) {

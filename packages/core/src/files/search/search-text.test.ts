@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -137,6 +137,21 @@ test.skipIf(isWindows).each([
 });
 
 const run = promisify(execFile);
+const canMount = spawnSync('unshare', ['-m', 'true']).status === 0;
+
+// RL10 SJ05
+test.skipIf(!canMount)('a file system of the kernel that is mounted inside is not entered, and noted', async () => {
+  const { rgPath } = await import('@vscode/ripgrep');
+  const root = tempDirectory({ 'a/x': 'needle', 'm [y]/z': '' });
+  const script = 'mount -t proc proc "$1/m [y]" && exec "$2" "$3" "$1" "$4"';
+  const args = ['-m', 'sh', '-c', script, 'sh', root, process.execPath, await bundleChild('search-tree'), rgPath];
+  const { stdout } = await run('unshare', args, { timeout: 60_000 });
+  expect(JSON.parse(stdout)).toEqual({
+    found: [`${root}/a/x`],
+    notes: [`(file systems not entered: ${root}/m [y]/: proc)`],
+  });
+});
+
 /** What the child finds as a user who may read nothing but what is open to all. */
 async function searchedByNobody(root: string, closed: readonly string[]) {
   const { rgPath } = await import('@vscode/ripgrep');

@@ -10,7 +10,7 @@ import type { OwnState } from '../workspace.js';
 import { compileFileGlob } from './file-glob.js';
 import { FoundLines } from './found-lines.js';
 import { binaryMatches, outputFlags, type RgLine, RgOutput } from './rg-output.js';
-import { printedPath, type Ripgrep, RipgrepTooLarge } from './ripgrep.js';
+import { printedPaths, type Ripgrep, RipgrepTooLarge } from './ripgrep.js';
 import { Complaints, startError } from './ripgrep-error.js';
 import { isInPlaceNow } from './search-place.js';
 import { openTree } from './search-tree.js';
@@ -80,7 +80,7 @@ export async function searchText(ripgrep: Ripgrep, options: TextSearch): Promise
 
 async function runSearch(ripgrep: Ripgrep, options: TextSearch, found: FoundLines): Promise<void> {
   const { path, flags, isShown } = scopeOf(options, found.notes);
-  const nameOf = (printed: BytePath) => printedPath(printed, path);
+  const nameOf = printedPaths(path);
   // Lines come file by file.
   let last = { path: '', isShown: false };
   const isFileShown = (file: BytePath) => {

@@ -80,14 +80,20 @@ function ruleFlags({ ignoredBy, repository }: IgnoreLevel, disregard: Visibility
 }
 
 function mountFlags(mounts: ReadonlyMap<BytePath, string>): string[] {
-  const paths = [...mounts.keys()].map((path) => argumentFor(path) ?? '');
+  const paths = [...mounts.keys()].map(argumentFor).filter((path) => path !== undefined);
   return paths.map((path) => `--glob=!${path.replace(/[*?[\]{}\\]/g, '\\$&')}`);
 }
 
 /** Names are a type of files to ripgrep, because a positive `--glob` would bring back what is ignored. */
-function globFlags(start: Place, { depth, names }: Partial<SearchGlob> = {}): string[] {
-  const types = names && [...names.map((name) => `--type-add=wanted:${name}`), '--type=wanted'];
-  return [...(depth === undefined ? [] : [`--max-depth=${depth - start.depth}`]), ...(types ?? [])];
+function globFlags(start: Place, { depth, names = [] }: Partial<SearchGlob> = {}): string[] {
+  // Files named in full are few and may be large: mapped into memory, a line of 200 MB takes a tenth of the time.
+  const isNamed = names.length > 0 && !names.some((name) => name.includes('*'));
+  return [
+    ...(depth === undefined ? [] : [`--max-depth=${depth - start.depth}`]),
+    ...names.map((name) => `--type-add=wanted:${name}`),
+    ...(names.length > 0 ? ['--type=wanted'] : []),
+    ...(isNamed ? ['--mmap'] : []),
+  ];
 }
 
 interface Place {
