@@ -15,8 +15,7 @@ export function setup() {
   const lock = hash(readFileSync(join(root, 'package-lock.json')));
   if (stamp.lock !== lock) {
     say('installing dependencies');
-    // Not `npm ci`: it refuses a lock file from a registry that lacks the optional builds of some platforms.
-    run('npm', ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']);
+    run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']);
     writeStamp({ lock });
   }
   const sources = fingerprint();
