@@ -1,0 +1,42 @@
+// npm run install-lathe: builds, packs the command line and installs it as `lathe` for all your projects.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { setup } from './setup.mjs';
+
+const root = join(import.meta.dirname, '..');
+setup();
+
+const directory = mkdtempSync(join(tmpdir(), 'lathe-install-'));
+try {
+  const [packed] = JSON.parse(
+    npm(['pack', './packages/cli', '--pack-destination', directory, '--json', '--loglevel=error']),
+  );
+  npm([
+    'install',
+    '--global',
+    join(directory, packed.filename),
+    '--ignore-scripts',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+  ]);
+} finally {
+  rmSync(directory, { recursive: true, force: true });
+}
+
+const prefix = npm(['prefix', '--global']).trim();
+const programs = process.platform === 'win32' ? prefix : join(prefix, 'bin');
+console.log(`Installed ${join(programs, 'lathe')}. Remove it with: npm uninstall --global @lathe/cli`);
+if (!(process.env.PATH ?? '').split(delimiter).includes(programs))
+  console.log(`${programs} is not on your PATH. Add it to use lathe in any directory.`);
+
+function npm(args) {
+  return execFileSync('npm', args, {
+    cwd: root,
+    encoding: 'utf8',
+    shell: process.platform === 'win32',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+}
