@@ -33,7 +33,9 @@ test('a call of a tool of an MCP server is followed into the client', { timeout:
   expect(filesIn(walk('example__hello').stdout)).toContainEqual(expect.stringMatching(/mcp\/client\/call-tool\.ts$/));
 });
 
-test('docs/architecture.md lists the files of edit; node scripts/walk-page.mjs writes them anew', () => {
+test('docs/architecture.md lists the files of edit; node scripts/walk-page.mjs writes them anew', {
+  timeout: 120_000,
+}, () => {
   const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
   const block = /\$ npm run walk -- edit\n([^`]*)/.exec(page)?.[1] ?? '';
   expect(filesIn(block)).toEqual(filesIn(walk('edit').stdout));

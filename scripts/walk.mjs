@@ -1,7 +1,7 @@
 // npm run walk -- <tool>: runs one real call in a scratch project and prints the source files in which a function ran.
 //
-// V8 counts which functions run (precise coverage) but not when. The counts are therefore read before and after every
-// asynchronous step; files that first ran in the same step are in the order in which they were loaded.
+// V8 counts which functions run (precise coverage) but not when. The counts are therefore read whenever an asynchronous
+// step begins; files that first ran in the same step are in the order in which they were loaded.
 // A file counts when one of its functions ran; code at the top level of a module does not count.
 import { createHook } from 'node:async_hooks';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -92,8 +92,8 @@ async function recordScripts(work) {
       for (const { url, functions } of result) if (functions.some(hasRun)) urls.add(url);
     });
   session.post('Profiler.enable');
-  session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
-  const hook = createHook({ before: read, after: read }).enable();
+  session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+  const hook = createHook({ before: read }).enable();
   const result = await work();
   hook.disable();
   read();
