@@ -80,8 +80,7 @@ export {
 export { approvalText, grantableRules } from './scheduler/approval-text.js';
 export { noOneThere } from './scheduler/approve.js';
 export type { ConsentRequest } from './scheduler/ask-consent.js';
-export type { CallRun } from './scheduler/call-run.js';
-export { Scheduler, type SchedulerOptions } from './scheduler/scheduler.js';
+export { type CallRun, Scheduler, type SchedulerOptions } from './scheduler/scheduler.js';
 export type { SettingKey, Settings } from './settings/keys.js';
 export { type LoadedSettings, loadSettings, type SettingsSources } from './settings/load-settings.js';
 export type { McpServerSettings } from './settings/mcp-server-shape.js';

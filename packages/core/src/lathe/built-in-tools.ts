@@ -185,8 +185,6 @@ async function shellTool({ workspace, settings, home, userHome, env }: BuiltInOp
     runner,
     sandbox,
     background,
-    // A grammar of bash is a hundred kilobytes that no session needs before its first command.
-    analyze: async (...request) => (await import('../process/shell/analyze-command.js')).analyzeCommand(...request),
     env: childEnvironment(env, { set: { ...unattendedVariables, ...(path !== '' && { PATH: path }) } }),
     defaultTimeoutMs: settings.tools.shell.defaultTimeoutMs,
     hasNetwork: network,

@@ -5,8 +5,7 @@ import type { Policy, Verdict } from '../policy/policy.js';
 import type { Change } from '../tools/tools.js';
 import { grantableRules } from './approval-text.js';
 import { withDeadline } from './deadline.js';
-import { readyCall } from './prepare.js';
-import type { ReadyCall } from './ready-call.js';
+import { type ReadyCall, readyCall } from './prepare.js';
 
 /** A person said no. Not an error of the call: the model is told and may go another way. */
 export class Declined extends Error {

@@ -1,4 +1,8 @@
 import type { CallOutcome } from '../contract/call.js';
+import { type PartListUnion, toParts } from '../contract/content.js';
+import { ToolError } from '../contract/errors.js';
+import type { CallState } from './call-state.js';
+import { type ReadyCall, readyCall } from './prepare.js';
 
 /**
  * What a person's own programs have to say about calls. They stand before the policy, not in its place: they can refuse
@@ -31,4 +35,36 @@ export interface AfterCall {
   context?: string;
   /** For people. */
   notices: readonly string[];
+}
+
+/** What hooks made of a call before it is judged: the call to judge, and why a person must be asked, if so. */
+export async function askHooks(
+  ready: ReadyCall,
+  hooks: CallHooks,
+  state: CallState,
+  signal: AbortSignal,
+): Promise<{ ready: ReadyCall; ask: string | undefined }> {
+  const { call, tool, params } = ready;
+  const said = await hooks.before({ callId: call.id, tool: tool.name, args: params }, signal);
+  state.notify(said.notices);
+  if (said.deny !== undefined) {
+    const reason = `a hook refused it (${said.deny})`;
+    state.record.verdict = { verdict: 'deny', reason };
+    throw new ToolError('execution_denied', `${tool.name} was not run: ${reason}.`);
+  }
+  if (said.args === undefined) return { ready, ask: said.ask };
+  const changed = await readyCall(call, tool, said.args);
+  // Calls that change nothing run side by side; this one was taken for such a call.
+  if (ready.isReadOnly && !changed.isReadOnly)
+    throw new ToolError(
+      'execution_denied',
+      `${tool.name} was not run: a hook turned a call that changes nothing into one that does.`,
+    );
+  const repairs = [...ready.repairs, ...changed.repairs, 'a hook changed the parameters'];
+  return { ready: { ...changed, repairs }, ask: said.ask };
+}
+
+/** The content with a remark behind it. */
+export function addRemark(content: PartListUnion, remark: string | undefined): PartListUnion {
+  return remark === undefined ? content : [...toParts(content), { text: `\n\n${remark}` }];
 }

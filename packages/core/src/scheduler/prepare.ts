@@ -8,7 +8,16 @@ import { repairParams } from '../text/schema/repair-params.js';
 import { boundsProblem } from '../text/schema/value-bounds.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import type { AnyTool } from '../tools/tools.js';
-import type { ReadyCall } from './ready-call.js';
+
+/** A call that passed steps 2 to 4. `params` fit the tool's schema, which `never` stands for. */
+export interface ReadyCall {
+  call: ToolCall;
+  tool: AnyTool;
+  params: never;
+  description: string;
+  isReadOnly: boolean;
+  repairs: readonly string[];
+}
 
 /** Steps 2 to 4: parse the call, find the tool, check the parameters. Throws a `ToolError` the model can act on. */
 export async function prepare(request: CallRequest, call: ToolCall, registry: ToolRegistry): Promise<ReadyCall> {

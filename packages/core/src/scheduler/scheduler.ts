@@ -1,21 +1,16 @@
 import { setMaxListeners } from 'node:events';
+import { Channel } from '../async/channel.js';
 import { ReadWriteLock } from '../async/read-write-lock.js';
-import { untilAborted } from '../async/until-aborted.js';
 import type { Approver, AuditRecord, CallEvent, CallOutcome, CallRequest } from '../contract/call.js';
 import type { PartListUnion } from '../contract/content.js';
 import type { ToolCall } from '../contract/tool-call.js';
 import type { Policy } from '../policy/policy.js';
-import { uniqueId } from '../text/unique-id.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import { approve } from './approve.js';
-import { addRemark, askHooks } from './ask-hooks.js';
-import type { CallHooks } from './call-hooks.js';
-import { CallRun } from './call-run.js';
-import { CallState } from './call-state.js';
-import { withDeadline } from './deadline.js';
-import { prepare } from './prepare.js';
-import type { ReadyCall } from './ready-call.js';
-import { fit, type Spill } from './respond.js';
+import { addRemark, askHooks, type CallHooks } from './call-hooks.js';
+import { CallState, fit, type Spill } from './call-state.js';
+import { untilAborted, withDeadline } from './deadline.js';
+import { prepare, type ReadyCall } from './prepare.js';
 
 export interface SchedulerOptions {
   registry: ToolRegistry;
@@ -166,6 +161,30 @@ export class Scheduler {
   }
 }
 
+/** A batch of calls at work. Await it for the outcomes, or read the events, which end with the outcomes. */
+export class CallRun implements PromiseLike<CallOutcome[]>, AsyncIterable<CallEvent> {
+  readonly #outcomes: Promise<CallOutcome[]>;
+  #channel: Channel<CallEvent> | undefined;
+
+  constructor(work: (emit: (event: CallEvent) => void) => Promise<CallOutcome[]>) {
+    // A moment later, so that whoever reads the events from the start misses none.
+    this.#outcomes = Promise.resolve().then(() => work((event) => this.#channel?.push(event)));
+  }
+
+  [Symbol.asyncIterator](): AsyncGenerator<CallEvent, CallOutcome[]> {
+    this.#channel = new Channel();
+    return this.#channel.until(this.#outcomes);
+  }
+
+  // oxlint-disable-next-line unicorn/no-thenable -- most callers want the outcomes and nothing else
+  then<A = CallOutcome[], B = never>(
+    onOutcomes?: ((outcomes: CallOutcome[]) => A | PromiseLike<A>) | null,
+    onError?: ((error: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    return this.#outcomes.then(onOutcomes, onError);
+  }
+}
+
 /** Takes a call without an outcome one step further. Whatever is thrown becomes its outcome. */
 async function step(call: CallState, signal: AbortSignal, take: (ready: ReadyCall) => Promise<void>): Promise<void> {
   if (call.outcome !== undefined || call.ready === undefined) return;
@@ -204,6 +223,18 @@ function idsFor(requests: readonly CallRequest[]): string[] {
   const taken = new Set<string>();
   const given = requests.map(({ id }) => (id ? uniqueId(id, taken) : undefined));
   return given.map((id) => id ?? uniqueId(undefined, taken));
+}
+
+/**
+ * An id like the one that is wanted and unlike all that are taken, which it then joins. Models reuse ids and forget them,
+ * and results are matched with calls by id.
+ */
+function uniqueId(wanted: string | undefined, taken: Set<string>): string {
+  const base = wanted || 'call';
+  let id = base;
+  for (let n = taken.size + 1; id === 'call' || taken.has(id); n++) id = `${base}-${n}`;
+  taken.add(id);
+  return id;
 }
 
 /** Tells the model how its parameters were read, so that it sends better ones next time. */

@@ -1,16 +1,18 @@
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
+import { ToolError } from '../contract/errors.js';
 import type { Target } from '../contract/target.js';
 import { CallSlot, type ToolCall } from '../contract/tool-call.js';
 import type { Location, Workspace } from '../files/workspace.js';
+import { type BackgroundAction, wordsOf } from '../process/run/background-command.js';
 import type { Sandbox } from '../process/sandbox/sandbox.js';
 import { allRights, nameRights, type Right, type SandboxRights } from '../process/sandbox/sandbox-rights.js';
 import type { AnalysisMemo, AnalysisOptions, CommandAnalysis } from '../process/shell/command-analysis.js';
-import { targetsOf, unnamed } from './shell-targets.js';
 
 export interface ShellJudgeOptions {
   workspace: Workspace;
   sandbox: Sandbox;
-  analyze: (
+  /** Reads a command; the built-in reader when left out. */
+  analyze?: (
     command: string,
     options: AnalysisOptions,
     memo: AnalysisMemo,
@@ -93,7 +95,9 @@ export class ShellJudge {
   }
 
   async #analyze(command: string, cwd: string, call: ToolCall): Promise<CommandAnalysis> {
-    const { workspace, env, analyze } = this.#options;
+    const { workspace, env } = this.#options;
+    // A grammar of bash is a hundred kilobytes that no session needs before its first command.
+    const { analyze = (await import('../process/shell/analyze-command.js')).analyzeCommand } = this.#options;
     const key = `${cwd}\0${command}`;
     const known = reading.get(call);
     const memo = known?.key === key ? known.memo : {};
@@ -120,4 +124,48 @@ const outlives = 'It goes on running after Lathe has ended, until somebody stops
 /** For the person who is asked. */
 export function asksForRights(rights: readonly Right[]): string {
   return `It asks to leave the sandbox for this one run, with ${nameRights(rights)}.`;
+}
+
+/** What a command touches, as permission rules see it. */
+async function targetsOf(analysis: CommandAnalysis, workspace: Workspace): Promise<Target[]> {
+  const commands = analysis.segments.map(({ words, isReadOnly, hidden }): Target => {
+    return { type: 'command', words, asks: !isReadOnly, ...(hidden && { hidden }) };
+  });
+  const reads = analysis.reads.map(async (read): Promise<Target> => {
+    const { path, inside, readable, secret } = await locate(read, workspace);
+    const isTree = analysis.searches.includes(read);
+    const target = { type: 'path', access: 'read', path, asks: !inside && !readable } as const;
+    return { ...target, ...(isTree && { isTree }), ...(secret && { guarded: secret }) };
+  });
+  const writes = analysis.writes.map(async (write): Promise<Target> => {
+    const { path, inside, guarded } = await locate(write, workspace);
+    const asks = !inside || analysis.redirections.includes(write);
+    return { type: 'path', access: 'write', path, asks, isInside: inside, ...(guarded && { guarded }) };
+  });
+  const hosts = analysis.hosts.map((host): Target => ({ type: 'host', host, asks: false }));
+  const targets = [...commands, ...(await Promise.all([...reads, ...writes])), ...hosts];
+  const isSilent = !analysis.isReadOnly && !targets.some(({ asks }) => asks);
+  return isSilent ? [...targets, unnamed(analysis.rootCommand)] : targets;
+}
+
+/** Below a file there is nothing, so that `b/a`, a guess for `cp a b`, is judged as `b`. */
+async function locate(path: string, workspace: Workspace): Promise<Location> {
+  try {
+    return await workspace.locate(path);
+  } catch (error) {
+    if (!(error instanceof ToolError) || error.type !== 'file_not_found') throw error;
+    return locate(dirname(path), workspace);
+  }
+}
+
+export const needsAnswer = ({ asks, guarded }: Target): boolean => asks || guarded !== undefined;
+
+/** Something no rule can name, so that a person has to answer. */
+function unnamed(command: string): Target {
+  return { type: 'command', words: [command], asks: true, hidden: true };
+}
+
+/** Input for an approved program can make it do anything, so it is asked for like a command. */
+export function orderTarget(order: BackgroundAction): Target {
+  return { type: 'command', words: wordsOf(order), asks: order.action === 'send' };
 }

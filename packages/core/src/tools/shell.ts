@@ -11,8 +11,14 @@ import { liveTail } from '../process/run/live-tail.js';
 import type { CommandRunner } from '../process/run/run-command.js';
 import type { CommandRequest, CommandResult } from '../process/run/running-command.js';
 import { allRights, type Right } from '../process/sandbox/sandbox-rights.js';
-import { asksForRights, type Judgement, ShellJudge, type ShellJudgeOptions } from './shell-judge.js';
-import { needsAnswer, orderTarget } from './shell-targets.js';
+import {
+  asksForRights,
+  type Judgement,
+  needsAnswer,
+  orderTarget,
+  ShellJudge,
+  type ShellJudgeOptions,
+} from './shell-judge.js';
 import { BaseTool, type ToolResult } from './tools.js';
 
 const maxTimeoutMs = 600_000;
