@@ -17,6 +17,7 @@ import { prepare } from './prepare.js';
 import type { ReadyCall } from './ready-call.js';
 import { fit, type Spill } from './respond.js';
 
+/** What a scheduler needs to run calls. */
 export interface SchedulerOptions {
   registry: ToolRegistry;
   policy: Policy;
