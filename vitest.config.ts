@@ -8,7 +8,7 @@ export default defineConfig({
     // The sources, not what was built of them: two copies of a class such as ToolError would not know each other.
     alias: [
       { find: /^@lathe\/core$/, replacement: source('core/src/index.ts') },
-      { find: /^@lathe\/core\/host$/, replacement: source('core/src/host.ts') },
+      { find: /^@lathe\/core\/(\w+)$/, replacement: source('core/src/entry-$1.ts') },
       { find: /^@lathe\/agent$/, replacement: source('agent/src/index.ts') },
       { find: /^@lathe\/agent\/models$/, replacement: source('agent/src/models/index.ts') },
     ],

@@ -1,5 +1,5 @@
 // How long one command takes to be understood, in a session that has seen an ordinary one before.
-import { analyzeCommand } from '../packages/core/dist/index.js';
+import { analyzeCommand } from '../packages/core/dist/entry-tools.js';
 
 const { command, options } = JSON.parse(process.argv[2]);
 await analyzeCommand('cd src && git log --oneline -5 | head -3; grep -n "$HOME" *.txt > /dev/null 2>&1', options);

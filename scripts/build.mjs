@@ -12,6 +12,7 @@ const { status } = spawnSync(process.execPath, [tsc, '-b'], { cwd: root, stdio: 
 if (status !== 0) process.exit(1);
 
 for (const name of ['core', 'agent']) removeStale(join(root, 'packages', name));
+await bundleCore();
 
 const { version } = JSON.parse(readFileSync(join(root, 'packages/cli/package.json'), 'utf8'));
 const outdir = join(root, 'packages/cli/dist');
@@ -57,9 +58,36 @@ await build({
 });
 chmodSync(join(outdir, 'main.js'), 0o755);
 
+/** One file per entry, and what they share: whoever imports the library to define a tool opens a handful of files. */
+async function bundleCore() {
+  const directory = join(root, 'packages/core');
+  const { exports, dependencies, optionalDependencies } = JSON.parse(
+    readFileSync(join(directory, 'package.json'), 'utf8'),
+  );
+  const entries = Object.values(exports).flatMap(({ types }) => types ?? []);
+  rmSync(join(directory, 'dist/bundle'), { recursive: true, force: true });
+  // The schema library is part of every tool; of two hundred files, it uses one in the bundle.
+  const external = Object.keys({ ...dependencies, ...optionalDependencies }).filter((name) => name !== 'typebox');
+  await build({
+    entryPoints: entries.map((types) => join(directory, types.replace('.d.ts', '.js'))),
+    outdir: join(directory, 'dist/bundle'),
+    chunkNames: 'chunks/[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    minifySyntax: true,
+    legalComments: 'none',
+    external: external.flatMap((name) => [name, `${name}/*`]),
+    logLevel: 'warning',
+  });
+}
+
 /** The compiler leaves what it made of a source that is gone, and it would be published. */
 function removeStale(directory) {
   for (const name of readdirSync(join(directory, 'dist'), { recursive: true })) {
+    if (name.startsWith('bundle')) continue;
     const source = join(directory, 'src', name.replace(/(?:\.d\.ts|\.js)$/, '.ts'));
     if (/\.(?:ts|js)$/.test(name) && !existsSync(source)) rmSync(join(directory, 'dist', name));
   }

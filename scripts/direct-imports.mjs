@@ -6,7 +6,11 @@ import { dirname, join } from 'node:path';
 /** The entries of our libraries, below packages/. */
 const entries = {
   '@lathe/core': 'core/dist/index.js',
-  '@lathe/core/host': 'core/dist/host.js',
+  '@lathe/core/tools': 'core/dist/entry-tools.js',
+  '@lathe/core/mcp': 'core/dist/entry-mcp.js',
+  '@lathe/core/discovery': 'core/dist/entry-discovery.js',
+  '@lathe/core/testing': 'core/dist/entry-testing.js',
+  '@lathe/core/host': 'core/dist/entry-host.js',
   '@lathe/agent': 'agent/dist/index.js',
   '@lathe/agent/models': 'agent/dist/models/index.js',
 };

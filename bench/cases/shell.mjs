@@ -2,14 +2,14 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { matchCommandRule } from '../../packages/core/dist/entry-host.js';
 import {
   analyzeCommand,
   CommandRunner,
   childEnvironment,
   LatheHome,
-  matchCommandRule,
   unattendedVariables,
-} from '../../packages/core/dist/index.js';
+} from '../../packages/core/dist/entry-tools.js';
 import { drained, group, toolCase } from '../case.mjs';
 
 const env = childEnvironment(process.env, { set: unattendedVariables });

@@ -20,12 +20,11 @@ import {
   Sandbox,
   SeenFiles,
   ShellTool,
-  textOf,
-  toParts,
   unattendedVariables,
   Workspace,
   WriteFileTool,
-} from '../../packages/core/dist/index.js';
+} from '../../packages/core/dist/entry-tools.js';
+import { textOf, toParts } from '../../packages/core/dist/index.js';
 
 const never = new AbortController().signal;
 

@@ -44,7 +44,7 @@ const lathe = await createLathe({
   tools: [builtIn],
 });
 const call = async (name) =>
-  (await lathe.openScheduler().run([{ id: name, name, args: {} }], new AbortController().signal))[0];
+  (await lathe.host.openScheduler().run([{ id: name, name, args: {} }], new AbortController().signal))[0];
 
 /**
  * How late each call of a built-in tool is done, from the moment it was due: a busy event loop counts too. What a busy
@@ -97,9 +97,9 @@ const watching = watch(over.signal);
 await lathe.discover(new AbortController().signal);
 const outcomes = await Promise.all(
   [...Object.keys(faults), 'none'].map(async (fault) => {
-    const { client } = lathe.sources.servers.find((source) => source.client.serverName === fault);
+    const { client } = lathe.host.sources.servers.find((source) => source.client.serverName === fault);
     const name = `${client.definition.alias}__echo`;
-    if (!lathe.registry.getTool(name)) return [fault, 'no tools'];
+    if (!lathe.tools.getTool(name)) return [fault, 'no tools'];
     const outcome = await call(name);
     if (outcome.error?.type === 'execution_timeout') return [fault, 'times out'];
     return [fault, outcome.status === 'success' ? 'ok' : 'fails'];

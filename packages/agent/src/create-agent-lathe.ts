@@ -1,11 +1,12 @@
 import { join } from 'node:path';
-import { createLathe, type Lathe, type LatheOptions, type OpenedParts } from '@lathe/core';
+import { createLathe, type Lathe, type LatheHost, type LatheOptions } from '@lathe/core';
+import { type OpenedParts } from '@lathe/core/host';
 import { pageAnswerer, type SideModels } from './page-answerer.js';
 import { loadSubagents } from './subagents/subagent-files.js';
 import { Subagents } from './subagents/subagents.js';
 
 /** The tool system with what needs a model: subagents behind `task`, and answers about the pages of `web_fetch`. */
-export interface AgentLathe extends Lathe {
+export interface AgentLathe extends Lathe, LatheHost {
   /** The subagents of this session. */
   readonly subagents: Subagents;
   readonly sideModels: SideModels;
@@ -26,7 +27,7 @@ export async function createAgentLathe(options: Omit<LatheOptions, 'extend'>): P
       return { problems, ...(depth > 0 && { tasks: subagents }), ...(answerer && { answerer }) };
     },
   });
-  return { ...lathe, subagents, sideModels };
+  return { ...lathe, ...lathe.host, subagents, sideModels };
 }
 
 function subagentsOf({ workspace, loaded: { isTrusted }, home, userHome }: OpenedParts) {

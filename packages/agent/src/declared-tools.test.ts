@@ -15,7 +15,7 @@ async function declarations() {
     flags: { 'webSearch.provider': [{ type: 'searxng', baseUrl: 'http://127.0.0.1:1' }] },
   });
   await lathe.close();
-  return lathe.registry.getFunctionDeclarations();
+  return lathe.tools.getFunctionDeclarations();
 }
 
 test('what every model is told about the built-in tools', async () => {

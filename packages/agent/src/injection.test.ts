@@ -191,7 +191,7 @@ async function obeyAll(channel: Channel, mode: 'default' | 'plan', url: string):
   });
   onTestFinished(() => lathe.close());
   expect(lathe.problems).toEqual([]);
-  lathe.registry.replaceTools('mcp:evil', [evilTool(all.join('\n'))]);
+  lathe.tools.replaceTools('mcp:evil', [evilTool(all.join('\n'))]);
   expect(await lathe.discover(never)).toEqual(new Map());
   const before = [contents(root), contents(home)];
   const calls = channel.calls?.(place) ?? [];

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { type Approver, type Hooks, type Lathe, type PromptHooks, ToolError, type ToolRegistry } from '@lathe/core';
+import { type Approver, ToolError, type ToolRegistry } from '@lathe/core';
+import { type Hooks, type PromptHooks } from '@lathe/core/host';
 import { ContextFiles } from './context/context-files.js';
 import { basicInstructions, systemPrompt } from './context/system-prompt.js';
 import type { AgentLathe } from './create-agent-lathe.js';
@@ -14,6 +15,7 @@ import { reportInstructions, type SubagentDefinition } from './subagents/subagen
 import { subagentTools } from './subagents/subagent-tools.js';
 import { type ParentAgent, parentAgent } from './subagents/subagents.js';
 
+/** How to open an agent. */
 export interface OpenAgentOptions {
   model: Model;
   /** Writes summaries; the model itself when left out. */
@@ -36,7 +38,7 @@ export function openAgent(lathe: AgentLathe, options: OpenAgentOptions): Agent {
     approver: options.approver ?? lathe.approver,
     budgets: smallerBudgets(sessionBudgets(settings), options.budgets ?? {}),
     depth: 0,
-    registry: lathe.registry,
+    registry: lathe.tools,
     context: withSessionStart(openContextFiles(lathe), hooks),
     remark: 'Look around, then present your plan with exit_plan_mode.',
     ...(hooks && { hooks }),
@@ -119,7 +121,7 @@ async function openSubagent(
   });
 }
 
-async function namedModel({ settings, loaded }: Lathe, name: string, signal: AbortSignal): Promise<Model> {
+async function namedModel({ settings, loaded }: AgentLathe, name: string, signal: AbortSignal): Promise<Model> {
   try {
     const { chooseModel } = await import('./models/choose/choose-model.js');
     const choice = await chooseModel({ name, settings: settings.model, env: loaded.env }, signal);
@@ -152,7 +154,7 @@ function subagentHooks(hooks: Hooks): PromptHooks {
 }
 
 /** The context files of the person and the project, as an agent reads them. */
-export function openContextFiles({ workspace, settings, home, userHome, loaded }: Lathe): ContextSource {
+export function openContextFiles({ workspace, settings, home, userHome, loaded }: AgentLathe): ContextSource {
   return new ContextFiles({
     names: settings.context.fileName,
     workspace,
@@ -186,7 +188,9 @@ function withSessionStart(files: ContextSource, hooks: Hooks | undefined): Conte
 function announcing(approver: Approver, hooks: Hooks): Approver {
   return {
     decide(request, signal) {
-      hooks.notification(`Lathe needs your permission to use ${request.displayName}`, signal).catch(() => undefined);
+      hooks
+        .notification(`AgentLathe needs your permission to use ${request.displayName}`, signal)
+        .catch(() => undefined);
       return approver.decide(request, signal);
     },
   };

@@ -1,4 +1,5 @@
-import { type Lathe, type PartListUnion, secretsOf, textOf, toParts } from '@lathe/core';
+import { type PartListUnion, textOf, toParts } from '@lathe/core';
+import { secretsOf } from '@lathe/core/host';
 import type { AgentLathe } from './create-agent-lathe.js';
 import type { Agent } from './loop/agent.js';
 import type { AgentEvent } from './loop/agent-event.js';
@@ -8,6 +9,7 @@ import { type ResumedSession, SessionStore } from './session/session-store.js';
 import { StepRecorder } from './session/step-recorder.js';
 import type { Transcript } from './session/transcript.js';
 
+/** How to open a session. */
 export interface OpenSessionOptions extends Omit<OpenAgentOptions, 'history'> {
   /** Go on with the session used last here, or with the one of this id. */
   resume?: 'latest' | { id: string };
@@ -148,7 +150,7 @@ function noneYet(resume: OpenSessionOptions['resume']): string[] {
   return resume === 'latest' ? ['There is no earlier session here; this is a new one.'] : [];
 }
 
-function notesOn({ messages }: ResumedSession, { registry }: Lathe): string[] {
+function notesOn({ messages }: ResumedSession, { tools: registry }: AgentLathe): string[] {
   const called = messages.flatMap(({ parts }) => parts.flatMap(({ functionCall }) => functionCall ?? []));
   const answered = new Set(
     messages.flatMap(({ parts }) => parts.flatMap(({ functionResponse }) => functionResponse?.id ?? [])),

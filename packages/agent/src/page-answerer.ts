@@ -1,5 +1,6 @@
-import type { Answerer, Settings } from '@lathe/core';
+import type { Settings } from '@lathe/core';
 import { markOrigin } from '@lathe/core/host';
+import type { Answerer } from '@lathe/core/tools';
 import type { Model } from './models/model.js';
 
 /** How models besides the main one are opened. A front end may put itself in between, to record or replace them. */

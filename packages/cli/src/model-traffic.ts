@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { AgentLathe } from '@lathe/agent';
 import { type Model, RecordingWriter, ReplayModel, recordModel } from '@lathe/agent/models';
-import { secretsOf } from '@lathe/core';
+import { secretsOf } from '@lathe/core/host';
 import { type Flags, UsageError } from './args.js';
 
 /** What `--record` and `--replay` make of the models. */

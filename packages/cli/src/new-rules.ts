@@ -1,4 +1,5 @@
-import { AgreedRules, LatheHome, loadSettings, unagreedRules } from '@lathe/core';
+import { AgreedRules, loadSettings, unagreedRules } from '@lathe/core/host';
+import { LatheHome } from '@lathe/core/tools';
 import type { Io } from './io.js';
 import { latheHome } from './open-lathe.js';
 

@@ -1,14 +1,7 @@
 import { type AgentLathe, createAgentLathe } from '@lathe/agent';
-import {
-  type Approver,
-  type CallOutcome,
-  type CallRequest,
-  homeDirectories,
-  type Lathe,
-  noOneThere,
-  type ReverseRequests,
-  visibleText,
-} from '@lathe/core';
+import { type Approver, type CallOutcome, type CallRequest, noOneThere } from '@lathe/core';
+import { homeDirectories, visibleText } from '@lathe/core/host';
+import { type ReverseRequests } from '@lathe/core/mcp';
 import type { Flags } from './args.js';
 import type { Io } from './io.js';
 
@@ -46,7 +39,7 @@ export async function openLathe(flags: Flags, io: Io, options: OpenOptions = {})
 
 /** Runs one call; what hooks have to tell people goes to stderr. */
 export async function runOne(
-  lathe: Pick<Lathe, 'run'>,
+  lathe: Pick<AgentLathe, 'run'>,
   call: CallRequest,
   io: Io,
   signal: AbortSignal,
@@ -61,7 +54,7 @@ export async function runOne(
 const endHooksMs = 5_000;
 
 /** Tells the hooks that a conversation is over; nobody waits long for what they do then. */
-export async function tellEnd({ hooks }: Lathe): Promise<void> {
+export async function tellEnd({ hooks }: AgentLathe): Promise<void> {
   await hooks?.sessionEnd('other', AbortSignal.timeout(endHooksMs)).catch(() => undefined);
 }
 

@@ -1,4 +1,5 @@
-import { FolderTrust, LatheHome, loadSettings, showSetting, visibleText } from '@lathe/core';
+import { FolderTrust, loadSettings, showSetting, visibleText } from '@lathe/core/host';
+import { LatheHome } from '@lathe/core/tools';
 import type { Flags } from './args.js';
 import { askOnTerminal } from './console/terminal-question.js';
 import type { Io } from './io.js';

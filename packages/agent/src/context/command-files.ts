@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { visibleText, type Workspace } from '@lathe/core';
-import { parseFrontMatter, readBounded } from '@lathe/core/host';
+import { parseFrontMatter, readBounded, visibleText } from '@lathe/core/host';
+import { type Workspace } from '@lathe/core/tools';
 import { type PromptPiece, promptPieces } from './prompt-pieces.js';
 
 /** A command that a person or a project wrote: a prompt with a name. */
@@ -14,6 +14,7 @@ export interface CommandFile {
   owner: 'person' | 'project';
 }
 
+/** Where command files are looked for. */
 export interface CommandPlaces {
   workspace: Workspace;
   /** Files of the workspace count only when it is trusted. */

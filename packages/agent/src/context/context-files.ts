@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { visibleText, type Workspace } from '@lathe/core';
-import { isWithin } from '@lathe/core/host';
+import { isWithin, visibleText } from '@lathe/core/host';
+import { type Workspace } from '@lathe/core/tools';
 import type { ContextFile, ContextSource, ContextText } from '../loop/agent-options.js';
 import { type ContextReader, openReader } from './context-reader.js';
 

@@ -1,6 +1,6 @@
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { hasHiddenText, visibleText, Workspace } from '@lathe/core';
-import { readBounded } from '@lathe/core/host';
+import { hasHiddenText, readBounded, visibleText } from '@lathe/core/host';
+import { Workspace } from '@lathe/core/tools';
 import type { ContextText } from '../loop/agent-options.js';
 
 /** Reads context files and what they import, from inside the given folders only. */

@@ -1,6 +1,5 @@
 import { dirname, join, resolve } from 'node:path';
-import { visibleText } from '@lathe/core';
-import { readBounded } from '@lathe/core/host';
+import { readBounded, visibleText } from '@lathe/core/host';
 
 /** What the model should know about where it works. */
 export interface Surroundings {

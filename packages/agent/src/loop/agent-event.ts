@@ -38,6 +38,7 @@ export interface UsageReport {
   contextWindow: number;
 }
 
+/** How a history was shortened. */
 export interface Compaction {
   /** Old outputs replaced by pointers, the past summarised by a model, or dropped because there was no summary. */
   method: 'outputs' | 'summary' | 'drop';
@@ -65,8 +66,10 @@ export type EndReason =
   | 'filter'
   | BudgetReason;
 
+/** Which budget was used up. */
 export type BudgetReason = 'max-turns' | 'max-tokens' | 'max-time' | 'max-cost';
 
+/** How the work on a prompt ended. */
 export interface PromptEnd {
   reason: EndReason;
   /** The text of the last answer. */

@@ -1,7 +1,9 @@
-import type { CallEvent, CallOutcome, CallRequest, FunctionDeclaration, PromptHooks } from '@lathe/core';
+import type { CallEvent, CallOutcome, CallRequest, FunctionDeclaration } from '@lathe/core';
+import type { PromptHooks } from '@lathe/core/host';
 import type { Message, Model } from '../models/model.js';
 import type { Budgets, Price } from './budget.js';
 
+/** What an agent needs. */
 export interface AgentOptions {
   model: Model;
   /** Writes summaries; the model itself when left out. */
@@ -59,6 +61,7 @@ export interface ContextFile {
   characters: number;
 }
 
+/** What context files say. */
 export interface ContextText {
   /** Empty when there is nothing to say. */
   text: string;

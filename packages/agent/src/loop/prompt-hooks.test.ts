@@ -1,5 +1,6 @@
-import { childEnvironment, Hooks } from '@lathe/core';
 import type { Hook } from '@lathe/core/host';
+import { Hooks } from '@lathe/core/host';
+import { childEnvironment } from '@lathe/core/tools';
 import { expect, test } from 'vitest';
 import { agentKit, collect, endOf } from '../../../../testing/agent-kit.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';

@@ -1,4 +1,5 @@
-import { type HookAnswer, type Part, textOf } from '@lathe/core';
+import { type Part, textOf } from '@lathe/core';
+import { type HookAnswer } from '@lathe/core/host';
 import type { Message, Usage } from '../models/model.js';
 import { ModelError } from '../models/model-error.js';
 import type { AgentEvent, PromptEnd } from './agent-event.js';

@@ -56,6 +56,7 @@ export function estimateRequestTokens(request: ModelRequest): number {
   return total;
 }
 
+/** About how many tokens a message costs. */
 export function estimateMessageTokens(message: Message): number {
   const known = counted.get(message);
   if (known !== undefined) return known;

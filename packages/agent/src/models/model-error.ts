@@ -19,6 +19,7 @@ export type ModelErrorKind =
   /** The server answered, but not as a model does. */
   | 'bad-response';
 
+/** Why a model gave no answer. */
 export class ModelError extends Error {
   override readonly name = 'ModelError';
   readonly kind: ModelErrorKind;

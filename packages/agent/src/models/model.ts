@@ -16,12 +16,14 @@ export interface Model {
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
 }
 
+/** What a model can do. */
 export interface ModelFeatures {
   images: boolean;
   tools: boolean;
   pdf: boolean;
 }
 
+/** A request to a model. */
 export interface ModelRequest {
   system: string;
   /** Never changed by a model; keep its beginning stable and providers will cache it. */
@@ -59,6 +61,7 @@ export type ModelEvent =
   /** `message` is to be appended to the history as it is. It has no parts when the model had nothing to say. */
   | { type: 'finish'; reason: FinishReason; usage: Usage; message: Message };
 
+/** A call that a model asked for. */
 export type ReceivedCall = Required<FunctionCall>;
 
 /**
@@ -67,6 +70,7 @@ export type ReceivedCall = Required<FunctionCall>;
  */
 export type FinishReason = 'stop' | 'calls' | 'length' | 'filter' | 'other';
 
+/** What a request cost, in tokens. */
 export interface Usage {
   /** Tokens of the request, cached ones included. */
   inputTokens: number;

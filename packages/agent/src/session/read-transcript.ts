@@ -20,6 +20,7 @@ export interface StoredSession {
   isCut: boolean;
 }
 
+/** How much of a file one call returns. */
 export interface ReadLimits {
   /** Of the file, from its end. */
   bytes?: number;

@@ -18,6 +18,7 @@ export type SessionRecord =
   | TurnRecord
   | CallRecord;
 
+/** What a session keeps about a request to the model. */
 export interface TurnRecord {
   type: 'turn';
   /** Of its beginning, ISO 8601. */
@@ -27,6 +28,7 @@ export interface TurnRecord {
   outputTokens: number;
 }
 
+/** What a session keeps about a call. */
 export interface CallRecord {
   type: 'call';
   callId: string;

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { LatheHome } from '@lathe/core';
+import { LatheHome } from '@lathe/core/tools';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import type { SessionRecord } from './record.js';

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readdir, realpath, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { LatheHome } from '@lathe/core';
+import type { LatheHome } from '@lathe/core/tools';
 import { openPrivate, type ReadLimits, readTranscript, type StoredSession } from './read-transcript.js';
 import { decodeLine, schemaVersion } from './record.js';
 import { Transcript } from './transcript.js';

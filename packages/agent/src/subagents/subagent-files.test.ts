@@ -1,6 +1,6 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { Workspace } from '@lathe/core';
+import { Workspace } from '@lathe/core/tools';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { loadSubagents, parseSubagent } from './subagent-files.js';

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { visibleText, type Workspace } from '@lathe/core';
-import { parseFrontMatter, readBounded } from '@lathe/core/host';
+import { parseFrontMatter, readBounded, visibleText } from '@lathe/core/host';
+import { type Workspace } from '@lathe/core/tools';
 import { builtInSubagents, type SubagentDefinition } from './subagent-definition.js';
 
 export interface SubagentPlaces {

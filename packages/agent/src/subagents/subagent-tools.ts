@@ -1,5 +1,6 @@
-import { type AnyTool, type RegisteredTool, TaskTool, ToolRegistry } from '@lathe/core';
+import { type AnyTool, type RegisteredTool, ToolRegistry } from '@lathe/core';
 import { builtIn, canonicalName, matchesName } from '@lathe/core/host';
+import { TaskTool } from '@lathe/core/tools';
 import { ToolSearchTool } from '../loop/tool-search.js';
 import type { SubagentDefinition } from './subagent-definition.js';
 

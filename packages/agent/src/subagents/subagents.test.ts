@@ -177,7 +177,7 @@ test('subagents go as deep as the settings say', async () => {
 
 test('without depth there is no task tool', async () => {
   const { lathe } = await open(cast({}), { flags: { 'agents.maxDepth': 0 } });
-  expect(lathe.registry.getTool('task')).toBeUndefined();
+  expect(lathe.tools.getTool('task')).toBeUndefined();
 });
 
 // RC03

@@ -1,4 +1,5 @@
-import { CallSlot, type FinishedTask, type Task, type TaskRunner, type ToolCall, ToolError } from '@lathe/core';
+import { CallSlot, type ToolCall, ToolError } from '@lathe/core';
+import { type FinishedTask, type Task, type TaskRunner } from '@lathe/core/tools';
 import type { Agent } from '../loop/agent.js';
 import { Slots } from './slots.js';
 import type { SubagentDefinition } from './subagent-definition.js';

@@ -1,4 +1,5 @@
-import type { FinishedTask, Task, TaskExecution } from '@lathe/core';
+import type { TaskExecution } from '@lathe/core/host';
+import type { FinishedTask, Task } from '@lathe/core/tools';
 import type { AgentEvent, EndReason, PromptEnd } from '../loop/agent-event.js';
 
 type ShownCall = TaskExecution['toolCalls'][number];

@@ -1,4 +1,5 @@
-import { type CallOutcome, textOf, visibleText } from '@lathe/core';
+import { type CallOutcome, textOf } from '@lathe/core';
+import { visibleText } from '@lathe/core/host';
 import { UsageError } from '../args.js';
 import { terminalApprover } from '../console/terminal-approver.js';
 import { terminalElicitor } from '../console/terminal-elicitor.js';

@@ -1,5 +1,5 @@
 import { createAgentLathe } from '@lathe/agent';
-import { visibleText } from '@lathe/core';
+import { visibleText } from '@lathe/core/host';
 import { checks } from '../doctor/checks.js';
 import type { Finding } from '../doctor/finding.js';
 import { exitCodes } from '../exit-codes.js';

@@ -1,13 +1,7 @@
-import {
-  type Lathe,
-  LatheHome,
-  type McpSource,
-  projectSettings,
-  saveSetting,
-  showSetting,
-  userSettings,
-  visibleText,
-} from '@lathe/core';
+import { type AgentLathe } from '@lathe/agent';
+import { projectSettings, saveSetting, showSetting, userSettings, visibleText } from '@lathe/core/host';
+import { type McpSource } from '@lathe/core/mcp';
+import { LatheHome } from '@lathe/core/tools';
 import { type Flags, UsageError } from '../args.js';
 import { terminalApprover } from '../console/terminal-approver.js';
 import { exitCodes } from '../exit-codes.js';
@@ -117,7 +111,7 @@ async function tryOut(source: McpSource, io: Io, signal: AbortSignal): Promise<b
   }
 }
 
-function choose(lathe: Lathe, name: string | undefined): readonly McpSource[] {
+function choose(lathe: AgentLathe, name: string | undefined): readonly McpSource[] {
   const { servers, unusable } = lathe.sources;
   if (name === undefined) return servers;
   const found = servers.filter(({ client }) => client.definition.name === name);

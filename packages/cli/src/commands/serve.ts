@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
-import { type Lathe, serveHttp, serveStdio } from '@lathe/core';
+import { type AgentLathe } from '@lathe/agent';
+import { serveHttp, serveStdio } from '@lathe/core/mcp';
 import { UsageError } from '../args.js';
 import { exitCodes } from '../exit-codes.js';
 import { openLathe } from '../open-lathe.js';
@@ -11,7 +12,7 @@ const unreadMs = 1_000;
 export const command: Command = {
   async run({ operands, flags }, io, signal) {
     const { isHttp, port } = parse(operands);
-    const open = (): Promise<Lathe> => openLathe(flags, io);
+    const open = (): Promise<AgentLathe> => openLathe(flags, io);
     const common = {
       version: io.version,
       instructions: `Tools for the folder ${io.cwd}. Paths are absolute.`,

@@ -1,5 +1,6 @@
 import { SessionStore, type SessionSummary } from '@lathe/agent';
-import { LatheHome, visibleText } from '@lathe/core';
+import { visibleText } from '@lathe/core/host';
+import { LatheHome } from '@lathe/core/tools';
 import { exitCodes } from '../exit-codes.js';
 import { latheHome } from '../open-lathe.js';
 import type { Command } from './command.js';

@@ -1,4 +1,4 @@
-import { visibleText } from '@lathe/core';
+import { visibleText } from '@lathe/core/host';
 import { exitCodes } from '../exit-codes.js';
 import { openLathe } from '../open-lathe.js';
 import type { Command } from './command.js';
@@ -10,7 +10,7 @@ export const command: Command = {
     const lathe = await openLathe(flags, io);
     for (const [source, error] of await lathe.discover(signal))
       io.err(visibleText(`lathe: ${source}: ${error instanceof Error ? error.message : String(error)}`));
-    const entries = lathe.registry.entries();
+    const entries = lathe.tools.entries();
     if (flags.json) {
       const list = entries.map(({ tool, source }) => ({
         name: tool.name,

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { Consent, definitionHash, FolderTrust, LatheHome, visibleText } from '@lathe/core';
+import { Consent, definitionHash, FolderTrust, visibleText } from '@lathe/core/host';
+import { LatheHome } from '@lathe/core/tools';
 import { type Flags, UsageError } from '../args.js';
 import { terminalApprover } from '../console/terminal-approver.js';
 import { exitCodes } from '../exit-codes.js';

@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
-import { type Lathe, type UndoOutcome, visibleText } from '@lathe/core';
+import { type AgentLathe } from '@lathe/agent';
+import { type UndoOutcome, visibleText } from '@lathe/core/host';
 import { UsageError } from '../args.js';
 import { exitCodes } from '../exit-codes.js';
 import { openLathe } from '../open-lathe.js';
@@ -36,7 +37,7 @@ function parseCount([text, ...extra]: readonly string[]): number | undefined {
   return count;
 }
 
-async function list({ journal, workspace }: Lathe, count: number): Promise<string[]> {
+async function list({ journal, workspace }: AgentLathe, count: number): Promise<string[]> {
   const changes = await journal.list(Number.POSITIVE_INFINITY);
   return changes
     .filter(({ path }) => workspace.contains(path))
@@ -46,7 +47,7 @@ async function list({ journal, workspace }: Lathe, count: number): Promise<strin
     );
 }
 
-function describe(outcome: UndoOutcome, { workspace }: Lathe): string {
+function describe(outcome: UndoOutcome, { workspace }: AgentLathe): string {
   const path = workspace.display(outcome.change.path);
   switch (outcome.status) {
     case 'restored':

@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { SessionStore } from '@lathe/agent';
-import { LatheHome } from '@lathe/core';
+import { LatheHome } from '@lathe/core/tools';
 import { UsageError } from '../args.js';
 import { exitCodes } from '../exit-codes.js';
 import { latheHome } from '../open-lathe.js';

@@ -1,10 +1,11 @@
-import { type Lathe, visibleText } from '@lathe/core';
+import { type AgentLathe } from '@lathe/agent';
+import { visibleText } from '@lathe/core/host';
 import { findCommand, type SlashCommand } from '../slash/slash-command.js';
 import { type CompletionSource, maxCandidates } from './completions.js';
 import { scoreOf } from './rank-paths.js';
 
 /** `/na` → the commands whose names fit, then what each can be given. */
-export function completeCommands(commands: () => readonly SlashCommand[], lathe: Lathe): CompletionSource {
+export function completeCommands(commands: () => readonly SlashCommand[], lathe: AgentLathe): CompletionSource {
   return (text, cursor) => {
     const [, name, argument] = /^\/(\S*)(?:\s+(\S*))?$/.exec(text.slice(0, cursor)) ?? [];
     if (name === undefined) return undefined;

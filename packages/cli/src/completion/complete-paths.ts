@@ -1,4 +1,4 @@
-import { visibleText } from '@lathe/core';
+import { visibleText } from '@lathe/core/host';
 import { mentionOf } from '../mentions/mentioned-paths.js';
 import { type Candidate, type CompletionSource, maxCandidates } from './completions.js';
 import { rankPaths } from './rank-paths.js';

@@ -1,4 +1,5 @@
-import { type Lathe, visibleText } from '@lathe/core';
+import { type AgentLathe } from '@lathe/agent';
+import { visibleText } from '@lathe/core/host';
 import { ServerLists } from '../mcp/server-lists.js';
 import { type Candidate, maxCandidates } from './completions.js';
 
@@ -9,7 +10,7 @@ interface Mention {
 }
 
 /** The resources of the servers, as `@server:uri`. */
-export function resourceMentions(lathe: Lathe, signal: AbortSignal): ServerLists<Mention> {
+export function resourceMentions(lathe: AgentLathe, signal: AbortSignal): ServerLists<Mention> {
   return new ServerLists(lathe, 'resources', async (source) =>
     (await source.resources(signal)).map(({ uri, title }) => {
       const mention = `${source.client.serverName}:${uri}`;

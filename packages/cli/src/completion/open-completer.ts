@@ -1,4 +1,4 @@
-import type { Lathe } from '@lathe/core';
+import { type AgentLathe } from '@lathe/agent';
 import type { SlashCommand } from '../slash/slash-command.js';
 import type { Driver } from '../tui/driver.js';
 import { completeCommands } from './complete-commands.js';
@@ -8,7 +8,7 @@ import { Completer } from './completer.js';
 import { PathIndex } from './path-index.js';
 
 export interface CompleterOptions {
-  lathe: Lathe;
+  lathe: AgentLathe;
   driver: Driver;
   commands: () => readonly SlashCommand[];
   signal: AbortSignal;
@@ -19,7 +19,7 @@ export function openCompleter({ lathe, driver, commands, signal }: CompleterOpti
   const completer = new Completer();
   const index = new PathIndex((stop) => lathe.listPaths(stop), { onChange: () => completer.again(), signal });
   const resources = resourceMentions(lathe, signal);
-  lathe.registry.onChange(() => completer.again());
+  lathe.tools.onChange(() => completer.again());
   resources.onChange(() => completer.again());
   completer.use([
     completeCommands(commands, lathe),

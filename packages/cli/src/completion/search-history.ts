@@ -1,4 +1,4 @@
-import { visibleText } from '@lathe/core';
+import { visibleText } from '@lathe/core/host';
 import { type Completion, maxCandidates } from './completions.js';
 
 /** Earlier inputs that contain the text, the newest first, each once. */

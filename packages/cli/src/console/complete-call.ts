@@ -1,4 +1,5 @@
-import { type AnyTool, type JsonSchema, visibleText } from '@lathe/core';
+import { type AnyTool, type JsonSchema } from '@lathe/core';
+import { visibleText } from '@lathe/core/host';
 import { type Candidate, type Completion, maxCandidates } from '../completion/completions.js';
 
 /** `tool key=value …` or `tool {"key": …}` up to the cursor: the tools, their parameters, and the values a schema lists. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createLathe } from '@lathe/core';
+import { createAgentLathe } from '@lathe/agent';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { ConsoleDriver, parseParameters } from './console-driver.js';
@@ -21,7 +21,7 @@ test.each(['just words', '{"a": ', 'a=1 word'])('%j is explained', (text) => {
 
 async function open(files: Record<string, string> = {}) {
   const cwd = tempDirectory(files);
-  const lathe = await createLathe({ cwd, env: {}, home: cwd, latheHome: join(cwd, '.state') });
+  const lathe = await createAgentLathe({ cwd, env: {}, home: cwd, latheHome: join(cwd, '.state') });
   return { cwd, driver: new ConsoleDriver(lathe) };
 }
 

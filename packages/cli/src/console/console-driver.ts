@@ -1,5 +1,4 @@
-import type { AgentEvent } from '@lathe/agent';
-import type { Lathe } from '@lathe/core';
+import { type AgentEvent, type AgentLathe } from '@lathe/agent';
 import type { Completion } from '../completion/completions.js';
 import { callEvents, typedByPerson } from '../tui/call-events.js';
 import type { Driver } from '../tui/driver.js';
@@ -9,9 +8,9 @@ import { completeCall } from './complete-call.js';
 export class ConsoleDriver implements Driver {
   readonly name = 'console (no model)';
   readonly placeholder = 'Call a tool: list_directory path=/tmp   Tab completes, / lists commands.';
-  readonly #lathe: Lathe;
+  readonly #lathe: AgentLathe;
 
-  constructor(lathe: Lathe) {
+  constructor(lathe: AgentLathe) {
     this.#lathe = lathe;
   }
 
@@ -41,7 +40,7 @@ export class ConsoleDriver implements Driver {
   }
 
   complete(text: string, cursor: number): Completion | undefined {
-    return completeCall(text.slice(0, cursor), this.#lathe.registry.getAllTools());
+    return completeCall(text.slice(0, cursor), this.#lathe.tools.getAllTools());
   }
 
   async *compact(): AsyncGenerator<AgentEvent> {

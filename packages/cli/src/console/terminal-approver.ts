@@ -1,4 +1,5 @@
-import { type ApprovalRequest, type Approver, approvalText, type Decision, visibleText } from '@lathe/core';
+import { type ApprovalRequest, type Approver, type Decision } from '@lathe/core';
+import { approvalText, visibleText } from '@lathe/core/host';
 import type { Io } from '../io.js';
 import { askOnTerminal } from './terminal-question.js';
 

@@ -1,10 +1,11 @@
+import { type AgentLathe } from '@lathe/agent';
 import { chooseModel } from '@lathe/agent/models';
-import { type Lathe, unagreedRules, unknownTools } from '@lathe/core';
+import { unagreedRules, unknownTools } from '@lathe/core/host';
 import type { Io } from '../io.js';
 import type { Finding } from './finding.js';
 import { sources } from './sources.js';
 
-export type Check = (lathe: Lathe, io: Io, signal: AbortSignal) => Finding[] | Promise<Finding[]>;
+export type Check = (lathe: AgentLathe, io: Io, signal: AbortSignal) => Finding[] | Promise<Finding[]>;
 
 /** In the order they are shown. */
 export const checks: readonly Check[] = [
@@ -20,13 +21,13 @@ export const checks: readonly Check[] = [
   webSearch,
 ];
 
-function programs(_lathe: Lathe, io: Io): Finding[] {
+function programs(_lathe: AgentLathe, io: Io): Finding[] {
   return [
     { state: 'ok', title: 'lathe', detail: `${io.version} on Node ${process.versions.node}, ${process.platform}` },
   ];
 }
 
-function folder({ loaded, workspace }: Lathe): Finding[] {
+function folder({ loaded, workspace }: AgentLathe): Finding[] {
   const detail = workspace.roots.join(', ');
   if (loaded.isTrusted) return [{ state: 'ok', title: 'folder', detail: `${detail} (trusted)` }];
   return [
@@ -39,7 +40,7 @@ function folder({ loaded, workspace }: Lathe): Finding[] {
   ];
 }
 
-function settings({ loaded, problems }: Lathe): Finding[] {
+function settings({ loaded, problems }: AgentLathe): Finding[] {
   // Rules nobody agreed to are among the problems.
   const told = new Set(unagreedRules(loaded.ignored));
   const ignored = loaded.ignored.filter((entry) => !told.has(entry));
@@ -53,7 +54,7 @@ function settings({ loaded, problems }: Lathe): Finding[] {
   ];
 }
 
-function rules({ policy }: Lathe): Finding[] {
+function rules({ policy }: AgentLathe): Finding[] {
   const { allow, ask, deny } = policy.rules();
   return [
     {
@@ -64,14 +65,18 @@ function rules({ policy }: Lathe): Finding[] {
   ];
 }
 
-async function sandbox(lathe: Lathe): Promise<Finding[]> {
+async function sandbox(lathe: AgentLathe): Promise<Finding[]> {
   const { kind, text } = await lathe.sandbox.status();
   if (kind !== 'none') return [{ state: 'ok', title: 'sandbox', detail: text }];
   const hint = process.platform === 'linux' ? 'install bubblewrap (Debian: apt-get install bubblewrap)' : undefined;
   return [{ state: 'note', title: 'sandbox', detail: text, ...(hint && { hint }) }];
 }
 
-async function model({ settings: { model: wanted }, loaded }: Lathe, _io: Io, signal: AbortSignal): Promise<Finding[]> {
+async function model(
+  { settings: { model: wanted }, loaded }: AgentLathe,
+  _io: Io,
+  signal: AbortSignal,
+): Promise<Finding[]> {
   const name = wanted.name === undefined ? {} : { name: wanted.name };
   const choice = await chooseModel({ ...name, settings: wanted, env: loaded.env }, signal);
   if (choice.status === 'chosen')
@@ -81,7 +86,7 @@ async function model({ settings: { model: wanted }, loaded }: Lathe, _io: Io, si
   return [{ state: 'note', title: 'model', detail: choice.setup.problem, hint }];
 }
 
-function tools({ registry }: Lathe): Finding[] {
+function tools({ tools: registry }: AgentLathe): Finding[] {
   const names = registry.getAllTools().map(({ name }) => name);
   return [
     { state: 'ok', title: 'tools', detail: names.join(', ') },
@@ -96,7 +101,7 @@ function tools({ registry }: Lathe): Finding[] {
 }
 
 /** After the sources, which bring tools that rules may speak of. */
-function ruleNames({ policy, registry, sources: { servers } }: Lathe): Finding[] {
+function ruleNames({ policy, tools: registry, sources: { servers } }: AgentLathe): Finding[] {
   const known = {
     tools: registry.getAllTools().map(({ name }) => name),
     servers: servers.map(({ client }) => client.definition.alias),
@@ -113,7 +118,7 @@ function ruleNames({ policy, registry, sources: { servers } }: Lathe): Finding[]
   );
 }
 
-function webSearch({ search }: Lathe): Finding[] {
+function webSearch({ search }: AgentLathe): Finding[] {
   const problems = search.problems.map(
     (problem): Finding => ({ state: 'bad', title: 'web search', detail: problem, hint: searchHint }),
   );

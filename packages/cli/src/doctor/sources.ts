@@ -1,10 +1,11 @@
-import type { Lathe, McpSource } from '@lathe/core';
+import { type AgentLathe } from '@lathe/agent';
+import type { McpSource } from '@lathe/core/mcp';
 import type { Io } from '../io.js';
 import type { Finding } from './finding.js';
 
 /** Tries every server and the discovery command, side by side. */
 export async function sources(
-  { registry, sources: { servers, unusable } }: Lathe,
+  { tools: registry, sources: { servers, unusable } }: AgentLathe,
   _io: Io,
   signal: AbortSignal,
 ): Promise<Finding[]> {
@@ -33,7 +34,7 @@ function serverFinding({ label, client }: McpSource, failure: unknown, count: nu
   };
 }
 
-function countOf(registry: Lathe['registry'], label: string): number {
+function countOf(registry: AgentLathe['tools'], label: string): number {
   return registry.entries().filter(({ source }) => source === label).length;
 }
 

@@ -1,5 +1,6 @@
+import { type AgentLathe } from '@lathe/agent';
 import { type FoundModel, findModels, providers } from '@lathe/agent/models';
-import { type Lathe, saveSetting, userSettings, visibleText } from '@lathe/core';
+import { saveSetting, userSettings, visibleText } from '@lathe/core/host';
 import type { Flags } from '../args.js';
 import type { Io } from '../io.js';
 import type { Style } from '../render/style.js';
@@ -16,7 +17,7 @@ type Wish = { type: 'use'; name: string } | { type: 'key' } | { type: 'console' 
  * person's own settings.
  */
 export async function firstRun(
-  lathe: Lathe,
+  lathe: AgentLathe,
   flags: Flags,
   { io, style, signal }: { io: Io; style: Style; signal: AbortSignal },
 ): Promise<FirstRun> {
@@ -42,7 +43,7 @@ export async function firstRun(
   }
 }
 
-function isConfigured({ settings, loaded }: Lathe, flags: Flags): boolean {
+function isConfigured({ settings, loaded }: AgentLathe, flags: Flags): boolean {
   const { name, provider, baseUrl, apiKey } = settings.model;
   const { env } = loaded;
   const hints = [
@@ -73,7 +74,7 @@ function choicesFor(found: readonly FoundModel[]): Choice<Wish>[] {
 
 type Places = () => Parameters<typeof askSecret>[1];
 
-async function askForKey(lathe: Lathe, io: Io, place: Places): Promise<boolean> {
+async function askForKey(lathe: AgentLathe, io: Io, place: Places): Promise<boolean> {
   const choices = providers.map((provider) => ({
     label: provider.name,
     detail: provider.defaultModel,
@@ -94,7 +95,7 @@ async function askForKey(lathe: Lathe, io: Io, place: Places): Promise<boolean> 
 }
 
 /** One setting after the other, each keeping whatever else the file holds. */
-async function save({ home }: Lathe, values: Readonly<Record<string, string>>): Promise<void> {
+async function save({ home }: AgentLathe, values: Readonly<Record<string, string>>): Promise<void> {
   await home.directory();
   for (const [key, value] of Object.entries(values)) {
     const [first = '', ...rest] = key.split('.');

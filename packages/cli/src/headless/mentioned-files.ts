@@ -1,9 +1,11 @@
-import { type Lathe, type PartUnion, toParts, visibleText } from '@lathe/core';
+import { type AgentLathe } from '@lathe/agent';
+import { type PartUnion, toParts } from '@lathe/core';
+import { visibleText } from '@lathe/core/host';
 import type { Io } from '../io.js';
 import { runOne } from '../open-lathe.js';
 
 /** What the prompt names: files as `@path`, read under the same rules as any call, and resources as `@server:uri`. */
-export async function mentioned(prompt: string, lathe: Lathe, io: Io, signal: AbortSignal): Promise<PartUnion[]> {
+export async function mentioned(prompt: string, lathe: AgentLathe, io: Io, signal: AbortSignal): Promise<PartUnion[]> {
   if (!prompt.includes('@')) return [];
   const { mentionedResources } = await import('../mentions/mentioned-resources.js');
   const { parts, problems } = await mentionedResources(prompt, lathe, signal);
@@ -11,7 +13,7 @@ export async function mentioned(prompt: string, lathe: Lathe, io: Io, signal: Ab
   return [...(await mentionedFiles(prompt, lathe, io, signal)), ...parts];
 }
 
-async function mentionedFiles(prompt: string, lathe: Lathe, io: Io, signal: AbortSignal): Promise<PartUnion[]> {
+async function mentionedFiles(prompt: string, lathe: AgentLathe, io: Io, signal: AbortSignal): Promise<PartUnion[]> {
   const { mentionedPaths } = await import('../mentions/mentioned-paths.js');
   const paths = await mentionedPaths(prompt, lathe.workspace);
   if (paths.length === 0) return [];

@@ -1,11 +1,11 @@
+import { type AgentLathe } from '@lathe/agent';
 import { chooseModel, formatModelSetup, type Model, ModelError } from '@lathe/agent/models';
-import type { Lathe } from '@lathe/core';
 import type { Flags } from '../args.js';
 import type { ModelTraffic } from '../model-traffic.js';
 
 /** The model, or a text that says why there is none and how to get one. */
 export async function openModel(
-  lathe: Lathe,
+  lathe: AgentLathe,
   flags: Flags,
   { replayed, through }: ModelTraffic,
   signal: AbortSignal,
@@ -23,7 +23,7 @@ export async function openModel(
 
 /** A side model that cannot be had is not missed: the model itself does its work. */
 export async function openSideModel(
-  { settings, loaded }: Lathe,
+  { settings, loaded }: AgentLathe,
   { replayed, through }: ModelTraffic,
   signal: AbortSignal,
 ): Promise<Model | undefined> {

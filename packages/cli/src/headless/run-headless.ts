@@ -1,5 +1,6 @@
 import { type AgentEvent, type AgentLathe, openSession, type Session } from '@lathe/agent';
-import { type Approver, type Lathe, noOneThere, type PartListUnion, visibleText } from '@lathe/core';
+import { type Approver, noOneThere, type PartListUnion } from '@lathe/core';
+import { visibleText } from '@lathe/core/host';
 import { type Flags, resumeOf } from '../args.js';
 import { exitCodes } from '../exit-codes.js';
 import type { Io } from '../io.js';
@@ -148,7 +149,7 @@ async function checked(first: Ended, typed: TypedAnswer, follow: (text: string) 
   return { ...both, reason: 'bad-answer', message: `The answer does not fit the schema: ${again.problem}` };
 }
 
-async function discover(lathe: Lathe, io: Io, signal: AbortSignal): Promise<void> {
+async function discover(lathe: AgentLathe, io: Io, signal: AbortSignal): Promise<void> {
   for (const [source, error] of await lathe.discover(signal)) {
     const reason = error instanceof Error ? error.message : String(error);
     io.err(`lathe: ${visibleText(`${source}: ${reason}`)}`);
@@ -160,7 +161,7 @@ async function discover(lathe: Lathe, io: Io, signal: AbortSignal): Promise<void
     );
 }
 
-function ignoredSettings({ loaded }: Lathe): string[] {
+function ignoredSettings({ loaded }: AgentLathe): string[] {
   if (loaded.isTrusted) return [];
   return [...new Set(loaded.ignored.filter(({ layer }) => layer === 'workspace').map(({ key }) => key))];
 }
@@ -175,8 +176,8 @@ function counting(asked: { count: number }): Approver {
   };
 }
 
-function beginning(lathe: Lathe, { id, model }: Session, io: Io): Beginning {
-  const entries = lathe.registry.entries();
+function beginning(lathe: AgentLathe, { id, model }: Session, io: Io): Beginning {
+  const entries = lathe.tools.entries();
   return {
     sessionId: id,
     cwd: lathe.workspace.root,

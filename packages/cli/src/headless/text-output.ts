@@ -1,5 +1,5 @@
 import type { AgentEvent } from '@lathe/agent';
-import { visibleText } from '@lathe/core';
+import { visibleText } from '@lathe/core/host';
 import type { Io } from '../io.js';
 import type { Outcome, Output } from './output.js';
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { describeMismatch, type JsonSchema, schemaProblem } from '@lathe/core';
+import { type JsonSchema } from '@lathe/core';
+import { describeMismatch, schemaProblem } from '@lathe/core/host';
 import { UsageError } from '../args.js';
 
 /** A final answer that must be JSON of a given shape. */

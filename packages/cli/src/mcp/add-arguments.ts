@@ -1,4 +1,4 @@
-import type { McpServerSettings } from '@lathe/core';
+import type { McpServerSettings } from '@lathe/core/mcp';
 import { UsageError } from '../args.js';
 
 /** `lathe mcp add`, understood. */

@@ -1,4 +1,4 @@
-import type { Elicitation, ElicitationAnswer } from '@lathe/core';
+import type { Elicitation, ElicitationAnswer } from '@lathe/core/mcp';
 import { type Field, type FieldValue, fieldsOf } from './elicitation-form.js';
 
 /** What a person must see before something of theirs goes to a server. */

@@ -1,4 +1,4 @@
-import { visibleText } from '@lathe/core';
+import { visibleText } from '@lathe/core/host';
 
 export type FieldValue = string | number | boolean | string[];
 

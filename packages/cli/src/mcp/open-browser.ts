@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { trustedPath } from '@lathe/core';
+import { trustedPath } from '@lathe/core/host';
 import type { Io } from '../io.js';
 
 /** Shows the address of a page to log in on and opens it. */

@@ -1,21 +1,22 @@
-import type { Lathe, McpSource } from '@lathe/core';
+import { type AgentLathe } from '@lathe/agent';
+import type { McpSource } from '@lathe/core/mcp';
 
 /**
  * What all servers have of something, as far as they have told: a server is asked when it is there, and when it says
  * that it has others now.
  */
 export class ServerLists<T> {
-  readonly #lathe: Lathe;
+  readonly #lathe: AgentLathe;
   readonly #fetch: (source: McpSource) => Promise<T[]>;
   readonly #found = new Map<McpSource, T[]>();
   readonly #listeners = new Set<() => void>();
   /** Who is being asked, and whether the answer is out of date already. */
   readonly #asked = new Map<McpSource, boolean>();
 
-  constructor(lathe: Lathe, list: 'prompts' | 'resources', fetch: (source: McpSource) => Promise<T[]>) {
+  constructor(lathe: AgentLathe, list: 'prompts' | 'resources', fetch: (source: McpSource) => Promise<T[]>) {
     this.#lathe = lathe;
     this.#fetch = fetch;
-    lathe.registry.onChange(() => this.#askNew());
+    lathe.tools.onChange(() => this.#askNew());
     for (const source of lathe.sources.servers)
       source.onListChanged((changed) => {
         if (changed === list) void this.#ask(source);

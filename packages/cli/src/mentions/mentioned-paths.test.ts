@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Workspace } from '@lathe/core';
+import { Workspace } from '@lathe/core/tools';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { mentionedPaths, mentionOf } from './mentioned-paths.js';

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
-import { hasHiddenText, osPath, type Workspace } from '@lathe/core';
+import { hasHiddenText, osPath } from '@lathe/core/host';
+import { type Workspace } from '@lathe/core/tools';
 
 /**
  * `@` at the beginning of a word, up to a blank or a bracket; `\ ` is a blank in the name. Or a name in quotes, written

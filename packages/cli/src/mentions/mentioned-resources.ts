@@ -1,4 +1,5 @@
-import type { Lathe, PartUnion } from '@lathe/core';
+import { type AgentLathe } from '@lathe/agent';
+import type { PartUnion } from '@lathe/core';
 
 /** `@server:uri` at the beginning of a word. */
 const mention = /(?:^|(?<=\s))@([^\s:@]+):(\S+)/g;
@@ -10,7 +11,11 @@ export interface MentionedResources {
 }
 
 /** The resources that a text mentions as `@server:uri`, read from the servers that have these names. */
-export async function mentionedResources(text: string, lathe: Lathe, signal: AbortSignal): Promise<MentionedResources> {
+export async function mentionedResources(
+  text: string,
+  lathe: AgentLathe,
+  signal: AbortSignal,
+): Promise<MentionedResources> {
   const found: MentionedResources = { parts: [], problems: [] };
   const wanted = new Set([...text.matchAll(mention)].map(([, server = '', uri = '']) => `${server}:${trimmed(uri)}`));
   for (const name of wanted) {

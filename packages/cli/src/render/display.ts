@@ -1,4 +1,5 @@
-import type { Display, PlanSummary, TaskExecution, TodoList } from '@lathe/core';
+import type { Display } from '@lathe/core';
+import type { PlanSummary, TaskExecution, TodoList } from '@lathe/core/host';
 import { renderDiff } from './diff.js';
 import { excerpt, inert, oneLine, wrapLines } from './lines.js';
 import type { ViewContext } from './view-context.js';

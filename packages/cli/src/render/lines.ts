@@ -1,4 +1,4 @@
-import { visibleText } from '@lathe/core';
+import { visibleText } from '@lathe/core/host';
 import stringWidth from 'string-width';
 import wrapAnsi from 'wrap-ansi';
 

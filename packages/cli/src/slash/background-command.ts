@@ -1,4 +1,4 @@
-import { type BackgroundCommand, visibleText } from '@lathe/core';
+import { type BackgroundCommand, visibleText } from '@lathe/core/host';
 import type { SlashContext } from './slash-command.js';
 
 type Context = Pick<SlashContext, 'lathe' | 'say'>;

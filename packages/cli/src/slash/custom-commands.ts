@@ -1,13 +1,20 @@
 import { join } from 'node:path';
-import { type AgentEvent, type CommandFile, loadCommands, type PromptPiece, withArguments } from '@lathe/agent';
-import { type Lathe, type PartUnion, toParts } from '@lathe/core';
+import {
+  type AgentEvent,
+  type AgentLathe,
+  type CommandFile,
+  loadCommands,
+  type PromptPiece,
+  withArguments,
+} from '@lathe/agent';
+import { type PartUnion, toParts } from '@lathe/core';
 import { callEvents } from '../tui/call-events.js';
 import { findCommand, type SlashCommand, type SlashContext } from './slash-command.js';
 import { slashCommands } from './slash-commands.js';
 
 /** The commands that files of the person and of a trusted project define, none of them with a name of ours. */
 export async function customCommands(
-  lathe: Pick<Lathe, 'workspace' | 'loaded' | 'home' | 'userHome'>,
+  lathe: Pick<AgentLathe, 'workspace' | 'loaded' | 'home' | 'userHome'>,
 ): Promise<{ commands: SlashCommand[]; problems: string[] }> {
   const { commands, problems } = await loadCommands({
     workspace: lathe.workspace,

@@ -1,10 +1,11 @@
-import type { AgentEvent } from '@lathe/agent';
-import { type Lathe, type McpSource, type ServerPrompt, visibleText } from '@lathe/core';
+import { type AgentEvent, type AgentLathe } from '@lathe/agent';
+import { visibleText } from '@lathe/core/host';
+import { type McpSource, type ServerPrompt } from '@lathe/core/mcp';
 import { ServerLists } from '../mcp/server-lists.js';
 import type { SlashCommand, SlashContext } from './slash-command.js';
 
 /** The prompts of the servers as `/server:prompt`. */
-export function promptCommands(lathe: Lathe, signal: AbortSignal): ServerLists<SlashCommand> {
+export function promptCommands(lathe: AgentLathe, signal: AbortSignal): ServerLists<SlashCommand> {
   return new ServerLists(lathe, 'prompts', async (source) =>
     (await source.prompts(signal)).map((prompt) => promptCommand(source, prompt)),
   );
@@ -48,7 +49,7 @@ export function showServers({ lathe, say }: Pick<SlashContext, 'lathe' | 'say'>)
   const { servers, unusable } = lathe.sources;
   if (servers.length + unusable.length === 0)
     return say('No MCP servers. Add one with: lathe mcp add <name> -- <command>');
-  const entries = lathe.registry.entries();
+  const entries = lathe.tools.entries();
   const lines = servers.flatMap((source) => {
     const tools = entries.filter((entry) => entry.source === source.label).map(({ tool }) => tool.name);
     const left = source.rejections().map(({ name, reason }) => `    left out: ${name} (${reason})`);

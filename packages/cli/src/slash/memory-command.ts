@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { openContextFiles } from '@lathe/agent';
-import { visibleText } from '@lathe/core';
+import { visibleText } from '@lathe/core/host';
 import type { SlashContext } from './slash-command.js';
 
 /** `/memory`: the context files that the model was given in this conversation, or will be with the first prompt. */

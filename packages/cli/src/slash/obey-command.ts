@@ -1,4 +1,4 @@
-import { visibleText } from '@lathe/core';
+import { visibleText } from '@lathe/core/host';
 import type { Input } from '../tui/prompt/prompt.js';
 import type { useAgentStream } from '../tui/use-agent-stream.js';
 import { findCommand, type SlashContext, splitCommand } from './slash-command.js';

@@ -1,5 +1,4 @@
-import type { AgentEvent, AgentLathe } from '@lathe/agent';
-import type { Lathe } from '@lathe/core';
+import { type AgentEvent, type AgentLathe } from '@lathe/agent';
 import type { Io } from '../io.js';
 import type { Style } from '../render/style.js';
 import type { Driver } from '../tui/driver.js';
@@ -27,7 +26,7 @@ interface Described {
   /** Where it comes from, when it is not one of ours. */
   origin?: string;
   /** What could be given to it. */
-  arguments?: (context: { lathe: Lathe }) => readonly string[];
+  arguments?: (context: { lathe: AgentLathe }) => readonly string[];
 }
 
 /** Either says something, or does work that is shown as an agent's. */

@@ -1,5 +1,5 @@
 import { SessionStore } from '@lathe/agent';
-import { visibleText } from '@lathe/core';
+import { visibleText } from '@lathe/core/host';
 import { approvalModes } from '../args.js';
 import { checks } from '../doctor/checks.js';
 import { tendBackground } from './background-command.js';
@@ -62,7 +62,7 @@ function help({ commands, say, style }: SlashContext): void {
 }
 
 function showTools({ lathe, say, style }: SlashContext): void {
-  const lines = lathe.registry.entries().map(({ tool, source }) => {
+  const lines = lathe.tools.entries().map(({ tool, source }) => {
     const origin = source === 'built-in' ? '' : style.dim(` (${visibleText(source)})`);
     return `  ${style.bold(tool.name)}${origin}  ${visibleText(tool.description.split('\n')[0] ?? '')}`;
   });

@@ -1,9 +1,9 @@
-import type { AgentEvent } from '@lathe/agent';
-import type { Approver, CallOutcome, CallRequest, Lathe } from '@lathe/core';
+import { type AgentEvent, type AgentLathe } from '@lathe/agent';
+import type { Approver, CallOutcome, CallRequest } from '@lathe/core';
 
 /** Runs calls of a person's own and yields what happens to them, as an agent's events. Returns their outcomes. */
 export async function* callEvents(
-  lathe: Pick<Lathe, 'openScheduler'>,
+  lathe: Pick<AgentLathe, 'openScheduler'>,
   calls: readonly CallRequest[],
   signal: AbortSignal,
   approver?: Approver,

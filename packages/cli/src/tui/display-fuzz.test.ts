@@ -1,5 +1,6 @@
 import type { AgentEvent } from '@lathe/agent';
-import { type Confirmation, type Display, hasHiddenText, visibleText } from '@lathe/core';
+import { type Confirmation, type Display } from '@lathe/core';
+import { hasHiddenText, visibleText } from '@lathe/core/host';
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { expect, test } from 'vitest';

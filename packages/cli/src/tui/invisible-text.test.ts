@@ -1,5 +1,7 @@
 import { join } from 'node:path';
-import { type ApprovalRequest, createLathe, grantableRules } from '@lathe/core';
+import { createAgentLathe } from '@lathe/agent';
+import { type ApprovalRequest } from '@lathe/core';
+import { grantableRules } from '@lathe/core/host';
 import { expect, onTestFinished, test } from 'vitest';
 import { invisibleCharacters } from '../../../../testing/invisible-characters.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
@@ -26,7 +28,7 @@ async function setUp() {
   });
   const asked: ApprovalRequest[] = [];
   const cwd = join(base, 'app');
-  const lathe = await createLathe({
+  const lathe = await createAgentLathe({
     cwd,
     home: join(base, 'home'),
     env: { PATH: process.env['PATH'] ?? '', HOME: join(base, 'home') },

@@ -1,6 +1,6 @@
 import { type AgentLathe, openAgent, openSession } from '@lathe/agent';
 import { chooseModel, type Model, type ModelChoice } from '@lathe/agent/models';
-import { type Lathe, visibleText } from '@lathe/core';
+import { visibleText } from '@lathe/core/host';
 import { type Flags, resumeOf } from '../args.js';
 import { ConsoleDriver } from '../console/console-driver.js';
 import { firstRun } from '../first-run/first-run.js';
@@ -81,12 +81,12 @@ function askedThrough({ queue, io }: ConversationOptions) {
   return { approver: queue, elicit: queueElicitor(queue, io) };
 }
 
-function greeting(name: string, { workspace }: Lathe, style: Style): string {
+function greeting(name: string, { workspace }: AgentLathe, style: Style): string {
   return `${style.bold('lathe')} ${name === '' ? '' : `${visibleText(name)} `}${style.dim(visibleText(workspace.root))}`;
 }
 
 async function choose(
-  { settings, loaded }: Lathe,
+  { settings, loaded }: AgentLathe,
   flags: Flags,
   { replayed }: ModelTraffic,
   signal: AbortSignal,

@@ -1,5 +1,6 @@
 import type { AgentEvent, Compaction } from '@lathe/agent';
-import { type CallOutcome, type CallStatus, type Display, visibleText } from '@lathe/core';
+import { type CallOutcome, type CallStatus, type Display } from '@lathe/core';
+import { visibleText } from '@lathe/core/host';
 import { answerBlocks } from './answer-blocks.js';
 
 /** One thing in the scrollback. Once there it never changes. All text is inert. */

@@ -1,5 +1,5 @@
+import { type AgentLathe } from '@lathe/agent';
 import type { Model } from '@lathe/agent/models';
-import type { Lathe } from '@lathe/core';
 import type { Flags } from '../args.js';
 import { openCompleter } from '../completion/open-completer.js';
 import { exitCodes } from '../exit-codes.js';
@@ -92,7 +92,7 @@ export async function startInteractive(
 }
 
 /** Ends what runs in the background, and says what became of it. */
-async function endWith({ lathe, driver }: { lathe: Lathe; driver: Driver }, io: Io): Promise<void> {
+async function endWith({ lathe, driver }: { lathe: AgentLathe; driver: Driver }, io: Io): Promise<void> {
   if (driver.conversation !== undefined) await tellEnd(lathe);
   const running = lathe.background.running();
   await lathe.close();

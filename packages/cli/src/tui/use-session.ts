@@ -1,5 +1,5 @@
 import type { AgentLathe } from '@lathe/agent';
-import { visibleText } from '@lathe/core';
+import { visibleText } from '@lathe/core/host';
 import { useCallback, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react';
 import type { Io } from '../io.js';
 import type { Style } from '../render/style.js';

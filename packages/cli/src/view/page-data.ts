@@ -1,5 +1,6 @@
 import type { ResumedSession } from '@lathe/agent';
-import { type Part, textOf, visibleText } from '@lathe/core';
+import { type Part, textOf } from '@lathe/core';
+import { visibleText } from '@lathe/core/host';
 
 /** A session as the page shows it: plain data, in which nothing is left that could hide. */
 export interface PageData {

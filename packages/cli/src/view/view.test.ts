@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SessionStore } from '@lathe/agent';
 import type { Message } from '@lathe/agent/models';
-import { LatheHome } from '@lathe/core';
+import { LatheHome } from '@lathe/core/tools';
 import axe from 'axe-core';
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';

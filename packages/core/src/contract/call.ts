@@ -9,6 +9,7 @@ export interface CallRequest extends FunctionCall {
   problem?: string;
 }
 
+/** How far a call has come. */
 export type CallStatus = 'validating' | 'awaiting_approval' | 'scheduled' | 'executing' | TerminalStatus;
 export type TerminalStatus = 'success' | 'error' | 'cancelled';
 
@@ -48,6 +49,7 @@ export interface Approver {
   decide(request: ApprovalRequest, signal: AbortSignal): Promise<Decision>;
 }
 
+/** A question to a person: the call, what to show, and why the policy asks. */
 export interface ApprovalRequest {
   callId: string;
   tool: string;

@@ -28,7 +28,9 @@ export interface FileData {
   displayName?: string;
 }
 
+/** A part, or a text that stands for one. */
 export type PartUnion = Part | string;
+/** What a tool may return for the model: a text, a part, or a list of both. */
 export type PartListUnion = PartUnion[] | PartUnion;
 
 /** A model's wish to run a tool. Everything is optional because models leave anything out. */
@@ -38,6 +40,7 @@ export interface FunctionCall {
   args?: Record<string, unknown>;
 }
 
+/** The result of a call, as a model receives it. */
 export interface FunctionResponse {
   id?: string;
   name?: string;

@@ -32,11 +32,13 @@ export interface Todo {
   status: 'pending' | 'in_progress' | 'completed';
 }
 
+/** The todo list of an agent. */
 export interface TodoList {
   type: 'todo_list';
   todos: Todo[];
 }
 
+/** A plan that a person approved. */
 export interface PlanSummary {
   type: 'plan_summary';
   message: string;

@@ -119,6 +119,7 @@ export class Workspace {
   }
 }
 
+/** Whether a path is a directory or lies below it. */
 export function isWithin(root: string, path: string): boolean {
   const way = relative(root, path);
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));

@@ -6,6 +6,7 @@ export interface PromptHooks {
   preCompact(trigger: 'auto' | 'manual', signal: AbortSignal): Promise<HookAnswer>;
 }
 
+/** What hooks say about a prompt. */
 export interface HookAnswer {
   /** Why not. */
   block?: string;

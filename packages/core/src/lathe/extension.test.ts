@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
-import { createLathe, type LatheOptions } from './create-lathe.js';
+import { createLathe } from './create-lathe.js';
+import type { LatheOptions } from './lathe.js';
 
 async function open(extend?: NonNullable<LatheOptions['extend']>) {
   const cwd = tempDirectory();
@@ -16,7 +17,7 @@ async function open(extend?: NonNullable<LatheOptions['extend']>) {
   return lathe;
 }
 
-const namesOf = ({ registry }: Awaited<ReturnType<typeof open>>) => registry.getAllTools().map(({ name }) => name);
+const namesOf = ({ tools }: Awaited<ReturnType<typeof open>>) => tools.getAllTools().map(({ name }) => name);
 
 test('without somebody who runs tasks there is no task tool; with one it stands in its place', async () => {
   const tasks = {

@@ -16,10 +16,10 @@ test.each([{}, { HOME: '' }, { HOME: '', USERPROFILE: '' }])(
     const cwd = tempDirectory({ '.lathe/settings.json': hostile, '.qwen/settings.json': hostile });
     const lathe = await createLathe({ cwd, env, latheHome: tempDirectory() });
     onTestFinished(() => lathe.close());
-    expect(lathe.userHome).not.toBe(cwd);
-    expect(lathe.policy.mode).toBe('default');
+    expect(lathe.host.userHome).not.toBe(cwd);
+    expect(lathe.host.policy.mode).toBe('default');
     expect(lathe.settings.mcpServers).not.toHaveProperty('evil');
-    expect(lathe.policy.rules().allow).not.toContain('run_shell_command');
+    expect(lathe.host.policy.rules().allow).not.toContain('run_shell_command');
   },
 );
 

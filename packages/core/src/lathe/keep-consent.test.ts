@@ -31,7 +31,7 @@ async function keep(mode: string, answer: 'once' | 'always' | 'deny' | 'nobody t
   const flags = { 'tools.approvalMode': mode } as const;
   const lathe = await createLathe({ cwd, env, flags, isTrusted: true, ...(answer !== 'nobody there' && { approver }) });
   onTestFinished(async () => {
-    for (const { id } of await lathe.background.kept.list()) await lathe.background.kept.stop(id);
+    for (const { id } of await lathe.host.background.kept.list()) await lathe.host.background.kept.stop(id);
     await lathe.close();
   });
   const args = { command: 'touch kept; sleep 100', is_background: true, keep: true };
@@ -50,7 +50,7 @@ test.each(['default', 'auto-edit', 'yolo'])(
     ]);
     expect(asked[0]).not.toHaveProperty('rules');
     expect(files()).toEqual(['a.txt']);
-    expect(lathe.background.list()).toEqual([]);
+    expect(lathe.host.background.list()).toEqual([]);
   },
 );
 
@@ -65,13 +65,13 @@ test('a yes is for this one command: the next is asked about again', async () =>
   expect((await run())?.error).toBeUndefined();
   expect((await run())?.error).toBeUndefined();
   expect(asked).toHaveLength(2);
-  expect(lathe.background.running()).toHaveLength(2);
+  expect(lathe.host.background.running()).toHaveLength(2);
 });
 
 test.skipIf(!hasProgram('bwrap'))('what is kept runs in the sandbox like everything else', async () => {
   const { run, lathe } = await keep('yolo', 'once');
   await run();
-  const [command] = lathe.background.running();
+  const [command] = lathe.host.background.running();
   const inside = await vi.waitUntil(() => command?.running.mark.processes(0)[0], { timeout: 20_000 });
   expect(readlinkSync(`/proc/${inside}/ns/pid`)).not.toBe(readlinkSync('/proc/self/ns/pid'));
 });

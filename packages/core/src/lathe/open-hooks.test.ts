@@ -5,7 +5,8 @@ import { tempDirectory } from '../../../../testing/temp-directory.js';
 import type { Approver } from '../contract/call.js';
 import { LatheHome } from '../files/lathe-home.js';
 import { FolderTrust } from '../policy/folder-trust.js';
-import { createLathe, type LatheOptions } from './create-lathe.js';
+import { createLathe } from './create-lathe.js';
+import type { LatheOptions } from './lathe.js';
 
 const never = new AbortController().signal;
 
@@ -31,7 +32,7 @@ test("the person's own hooks hold for every caller, without being asked about", 
   const cwd = tempDirectory();
   const lathe = await latheIn(cwd, home, { flags: { 'tools.approvalMode': 'yolo' } });
   const direct = await lathe.run(listDirectory(cwd), never);
-  const other = await lathe.openScheduler().run(listDirectory(cwd), never);
+  const other = await lathe.host.openScheduler().run(listDirectory(cwd), never);
   expect([direct, other].map(([outcome]) => outcome?.error?.type)).toEqual(['execution_denied', 'execution_denied']);
 });
 

@@ -17,7 +17,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import type { CallOutcome } from '../contract/call.js';
 import { textOf } from '../contract/content.js';
-import { createLathe, type LatheOptions } from './create-lathe.js';
+import { createLathe } from './create-lathe.js';
+import type { LatheOptions } from './lathe.js';
 
 /** What every tool that takes a path is called with, to reach what lies there. */
 const calls: Record<string, (path: string) => Record<string, unknown>> = {

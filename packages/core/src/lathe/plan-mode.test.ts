@@ -78,9 +78,9 @@ test('in plan mode every tool runs what is proven to change nothing, and nothing
   );
   // What needs a model, a person or the network has tests of its own.
   const named = new Set(['task', 'exit_plan_mode', 'web_fetch', ...calls.map(([name]) => name)]);
-  expect(lathe.registry.getAllTools().filter(({ name }) => !named.has(name))).toEqual([]);
+  expect(lathe.tools.getAllTools().filter(({ name }) => !named.has(name))).toEqual([]);
   // The sandbox of a next command may still wait, with the names it covers.
   await lathe.close();
   expect(readdirSync(root).toSorted()).toEqual(['a.txt', 'b.txt']);
-  expect(lathe.policy.mode).toBe('plan');
+  expect(lathe.host.policy.mode).toBe('plan');
 });

@@ -95,10 +95,10 @@ test.each(modes)('in %s mode the same holds for those of the system, by what the
   for (const path of protectedPaths(cwd).system)
     for (const [way, call] of Object.entries(ways)) {
       const { name = '', args } = call(path);
-      const tool = lathe.registry.getTool(name);
+      const tool = lathe.tools.getTool(name);
       const targets = (await tool?.getTargets(args as never)) ?? [];
       const confirmation = { type: 'info' as const, title: '', prompt: '' };
-      const { verdict } = lathe.policy.judge({ tool: name, isReadOnly: false, targets, confirmation });
+      const { verdict } = lathe.host.policy.judge({ tool: name, isReadOnly: false, targets, confirmation });
       if (verdict === 'allow') verdicts.push(`${way} ${path}`);
     }
   expect(verdicts).toEqual([]);
@@ -160,10 +160,10 @@ test('rules that a command writes into our settings have no effect, now or later
   const yes = { decide: async () => ({ outcome: 'once' as const }) };
   const first = await createLathe({ cwd, home, env, approver: yes });
   onTestFinished(() => first.close());
-  const before = first.policy.rules();
+  const before = first.host.policy.rules();
   await first.run([shell(`mkdir .lathe && echo '${greedy}' | tee .lathe/settings.json`)], never);
   expect(readFileSync(join(cwd, '.lathe/settings.json'), 'utf8').trim()).toBe(greedy);
-  expect(first.policy.rules()).toEqual(before);
+  expect(first.host.policy.rules()).toEqual(before);
 
   const open = async () => {
     const lathe = await createLathe({ cwd, home, env });
@@ -176,7 +176,7 @@ test('rules that a command writes into our settings have no effect, now or later
   await new AgreedRules(latheHome).add(cwd, ['run_shell_command(touch *)']);
   const third = await open();
   expect((await third.run([shell('touch planted')], never))[0]?.status).toBe('success');
-  expect(third.policy.rules().allow).toEqual(['run_shell_command(touch *)']);
+  expect(third.host.policy.rules().allow).toEqual(['run_shell_command(touch *)']);
 });
 
 // SD02
@@ -185,7 +185,7 @@ test('"always" for the project is an agreement, to that rule and no other', asyn
   const [cwd, home] = [join(base, 'app'), join(base, 'home')];
   await new FolderTrust(new LatheHome(join(home, '.lathe'))).trust(cwd);
   const first = await createLathe({ cwd, home, env: {} });
-  await first.policy.grant(['run_shell_command(npm test)'], 'project');
+  await first.host.policy.grant(['run_shell_command(npm test)'], 'project');
   const second = await createLathe({ cwd, home, env: {} });
-  expect(second.policy.rules().allow).toEqual(['run_shell_command(npm test)']);
+  expect(second.host.policy.rules().allow).toEqual(['run_shell_command(npm test)']);
 });

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
-import { createLathe, type LatheOptions } from './create-lathe.js';
+import { createLathe } from './create-lathe.js';
+import type { LatheOptions } from './lathe.js';
 
 const never = new AbortController().signal;
 

@@ -4,7 +4,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { badMcpServer } from '../../../../testing/bad-mcp-servers.js';
 import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
-import { createLathe, type LatheOptions } from './create-lathe.js';
+import { createLathe } from './create-lathe.js';
+import type { LatheOptions } from './lathe.js';
 
 const never = new AbortController().signal;
 
@@ -25,9 +26,9 @@ test('only the server that a name points to is started', async () => {
     permissions: { allow: ['one__echo'] },
   });
   expect(await lathe.discover(never, 'read_file')).toEqual(new Map());
-  expect(lathe.sources.servers.map(({ client }) => client.state.status)).toEqual(['idle', 'idle']);
+  expect(lathe.host.sources.servers.map(({ client }) => client.state.status)).toEqual(['idle', 'idle']);
   expect((await lathe.discover(never, 'one__echo')).size).toBe(0);
-  expect(lathe.sources.servers.map(({ client }) => client.state.status)).toEqual(['ready', 'idle']);
+  expect(lathe.host.sources.servers.map(({ client }) => client.state.status)).toEqual(['ready', 'idle']);
   const [outcome] = await lathe.run([{ id: '1', name: 'one__echo', args: {} }], never);
   expect(outcome).toMatchObject({ status: 'success', llmContent: 'ok' });
 });

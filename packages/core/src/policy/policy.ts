@@ -6,14 +6,17 @@ import { type Coverage, coverage, forbidsReading } from './match-rule.js';
 import type { Reading } from './reading.js';
 import { parseRule, type Rule } from './rule.js';
 
+/** How much runs without a question. */
 export type ApprovalMode = 'plan' | 'default' | 'auto-edit' | 'yolo';
 
+/** Permission rules by what they do. */
 export interface RuleLists {
   allow: readonly string[];
   ask: readonly string[];
   deny: readonly string[];
 }
 
+/** What a policy decides by. */
 export interface PolicyOptions {
   mode: ApprovalMode;
   rules: RuleLists;
@@ -36,6 +39,7 @@ export interface JudgedCall {
   confirmation: Confirmation | false;
 }
 
+/** What the policy says about a call, and why. */
 export interface Verdict {
   verdict: 'allow' | 'ask' | 'deny';
   reason: string;

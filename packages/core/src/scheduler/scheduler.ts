@@ -12,6 +12,7 @@ import { CallState, fit, type Spill } from './call-state.js';
 import { untilAborted, withDeadline } from './deadline.js';
 import { prepare, type ReadyCall } from './prepare.js';
 
+/** What a scheduler needs to run calls. */
 export interface SchedulerOptions {
   registry: ToolRegistry;
   policy: Policy;

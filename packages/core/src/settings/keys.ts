@@ -210,6 +210,7 @@ export const settingsTable = {
   }),
 };
 
+/** The name of a setting, such as `tools.approvalMode`. */
 export type SettingKey = keyof typeof settingsTable;
 
 /** Checked settings as plain data, `settings.tools.approvalMode`. */

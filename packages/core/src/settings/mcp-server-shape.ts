@@ -36,4 +36,5 @@ export const mcpServerShape = object({
   targetServiceAccount: string,
 });
 
+/** One entry of `mcpServers` in the settings. */
 export type McpServerSettings = TypeOf<typeof mcpServerShape>;

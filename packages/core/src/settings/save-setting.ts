@@ -18,10 +18,12 @@ export interface WritableSettings {
   mode: number;
 }
 
+/** The settings file of the person, to be changed. */
 export function userSettings(home: LatheHome): WritableSettings {
   return { path: home.file('settings.json'), mode: 0o600 };
 }
 
+/** The settings file of a project, to be changed. */
 export function projectSettings(root: string): WritableSettings {
   return { path: join(root, '.lathe', 'settings.json'), within: root, mode: 0o644 };
 }

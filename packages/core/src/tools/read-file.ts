@@ -28,6 +28,7 @@ const parameterSchema = {
 
 type Params = XStatic<typeof parameterSchema>;
 
+/** How much of a file one call returns. */
 export interface ReadLimits {
   /** Lines of one read when the call names no limit. */
   lines: number;

@@ -18,6 +18,7 @@ export interface Task {
   subagent_type: string;
 }
 
+/** What became of a task. */
 export interface FinishedTask {
   display: TaskExecution;
   /** Why it ended early; left out when the subagent had its answer. */

@@ -12,6 +12,7 @@ export interface ToolSource {
   rejections?(): Rejection[];
 }
 
+/** A tool with the source it came from. */
 export interface RegisteredTool {
   tool: AnyTool;
   /** `built-in`, or the label of the source that found it. */
@@ -25,6 +26,7 @@ export interface Rejection {
   reason: string;
 }
 
+/** The source of the built-in tools. */
 export const builtIn = 'built-in';
 
 /** Names every provider accepts; anything else would make the model's next request fail as a whole. */

@@ -37,6 +37,7 @@ export interface ToolIdentity {
   readonly maxOutputChars?: number;
 }
 
+/** A tool: how it introduces itself, what it asks, and what it does. Extend `BaseTool` or use `defineTool`. */
 export interface Tool<in P> extends Required<ToolIdentity> {
   /** `null` when `params` fit, otherwise a sentence the model can act on. */
   validateToolParams(params: unknown): string | null;

@@ -6,6 +6,7 @@ import type { ModelSetup } from './model-setup.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Where a model can be chosen from. */
 export interface ModelSources {
   /** `--model`: a name, or `provider/name`. Goes before everything else. */
   name?: string | undefined;
@@ -18,6 +19,7 @@ export interface ModelSources {
   options?: Pick<RemoteModelOptions, 'limits' | 'retry'>;
 }
 
+/** The model that was chosen, or how to set one up. */
 export type ModelChoice =
   /** `origin` says in one phrase why this one; `notes` are worth showing once. */
   { status: 'chosen'; model: Model; origin: string; notes: string[] } | { status: 'none'; setup: ModelSetup };

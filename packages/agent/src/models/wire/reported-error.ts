@@ -1,4 +1,4 @@
-import { redact } from '@lathe/core';
+import { redact } from '@lathe/core/host';
 import { asList, asObject, asString, isObject, parseJson } from '../json.js';
 import { ModelError, type ModelErrorKind } from '../model-error.js';
 import type { Endpoint } from './wire-format.js';

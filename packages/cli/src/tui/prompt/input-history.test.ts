@@ -1,6 +1,6 @@
 import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LatheHome } from '@lathe/core';
+import { LatheHome } from '@lathe/core/tools';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../../testing/temp-directory.js';
 import { InputHistory } from './input-history.js';

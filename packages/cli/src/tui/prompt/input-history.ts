@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { chmod, open, rename, writeFile } from 'node:fs/promises';
-import type { LatheHome } from '@lathe/core';
+import type { LatheHome } from '@lathe/core/tools';
 
 const maxInputs = 500;
 /** A longer input is remembered until the program ends, not on disk. */

@@ -1,4 +1,4 @@
-import { visibleText } from '@lathe/core';
+import { visibleText } from '@lathe/core/host';
 import type { Style } from '../../render/style.js';
 import type { EditorState } from './editor.js';
 

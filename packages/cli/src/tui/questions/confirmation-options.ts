@@ -1,4 +1,5 @@
-import { type Decision, type GrantScope, visibleText } from '@lathe/core';
+import { type Decision, type GrantScope } from '@lathe/core';
+import { visibleText } from '@lathe/core/host';
 import type { Proposal } from './question-queue.js';
 
 /** One way to answer a question. */

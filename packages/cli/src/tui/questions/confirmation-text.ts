@@ -1,4 +1,5 @@
-import { type Confirmation, hasHiddenText, visibleText } from '@lathe/core';
+import { type Confirmation } from '@lathe/core';
+import { hasHiddenText, visibleText } from '@lathe/core/host';
 import { renderDiff } from '../../render/diff.js';
 import { hasGaps, inert, markGaps, wrapLines } from '../../render/lines.js';
 import type { ViewContext } from '../../render/view-context.js';

@@ -1,4 +1,5 @@
-import { type Decision, visibleText } from '@lathe/core';
+import { type Decision } from '@lathe/core';
+import { visibleText } from '@lathe/core/host';
 import { useMemo, useRef, useState } from 'react';
 import { oneLine, wrapLines } from '../../render/lines.js';
 import type { ViewContext } from '../../render/view-context.js';

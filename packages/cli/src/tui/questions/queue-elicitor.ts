@@ -1,4 +1,4 @@
-import type { Elicitation, ElicitationAnswer } from '@lathe/core';
+import type { Elicitation, ElicitationAnswer } from '@lathe/core/mcp';
 import type { Io } from '../../io.js';
 import { elicit, quoted } from '../../mcp/elicit.js';
 import { startBrowser } from '../../mcp/open-browser.js';

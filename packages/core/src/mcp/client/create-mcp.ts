@@ -10,6 +10,7 @@ import type { ReverseRequests } from './reverse-requests.js';
 import { serverConsent } from './server-consent.js';
 import type { ServerDefinition } from './server-definition.js';
 
+/** What the clients of MCP servers need. */
 export interface McpOptions extends ProgramOptions {
   servers: readonly ServerDefinition[];
   root: string;

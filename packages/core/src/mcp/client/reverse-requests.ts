@@ -14,6 +14,7 @@ export type Elicitation = { server: string; message: string } & (
   | { type: 'url'; url: string }
 );
 
+/** What a person answered to a question of an MCP server. */
 export type ElicitationAnswer =
   | { action: 'accept'; content?: Record<string, string | number | boolean | string[]> }
   | { action: 'decline' | 'cancel' };

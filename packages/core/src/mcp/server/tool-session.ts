@@ -11,8 +11,8 @@ import { decisionOf, type FormAnswer } from './approval-form.js';
 
 /** What a session needs of the library: its tools, and queues of calls under its rules. */
 export interface Toolbox {
-  readonly registry: ToolRegistry;
-  openScheduler(options: Partial<Pick<SchedulerOptions, 'approver'>>): Scheduler;
+  readonly tools: ToolRegistry;
+  readonly host: { openScheduler(options: Partial<Pick<SchedulerOptions, 'approver'>>): Scheduler };
   close(): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export class ToolSession {
 
   constructor(toolbox: Toolbox) {
     this.#toolbox = toolbox;
-    this.tools = toolbox.registry
+    this.tools = toolbox.tools
       .entries()
       .flatMap(({ tool, source }) => (source === builtIn && !notServed.has(tool.name) ? [tool] : []));
     setMaxListeners(0, this.#closing.signal);
@@ -100,7 +100,7 @@ export class ToolSession {
       asked.abort(new Error('asked'));
     });
     const ending = AbortSignal.any([signal, asked.signal, this.#closing.signal]);
-    const run = this.#toolbox.openScheduler({ approver }).run([{ id, name, args }], ending);
+    const run = this.#toolbox.host.openScheduler({ approver }).run([{ id, name, args }], ending);
     for await (const event of run) if (event.type === 'call-output') onOutput?.(event.display);
     const [outcome] = await run;
     if (question) return { type: 'question', id: this.#remember(question), request: question };

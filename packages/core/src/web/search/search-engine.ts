@@ -7,6 +7,7 @@ export interface SearchEngine {
   search(query: string, signal: AbortSignal): Promise<SearchAnswer>;
 }
 
+/** What a search engine found. */
 export interface SearchAnswer {
   /** Some engines also return an answer. */
   answer?: string;

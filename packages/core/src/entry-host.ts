@@ -1,0 +1,40 @@
+/**
+ * Parts for host programs such as our agent and our command line, beyond what people who write tools need. They may
+ * change between minor versions.
+ */
+
+export type { PlanSummary, TaskExecution, TodoList } from './contract/display.js';
+export { osPath } from './files/file-name.js';
+export type { UndoOutcome } from './files/undo/undo.js';
+export { isWithin } from './files/workspace.js';
+export { type Hook, Hooks } from './hooks/hooks.js';
+export type { HookAnswer, PromptHooks } from './hooks/prompt-hooks.js';
+export type { OpenedParts } from './lathe/extension.js';
+export { homeDirectories } from './lathe/home-directories.js';
+export { secretsOf } from './lathe/secrets-of.js';
+export { AgreedRules } from './policy/agreed-rules.js';
+export { Consent, definitionHash } from './policy/consent.js';
+export { FolderTrust } from './policy/folder-trust.js';
+export { matchesName } from './policy/match-name.js';
+export { canonicalName } from './policy/rule.js';
+export { unknownTools } from './policy/unknown-tools.js';
+export { matchCommandRule } from './process/rules/command-rule.js';
+export type { BackgroundCommand } from './process/run/background.js';
+export { trustedPath } from './process/run/trusted-path.js';
+export { approvalText, grantableRules } from './scheduler/approval-text.js';
+export { loadSettings } from './settings/load-settings.js';
+export { unagreedRules } from './settings/merge-layers.js';
+export { readBounded } from './settings/read-bounded.js';
+export { projectSettings, saveSetting, userSettings } from './settings/save-setting.js';
+export { showSetting } from './settings/show-setting.js';
+export { closestNames } from './text/closest-names.js';
+export { parseFrontMatter } from './text/front-matter.js';
+export { parseArguments } from './text/parse-arguments.js';
+export { redact, redactedJson } from './text/redact.js';
+export { describeMismatch } from './text/schema/json-schema.js';
+export { schemaProblem } from './text/schema/schema-check.js';
+export { boundsProblem } from './text/schema/value-bounds.js';
+export { keepEnds } from './text/truncate.js';
+export { hasHiddenText, visibleText } from './text/visible-text.js';
+export { builtIn } from './tools/tool-registry.js';
+export { markOrigin } from './web/page/mark-origin.js';

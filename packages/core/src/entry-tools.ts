@@ -1,0 +1,34 @@
+/** The built-in tools as classes, with the parts that each of them is made from. */
+
+export { SeenFiles } from './files/access/seen-files.js';
+export type { Visibility } from './files/access/visibility.js';
+export { IgnoreRules } from './files/ignore/ignore-rules.js';
+export { LatheHome } from './files/lathe-home.js';
+export { Ripgrep } from './files/search/ripgrep.js';
+export { Journal } from './files/undo/journal.js';
+export { Workspace } from './files/workspace.js';
+export { FileChanges } from './files/write/file-changes.js';
+export { FileLocks } from './files/write/file-lock.js';
+export { BackgroundCommands } from './process/run/background.js';
+export { childEnvironment, unattendedVariables } from './process/run/environment.js';
+export { KeptCommands } from './process/run/kept-commands.js';
+export { CommandRunner } from './process/run/run-command.js';
+export { Sandbox } from './process/sandbox/sandbox.js';
+export { analyzeCommand } from './process/shell/analyze-command.js';
+export { EditTool } from './tools/edit.js';
+export { ExitPlanModeTool, type PlanMode } from './tools/exitPlanMode.js';
+export { GlobTool } from './tools/glob.js';
+export { GrepTool } from './tools/grep.js';
+export { LSTool } from './tools/ls.js';
+export { type MemoryFiles, MemoryTool } from './tools/memoryTool.js';
+export { ReadFileTool, type ReadLimits } from './tools/read-file.js';
+export { ReadManyFilesTool } from './tools/read-many-files.js';
+export { ShellTool } from './tools/shell.js';
+export { type FinishedTask, type Task, type TaskRunner, TaskTool } from './tools/task.js';
+export { type TodoStore, TodoWriteTool } from './tools/todoWrite.js';
+export { type Answerer, WebFetchTool } from './tools/web-fetch.js';
+export { WebSearchTool } from './tools/web-search.js';
+export { WriteFileTool } from './tools/write-file.js';
+export { GuardedHttp } from './web/http/guarded-http.js';
+export { openEngines } from './web/search/open-engines.js';
+export type { SearchAnswer, SearchEngine } from './web/search/search-engine.js';

@@ -1,0 +1,146 @@
+import { statSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import { LatheHome } from '../files/lathe-home.js';
+import { listPaths } from '../files/search/list-paths.js';
+import { SpillStore } from '../files/spill.js';
+import { Workspace } from '../files/workspace.js';
+import type { Hooks } from '../hooks/hooks.js';
+import { AgreedRules } from '../policy/agreed-rules.js';
+import { FolderTrust } from '../policy/folder-trust.js';
+import { noOneThere } from '../scheduler/approve.js';
+import { Scheduler } from '../scheduler/scheduler.js';
+import { allSettings } from '../settings/keys.js';
+import { type LoadedSettings, loadSettings } from '../settings/load-settings.js';
+import { unagreedRules } from '../settings/merge-layers.js';
+import type { SettingsProblem } from '../settings/settings-file.js';
+import { likelyNames } from '../text/closest-names.js';
+import { ToolRegistry } from '../tools/tool-registry.js';
+import { AuditLog } from './audit-log.js';
+import { builtInTools } from './built-in-tools.js';
+import { homeDirectories } from './home-directories.js';
+import type { Lathe, LatheHost, LatheOptions } from './lathe.js';
+import type { HookOptions } from './open-hooks.js';
+import { openPolicy } from './open-policy.js';
+import { secretsOf } from './secrets-of.js';
+import { toolSources } from './tool-sources.js';
+
+/** Puts the parts together. The only place that sees them all. */
+export async function composeLathe(options: LatheOptions): Promise<Lathe> {
+  assertUsable(options);
+  const { cwd, approver = noOneThere, isTrusted: isConsented = false } = options;
+  const { userHome, home, loaded } = await loadEverything(options);
+  const { settings } = loaded;
+  const spill = new SpillStore(home);
+  const workspace = await Workspace.open(cwd, settings.context.includeDirectories, {
+    readable: [spill.directory],
+    guarded: [home.path],
+  });
+  const policy = await openPolicy(loaded, { workspace, home, userHome });
+  const registry = new ToolRegistry();
+  const { env } = loaded;
+  const { caller = 'model' } = options;
+  const extension = (await options.extend?.({ workspace, loaded, home, userHome })) ?? {};
+  const builtIns = await builtInTools({ workspace, policy, settings, home, userHome, env, caller, spill, extension });
+  for (const tool of [...builtIns.tools, ...(options.tools ?? [])]) registry.registerTool(tool);
+  const { sandbox, background, search, changes, journal, todos } = builtIns;
+  const sources = toolSources({ ...options, workspace, loaded, home, userHome, approver, registry, sandbox });
+  const audit = new AuditLog(home, secretsOf(loaded));
+  const { hooks, notices } = await hooksOf({ loaded, home, root: workspace.root, policy, approver, isConsented });
+  const openScheduler: LatheHost['openScheduler'] = (own = {}) =>
+    new Scheduler({
+      registry,
+      policy,
+      approver,
+      spill: (name, text) => spill.write(name, text),
+      audit: options.audit ?? ((record) => audit.record(record)),
+      ...(hooks && { hooks }),
+      ...own,
+    });
+  const scheduler = openScheduler();
+  let isClosed = false;
+  return {
+    tools: registry,
+    workspace,
+    settings,
+    problems: [...settingsProblems(loaded), ...policy.problems, ...notices, ...(extension.problems ?? [])],
+    run: (calls, signal) => {
+      if (isClosed) throw new Error('This Lathe is closed: create another one to run calls');
+      return scheduler.run(calls, signal);
+    },
+    discover: sources.discover,
+    close: async () => {
+      isClosed = true;
+      await Promise.all([builtIns.close(), sources.close()]);
+    },
+    host: {
+      policy,
+      loaded,
+      home,
+      userHome,
+      approver,
+      sources,
+      hooks,
+      sandbox,
+      background,
+      search,
+      changes,
+      journal,
+      todos,
+      openScheduler,
+      openOwnTools: () => builtIns.openOwnTools(),
+      listPaths: (signal) => listPaths(workspace, builtIns.visibility, signal),
+    },
+  };
+}
+
+/** Mistakes of the program that calls us, named before anything is opened. */
+function assertUsable({ cwd, flags = {} }: LatheOptions): void {
+  if (!isAbsolute(cwd)) throw new Error(`cwd must be an absolute path, not ${JSON.stringify(cwd)}`);
+  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`cwd is no directory: ${cwd}`);
+  const known: readonly string[] = allSettings.map(({ key }) => key);
+  for (const key of Object.keys(flags)) {
+    if (known.includes(key)) continue;
+    const near = likelyNames(key, known);
+    throw new Error(`flags: there is no setting ${key}.${near.length > 0 ? ` Did you mean ${near.join(', ')}?` : ''}`);
+  }
+}
+
+/** Most people have no hooks, and then need not load what runs them. */
+async function hooksOf(options: HookOptions): Promise<{ hooks: Hooks | undefined; notices: string[] }> {
+  if (Object.keys(options.loaded.settings.hooks).length === 0) return { hooks: undefined, notices: [] };
+  const { openHooks } = await import('./open-hooks.js');
+  return openHooks(options);
+}
+
+async function loadEverything(
+  options: LatheOptions,
+): Promise<{ userHome: string; home: LatheHome; loaded: LoadedSettings }> {
+  const { cwd, env } = options;
+  const { userHome, latheHome } = homeDirectories(options);
+  const home = new LatheHome(latheHome);
+  const isTrusted = options.isTrusted ?? (await new FolderTrust(home).state(cwd)) === 'trusted';
+  const agreed = isTrusted && options.isTrusted === undefined ? await new AgreedRules(home).of(cwd) : undefined;
+  const loaded = await loadSettings({
+    home: userHome,
+    latheHome: home.path,
+    root: cwd,
+    isTrusted,
+    ...(agreed && { isAgreed: (rule) => agreed.has(rule) }),
+    env,
+    ...(options.flags && { flags: options.flags }),
+  });
+  if (loaded.fatal.length > 0) throw new Error(loaded.fatal.map(describeProblem).join('\n'));
+  return { userHome, home, loaded };
+}
+
+/** Mistakes, and changes of what is allowed, which are shown before they count. */
+function settingsProblems({ problems, ignored }: LoadedSettings): string[] {
+  const newRules = unagreedRules(ignored).map(
+    ({ source, key, written, reason }) => `${source}: ${key}: ${JSON.stringify(written)} does not count: ${reason}`,
+  );
+  return [...problems.map(describeProblem), ...newRules];
+}
+
+function describeProblem({ source, line, key, message }: SettingsProblem): string {
+  return `${source}${line === undefined ? '' : `:${line}`}: ${key === '' ? '' : `${key}: `}${message}`;
+}
