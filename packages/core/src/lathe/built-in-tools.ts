@@ -63,7 +63,7 @@ export interface BuiltIns {
   /** New ones of the tools that remember what their caller has seen and planned, for another agent. */
   openOwnTools: () => AnyTool[];
   /** Ends what the tools left running. */
-  close(): Promise<void>;
+  close: () => Promise<void>;
 }
 
 /** The built-in tools with what each of them uses. */

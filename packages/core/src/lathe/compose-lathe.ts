@@ -27,23 +27,17 @@ import { toolSources } from './tool-sources.js';
 /** Puts the parts together. The only place that sees them all. */
 export async function composeLathe(options: LatheOptions): Promise<Lathe> {
   assertUsable(options);
-  const { cwd, approver = noOneThere, isTrusted: isConsented = false } = options;
-  const { userHome, home, loaded } = await loadEverything(options);
-  const { settings } = loaded;
-  const spill = new SpillStore(home);
-  const workspace = await Workspace.open(cwd, settings.context.includeDirectories, {
-    readable: [spill.directory],
-    guarded: [home.path],
-  });
-  const policy = await openPolicy(loaded, { workspace, home, userHome });
+  const { approver = noOneThere, caller = 'model', isTrusted: isConsented = false } = options;
+  const parts = await openParts(options);
+  const { workspace, loaded, home, userHome, spill } = parts;
+  const { settings, env } = loaded;
+  const policy = await openPolicy(loaded, parts);
   const registry = new ToolRegistry();
-  const { env } = loaded;
-  const { caller = 'model' } = options;
-  const extension = (await options.extend?.({ workspace, loaded, home, userHome })) ?? {};
+  const extension = (await options.extend?.(parts)) ?? {};
   const builtIns = await builtInTools({ workspace, policy, settings, home, userHome, env, caller, spill, extension });
-  for (const tool of [...builtIns.tools, ...(options.tools ?? [])]) registry.registerTool(tool);
-  const { sandbox, background, search, changes, journal, todos } = builtIns;
-  const sources = toolSources({ ...options, workspace, loaded, home, userHome, approver, registry, sandbox });
+  const { tools, openOwnTools, visibility, close, ...shared } = builtIns;
+  for (const tool of [...tools, ...(options.tools ?? [])]) registry.registerTool(tool);
+  const sources = toolSources({ ...options, ...parts, approver, registry, sandbox: shared.sandbox });
   const audit = new AuditLog(home, secretsOf(loaded));
   const { hooks, notices } = await hooksOf({ loaded, home, root: workspace.root, policy, approver, isConsented });
   const openScheduler: LatheHost['openScheduler'] = (own = {}) =>
@@ -56,39 +50,56 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
       ...(hooks && { hooks }),
       ...own,
     });
-  const scheduler = openScheduler();
-  let isClosed = false;
+  const paths: LatheHost['listPaths'] = (signal) => listPaths(workspace, visibility, signal);
+  const host = {
+    ...shared,
+    policy,
+    loaded,
+    home,
+    userHome,
+    approver,
+    sources,
+    hooks,
+    openScheduler,
+    openOwnTools,
+    listPaths: paths,
+  };
+  const calls = closable(openScheduler());
   return {
     tools: registry,
     workspace,
     settings,
     problems: [...settingsProblems(loaded), ...policy.problems, ...notices, ...(extension.problems ?? [])],
+    run: calls.run,
+    discover: sources.discover,
+    close: async () => {
+      calls.close();
+      await Promise.all([close(), sources.close()]);
+    },
+    host,
+  };
+}
+
+/** The settings, and the workspace they speak of. */
+async function openParts(options: LatheOptions) {
+  const { userHome, home, loaded } = await loadEverything(options);
+  const spill = new SpillStore(home);
+  const workspace = await Workspace.open(options.cwd, loaded.settings.context.includeDirectories, {
+    readable: [spill.directory],
+    guarded: [home.path],
+  });
+  return { workspace, loaded, home, userHome, spill };
+}
+
+function closable(scheduler: Scheduler): { run: Lathe['run']; close(): void } {
+  let isClosed = false;
+  return {
     run: (calls, signal) => {
       if (isClosed) throw new Error('This Lathe is closed: create another one to run calls');
       return scheduler.run(calls, signal);
     },
-    discover: sources.discover,
-    close: async () => {
+    close: () => {
       isClosed = true;
-      await Promise.all([builtIns.close(), sources.close()]);
-    },
-    host: {
-      policy,
-      loaded,
-      home,
-      userHome,
-      approver,
-      sources,
-      hooks,
-      sandbox,
-      background,
-      search,
-      changes,
-      journal,
-      todos,
-      openScheduler,
-      openOwnTools: () => builtIns.openOwnTools(),
-      listPaths: (signal) => listPaths(workspace, builtIns.visibility, signal),
     },
   };
 }
