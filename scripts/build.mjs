@@ -5,6 +5,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:f
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { directImports } from './direct-imports.mjs';
+import { writeNotices } from './notices.mjs';
 
 const root = join(import.meta.dirname, '..');
 const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
@@ -28,7 +29,9 @@ const rawFiles = {
     onLoad({ filter: /./, namespace: 'raw' }, ({ path }) => ({ contents: readFileSync(path, 'utf8'), loader: 'text' }));
   },
 };
-await build({
+const { metafile } = await build({
+  absWorkingDir: root,
+  metafile: true,
   entryPoints: [join(root, 'packages/cli/src/main.ts')],
   outdir,
   chunkNames: 'chunks/[name]-[hash]',
@@ -57,6 +60,7 @@ await build({
   logLevel: 'warning',
 });
 chmodSync(join(outdir, 'main.js'), 0o755);
+writeNotices(metafile, root, join(outdir, 'THIRD_PARTY_NOTICES.txt'));
 
 /** One file per entry, and what they share: whoever imports the library to define a tool opens a handful of files. */
 async function bundleCore() {
@@ -68,7 +72,9 @@ async function bundleCore() {
   rmSync(join(directory, 'dist/bundle'), { recursive: true, force: true });
   // The schema library is part of every tool; of two hundred files, it uses one in the bundle.
   const external = Object.keys({ ...dependencies, ...optionalDependencies }).filter((name) => name !== 'typebox');
-  await build({
+  const { metafile: bundled } = await build({
+    absWorkingDir: root,
+    metafile: true,
     entryPoints: entries.map((types) => join(directory, types.replace('.d.ts', '.js'))),
     outdir: join(directory, 'dist/bundle'),
     chunkNames: 'chunks/[name]-[hash]',
@@ -82,6 +88,7 @@ async function bundleCore() {
     external: external.flatMap((name) => [name, `${name}/*`]),
     logLevel: 'warning',
   });
+  writeNotices(bundled, root, join(directory, 'dist/bundle/THIRD_PARTY_NOTICES.txt'));
 }
 
 /** The compiler leaves what it made of a source that is gone, and it would be published. */
