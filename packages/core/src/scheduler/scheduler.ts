@@ -6,6 +6,7 @@ import type { PartListUnion } from '../contract/content.js';
 import type { ToolCall } from '../contract/tool-call.js';
 import type { Policy } from '../policy/policy.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
+import { toResult } from '../tools/tools.js';
 import { approve } from './approve.js';
 import { addRemark, askHooks, type CallHooks } from './call-hooks.js';
 import { CallState, fit, type Spill } from './call-state.js';
@@ -131,7 +132,7 @@ export class Scheduler {
     call.update('executing');
     call.record.executed = params;
     const { llmContent, returnDisplay, error } = await withDeadline(
-      (own) => tool.execute(params, own, call),
+      async (own) => toResult(await tool.execute(params, own, call)),
       { name: tool.name, ms: tool.timeoutMs, graceMs: this.#options.graceMs ?? defaultGraceMs },
       signal,
     );

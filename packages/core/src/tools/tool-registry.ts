@@ -44,6 +44,8 @@ export class ToolRegistry {
   registerTool(tool: AnyTool): void {
     if (!validName.test(tool.name)) throw new Error(`"${tool.name}" is not a valid tool name (${validName.source})`);
     if (this.#builtIns.has(tool.name)) throw new Error(`A tool named "${tool.name}" is already registered`);
+    const problem = schemaProblem(tool.parameterSchema);
+    if (problem !== null) throw new Error(`The parameter schema of "${tool.name}" cannot be checked: ${problem}`);
     this.#builtIns.set(tool.name, tool);
     this.#found.delete(tool.name);
     this.#changed();

@@ -1,4 +1,3 @@
-import type { XStatic } from 'typebox/schema';
 import type { Confirmation } from '../contract/confirmation.js';
 import type { PartListUnion } from '../contract/content.js';
 import type { Display } from '../contract/display.js';
@@ -7,6 +6,7 @@ import type { Target } from '../contract/target.js';
 import { directCall, type ToolCall } from '../contract/tool-call.js';
 import { describeMismatch, type JsonSchema } from '../text/schema/json-schema.js';
 import type { ParameterAliases } from '../text/schema/repair-params.js';
+import { checkOf, type ParameterCheck, type ParamsOf, type StandardSchema } from './standard-schema.js';
 
 /** What a tool does in the main; decides icons, grouping and the default of `isReadOnly`. */
 export type ToolKind = 'read' | 'search' | 'edit' | 'execute' | 'fetch' | 'think' | 'agent' | 'other';
@@ -23,12 +23,14 @@ export interface ToolResult {
 export interface ToolIdentity {
   /** Unique; what the model calls. */
   readonly name: string;
-  /** For people. */
-  readonly displayName: string;
+  /** For people; made from the name when left out. */
+  readonly displayName?: string;
   /** For the model. */
   readonly description: string;
-  readonly kind: ToolKind;
-  readonly parameterSchema: JsonSchema;
+  /** `other` when left out, which runs alone and without a question; say `edit` or `execute` for what should ask. */
+  readonly kind?: ToolKind;
+  /** JSON Schema, or a schema of a library such as zod that can give it. */
+  readonly parameterSchema: JsonSchema | StandardSchema;
   /** Other names under which models send a parameter, by its proper name: `{ path: ['file_path'] }`. */
   readonly parameterAliases?: ParameterAliases;
   /** The scheduler ends a call after this long. */
@@ -39,6 +41,7 @@ export interface ToolIdentity {
 
 /** A tool: how it introduces itself, what it asks, and what it does. Extend `BaseTool` or use `defineTool`. */
 export interface Tool<in P> extends Required<ToolIdentity> {
+  readonly parameterSchema: JsonSchema;
   /** `null` when `params` fit, otherwise a sentence the model can act on. */
   validateToolParams(params: unknown): string | null;
   /** What this call is about to do, for a person, before it runs. */
@@ -51,8 +54,11 @@ export interface Tool<in P> extends Required<ToolIdentity> {
   shouldConfirmExecute(params: P, signal: AbortSignal, call?: ToolCall): Promise<Confirmation | false>;
   /** The parameters after a person changed what was proposed; they are validated and shown again. */
   applyChange(params: P, change: Change, call?: ToolCall): unknown;
-  /** Does it. The scheduler always passes `call`; code that runs a tool directly may leave it out. */
-  execute(params: P, signal: AbortSignal, call?: ToolCall): Promise<ToolResult>;
+  /**
+   * Does it. A text is a result that the model and people see alike. The scheduler always passes `call`; code that runs a
+   * tool directly may leave it out.
+   */
+  execute(params: P, signal: AbortSignal, call?: ToolCall): Promise<ToolResult | string>;
 }
 
 /** What a person may change in a confirmation: the proposed text, or one of the offered choices. */
@@ -74,25 +80,36 @@ export abstract class BaseTool<P> implements Tool<P> {
   readonly parameterAliases: ParameterAliases;
   readonly timeoutMs: number;
   readonly maxOutputChars: number;
+  readonly #check: ParameterCheck;
 
   constructor(identity: ToolIdentity) {
+    this.#check = checkOf(identity.parameterSchema);
     this.name = identity.name;
-    this.displayName = identity.displayName;
+    this.displayName = identity.displayName ?? titleOf(identity.name);
     this.description = identity.description;
-    this.kind = identity.kind;
-    this.parameterSchema = identity.parameterSchema;
+    this.kind = identity.kind ?? 'other';
+    this.parameterSchema = this.#check.jsonSchema;
     this.parameterAliases = identity.parameterAliases ?? {};
     this.timeoutMs = identity.timeoutMs ?? defaultTimeoutMs;
     this.maxOutputChars = identity.maxOutputChars ?? defaultMaxOutputChars;
   }
 
-  abstract execute(params: P, signal: AbortSignal, call?: ToolCall): Promise<ToolResult>;
+  abstract execute(params: P, signal: AbortSignal, call?: ToolCall): Promise<ToolResult | string>;
 
   validateToolParams(params: unknown): string | null {
     const mismatch = describeMismatch(this.parameterSchema, params);
     if (mismatch !== null) return mismatch;
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema check just above has passed
+    const parsed = this.#check.parse(params);
+    if ('problem' in parsed) return parsed.problem;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the checks just above have passed
     return this.validateToolParamValues(params as P);
+  }
+
+  /** The parameters as the library of the schema reads them, defaults filled in. For parameters that were validated. */
+  protected parsedParams(params: P): P {
+    const parsed = this.#check.parse(params);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a schema accepts has its type
+    return 'value' in parsed ? (parsed.value as P) : params;
   }
 
   /** Rules that JSON Schema cannot state. Runs only on parameters that fit the schema. */
@@ -126,21 +143,24 @@ export abstract class BaseTool<P> implements Tool<P> {
 /** What an author writes for `defineTool`. The type of `params` is inferred from the schema. */
 export interface ToolSpec<S> extends Omit<ToolIdentity, 'parameterSchema'> {
   parameterSchema: S;
-  execute(params: XStatic<S>, signal: AbortSignal, call: ToolCall): Promise<ToolResult>;
-  validate?(params: XStatic<S>): string | null;
-  describe?(params: XStatic<S>): string;
+  /** A text is a result that the model and people see alike. */
+  execute(params: ParamsOf<S>, signal: AbortSignal, call: ToolCall): Awaitable<ToolResult | string>;
+  validate?(params: ParamsOf<S>): string | null;
+  describe?(params: ParamsOf<S>): string;
   /** The files, commands and hosts the call touches, by their real paths, so that permission rules hold for it. */
-  targets?(params: XStatic<S>): Target[] | Promise<Target[]>;
+  targets?(params: ParamsOf<S>): Target[] | Promise<Target[]>;
   /** Ask a person first. Left out, a tool asks when its kind is `edit` or `execute`. */
-  confirm?(params: XStatic<S>, signal: AbortSignal, call: ToolCall): Promise<Confirmation | false>;
+  confirm?(params: ParamsOf<S>, signal: AbortSignal, call: ToolCall): Promise<Confirmation | false>;
 }
 
+type Awaitable<T> = T | Promise<T>;
+
 /** A tool from an object: sugar for a class that extends `BaseTool`. */
-export function defineTool<const S extends JsonSchema>(spec: ToolSpec<S>): BaseTool<XStatic<S>> {
+export function defineTool<const S extends JsonSchema | StandardSchema>(spec: ToolSpec<S>): DefinedTool<S> {
   return new DefinedTool(spec);
 }
 
-class DefinedTool<S extends JsonSchema> extends BaseTool<XStatic<S>> {
+class DefinedTool<S extends JsonSchema | StandardSchema> extends BaseTool<ParamsOf<S>> {
   readonly #spec: ToolSpec<S>;
 
   constructor(spec: ToolSpec<S>) {
@@ -148,27 +168,40 @@ class DefinedTool<S extends JsonSchema> extends BaseTool<XStatic<S>> {
     this.#spec = spec;
   }
 
-  protected override validateToolParamValues(params: XStatic<S>): string | null {
+  protected override validateToolParamValues(params: ParamsOf<S>): string | null {
     return this.#spec.validate?.(params) ?? null;
   }
 
-  override getDescription(params: XStatic<S>): string {
+  override getDescription(params: ParamsOf<S>): string {
     return this.#spec.describe?.(params) ?? this.displayName;
   }
 
   override async shouldConfirmExecute(
-    params: XStatic<S>,
+    params: ParamsOf<S>,
     signal: AbortSignal,
     call = directCall(),
   ): Promise<Confirmation | false> {
     return this.#spec.confirm?.(params, signal, call) ?? super.shouldConfirmExecute(params, signal);
   }
 
-  override getTargets(params: XStatic<S>): Target[] | Promise<Target[]> {
+  override getTargets(params: ParamsOf<S>): Target[] | Promise<Target[]> {
     return this.#spec.targets?.(params) ?? [];
   }
 
-  override execute(params: XStatic<S>, signal: AbortSignal, call = directCall()): Promise<ToolResult> {
-    return this.#spec.execute(params, signal, call);
+  override async execute(params: ParamsOf<S>, signal: AbortSignal, call = directCall()): Promise<ToolResult> {
+    return toResult(await this.#spec.execute(this.parsedParams(params), signal, call));
   }
+}
+
+/** A text stands for a result in which the model and people see the same. */
+export function toResult(result: ToolResult | string): ToolResult {
+  return typeof result === 'string' ? { llmContent: result, returnDisplay: result } : result;
+}
+
+/** `word_count` becomes `Word Count`. */
+function titleOf(name: string): string {
+  return name.replaceAll(
+    /(?:^|[_-]+)([a-z0-9])/g,
+    (_, letter: string, at: number) => (at === 0 ? '' : ' ') + letter.toUpperCase(),
+  );
 }

@@ -10,6 +10,7 @@ import { LatheHome } from '../../files/lathe-home.js';
 import { Consent } from '../../policy/consent.js';
 import { noOneThere } from '../../scheduler/approve.js';
 import { ConsentGate } from '../../scheduler/ask-consent.js';
+import { toResult } from '../../tools/tools.js';
 import type { ServerDefinition } from './server-definition.js';
 
 /** A server whose calls ask, like most. */
@@ -143,7 +144,7 @@ test('RM18: of many calls at once half can be cancelled, and the rest get their 
     const result = tool?.execute({ n } as never, controller.signal);
     if (n % 2 === 1) controller.abort();
     return result?.then(
-      ({ llmContent }) => textOf(llmContent),
+      (answer) => textOf(toResult(answer).llmContent),
       () => 'cancelled',
     );
   });

@@ -1,0 +1,62 @@
+import type { XStatic } from 'typebox/schema';
+import type { JsonSchema } from '../text/schema/json-schema.js';
+
+/** A schema of zod, valibot, arktype or another library that follows Standard Schema and can give JSON Schema. */
+export interface StandardSchema {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => StandardResult | Promise<StandardResult>;
+    readonly jsonSchema?: { readonly input: (options: { readonly target: string }) => Record<string, unknown> };
+    readonly types?: { readonly input: unknown; readonly output: unknown } | undefined;
+  };
+}
+
+type StandardResult =
+  | { readonly value: unknown; readonly issues?: undefined }
+  | { readonly issues: readonly StandardIssue[] };
+
+interface StandardIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+/** The type of the parameters that a schema describes. */
+export type ParamsOf<S> = S extends { '~standard': { types?: infer T } }
+  ? NonNullable<T> extends { output: infer Output }
+    ? Output
+    : unknown
+  : XStatic<S>;
+
+/** A schema as JSON Schema, with what its own library has to say about a value that fits it. */
+export interface ParameterCheck {
+  jsonSchema: JsonSchema;
+  /** The value as the library reads it, defaults filled in, or what is wrong with it. */
+  parse(value: unknown): { value: unknown } | { problem: string };
+}
+
+/** Throws for a schema that cannot give JSON Schema. */
+export function checkOf(schema: JsonSchema | StandardSchema): ParameterCheck {
+  if (!isStandard(schema)) return { jsonSchema: schema, parse: (value) => ({ value }) };
+  const { vendor, validate, jsonSchema } = schema['~standard'];
+  if (!jsonSchema) throw new Error(`This schema of ${vendor} cannot give JSON Schema: use a version that can`);
+  const { $schema: _, ...json } = jsonSchema.input({ target: 'draft-2020-12' });
+  return {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the registry checks every schema before use
+    jsonSchema: json as JsonSchema,
+    parse: (value) => {
+      const result = validate(value);
+      if (result instanceof Promise) return { problem: 'its schema is asynchronous, which tools cannot use' };
+      return result.issues ? { problem: result.issues.map(describe).join('; ') } : { value: result.value };
+    },
+  };
+}
+
+function isStandard(schema: JsonSchema | StandardSchema): schema is StandardSchema {
+  return (typeof schema === 'object' || typeof schema === 'function') && '~standard' in schema;
+}
+
+function describe({ message, path = [] }: StandardIssue): string {
+  const place = path.map((step) => String(typeof step === 'object' ? step.key : step)).join('.');
+  return place === '' ? message : `${place}: ${message}`;
+}
