@@ -46,16 +46,9 @@ export class CallMark {
     const limit = read(`/proc/${pid}/limits`)?.match(/^Max realtime timeout +\S+ +(\S+)/m)?.[1];
     if (limit === undefined) return false;
     if (this.isLimit && (limit === `${this.value}` || limit === 'unlimited')) return limit !== 'unlimited';
-    const entry = read(`/proc/${pid}/environ`)
-      ?.split('\0')
-      .find((candidate) => candidate.startsWith(`${variable}=`));
-    return (
-      entry !== undefined &&
-      entry
-        .slice(variable.length + 1)
-        .split(':')
-        .includes(`${this.value}`)
-    );
+    const variables = read(`/proc/${pid}/environ`)?.split('\0');
+    const marks = variables?.find((entry) => entry.startsWith(`${variable}=`))?.slice(variable.length + 1);
+    return marks?.split(':').includes(`${this.value}`) ?? false;
   }
 
   /**

@@ -52,9 +52,9 @@ export class ProcessTree {
   async #terminate(): Promise<boolean> {
     const pids = this.processes();
     if (pids.length > maxTermProcesses) return false;
-    for (const pid of pids) send(pid, 'SIGTERM');
+    for (const pid of pids) sendSignal(pid, 'SIGTERM');
     // A stopped process handles SIGTERM only after it continues.
-    for (const pid of pids) send(pid, 'SIGCONT');
+    for (const pid of pids) sendSignal(pid, 'SIGCONT');
     const deadline = performance.now() + termMs;
     const awaited = pids.filter(handlesTerm);
     while (performance.now() < deadline && awaited.some(isRunning)) await wait(pollMs);
@@ -63,10 +63,10 @@ export class ProcessTree {
 
   /** Kills whole groups: a group dies in one step, so no process in it can fork away in between. */
   #kill(): void {
-    send(-this.first, 'SIGKILL');
+    sendSignal(-this.first, 'SIGKILL');
     const pids = this.processes();
-    for (const group of new Set(pids.map(groupOf))) if (group > 1) send(-group, 'SIGKILL');
-    for (const pid of pids) send(pid, 'SIGKILL');
+    for (const group of new Set(pids.map(groupOf))) if (group > 1) sendSignal(-group, 'SIGKILL');
+    for (const pid of pids) sendSignal(pid, 'SIGKILL');
   }
 }
 
@@ -102,7 +102,8 @@ function canSignal(pid: number): boolean {
   }
 }
 
-function send(pid: number, signal: NodeJS.Signals): void {
+/** A negative `pid` means a process group. */
+export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
