@@ -1,7 +1,8 @@
-import { access, constants, stat } from 'node:fs/promises';
+import { constants, stat } from 'node:fs/promises';
 import { basename, sep } from 'node:path';
 import { proposeRules } from '../rules/propose-rules.js';
 import { withoutFlags } from '../rules/without-flags.js';
+import { canAccess } from './can-access.js';
 import {
   type AnalysisMemo,
   type AnalysisOptions,
@@ -11,7 +12,7 @@ import {
 } from './command-analysis.js';
 import { Findings, type PlacedSegment } from './findings.js';
 import { repositoryDoubt } from './git-repository.js';
-import { npmSettings } from './npm-settings.js';
+import { npmDoubt } from './npm-settings.js';
 import { maxParseCost, ParseBudget } from './parse-budget.js';
 import { breaksWord, richSyntax } from './plain-syntax.js';
 import { LookupBudget, type PathUse, resolvePathUse } from './resolve-paths.js';
@@ -199,17 +200,16 @@ async function checkRepositories(findings: Findings, home: string): Promise<void
   const { repositories, workTrees, npmProjects, doubts } = findings;
   // If the command is not proven anyway, the configuration of repositories does not matter.
   if (doubts.size > 0) return;
-  for (const directory of await resolveUses(repositories, doubts)) {
-    const doubt = await repositoryDoubt(directory);
-    if (doubt !== undefined) doubts.add(`In ${directory}, ${doubt}.`);
-  }
-  for (const directory of await resolveUses(workTrees, doubts)) {
-    const doubt = await trackedLink(directory);
-    if (doubt !== undefined) doubts.add(`In ${directory}, ${doubt}.`);
-  }
-  for (const directory of await resolveUses(npmProjects, doubts)) {
-    const file = await npmSettings(directory, home);
-    if (file !== undefined) doubts.add(`The settings in ${file} can make npm write files.`);
+  const checks = [
+    [repositories, repositoryDoubt],
+    [workTrees, trackedLink],
+    [npmProjects, npmDoubt],
+  ] as const;
+  for (const [uses, check] of checks) {
+    for (const directory of await resolveUses(uses, doubts)) {
+      const doubt = await check(directory, home);
+      if (doubt !== undefined) doubts.add(`In ${directory}, ${doubt}.`);
+    }
   }
 }
 
@@ -234,11 +234,8 @@ async function checkFollowed({ followed, doubts }: Findings): Promise<void> {
 /** If the path made by text does not exist, bash follows the symlinks in it instead, and may end up anywhere. */
 async function checkBacks({ backs, doubts }: Findings): Promise<void> {
   for (const directory of new Set(backs)) {
-    const isThere = await access(directory + sep, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (!isThere) doubts.add(`${directory} is no directory, so that cd may lead elsewhere.`);
+    const isThere = await canAccess(directory + sep, constants.X_OK);
+    if (!isThere) doubts.add(`${directory} is not a directory, so cd may lead elsewhere.`);
   }
 }
 
@@ -248,7 +245,7 @@ async function resolveUses(uses: readonly PathUse[], doubts: Set<string>): Promi
   const budget = new LookupBudget();
   const paths = await Promise.all(distinct.slice(0, maxPaths).map((use) => resolvePathUse(use, budget)));
   if (budget.lookups < 0) doubts.add('Its paths and patterns lead to too many files.');
-  if (budget.garbled !== undefined) doubts.add(`A name in ${budget.garbled} is no text.`);
-  if (budget.flag !== undefined) doubts.add(`The file ${budget.flag} would be taken for a flag.`);
+  if (budget.garbled !== undefined) doubts.add(`A name in ${budget.garbled} is not valid UTF-8.`);
+  if (budget.flag !== undefined) doubts.add(`The file name ${budget.flag} would be parsed as a flag.`);
   return [...new Set(paths.flat())];
 }
