@@ -840,11 +840,12 @@ test.each(swelling)('the parsed size of %s exceeds the text by at most a fixed a
 
 // SA14
 test.each([...swelling, ...rereading])(
-  'excessive %s are not parsed: they need approval, and any deny rule may match',
+  'a command of too many %s is not parsed: it needs approval, and any deny rule may match',
   async (_, repeated) => {
     const command = repeated(9000);
     const { segments, isReadOnly } = await analyze(command);
-    expect([segments.length, isReadOnly]).toEqual([1, false]);
+    // One segment stands for the whole command, one for the doubt.
+    expect([segments.length, isReadOnly]).toEqual([2, false]);
     expect(await deny('some-program', command)).toBe('maybe');
   },
 );

@@ -43,7 +43,6 @@ export async function analyzeCommand(
 ): Promise<CommandAnalysis> {
   const parsed = memo.parsed instanceof Findings ? memo.parsed : parseText(command, options);
   memo.parsed = parsed;
-  if (typeof parsed === 'string') return refused(command, parsed);
   const findings = parsed.copy();
   const { doubts } = findings;
   await resolvePrograms(findings, options);
@@ -75,19 +74,35 @@ export async function analyzeCommand(
   };
 }
 
-/** What the text says, or why it is not understood. */
-function parseText(command: string, options: AnalysisOptions): Findings | string {
+/** What the text says. Text that cannot be parsed becomes one segment that any deny rule may match. */
+function parseText(command: string, options: AnalysisOptions): Findings {
+  const problem = hostileText(command);
+  if (problem !== undefined) return unparsed(command, problem);
+  const budget = new ParseBudget();
+  try {
+    const findings = new CommandWalk(options, budget).run(command);
+    if (breaksWord(command)) findings.unseen(command.slice(0, 200), 'A line of it goes on in the middle of a word.');
+    for (const doubt of findUnusualText(command, options)) findings.doubt(doubt);
+    if (findings.segments.length > maxSegments) findings.doubt(`It has more than ${maxSegments} parts.`);
+    return findings;
+  } catch {
+    return unparsed(command, budget.isSpent ? tooManyParts : 'It could not be understood.');
+  }
+}
+
+function unparsed(command: string, problem: string): Findings {
+  const findings = new Findings();
+  findings.unseen(command.slice(0, 200), problem);
+  return findings;
+}
+
+/** Why a text must not reach the parser. */
+function hostileText(command: string): string | undefined {
   if (command.length > hardLength) return 'It is too long to be understood.';
   if (openBrackets(command) > hardBrackets) return 'It is nested too deeply to be understood.';
   // For bash this `#` continues the word of a `<(…)`; for the grammar it begins a comment, which is not analyzed.
   if (command.includes(')#')) return 'It has a # right after a bracket.';
-  if (hasTooManyWords(command)) return tooManyParts;
-  const findings = parse(command, options);
-  if (typeof findings === 'string') return findings;
-  if (breaksWord(command)) findings.unseen(command.slice(0, 200), 'A line of it goes on in the middle of a word.');
-  for (const doubt of findUnusualText(command, options)) findings.doubt(doubt);
-  if (findings.segments.length > maxSegments) findings.doubt(`It has more than ${maxSegments} parts.`);
-  return findings;
+  return hasTooManyWords(command) ? tooManyParts : undefined;
 }
 
 /** The largest number of open brackets, ignoring quotes: an estimate that keeps hostile text from the parser. */
@@ -104,31 +119,6 @@ function openBrackets(command: string): number {
 function hasTooManyWords(command: string): boolean {
   if (command.includes('<<')) return false;
   return command.replace(/'[^']*'|"[^"]*"/g, '').split(/[\s;&|()<>]+/).length > maxParseCost;
-}
-
-/** Text on which the grammar fails must not pass. */
-function parse(command: string, options: AnalysisOptions): Findings | string {
-  const budget = new ParseBudget();
-  try {
-    return new CommandWalk(options, budget).run(command);
-  } catch {
-    return budget.isSpent ? tooManyParts : 'It could not be understood.';
-  }
-}
-
-function refused(command: string, doubt: string): CommandAnalysis {
-  const segment = { words: [unknownPart], text: command.slice(0, 200), isReadOnly: false, why: doubt, hidden: true };
-  const nothing = {
-    reads: [],
-    searches: [],
-    writes: [],
-    redirections: [],
-    network: false,
-    hosts: [],
-    rules: [],
-    rootCommand: '',
-  };
-  return { ...nothing, segments: [segment], doubts: [doubt], isReadOnly: false };
 }
 
 function withoutPlace({ words, text, isReadOnly, why, hidden }: PlacedSegment): Segment {
@@ -175,10 +165,12 @@ async function resolvePrograms({ segments }: Findings, options: AnalysisOptions)
       if (why !== undefined) Object.assign(segment, { isReadOnly: false, why });
     }
     aliases.delete(name);
-    for (const alias of aliases) segments.push(otherName(segment, alias));
-    for (const alias of [name, ...aliases])
-      for (const words of withoutFlags(alias, segment.words.slice(1)))
-        segments.push(hiddenSegment(words, segment.text));
+    const args = segment.words.slice(1);
+    const spellings = [
+      ...[...aliases].map((alias) => [alias, ...args]),
+      ...[name, ...aliases].flatMap((alias) => withoutFlags(alias, args)),
+    ];
+    segments.push(...spellings.map((words) => hiddenSegment(words, segment.text)));
   }
 }
 
@@ -187,11 +179,7 @@ function whoseProgram(name: string, { isInWorkspace, isShim }: ProgramLocation):
   return isShim ? `${name} may be a program that the workspace chooses` : undefined;
 }
 
-/** The same command under another name, only for deny and ask rules. */
-function otherName({ words, text }: PlacedSegment, name: string): PlacedSegment {
-  return hiddenSegment([name, ...words.slice(1)], text);
-}
-
+/** The same command in other words, only for deny and ask rules. */
 function hiddenSegment(words: string[], text: string): PlacedSegment {
   return { words, text, isReadOnly: true, hidden: true, cwds: [] };
 }

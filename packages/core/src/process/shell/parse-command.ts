@@ -121,35 +121,12 @@ function block(kind: BlockKind, bodies: ShellNode[], extra: Partial<Block> = {})
 }
 
 function readBlock(node: Exclude<CommandNode, { type: 'Command' | 'Redirected' }>, source: Source): ShellNode {
-  if (isControl(node)) return readControl(node, source);
-  switch (node.type) {
-    case 'Subshell':
-    case 'BraceGroup': {
-      const kind = node.type === 'Subshell' ? 'subshell' : 'group';
-      return block(kind, [readStatements(node.body.commands, source)]);
-    }
-    case 'TestCommand': {
-      const { isPlain, ...rest } = readTest(node.expression, source);
-      return block(isPlain ? 'test' : 'opaque', [], { ...rest, name: '[[' });
-    }
-    case 'Function':
-      return block('function', [bodyOf(node.body, source)], { name: node.name.value });
-    case 'Select':
-    case 'Coproc':
-    case 'ArithmeticFor':
-    case 'ArithmeticCommand':
-      return block('opaque', commandsWithin(node, source), {
-        name: source.text.slice(node.pos, node.end).slice(0, 40),
-      });
-  }
-}
-
-type Control = Extract<CommandNode, { type: 'If' | 'While' | 'For' | 'Case' }>;
-const isControl = (node: CommandNode): node is Control => ['If', 'While', 'For', 'Case'].includes(node.type);
-
-function readControl(node: Control, source: Source): ShellNode {
   const list = (body: CompoundList) => readStatements(body.commands, source);
   switch (node.type) {
+    case 'Subshell':
+      return block('subshell', [list(node.body)]);
+    case 'BraceGroup':
+      return block('group', [list(node.body)]);
     case 'If': {
       const branches = [node, ...node.elif].flatMap(({ clause, then }) => [list(clause), list(then)]);
       return block('branch', node.else ? [...branches, list(node.else)] : branches);
@@ -165,15 +142,26 @@ function readControl(node: Control, source: Source): ShellNode {
       const bodies = node.items.map(({ body }) => list(body));
       return block('case', bodies, { words: readWords(words, source) });
     }
+    case 'TestCommand': {
+      const { isPlain, ...rest } = readTest(node.expression, source);
+      return block(isPlain ? 'test' : 'opaque', [], { ...rest, name: '[[' });
+    }
+    case 'Function': {
+      const body = node.body.type === 'CompoundList' ? list(node.body) : readNode(node.body, source);
+      return block('function', [body], { name: node.name.value });
+    }
+    case 'Select':
+    case 'Coproc':
+    case 'ArithmeticFor':
+    case 'ArithmeticCommand':
+      return block('opaque', commandsWithin(node, source), {
+        name: source.text.slice(node.pos, node.end).slice(0, 40),
+      });
   }
 }
 
 function readWords(words: readonly BashWord[], source: Source): ShellWord[] {
   return words.map((word) => readWord(word, source));
-}
-
-function bodyOf(body: CommandNode | CompoundList, source: Source): ShellNode {
-  return body.type === 'CompoundList' ? readStatements(body.commands, source) : readNode(body, source);
 }
 
 /** All simple commands below a node that is not judged itself. */

@@ -39,8 +39,15 @@ interface Place {
 
 function readPart(part: PartLike, place: Place, reader: WordReader): Piece[] {
   const { isQuoted } = place;
-  if (isExpansion(part)) return [readExpansion(part, isQuoted)];
   switch (part.type) {
+    case 'SimpleExpansion':
+      return [readVariable(part.text.slice(1), isQuoted)];
+    case 'ParameterExpansion':
+      return [readParameter(part, isQuoted)];
+    case 'CommandExpansion':
+      return [unknown(isQuoted)];
+    case 'ArithmeticExpansion':
+      return [unknown(isQuoted, plainArithmetic.test(part.text) ? undefined : 'calculates with variables')];
     case 'Literal':
       return isQuoted ? [text(part.value)] : readLiteral(part, place);
     case 'SingleQuoted':
@@ -61,24 +68,6 @@ function readPart(part: PartLike, place: Place, reader: WordReader): Piece[] {
       return [unknown(false, 'uses an extended pattern')];
     case 'BraceExpansion':
       return [readBraces(part.text)];
-  }
-}
-
-const isExpansion = (part: PartLike): part is Expansion =>
-  ['SimpleExpansion', 'ParameterExpansion', 'CommandExpansion', 'ArithmeticExpansion'].includes(part.type);
-
-type Expansion = Extract<WordPart, { type: `${'Simple' | 'Parameter' | 'Command' | 'Arithmetic'}Expansion` }>;
-
-function readExpansion(part: Expansion, isQuoted: boolean): Piece {
-  switch (part.type) {
-    case 'SimpleExpansion':
-      return readVariable(part.text.slice(1), isQuoted);
-    case 'ParameterExpansion':
-      return readParameter(part, isQuoted);
-    case 'CommandExpansion':
-      return unknown(isQuoted);
-    case 'ArithmeticExpansion':
-      return unknown(isQuoted, plainArithmetic.test(part.text) ? undefined : 'calculates with variables');
   }
 }
 
