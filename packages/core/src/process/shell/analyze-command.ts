@@ -81,7 +81,8 @@ function parseText(command: string, options: AnalysisOptions): Findings {
   const budget = new ParseBudget();
   try {
     const findings = new CommandWalk(options, budget).run(command);
-    if (breaksWord(command)) findings.unseen(command.slice(0, 200), 'A line of it goes on in the middle of a word.');
+    if (breaksWord(command))
+      findings.unseen(command.slice(0, 200), 'A backslash joins two lines of it in the middle of a word.');
     for (const doubt of findUnusualText(command, options)) findings.doubt(doubt);
     if (findings.segments.length > maxSegments) findings.doubt(`It has more than ${maxSegments} parts.`);
     return findings;
