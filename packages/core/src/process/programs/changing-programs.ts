@@ -1,17 +1,12 @@
 import { basename } from 'node:path';
-import type { Argument } from '../shell/expand-word.js';
-import type { Effects } from './read-arguments.js';
+import { type Argument, knownArgument } from '../shell/expand-word.js';
+import { forNames, nameSet } from './name-set.js';
+import type { Effects, Judge } from './read-arguments.js';
 
-/** What is known of programs that change things: the files they write and whether they use the network. */
-export function knownChanges(
-  name: string,
-  args: readonly Argument[],
-): Pick<Effects, 'reads' | 'searches' | 'writes' | 'usesNetwork'> {
-  const files = writers.get(name)?.(args) ?? {};
-  return { ...files, usesNetwork: usesNetwork(name, args) };
+/** The files that a program reads and writes, and whether it uses the network, as far as its name and words tell. */
+export function knownChanges(name: string, args: readonly Argument[]): Effects {
+  return { ...writers.get(name)?.(args), usesNetwork: usesNetwork(name, args) };
 }
-
-type FileUse = (args: readonly Argument[]) => Pick<Effects, 'reads' | 'searches' | 'writes'>;
 
 const isOperand = ({ value }: Argument) => !value.startsWith('-') || value === '-';
 
@@ -20,9 +15,7 @@ function operandsOf(args: readonly Argument[]): Argument[] {
   return end === -1 ? args.filter(isOperand) : [...args.slice(0, end).filter(isOperand), ...args.slice(end + 1)];
 }
 
-const literal = (value: string): Argument => ({ value, text: value, isKnown: true, isOpen: false });
-
-/** Values of a flag, attached or not. */
+/** The values of a flag, attached or as the next word. */
 function valuesOf(args: readonly Argument[], ...flags: string[]): Argument[] {
   return args.flatMap((argument, index) => {
     const next = args[index + 1];
@@ -38,11 +31,11 @@ function valuesOf(args: readonly Argument[], ...flags: string[]): Argument[] {
   });
 }
 
-const writesAll: FileUse = (args) => ({ writes: operandsOf(args) });
-const writesAfterFirst: FileUse = (args) => ({ writes: operandsOf(args).slice(1) });
+const writesAll: Judge = (args) => ({ writes: operandsOf(args) });
+const writesAfterFirst: Judge = (args) => ({ writes: operandsOf(args).slice(1) });
 
-/** `cp a b`: the last operand, or a file of the same name in it. */
-const places: FileUse = (args) => {
+/** `cp a b` writes its last operand, or a file of the same name in it. */
+const places: Judge = (args) => {
   const given = valuesOf(args, '-t', '--target-directory');
   const operands = operandsOf(args).filter((operand) => !given.includes(operand));
   const sources = given.length > 0 ? operands : operands.slice(0, -1);
@@ -56,95 +49,95 @@ const places: FileUse = (args) => {
   );
   return { reads: sources, writes: [...targets, ...inside] };
 };
-/** The same of a directory with all that is in it. */
-const copies: FileUse = (args) => {
+/** The same for directories and everything below them. */
+const copies: Judge = (args) => {
   const { reads = [], writes = [] } = places(args);
   return { reads, searches: reads, writes };
 };
-const moves: FileUse = (args) => {
+const moves: Judge = (args) => {
   const { reads = [], writes = [] } = places(args);
   return { reads, searches: reads, writes: [...reads, ...writes] };
 };
 
-const writers: ReadonlyMap<string, FileUse> = new Map([
-  ...['rm', 'rmdir', 'unlink', 'shred', 'touch', 'mkdir', 'mkfifo', 'mknod', 'tee', 'truncate'].map(
-    (name): [string, FileUse] => [name, writesAll],
-  ),
-  ...['chmod', 'chown', 'chgrp', 'setfacl', 'chattr'].map((name): [string, FileUse] => [name, writesAfterFirst]),
-  ...['cp', 'rsync', 'scp'].map((name): [string, FileUse] => [name, copies]),
-  ...['install', 'ln', 'link'].map((name): [string, FileUse] => [name, places]),
+/** A program that writes the files in the values of these flags. */
+const writesValues =
+  (...flags: string[]): Judge =>
+  (args) => ({ writes: valuesOf(args, ...flags) });
+
+/** A program that edits its files in place with one of these flags. */
+const writesWith =
+  (inPlace: RegExp): Judge =>
+  (args) =>
+    args.some(({ value }) => inPlace.test(value)) ? writesAll(args) : {};
+
+const writers: ReadonlyMap<string, Judge> = new Map([
+  ...forNames('rm rmdir unlink shred touch mkdir mkfifo mknod tee truncate', writesAll),
+  ...forNames('chmod chown chgrp setfacl chattr uniq xxd', writesAfterFirst),
+  ...forNames('cp rsync scp', copies),
+  ...forNames('install ln link', places),
   ['mv', moves],
-  ['sed', (args) => (args.some(({ value }) => /^-[a-zA-Z]*i|^--in-place/.test(value)) ? writesAll(args) : {})],
-  ['perl', (args) => (args.some(({ value }) => /^-[a-zA-Z]*i/.test(value)) ? writesAll(args) : {})],
+  ['sed', writesWith(/^-[a-zA-Z]*i|^--in-place/)],
+  ['perl', writesWith(/^-[a-zA-Z]*i/)],
   ['dd', (args) => ({ writes: valuesOf(args, 'of'), reads: valuesOf(args, 'if') })],
-  ['sort', (args) => ({ writes: valuesOf(args, '-o', '--output') })],
-  ['curl', (args) => ({ writes: valuesOf(args, '-o', '--output') })],
-  ['wget', (args) => ({ writes: valuesOf(args, '-O', '--output-document') })],
-  ['tree', (args) => ({ writes: valuesOf(args, '-o') })],
+  ...forNames('sort curl', writesValues('-o', '--output')),
+  ['wget', writesValues('-O', '--output-document')],
+  ['tree', writesValues('-o')],
   ['tar', (args) => ({ writes: [...valuesOf(args, '-C', '--directory'), ...valuesOf(args, '-f', '--file')] })],
-  ['unzip', (args) => ({ writes: valuesOf(args, '-d') })],
-  ['uniq', writesAfterFirst],
-  ['xxd', writesAfterFirst],
-  ['find', (args) => ({ writes: valuesOf(args, '-fprint', '-fprint0', '-fprintf', '-fls') })],
+  ['unzip', writesValues('-d')],
+  ['find', writesValues('-fprint', '-fprint0', '-fprintf', '-fls')],
   ['git', gitWrites],
 ]);
 
-/** Configuration and templates decide which programs git runs later: they are judged as the files they end up in. */
-function gitWrites(args: readonly Argument[]): Pick<Effects, 'writes'> {
+/** Configuration and templates decide which programs git runs later, so they count as writes to the files they change. */
+function gitWrites(args: readonly Argument[]): Effects {
   const values = args.map(({ value }) => value);
   const output = valuesOf(args, '--output');
   const directory = valuesOf(args.slice(0, 4), '-C')[0]?.value ?? '.';
   if (values.includes('config') && !values.some((value) => /^--(get|list)/.test(value) || value === '-l')) {
     const isUser = values.some((value) => value === '--global' || value === '--system');
     const files = valuesOf(args, '-f', '--file');
-    return { writes: files.length > 0 ? files : isUser ? [] : [literal(`${directory}/.git/config`)] };
+    return { writes: files.length > 0 ? files : isUser ? [] : [knownArgument(`${directory}/.git/config`)] };
   }
   const hasTemplate = values.some((value) => value.startsWith('--template') || value.startsWith('--separate-git-dir'));
   const bringsHooks = (values.includes('init') || values.includes('clone')) && hasTemplate;
-  return { writes: bringsHooks ? [...output, literal(`${directory}/.git/hooks`)] : output };
+  return { writes: bringsHooks ? [...output, knownArgument(`${directory}/.git/hooks`)] : output };
 }
 
-const alwaysConnects = new Set(
-  (
-    'curl wget ping ping6 dig nslookup host getent nc ncat netcat telnet ftp sftp scp ssh socat nmap traceroute tracepath mtr ' +
+const alwaysConnects = nameSet(
+  'curl wget ping ping6 dig nslookup host getent nc ncat netcat telnet ftp sftp scp ssh socat nmap traceroute tracepath mtr ' +
     'whois lynx links w3m aria2c http https xh gh glab hub aws gcloud az kubectl helm rclone s3cmd psql mysql mongo mongosh ' +
-    'redis-cli ssh-copy-id ssh-keyscan mosh rsync whatweb openssl resolvectl nmcli npx pnpx bunx uvx pipx'
-  ).split(' '),
+    'redis-cli ssh-copy-id ssh-keyscan mosh rsync whatweb openssl resolvectl nmcli npx pnpx bunx uvx pipx',
 );
-/** Package managers and their like: programs whose network use depends on the subcommand. */
+/** Package managers and other programs whose network use depends on the subcommand. */
 const connectsFor: ReadonlyMap<string, RegExp> = new Map([
   ['git', /^(fetch|pull|push|clone|ls-remote|request-pull|send-email|fetch-pack|send-pack)$/],
-  ...['npm', 'yarn', 'pnpm', 'bun'].map((name): [string, RegExp] => [
-    name,
+  ...forNames(
+    'npm yarn pnpm bun',
     /^(i|in|install|ci|add|update|up|upgrade|publish|view|info|show|search|outdated|audit|login|whoami|dlx|create|init|exec|x|pack|ping|dist-tag|owner|deprecate|token)$/,
-  ]),
-  ...['pip', 'pip3', 'uv', 'poetry', 'gem', 'bundle', 'composer', 'conda', 'mamba'].map((name): [string, RegExp] => [
-    name,
+  ),
+  ...forNames(
+    'pip pip3 uv poetry gem bundle composer conda mamba',
     /^(install|download|search|add|update|upgrade|sync|lock|publish|push|fetch|create|index|wheel|list|outdated)$/,
-  ]),
+  ),
   ['cargo', /^(install|add|update|fetch|publish|search|login|owner|yank|vendor)$/],
   ['go', /^(get|install|mod|work)$/],
   ['docker', /^(pull|push|login|search|build|run|compose|buildx)$/],
   ['podman', /^(pull|push|login|search|build|run)$/],
-  ...['apt', 'apt-get', 'dnf', 'yum', 'apk', 'brew', 'snap', 'pacman', 'zypper', 'mvn', 'gradle', 'dotnet'].map(
-    (name): [string, RegExp] => [name, /./],
-  ),
+  ...forNames('apt apt-get dnf yum apk brew snap pacman zypper mvn gradle dotnet', /./),
 ]);
+
+const connectingGit = /^(remote (update|show|prune|add -f)|submodule (update|add|init|sync))/;
 
 function usesNetwork(name: string, args: readonly Argument[]): boolean {
   const operands = operandsOf(args).map(({ value }) => value);
   if (alwaysConnects.has(name)) return args[0]?.value !== '--version';
-  if (
-    name === 'git' &&
-    /^(remote (update|show|prune|add -f)|submodule (update|add|init|sync))/.test(operands.slice(0, 2).join(' '))
-  )
-    return true;
+  if (name === 'git' && connectingGit.test(operands.slice(0, 2).join(' '))) return true;
   if (name === 'git' && args.some(({ value }) => value.startsWith('--remote'))) return true;
   const pattern = connectsFor.get(name);
   return pattern !== undefined && operands.slice(0, name === 'git' ? 3 : 1).some((word) => pattern.test(word));
 }
 
-/** Hosts spelled out in arguments: in addresses, or as `user@host:path`. */
+/** The hosts in arguments, either in a URL or as `user@host:path`. */
 export function hostsIn(args: readonly Argument[]): string[] {
   return args.flatMap(({ value }) => {
     const found =

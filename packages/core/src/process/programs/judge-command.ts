@@ -1,29 +1,28 @@
 import { basename, dirname } from 'node:path';
 import type { Argument } from '../shell/expand-word.js';
 import { knownChanges } from './changing-programs.js';
+import { nameSet } from './name-set.js';
 import type { Effects } from './read-arguments.js';
 import { readOnlyJudge } from './read-only-programs.js';
 import { unwrap } from './unwrap.js';
 import type { Unwrapped } from './wrappers.js';
 
-/** What the words of one simple command say about it. */
+/** What one simple command does, as far as its words tell. */
 export interface Judgement extends Effects {
-  /** No rule may allow it: it changes the shell itself, and so the meaning of later commands. */
+  /** No rule may allow it, because it changes the shell and so the meaning of later commands. */
   isUnallowable?: boolean;
-  /** What it runs. */
+  /** The commands that it runs. */
   inner?: Unwrapped;
 }
 
 /** Builtins that run text, or change the state in which later commands run. */
-const shellChangers = new Set(
-  (
-    '. source eval exec export alias unalias trap set unset shopt enable declare typeset local readonly read readarray mapfile ' +
+const shellChangers = nameSet(
+  '. source eval exec export alias unalias trap set unset shopt enable declare typeset local readonly read readarray mapfile ' +
     'let getopts hash bind builtin pushd popd dirs fc history complete compgen compopt disown suspend logout return ' +
-    'break continue exit shift wait kill bg fg coproc caller'
-  ).split(' '),
+    'break continue exit shift wait kill bg fg coproc caller',
 );
-/** The ones among them that only affect control flow. */
-const harmlessControl = new Set(['exit', 'return', 'break', 'continue', 'wait']);
+/** Those that only affect control flow. */
+const harmlessControl = nameSet('exit return break continue wait');
 
 /** Shell options that only make the shell stop earlier. */
 const harmlessOptions = /^(-[eu]+|-[eu]*o (pipefail|errexit|nounset))( -[eu]+| -[eu]*o (pipefail|errexit|nounset))*$/;
@@ -35,7 +34,7 @@ export function judgeCommand(words: readonly Argument[], context: { path: string
   const name = bareName(first.value, context.path);
   if (name === undefined) {
     const file = basename(first.value);
-    // Whatever this program is, deny rules check what a program of its name would run.
+    // Deny rules check what a program of this name would run, even if this one is a different program.
     const inner = unwrap(file, args, context.input);
     return { ...knownChanges(file, args), why: `${first.value} is run by its path`, ...(inner && { inner }) };
   }
@@ -57,14 +56,13 @@ function judgeProgram(name: string, args: readonly Argument[]): Effects {
   return { ...effects, ...changes, reads: [...(effects.reads ?? []), ...(changes.reads ?? [])], why };
 }
 
-/** A wrapper that does something itself is judged like any other program, without its inner commands. */
+/** What a wrapper does itself is judged like any other program, without its inner commands. */
 function judgeWrapper(name: string, { isTransparent, own }: Unwrapped): Effects {
   if (!isTransparent) return { why: `${name} runs another command` };
-  const effects = own && readOnlyJudge(name)?.(own);
-  return effects ?? {};
+  return (own && readOnlyJudge(name)?.(own)) ?? {};
 }
 
-/** The name of a program in the tables: a bare name, or a path in a directory that is also in PATH. */
+/** The name of a program in the tables: given by itself, or by a path in a directory of PATH. */
 function bareName(name: string, path: string): string | undefined {
   if (!name.includes('/')) return name;
   return path.split(':').includes(dirname(name)) ? basename(name) : undefined;

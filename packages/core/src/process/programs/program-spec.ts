@@ -1,15 +1,15 @@
-import type { Argument } from '../shell/expand-word.js';
+import { type Argument, knownArgument } from '../shell/expand-word.js';
 import { flagList, type Judge, type SortedArguments, sortArguments } from './read-arguments.js';
 
 /** What the operands of a program are. */
 type Operands =
   /** Files it reads. */
   | 'paths'
-  /** As `paths`; without any it reads the current directory. */
+  /** Like `paths`; without any it reads the current directory. */
   | 'tree'
-  /** A search pattern, then as `tree`. Patterns given by `-e` or `-f` leave all operands paths. */
+  /** A search pattern, then as `tree`. After `-e` or `-f` all operands are paths. */
   | 'pattern'
-  /** A search pattern, then as `paths`; without any it reads its input, or the current directory when told to recurse. */
+  /** A search pattern, then as `paths`; without any it reads stdin, or with a recursive flag the current directory. */
   | 'lines'
   /** A filter, then files. */
   | 'filter'
@@ -18,40 +18,48 @@ type Operands =
   | 'none';
 
 interface Extras {
-  /** No flag of the program can write, run or connect: a file name taken for a flag does no harm. */
+  /** No flag of the program can write, run or connect, so a file name that is parsed as a flag does no harm. */
   isFree?: boolean;
-  /** What is wrong with arguments whose flags are all known. */
-  refuse?: (args: SortedArguments) => string | undefined;
-  /** Shows what is in a directory among its operands. */
+  /** Arguments that are not proven although all their flags are known, and why. */
+  refuse?: (args: SortedArguments) => boolean;
+  why?: string;
+  /** Shows the contents of the directories among its operands. */
   isSearch?: boolean;
-  /** Whether it shows where links lead that lie in a directory among its operands. */
+  /** Whether it follows the symlinks in the directories among its operands. */
   followsLinks?: (args: SortedArguments) => boolean;
 }
 
-/** A program that is harmless with the flags listed, and only with them. */
+/** A program that is harmless with the listed flags only. */
 export function program(
   flags: string,
   operands: Operands,
-  { isFree = false, isSearch = operands === 'pattern' || operands === 'lines', refuse, followsLinks }: Extras = {},
+  {
+    isFree = false,
+    isSearch = operands === 'pattern' || operands === 'lines',
+    refuse,
+    why = 'its arguments are not known to be harmless',
+    followsLinks,
+  }: Extras = {},
 ): Judge {
   const list = flagList(flags);
   return (args) => {
     const sorted = sortArguments(args, list, { isFree });
     if (typeof sorted === 'string') return { why: sorted };
-    // Also behind a `--` one word may become several, or none.
+    // After a `--`, too, one word may become several or none.
     const open = isFree ? undefined : sorted.operands.find(({ isOpen }) => isOpen);
     if (open) return { why: `${open.text} could become several words` };
-    const isEmpty = operands !== 'none' || sorted.operands.length === 0;
-    const why = refuse?.(sorted) ?? (isEmpty ? undefined : 'an operand could make it do more than print');
     const paths = pathsAmong(sorted, operands);
     const searches = isSearch ? paths : [];
     const followed = followsLinks?.(sorted) ? paths : [];
-    return { ...(why !== undefined && { why }), reads: [...sorted.paths, ...paths], searches, followed };
+    const effects = { reads: [...sorted.paths, ...paths], searches, followed };
+    if (refuse?.(sorted)) return { why, ...effects };
+    const isExcess = operands === 'none' && sorted.operands.length > 0;
+    return isExcess ? { why: 'an operand could make it do more than print', ...effects } : effects;
   };
 }
 
 /** The current directory, as an operand. */
-export const here: Argument = { value: '.', text: '.', isKnown: true, isOpen: false };
+export const here = knownArgument('.');
 
 function pathsAmong({ operands, flags }: SortedArguments, kind: Operands): Argument[] {
   const has = (...names: string[]) => names.some((name) => flags.has(name));
@@ -77,24 +85,21 @@ function pathsAmong({ operands, flags }: SortedArguments, kind: Operands): Argum
 
 const isNotStdin = ({ value }: Argument) => value !== '-';
 
-export const refuseMoreThan = (count: number, why: string) => ({
-  refuse: ({ operands }: SortedArguments) =>
-    operands.length > count || operands.some(({ isGlob }) => isGlob) ? why : undefined,
+export const refuseMoreThan = (count: number, why: string): Extras => ({
+  why,
+  refuse: ({ operands }) => operands.length > count || operands.some(({ isGlob }) => isGlob),
 });
 
-/** A program that runs code, unless its only argument is one of these. */
-export function onlyWith(...allowed: string[]): Judge {
-  return ([first, ...others]) =>
-    first !== undefined && others.length === 0 && first.isKnown && allowed.includes(first.value)
-      ? {}
-      : { why: 'it can run code' };
+/** A judge for each program of a table of flags. */
+export function judges(table: Record<string, string>, judge: (flags: string) => Judge): Record<string, Judge> {
+  return Object.fromEntries(Object.entries(table).map(([name, flags]) => [name, judge(flags)]));
 }
 
-/** A program with subcommands, each judged on its own; flags before the subcommand are refused. */
-export function subcommands(judges: Record<string, Judge>): Judge {
-  const table = new Map(Object.entries(judges));
+/** A program with subcommands, each judged on its own. Flags before the subcommand are not proven. */
+export function subcommands(table: Record<string, Judge>): Judge {
+  const judgeOf = new Map(Object.entries(table));
   return ([first, ...rest]) => {
-    const judge = first?.isKnown ? table.get(first.value) : undefined;
+    const judge = first?.isKnown ? judgeOf.get(first.value) : undefined;
     return judge?.(rest) ?? { why: `${first?.text ?? 'it'} is not known to be read-only` };
   };
 }

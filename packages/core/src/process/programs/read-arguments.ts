@@ -1,33 +1,33 @@
 import { unknownPart } from '../shell/command-analysis.js';
 import { type Argument, dropStart } from '../shell/expand-word.js';
 
-/** What a call of a program does, as far as its arguments tell. */
+/** What a program does, as far as its arguments tell. */
 export interface Effects {
-  /** Why the call is not proven to change nothing; absent when it is. */
+  /** Why it is not proven read-only; absent if it is. */
   why?: string;
   reads?: Argument[];
-  /** Those of `reads` whose content is searched, and if they are directories all that lies below. */
+  /** The part of `reads` whose content is searched; for a directory, everything below it. */
   searches?: Argument[];
-  /** Those of `reads` that must be no directories: links inside would be followed, wherever they lead. */
+  /** The part of `reads` that must not be directories, because the program follows the symlinks in them. */
   followed?: Argument[];
   writes?: Argument[];
   usesNetwork?: boolean;
-  /** Directories in which git starts to look for a repository, whose configuration can name programs to run. */
+  /** Directories where git starts its search for a repository, whose configuration can make git run programs. */
   repositories?: Argument[];
-  /** Directories in which git starts to look for a work tree whose tracked files it reads. */
+  /** Directories where git starts its search for a work tree, whose tracked files it reads. */
   workTrees?: Argument[];
-  /** Directories in which npm starts to look for a project, whose settings can make it write elsewhere. */
+  /** Directories where npm starts its search for a project, whose settings can make npm write files elsewhere. */
   npmProjects?: Argument[];
 }
 
 /** Judges the arguments of one program. */
 export type Judge = (args: readonly Argument[]) => Effects;
 
-/** Arguments sorted by a list of known flags. */
+/** Arguments parsed with a list of known flags. */
 export interface SortedArguments {
   flags: Set<string>;
   values: { flag: string; value: Argument }[];
-  /** Those values that name a file or directory to read. */
+  /** The values that name a file or directory to read. */
   paths: Argument[];
   operands: Argument[];
 }
@@ -39,14 +39,14 @@ export interface FlagList {
   takesNumber: boolean;
   /** Flags end at the first operand. */
   stopsAtOperand: boolean;
-  /** A word is one flag: no bundles, no attached values. */
+  /** Each word is one flag: no bundles, no attached values. */
   isSingle: boolean;
 }
 
 /**
- * Reads a list of flags. `-abc` are flags without a value, `-n:` takes a text, `-f@` a path that is read, `-i?` a text
- * only when attached; likewise `--name`, `--name=`, `--name=@`, `--name=?`; `--name==` takes the next two words; `-#`
- * is a number; `+` ends flags at the first operand; `1` means that each flag is a word of its own, `-ab` included.
+ * Parses a list of flags. `-abc` are three flags without a value, `-n:` takes a text, `-f@` a path that is read, `-i?` a
+ * text only if attached; likewise `--name`, `--name=`, `--name=@`, `--name=?`. `--name==` takes the next two words. `-#`
+ * is a number. `+` ends the flags at the first operand. `1` makes each word one flag, so that `-ab` is a single flag.
  */
 export function flagList(source: string): FlagList {
   const kinds = new Map<string, ValueKind>();
@@ -71,7 +71,7 @@ const kindOf: Record<string, ValueKind | undefined> = {
   '==': 'pair',
 };
 
-/** Sorts arguments, or says which of them is not known to be harmless. */
+/** Parses arguments; returns a reason if one of them is not known to be harmless. */
 export function sortArguments(
   args: readonly Argument[],
   list: FlagList,
@@ -95,7 +95,7 @@ export function sortArguments(
   return sorted;
 }
 
-/** A program that takes the value only when it is attached would read the next word as a flag. */
+/** A program that accepts only an attached value would parse the next word as a flag. */
 const looksLikeFlag = ({ value }: Argument) => /^-./.test(value) && !/^-\d+(\.\d+)?$/.test(value);
 
 const couldBeFlag = ({ isOpen, value }: Argument) => isOpen || value.startsWith(unknownPart);
@@ -116,14 +116,14 @@ function addFlags(
   );
   if (vague) return `${vague.text} could become a flag`;
   sorted.values.push(...values.map((value) => ({ flag, value })));
-  // Where the first operand ends the flags, what follows is a path.
+  // If the first operand ends the flags, the words after it are paths.
   if (last === 'path' || sorted.operands.length > 0) sorted.paths.push(...values);
   return undefined;
 }
 
 interface Taken {
   names: string[];
-  /** What the last flag takes: nothing, or a value that is attached or follows, or two that follow. */
+  /** What the last flag takes: nothing, a value that is attached or the next word, or the next two words. */
   last: Exclude<ValueKind, 'optional'>;
   attached?: Argument;
 }
@@ -151,7 +151,7 @@ function takeShort(argument: Argument, { kinds, takesNumber, isSingle }: FlagLis
     if (kind === 'none') continue;
     const rest = dropStart(argument, at + 1);
     if (kind === 'optional') return { names, last: 'text', attached: rest };
-    // Should it turn out empty, the next word would be the value.
+    // If it turns out to be empty, the next word is the value.
     if (rest.value !== '' && rest.value.replaceAll(unknownPart, '') === '')
       return `${argument.text} may lack its value`;
     return { names, last: kind, ...(rest.value !== '' && { attached: rest }) };

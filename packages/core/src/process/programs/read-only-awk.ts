@@ -1,35 +1,38 @@
 import type { Argument } from '../shell/expand-word.js';
 import { type Effects, flagList, sortArguments } from './read-arguments.js';
 
-/** Without long names for -F and -v, which mawk does not know: it may take what follows for the program. */
+/** Without the long names of -F and -v: mawk does not know them and may take the next word as the program. */
 const flags = flagList('-F: -v: --version +');
 
-/** Longer ones are not read: what reads them takes more than linear time on hostile text. */
+/** Longer programs are not parsed, because hostile text would take more than linear time. */
 const maxProgram = 2_000;
 
-/** Without -f and extensions; programs that can neither run a command nor open a file by name. */
+/** Proves programs that can neither run a command nor open a file by name. Without -f and extensions. */
 export function judgeAwk(args: readonly Argument[]): Effects {
   const sorted = sortArguments(args, flags);
   if (typeof sorted === 'string') return { why: sorted };
   const [program, ...files] = sorted.operands;
-  // An assignment that becomes several words is followed by files.
+  // An assignment that expands to several words may contain file names.
   const reads = files.filter(({ value, isOpen }) => isOpen || (value !== '-' && !/^[A-Za-z_]\w*=/.test(value)));
   if (program === undefined) return {};
   if (program.isKnown && program.value.length <= maxProgram && isPlainProgram(program.value)) return { reads };
   return { why: 'its program may do more than print', reads };
 }
 
-/** Whether an awk program has no redirection, pipe, system(), getline or extension, and leaves the list of files alone. Where the lexing is in doubt: no. */
+/**
+ * Whether an awk program has no redirection, pipe, system(), getline or extension, and does not change its list of
+ * files. False if the tokens of the program are ambiguous.
+ */
 function isPlainProgram(source: string): boolean {
   const code = withoutLiterals(source);
   if (code === undefined) return false;
-  // Anywhere in a word: what comes behind a number begins a new one.
+  // Anywhere in a word, because a new word may start right after a number.
   if (/system|getline|close|fflush|extension|include|load|ARGV|ARGC|SYMTAB|FUNCTAB|PROCINFO|@/.test(code)) return false;
   if (code.replaceAll('||', '').includes('|')) return false;
   return !redirects(code);
 }
 
-/** A `>` compares in a pattern or without a print statement; in a print statement it writes a file. */
+/** A `>` in a print statement writes a file; elsewhere it compares. */
 function redirects(code: string): boolean {
   let depth = 0;
   for (const character of code) {
@@ -40,19 +43,19 @@ function redirects(code: string): boolean {
   return false;
 }
 
-/** The program with strings and regular expressions emptied; `undefined` when a slash could be either. */
+/** The program with empty strings in place of literals; `undefined` if a slash could be a division or a literal. */
 function withoutLiterals(source: string): string | undefined {
   let code = '';
   for (let at = 0; at < source.length; at++) {
     const character = source[at] ?? '';
-    // A comment, or a line that goes on: both make it unclear what the next slash is.
+    // After a comment or a continued line, the meaning of the next slash is ambiguous.
     if (character === '#' || character === '\\') return undefined;
     if (character !== '"' && character !== '/') {
       code += character;
       continue;
     }
     if (character === '/' && !/(^|[~(,{};!&|\n])\s*$/.test(code)) {
-      // A division: safe to go on only when no later quote or slash could be read differently.
+      // A division. Continue only if no later quote or slash could be ambiguous.
       if (/["/]/.test(source.slice(at + 1))) return undefined;
       code += character;
       continue;
@@ -65,7 +68,7 @@ function withoutLiterals(source: string): string | undefined {
   return code;
 }
 
-/** Brackets hold no slash and end at the same place for every awk; the regular expression ends at the next bare slash. */
+/** Brackets contain no slash and end at the same place in every awk; the expression ends at the next unescaped slash. */
 const regex = /\/(?:[^\\/[\n]|\\[^\n]|\[\^?(?![\]^])(?:[^\]\\/[\n]|\[:[a-z]+:\])+\])*\//y;
 const string = /"(?:[^\\"\n]|\\[^\n])*"/y;
 

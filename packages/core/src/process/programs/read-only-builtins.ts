@@ -11,7 +11,7 @@ export function judgePrintf(args: readonly Argument[]): Effects {
   return /%[^%a-zA-Z]*[hjlLtz]*n/.test(format.value) ? { why: 'the conversion %n sets a variable' } : {};
 }
 
-/** Tests that look at a file. */
+/** Tests that read a file's attributes. */
 export const fileTests = new Set(['-e', '-f', '-d', '-r', '-w', '-x', '-s', '-L', '-h', '-a', '-nt', '-ot', '-ef']);
 const otherTests = new Set([
   '-z',
@@ -34,7 +34,7 @@ const otherTests = new Set([
   ']',
 ]);
 
-/** `test` and `[`. The test -v evaluates a subscript, which can run a command. */
+/** Judges `test` and `[`. The test -v evaluates a subscript, which can run a command. */
 export function judgeTest(args: readonly Argument[]): Effects {
   const parts = args.filter(({ value }, index) => !(value === ']' && index === args.length - 1));
   const odd = parts.find(isOddPart);
@@ -50,7 +50,7 @@ function isOddPart({ value, isOpen, isGlob }: Argument): boolean {
   return isOpen || (value.startsWith(unknownPart) && isGlob === true) || (/^-./.test(value) && !isOperator);
 }
 
-/** `test a`, `test -n a` and `test a = b` mean the same whatever the text is; in longer ones it could be an operator. */
+/** `test a`, `test -n a` and `test a = b` mean the same for any text; in a longer test the text could be an operator. */
 function isFixedShape(parts: readonly Argument[]): boolean {
   const [first, second, third, ...rest] = parts[0]?.value === '!' ? parts.slice(1) : parts;
   if (rest.length > 0 || !first) return false;

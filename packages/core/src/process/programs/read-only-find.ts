@@ -1,36 +1,33 @@
 import { unknownPart } from '../shell/command-analysis.js';
 import type { Argument } from '../shell/expand-word.js';
 import { seeksSecret } from '../shell/secret-trees.js';
+import { nameSet } from './name-set.js';
 import { here } from './program-spec.js';
 import type { Effects } from './read-arguments.js';
 
 /** Parts of a find expression that only test, without a value. */
-const plainTests = new Set(
-  (
-    '-true -false -empty -daystart -depth -d -mount -xdev -noleaf -prune -quit -a -and ' +
-    '-nouser -nogroup -readable -writable -executable -warn -nowarn -ignore_readdir_race'
-  ).split(' '),
+const plainTests = nameSet(
+  '-true -false -empty -daystart -depth -d -mount -xdev -noleaf -prune -quit -a -and ' +
+    '-nouser -nogroup -readable -writable -executable -warn -nowarn -ignore_readdir_race',
 );
 /** The same with a value. */
-const valueTests = new Set(
-  (
-    '-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -xtype -size -mtime -mmin -atime ' +
-    '-amin -ctime -cmin -maxdepth -mindepth -perm -user -group -uid -gid -links -inum -fstype -regextype -used -newermt'
-  ).split(' '),
+const valueTests = nameSet(
+  '-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -xtype -size -mtime -mmin -atime ' +
+    '-amin -ctime -cmin -maxdepth -mindepth -perm -user -group -uid -gid -links -inum -fstype -regextype -used -newermt',
 );
-const nameTests = new Set('-name -iname -path -ipath -wholename -iwholename'.split(' '));
-const regexTests = new Set(['-regex', '-iregex']);
-/** `.*\.(c|h)`: any other expression may be one for the names of secrets. */
+const nameTests = nameSet('-name -iname -path -ipath -wholename -iwholename');
+const regexTests = nameSet('-regex -iregex');
+/** `.*\.(c|h)`. Any other expression may match the names of secrets. */
 const plainEnding = /^\.\*\\?\.[\w()|\\]+$/;
-const fileTests = new Set(['-newer', '-anewer', '-cnewer', '-samefile']);
-/** With these a file may be acted on that not every test holds for. */
-const branches = new Set(['-o', '-or', '-not', '!', '(', ')', ',']);
-const prints = new Set(['-print', '-print0', '-ls']);
+const fileTests = nameSet('-newer -anewer -cnewer -samefile');
+/** With these, find may act on a file that does not pass every test. */
+const branches = nameSet('-o -or -not ! ( ) ,');
+const prints = nameSet('-print -print0 -ls');
 
 const isPlainPart = (value: string) => plainTests.has(value) || branches.has(value) || prints.has(value);
 const takesText = (value: string) => valueTests.has(value) || value === '-printf';
 
-/** The directories find searches, and its expression. */
+/** Splits the arguments of find into the directories that it searches and the expression. */
 export function splitFind(given: readonly Argument[]): { roots: Argument[]; expression: Argument[] } {
   const args = given.slice(given.findIndex((argument) => !isOption(argument)));
   const start = args.findIndex(({ value }) => /^[-(!,]/.test(value));
@@ -38,17 +35,17 @@ export function splitFind(given: readonly Argument[]): { roots: Argument[]; expr
   return { roots: at === 0 ? [here] : args.slice(0, at), expression: args.slice(at) };
 }
 
-/** `-name -*` may become any part of an expression. */
+/** In `-name -*`, the pattern may expand to any part of an expression. */
 const isFlagPattern = (value: string) => value.startsWith('-') && value.includes(unknownPart);
 const isOption = ({ value }: Argument) => value === '-P' || value === '-H';
 
-/** Without -delete, -fprint and its like, which write, -exec and its like, judged by their command, and -L. */
+/** Without -delete and the -fprint family, which write; the -exec family, judged by its command; and -L. */
 export function judgeFind(args: readonly Argument[]): Effects {
   const { roots, expression } = splitFind(args);
   const vague = args.find(({ value, isOpen }) => isOpen || value.startsWith(unknownPart) || isFlagPattern(value));
   if (vague) return { why: `${vague.text} could become part of the expression`, reads: roots };
-  // To some a path, to others not.
-  if (expression[0]?.value === ',') return { why: 'it begins with a comma', reads: roots };
+  // Some versions of find take it as a path, others do not.
+  if (expression[0]?.value === ',') return { why: 'it starts with a comma', reads: roots };
   const reads = [...roots];
   for (let index = 0; index < expression.length; index++) {
     const part = expression[index];
@@ -61,15 +58,14 @@ export function judgeFind(args: readonly Argument[]): Effects {
   return { reads };
 }
 
-/** Whether the rest of an expression acts on every file that its start lets through, and on no other. */
+/** Whether each part of an expression acts exactly on the files that pass all tests before it. */
 export function isConjunction(expression: readonly Argument[]): boolean {
   return !expression.some(({ value }) => branches.has(value));
 }
 
 /**
- * Whether what comes after this start of an expression sees nothing but regular files, no links, so that reading them
- * stays below the searched directory: tests alone, which print and run nothing, `-type f` among them, none for the name
- * of a secret.
+ * Whether only regular files pass this start of an expression: no symlinks, so that reading them stays below the searched
+ * directory. The start must contain only tests, `-type f` among them, and no test for the name of a secret.
  */
 export function findsOnlyFiles(start: readonly Argument[]): boolean {
   let isFile = false;
@@ -87,6 +83,6 @@ export function findsOnlyFiles(start: readonly Argument[]): boolean {
 function maySeekSecret(test: string, value: string): boolean {
   if (regexTests.has(test)) return !plainEnding.test(value);
   if (!nameTests.has(test)) return false;
-  // In a path a star stands for slashes too.
+  // In a path, a star also matches slashes.
   return value.includes(unknownPart) || [value, value.replace(/^.*\*/s, '*')].some(seeksSecret);
 }

@@ -1,17 +1,18 @@
 import type { Argument } from '../shell/expand-word.js';
-import { here, program, refuseMoreThan, subcommands } from './program-spec.js';
+import { nameSet } from './name-set.js';
+import { here, judges, program, refuseMoreThan, subcommands } from './program-spec.js';
 import type { Effects, Judge, SortedArguments } from './read-arguments.js';
 
-/** Flags before the subcommand. Without -c and its like, which set any configuration, programs to run included. */
-const globalFlags = new Set(['--no-pager', '-P', '--no-optional-locks', '--literal-pathspecs', '--no-replace-objects']);
+/** Flags before the subcommand. Without -c and the like, which can configure programs to run. */
+const globalFlags = nameSet('--no-pager -P --no-optional-locks --literal-pathspecs --no-replace-objects');
 
-/** Flags whose value may make git run a signature check. */
+/** Flags whose value may make git check a signature, which runs a program. */
 const namesFormat = /^--(format|pretty|sort)$/;
 
 /**
- * git with the subcommands and flags that only show. Without flags that name a file to read, which git looks for from
- * the top of the work tree, those that look into submodules, which are other repositories, and `whatchanged`, which an
- * alias may replace.
+ * The read-only subcommands and flags of git. Without flags that name a file to read, which git resolves from the top
+ * of the work tree; flags that enter submodules, which are other repositories; and `whatchanged`, which an alias may
+ * replace.
  */
 export const judgeGit: Judge = (args) => {
   const directories: Argument[] = [];
@@ -27,7 +28,8 @@ export const judgeGit: Judge = (args) => {
   const rest = withoutLastDefault(args.slice(at));
   if (directories.length > 1) return { why: 'it changes the directory more than once' };
   if (directories[0]?.isGlob) return { why: `${directories[0].text} may mean more than one directory` };
-  if (rest.some(({ value }) => /%[-+ ]?G|signature/.test(value))) return { why: 'a format may run a signature check' };
+  if (rest.some(({ value }) => /%[-+ ]?G|signature/.test(value)))
+    return { why: 'a format may make git check a signature' };
   const vague = rest.find(
     ({ value, isKnown }, index) =>
       !isKnown && (value.startsWith('-') || namesFormat.test(rest[index - 1]?.value ?? '')),
@@ -36,14 +38,14 @@ export const judgeGit: Judge = (args) => {
   return seenFrom(directories[0] ?? here, { ...judgeSubcommand(rest), workTrees: trackedFiles(rest) });
 };
 
-/** `git grep` reads the files themselves, unless it is told to search what is stored. */
+/** `git grep` reads the files of the work tree, unless `--cached` makes it search the index. */
 function trackedFiles([subcommand, ...args]: readonly Argument[]): Argument[] {
   const end = args.findIndex(({ value }) => value === '--');
   const flags = end === -1 ? args : args.slice(0, end);
   return subcommand?.value === 'grep' && !flags.some(({ value }) => value === '--cached') ? [here] : [];
 }
 
-/** What a subcommand does whose paths are seen from a directory to which git changes first. */
+/** The effects of a subcommand whose paths are relative to the directory that git changes to first. */
 function seenFrom(directory: Argument, effects: Effects): Effects {
   const { reads = [], searches = [], workTrees = [] } = effects;
   const repositories = [directory];
@@ -60,15 +62,15 @@ function seenFrom(directory: Argument, effects: Effects): Effects {
 
 const isPlain = ({ isKnown, below, names }: Argument) => isKnown && !below && !names;
 
-/** Where references are listed, `--contains` and `--merged` take a commit, or none when they come last. */
+/** In a list of references, `--contains` and `--merged` take a commit, or none if they are the last word. */
 function withoutLastDefault(args: readonly Argument[]): readonly Argument[] {
   const isListing = ['branch', 'tag', 'for-each-ref'].includes(args[0]?.value ?? '');
   if (!isListing || args.some(({ value }) => value === '--')) return args;
   return /^--(no-)?(contains|merged)$/.test(args.at(-1)?.value ?? '') ? args.slice(0, -1) : args;
 }
 
-// Without --output, which writes, --ext-diff and --textconv, which run, --submodule, which looks into other
-// repositories by their rules, -O, which reads, and -m and --diff-merges, which may run a merge driver.
+// Without --output, which writes, --ext-diff and --textconv, which run programs, --submodule, which reads other
+// repositories with their configuration, -O, which reads a file, and -m and --diff-merges, which may run a merge driver.
 const diff =
   '-pusRazwbWrtDc -U? -S: -G: -M? -C? -B? -X? -l: --patch --no-patch --unified=? --raw --patch-with-stat --minimal ' +
   '--patience --histogram --diff-algorithm= --stat=? --stat-width= --compact-summary --numstat --shortstat --dirstat=? ' +
@@ -95,35 +97,65 @@ const refs =
   '--contains= --no-contains= --merged= --no-merged= --points-at= --sort= --format= --color=? --no-color --column=? --no-column -i --ignore-case';
 
 const onlyListing = (...flags: string[]) => ({
+  why: 'an operand makes it create something',
   refuse: ({ operands, flags: given }: SortedArguments) =>
-    operands.length === 0 || flags.some((flag) => given.has(flag)) ? undefined : 'an operand makes it create something',
+    operands.length > 0 && !flags.some((flag) => given.has(flag)),
 });
 
-/** Keys whose value is no secret. */
+/** Keys whose value is not a secret. */
 const plainKey =
   /^(user|core|init|branch|remote|merge|pull|push|diff|color|commit|fetch|log|rebase|submodule)\.[\w./-]+$/i;
 
+/** Subcommands whose operands are commits, references or patterns. */
+const viewers = judges(
+  {
+    log,
+    show: log,
+    'diff-tree': `${diff} --stdin --root -v --pretty=? --format=? --no-commit-id`,
+    'diff-index': diff,
+    'diff-files': diff,
+    'range-diff': `${diff} --creation-factor= --no-dual-color --left-only --right-only`,
+    'rev-list': `${log} --count --objects --disk-usage --header --timestamp`,
+    status:
+      '-sbvz -u? -M? --short --branch --porcelain=? --long --verbose --untracked-files=? --ignored=? --ignore-submodules=? --column=? ' +
+      '--no-column --ahead-behind --no-ahead-behind --renames --no-renames --find-renames=? --show-stash',
+    'rev-parse':
+      '-q --quiet --verify --short=? --abbrev-ref=? --symbolic --symbolic-full-name --show-toplevel --show-prefix --show-cdup ' +
+      '--git-dir --git-common-dir --absolute-git-dir --git-path= --is-inside-work-tree --is-inside-git-dir ' +
+      '--is-bare-repository --is-shallow-repository --show-object-format=? ' +
+      '--path-format= --all --branches=? --tags=? --remotes=? --not --default= --revs-only --no-revs --flags --no-flags',
+    'ls-files':
+      '-cdmoisuktvzf -x: --cached --deleted --modified --others --ignored --stage --unmerged --killed --directory ' +
+      '--no-empty-directory --exclude= --exclude-standard --error-unmatch ' +
+      '--with-tree= --full-name --abbrev=? --debug --eol --deduplicate --format=',
+    'ls-tree': '-drtlz --long --name-only --name-status --object-only --full-name --full-tree --abbrev=? --format=',
+    'cat-file': '-tsep',
+    shortlog:
+      '-sne -c -w? --summary --numbered --email --committer --group= --format=? --no-merges --merges --since= --until= --after= --before= --author= --all --branches=? --grep=',
+    describe:
+      '--tags --all --long --always --abbrev=? --exact-match --contains --match= --exclude= --first-parent --candidates= --debug',
+    'name-rev': '--name-only --tags --refs= --exclude= --all --always --no-undefined',
+    'merge-base': '-a --all --octopus --is-ancestor --fork-point --independent',
+    'for-each-ref': `--count= --exclude= --stdin ${refs}`,
+    'show-ref': '-dsq --head --heads --branches --tags --verify --dereference --hash=? --abbrev=? --quiet --exists',
+    'check-ignore': '-qvnz --quiet --verbose --non-matching --no-index',
+    'check-attr': '-az --all --cached',
+    cherry: '-v --abbrev=?',
+  },
+  (flags) => program(flags, 'text'),
+);
+
 const judgeSubcommand = subcommands({
-  log: program(log, 'text'),
-  show: program(log, 'text'),
+  ...viewers,
   diff: (args) => {
     const effects = judgeDiff(args);
-    // Two paths are compared even outside a repository, with all that is in them.
+    // Two paths are compared even outside a repository, including everything below them.
     return effects.reads?.length === 2 ? { ...effects, searches: effects.reads } : effects;
   },
-  'diff-tree': program(`${diff} --stdin --root -v --pretty=? --format=? --no-commit-id`, 'text'),
-  'diff-index': program(diff, 'text'),
-  'diff-files': program(diff, 'text'),
-  'range-diff': program(`${diff} --creation-factor= --no-dual-color --left-only --right-only`, 'text'),
-  status: program(
-    '-sbvz -u? -M? --short --branch --porcelain=? --long --verbose --untracked-files=? --ignored=? --ignore-submodules=? --column=? ' +
-      '--no-column --ahead-behind --no-ahead-behind --renames --no-renames --find-renames=? --show-stash',
-    'text',
-  ),
   branch: program(
     `-arvl --all --remotes --verbose --list --show-current --abbrev=? --no-abbrev ${refs}`,
     'text',
-    // To older gits -l is something else.
+    // In older versions of git, -l means something else.
     onlyListing('--list'),
   ),
   tag: program(`-l -n? --list ${refs}`, 'text', onlyListing('-l', '--list')),
@@ -133,73 +165,32 @@ const judgeSubcommand = subcommands({
     show: program(`${diff} --include-untracked --only-untracked`, 'text'),
   }),
   config: program(
-    // What follows the key is a value, whatever it looks like.
+    // The word after the key is a value, even if it looks like a flag.
     '+ --get --get-all --local --global --system --bool --int --type= --show-origin --show-scope --name-only -z',
     'text',
     {
-      refuse: ({ operands: [key, ...others] }) =>
-        key?.isKnown && plainKey.test(key.value) && others.length === 0
-          ? undefined
-          : 'it may show secrets or set a value',
+      why: 'it may show secrets or set a value',
+      refuse: ({ operands: [key, ...others] }) => !key?.isKnown || !plainKey.test(key.value) || others.length > 0,
     },
   ),
-  'rev-parse': program(
-    '-q --quiet --verify --short=? --abbrev-ref=? --symbolic --symbolic-full-name --show-toplevel --show-prefix --show-cdup ' +
-      '--git-dir --git-common-dir --absolute-git-dir --git-path= --is-inside-work-tree --is-inside-git-dir ' +
-      '--is-bare-repository --is-shallow-repository --show-object-format=? ' +
-      '--path-format= --all --branches=? --tags=? --remotes=? --not --default= --revs-only --no-revs --flags --no-flags',
-    'text',
-  ),
-  'rev-list': program(`${log} --count --objects --disk-usage --header --timestamp`, 'text'),
-  'ls-files': program(
-    '-cdmoisuktvzf -x: --cached --deleted --modified --others --ignored --stage --unmerged --killed --directory ' +
-      '--no-empty-directory --exclude= --exclude-standard --error-unmatch ' +
-      '--with-tree= --full-name --abbrev=? --debug --eol --deduplicate --format=',
-    'text',
-  ),
-  'ls-tree': program(
-    '-drtlz --long --name-only --name-status --object-only --full-name --full-tree --abbrev=? --format=',
-    'text',
-  ),
-  'cat-file': program('-tsep', 'text'),
   blame: program(
     '-ltsewpcfn -L: -C? -M? --show-email --porcelain --line-porcelain --incremental --date= --since= --reverse --first-parent ' +
       '--abbrev=? --root --color-lines --color-by-age --show-number --show-name --minimal --ignore-rev=',
-    // A file below a link is read where the link leads.
+    // A file below a symlink is read at the target of the symlink.
     'paths',
-  ),
-  shortlog: program(
-    '-sne -c -w? --summary --numbered --email --committer --group= --format=? --no-merges --merges --since= --until= --after= --before= --author= --all --branches=? --grep=',
-    'text',
-  ),
-  describe: program(
-    '--tags --all --long --always --abbrev=? --exact-match --contains --match= --exclude= --first-parent --candidates= --debug',
-    'text',
-  ),
-  'name-rev': program('--name-only --tags --refs= --exclude= --all --always --no-undefined', 'text'),
-  'merge-base': program('-a --all --octopus --is-ancestor --fork-point --independent', 'text'),
-  'for-each-ref': program(`--count= --exclude= --stdin ${refs}`, 'text'),
-  'show-ref': program(
-    '-dsq --head --heads --branches --tags --verify --dereference --hash=? --abbrev=? --quiet --exists',
-    'text',
   ),
   'symbolic-ref': program('-q --quiet --short', 'text', refuseMoreThan(1, 'its second operand sets the reference')),
   reflog: program(log, 'text', {
-    refuse: ({ operands: [first] }) =>
-      first === undefined || first.value === 'show' || /[@{}/]|^HEAD$/.test(first.value)
-        ? undefined
-        : `${first.text} may change the log`,
+    why: 'its operand may change the log',
+    refuse: ({ operands: [first] }) => first !== undefined && !/^(show|HEAD)$|[@{}/]/.test(first.value),
   }),
   grep: (args) => {
     const effects = judgeGrep(args);
     return effects.reads?.some((path) => leadsElsewhere(path, args))
-      ? { ...effects, why: 'its pattern for paths may mean other places' }
+      ? { ...effects, why: 'its path pattern may match files elsewhere' }
       : effects;
   },
   'count-objects': program('-vH --verbose --human-readable', 'none'),
-  'check-ignore': program('-qvnz --quiet --verbose --non-matching --no-index', 'text'),
-  'check-attr': program('-az --all --cached', 'text'),
-  cherry: program('-v --abbrev=?', 'text'),
   worktree: subcommands({ list: program('-vz --porcelain --verbose', 'none') }),
   notes: subcommands({ list: program('', 'text'), show: program('', 'text') }),
   version: program('--build-options', 'none'),
@@ -216,7 +207,7 @@ const judgeGrep = program(
   'pattern',
 );
 
-/** `:/` and its like begin at the top of the work tree; for files that are not tracked, git itself looks for `*rc`. */
+/** `:/` and the like start at the top of the work tree; among untracked files, git itself expands `*rc`. */
 function leadsElsewhere({ value }: Argument, args: readonly Argument[]): boolean {
   const isUntracked = args.some((argument) => /^--(untracked|no-index)$/.test(argument.value));
   return /^:(?![!^])/.test(value) || (isUntracked && /[*?[\\]/.test(value));

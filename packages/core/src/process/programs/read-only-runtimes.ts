@@ -1,4 +1,5 @@
-import { here, onlyWith, program, subcommands } from './program-spec.js';
+import { forNames, nameSet } from './name-set.js';
+import { here, program, subcommands } from './program-spec.js';
 import type { Judge } from './read-arguments.js';
 
 const inProject =
@@ -8,37 +9,34 @@ const inProject =
 const npmList = inProject(
   program('-aglp --all --depth= --global --json --long --parseable --omit= --include= --prod --dev --link', 'text'),
 );
+const npmDirectory = inProject(program('-g --global', 'none'));
 
-/** Programs that run code: only with the arguments that make them say what they are. */
-export const runtimes: Record<string, Judge> = {
-  node: onlyWith('--version', '-v', '--help'),
-  deno: onlyWith('--version', '-V'),
-  bun: onlyWith('--version', '-v'),
-  python: onlyWith('--version', '-V', '-VV'),
-  python3: onlyWith('--version', '-V', '-VV'),
-  ruby: onlyWith('--version', '-v'),
-  perl: onlyWith('--version', '-v'),
-  php: onlyWith('--version', '-v'),
-  java: onlyWith('-version', '--version'),
-  javac: onlyWith('-version', '--version'),
-  gcc: onlyWith('--version', '-dumpversion', '-dumpmachine'),
-  'g++': onlyWith('--version', '-dumpversion'),
-  clang: onlyWith('--version'),
-  cmake: onlyWith('--version'),
-  make: onlyWith('--version', '-v'),
-  curl: onlyWith('--version', '-V'),
-  wget: onlyWith('--version', '-V'),
-  tar: onlyWith('--version'),
-  bash: onlyWith('--version'),
-  docker: onlyWith('--version', '-v'),
-  pip: onlyWith('--version', '-V'),
-  pip3: onlyWith('--version', '-V'),
-  npm: subcommands({
-    '--version': program('', 'none'),
-    '-v': program('', 'none'),
-    ls: npmList,
-    list: npmList,
-    root: inProject(program('-g --global', 'none')),
-    prefix: inProject(program('-g --global', 'none')),
-  }),
-};
+/** Programs that run code, and the flags with which they only print what they are. */
+function onlyWith(flags: string, programs: string): [string, Judge][] {
+  const allowed = nameSet(flags);
+  return forNames(programs, ([first, ...others]) =>
+    first?.isKnown && others.length === 0 && allowed.has(first.value) ? {} : { why: 'it can run code' },
+  );
+}
+
+export const runtimes: [name: string, judge: Judge][] = [
+  ...onlyWith('--version', 'clang cmake tar bash'),
+  ...onlyWith('--version -v', 'bun ruby perl php make docker'),
+  ...onlyWith('--version -v --help', 'node'),
+  ...onlyWith('--version -V', 'deno curl wget pip pip3'),
+  ...onlyWith('--version -V -VV', 'python python3'),
+  ...onlyWith('--version -version', 'java javac'),
+  ...onlyWith('--version -dumpversion', 'g++'),
+  ...onlyWith('--version -dumpversion -dumpmachine', 'gcc'),
+  [
+    'npm',
+    subcommands({
+      '--version': program('', 'none'),
+      '-v': program('', 'none'),
+      ls: npmList,
+      list: npmList,
+      root: npmDirectory,
+      prefix: npmDirectory,
+    }),
+  ],
+];

@@ -6,14 +6,14 @@ const flags = flagList(
     '--posix --sandbox --help --version',
 );
 
-/** Longer ones are not read: what reads them takes more than linear time on hostile text. */
+/** Longer scripts are not parsed, because hostile text would take more than linear time. */
 const maxScript = 2_000;
 
-/** Without -i, which writes, and -f; scripts only of commands that neither run, read nor write files. */
+/** Proves scripts whose commands neither run a program nor read or write files. Without -f, and -i, which writes. */
 export function judgeSed(args: readonly Argument[]): Effects {
   const sorted = sortArguments(args, flags);
   if (typeof sorted === 'string') return { why: sorted };
-  // To some seds the first operand ends the flags, and is the script.
+  // In some versions of sed the first operand ends the flags and is the script.
   const [first] = sorted.operands;
   const isLate = first !== undefined && args.slice(args.indexOf(first)).some(({ value }) => /^-./.test(value));
   if (isLate) return { why: 'a flag comes after the first operand', reads: sorted.operands };
@@ -22,15 +22,15 @@ export function judgeSed(args: readonly Argument[]): Effects {
     given.length > 0 ? [given, sorted.operands] : [sorted.operands.slice(0, 1), sorted.operands.slice(1)];
   const reads = files.filter(({ value }) => value !== '-');
   const isPlain = scripts.every(({ value, isKnown }) => isKnown && value.length <= maxScript && isPlainScript(value));
-  // Whatever stands before --sandbox is not in the sandbox, so the flag proves nothing.
+  // --sandbox does not apply to scripts before it, so the flag proves nothing.
   return isPlain ? { reads } : { why: 'its script may do more than print', reads };
 }
 
-/** Only such as every sed takes to end at the same place: not `[^]x]`, `[[:x]`, `[\]]` nor with a slash in them. */
+/** Brackets that end at the same place in every sed: not `[^]x]`, `[[:x]` or `[\]]`, and no slash in them. */
 const brackets = String.raw`\[\^?(?![\]^])(?:[^\]\\/[\n]|\[:[a-z]+:\]|\\[nt])+\]`;
 const plainPattern = new RegExp(String.raw`^(?:[^\\[\n]|\\[^\n]|${brackets})*$`);
 
-/** One command: addresses, then what it does. Commands that take a file name or run something are not in it. */
+/** One command: addresses, then the action. Without commands that take a file name or run a program. */
 const address = String.raw`(?:\d+(?:~\d+)?|\$|\/(?:[^\\/\n[]|\\[^\n]|${brackets})*\/[IM]*|[+~]\d+)`;
 const addresses = new RegExp(String.raw`[\s;]*(?:${address}(?:\s*,\s*${address})?)?\s*!?\s*`, 'y');
 const simple = /[{}=dDgGhHlnNpPxzF]|[qQ][ \t]*\d*|[btT:][ \t]*[\w-]*/y;
@@ -55,7 +55,7 @@ function isPlainScript(script: string): boolean {
   return true;
 }
 
-/** Where `s/a/b/flags` ends; -1 unless its flags only print. */
+/** The end of `s/a/b/flags`; -1 if its flags may do more than print. */
 function endOfSubstitution(script: string, start: number): number {
   const delimiter = script[start + 1];
   if (delimiter === undefined || /[\\\n\s\w]/.test(delimiter)) return -1;
@@ -64,7 +64,7 @@ function endOfSubstitution(script: string, start: number): number {
     const from = at;
     while (at < script.length && script[at] !== delimiter) at += script[at] === '\\' ? 2 : 1;
     if (at >= script.length) return -1;
-    // Inside brackets sed may not take the delimiter for the end.
+    // Inside brackets, the delimiter may not be the end for sed.
     if (part === 0 && !plainPattern.test(script.slice(from, at))) return -1;
     at++;
   }

@@ -4,17 +4,17 @@ import type { Judge, SortedArguments } from './read-arguments.js';
 const info = '--help --version';
 const free = { isFree: true };
 
-/** Programs that tell about the machine and what runs on it. */
+/** Programs that print facts about the machine and its processes. */
 export const systemPrograms: Record<string, Judge> = {
   df: program(
     `-ahHiklPTv -B: -t: -x: --all --block-size= --human-readable --si --inodes --local --portability --print-type --total --type= --output=? ${info}`,
     'paths',
   ),
-  // Without flags that take a value in one style only. procps reads what it does not understand again as BSD letters.
+  // Without flags that take a value in one style only. procps parses what it does not understand again as BSD letters.
   ps: program(
     '-AaefFHjlLuwxy -o: -p: --forest --headers --no-headers --sort= --format= --pid= --ppid= --user= --cols= --width= --help --version',
     'text',
-    { refuse: (args) => (showsEnvironment(args) ? 'it could show the environment of other programs' : undefined) },
+    { refuse: showsEnvironment, why: 'it could show the environment of other programs' },
   ),
   pgrep: program(
     '-acfilnovwx -d: -P: -u: -U: -g: -G: -t: --list-name --list-full --full --exact --newest --oldest --count --ignore-case --parent= --euid=',
@@ -40,8 +40,8 @@ export const systemPrograms: Record<string, Judge> = {
     '-uIR -d: -r@ -I? --date= --reference=@ --utc --universal --iso-8601=? --rfc-3339= --rfc-email --debug --help --version',
     'text',
     {
-      refuse: ({ operands }) =>
-        operands.every(({ value }) => value.startsWith('+')) ? undefined : 'an operand without + sets the clock',
+      why: 'an operand without + sets the clock',
+      refuse: ({ operands }) => !operands.every(({ value }) => value.startsWith('+')),
     },
   ),
   cal: program('-13jmsy', 'text'),
@@ -53,13 +53,13 @@ export const systemPrograms: Record<string, Judge> = {
   whereis: program('-bmsul', 'text'),
 };
 
-/** The BSD letter e shows the environment of every process; -e does so when there is a second reading. */
+/** The BSD letter e shows the environment of every process; so does -e if ps parses its arguments a second time. */
 function showsEnvironment({ flags, values, operands }: SortedArguments): boolean {
   const hasFormat = flags.has('-o') || flags.has('--format');
   const isMixed = hasFormat && [...flags].some((flag) => /^-[^eop-]$/.test(flag));
-  const isReadTwice = flags.has('-u') || flags.has('-x') || isMixed || operands.length > 0;
+  const isParsedTwice = flags.has('-u') || flags.has('-x') || isMixed || operands.length > 0;
   return (
-    (flags.has('-e') && isReadTwice) ||
+    (flags.has('-e') && isParsedTwice) ||
     !operands.every(({ value }) => /^[afjlruwxTH]+$|^[\d,]+$/.test(value)) ||
     !values.every(({ flag, value: { value, isKnown } }) =>
       flag === '-p' ? /^[\d,]+$/.test(value) : isKnown && !/env/.test(value),

@@ -1,12 +1,13 @@
 import { unknownPart } from '../shell/command-analysis.js';
 import type { Argument } from '../shell/expand-word.js';
+import { nameSet } from './name-set.js';
 import { findsOnlyFiles, isConjunction, splitFind } from './read-only-find.js';
 import type { Unwrapped } from './wrappers.js';
 
-const execFlags = new Set(['-exec', '-execdir', '-ok', '-okdir']);
+const execFlags = nameSet('-exec -execdir -ok -okdir');
 const isExec = ({ value }: Argument) => execFlags.has(value);
 
-/** What `find` runs for the files it finds. */
+/** The commands that `find` runs for the files it finds. */
 export function unwrapFind(args: readonly Argument[]): Unwrapped | undefined {
   const { roots, expression } = splitFind(args);
   const commands: Argument[][] = [];
@@ -30,15 +31,11 @@ export function unwrapFind(args: readonly Argument[]): Unwrapped | undefined {
     index += words.length + 1;
   }
   if (commands.length === 0) return undefined;
-  return {
-    commands,
-    scripts: [],
-    isTransparent: isTransparent && isConjunction(own) && roots.length === 1,
-    own: [...roots, ...own],
-  };
+  isTransparent &&= isConjunction(own) && roots.length === 1;
+  return { commands, scripts: [], isTransparent, own: [...roots, ...own] };
 }
 
-/** Stands for the files a search finds: something below its only root. */
+/** Stands for the files that a search finds: something below its only root. */
 export function foundBelow(roots: readonly Argument[]): Argument {
   const [root] = roots;
   const isPlain = root !== undefined && roots.length === 1 && root.isKnown && !root.value.startsWith('-');

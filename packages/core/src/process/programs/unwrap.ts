@@ -1,14 +1,15 @@
 import { unknownPart } from '../shell/command-analysis.js';
-import type { Argument } from '../shell/expand-word.js';
+import { type Argument, knownArgument } from '../shell/expand-word.js';
+import { forNames, nameSet } from './name-set.js';
 import { flagList, sortArguments } from './read-arguments.js';
 import { unwrapFind } from './unwrap-find.js';
 import { isLoader, looseWrappers, runners, textFlags, type Unwrapped, type Wrapper, wrappers } from './wrappers.js';
 
-/** How much there is to read in it. */
+/** How much there is to parse in it. */
 export const workOf = ({ commands, scripts }: Unwrapped): number =>
   commands.reduce((sum, words) => sum + words.length * 4, 0) + scripts.reduce((sum, text) => sum + text.length, 0);
 
-/** The commands inside a wrapper; `undefined` when the program runs no other. */
+/** The commands inside a wrapper; `undefined` if the program runs no other. */
 export function unwrap(name: string, args: readonly Argument[], input?: Argument): Unwrapped | undefined {
   if (name === 'xargs') return unwrapXargs(args, input);
   const special = specialWrappers.get(shells.has(name) ? 'sh' : name);
@@ -31,67 +32,48 @@ function textsAmong(args: readonly Argument[], flag: RegExp | undefined): string
   });
 }
 
-const known = (value: string): Argument => ({ value, text: value, isKnown: true, isOpen: false });
-const opaque = { commands: [], scripts: [], isTransparent: false };
-const specialWrappers: ReadonlyMap<string, (args: readonly Argument[]) => Unwrapped | undefined> = new Map(
-  Object.entries({
-    find: unwrapFind,
-    sh: unwrapShell,
-    env: unwrapEnv,
-    git: unwrapGit,
-    fd: unwrapFd,
-    fdfind: unwrapFd,
-    printf: unwrapQuoted,
-    test: unwrapQuoted,
-    '[': unwrapQuoted,
-    alias: (args: readonly Argument[]) => ({
-      ...opaque,
-      scripts: args.map(({ value }) => value.replace(/^[^=]*=/, '')),
-    }),
-    '.': unwrapSource,
-    source: unwrapSource,
-    mapfile: callback,
-    readarray: callback,
-    compgen: callback,
-    complete: callback,
-    // `hash -p file name` makes a name stand for a program.
-    hash: (args: readonly Argument[]) => ({ ...opaque, commands: args.map((word) => [word, someWords]) }),
-    // They read jobs for later from stdin.
-    at: () => ({ ...opaque, commands: [[someWords]] }),
-    batch: () => ({ ...opaque, commands: [[someWords]] }),
-    let: evaluated,
-    declare: evaluated,
-    typeset: evaluated,
-    local: evaluated,
-    readonly: evaluated,
-    unset: evaluated,
-    read: evaluated,
-    egrep: (args: readonly Argument[]) => ({
-      ...opaque,
-      commands: [[known('grep'), known('-E'), ...args]],
-      isTransparent: true,
-    }),
-    fgrep: (args: readonly Argument[]) => ({
-      ...opaque,
-      commands: [[known('grep'), known('-F'), ...args]],
-      isTransparent: true,
-    }),
-    busybox: (args: readonly Argument[]) => ({ ...opaque, commands: [[...args]] }),
-    toybox: (args: readonly Argument[]) => ({ ...opaque, commands: [[...args]] }),
-    eval: (args: readonly Argument[]) => ({ ...opaque, scripts: [textOf(args)] }),
-    trap: (args: readonly Argument[]) => ({ ...opaque, scripts: args.filter(isOperand).map(({ value }) => value) }),
-    // `command -v name` only looks the name up.
-    command: (args: readonly Argument[]) =>
-      /^-[vV]$/.test(args[0]?.value ?? '') ? undefined : unwrapPlain(args, { flags: '-p +', isTransparent: true }),
-  }),
-);
+type Unwrap = (args: readonly Argument[]) => Unwrapped | undefined;
 
-/** Builtins that evaluate subscripts: commands may hide in their quoted arguments. */
+const opaque = { commands: [], scripts: [], isTransparent: false };
+const jobsFromStdin: Unwrap = () => ({ ...opaque, commands: [[someWords]] });
+const applet: Unwrap = (args) => ({ ...opaque, commands: [[...args]] });
+const grepWith =
+  (flag: string): Unwrap =>
+  (args) => ({ ...opaque, commands: [[knownArgument('grep'), knownArgument(flag), ...args]], isTransparent: true });
+
+const specialWrappers: ReadonlyMap<string, Unwrap> = new Map<string, Unwrap>([
+  ['find', unwrapFind],
+  ['sh', unwrapShell],
+  ['env', unwrapEnv],
+  ['git', unwrapGit],
+  ...forNames('fd fdfind', unwrapFd),
+  ...forNames('printf test [', unwrapQuoted),
+  ['alias', (args) => ({ ...opaque, scripts: args.map(({ value }) => value.replace(/^[^=]*=/, '')) })],
+  ...forNames('. source', unwrapSource),
+  ...forNames('mapfile readarray compgen complete', callback),
+  // `hash -p file name` makes a name stand for a program.
+  ['hash', (args) => ({ ...opaque, commands: args.map((word) => [word, someWords]) })],
+  ...forNames('at batch', jobsFromStdin),
+  ...forNames('let declare typeset local readonly unset read', evaluated),
+  ['egrep', grepWith('-E')],
+  ['fgrep', grepWith('-F')],
+  ...forNames('busybox toybox', applet),
+  ['eval', (args) => ({ ...opaque, scripts: [textOf(args)] })],
+  ['trap', (args) => ({ ...opaque, scripts: args.filter(isOperand).map(({ value }) => value) })],
+  // `command -v name` only looks the name up.
+  [
+    'command',
+    (args) =>
+      /^-[vV]$/.test(args[0]?.value ?? '') ? undefined : unwrapPlain(args, { flags: '-p +', isTransparent: true }),
+  ],
+]);
+
+/** Builtins that evaluate subscripts: their quoted arguments may contain commands. */
 function evaluated(args: readonly Argument[]): Unwrapped {
   return { ...opaque, scripts: args.filter(({ value }) => /[$]\(|`/.test(value)).map(({ value }) => `: ${value}`) };
 }
 
-const shells: ReadonlySet<string> = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh', 'mksh', 'ash', 'fish', 'rbash']);
+const shells = nameSet('sh bash dash zsh ksh mksh ash fish rbash');
 
 function unwrapPlain(
   args: readonly Argument[],
@@ -107,49 +89,36 @@ function unwrapPlain(
     return flag === '-o' && /^\w+command[\s=]/i.test(value) ? [value.replace(/^\w+[\s=]+/, '')] : [];
   });
   if (!takesText) {
-    const command = isTransparent ? words : words.slice(firstCommand(words));
-    return {
-      commands: command.length > 0 ? [command] : [],
-      scripts: given,
-      isTransparent: isTransparent && words.length > 0,
-    };
+    const command = isTransparent ? words : afterAssignments(words);
+    const commands = command.length > 0 ? [command] : [];
+    return { commands, scripts: given, isTransparent: isTransparent && words.length > 0 };
   }
-  // Also after the operand: `su root -c text`.
+  // The text may come after the operand: `su root -c text`.
   const at = words.findIndex(({ value }) => /^(-c|--command)$/.test(value));
   const later = at === -1 ? [] : words.slice(at + 1, at + 2).map(({ value }) => value);
-  const isText = words.length > 0;
-  return {
-    ...opaque,
-    commands: isText ? [words] : [],
-    scripts: [...given, ...later, ...(isText ? [textOf(words)] : [])],
-  };
+  if (words.length === 0) return { ...opaque, scripts: given };
+  return { ...opaque, commands: [words], scripts: [...given, ...later, textOf(words)] };
 }
 
-/** After variables that are set for it: `sudo A=b command`. */
-function firstCommand(words: readonly Argument[]): number {
+/** The command in `sudo A=b command`. */
+function afterAssignments(words: readonly Argument[]): Argument[] {
   const at = words.findIndex(({ value }) => !/^\w+=/.test(value));
-  return at === -1 ? words.length : at;
+  return at === -1 ? [] : words.slice(at);
 }
 
 const isOperand = ({ value }: Argument) => !value.startsWith('-');
 
-/** Words as one text, without flags before them. */
+/** The words as one text, without the flags before them. */
 function textOf(words: readonly Argument[]): string {
-  const start = Math.max(0, words.findIndex(isOperand));
-  return words
-    .slice(start)
-    .map(({ value }) => value)
-    .join(' ');
+  const values = words.map(({ value }) => value);
+  return values.slice(Math.max(0, words.findIndex(isOperand))).join(' ');
 }
 
 /** After an unknown flag, any later word may be the command or a text with commands: deny rules check all of them. */
 function anyOf(args: readonly Argument[]): Unwrapped {
   const values = args.map(({ value }) => value.replace(/^--?[\w-]+=|^(?:-\S*\s+)+/, ''));
-  return {
-    ...opaque,
-    commands: tailsOf(args),
-    scripts: values.filter((value, at) => /\s/.test(value) || value !== args[at]?.value),
-  };
+  const scripts = values.filter((value, at) => /\s/.test(value) || value !== args[at]?.value);
+  return { ...opaque, commands: tailsOf(args), scripts };
 }
 
 /** Every suffix that starts with a word that is not a flag. */
@@ -164,18 +133,16 @@ const callbackFlags = flagList('-t -d: -n: -O: -s: -u: -C: -c: -F: -A: -G: -P: -
 function callback(args: readonly Argument[]): Unwrapped {
   const sorted = sortArguments(args, callbackFlags);
   if (typeof sorted === 'string') return anyOf(args);
-  return {
-    ...opaque,
-    scripts: sorted.values.filter(({ flag }) => /^-[CF]$/.test(flag)).map(({ value }) => value.value),
-  };
+  const scripts = sorted.values.filter(({ flag }) => /^-[CF]$/.test(flag)).map(({ value }) => value.value);
+  return { ...opaque, scripts };
 }
 
-/** What a shell reads from anything but a file on disk is known only at run time. */
-const isNoFile = ({ value, isKnown }: Argument) => !isKnown || value === '-' || /^\/(dev|proc)\//.test(value);
+/** What a shell reads from anything other than a file on disk is known only at run time. */
+const isNotOnDisk = ({ value, isKnown }: Argument) => !isKnown || value === '-' || /^\/(dev|proc)\//.test(value);
 
 function unwrapSource(args: readonly Argument[]): Unwrapped {
   const file = args.find(({ value }) => value !== '--');
-  return file && !isNoFile(file) ? opaque : { ...opaque, commands: [[someWords]] };
+  return file && !isNotOnDisk(file) ? opaque : { ...opaque, commands: [[someWords]] };
 }
 
 function unwrapShell(args: readonly Argument[]): Unwrapped | undefined {
@@ -184,11 +151,11 @@ function unwrapShell(args: readonly Argument[]): Unwrapped | undefined {
   const { hasText, operands } = shellArguments(args);
   const [text] = operands;
   if (hasText && text) return { ...opaque, scripts: [text.value] };
-  // Without a file it runs its stdin.
-  return text && !isNoFile(text) ? opaque : { ...opaque, commands: [[someWords]] };
+  // Without a file it runs the commands on stdin.
+  return text && !isNotOnDisk(text) ? opaque : { ...opaque, commands: [[someWords]] };
 }
 
-/** Options may stand between -c and the text, and take words of their own: `-co pipefail text`. */
+/** There may be options between -c and the text, and they may take values: `-co pipefail text`. */
 function shellArguments(args: readonly Argument[]): { hasText: boolean; operands: Argument[] } {
   let hasText = false;
   for (let at = 0; at < args.length; at++) {
@@ -207,13 +174,13 @@ function unwrapFd(args: readonly Argument[]): Unwrapped | undefined {
   const at = args.findIndex(({ value }) => fdExec.test(value));
   if (at === -1) return undefined;
   const [, attached = ''] = fdExec.exec(args[at]?.value ?? '') ?? [];
-  return { ...opaque, commands: [[...(attached === '' ? [] : [known(attached)]), ...args.slice(at + 1)]] };
+  return { ...opaque, commands: [[...(attached === '' ? [] : [knownArgument(attached)]), ...args.slice(at + 1)]] };
 }
 
-/** `-x`, after flags without a value, or with the name of the program attached. */
+/** `-x`, possibly after flags without a value, or with the name of the program attached. */
 const fdExec = /^(?:-[HIuUsigalL0pqhV1]*[xX]|--exec(?:-batch)?(?:=|$))(.*)$/;
 
-/** With -v these evaluate a subscript. */
+/** Builtins that evaluate a subscript with -v. */
 function unwrapQuoted(args: readonly Argument[]): Unwrapped | undefined {
   return args.some(({ value }) => value === '-v') ? evaluated(args) : undefined;
 }
@@ -241,20 +208,21 @@ const xargsFlags = flagList(
     '--delimiter= --arg-file=@ -i? -l? -e? +',
 );
 
-/** `input` describes the words from the pipe. */
+const plainXargsFlags = nameSet('-0 --null -r --no-run-if-empty -n -P --max-args --max-procs');
+
+/** `input` stands for the words from the pipe. */
 function unwrapXargs(args: readonly Argument[], input?: Argument): Unwrapped {
   const sorted = sortArguments(args, xargsFlags);
   if (typeof sorted === 'string') return anyOf(args);
-  const plainFlags = new Set(['-0', '--null', '-r', '--no-run-if-empty', '-n', '-P', '--max-args', '--max-procs']);
   const isNull = sorted.flags.has('-0') || sorted.flags.has('--null');
-  const isPlain = isNull && input !== undefined && [...sorted.flags].every((flag) => plainFlags.has(flag));
-  const words = sorted.operands.length > 0 ? sorted.operands : [known('echo')];
+  const isPlain = isNull && input !== undefined && [...sorted.flags].every((flag) => plainXargsFlags.has(flag));
+  const words = sorted.operands.length > 0 ? sorted.operands : [knownArgument('echo')];
   return { commands: [[...words, (isPlain && input) || someWords]], scripts: [], isTransparent: isPlain };
 }
 
 const someWords: Argument = { value: unknownPart, text: '…', isKnown: false, isOpen: true };
 
-/** Git subcommands that run a given command. */
+/** The commands in the arguments of git. */
 function unwrapGit(args: readonly Argument[]): Unwrapped | undefined {
   const values = args.map(({ value }) => value);
   const scripts = values.flatMap((value, at) => gitText(value, values[at - 1] ?? '', values));

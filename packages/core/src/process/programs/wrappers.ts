@@ -1,26 +1,27 @@
 import type { Argument } from '../shell/expand-word.js';
+import { nameSet } from './name-set.js';
 
-/** What a program that runs another one would run. */
+/** What a wrapper runs: a program that runs another command. */
 export interface Unwrapped {
-  /** Words of the commands inside. */
+  /** The commands inside, as words. */
   commands: Argument[][];
-  /** Shell text inside, as of `sh -c`. */
+  /** Shell text inside, as in `sh -c text`. */
   scripts: string[];
-  /** The wrapper itself adds nothing, so that it is as harmless as what it runs. */
+  /** The wrapper does nothing itself, so it is as harmless as the commands inside. */
   isTransparent: boolean;
-  /** The wrapper's own arguments, judged like any program's, when it also does something itself. */
+  /** The wrapper's own arguments, if it also does something itself; they are judged like those of any program. */
   own?: Argument[];
 }
 
-/** How a program finds the command in its arguments. */
+/** How a wrapper finds the command in its arguments. */
 export interface Wrapper {
   flags: string;
-  /** Operands of its own before the command. */
+  /** The number of its own operands before the command. */
   skip?: number;
-  /** What these look like; should they not, other versions of the program may take them for the command. */
+  /** What these look like; otherwise another version of the program may take them as the command. */
   skipped?: RegExp;
   isTransparent?: boolean;
-  /** Hands its operands to a shell. */
+  /** Passes its operands to a shell. */
   takesText?: boolean;
 }
 
@@ -83,18 +84,16 @@ export const wrappers: ReadonlyMap<string, Wrapper> = new Map(
   }),
 );
 
-/** Programs whose flags are not listed: any word of theirs may be the command. */
-export const looseWrappers: ReadonlySet<string> = new Set(
-  (
-    'prlimit setarch linux32 linux64 i386 x86_64 uname26 pkexec fakeroot proot xvfb-run dbus-run-session numactl choom eatmydata gosu su-exec ' +
-    'tini dumb-init runcon start-stop-daemon perf screen tmux hyperfine direnv nix-shell conda pipenv capsh cpulimit rlwrap'
-  ).split(' '),
+/** Wrappers whose flags are not listed: any of their words may be the command. */
+export const looseWrappers = nameSet(
+  'prlimit setarch linux32 linux64 i386 x86_64 uname26 pkexec fakeroot proot xvfb-run dbus-run-session numactl choom eatmydata gosu su-exec ' +
+    'tini dumb-init runcon start-stop-daemon perf screen tmux hyperfine direnv nix-shell conda pipenv capsh cpulimit rlwrap',
 );
 
-/** The loader of programs, under the names it has on different systems. */
+/** The dynamic linker, which has a different name on each system. */
 export const isLoader = (name: string): boolean => /^ld(64)?([-.].*)?\.so[.\d]*$/.test(name);
 
-/** Subcommands that run what follows them. */
+/** Subcommands that run the words after them. */
 export const runners: ReadonlyMap<string, readonly string[]> = new Map([
   ['npm', ['exec', 'x']],
   ['pnpm', ['exec', 'dlx']],

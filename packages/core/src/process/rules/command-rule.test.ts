@@ -48,7 +48,7 @@ test('quotes in a rule group words', () => {
 });
 
 // SA22
-test.each(['', '   ', 'git "log', "git 'log", 'git\nlog'])('%j is no rule', (rule) => {
+test.each(['', '   ', 'git "log', "git 'log", 'git\nlog'])('%j is not a rule', (rule) => {
   expect(checkCommandRule(rule)).toEqual(expect.any(String));
 });
 

@@ -1,3 +1,4 @@
+import { nameSet } from '../programs/name-set.js';
 import { readOnlyJudge } from '../programs/read-only-programs.js';
 import type { Segment } from '../shell/command-analysis.js';
 
@@ -11,71 +12,28 @@ export function proposeRules(segments: readonly Segment[]): string[] {
 }
 
 /** Programs with subcommands, possibly after global flags: `git -C x push`. */
-export const hasSubcommands = (name: string): boolean => Object.hasOwn(nameLengths, name);
+export const hasSubcommands = (name: string): boolean => twoWordPrograms.has(name) || name === 'gh';
 
-/** Words that make up the name of an action. */
-const nameLengths: Record<string, number | undefined> = {
-  git: 2,
-  'git remote': 3,
-  'git stash': 3,
-  'git worktree': 3,
-  'git submodule': 3,
-  npm: 2,
-  'npm run': 3,
-  'npm pkg': 3,
-  yarn: 2,
-  'yarn run': 3,
-  pnpm: 2,
-  'pnpm run': 3,
-  bun: 2,
-  'bun run': 3,
-  cargo: 2,
-  go: 2,
-  'go mod': 3,
-  dotnet: 2,
-  mvn: 2,
-  gradle: 2,
-  make: 2,
-  just: 2,
-  cmake: 2,
-  bazel: 2,
-  pip: 2,
-  pip3: 2,
-  uv: 2,
-  'uv pip': 3,
-  poetry: 2,
-  gem: 2,
-  bundle: 2,
-  composer: 2,
-  rails: 2,
-  rake: 2,
-  mix: 2,
-  docker: 2,
-  'docker compose': 3,
-  podman: 2,
-  kubectl: 2,
-  helm: 2,
-  terraform: 2,
-  gh: 3,
-  systemctl: 2,
-  brew: 2,
-  apt: 2,
-  'apt-get': 2,
-};
+/** Programs whose actions are named by two words, such as `git push`. */
+const twoWordPrograms = nameSet(
+  'git npm yarn pnpm bun cargo go dotnet mvn gradle make just cmake bazel pip pip3 uv poetry gem bundle composer ' +
+    'rails rake mix docker podman kubectl helm terraform systemctl brew apt apt-get',
+);
+
+/** Actions that are named by three words, such as `git remote add`. */
+const threeWordActions =
+  /^(git (remote|stash|worktree|submodule)|npm (run|pkg)|(yarn|pnpm|bun) run|go mod|uv pip|docker compose|gh .*)$/s;
 
 /** Tools with one purpose. Any other program may be an interpreter, so only its exact words are proposed. */
-const tools = new Set(
-  (
-    'mkdir touch tsc eslint prettier biome oxlint stylelint knip jest vitest mocha ava playwright cypress webpack vite esbuild ' +
+const tools = nameSet(
+  'mkdir touch tsc eslint prettier biome oxlint stylelint knip jest vitest mocha ava playwright cypress webpack vite esbuild ' +
     'pytest ruff black isort flake8 mypy pyright rustfmt gofmt golangci-lint clang-format clang-tidy shellcheck shfmt ' +
-    'yamllint hadolint rubocop rspec phpunit phpstan ninja'
-  ).split(' '),
+    'yamllint hadolint rubocop rspec phpunit phpstan ninja',
 );
 
 /** Confirmed every time: what these do depends entirely on their arguments. */
-const neverAlways = new Set(
-  (
-    'sh bash rbash dash zsh ksh fish ash python pypy ipython node nodejs deno tsx ts-node ruby perl php lua luajit tclsh osascript pwsh ' +
+const neverAlways = nameSet(
+  'sh bash rbash dash zsh ksh fish ash python pypy ipython node nodejs deno tsx ts-node ruby perl php lua luajit tclsh osascript pwsh ' +
     'irb ghci R Rscript java jshell groovy scala kotlin swift julia guile racket clojure elixir iex erl octave awk gawk mawk sed ed ex m4 bc dc gnuplot ' +
     'psql mysql mariadb sqlite mongosh redis-cli chroot unshare nsenter runuser pkexec systemd-run bwrap firejail proot fakeroot time ionice ' +
     'taskset chrt ltrace perf valgrind entr direnv nix nix-shell conda pipx ' +
@@ -84,8 +42,7 @@ const neverAlways = new Set(
     'scp curl wget nc ncat socat kill pkill killall crontab at reboot shutdown tar unzip ' +
     'vi vim nvim emacs nano less more man screen tmux expect gdb script ' +
     // A later flag can make any other use run a program or write any file.
-    'patch rollup pylint tox ctest meson protoc rustc mvn bazel rake apt apt-get'
-  ).split(' '),
+    'patch rollup pylint tox ctest meson protoc rustc mvn bazel rake apt apt-get',
 );
 /** Git subcommands that no later flag makes run a program, write elsewhere, or delete. */
 const gitTogether =
@@ -120,10 +77,10 @@ function proposeRule(words: readonly string[]): string | undefined {
   if (!/^[\w.+-]+$/.test(name) || neverAlways.has(name) || neverAlways.has(name.replace(/[\d.]+$/, '')))
     return undefined;
   // Its harmless uses need no rule; the others differ only in their flags.
-  if (readOnlyJudge(name) && !Object.hasOwn(nameLengths, name)) return undefined;
+  if (readOnlyJudge(name) && !hasSubcommands(name)) return undefined;
   if (tools.has(name)) return `${name} *`;
-  if (!Object.hasOwn(nameLengths, name)) return theseWords(words);
-  const length = nameLengths[words.slice(0, 2).join(' ')] ?? nameLengths[name] ?? 1;
+  if (!hasSubcommands(name)) return theseWords(words);
+  const length = threeWordActions.test(words.slice(0, 2).join(' ')) ? 3 : 2;
   const prefix = words.slice(0, length);
   const isPlain = prefix.length === length && prefix.slice(1).every((word) => /^\w[\w:@/.-]*$/.test(word));
   const action = prefix.join(' ');

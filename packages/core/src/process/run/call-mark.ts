@@ -43,19 +43,12 @@ export class CallMark {
   }
 
   #isOn(pid: number): boolean {
-    const limit = read(`/proc/${pid}/limits`)?.match(/^Max realtime timeout +\S+ +(\S+)/m)?.[1];
+    const limit = readProc(`/proc/${pid}/limits`)?.match(/^Max realtime timeout +\S+ +(\S+)/m)?.[1];
     if (limit === undefined) return false;
     if (this.isLimit && (limit === `${this.value}` || limit === 'unlimited')) return limit !== 'unlimited';
-    const entry = read(`/proc/${pid}/environ`)
-      ?.split('\0')
-      .find((candidate) => candidate.startsWith(`${variable}=`));
-    return (
-      entry !== undefined &&
-      entry
-        .slice(variable.length + 1)
-        .split(':')
-        .includes(`${this.value}`)
-    );
+    const variables = readProc(`/proc/${pid}/environ`)?.split('\0');
+    const marks = variables?.find((entry) => entry.startsWith(`${variable}=`))?.slice(variable.length + 1);
+    return marks?.split(':').includes(`${this.value}`) ?? false;
   }
 
   /**
@@ -74,7 +67,7 @@ const maxScans = 20;
 
 /** `NaN` where there is no /proc. */
 function newestProcess(): number {
-  return Number(read('/proc/loadavg')?.trim().split(' ').at(-1));
+  return Number(readProc('/proc/loadavg')?.trim().split(' ').at(-1));
 }
 
 function range(first: number, last: number): number[] {
@@ -97,7 +90,7 @@ export class MarkSeries {
 
   constructor() {
     // Inside a command of another Lathe the limit can only be lowered further.
-    const own = Number(read('/proc/self/limits')?.match(/^Max realtime timeout +\S+ +(\d+)/m)?.[1] ?? Number.NaN);
+    const own = Number(readProc('/proc/self/limits')?.match(/^Max realtime timeout +\S+ +(\d+)/m)?.[1] ?? Number.NaN);
     const ceiling = Number.isNaN(own) ? 2 ** 30 : Math.floor(own / marksPerSeries);
     this.id = randomInt(Math.floor(ceiling / 2), ceiling);
     this.#keptId = randomInt(Math.floor(this.id / 2), this.id);
@@ -116,11 +109,12 @@ const variable = 'LATHE_CALL';
 
 /** A zombie counts as dead. */
 export function isAlive(pid: number): boolean {
-  const state = read(`/proc/${pid}/stat`)?.match(/\) (\S)[^)]*$/)?.[1];
+  const state = readProc(`/proc/${pid}/stat`)?.match(/\) (\S)[^)]*$/)?.[1];
   return state !== undefined && state !== 'Z' && state !== 'X';
 }
 
-function read(path: string): string | undefined {
+/** Reads a file in /proc; `undefined` if the process is gone. */
+export function readProc(path: string): string | undefined {
   try {
     // With any other encoding Node allocates 64 KB for each of these small files, and there may be thousands.
     return readFileSync(path, 'utf8');

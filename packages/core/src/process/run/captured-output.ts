@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
 import { plainText } from '../../text/terminal-text.js';
 import { OutputRing } from './output-ring.js';
 
@@ -117,8 +118,8 @@ export class CapturedOutput {
   }
 
   #clean(text: string): string {
-    const visible = this.#options.concealed ? text.replaceAll(this.#options.concealed, '') : text;
-    return plainText(visible);
+    const { concealed } = this.#options;
+    return plainText(concealed ? text.replaceAll(concealed, '') : text);
   }
 
   /**
@@ -151,16 +152,6 @@ const sniffedBytes = 8_192;
 function decodeWhole(bytes: Buffer): string {
   let start = 0;
   while (start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start++;
-  return bytes.subarray(start, bytes.length - incompleteEnd(bytes)).toString('utf8');
-}
-
-/** How many bytes at the end belong to a character that was cut off. */
-function incompleteEnd(bytes: Buffer): number {
-  for (let back = 1; back <= Math.min(4, bytes.length); back++) {
-    const byte = bytes[bytes.length - back] ?? 0;
-    if ((byte & 0xc0) === 0x80) continue;
-    const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
-    return needed > back ? back : 0;
-  }
-  return 0;
+  // Unlike `toString`, it leaves out a character that was cut off at the end.
+  return new StringDecoder('utf8').write(bytes.subarray(start));
 }

@@ -17,11 +17,11 @@ export interface ReportOptions {
   directory: string;
   /** The last simple command: its program decides which exit codes are answers. */
   lastWords: readonly string[];
-  /** One more sentence on what went wrong. */
+  /** Another sentence about what went wrong. */
   remark?: string;
 }
 
-/** What a model and a person read about a command that is over. */
+/** Describes a command that has ended, for the model and for a person. */
 export function reportOn(result: CommandResult, options: ReportOptions): CommandReport {
   const { ending } = result;
   const output = outputText(result);
@@ -73,7 +73,7 @@ function labelledLines(
   return lines.map(([label, value]) => `${label}: ${value ?? '(none)'}`).join('\n');
 }
 
-/** The output as a model should read it, with the way to the rest of it. */
+/** The output for the model, with the path of the full output if it was cut. */
 function outputText({ output }: CommandResult): string {
   if (output.isBinary) return `[binary output, ${output.totalBytes} bytes, not shown]`;
   const text = output.text().trimEnd();
@@ -82,7 +82,7 @@ function outputText({ output }: CommandResult): string {
   return `${text}\n[${extent}: ${output.path}; search it with grep_search or read parts with read_file]`;
 }
 
-/** What happened besides the output, as sentences. */
+/** Sentences about what happened besides the output. */
 function circumstances(result: CommandResult): string[] {
   const { leftBehind, survivors } = result;
   const sentences = [
@@ -126,7 +126,7 @@ function isNormalExit(ending: Ending, lastWords: readonly string[]): boolean {
   return args.includes('grep') || args.includes('diff') || args.includes('check-ignore');
 }
 
-/** Throws when it was the sandbox that could not start, and not the command that failed. */
+/** Throws if the sandbox could not start, so that the command never ran. */
 export function refuseBrokenSandbox({ ending, output }: CommandResult): void {
   if (ending.type !== 'exit' || ending.code !== 1 || output.totalBytes > 1_000) return;
   const text = output.text().trim();
@@ -134,7 +134,7 @@ export function refuseBrokenSandbox({ ending, output }: CommandResult): void {
     throw new ToolError('sandbox_unavailable', `The sandbox could not start, nothing was run: ${text}`);
 }
 
-/** Which right of the sandbox a failed command may have lacked, by what it printed: a guess, good for a hint only. */
+/** Guesses from the output which sandbox right a failed command lacked; good for a hint only. */
 export function likelyMissingRight({ ending, output }: CommandResult, rights: SandboxRights): Right | undefined {
   if (ending.type === 'exit' && ending.code === 0) return undefined;
   const text = output.text();
@@ -157,10 +157,10 @@ const prompts =
 const refusals =
   /terminal prompts disabled|a terminal is required|no tty present|not a tty|input is not from a terminal|cannot open \/dev\/tty|\/dev\/tty: no such device|inappropriate ioctl for device|host key verification failed|EOFError: EOF when reading a line/i;
 
-/** Said at the start, long before it waits for ever. */
+/** Printed at the start by an editor that then waits forever. */
 const editors = /^Vim: Warning: Input is not from a terminal/m;
 
-/** A program that asks gets no answer, because stdin is closed; it then waits, or gives up with words like these. */
+/** Because stdin is closed, a program that asks a question waits, or gives up with a message like these. */
 function needsInput({ ending, output }: CommandResult): string | undefined {
   if (ending.type === 'exit' && ending.code === 0) return undefined;
   const end = output.tailText(400);
@@ -174,7 +174,7 @@ function list(pids: readonly number[]): string {
   return `process${pids.length > 1 ? 'es' : ''} ${shown}${pids.length > 10 ? ` and ${pids.length - 10} more` : ''}`;
 }
 
-/** The model has just sent it; a long script need not come back in full. */
+/** The model has just sent the command, so a long script is not repeated in full. */
 function shorten(command: string): string {
   return command.length > 2_000 ? `${command.slice(0, 2_000)} [… ${command.length - 2_000} more characters]` : command;
 }

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type IOType, spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
@@ -7,8 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { ToolError } from '../../contract/errors.js';
 import { resolveProgram } from '../shell/resolve-program.js';
 import type { CallMark } from './call-mark.js';
-import { ProcessTree } from './process-tree.js';
-import type { Launch } from './running-command.js';
+import { ProcessTree, sendSignal } from './process-tree.js';
 
 /** A program and its arguments, passed on as they are: no splitting, no expansion, no shell. */
 export interface ProgramRequest {
@@ -19,6 +18,16 @@ export interface ProgramRequest {
   env: Readonly<Record<string, string>>;
   /** Wraps the program and its arguments in a sandbox. */
   wrap?: (argv: readonly string[]) => Launch;
+}
+
+export interface Launch {
+  argv: readonly string[];
+  /** Open files that become fd 3, 4 … of the program; closed here once it has started. */
+  descriptors?: readonly number[];
+  /** Call it when the program and all its children are gone, or when the program could not be started. */
+  release?: () => void;
+  /** Empty directories that `release` removes. */
+  placeholders?: readonly string[];
 }
 
 export type ProgramExit = { type: 'exit'; code: number } | { type: 'signal'; signal: NodeJS.Signals };
@@ -53,21 +62,13 @@ export async function startContained(
   launch: Launch,
   mark: CallMark,
 ): Promise<ContainedProgram> {
-  const { descriptors = [], release } = launch;
-  const [program = '', ...args] = launch.argv;
-  const child = spawn(program, args, {
-    cwd,
-    env: { ...env, ...mark.variables },
-    // Its own session: no access to our terminal, and one process group to signal.
-    detached: true,
-    stdio: ['pipe', 'pipe', 'pipe', ...descriptors],
-  });
-  for (const descriptor of descriptors) closeSync(descriptor);
+  const { argv, release } = launch;
+  const child = spawnLaunch(launch, { cwd, env, mark }, ['pipe', 'pipe', 'pipe']);
   const { pid, stdin, stdout, stderr } = child;
   if (pid === undefined || stdin === null || stdout === null || stderr === null) {
     const cause = await new Promise<Error>((resolve) => child.once('error', resolve));
     release?.();
-    throw new ToolError('execution_failed', `${program} could not be started in ${cwd}: ${cause.message}`, { cause });
+    throw new ToolError('execution_failed', `${argv[0]} could not be started in ${cwd}: ${cause.message}`, { cause });
   }
   // If the program no longer reads its stdin, the input is lost; that is not an error.
   for (const stream of [stdin, stdout, stderr]) stream.on('error', () => undefined);
@@ -80,8 +81,27 @@ export async function startContained(
     stderr,
     exited,
     end: () => endGroup(tree, exited).finally(() => release?.()),
-    unref: () => unref(child),
+    unref: () => unrefChild(child),
   };
+}
+
+/** Starts the program of `launch` and closes the descriptors that it inherits. */
+export function spawnLaunch(
+  { argv: [program = '', ...args], descriptors = [] }: Launch,
+  { cwd, env, mark }: Pick<ProgramRequest, 'cwd' | 'env'> & { mark: CallMark },
+  streams: readonly (IOType | number)[],
+): ChildProcess {
+  try {
+    return spawn(program, args, {
+      cwd,
+      env: { ...env, ...mark.variables },
+      // Its own session: no access to our terminal, and one process group to signal.
+      detached: true,
+      stdio: [...streams, ...descriptors],
+    });
+  } finally {
+    for (const descriptor of descriptors) closeSync(descriptor);
+  }
 }
 
 /** How long a program may take to exit after SIGTERM. */
@@ -94,7 +114,7 @@ const termMs = 100;
  */
 async function endGroup(tree: ProcessTree, exited: Promise<ProgramExit>): Promise<number[]> {
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    signalGroup(tree.first, signal);
+    sendSignal(-tree.first, signal);
     const pause = new AbortController();
     const timeout = wait(termMs, 'late', { signal: pause.signal }).catch(() => 'over');
     const what = await Promise.race([exited, timeout]);
@@ -104,15 +124,8 @@ async function endGroup(tree: ProcessTree, exited: Promise<ProgramExit>): Promis
   return tree.isGone() ? [] : tree.end({ isPolite: false });
 }
 
-function signalGroup(group: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(-group, signal);
-  } catch {
-    // Already gone; the check at the end tells.
-  }
-}
-
-function exitOf(child: ChildProcess): Promise<ProgramExit> {
+/** Settles when the first process exits. */
+export function exitOf(child: ChildProcess): Promise<ProgramExit> {
   return new Promise((resolve) => {
     child.once('exit', (code, signal) => {
       resolve(signal === null ? { type: 'exit', code: code ?? 0 } : { type: 'signal', signal });
@@ -120,7 +133,8 @@ function exitOf(child: ChildProcess): Promise<ProgramExit> {
   });
 }
 
-function unref(child: ChildProcess): void {
+/** Lets Lathe exit although the child still runs. */
+export function unrefChild(child: ChildProcess): void {
   child.unref();
   // Pipes to a child are sockets, which their declared type leaves out.
   for (const stream of [child.stdin, child.stdout, child.stderr]) if (stream instanceof Socket) stream.unref();

@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
+import { readProc } from './call-mark.js';
 
 /**
  * Shell code that closes every descriptor above stderr that a child would inherit. Node opens files with close-on-exec;
@@ -26,10 +27,6 @@ function inheritableDescriptors(): number[] {
 }
 
 function isClosedOnExec(fd: number): boolean {
-  try {
-    const flags = readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1').match(/^flags:\s+([0-7]+)/m)?.[1];
-    return flags === undefined || (Number.parseInt(flags, 8) & closeOnExec) !== 0;
-  } catch {
-    return true;
-  }
+  const flags = readProc(`/proc/self/fdinfo/${fd}`)?.match(/^flags:\s+([0-7]+)/m)?.[1];
+  return flags === undefined || (Number.parseInt(flags, 8) & closeOnExec) !== 0;
 }

@@ -30,16 +30,14 @@ export class Guardian {
   }
 
   /** Starts the helper if it is not running. */
-  async ready(): Promise<void> {
+  async ready(): Promise<Helper> {
     this.#helper ??= this.#start();
-    await this.#helper;
+    return this.#helper;
   }
 
   /** The path of a new named pipe, private to this user. */
   async makePipe(): Promise<string> {
-    this.#helper ??= this.#start();
-    const helper = await this.#helper;
-    return helper.makePipe();
+    return (await this.ready()).makePipe();
   }
 
   /** On systems without /proc, marks cannot be read, so the helper kills the process groups it knows. */

@@ -1,7 +1,7 @@
 import { ToolError } from '../../contract/errors.js';
+import type { Launch } from './contained-program.js';
 import { closingInherited } from './descriptors.js';
 import { quietShell } from './guardian.js';
-import type { Launch } from './running-command.js';
 
 /**
  * Lets a program outlive Lathe (bash only). A small helper process writes its output to a file, so that the program
@@ -15,20 +15,8 @@ export function keepRunning(
   if (file === undefined) throw new ToolError('shell_execute_error', 'There is no file for the output of the command.');
   const { placeholders = [] } = launch;
   const script = `exec "\${@:3 + $2}" > >(${closingInherited(shell)}${outputWriter(maxBytes / 1024)}) 2>&1`;
-  return {
-    ...launch,
-    argv: [
-      shell,
-      ...quietShell(shell),
-      '-c',
-      script,
-      'lathe',
-      file,
-      `${placeholders.length}`,
-      ...placeholders,
-      ...argv,
-    ],
-  };
+  const parameters = [file, `${placeholders.length}`, ...placeholders, ...argv];
+  return { ...launch, argv: [shell, ...quietShell(shell), '-c', script, 'lathe', ...parameters] };
 }
 
 /**

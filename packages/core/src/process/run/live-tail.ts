@@ -3,13 +3,13 @@ import type { CapturedOutput } from './captured-output.js';
 const updateMs = 100;
 
 export interface LiveTail {
-  /** To be called with each piece of output. */
+  /** Call it after each piece of output. */
   onOutput: (output: CapturedOutput) => void;
-  /** After this nothing is shown any more. */
+  /** Ends the updates. */
   stop: () => void;
 }
 
-/** Shows the last lines of a running command now and then, and once more when it falls silent. */
+/** Shows the last lines of a running command at most every 100 ms, and always after its last output. */
 export function liveTail(show: (tail: { text: string; totalBytes: number }) => void): LiveTail {
   let timer: NodeJS.Timeout | undefined;
   const onOutput = (output: CapturedOutput) => {

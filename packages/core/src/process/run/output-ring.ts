@@ -5,7 +5,6 @@ export class OutputRing {
   /** Allocated when the head is full: most commands print less. */
   #tail = Buffer.alloc(0);
   #headLength = 0;
-  #tailEnd = 0;
   #total = 0;
 
   constructor(headBytes: number, tailBytes: number) {
@@ -35,7 +34,6 @@ export class OutputRing {
     const first = rest.subarray(0, this.#tailBytes - position);
     this.#tail.set(first, position);
     this.#tail.set(rest.subarray(first.length), 0);
-    this.#tailEnd = (position + rest.length) % this.#tailBytes;
   }
 
   head(): Buffer {
@@ -46,7 +44,8 @@ export class OutputRing {
   tail(): Buffer {
     const length = Math.min(this.#total - this.#headLength, this.#tailBytes);
     if (length < this.#tailBytes) return Buffer.from(this.#tail.subarray(0, length));
-    return Buffer.concat([this.#tail.subarray(this.#tailEnd), this.#tail.subarray(0, this.#tailEnd)]);
+    const end = (this.#total - this.#headLength) % this.#tailBytes;
+    return Buffer.concat([this.#tail.subarray(end), this.#tail.subarray(0, end)]);
   }
 
   /** The last `bytes` kept bytes of the stream. */

@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type CallMark, isAlive } from './call-mark.js';
+import { type CallMark, isAlive, readProc } from './call-mark.js';
 
 /** How long processes may take to exit after SIGTERM. */
 const termMs = 100;
@@ -52,9 +52,9 @@ export class ProcessTree {
   async #terminate(): Promise<boolean> {
     const pids = this.processes();
     if (pids.length > maxTermProcesses) return false;
-    for (const pid of pids) send(pid, 'SIGTERM');
+    for (const pid of pids) sendSignal(pid, 'SIGTERM');
     // A stopped process handles SIGTERM only after it continues.
-    for (const pid of pids) send(pid, 'SIGCONT');
+    for (const pid of pids) sendSignal(pid, 'SIGCONT');
     const deadline = performance.now() + termMs;
     const awaited = pids.filter(handlesTerm);
     while (performance.now() < deadline && awaited.some(isRunning)) await wait(pollMs);
@@ -63,22 +63,20 @@ export class ProcessTree {
 
   /** Kills whole groups: a group dies in one step, so no process in it can fork away in between. */
   #kill(): void {
-    send(-this.first, 'SIGKILL');
+    sendSignal(-this.first, 'SIGKILL');
     const pids = this.processes();
-    for (const group of new Set(pids.map(groupOf))) if (group > 1) send(-group, 'SIGKILL');
-    for (const pid of pids) send(pid, 'SIGKILL');
+    for (const group of new Set(pids.map(groupOf))) if (group > 1) sendSignal(-group, 'SIGKILL');
+    for (const pid of pids) sendSignal(pid, 'SIGKILL');
   }
 }
 
 /** A process that ignores SIGTERM is not waited for. */
 function handlesTerm(pid: number): boolean {
   if (!hasProc) return true;
-  try {
-    const ignored = readFileSync(`/proc/${pid}/status`, 'latin1').match(/^SigIgn:\s+([0-9a-f]+)/m)?.[1] ?? '0';
-    return ((BigInt(`0x${ignored}`) >> BigInt(constants.signals.SIGTERM - 1)) & 1n) === 0n;
-  } catch {
-    return false;
-  }
+  const status = readProc(`/proc/${pid}/status`);
+  const ignored = status?.match(/^SigIgn:\s+([0-9a-f]+)/m)?.[1] ?? '0';
+  const isIgnored = ((BigInt(`0x${ignored}`) >> BigInt(constants.signals.SIGTERM - 1)) & 1n) === 1n;
+  return status !== undefined && !isIgnored;
 }
 
 function isRunning(pid: number): boolean {
@@ -86,12 +84,8 @@ function isRunning(pid: number): boolean {
 }
 
 function groupOf(pid: number): number {
-  try {
-    // The name in parentheses may contain anything; the group is the third field after it.
-    return Number(readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ')[2]);
-  } catch {
-    return 0;
-  }
+  // The name in parentheses may contain anything; the group is the third field after it.
+  return Number(readProc(`/proc/${pid}/stat`)?.split(') ').at(-1)?.split(' ')[2] ?? 0);
 }
 
 function canSignal(pid: number): boolean {
@@ -102,7 +96,8 @@ function canSignal(pid: number): boolean {
   }
 }
 
-function send(pid: number, signal: NodeJS.Signals): void {
+/** A negative `pid` means a process group. */
+export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {

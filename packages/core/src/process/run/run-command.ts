@@ -4,20 +4,20 @@ import { ToolError } from '../../contract/errors.js';
 import type { LatheHome } from '../../files/lathe-home.js';
 import { type CallMark, MarkSeries } from './call-mark.js';
 import { CapturedOutput } from './captured-output.js';
-import { type ContainedProgram, checkProgram, type ProgramRequest, startContained } from './contained-program.js';
+import {
+  type ContainedProgram,
+  checkProgram,
+  type Launch,
+  type ProgramRequest,
+  startContained,
+} from './contained-program.js';
 import { closingInherited } from './descriptors.js';
 import { Guardian, quietShell } from './guardian.js';
 import { inTerminal } from './in-terminal.js';
 import { keepRunning } from './keep-running.js';
 import { OutputPipes } from './output-pipe.js';
 import { hasProc } from './process-tree.js';
-import {
-  type CommandRequest,
-  type CommandResult,
-  type Launch,
-  type RunningCommand,
-  startCommand,
-} from './running-command.js';
+import { type CommandRequest, type CommandResult, type RunningCommand, startCommand } from './running-command.js';
 import { trustedPath } from './trusted-path.js';
 
 /** Inside a sandbox the limit counts only the sandbox's own processes, so it stops a fork bomb and nothing else. */

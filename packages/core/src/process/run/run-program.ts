@@ -58,32 +58,26 @@ export async function runProgram(
   }
 }
 
-interface Collected {
-  stdout(): string;
-  stderr(): string;
-  /** Both streams have ended. */
-  ended: Promise<unknown>;
-  flooded: Promise<ProgramEnding>;
-}
-
-function collect(program: ContainedProgram, { maxBytes, onOutput }: ProgramLimits): Collected {
+function collect(program: ContainedProgram, { maxBytes, onOutput }: ProgramLimits) {
   const chunks: Buffer[] = [];
   const errors = new OutputRing(8_000, 32_000);
   const recent = new OutputRing(0, 4_000);
+  const show = (chunk: Buffer) => {
+    recent.push(chunk);
+    onOutput?.(recent);
+  };
   let bytes = 0;
   const flooded = new Promise<ProgramEnding>((resolve) => {
     program.stdout.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      recent.push(chunk);
-      onOutput?.(recent);
+      show(chunk);
       if (bytes <= maxBytes) chunks.push(chunk);
       else resolve({ type: 'flood', bytes: maxBytes });
     });
   });
   program.stderr.on('data', (chunk: Buffer) => {
     errors.push(chunk);
-    recent.push(chunk);
-    onOutput?.(recent);
+    show(chunk);
   });
   return {
     stdout: () => Buffer.concat(chunks).toString('utf8'),
@@ -91,6 +85,7 @@ function collect(program: ContainedProgram, { maxBytes, onOutput }: ProgramLimit
       const note = errors.omittedBytes > 0 ? `\n[… ${errors.omittedBytes} bytes left out …]\n` : '';
       return errors.head().toString('utf8') + note + errors.tail().toString('utf8');
     },
+    /** Settles when both streams have ended. */
     ended: Promise.all([once(program.stdout, 'close'), once(program.stderr, 'close')]),
     flooded,
   };

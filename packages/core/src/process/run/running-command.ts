@@ -1,23 +1,25 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
-import { closeSync, statSync } from 'node:fs';
-import { Socket } from 'node:net';
+import { statSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { setImmediate as immediate, setTimeout as wait } from 'node:timers/promises';
 import { ToolError } from '../../contract/errors.js';
 import type { CallMark } from './call-mark.js';
 import type { CapturedOutput } from './captured-output.js';
+import {
+  exitOf,
+  type Launch,
+  type ProgramExit,
+  type ProgramRequest,
+  spawnLaunch,
+  unrefChild,
+} from './contained-program.js';
 import type { OutputPipe } from './output-pipe.js';
 import { ProcessTree } from './process-tree.js';
 
-export interface CommandRequest {
+export interface CommandRequest extends Omit<ProgramRequest, 'argv'> {
   command: string;
-  /** An absolute, existing directory. */
-  cwd: string;
-  /** All variables of the command; see `childEnvironment`. */
-  env: Readonly<Record<string, string>>;
-  /** Wraps the program and its arguments in a sandbox. */
-  wrap?: (argv: readonly string[]) => Launch;
   /** Keeps stdin open for input instead of closing it. */
   takesInput?: boolean;
   /** Gives the command its own terminal, for programs that need one. */
@@ -30,22 +32,8 @@ export interface CommandRequest {
   onOutput?: (output: CapturedOutput) => void;
 }
 
-export interface Launch {
-  argv: readonly string[];
-  /** Open files that become fd 3, 4 … of the program; closed here once it has started. */
-  descriptors?: readonly number[];
-  /** Call it when the program and all its children are gone, or when the program could not be started. */
-  release?: () => void;
-  /** Empty directories that `release` removes. */
-  placeholders?: readonly string[];
-}
-
 /** How a command ended. */
-export type Ending =
-  | { type: 'exit'; code: number }
-  | { type: 'signal'; signal: NodeJS.Signals }
-  | { type: 'timeout'; ms: number }
-  | { type: 'abort' };
+export type Ending = ProgramExit | { type: 'timeout'; ms: number } | { type: 'abort' };
 
 export interface CommandResult {
   ending: Ending;
@@ -89,15 +77,10 @@ interface CommandParts {
 /** Starts the program of `launch`; throws a `ToolError` if that fails. */
 export async function startCommand(request: CommandRequest, parts: CommandParts): Promise<RunningCommand> {
   const { launch, pipe, mark } = parts;
-  const [program = '', ...args] = launch.argv;
+  const { cwd, env } = request;
   try {
-    const child = spawn(program, args, {
-      cwd: request.cwd,
-      env: { ...request.env, ...mark.variables },
-      // Its own session: no access to our terminal, and one process group to signal.
-      detached: true,
-      stdio: [request.takesInput ? 'pipe' : 'ignore', pipe.writer, pipe.writer, ...(launch.descriptors ?? [])],
-    });
+    const stdin = request.takesInput ? 'pipe' : 'ignore';
+    const child = spawnLaunch(launch, { cwd, env, mark }, [stdin, pipe.writer, pipe.writer]);
     if (child.pid === undefined) throw await new Promise<Error>((resolve) => child.once('error', resolve));
     // If the program no longer reads its stdin, the input is lost; that is not an error.
     child.stdin?.on('error', () => undefined);
@@ -105,10 +88,9 @@ export async function startCommand(request: CommandRequest, parts: CommandParts)
   } catch (error) {
     pipe.release({ isFree: true });
     launch.release?.();
-    throw startFailure(program, request.cwd, error);
+    throw startFailure(launch.argv[0] ?? '', cwd, error);
   } finally {
     pipe.closeWriter();
-    for (const descriptor of launch.descriptors ?? []) closeSync(descriptor);
   }
 }
 
@@ -136,19 +118,10 @@ function watchChild(
     events.emit('stop', ending);
   };
   const unref = () => {
-    child.unref();
+    unrefChild(child);
     reader.unref();
-    if (child.stdin instanceof Socket) child.stdin.unref();
   };
   return { pid, mark, output, input: child.stdin, result, stop, unref };
-}
-
-function exitOf(child: ChildProcess): Promise<Ending> {
-  return new Promise((resolve) => {
-    child.once('exit', (code, signal) => {
-      resolve(signal === null ? { type: 'exit', code: code ?? 0 } : { type: 'signal', signal });
-    });
-  });
 }
 
 /** Node reports a missing directory and a missing program with the same message. */

@@ -1,8 +1,8 @@
-import { accessSync, constants, existsSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { constants, existsSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { secretNames } from '../../files/access/protected-names.js';
 import { isWithin } from '../../files/workspace.js';
-import { guardedNames } from './guarded-names.js';
+import { canAccess, guardedNames, isDirectory } from './guarded-names.js';
 import type { SandboxRights } from './sandbox-rights.js';
 
 export interface BubblewrapOptions {
@@ -11,38 +11,39 @@ export interface BubblewrapOptions {
   cwd: string;
   /** The user's home directory. */
   home: string;
-  /** Directories that nobody inside may see, such as our own state. */
+  /** Directories that the command must not see, such as Lathe's own state. */
   hidden: readonly string[];
-  /** An empty directory, shown where a protected name does not exist yet. */
+  /** An empty directory that covers protected names which do not exist yet. */
   empty: string;
-  /** Names that are only there because another command is running. */
+  /** Names that exist only because another command is running. */
   placeholders: { has(path: string): boolean };
-  /** A new user namespace; as root it can be left out where the kernel refuses it. */
+  /** Use a new user namespace. Root can do without one if the kernel refuses it. */
   hasUserNamespace: boolean;
   rights: SandboxRights;
-  /** Sockets in the workspace, to be covered. */
+  /** Sockets in the workspace to cover. */
   sockets: readonly string[];
-  /** It outlives us, so that nobody can tidy up after it. */
+  /** The command outlives Lathe, so nothing would clean up after it. */
   isKept: boolean;
-  /** Number of the descriptor with the system call filter. */
+  /** The descriptor of the system call filter. */
   seccompDescriptor?: number;
 }
 
 export interface BubblewrapPlan {
   arguments: string[];
-  /** Names that bubblewrap creates as empty directories on the real disk, to be removed afterwards. */
+  /** Names that bubblewrap creates as empty directories on the real disk. Remove them afterwards. */
   placeholders: string[];
-  /** Names that are missing and must not appear: to be removed afterwards. */
+  /** Missing names that must not appear. Remove them afterwards. */
   forbidden: string[];
 }
 
 /**
- * The arguments of bubblewrap: the whole file system read-only, the workspace writable except for protected names, keys
- * and control sockets out of sight, namespaces of its own, no capabilities, no network unless granted. Looked up anew
- * for every command, so that what appeared since is protected too. A later argument wins over an earlier one.
+ * The arguments of bubblewrap: the whole file system is read-only, the workspace is writable except for protected names,
+ * keys and control sockets are hidden. The command gets its own namespaces, no capabilities, and no network unless
+ * granted. Planned again for every command, so that new files are protected too. A later argument overrides an earlier
+ * one.
  */
 export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
-  // Every mount costs time: a directory that is named twice needs but one, and one that is missing could not be mounted.
+  // Every mount costs time, so each root is mounted once; a missing root cannot be mounted.
   const options = { ...given, roots: [...new Set(given.roots)].filter((root) => existsSync(root)) };
   const { roots, rights } = options;
   const masks = maskedPaths(options);
@@ -51,13 +52,13 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
     rights.files || !rights.workspace ? { mounts: [], placeholders: [], forbidden: [] } : protectNames(options);
   const isInRoots = (path: string) => roots.some((root) => isWithin(root, path));
   const mounts: Mount[] = [
-    // The root itself as a workspace must not cover what is put into it afterwards.
+    // If `/` is the workspace, it must be mounted first, or it would cover the later mounts.
     [rights.files || (rights.workspace && roots.includes('/')) ? '--bind' : '--ro-bind', '/', '/'],
     ['--dev', '/dev'],
     ['--proc', '/proc'],
     ['--tmpfs', '/tmp'],
     ...runtimeMounts(),
-    // A mask around the workspace comes before it, every other one after it.
+    // A mask around the workspace comes before the workspace, all others after it.
     ...masks.filter(containsRoot).map(mask),
     ...[options.cwd].filter((cwd) => isWithin('/tmp', cwd) && !isInRoots(cwd)).map(readOnly),
     ...roots.filter((root) => root !== '/').map(rights.files || rights.workspace ? writable : readOnly),
@@ -84,16 +85,16 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
   };
 }
 
-/** An argument and its values, of which the last one is where. */
+/** An argument and its values; the last one is the path in the sandbox. */
 type Mount = string[];
 
 function mask(path: string): Mount {
   return isDirectory(path) ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path];
 }
 
-/** Where keys lie and where other programs take orders. */
+/** Places with keys, and control sockets of other programs. */
 function maskedPaths({ home, hidden, roots, rights }: BubblewrapOptions): string[] {
-  const secrets = rights.secrets ? [] : secretPaths(home);
+  const secrets = rights.secrets ? [] : [...homePlaces.map((place) => join(home, place)), ...systemPlaces];
   const directories = [...secrets, ...hidden].filter(hasContent);
   const isCovered = (path: string) =>
     ['/tmp', ...runtimeDirectories, ...directories].some((directory) => isWithin(directory, path)) ||
@@ -101,23 +102,7 @@ function maskedPaths({ home, hidden, roots, rights }: BubblewrapOptions): string
   return [...new Set([...directories, ...boundSockets().filter((path) => !isCovered(path))])];
 }
 
-/** One look at the home directory saves one for every name that is not in it. */
-function secretPaths(home: string): string[] {
-  const names = namesIn(home);
-  const isThere = (place: string) => names?.has(place.split('/', 1)[0] ?? '') ?? true;
-  return [...homePlaces.filter(isThere).map((place) => join(home, place)), ...systemPlaces];
-}
-
-/** In lower case, as they might be found; `undefined` when nobody may look. */
-function namesIn(directory: string): Set<string> | undefined {
-  try {
-    return new Set(readdirSync(directory).map((name) => name.toLowerCase()));
-  } catch {
-    return undefined;
-  }
-}
-
-/** Of a name with a pattern in it the whole directory is hidden. */
+/** If a name contains a pattern, its whole directory is hidden. */
 const secretPlaces = secretNames.map((name) =>
   name.includes('*') ? name.slice(0, name.lastIndexOf('/', name.indexOf('*'))) : name,
 );
@@ -139,10 +124,10 @@ const homePlaces = [
   ),
 ];
 
-/** Where services of the system and of the user's session listen. */
+/** Directories where services of the system and of the user's session listen. */
 const runtimeDirectories = ['/run', '/var/run'];
 
-/** What programs need of them: where names are looked up, and the programs of NixOS. */
+/** What programs need from these directories: name resolution, and the programs of NixOS. */
 const runtimePlaces = [
   '/run/systemd/resolve/resolv.conf',
   '/run/systemd/resolve/stub-resolv.conf',
@@ -154,7 +139,7 @@ const runtimePlaces = [
   '/run/opengl-driver',
 ];
 
-/** Empty but for what is listed. */
+/** Empties these directories except for the listed places. */
 function runtimeMounts(): Mount[] {
   const directories = runtimeDirectories.filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isDirectory());
   const places = runtimePlaces.filter((path) => statSync(path, { throwIfNoEntry: false })?.isSocket() === false);
@@ -162,8 +147,8 @@ function runtimeMounts(): Mount[] {
 }
 
 /**
- * Read-only mounts do not stop a connection, so sockets in other places are covered as well, those of this network
- * namespace at least, which the kernel lists by the path they were bound to.
+ * Read-only mounts do not stop a connection, so sockets elsewhere are covered too: those of this network namespace, which
+ * the kernel lists by the path they were bound to.
  */
 function boundSockets(): string[] {
   try {
@@ -175,7 +160,7 @@ function boundSockets(): string[] {
   }
 }
 
-/** One in a directory that nobody here may enter cannot be reached either. */
+/** False in a directory that this user cannot enter: the command cannot reach such a socket either. */
 function isSocket(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false })?.isSocket() ?? false;
@@ -184,7 +169,7 @@ function isSocket(path: string): boolean {
   }
 }
 
-/** The mounts, outer ones first: on the way to a name no directory may be renamed, or another could take its place. */
+/** Outer mounts come first. A parent of a protected name must not be renamed, or another directory could replace it. */
 function protectNames(
   options: BubblewrapOptions,
 ): { mounts: Mount[] } & Pick<BubblewrapPlan, 'placeholders' | 'forbidden'> {
@@ -205,7 +190,7 @@ function protectNames(
   };
 }
 
-/** From the outermost on. */
+/** The parents of `path` below `root`, outermost first. */
 function directoriesBetween(root: string, path: string): string[] {
   const parent = dirname(path);
   return parent === root || parent === path ? [] : [...directoriesBetween(root, parent), parent];
@@ -219,26 +204,13 @@ function writable(path: string): Mount {
   return ['--bind', path, path];
 }
 
-function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-}
-
-/** Every mount costs time, so what holds nothing, or cannot be read anyway, is left as it is: read-only. */
+/** Every mount costs time, so a place that is empty or unreadable is not masked; it stays read-only. */
 function hasContent(path: string): boolean {
   const info = statSync(path, { throwIfNoEntry: false });
-  if (!info?.isDirectory()) return info !== undefined && can(path, constants.R_OK);
+  if (!info?.isDirectory()) return info !== undefined && canAccess(path, constants.R_OK);
   try {
     return readdirSync(path).length > 0;
   } catch {
     return true;
-  }
-}
-
-function can(path: string, access: number): boolean {
-  try {
-    accessSync(path, access);
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -24,14 +24,17 @@ interface GuardOptions {
 const reservedNames = ['.lathe', '.qwen'];
 
 export function guardedNames(root: string, { placeholders, isKept }: GuardOptions): GuardedNames {
-  const isMissing = (path: string) => placeholders.has(path) || !isThere(path);
+  const isMissing = (path: string) =>
+    placeholders.has(path) || lstatSync(path, { throwIfNoEntry: false }) === undefined;
   const isGit = (path: string) => path.endsWith('/.git') && isDirectory(path) && !isKept;
   const found = protectedBelow(root).filter((path) => !isMissing(path));
   const git = found.filter(isGit).map((path) => gitNames(path, isMissing));
   const reserved = reservedNames.map((name) => join(root, name)).filter(isMissing);
   return {
     fixed: [...found.filter((path) => !isGit(path)), ...git.flatMap(({ fixed }) => fixed)],
-    reserved: [...reserved, ...git.flatMap((names) => names.reserved)].filter((path) => canWrite(dirname(path))),
+    reserved: [...reserved, ...git.flatMap((names) => names.reserved)].filter((path) =>
+      canAccess(dirname(path), constants.W_OK),
+    ),
     forbidden: git.flatMap(({ forbidden }) => forbidden),
   };
 }
@@ -102,17 +105,13 @@ function entriesOf(directory: string): Dirent[] {
   }
 }
 
-function isThere(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-}
-
-function isDirectory(path: string): boolean {
+export function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-function canWrite(path: string): boolean {
+export function canAccess(path: string, mode: number): boolean {
   try {
-    accessSync(path, constants.W_OK);
+    accessSync(path, mode);
     return true;
   } catch {
     return false;

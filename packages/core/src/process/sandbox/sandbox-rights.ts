@@ -1,6 +1,6 @@
-/** What a sandboxed command may do besides reading; each right is a person's to give. */
+/** What a sandboxed command may do besides reading. Only a person can grant a right. */
 export interface SandboxRights {
-  /** Writing inside the workspace: not for a command that runs unasked because it only reads. */
+  /** Writing inside the workspace; not granted to a command that runs without approval because it is read-only. */
   workspace: boolean;
   network: boolean;
   /** Writing outside the workspace, and to protected names inside it. */
@@ -20,7 +20,7 @@ const names: Record<Right, string> = {
   secrets: 'your keys and stored credentials',
 };
 
-/** For the person who is asked. */
+/** The rights in words, for the approval question. */
 export function nameRights(rights: readonly Right[]): string {
   return rights.map((right) => names[right]).join(' and ');
 }

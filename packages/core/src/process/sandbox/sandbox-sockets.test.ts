@@ -60,7 +60,7 @@ const connect = (path: string) =>
 const refused = /^(ECONNREFUSED|EACCES|ENOTSOCK|ENOENT|EPERM)$/;
 
 describe.skipIf(!hasProgram('bwrap'))('sockets of other programs', () => {
-  test.skipIf(!canWrite('/run'))('in /run cannot be seen, whatever else lies in the list of sockets', async () => {
+  test.skipIf(!canWrite('/run'))('in /run are hidden, whatever else is in the list of sockets', async () => {
     const gone = directoryIn('/var/tmp');
     mkdirSync(join(gone, 'd'));
     await listen(join(gone, 'd/s'));
@@ -76,7 +76,7 @@ describe.skipIf(!hasProgram('bwrap'))('sockets of other programs', () => {
     expect(count()).toBe(0);
   });
 
-  test('in the workspace cannot be reached, however they got there', async () => {
+  test('in the workspace cannot be reached, however they were created', async () => {
     const root = tempDirectory({ 'a b/.keep': '', 'node_modules/x/.keep': '' });
     await listenElsewhere(root, 'relative.sock');
     await listenElsewhere(root, join(root, 'a b/with blank.sock'));
@@ -97,13 +97,13 @@ describe.skipIf(!hasProgram('bwrap'))('sockets of other programs', () => {
     expect(await sandboxed(root)(connect(join(root, 'far.sock')))).toMatch(refused);
   });
 
-  test('of its own a command can make and use', async () => {
+  test('that a command creates itself can be used', async () => {
     const script =
       "require('net').createServer(c=>c.end('hi')).listen('own.sock',()=>require('net').connect('own.sock').on('data',d=>{console.log(d.toString());process.exit()}))";
     expect(await sandboxed(tempDirectory())(`node -e "${script}"`)).toBe('hi');
   });
 
-  test('cannot be used at all where they cannot be found', async () => {
+  test('cannot be used at all if they cannot be listed', async () => {
     const root = tempDirectory({ 'closed/.keep': '' });
     await listenElsewhere(root, join(root, 'closed/s'));
     chmodSync(join(root, 'closed'), 0o300);

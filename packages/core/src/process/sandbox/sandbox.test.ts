@@ -89,13 +89,13 @@ describe.skipIf(!hasProgram('bwrap'))('bubblewrap', () => {
     expect(readdirSync(root).toSorted()).toEqual(['.git', 'a']);
   });
 
-  test('the workspace is writable, and what is written stays', async () => {
+  test('the workspace is writable, and written files stay', async () => {
     const { run, root } = sandboxed();
     expect((await run('mkdir -p src && echo content > src/file && cat src/file')).text).toBe('content');
     expect(readFileSync(join(root, 'src/file'), 'utf8')).toBe('content\n');
   });
 
-  test('a directory of the workspace that is missing is writable as soon as it is there', async () => {
+  test('a missing workspace directory is writable as soon as it exists', async () => {
     const [outside, root] = [outsideDirectory(), tempDirectory()];
     const extra = join(outside, 'extra');
     const { run } = sandboxed({ roots: [root, extra] });
@@ -142,7 +142,7 @@ describe.skipIf(!hasProgram('bwrap'))('bubblewrap', () => {
   ];
 
   // SB01
-  test(`${writes.length} ways to write outside, and none works`, async () => {
+  test(`none of ${writes.length} ways to write outside works`, async () => {
     const out = outsideDirectory();
     writeFileSync(join(out, 'existing'), 'abc');
     const { run } = sandboxed({ files: { file: 'abc' } });
@@ -180,7 +180,7 @@ describe.skipIf(!hasProgram('bwrap'))('bubblewrap', () => {
   ];
 
   // SB02
-  test(`${connections.length} ways to the network, and none works`, async () => {
+  test(`none of ${connections.length} ways to the network works`, async () => {
     const { port, count } = await listening();
     const { run } = sandboxed();
     expect((await run(attempts(connections).replaceAll('PORT', `${port}`))).text).toBe('');
@@ -238,7 +238,7 @@ describe.skipIf(!hasProgram('bwrap'))('bubblewrap', () => {
   });
 
   // SB12
-  test('only descriptors 0 to 2, and no process but its own', async () => {
+  test('a command sees only descriptors 0 to 2 and its own processes', async () => {
     const { run } = sandboxed();
     expect((await run('ls /proc/self/fd')).text).toBe('0\n1\n2\n3');
     expect((await run('readlink /proc/self/fd/3 || echo none')).text).toBe('none');
@@ -492,7 +492,7 @@ test.each(Object.entries(failing))(
 );
 
 // SB04
-test('if the sandbox program passes the trial and fails later, the command does not run without it', async () => {
+test('if the sandbox program passes the probe and fails later, the command does not run without it', async () => {
   const script =
     '#!/bin/sh\nfor last; do :; done\n[ "$last" = /bin/true ] || { echo "bwrap: no space" >&2; exit 1; }\n';
   const directory = tempDirectory();

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { openSync, rmSync } from 'node:fs';
 import { ToolError } from '../../contract/errors.js';
 import type { LatheHome } from '../../files/lathe-home.js';
-import type { Launch } from '../run/running-command.js';
+import type { Launch } from '../run/contained-program.js';
 import { trustedPath } from '../run/trusted-path.js';
 import { type BubblewrapOptions, planBubblewrap } from './bubblewrap.js';
 import { Placeholders } from './placeholders.js';
@@ -37,7 +37,7 @@ export interface SandboxStatus {
 interface SandboxFiles {
   /** An empty directory. */
   empty: string;
-  /** The system call filters, by whether they let sockets of the file system be used. */
+  /** The system call filters that allow sockets in the file system, and that do not. */
   filters?: Record<'withSockets' | 'withoutSockets', string>;
 }
 
@@ -50,7 +50,7 @@ interface Probe {
 }
 
 /**
- * The operating system's sandbox. It is tried out and its files are written once per session, which saves the start of
+ * The operating system's sandbox. It is probed and its files are written once per session, which saves the start of
  * another bubblewrap per command: `npm run bench -- --no-peers --only 'shell: run echo'`.
  */
 export class Sandbox {
@@ -83,10 +83,14 @@ export class Sandbox {
       if (this.#options.mode === 'auto') return undefined;
       throw new ToolError('sandbox_unavailable', `The sandbox is required, but ${found.reason ?? 'it cannot start'}.`);
     }
-    if (found.kind === 'seatbelt') return (argv) => ({ argv: this.#seatbelt(found, argv, rights) });
+    if (found.kind === 'seatbelt') {
+      const { roots, userHome, latheHome } = this.#options;
+      const args = seatbeltArguments({ roots, home: userHome, hidden: [latheHome.path], rights });
+      return (argv) => ({ argv: [found.program, ...args, ...argv] });
+    }
     this.#files ??= this.#makeFiles();
     const files = await this.#files;
-    // A command that only reads needs no sockets, so that nobody has to look for them.
+    // A command that only reads needs no sockets, so they are not searched.
     const sockets = rights.workspace ? await socketsBelow(this.#options.roots, this.#options.path ?? '') : undefined;
     const filter = files.filters?.[sockets === undefined ? 'withoutSockets' : 'withSockets'];
     const details = { cwd, rights, isKept, empty: files.empty, sockets: sockets ?? [] };
@@ -94,23 +98,16 @@ export class Sandbox {
   }
 
   async #makeFiles(): Promise<SandboxFiles> {
-    const { latheHome } = this.#options;
-    const empty = await latheHome.directory('empty');
-    const [withSockets, withoutSockets] = [true, false].map((unixSockets) =>
-      seccompFilter(process.arch, { unixSockets }),
-    );
-    if (withSockets === undefined || withoutSockets === undefined) return { empty };
-    return {
-      empty,
-      filters: {
-        withSockets: await this.#makeFilter(withSockets),
-        withoutSockets: await this.#makeFilter(withoutSockets),
-      },
-    };
+    const empty = await this.#options.latheHome.directory('empty');
+    const withSockets = await this.#makeFilter({ unixSockets: true });
+    const withoutSockets = await this.#makeFilter({ unixSockets: false });
+    return { empty, ...(withSockets && withoutSockets && { filters: { withSockets, withoutSockets } }) };
   }
 
-  async #makeFilter(filter: Buffer): Promise<string> {
+  async #makeFilter(options: { unixSockets: boolean }): Promise<string | undefined> {
     const { latheHome } = this.#options;
+    const filter = seccompFilter(process.arch, options);
+    if (filter === undefined) return undefined;
     const path = await latheHome.createFile(['run', `seccomp-${randomBytes(6).toString('hex')}`], filter);
     // Unlinked, so only this descriptor reaches it: nothing is left behind, and no other process can change it.
     const descriptor = openSync(path, 'r');
@@ -121,11 +118,6 @@ export class Sandbox {
   #probed(): Promise<Probe> {
     this.#probe ??= probe(this.#options);
     return this.#probe;
-  }
-
-  #seatbelt({ program }: Probe, argv: readonly string[], rights: SandboxRights): string[] {
-    const { roots, userHome, latheHome } = this.#options;
-    return [program, ...seatbeltArguments({ roots, home: userHome, hidden: [latheHome.path], rights }), ...argv];
   }
 
   #bubblewrap(
@@ -144,7 +136,7 @@ export class Sandbox {
       hidden: [this.#options.latheHome.path],
       hasUserNamespace,
       placeholders: this.#placeholders,
-      // The first descriptor that is handed over comes after stdin, stdout and stderr.
+      // The first descriptor that a program inherits after stdin, stdout and stderr.
       ...(filter !== undefined && { seccompDescriptor: 3 }),
     });
     this.#placeholders.hold(plan.placeholders);

@@ -18,7 +18,7 @@ test('paths are passed as parameters, so no name can change the profile', () => 
   expect(rest).toContain('HIDDEN_1=/Users/a/.ssh');
 });
 
-test('nothing is written outside the workspace, protected names inside not at all, and there is no network', () => {
+test('a command cannot write outside the workspace or to protected names, and has no network', () => {
   const lines = profileOf(options.rights).split('\n');
   const at = (text: string) => lines.findIndex((line) => line.includes(text));
   expect(at('(deny file-write*)')).toBeGreaterThan(0);
@@ -32,7 +32,7 @@ test('nothing is written outside the workspace, protected names inside not at al
   expect(lines).toContain('(deny network*)');
 });
 
-test('a command that only reads may write nothing in the workspace, also where that lies in a temporary directory', () => {
+test('a read-only command cannot write to the workspace, even if that is in a temporary directory', () => {
   const profile = profileOf({ ...options.rights, workspace: false });
   expect(profile).not.toContain('(allow file-write* (subpath (param "ROOT_0")))');
   expect(profile.indexOf('(deny file-write* (subpath (param "ROOT_0")))')).toBeGreaterThan(

@@ -9,7 +9,7 @@ export interface SeatbeltOptions {
   rights: SandboxRights;
 }
 
-/** The arguments of `sandbox-exec` on macOS. Paths travel as parameters, never inside the profile's text. */
+/** The arguments of `sandbox-exec` on macOS. Paths are passed as parameters, never inside the text of the profile. */
 export function seatbeltArguments(options: SeatbeltOptions): string[] {
   const roots = options.roots.map((root, index) => [`ROOT_${index}`, root] as const);
   const hidden = [...hiddenPaths(options)].map((path, index) => [`HIDDEN_${index}`, path] as const);
@@ -22,7 +22,7 @@ export function seatbeltArguments(options: SeatbeltOptions): string[] {
   return ['-p', profile, ...definitions, '--'];
 }
 
-/** In this language the last rule that matches wins. */
+/** In a profile, the last rule that matches wins. */
 function seatbeltProfile(roots: readonly string[], hidden: readonly string[], rights: SandboxRights): string {
   const writes = [
     '(allow file-write* (subpath "/private/tmp") (subpath "/private/var/folders") (literal "/dev/null") (literal "/dev/tty") (subpath "/dev/fd"))',
@@ -58,7 +58,7 @@ function* hiddenPaths({ home, hidden, rights }: SeatbeltOptions): Generator<stri
   for (const name of secretNames) if (name.startsWith('.') && !name.includes('*')) yield join(home, name);
 }
 
-/** Names as regular expressions on whole path segments; git's data stays writable except for hooks and configuration. */
+/** Regular expressions for whole path segments. In `.git`, only hooks and configuration are protected. */
 const protectedPatterns = executedNames
   .filter((name) => !name.startsWith('/'))
   .map((name) => (name === '.git' ? '\\.git/(hooks|config|config\\.worktree|commondir)' : escapeName(name)))

@@ -1,8 +1,8 @@
 /**
- * A filter for system calls inside the sandbox, as a classic BPF program for `bwrap --seccomp`: no way around the
- * namespaces (kernel keyrings, mounts, new user namespaces, sockets to the host machine), no typing into terminals, no
- * parts of the kernel that builds and tests never need. Without `unixSockets` no socket of a path can be made or reached,
- * only pairs of connected ones. `undefined` on a processor we have no numbers for.
+ * A filter for system calls inside the sandbox, as a classic BPF program for `bwrap --seccomp`. It blocks ways around the
+ * namespaces (kernel keyrings, mounts, new user namespaces, sockets to the host machine), input to terminals, and parts
+ * of the kernel that builds and tests never need. Without `unixSockets` a program can neither create nor reach a socket
+ * with a path, only create connected pairs. `undefined` on a processor whose system call numbers are not listed.
  */
 export function seccompFilter(architecture: string, { unixSockets }: { unixSockets: boolean }): Buffer | undefined {
   const numbers = tables[architecture];
@@ -11,11 +11,11 @@ export function seccompFilter(architecture: string, { unixSockets }: { unixSocke
     load(offsets.architecture),
     ...unless(numbers.audit, notPermitted),
     load(offsets.number),
-    // The x32 interface of x86-64 has numbers of its own for everything.
+    // The x32 interface of x86-64 has its own numbers for all system calls.
     [jumpGreaterOrEqual, 0, 1, 0x4000_0000],
     notPermitted,
     ...numbers.denied.flatMap((number) => when(number, notPermitted)),
-    // Its flags lie in memory where a filter cannot see them; "not implemented" makes the C library use the older call.
+    // A filter cannot see its flags, which are in memory; "not implemented" makes the C library use the older call.
     ...when(numbers.clone3, notImplemented),
     ...inCall(numbers.clone, 0, [[jumpSet, 0, 1, newUserNamespace], notPermitted]),
     ...inCall(numbers.unshare, 0, [[jumpSet, 0, 1, newUserNamespace], notPermitted]),
@@ -44,10 +44,10 @@ const notPermitted: Instruction = [0x06, 0, 0, 0x0005_0001];
 const notImplemented: Instruction = [0x06, 0, 0, 0x0005_0026];
 
 const newUserNamespace = 0x1000_0000;
-/** TIOCSTI and TIOCLINUX: characters that a terminal takes for typed ones. */
+/** TIOCSTI and TIOCLINUX insert characters into a terminal as if they were typed. */
 const terminalTricks = [0x5412, 0x541c];
 const unixFamily = 1;
-/** IPv4, IPv6 and netlink; not the one that reaches the host of a virtual machine, nor the exotic ones. */
+/** IPv4, IPv6 and netlink. Not vsock, which reaches the host of a virtual machine, nor rare families. */
 const families = [2, 10, 16];
 
 interface Numbers {
@@ -103,7 +103,7 @@ function unless(value: number, result: Instruction): Instruction[] {
   return [[jumpEqual, 1, 0, value], result];
 }
 
-/** Looks at the lower half of an argument of one call; afterwards the number is loaded again for the next test. */
+/** Tests the lower half of an argument of one call, then loads the number again for the next test. */
 function inCall(number: number, argument: number, body: Instruction[]): Instruction[] {
   return [
     [jumpEqual, 0, body.length + 2, number],

@@ -7,8 +7,8 @@ const timeoutMs = 1_000;
 const maxOutputBytes = 200_000;
 
 /**
- * The sockets below some directories, whoever bound them and however. `undefined` when nobody can tell: the tree is too
- * large, or a directory in it cannot be read now but could be made readable.
+ * All sockets below these directories. `undefined` if that is unknown: the tree is too large, or it contains a directory
+ * that is not readable now but could be made readable.
  */
 export async function socketsBelow(roots: readonly string[], path: string): Promise<string[] | undefined> {
   const find = trustedPath('find', { outside: roots, path });
@@ -21,7 +21,7 @@ export async function socketsBelow(roots: readonly string[], path: string): Prom
   return paths?.every(isSocketOrGone) ? paths : undefined;
 }
 
-/** What was printed, unless it is not all of it. Directories of other users cannot be entered, which is no failure. */
+/** The complete output; `undefined` if it was cut. Directories of other users cannot be entered, which is not a failure. */
 function outputOf(program: string, args: readonly string[]): Promise<string | undefined> {
   return new Promise((resolve) => {
     const options = { env: {}, cwd: '/', timeout: timeoutMs, maxBuffer: maxOutputBytes };

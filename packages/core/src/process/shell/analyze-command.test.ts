@@ -19,14 +19,14 @@ function analyzeIn(root: string, command: string): Promise<CommandAnalysis> {
 
 const analyze = (command: string) => analyzeIn(tempDirectory(), command);
 
-/** What a deny rule makes of a command: the strictest answer over all of its parts. */
+/** How a deny rule matches a command: the strictest result of all its parts. */
 async function deny(rule: string, command: string): Promise<'yes' | 'maybe' | 'no'> {
   const { segments } = await analyze(command);
   const matches = segments.map(({ words }) => matchCommandRule(rule, words));
   return matches.includes('yes') ? 'yes' : matches.includes('maybe') ? 'maybe' : 'no';
 }
 
-/** Whether rules alone would let every part pass. */
+/** Whether rules alone would allow every part. */
 async function allow(rules: string[], command: string): Promise<boolean> {
   const { segments } = await analyze(command);
   return segments.every(
@@ -35,7 +35,7 @@ async function allow(rules: string[], command: string): Promise<boolean> {
   );
 }
 
-test('says all it found in plain data', async () => {
+test('the analysis is plain data', async () => {
   const root = tempDirectory();
   expect(await analyzeIn(root, 'git checkout main && cat a.txt > ../b.txt')).toEqual({
     segments: [
@@ -87,7 +87,7 @@ test.each(substitutions.filter(({ command }) => command.includes('touch canary')
 
 // SA04
 test.each(['$(echo touch) x', '`echo id`', '$CMD x', '"${a[0]}"', '$@', 'to$x y', '/usr/bin/to?ch x'])(
-  'a program only known at run time may be any denied one: %s',
+  'a program known only at run time may be any denied program: %s',
   async (command) => {
     expect(await deny('curl', command)).toBe('maybe');
     expect(await allow(['echo *', '*'], command)).toBe(false);
@@ -100,11 +100,11 @@ test.each([
   ['git \\\n log', 'git log'],
   ['echo $(to\\\nuch x)', 'echo $(touch x)'],
   ['ls $\\\n(touch x)', 'ls $(touch x)'],
-])('a line broken by a backslash is one line: %j', async (broken, joined) => {
+])('a line continued with a backslash is one line: %j', async (broken, joined) => {
   const root = tempDirectory();
   const [first, second] = [await analyzeIn(root, broken), await analyzeIn(root, joined)];
   const wordsOf = ({ segments }: CommandAnalysis) => segments.map(({ words }) => words);
-  // In the middle of a word the two lines are not taken for one with certainty.
+  // In the middle of a word it is not certain that the two lines are one.
   const isWhole = !/[^ ]\\\n/.test(broken);
   expect(first.isReadOnly).toBe(isWhole && second.isReadOnly);
   expect(wordsOf(first)).toEqual(isWhole ? wordsOf(second) : expect.arrayContaining(wordsOf(second)));
@@ -161,7 +161,7 @@ test.each([
   ['cd -- .git && echo x > config', ['.git/config']],
   ['echo x | (cd .git && cat > config)', ['.git/config']],
   ['cd .git && echo $(echo x > config)', ['.git/config']],
-])('a relative write follows the directory: %s', async (command, targets) => {
+])('a relative write is resolved in the current directory: %s', async (command, targets) => {
   const root = tempDirectory();
   expect(new Set((await analyzeIn(root, command)).writes)).toEqual(
     new Set(targets.map((target) => join(root, target))),
@@ -188,7 +188,7 @@ test.each([
 
 // SA11
 test.each(['PAGER=./x', 'GIT_SSH_COMMAND=x', 'LD_PRELOAD=x', 'NODE_OPTIONS=x', 'PATH=.', 'LC_ALL=/x', 'A=1 B=2'])(
-  'no allow rule holds behind %s, a deny rule does',
+  'after %s no allow rule matches, but a deny rule does',
   async (assignment) => {
     expect((await analyze(`${assignment} git log`)).isReadOnly).toBe(false);
     expect(await allow(['git *', 'git log'], `${assignment} git log`)).toBe(false);
@@ -211,7 +211,7 @@ test.each([
   'PATH=.',
   'hash -p x ls',
   'exec ls',
-])('no allow rule holds for %s, nor for what follows it', async (changer) => {
+])('no allow rule matches %s, nor the commands after it', async (changer) => {
   expect(await allow(['*', 'git *'], `${changer}; git checkout main`)).toBe(false);
   expect((await analyze(`${changer}; git log`)).isReadOnly).toBe(false);
 });
@@ -316,7 +316,7 @@ test.each([
   ['kubectl delete *', 'kubectl -n x --context=y delete z'],
   ['npm publish', 'npm --prefix x publish'],
   ['make deploy', 'make -C x -j4 deploy'],
-])('deny %s holds for %s', async (rule, command) => {
+])('deny %s matches %s', async (rule, command) => {
   expect(await deny(rule, command)).toBe('yes');
 });
 
@@ -329,12 +329,12 @@ test.each([
   ['rm x', 'hash -p /bin/rm ls; ls x'],
   ['git push', 'git -c alias.x=push x'],
   ['git push', `git ${'-c a=b '.repeat(40)} push`],
-])('deny %s may hold for %s', async (rule, command) => {
+])('deny %s may match %s', async (rule, command) => {
   expect(await deny(rule, command)).toBe('maybe');
 });
 
 test.each(['git -C push log', 'git --no-pager log push', 'git log push', 'git -c a.b=push log'])(
-  'deny git push * is not for %s',
+  'deny git push * does not match %s',
   async (command) => {
     expect((await analyze(command)).segments.map(({ words }) => words.slice(0, 2).join(' '))).toContain('git log');
     expect(await deny('git push origin', command)).toBe('no');
@@ -342,14 +342,14 @@ test.each(['git -C push log', 'git --no-pager log push', 'git log push', 'git -c
 );
 
 test.each(['git commit -m "rm x"', 'fd -etxt rm', "bash -c 'echo $1' _ rm x", 'npm run rm', '. ./setup.sh'])(
-  'deny rm is not for %s',
+  'deny rm does not match %s',
   async (command) => {
     expect(await deny('rm', command)).toBe('no');
   },
 );
 
 // SA12
-test.each(wrapped)('deny rm holds for %s, allow of the wrapper grants nothing', async (command) => {
+test.each(wrapped)('deny rm matches %s, and a rule that allows the wrapper allows nothing', async (command) => {
   expect(await deny('rm x', command)).toBe('yes');
   expect(await allow([`${command.split(' ')[0]} *`, command.split(' ')[0] ?? ''], command)).toBe(false);
 });
@@ -361,7 +361,7 @@ test.each(['timeout 5 git log', 'nice git log', 'env git log', 'command git log'
   },
 );
 
-test('wrappers nested too deeply are a doubt, and deny rules still look inside', async () => {
+test('wrappers nested too deeply are a doubt, and deny rules still see the commands inside', async () => {
   const command = `${'env '.repeat(9)}rm x`;
   expect((await analyze(`${'env '.repeat(9)}ls`)).isReadOnly).toBe(false);
   expect(await deny('rm', command)).toBe('yes');
@@ -397,7 +397,7 @@ const spellings = [
 ];
 
 // SA13
-test.each(spellings)('deny touch holds for %s', async (spelling) => {
+test.each(spellings)('deny touch matches %s', async (spelling) => {
   const root = tempDirectory();
   symlinkSync('/usr/bin/touch', join(root, 'link-to-it'));
   const { segments } = await analyzeIn(root, `${spelling} x`);
@@ -405,14 +405,14 @@ test.each(spellings)('deny touch holds for %s', async (spelling) => {
 });
 
 test.each(['./ls', 'sub/ls', '"$PWD/ls"'])(
-  'a program of the workspace is never proven, nor allowed by its bare name: %s',
+  'a program in the workspace is never proven, nor allowed by its name without a path: %s',
   async (program) => {
     expect((await analyze(program)).isReadOnly).toBe(false);
     expect(await allow(['ls', 'ls *'], program)).toBe(false);
   },
 );
 
-test('a bare name found in the workspace is not proven', async () => {
+test('a name without a path that is found in the workspace is not proven', async () => {
   const root = tempDirectory();
   mkdirSync(join(root, 'bin'));
   symlinkSync('/bin/true', join(root, 'bin/ls'));
@@ -430,16 +430,13 @@ test.each([
   [51, 'yes'],
   [500, 'maybe'],
   [5000, 'maybe'],
-])(
-  'one denied command among %i is found or at least held possible, and the whole is not proven',
-  async (count, found) => {
-    expect(await deny('rm', `${'ls;'.repeat(count)} rm x`)).toBe(found);
-    expect((await analyze('ls;'.repeat(count))).isReadOnly).toBe(false);
-  },
-);
+])('a deny rule matches or may match one command among %i, and the whole is not proven', async (count, found) => {
+  expect(await deny('rm', `${'ls;'.repeat(count)} rm x`)).toBe(found);
+  expect((await analyze('ls;'.repeat(count))).isReadOnly).toBe(false);
+});
 
 test.each([10_001, 100_000, 1_000_000])(
-  'a command of %i characters is not proven, and no denied part of it gets lost',
+  'a command of %i characters is not proven, and deny rules match every part of it',
   async (length) => {
     const command = `echo ${'a'.repeat(length - 11)};rm x`;
     expect((await analyze(`echo ${'a'.repeat(length - 5)}`)).isReadOnly).toBe(false);
@@ -455,7 +452,7 @@ test.each([
   ['loops', `${'for a in 1 2 3 4 5 6 7 8 9; do '.repeat(30)}rm x${'; done'.repeat(30)}`],
   ['unclosed substitutions', '$('.repeat(5000)],
   ['sums', `echo $((${'1+'.repeat(4900)}1)); rm x`],
-])('deeply nested %s are refused or seen through', async (_, command) => {
+])('deeply nested %s are rejected or fully parsed', async (_, command) => {
   expect((await analyze(command)).isReadOnly).toBe(false);
   expect(await deny('rm', command)).not.toBe('no');
 });
@@ -471,7 +468,7 @@ test.each([
   'ls\0',
   'echo \ud800',
   'cat <<EOT',
-])('what bash would not read as it stands is not proven: %j', async (command) => {
+])('text that bash would not parse as written is not proven: %j', async (command) => {
   expect((await analyze(command)).isReadOnly).toBe(false);
 });
 
@@ -486,11 +483,11 @@ test.each([
   ['git -C /srv log', '/srv'],
   ['for f in /etc/*; do cat "$f"; done', '/etc'],
   ['find /etc -type f -exec cat {} +', '/etc'],
-])('a read outside the workspace is named: %s', async (command, target) => {
+])('a read outside the workspace is reported: %s', async (command, target) => {
   expect((await analyze(command)).reads).toContain(target);
 });
 
-test('a path through a link leads where the kernel would go', async () => {
+test('a path through a symlink is resolved as the kernel does', async () => {
   const outside = tempDirectory({ 'deep/inner/x': '', 'deep/secret': '' });
   const root = tempDirectory({ secret: '', 'src/a.ts': '' });
   symlinkSync(join(outside, 'deep/inner'), join(root, 'link'));
@@ -503,7 +500,7 @@ test('a path through a link leads where the kernel would go', async () => {
   expect((await analyzeIn(root, 'cat */secret')).reads).toEqual([root, join(root, 'link')]);
 });
 
-test('git reads paths from the directory it changes to', async () => {
+test('git resolves paths in the directory it changes to', async () => {
   const root = tempDirectory({ '.aws/credentials': '', 'sub/a.txt': '', 'a.txt': '' });
   symlinkSync('/etc', join(root, 'sub/link'));
   const readsOf = async (command: string) => (await analyzeIn(root, command)).reads;
@@ -525,21 +522,21 @@ test('git reads paths from the directory it changes to', async () => {
     expect((await analyzeIn(root, command)).isReadOnly, command).toBe(true);
 });
 
-test('a pattern names the files it matches now', async () => {
+test('a pattern means the files that it matches now', async () => {
   const root = tempDirectory({ '.netrc': '', 'a.txt': '' });
   expect((await analyzeIn(root, 'cat .n*')).reads).toEqual([root, join(root, '.netrc')]);
   expect((await analyzeIn(root, 'for f in ./.[a-z]*; do cat "$f"; done')).reads).toContain(join(root, '.netrc'));
 });
 
 // SJ02
-test('a pattern of many stars ends against the longest name', async () => {
+test('a pattern of many stars takes bounded time for the longest name', async () => {
   const name = 'a'.repeat(250);
   const root = tempDirectory({ [name]: '' });
   expect((await analyzeIn(root, `cat ${'*a'.repeat(30)}*b`)).reads).toEqual([root]);
   expect((await analyzeIn(root, `cat ${'*a'.repeat(30)}*`)).reads).toEqual([root, join(root, name)]);
 });
 
-test('what a pattern copies or moves is judged under its new name', async () => {
+test('files that a pattern copies or moves are judged by their new names', async () => {
   const root = tempDirectory({ 'd/.npmrc': '', 'd/a.txt': '', 'e/x': '' });
   const writes = async (command: string) => (await analyzeIn(root, command)).writes;
   expect(await writes('cp d/* e/')).toContain(join(root, 'e/a.txt'));
@@ -556,13 +553,13 @@ test.each([
   ['diff one two', false],
   ['diff -u a one', false],
   ['diff -ru one two', false],
-])('links inside directories that diff compares are not followed unasked: %s', async (command, isReadOnly) => {
+])('diff does not follow symlinks inside directories without approval: %s', async (command, isReadOnly) => {
   const root = tempDirectory({ a: '', b: '', 'one/a': '', 'two/a': '' });
   expect((await analyzeIn(root, command)).isReadOnly).toBe(isReadOnly);
 });
 
 // SA17
-test('paths mean what they will mean to the command: behind links, in odd names, and in its own process', async () => {
+test('paths are resolved as for the command: through symlinks, unusual names, and its own process', async () => {
   const outside = tempDirectory({ hostname: '' });
   const root = tempDirectory({ 'd1/d2/d3/x': '', 'a.txt': '' });
   symlinkSync('.', join(root, 'd1/d2/d3/link'));
@@ -570,14 +567,14 @@ test('paths mean what they will mean to the command: behind links, in odd names,
   symlinkSync(join(outside, 'hostname'), join(root, 'é'));
   symlinkSync(outside, Buffer.from(`${root}/zz\xff`, 'latin1'));
   const analysis = (command: string) => analyzeIn(root, command);
-  // The link leads up by itself, so that fewer steps than it seems lead out.
+  // The symlink leads upwards itself, so fewer `..` than it seems lead outside.
   expect((await analysis('cat d1/d2/d3/lo*/../../../x')).reads).toContain(dirname(root));
   expect((await analysis('cat ??')).reads).toContain(join(root, 'é'));
-  expect((await analysis('cat zz*/hostname')).doubts).toEqual([`A name in ${root} is no text.`]);
+  expect((await analysis('cat zz*/hostname')).doubts).toEqual([`A name in ${root} is not valid UTF-8.`]);
   expect((await analysis('cd d1 && cat /proc/self/cwd/x')).reads).toContain('/proc/self/elsewhere');
 });
 
-test('nothing is proven for another shell than bash', async () => {
+test('nothing is proven for a shell other than bash', async () => {
   const root = tempDirectory();
   const options = { cwd: root, workspaceRoots: [root], home: '/home/somebody', path: '/usr/bin:/bin' };
   expect((await analyzeCommand('ls', { ...options, isOtherShell: true })).doubts).toEqual([
@@ -585,7 +582,7 @@ test('nothing is proven for another shell than bash', async () => {
   ]);
 });
 
-test('a pattern means files whose names begin with a dot only when it begins with one', async () => {
+test('a pattern matches names that start with a dot only if it starts with one', async () => {
   const root = tempDirectory({ '.netrc': '', 'a.txt': '', 'd/.netrc': '', 'd/b.txt': '' });
   const reads = async (command: string) => (await analyzeIn(root, command)).reads;
   expect(await reads('cat *')).toEqual(['', 'a.txt', 'd'].map((name) => join(root, name)));
@@ -599,19 +596,19 @@ test.each([
   'grep -"f$d/../../outside"',
   'grep "--file=$d/../../outside"',
   'grep -f"$d/../../outside"',
-])('a path that is attached to a flag in quotes is looked up as it stands: %s', async (command) => {
+])('a quoted path attached to a flag is looked up as written: %s', async (command) => {
   const root = tempDirectory({ 'src/a': '', s: '' });
   const { reads } = await analyzeIn(root, `for d in sr*; do ${command} s; done`);
   expect(reads).toContain(dirname(root));
 });
 
-test('a search that would print from a file which a linked ignore file leads to asks', async () => {
+test('a search that would print the target of a symlinked ignore file needs approval', async () => {
   const root = tempDirectory({ 'a.txt': '' });
   symlinkSync('/etc/hostname', join(root, '.rgignore'));
   expect((await analyzeIn(root, 'rg hello')).isReadOnly).toBe(false);
 });
 
-test('a stand-in of a version manager is not proven, because the workspace says what it runs', async () => {
+test('a shim of a version manager is not proven, because the workspace decides what it runs', async () => {
   const shims = tempDirectory({ 'shims/ls': '#!/bin/sh\n' });
   chmodSync(join(shims, 'shims/ls'), 0o755);
   const root = tempDirectory();
@@ -621,7 +618,7 @@ test('a stand-in of a version manager is not proven, because the workspace says 
 });
 
 test.each(['ls | grep key', 'ls -ltr', 'sort -r a.txt', 'wc -l *'])(
-  'secrets that a command does not look at are no reason to ask: %s',
+  'secrets that a command does not read need no approval: %s',
   async (command) => {
     const root = tempDirectory({ '.netrc': '', '.aws/credentials': '', 'a.txt': '' });
     expect((await analyzeIn(root, command)).doubts).toEqual([]);
@@ -639,7 +636,7 @@ test.each([
   'diff -N --no-dereference -u . src',
   'diff --recursive --no-dereference -uN . src',
   'find . -type f -print0 | xargs -0 cat',
-])('a search does not pass by secrets in silence: %s', async (command) => {
+])('a search that would read secrets needs approval: %s', async (command) => {
   const [plain, secret] = [tempDirectory({ 'src/a': '' }), tempDirectory({ 'src/a': '', '.aws/credentials': '' })];
   expect((await analyzeIn(plain, command)).isReadOnly).toBe(true);
   expect((await analyzeIn(secret, command)).doubts).toEqual([
@@ -660,11 +657,11 @@ test.each([
   'ssh a',
   'git push',
   'npm install',
-])('the network is a permission of its own: %s', async (command) => {
+])('use of the network is reported: %s', async (command) => {
   expect(await analyze(command)).toMatchObject({ network: true, isReadOnly: false });
 });
 
-test('a connection by redirection is network, and hosts are named', async () => {
+test('a redirection to a socket uses the network, and hosts are reported', async () => {
   expect(await analyze('cat < /dev/tcp/a.example/80')).toMatchObject({ network: true, isReadOnly: false });
   expect((await analyze('curl -s https://user@a.example:8080/x git@b.example:c')).hosts).toEqual([
     'a.example',
@@ -685,7 +682,7 @@ test.each([
   ['sed -i s/a/b/ .git/config', ['.git/config', 's/a/b']],
   ['dd if=a of=.git/config', ['.git/config']],
   ['timeout 5 cp a .git/config', ['.git/config', '.git/config/a']],
-])('the destination of %s is judged', async (command, targets) => {
+])('the destination of %s is a write', async (command, targets) => {
   const root = tempDirectory();
   expect(new Set((await analyzeIn(root, command)).writes)).toEqual(
     new Set(targets.map((target) => join(root, target))),
@@ -701,7 +698,7 @@ test.each([
   ['docker compose up -d', ['docker compose up *']],
   ['npm test "$x"', ['npm test *']],
   ['eslint src', ['eslint *']],
-  // Of a program that is not known the very words, unless they leave open what comes next.
+  // For an unknown program the exact words, unless the last one expects a value.
   ['frobnicate ./data --level=3 out', ['frobnicate ./data --level=3 out']],
   ['frobnicate', []],
   ['frobnicate -e', []],
@@ -719,7 +716,7 @@ test.each([
   ['git branch -D x', []],
   ['npm create x', []],
   ['gh api x', []],
-  // A later flag of these runs a program.
+  // A later flag can make these run a program.
   ['git fetch origin', []],
   ['git pull', []],
   ['git clone a', []],
@@ -739,7 +736,7 @@ test.each([
   ['mvn test', []],
   ['go build ./...', []],
   ['go test ./...', ['go test *']],
-  // Interpreters, wrappers, deletions, programs of the workspace and what is not fully known are asked for every time.
+  // Interpreters, wrappers, deletions, programs in the workspace and unknown words need approval every time.
   ['python3 script.py', []],
   ['bash script.sh', []],
   ['node x.js', []],
@@ -771,7 +768,7 @@ test.each([
 });
 
 // SA17
-test('"always" never saves more than what then passes', async () => {
+test('"always" saves rules that allow the command and no other', async () => {
   const command = 'npm run build && git commit -m x';
   const { rules } = await analyze(command);
   expect(await allow(rules, command)).toBe(true);
@@ -783,12 +780,12 @@ test('names the programs that need approval', async () => {
   expect((await analyze('git log | tee a && /opt/x/run y; npm test')).rootCommand).toBe('tee, run, npm');
 });
 
-test('a word that is not known is marked with a character no argument can contain', async () => {
+test('an unknown word is marked with a character that no argument can contain', async () => {
   const { segments } = await analyze('make "a$x" *.c');
   expect(segments[0]?.words).toEqual(['make', `a${unknownPart}`, `${unknownPart}.c`]);
 });
 
-test('a shell of another user or a start-up file changes no verdict', async () => {
+test('~ is the given home directory, not that of this process', async () => {
   expect(homedir()).not.toBe(home);
   expect((await analyze('echo ~')).segments[0]?.words).toEqual(['echo', home]);
 });
@@ -803,11 +800,11 @@ test.each([
   ['an awk program of slashes', `awk '${'/'.repeat(9_900)}' x`],
   ['brackets without end', `sed '${'/['.repeat(4_900)}' x`],
   ['a wrapper with unknown flags', `${'sudo --foo '.repeat(900)}ls`],
-])('10,000 characters of %s cost little time', async (_, command) => {
+])('10,000 characters of %s take little time', async (_, command) => {
   const before = process.cpuUsage();
   await analyze(command);
   const { user, system } = process.cpuUsage(before);
-  // Processor time, and a bound far above it: it only tells linear from worse.
+  // CPU time with a generous limit: it only distinguishes linear time from worse.
   expect((user + system) / 1000).toBeLessThan(1500);
 });
 
@@ -832,7 +829,7 @@ const rereading: typeof swelling = [
 ];
 
 // SA14
-test.each(swelling)('what is read of %s does not grow beyond the text by more than a fixed amount', (_, repeated) => {
+test.each(swelling)('the parsed size of %s exceeds the text by at most a fixed amount', (_, repeated) => {
   const options = { cwd: '/w', workspaceRoots: ['/w'], home, path };
   const command = repeated(600);
   const { work, segments, doubts } = new CommandWalk(options).run(command);
@@ -843,16 +840,17 @@ test.each(swelling)('what is read of %s does not grow beyond the text by more th
 
 // SA14
 test.each([...swelling, ...rereading])(
-  'more of %s than anybody would write is not read: it asks, and any deny rule may hold',
+  'a command of too many %s is not parsed: it needs approval, and any deny rule may match',
   async (_, repeated) => {
     const command = repeated(9000);
     const { segments, isReadOnly } = await analyze(command);
-    expect([segments.length, isReadOnly]).toEqual([1, false]);
+    // One segment stands for the whole command, one for the doubt.
+    expect([segments.length, isReadOnly]).toEqual([2, false]);
     expect(await deny('some-program', command)).toBe('maybe');
   },
 );
 
-test('long text in a here-document or in quotes is no long command', async () => {
+test('long text in a here-document or in quotes does not make a long command', async () => {
   const text = '(a) "b" {c}; '.repeat(700);
   const { doubts, writes } = await analyze(`cat > notes <<'END'\n${text}\nEND`);
   expect([doubts, writes.length]).toEqual([[], 1]);
@@ -860,23 +858,23 @@ test('long text in a here-document or in quotes is no long command', async () =>
 });
 
 // SA14
-test('a path that climbs in and out of more directories than a person would spell is not followed', async () => {
+test('a path that enters and leaves too many directories is not resolved', async () => {
   const climbing = Array.from({ length: 60 }, (_, index) => `d${index}/..`).join('/');
   expect((await analyze(`cat ${climbing}/a.txt`)).doubts).toEqual(['Its paths and patterns lead to too many files.']);
   expect((await analyze(`cat ${'d/../'.repeat(1900)}a.txt`)).doubts).toEqual([]);
 });
 
-test('a pattern that matches a name which looks like a flag asks, even for programs whose flags do no harm', async () => {
+test('a pattern that matches a name like a flag needs approval, even for programs with harmless flags', async () => {
   const root = tempDirectory({ 'a.ts': '', 'b.ts': '' });
   expect((await analyzeIn(root, 'wc -l *.ts')).isReadOnly).toBe(true);
   writeFileSync(join(root, '--files0-from=k.ts'), '');
   expect((await analyzeIn(root, 'wc -l *.ts')).doubts).toEqual([
-    'The file --files0-from=k.ts would be taken for a flag.',
+    'The file name --files0-from=k.ts would be parsed as a flag.',
   ]);
 });
 
-// The command is another process, with another current directory than ours.
-test('what a path through /proc/self means is not known here', async () => {
+// The command is another process, with a different current directory.
+test('the meaning of a path through /proc/self is unknown', async () => {
   const [above, link] = [dirname(process.cwd()), join(tempDirectory(), 'link')];
   symlinkSync('/proc/self/cwd', link);
   const options = { cwd: above, workspaceRoots: [above], home, path };
@@ -888,7 +886,7 @@ test('what a path through /proc/self means is not known here', async () => {
 
 // SA15
 test.each(['grep -r foo .', 'rg foo', 'find . -type f -exec cat {} +', 'find . -type f -print0 | xargs -0 cat'])(
-  'a secret in an ordinary directory below the searched one makes %s ask',
+  'because of a secret in a subdirectory, %s needs approval',
   async (command) => {
     const root = tempDirectory({ 'a/b/c/.netrc': '', 'node_modules/x/.npmrc': '', 'src/a.ts': '' });
     expect((await analyzeIn(root, command)).doubts).toEqual([
@@ -898,7 +896,7 @@ test.each(['grep -r foo .', 'rg foo', 'find . -type f -exec cat {} +', 'find . -
   },
 );
 
-test('the look for secrets follows no link, and ends where there are very many files', async () => {
+test('the search for secrets follows no symlink, and is bounded in a large tree', async () => {
   const outside = tempDirectory({ '.netrc': '' });
   const root = tempDirectory(Object.fromEntries(Array.from({ length: 2100 }, (_, at) => [`many/${at}`, ''])));
   mkdirSync(join(root, 'many/deep'));
@@ -908,7 +906,7 @@ test('the look for secrets follows no link, and ends where there are very many f
 });
 
 test.each(["-name '*.json'", "-name '*'", "-name '*.c*'", "-path './src/*'", "-regex '.*\\.ts'", '-name config.json'])(
-  'a search by %s is none for secrets',
+  'a search by %s does not look for secrets',
   async (tests) => {
     expect((await analyze(`find . -type f ${tests} -exec cat {} +`)).isReadOnly).toBe(true);
   },

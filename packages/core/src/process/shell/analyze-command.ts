@@ -1,7 +1,8 @@
-import { access, constants, stat } from 'node:fs/promises';
+import { constants, stat } from 'node:fs/promises';
 import { basename, sep } from 'node:path';
 import { proposeRules } from '../rules/propose-rules.js';
 import { withoutFlags } from '../rules/without-flags.js';
+import { canAccess } from './can-access.js';
 import {
   type AnalysisMemo,
   type AnalysisOptions,
@@ -11,7 +12,7 @@ import {
 } from './command-analysis.js';
 import { Findings, type PlacedSegment } from './findings.js';
 import { repositoryDoubt } from './git-repository.js';
-import { npmSettings } from './npm-settings.js';
+import { npmDoubt } from './npm-settings.js';
 import { maxParseCost, ParseBudget } from './parse-budget.js';
 import { breaksWord, richSyntax } from './plain-syntax.js';
 import { LookupBudget, type PathUse, resolvePathUse } from './resolve-paths.js';
@@ -42,7 +43,6 @@ export async function analyzeCommand(
 ): Promise<CommandAnalysis> {
   const parsed = memo.parsed instanceof Findings ? memo.parsed : parseText(command, options);
   memo.parsed = parsed;
-  if (typeof parsed === 'string') return refused(command, parsed);
   const findings = parsed.copy();
   const { doubts } = findings;
   await resolvePrograms(findings, options);
@@ -74,19 +74,36 @@ export async function analyzeCommand(
   };
 }
 
-/** What the text says, or why it is not understood. */
-function parseText(command: string, options: AnalysisOptions): Findings | string {
+/** What the text says. Text that cannot be parsed becomes one segment that any deny rule may match. */
+function parseText(command: string, options: AnalysisOptions): Findings {
+  const problem = hostileText(command);
+  if (problem !== undefined) return unparsed(command, problem);
+  const budget = new ParseBudget();
+  try {
+    const findings = new CommandWalk(options, budget).run(command);
+    if (breaksWord(command))
+      findings.unseen(command.slice(0, 200), 'A backslash joins two lines of it in the middle of a word.');
+    for (const doubt of findUnusualText(command, options)) findings.doubt(doubt);
+    if (findings.segments.length > maxSegments) findings.doubt(`It has more than ${maxSegments} parts.`);
+    return findings;
+  } catch {
+    return unparsed(command, budget.isSpent ? tooManyParts : 'It could not be understood.');
+  }
+}
+
+function unparsed(command: string, problem: string): Findings {
+  const findings = new Findings();
+  findings.unseen(command.slice(0, 200), problem);
+  return findings;
+}
+
+/** Why a text must not reach the parser. */
+function hostileText(command: string): string | undefined {
   if (command.length > hardLength) return 'It is too long to be understood.';
   if (openBrackets(command) > hardBrackets) return 'It is nested too deeply to be understood.';
   // For bash this `#` continues the word of a `<(…)`; for the grammar it begins a comment, which is not analyzed.
   if (command.includes(')#')) return 'It has a # right after a bracket.';
-  if (hasTooManyWords(command)) return tooManyParts;
-  const findings = parse(command, options);
-  if (typeof findings === 'string') return findings;
-  if (breaksWord(command)) findings.unseen(command.slice(0, 200), 'A line of it goes on in the middle of a word.');
-  for (const doubt of findUnusualText(command, options)) findings.doubt(doubt);
-  if (findings.segments.length > maxSegments) findings.doubt(`It has more than ${maxSegments} parts.`);
-  return findings;
+  return hasTooManyWords(command) ? tooManyParts : undefined;
 }
 
 /** The largest number of open brackets, ignoring quotes: an estimate that keeps hostile text from the parser. */
@@ -103,31 +120,6 @@ function openBrackets(command: string): number {
 function hasTooManyWords(command: string): boolean {
   if (command.includes('<<')) return false;
   return command.replace(/'[^']*'|"[^"]*"/g, '').split(/[\s;&|()<>]+/).length > maxParseCost;
-}
-
-/** Text on which the grammar fails must not pass. */
-function parse(command: string, options: AnalysisOptions): Findings | string {
-  const budget = new ParseBudget();
-  try {
-    return new CommandWalk(options, budget).run(command);
-  } catch {
-    return budget.isSpent ? tooManyParts : 'It could not be understood.';
-  }
-}
-
-function refused(command: string, doubt: string): CommandAnalysis {
-  const segment = { words: [unknownPart], text: command.slice(0, 200), isReadOnly: false, why: doubt, hidden: true };
-  const nothing = {
-    reads: [],
-    searches: [],
-    writes: [],
-    redirections: [],
-    network: false,
-    hosts: [],
-    rules: [],
-    rootCommand: '',
-  };
-  return { ...nothing, segments: [segment], doubts: [doubt], isReadOnly: false };
 }
 
 function withoutPlace({ words, text, isReadOnly, why, hidden }: PlacedSegment): Segment {
@@ -174,10 +166,12 @@ async function resolvePrograms({ segments }: Findings, options: AnalysisOptions)
       if (why !== undefined) Object.assign(segment, { isReadOnly: false, why });
     }
     aliases.delete(name);
-    for (const alias of aliases) segments.push(otherName(segment, alias));
-    for (const alias of [name, ...aliases])
-      for (const words of withoutFlags(alias, segment.words.slice(1)))
-        segments.push(hiddenSegment(words, segment.text));
+    const args = segment.words.slice(1);
+    const spellings = [
+      ...[...aliases].map((alias) => [alias, ...args]),
+      ...[name, ...aliases].flatMap((alias) => withoutFlags(alias, args)),
+    ];
+    segments.push(...spellings.map((words) => hiddenSegment(words, segment.text)));
   }
 }
 
@@ -186,11 +180,7 @@ function whoseProgram(name: string, { isInWorkspace, isShim }: ProgramLocation):
   return isShim ? `${name} may be a program that the workspace chooses` : undefined;
 }
 
-/** The same command under another name, only for deny and ask rules. */
-function otherName({ words, text }: PlacedSegment, name: string): PlacedSegment {
-  return hiddenSegment([name, ...words.slice(1)], text);
-}
-
+/** The same command in other words, only for deny and ask rules. */
 function hiddenSegment(words: string[], text: string): PlacedSegment {
   return { words, text, isReadOnly: true, hidden: true, cwds: [] };
 }
@@ -199,17 +189,16 @@ async function checkRepositories(findings: Findings, home: string): Promise<void
   const { repositories, workTrees, npmProjects, doubts } = findings;
   // If the command is not proven anyway, the configuration of repositories does not matter.
   if (doubts.size > 0) return;
-  for (const directory of await resolveUses(repositories, doubts)) {
-    const doubt = await repositoryDoubt(directory);
-    if (doubt !== undefined) doubts.add(`In ${directory}, ${doubt}.`);
-  }
-  for (const directory of await resolveUses(workTrees, doubts)) {
-    const doubt = await trackedLink(directory);
-    if (doubt !== undefined) doubts.add(`In ${directory}, ${doubt}.`);
-  }
-  for (const directory of await resolveUses(npmProjects, doubts)) {
-    const file = await npmSettings(directory, home);
-    if (file !== undefined) doubts.add(`The settings in ${file} can make npm write files.`);
+  const checks = [
+    [repositories, repositoryDoubt],
+    [workTrees, trackedLink],
+    [npmProjects, npmDoubt],
+  ] as const;
+  for (const [uses, check] of checks) {
+    for (const directory of await resolveUses(uses, doubts)) {
+      const doubt = await check(directory, home);
+      if (doubt !== undefined) doubts.add(`In ${directory}, ${doubt}.`);
+    }
   }
 }
 
@@ -234,11 +223,8 @@ async function checkFollowed({ followed, doubts }: Findings): Promise<void> {
 /** If the path made by text does not exist, bash follows the symlinks in it instead, and may end up anywhere. */
 async function checkBacks({ backs, doubts }: Findings): Promise<void> {
   for (const directory of new Set(backs)) {
-    const isThere = await access(directory + sep, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (!isThere) doubts.add(`${directory} is no directory, so that cd may lead elsewhere.`);
+    const isThere = await canAccess(directory + sep, constants.X_OK);
+    if (!isThere) doubts.add(`${directory} is not a directory, so cd may lead elsewhere.`);
   }
 }
 
@@ -248,7 +234,7 @@ async function resolveUses(uses: readonly PathUse[], doubts: Set<string>): Promi
   const budget = new LookupBudget();
   const paths = await Promise.all(distinct.slice(0, maxPaths).map((use) => resolvePathUse(use, budget)));
   if (budget.lookups < 0) doubts.add('Its paths and patterns lead to too many files.');
-  if (budget.garbled !== undefined) doubts.add(`A name in ${budget.garbled} is no text.`);
-  if (budget.flag !== undefined) doubts.add(`The file ${budget.flag} would be taken for a flag.`);
+  if (budget.garbled !== undefined) doubts.add(`A name in ${budget.garbled} is not valid UTF-8.`);
+  if (budget.flag !== undefined) doubts.add(`The file name ${budget.flag} would be parsed as a flag.`);
   return [...new Set(paths.flat())];
 }

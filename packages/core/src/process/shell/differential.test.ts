@@ -17,7 +17,7 @@ import { resolveProgram } from './resolve-program.js';
 
 const isLong = process.env['LATHE_LONG'] === '1';
 const wanted = isLong ? 100_000 : 150;
-/** Set it to the seed a failure names to see the same commands again. */
+/** Set it to the seed in a failure message to run the same commands again. */
 const seed = Number(process.env['LATHE_SEED'] ?? Date.now() % 1_000_000_000);
 const batchSize = 250;
 const canTrace = hasProgram('bwrap') && hasProgram('strace') && hasProgram('git');
@@ -28,12 +28,12 @@ const analyze = (command: string, { root, home, path }: TracedBash) =>
 const isUnasked = ({ isReadOnly, reads }: CommandAnalysis, { root }: TracedBash) =>
   isReadOnly && reads.every((path) => isWithin(root, existsSync(path) ? realpathSync(path) : path));
 
-/** The content of a file outside the workspace, to which links inside lead. */
+/** The content of a file outside the workspace that symlinks inside lead to. */
 const secret = 'not-for-the-model';
 
 // SA24
 test.skipIf(!canTrace)(
-  'what runs without a question executes only the programs that were predicted, reads only the workspace, and changes no file',
+  'a command without approval executes only the predicted programs, reads only the workspace, and changes no file',
   { timeout: isLong ? 7_200_000 : 60_000 },
   async () => {
     const place = scratchPlace();
@@ -44,7 +44,7 @@ test.skipIf(!canTrace)(
     while (counts.run < wanted) {
       const batch = await unaskedCommands(Math.min(batchSize, wanted - counts.run), { random, options, place, counts });
       await tracing;
-      // The next batch is analysed while this one runs.
+      // The next batch is analyzed while this one runs.
       tracing = checkBatch(batch, place);
       tracing.catch(() => undefined);
       counts.run += batch.length;
@@ -68,7 +68,7 @@ interface Generating {
   counts: { generated: number };
 }
 
-/** Generates commands until enough of them would run without a question. */
+/** Generates commands until enough of them would run without approval. */
 async function unaskedCommands(count: number, { random, options, place, counts }: Generating): Promise<Unasked[]> {
   const found: Unasked[] = [];
   while (found.length < count) {
@@ -105,7 +105,7 @@ async function checkBatch(batch: Unasked[], place: TracedBash): Promise<void> {
   throw new Error(`a batch changed files or read the secret, no command alone did; LATHE_SEED=${seed}`);
 }
 
-/** Finds the commands to blame by running them one at a time, each in a place that none of them has touched. */
+/** Finds the guilty commands by running them one at a time, each in a fresh directory. */
 async function guiltyCommands(commands: string[]): Promise<string[]> {
   const guilty: string[] = [];
   let place = scratchPlace();
@@ -125,14 +125,14 @@ async function predictedPrograms({ segments }: CommandAnalysis, { root, path }: 
     [...names].map((name) => resolveProgram(name, { cwd: root, path, workspaceRoots: [] })),
   );
   const programs = new Set(files.flatMap(({ file }) => (file === undefined ? [] : [file])));
-  // git runs its own parts by their full name.
+  // git runs its own programs by their full path.
   if ([...programs].some((file) => basename(file) === 'git')) programs.add(realpathSync('/usr/lib/git-core/git'));
   return programs;
 }
 
 // SA05 SA06
 test.skipIf(!canTrace)(
-  'words are what bash passes on, or known to be unknown',
+  'words are what bash passes to a program, or are marked as unknown',
   { timeout: isLong ? 3_600_000 : 60_000 },
   async () => {
     const place = scratchPlace();

@@ -19,6 +19,8 @@ export interface Argument {
   below?: Argument;
 }
 
+export const knownArgument = (value: string): Argument => ({ value, text: value, isKnown: true, isOpen: false });
+
 /** The shell itself reads directories to expand such a word, whatever the program does with the names. */
 export const isFilePattern = ({ isGlob }: Argument): boolean => isGlob === true;
 

@@ -44,10 +44,14 @@ export class Findings {
     for (const list of pathLists) copy[list].push(...this[list]);
     copy.segments.push(...this.segments.map((segment) => ({ ...segment })));
     copy.backs.push(...this.backs);
-    for (const host of this.hosts) copy.hosts.add(host);
     for (const sentence of this.doubts) copy.doubts.add(sentence);
-    copy.usesNetwork = this.usesNetwork;
+    if (this.usesNetwork) copy.connect([...this.hosts]);
     return copy;
+  }
+
+  connect(hosts: readonly string[]): void {
+    this.usesNetwork = true;
+    for (const host of hosts) this.hosts.add(host);
   }
 
   doubt(sentence: string): void {
@@ -89,7 +93,7 @@ export class Findings {
     }
     const more = { ...(pattern && { pattern }), ...(names && { names }) };
     if (value.startsWith('/') && !names) return [{ cwd: '/', path: value, ...more }];
-    if (cwds.length === 0) this.doubt(`In which directory ${text} lies is only known when it runs.`);
+    if (cwds.length === 0) this.doubt(`The directory of ${text} is only known when it runs.`);
     return cwds.map((cwd) => ({ cwd, path: value, ...more }));
   }
 

@@ -20,7 +20,7 @@ import { repositoryDoubt } from './git-repository.js';
 const plain =
   '[core]\n\trepositoryformatversion = 0\n\tbare = false\n[remote "origin"]\n\turl = a\n[branch "main"]\n\tremote = origin\n';
 
-test('an ordinary repository is no reason to doubt, nor is a directory without one', async () => {
+test('a regular repository and a directory without one raise no doubt', async () => {
   expect(await repositoryDoubt(tempDirectory(gitFiles(plain)))).toBeUndefined();
   expect(await repositoryDoubt(tempDirectory())).toBeUndefined();
 });
@@ -73,7 +73,7 @@ test.each([
   '[submodule]\n\trecurse = true',
   '[status]\n\tsubmoduleSummary = true',
   '[diff]\n\tsubmodule = diff',
-])('a configuration that can make git run something is: %j', async (section) => {
+])('a configuration that can make git run a program raises a doubt: %j', async (section) => {
   const root = tempDirectory({
     ...gitFiles(`${plain}${section}\n`),
     'false\u2028/a': '',
@@ -87,12 +87,12 @@ test.each([
   expect((await analyzeCommand('cd src && git -C . log', options)).isReadOnly).toBe(false);
 });
 
-test('a configuration of spaces is judged in the time that its length takes', async () => {
+test('a configuration of spaces is judged in linear time', async () => {
   const root = tempDirectory(gitFiles(`${plain}[core]\n\texcludesFile = a${' '.repeat(200_000)}x\n`));
-  expect(await repositoryDoubt(root)).toContain('lies elsewhere');
+  expect(await repositoryDoubt(root)).toContain('elsewhere');
 });
 
-test('a submodule is a reason, also when the index keeps it in a file of its own or in a directory', async () => {
+test('a submodule raises a doubt, also in a shared index or a sparse directory', async () => {
   const root = tempDirectory({ 'sub/a': '', 'b/c': '' });
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=A', '-c', 'user.email=a@b', ...args], { cwd: root, stdio: 'pipe' });
@@ -118,7 +118,7 @@ test('a submodule is a reason, also when the index keeps it in a file of its own
   expect(await repositoryDoubt(root)).toContain('submodules');
 });
 
-test('the history of a repository cannot have git run what another one names', async () => {
+test('the history of a repository cannot make git run a program named by another one', async () => {
   const root = tempDirectory({ 'sub/f': '1', 'evil.sh': '#!/bin/sh\ntouch "$(dirname "$0")/canary"\n' });
   chmodSync(join(root, 'evil.sh'), 0o755);
   const git = (...args: string[]) =>
@@ -135,7 +135,7 @@ test('the history of a repository cannot have git run what another one names', a
   git('rm', '-q', '--cached', 'sub');
   git('commit', '-qm', 'gone');
   git('-C', 'sub', 'config', 'diff.external', join(root, 'evil.sh'));
-  // As a person may have it in settings of their own.
+  // As it may be in the settings of a user.
   const home = tempDirectory({ '.gitconfig': '[diff]\n\tsubmodule = diff\n' });
   const options = { cwd: root, workspaceRoots: [root], home, path: '/usr/bin' };
   expect((await analyzeCommand('git log -p', options)).isReadOnly).toBe(true);
@@ -147,7 +147,7 @@ test('the history of a repository cannot have git run what another one names', a
   expect(existsSync(join(root, 'canary'))).toBe(true);
 });
 
-test('a project that has settings for npm is a reason to ask before npm only lists, those of the person are none', async () => {
+test('settings of a project make npm ls need approval, those of the user do not', async () => {
   const home = tempDirectory({ '.npmrc': 'loglevel=error', 'project/package.json': '{}', 'project/src/a': '' });
   const options = { cwd: join(home, 'project/src'), workspaceRoots: [home], home, path: '/usr/bin' };
   for (const command of ['npm ls', 'npm list --json', 'npm root', 'npm prefix'])
@@ -157,20 +157,20 @@ test('a project that has settings for npm is a reason to ask before npm only lis
     expect((await analyzeCommand(command, options)).isReadOnly, command).toBe(false);
 });
 
-test('npm looks for settings above the place that a link leads to', async () => {
+test('npm searches for settings above the target of a symlink', async () => {
   const root = tempDirectory({ 'sub/.npmrc': 'logs-dir=x', 'sub/deep/package.json': '{}' });
   symlinkSync('sub/deep', join(root, 'link'));
   const options = { cwd: root, workspaceRoots: [root], home: '/home/somebody', path: '/usr/bin:/bin' };
   expect((await analyzeCommand('cd link && npm ls', options)).doubts).toEqual([
-    `The settings in ${join(root, 'sub/.npmrc')} can make npm write files.`,
+    `In ${join(root, 'link')}, the settings in ${join(root, 'sub/.npmrc')} can make npm write files.`,
   ]);
 });
 
-test('a monitor that is off is no reason', async () => {
+test('a disabled fsmonitor raises no doubt', async () => {
   expect(await repositoryDoubt(tempDirectory(gitFiles('[core]\n\tfsmonitor = false\n')))).toBeUndefined();
 });
 
-test('a directory that looks like a repository itself is a reason', async () => {
+test('a directory that looks like a git directory raises a doubt', async () => {
   const root = tempDirectory({
     HEAD: 'ref: x',
     'objects/a': '',
@@ -180,7 +180,7 @@ test('a directory that looks like a repository itself is a reason', async () => 
   expect(await repositoryDoubt(root)).toContain('looks like a repository');
 });
 
-test('the directory a .git file points to is looked at, with what it shares', async () => {
+test('the directory that a .git file names is checked, with its common directory', async () => {
   const evil = '[core]\n\tfsmonitor = ./evil\n';
   const linked = tempDirectory({ '.git': 'gitdir: .real\n', ...gitFiles(evil, '.real') });
   expect(await repositoryDoubt(linked)).toContain('fsmonitor');
@@ -194,18 +194,18 @@ test('the directory a .git file points to is looked at, with what it shares', as
   expect(await repositoryDoubt(join(worktree, 'tree'))).toContain('fsmonitor');
 });
 
-test('a hook that git runs while it only looks is a reason, wherever hooks are kept', async () => {
+test('a hook that read-only commands run raises a doubt, in any hooks directory', async () => {
   expect(await repositoryDoubt(tempDirectory({ ...gitFiles(), '.git/hooks/post-index-change': '' }))).toContain('hook');
   const moved = { ...gitFiles('[core]\n\thooksPath = .husky\n'), '.husky/post-index-change': '' };
   expect(await repositoryDoubt(tempDirectory(moved))).toContain('hook');
   expect(await repositoryDoubt(tempDirectory({ ...gitFiles(), '.git/hooks/pre-commit': '' }))).toBeUndefined();
 });
 
-test('a configuration too large to read is a reason', async () => {
+test('a configuration that is too large to read raises a doubt', async () => {
   expect(await repositoryDoubt(tempDirectory(gitFiles('#'.repeat(300_000))))).toContain('cannot be read');
 });
 
-test('a repository that lies elsewhere is a reason unless it knows this work tree', async () => {
+test('a repository elsewhere raises a doubt unless it lists this work tree', async () => {
   const root = tempDirectory({
     ...gitFiles(plain, 'private/.git'),
     'private/.git/worktrees/a/HEAD': 'ref: refs/heads/a\n',
@@ -220,12 +220,12 @@ test('a repository that lies elsewhere is a reason unless it knows this work tre
   });
   symlinkSync(join(root, 'private/.git'), join(root, 'link/.git'));
   for (const name of ['file', 'tree', 'shared', 'borrowed', 'link'])
-    expect(await repositoryDoubt(join(root, name)), name).toContain('lies elsewhere');
+    expect(await repositoryDoubt(join(root, name)), name).toContain('elsewhere');
   writeFileSync(join(root, 'private/.git/worktrees/a/gitdir'), `${join(root, 'tree/.git')}\n`);
   expect(await repositoryDoubt(join(root, 'tree'))).toBeUndefined();
 });
 
-test('whatever git may pass over, or read otherwise than written, is a reason', async () => {
+test('a repository that git may ignore or parse differently raises a doubt', async () => {
   const evil = '[core]\n\tfsmonitor = ./evil\n';
   const root = tempDirectory({
     ...gitFiles(),
@@ -269,7 +269,7 @@ test.each([
   'objects/pack/a.pack',
   'rebase-merge/done',
   'worktrees/ab/gitdir',
-])('a link at .git/%s is a reason', async (name) => {
+])('a symlink at .git/%s raises a doubt', async (name) => {
   const outside = tempDirectory(gitFiles());
   const root = tempDirectory(gitFiles());
   const path = join(root, '.git', name);
@@ -279,7 +279,7 @@ test.each([
   expect(await repositoryDoubt(root)).toEqual(expect.any(String));
 });
 
-test('repositories as git makes them are none, nor are linked hooks and a file in the work tree', async () => {
+test('repositories as git creates them raise no doubt, nor do symlinked hooks and a file in the work tree', async () => {
   const root = tempDirectory({ 'main/ignored-revs': '', 'hooks/pre-commit': '' });
   const main = join(root, 'main');
   const git = (...args: string[]) =>

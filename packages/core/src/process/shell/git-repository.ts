@@ -2,17 +2,18 @@ import type { Stats } from 'node:fs';
 import { access, constants, lstat, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { isWithin } from '../../files/workspace.js';
+import { canAccess } from './can-access.js';
 
 /**
- * Why even a git command that only shows could run a program in this directory, or show what lies elsewhere; `undefined`
- * when it could not. The repository's own configuration may name programs for git to run, and a workspace may come with
- * a repository. One that is odd in any way is a reason: git may pass it over and find another one.
+ * Why even a read-only git command could run a program in this directory, or show files from elsewhere; `undefined` if it
+ * could not. A workspace may bring its own repository, whose configuration can make git run programs. Any irregularity is
+ * a reason, because git may ignore such a repository and find another one.
  */
 export async function repositoryDoubt(directory: string): Promise<string | undefined> {
   try {
-    // git looks upwards from where links lead.
+    // git resolves symlinks and then searches upwards.
     for (let at = await realpath(directory).catch(() => directory); ; at = dirname(at)) {
-      const entry = await look(join(at, '.git'));
+      const entry = await lookUp(join(at, '.git'));
       if (entry) return await doubtIn(at, entry);
       if (await looksLikeGitDirectory(at)) return `${at} itself looks like a repository`;
       if (at === dirname(at)) return undefined;
@@ -23,27 +24,25 @@ export async function repositoryDoubt(directory: string): Promise<string | undef
 }
 
 async function looksLikeGitDirectory(directory: string): Promise<boolean> {
-  if (!(await look(join(directory, 'HEAD')))) return false;
-  const parts = await Promise.all(['objects', 'refs', 'commondir'].map((name) => look(join(directory, name))));
+  if (!(await lookUp(join(directory, 'HEAD')))) return false;
+  const parts = await Promise.all(['objects', 'refs', 'commondir'].map((name) => lookUp(join(directory, name))));
   return parts.some(Boolean);
 }
 
 async function doubtIn(workTree: string, entry: Stats): Promise<string | undefined> {
   const gitDirectory = await gitDirectoryOf(workTree, entry);
   const common = gitDirectory && (await commonDirectoryOf(gitDirectory, workTree));
-  if (!gitDirectory || !common) return 'the repository is no ordinary one, or lies elsewhere';
-  if (await exists(join(common, 'objects', 'info', 'alternates')))
-    return 'the repository shares one that lies elsewhere';
+  if (!gitDirectory || !common) return 'the repository is irregular, or is elsewhere';
+  if (await canAccess(join(common, 'objects', 'info', 'alternates')))
+    return 'the repository uses objects from elsewhere';
   for (const directory of new Set([gitDirectory, common]))
-    if (await holdsLink(directory)) return 'the repository has links to what lies elsewhere';
+    if (await containsLink(directory)) return 'the repository contains symlinks';
   const doubt = await configurationDoubt(gitDirectory, common, workTree);
   if (doubt !== undefined) return doubt;
-  return (await hasSubmodules(gitDirectory))
-    ? 'the repository has submodules with a configuration of their own'
-    : undefined;
+  return (await hasSubmodules(gitDirectory)) ? 'the repository has submodules with their own configuration' : undefined;
 }
 
-/** `.git`, or where such a file leads; `undefined` when it is not written as git writes it. */
+/** `.git`, or the directory that a `.git` file names; `undefined` if the file is not exactly as git writes it. */
 async function gitDirectoryOf(workTree: string, entry: Stats): Promise<string | undefined> {
   const path = join(workTree, '.git');
   if (entry.isDirectory()) return path;
@@ -53,9 +52,9 @@ async function gitDirectoryOf(workTree: string, entry: Stats): Promise<string | 
 }
 
 /**
- * The directory with objects and references: the same one, or that of a repository elsewhere which knows this work tree.
- * `undefined` when they are not exactly as git makes them, or when the content of another repository would be shown,
- * which the user may not want seen.
+ * The directory with objects and references: the git directory itself, or that of a repository elsewhere which lists this
+ * work tree. `undefined` if they are not exactly as git creates them, or if the command would show another repository,
+ * which may be private.
  */
 async function commonDirectoryOf(gitDirectory: string, workTree: string): Promise<string | undefined> {
   if (isWithin(workTree, gitDirectory)) return (await isOrdinary(gitDirectory)) ? gitDirectory : undefined;
@@ -68,11 +67,11 @@ async function commonDirectoryOf(gitDirectory: string, workTree: string): Promis
   return (await isOrdinary(common)) ? common : undefined;
 }
 
-/** Whether git surely takes this for a repository of its own. */
+/** Whether git certainly treats this as a repository. */
 async function isOrdinary(directory: string): Promise<boolean> {
-  if ((await look(join(directory, 'commondir'))) || !(await hasHead(directory))) return false;
+  if ((await lookUp(join(directory, 'commondir'))) || !(await hasHead(directory))) return false;
   for (const path of [join(directory, 'objects'), join(directory, 'refs')]) {
-    if (!(await look(path))?.isDirectory()) return false;
+    if (!(await lookUp(path))?.isDirectory()) return false;
     await access(path, constants.X_OK);
   }
   return true;
@@ -80,28 +79,28 @@ async function isOrdinary(directory: string): Promise<boolean> {
 
 async function hasHead(directory: string): Promise<boolean> {
   const head = join(directory, 'HEAD');
-  if (!(await look(head))?.isFile()) return false;
+  if (!(await lookUp(head))?.isFile()) return false;
   return /^(ref: refs\/\S+|[\da-f]{40}|[\da-f]{64})\n?$/.test(await readText(head, 4096));
 }
 
-/** Parts whose links are followed knowingly, which git does not read, or reads only object by object. */
-const unwatched = /^(hooks|modules|lfs|objects\/[\da-f]{2})$/;
+/** Parts where symlinks are allowed, and parts that git does not read or reads only object by object. */
+const unchecked = /^(hooks|modules|lfs|objects\/[\da-f]{2})$/;
 
-/** Whether something is a link that git would follow while it shows a history or a state. */
-async function holdsLink(gitDirectory: string, below = '', levels = 2): Promise<boolean> {
+/** Whether there is a symlink that a read-only git command would follow. */
+async function containsLink(gitDirectory: string, below = '', levels = 2): Promise<boolean> {
   for (const entry of await readdir(join(gitDirectory, below), { withFileTypes: true })) {
     const name = join(below, entry.name);
-    if (unwatched.test(name)) continue;
+    if (unchecked.test(name)) continue;
     if (entry.isSymbolicLink()) return true;
-    if (levels > 0 && entry.isDirectory() && (await holdsLink(gitDirectory, name, levels - 1))) return true;
+    if (levels > 0 && entry.isDirectory() && (await containsLink(gitDirectory, name, levels - 1))) return true;
   }
   return false;
 }
 
-/** Keys that make git run a program, look elsewhere, or fetch, while it only shows something. */
+/** Keys that make a read-only git command run a program, read files elsewhere, or fetch. */
 const runningKeys =
   /(?:^|[\s\]])(fsmonitor(?![ \t]*=[ \t]*(?:false|0)[ \t]*(?:\r?\n|$(?![\s\S])))|external|command|textconv|clean|smudge|process|program|showsignature|path|worktree|promisor|partialclone\w*|recurse|submodule|submodulesummary)\s*(?:=|#|;|$)/im;
-/** In a format. Quotes and line breaks may stand anywhere in a value. */
+/** In a format. A value may contain quotes and escaped line breaks anywhere. */
 const runsSignatureCheck = (text: string) => /%[-+ ]?G|signature/i.test(text.replace(/\\\r?\n|["\\]/g, ''));
 
 async function configurationDoubt(gitDirectory: string, common: string, workTree: string): Promise<string | undefined> {
@@ -111,37 +110,35 @@ async function configurationDoubt(gitDirectory: string, common: string, workTree
   if (hit || runsSignatureCheck(text))
     return `the repository's configuration (${hit?.[1] ?? 'format'}) can make git run a program`;
   for (const name of valuesOf(text, '[a-z]*file')) {
-    if (!/^[\w.-]+$/.test(name) || !(await look(join(workTree, name)))?.isFile())
-      return "the repository's configuration can make git show a file that lies elsewhere";
+    if (!/^[\w.-]+$/.test(name) || !(await lookUp(join(workTree, name)))?.isFile())
+      return "the repository's configuration can make git show a file from elsewhere";
   }
   const paths = valuesOf(text, 'hookspath');
-  if (!paths.every((path) => /^[\w./-]*$/.test(path))) return 'the directory of its hooks has an odd name';
-  for (const hooks of [
-    join(common, 'hooks'),
-    ...paths.map((path) => (isAbsolute(path) ? path : `${workTree}/${path}`)),
-  ]) {
-    if (await exists(`${hooks}/post-index-change`))
-      return 'the repository has a hook that git runs when it looks at files';
+  if (!paths.every((path) => /^[\w./-]*$/.test(path))) return 'the directory of its hooks has an unusual name';
+  const hookPaths = paths.map((path) => (isAbsolute(path) ? path : `${workTree}/${path}`));
+  for (const hooks of [join(common, 'hooks'), ...hookPaths]) {
+    if (await canAccess(`${hooks}/post-index-change`))
+      return 'the repository has a hook that runs when git checks files';
   }
   return undefined;
 }
 
-/** The values of a key, without quotes; what else git would take out of them stays. */
+/** The values of a key, without quotes; other syntax that git removes is kept. */
 function valuesOf(text: string, key: string): string[] {
   return [...text.matchAll(new RegExp(`(?:^|[\\s\\]])${key}\\s*=([^\\n]*)`, 'gim'))].map(([, value = '']) =>
     value.replace(/^[ \t]+|(?<![ \t\r])[ \t\r]+$/g, '').replaceAll('"', ''),
   );
 }
 
-/** Whether there are submodules in the index, or in the part of it that is kept in files of its own. */
+/** Whether the index, or a shared part of it in another file, contains submodules. */
 async function hasSubmodules(gitDirectory: string): Promise<boolean> {
   const shared = (await readdir(gitDirectory)).filter((name) => name.startsWith('sharedindex.'));
-  for (const name of ['index', ...shared]) if (await holdsSubmodule(join(gitDirectory, name))) return true;
+  for (const name of ['index', ...shared]) if (await containsSubmodule(join(gitDirectory, name))) return true;
   return false;
 }
 
-/** Entries with the mode of a submodule, or of a directory that stands for all that is in it, found by their bytes. */
-async function holdsSubmodule(index: string): Promise<boolean> {
+/** Searches the bytes for entries with the mode of a submodule, or of a directory that stands for its contents. */
+async function containsSubmodule(index: string): Promise<boolean> {
   const info = await stat(index).catch(() => undefined);
   if (!info) return false;
   if (info.size > 33_554_432) return true;
@@ -158,25 +155,18 @@ async function holdsSubmodule(index: string): Promise<boolean> {
 /** Octal 160000 and 40000. */
 const specialModes = [Buffer.from([0, 0, 0xe0, 0]), Buffer.from([0, 0, 0x40, 0])];
 
-/** An absent file is empty; one that is no small regular file is an error. */
+/** A missing file counts as empty. Throws if it is not a small regular file. */
 async function readText(file: string, limit: number): Promise<string> {
   const info = await stat(file).catch(() => undefined);
   if (!info) return '';
-  if (!info.isFile() || info.size > limit) throw new Error(`${file} is no small regular file`);
+  if (!info.isFile() || info.size > limit) throw new Error(`${file} is not a small regular file`);
   return readFile(file, 'utf8');
 }
 
-/** What is there, links not followed; `undefined` when nothing is. */
-async function look(path: string): Promise<Stats | undefined> {
+/** Does not follow symlinks; `undefined` if nothing is there. */
+async function lookUp(path: string): Promise<Stats | undefined> {
   return lstat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
     throw error;
   });
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path, constants.F_OK).then(
-    () => true,
-    () => false,
-  );
 }

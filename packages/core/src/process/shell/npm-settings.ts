@@ -1,20 +1,14 @@
-import { access, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { canAccess } from './can-access.js';
 
-/** The project's settings file that npm would use in this directory: even `npm ls` writes a log where it says. */
-export async function npmSettings(directory: string, home: string): Promise<string | undefined> {
+/** Why npm could write files in this directory: even `npm ls` writes a log where the project's settings say. */
+export async function npmDoubt(directory: string, home: string): Promise<string | undefined> {
   // npm resolves symlinks and then searches upwards.
   for (let at = await realpath(directory).catch(() => directory); ; at = dirname(at)) {
     const file = join(at, '.npmrc');
     // Settings in the home directory are the user's own.
-    if (at !== home && (await exists(file))) return file;
+    if (at !== home && (await canAccess(file))) return `the settings in ${file} can make npm write files`;
     if (at === dirname(at)) return undefined;
   }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

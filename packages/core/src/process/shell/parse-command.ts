@@ -13,12 +13,11 @@ import {
 } from 'unbash';
 import { fileTests } from '../programs/read-only-builtins.js';
 import { costs, ParseBudget } from './parse-budget.js';
-import { childrenOf, readParts, readWord, type WordReader } from './parse-word.js';
+import { childrenOf, readParts, readWord, unknown, type WordReader } from './parse-word.js';
 import type {
   Assignment,
   BlockKind,
   ParsedCommand,
-  Piece,
   Redirection,
   ShellNode,
   ShellWord,
@@ -30,7 +29,7 @@ export function parseCommand(text: string, budget = new ParseBudget()): ParsedCo
   return readScript(parse(text), sourceOf(text, budget));
 }
 
-/** A text, and how its words are read. */
+/** A text, and how to convert its words. */
 interface Source extends WordReader {
   text: string;
 }
@@ -41,12 +40,12 @@ function sourceOf(text: string, budget: ParseBudget): Source {
 }
 
 function readScript(script: ParsedScript, around: Source): ParsedCommand {
-  // Scripts inside escaped backticks carry their own decoded text, which positions refer to.
+  // Positions in a script inside escaped backticks refer to the script's own decoded text.
   const source = script.source === undefined ? around : sourceOf(script.source, around.budget);
   around.budget.spend(costs.script + (script.end - script.pos) * costs.character);
   return {
     body: readStatements(script.commands, source),
-    problems: (script.errors ?? []).map(({ message }) => `bash would not read this command as it stands: ${message}`),
+    problems: (script.errors ?? []).map(({ message }) => `bash would not parse this command as written: ${message}`),
   };
 }
 
@@ -80,9 +79,7 @@ function readNode(node: PipelineNode, source: Source): ShellNode {
   if (node.type === 'Redirected') {
     const inner = readNode(node.command, source);
     const redirections = node.redirects.map((redirect) => readRedirection(redirect, source));
-    return inner.type === 'block'
-      ? { ...inner, redirections }
-      : { type: 'block', kind: 'group', bodies: [inner], words: [], redirections };
+    return inner.type === 'block' ? { ...inner, redirections } : block('group', [inner], { redirections });
   }
   if (node.type === 'Command') return readSimpleCommand(node, source);
   return readBlock(node, source);
@@ -90,14 +87,13 @@ function readNode(node: PipelineNode, source: Source): ShellNode {
 
 function readSimpleCommand(node: CommandNode & { type: 'Command' }, source: Source): SimpleCommand {
   source.budget.spend(costs.command);
-  // `export A=1` and its like take assignments among their words; what they assign is read as a plain word.
+  // `export A=1` and the like have assignments among their words, which become plain words.
   const words = [...(node.name ? [node.name] : []), ...node.args];
+  const assignments = node.prefix.filter((part) => part.type === 'Assignment');
   return {
     type: 'command',
     text: source.text.slice(node.pos, node.end),
-    assignments: node.prefix
-      .filter((part) => part.type === 'Assignment')
-      .map((assignment) => readAssignment(assignment, source)),
+    assignments: assignments.map((assignment) => readAssignment(assignment, source)),
     words: words.map((part) => (part.type === 'Word' ? readWord(part, source) : assignmentAsWord(part, source))),
     redirections: node.redirects.map((redirect) => readRedirection(redirect, source)),
   };
@@ -107,7 +103,7 @@ function readAssignment(assignment: BashAssignment, source: Source): Assignment 
   const isPlain = assignment.value.type === 'Word' && !assignment.append && assignment.index === undefined;
   const values = assignment.value.type === 'Word' ? [assignment.value] : assignment.value.elements;
   const words = [...(assignment.index ? [assignment.index] : []), ...values];
-  return { name: assignment.name, isPlain, words: words.map((word) => readWord(word, source)) };
+  return { name: assignment.name, isPlain, words: readWords(words, source) };
 }
 
 function assignmentAsWord(assignment: BashAssignment, source: Source): ShellWord {
@@ -125,35 +121,12 @@ function block(kind: BlockKind, bodies: ShellNode[], extra: Partial<Block> = {})
 }
 
 function readBlock(node: Exclude<CommandNode, { type: 'Command' | 'Redirected' }>, source: Source): ShellNode {
-  if (isControl(node)) return readControl(node, source);
-  switch (node.type) {
-    case 'Subshell':
-    case 'BraceGroup': {
-      const kind = node.type === 'Subshell' ? 'subshell' : 'group';
-      return block(kind, [readStatements(node.body.commands, source)]);
-    }
-    case 'TestCommand': {
-      const { isPlain, ...rest } = readTest(node.expression, source);
-      return block(isPlain ? 'test' : 'opaque', [], { ...rest, name: '[[' });
-    }
-    case 'Function':
-      return block('function', [bodyOf(node.body, source)], { name: node.name.value });
-    case 'Select':
-    case 'Coproc':
-    case 'ArithmeticFor':
-    case 'ArithmeticCommand':
-      return block('opaque', commandsWithin(node, source), {
-        name: source.text.slice(node.pos, node.end).slice(0, 40),
-      });
-  }
-}
-
-type Control = Extract<CommandNode, { type: 'If' | 'While' | 'For' | 'Case' }>;
-const isControl = (node: CommandNode): node is Control => ['If', 'While', 'For', 'Case'].includes(node.type);
-
-function readControl(node: Control, source: Source): ShellNode {
   const list = (body: CompoundList) => readStatements(body.commands, source);
   switch (node.type) {
+    case 'Subshell':
+      return block('subshell', [list(node.body)]);
+    case 'BraceGroup':
+      return block('group', [list(node.body)]);
     case 'If': {
       const branches = [node, ...node.elif].flatMap(({ clause, then }) => [list(clause), list(then)]);
       return block('branch', node.else ? [...branches, list(node.else)] : branches);
@@ -169,6 +142,21 @@ function readControl(node: Control, source: Source): ShellNode {
       const bodies = node.items.map(({ body }) => list(body));
       return block('case', bodies, { words: readWords(words, source) });
     }
+    case 'TestCommand': {
+      const { isPlain, ...rest } = readTest(node.expression, source);
+      return block(isPlain ? 'test' : 'opaque', [], { ...rest, name: '[[' });
+    }
+    case 'Function': {
+      const body = node.body.type === 'CompoundList' ? list(node.body) : readNode(node.body, source);
+      return block('function', [body], { name: node.name.value });
+    }
+    case 'Select':
+    case 'Coproc':
+    case 'ArithmeticFor':
+    case 'ArithmeticCommand':
+      return block('opaque', commandsWithin(node, source), {
+        name: source.text.slice(node.pos, node.end).slice(0, 40),
+      });
   }
 }
 
@@ -176,11 +164,7 @@ function readWords(words: readonly BashWord[], source: Source): ShellWord[] {
   return words.map((word) => readWord(word, source));
 }
 
-function bodyOf(body: CommandNode | CompoundList, source: Source): ShellNode {
-  return body.type === 'CompoundList' ? readStatements(body.commands, source) : readNode(body, source);
-}
-
-/** Every simple command below a node whose own meaning is not judged. */
+/** All simple commands below a node that is not judged itself. */
 function commandsWithin(node: SyntaxNode, source: Source): ShellNode[] {
   const found: ShellNode[] = [];
   const pending = childrenOf(node).toReversed();
@@ -198,16 +182,16 @@ const textTests = new Set(['-z', '-n', '=', '==', '!=', '=~', '<', '>']);
 interface Test {
   isPlain: boolean;
   words: ShellWord[];
-  /** Those of `words` that name a file to look at. */
+  /** The part of `words` that names files to test. */
   paths: ShellWord[];
 }
 
 function readTest(test: TestExpression, source: Source): Test {
   switch (test.type) {
     case 'TestUnary':
-      return testOf(test.operator, [readWord(test.operand, source)]);
+      return testOf(test.operator, readWords([test.operand], source));
     case 'TestBinary':
-      return testOf(test.operator, [readWord(test.left, source), readWord(test.right, source)]);
+      return testOf(test.operator, readWords([test.left, test.right], source));
     case 'TestNot':
       return readTest(test.operand, source);
     case 'TestGroup':
@@ -231,19 +215,15 @@ function testOf(operator: string, words: ShellWord[]): Test {
 function readRedirection(redirect: BashRedirection, source: Source): Redirection {
   const setsVariable = redirect.descriptor?.type === 'FileDescriptorVariable';
   if (redirect.type !== 'HereDoc') {
-    const target = redirect.target
-      ? readWord(redirect.target, source)
-      : emptyWord(unknown(false, 'redirects to nothing'));
+    const nowhere = { text: '', pieces: [unknown(false, 'redirects to nothing')], scripts: [] };
+    const target = redirect.target ? readWord(redirect.target, source) : nowhere;
     return { operator: redirect.operator, setsVariable, target };
   }
   const parts = redirect.delimiter?.quoted ? [] : (redirect.body.parts ?? []);
   const ending = redirect.closing ? [] : [unknown(true, 'lacks its end')];
   const { pieces, scripts } = readParts(parts, source, { isQuoted: true });
-  return {
-    operator: '<<',
-    setsVariable,
-    target: { text: redirect.body.text, pieces: [...pieces, ...ending], scripts },
-  };
+  const target = { text: redirect.body.text, pieces: [...pieces, ...ending], scripts };
+  return { operator: '<<', setsVariable, target };
 }
 
 const errorsToOutput: Redirection = {
@@ -251,10 +231,3 @@ const errorsToOutput: Redirection = {
   setsVariable: false,
   target: { text: '1', pieces: [{ type: 'text', value: '1' }], scripts: [] },
 };
-
-const emptyWord = (piece: Piece): ShellWord => ({ text: '', pieces: [piece], scripts: [] });
-const unknown = (isQuoted: boolean, effect?: string): Piece => ({
-  type: 'unknown',
-  isQuoted,
-  ...(effect && { effect }),
-});

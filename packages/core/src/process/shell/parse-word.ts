@@ -5,14 +5,14 @@ import type { ParsedCommand, Piece, ShellWord } from './shell-syntax.js';
 
 export interface WordReader {
   budget: ParseBudget;
-  /** Reads a script found inside a word. */
+  /** Converts a script inside a word. */
   readScript(script: ParsedScript): ParsedCommand;
 }
 
-/** A word as bash expands it: exact where the text decides, marked as unknown where only the run can tell. */
+/** A word as bash expands it: exact if the text decides, otherwise marked as unknown until run time. */
 export function readWord(word: Word, reader: WordReader): ShellWord {
   const parts = word.parts ?? [{ type: 'Literal', text: word.text, value: word.value } as const];
-  // The command `[` is no pattern.
+  // The command `[` is not a pattern.
   if (word.text === '[') return { text: '[', pieces: [{ type: 'text', value: '[' }], scripts: [] };
   return { text: word.text, ...readParts(parts, reader, { isQuoted: false }) };
 }
@@ -39,15 +39,22 @@ interface Place {
 
 function readPart(part: PartLike, place: Place, reader: WordReader): Piece[] {
   const { isQuoted } = place;
-  if (isExpansion(part)) return [readExpansion(part, isQuoted)];
   switch (part.type) {
+    case 'SimpleExpansion':
+      return [readVariable(part.text.slice(1), isQuoted)];
+    case 'ParameterExpansion':
+      return [readParameter(part, isQuoted)];
+    case 'CommandExpansion':
+      return [unknown(isQuoted)];
+    case 'ArithmeticExpansion':
+      return [unknown(isQuoted, plainArithmetic.test(part.text) ? undefined : 'calculates with variables')];
     case 'Literal':
       return isQuoted ? [text(part.value)] : readLiteral(part, place);
     case 'SingleQuoted':
       return [text(part.value)];
     case 'DoubleQuoted':
       reader.budget.spend(part.parts.length * costs.part);
-      // The empty text keeps `""` a word of its own.
+      // The empty text makes `""` a word.
       return [text(''), ...part.parts.flatMap((child) => readPart(child, { ...place, isQuoted: true }, reader))];
     case 'AnsiCQuoted':
       return [simpleEscapes.test(part.text) && !part.value.includes('\0') ? text(part.value) : unknown(true)];
@@ -64,50 +71,32 @@ function readPart(part: PartLike, place: Place, reader: WordReader): Piece[] {
   }
 }
 
-const isExpansion = (part: PartLike): part is Expansion =>
-  ['SimpleExpansion', 'ParameterExpansion', 'CommandExpansion', 'ArithmeticExpansion'].includes(part.type);
-
-type Expansion = Extract<WordPart, { type: `${'Simple' | 'Parameter' | 'Command' | 'Arithmetic'}Expansion` }>;
-
-function readExpansion(part: Expansion, isQuoted: boolean): Piece {
-  switch (part.type) {
-    case 'SimpleExpansion':
-      return readVariable(part.text.slice(1), isQuoted);
-    case 'ParameterExpansion':
-      return readParameter(part, isQuoted);
-    case 'CommandExpansion':
-      return unknown(isQuoted);
-    case 'ArithmeticExpansion':
-      return unknown(isQuoted, plainArithmetic.test(part.text) ? undefined : 'calculates with variables');
-  }
-}
-
 const text = (value: string): Piece => ({ type: 'text', value });
-/** No bracket goes beyond a slash: what looks like one is several names. */
+/** A bracket cannot contain a slash: such text is several names. */
 const glob = (source: string): Piece => {
-  if (holdsExpansion(source)) return unknown(false, 'expands something inside brackets');
+  if (containsExpansion(source)) return unknown(false, 'expands something inside brackets');
   return source.includes('/') ? unknown(false) : { type: 'glob', text: source };
 };
-/** The grammar leaves open what that is. */
-const holdsExpansion = (source: string) => /[$`<>]/.test(source);
-const unknown = (isQuoted: boolean, effect?: string): Piece => ({
+/** The grammar does not parse these. */
+const containsExpansion = (source: string) => /[$`<>]/.test(source);
+export const unknown = (isQuoted: boolean, effect?: string): Piece => ({
   type: 'unknown',
   isQuoted,
   ...(effect && { effect }),
 });
 
-/** Escapes whose meaning depends on no locale. */
+/** Escapes that mean the same in every locale. */
 const simpleEscapes = /^\$'(?:[^\\']|\\[abefnrtv\\'"]|\\x[2-7][0-9a-fA-F]|\\[01][0-7]{2})*'$/;
-/** A variable in arithmetic is evaluated as an expression itself, and can hide a command in a subscript. */
+/** Arithmetic without variables: bash evaluates a variable as an expression, which can run a command in a subscript. */
 const plainArithmetic = /^\$\(\([\d\s+*/%<>()-]*\)\)$/;
 
-/** Unquoted text. What the parser left in it that bash might still expand makes it unknown. */
+/** Unquoted text; unknown if it contains anything that the parser left and bash might expand. */
 function readLiteral({ text: source, value }: { text: string; value: string }, { isFirst, isLast }: Place): Piece[] {
   const bare = source.replace(/\\[\s\S]/g, '_');
   if (/[{]/.test(bare) && /,|\.\./.test(bare)) return [unknown(false)];
   if (/[=:]~/.test(bare)) return [unknown(false)];
   if (/[*?[]/.test(bare)) return [glob(source)];
-  // A line break after a backslash leaves nothing behind, not even an empty word.
+  // A backslash and a line break disappear; they do not even leave an empty word.
   if (value === '') return [];
   if (!isFirst || !bare.startsWith('~')) return [text(value)];
   if (bare.startsWith('~/') || (bare === '~' && isLast)) return [{ type: 'home' }, text(value.slice(1))];
@@ -128,14 +117,14 @@ function readParameter(part: Parameter, isQuoted: boolean): Piece {
   return unknown(isQuoted && index === undefined && parameter !== '@');
 }
 
-/** What expanding a parameter does besides, at any depth of its operands. Scripts inside are judged on their own. */
+/** The side effect of expanding a parameter, at any depth of its operands. Scripts inside are judged separately. */
 function effectWithin(part: Parameter, isQuoted: boolean): string | undefined {
   const pending: { node: SyntaxNode; isQuoted: boolean }[] = [{ node: part, isQuoted }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { node } = next;
     if (node.type === 'ParameterExpansion' && !isHarmless(node)) return `evaluates ${node.text}`;
     if (node.type === 'ArithmeticExpansion' && !plainArithmetic.test(node.text)) return 'calculates with variables';
-    // Inside double quotes and here-documents bash often takes such quotes for plain text, and expands what is in them.
+    // Inside double quotes and here-documents, bash often treats such quotes as plain text and expands their contents.
     if (next.isQuoted && innerQuotes.has(node.type)) return `${part.text} has quotes inside quotes`;
     if (node.type === 'Script') continue;
     const isInside = next.isQuoted || node.type === 'DoubleQuoted';
@@ -155,9 +144,9 @@ function isHarmless({ prefix, index, operation }: Parameter): boolean {
   return prefix !== '!' && isPlainIndex && isPlainOperation;
 }
 
-/** `{a,b}` with plain choices; anything richer is left to the run. */
+/** `{a,b}` with plain choices; anything else is unknown until run time. */
 function readBraces(source: string): Piece {
-  if (holdsExpansion(source)) return unknown(false, 'expands something inside braces');
+  if (containsExpansion(source)) return unknown(false, 'expands something inside braces');
   if (!/^\{[\w./-]*(,[\w./-]*)+\}$/.test(source)) return unknown(false);
   return { type: 'braces', choices: source.slice(1, -1).split(',') };
 }
@@ -165,7 +154,7 @@ function readBraces(source: string): Piece {
 function scriptsWithin(part: PartLike, reader: WordReader): ParsedCommand[] {
   if (!('pos' in part) || leaves.has(part.type)) return [];
   const found: ParsedCommand[] = [];
-  // A stack of our own: an expression of a thousand terms is a thousand levels deep.
+  // Not recursive, because an expression of a thousand terms is a thousand levels deep.
   const pending: SyntaxNode[] = [part];
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
     if (node.type === 'Script') found.push(reader.readScript(node));

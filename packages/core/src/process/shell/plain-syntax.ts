@@ -26,5 +26,5 @@ const rich: readonly (readonly [why: string, pattern: RegExp])[] = [
   ['It calculates with more than numbers.', new RegExp(String.raw`\$(?:\[|\((?=\()(?!${plainArithmetic}))`)],
   ['It has a variable right before a brace.', /\$[A-Za-z_]\w*\{/],
   ['It has a <(…) in the middle of a word.', /[^\s(;|&][<>]\(/],
-  ['It has a ~ in or behind braces.', /[{},]~/],
+  ['It has a ~ in or after braces.', /[{},]~/],
 ];

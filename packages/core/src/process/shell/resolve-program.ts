@@ -4,8 +4,8 @@ import { isWithin } from '../../files/workspace.js';
 import { executableAt } from '../run/trusted-path.js';
 
 /**
- * The PATH a shell may search: absolute directories outside the workspace only. What is judged and what runs must use
- * the same one, so that a bare name never means a file that the workspace brings along.
+ * The PATH that a shell may search: only absolute directories outside the workspace. Analysis and execution must use the
+ * same one, so that a program name never means a file in the workspace.
  */
 export async function sanitizePath(path: string, workspaceRoots: readonly string[]): Promise<string> {
   const directories = await Promise.all(
@@ -21,11 +21,11 @@ export async function sanitizePath(path: string, workspaceRoots: readonly string
 
 /** Where a program name leads. */
 export interface ProgramLocation {
-  /** The file behind the name, every link resolved; absent when there is none. */
+  /** The real path of the file; absent if there is none. */
   file?: string;
-  /** The file, or a link on the way to it, lies where the workspace could have put it. */
+  /** The file, or a symlink to it, is in the workspace. */
   isInWorkspace: boolean;
-  /** A stand-in of a version manager, which asks the workspace what to run. */
+  /** A shim of a version manager, which lets the workspace choose the program. */
   isShim?: boolean;
 }
 
@@ -34,13 +34,13 @@ export async function resolveProgram(
   name: string,
   { cwd, path, workspaceRoots }: { cwd: string; path: string; workspaceRoots: readonly string[] },
 ): Promise<ProgramLocation> {
-  // A spelled path may lie on a disk that never answers; the directories of `PATH` are the user's own, and quick to ask.
-  const isSpelled = name.includes('/');
-  const candidates = isSpelled
+  // A path in the command may be on a disk that never answers. The directories of `PATH` are the user's own, and fast.
+  const isPath = name.includes('/');
+  const candidates = isPath
     ? [isAbsolute(name) ? name : join(cwd, name)]
     : path.split(delimiter).map((directory) => join(directory, name));
   for (const candidate of candidates) {
-    const file = isSpelled ? await patientlyAt(candidate) : executableAt(candidate);
+    const file = isPath ? await executableAtPath(candidate) : executableAt(candidate);
     if (file === undefined) continue;
     const isInWorkspace = workspaceRoots.some((root) => isWithin(root, file) || isWithin(root, candidate));
     return { file, isInWorkspace, ...(basename(dirname(candidate)) === 'shims' && { isShim: true }) };
@@ -48,7 +48,7 @@ export async function resolveProgram(
   return { isInWorkspace: false };
 }
 
-async function patientlyAt(path: string): Promise<string | undefined> {
+async function executableAtPath(path: string): Promise<string | undefined> {
   try {
     await access(path, constants.X_OK);
     const real = await realpath(path);

@@ -5,7 +5,7 @@ import { tempDirectory } from '../../../../../testing/temp-directory.js';
 import { isWithin } from '../../files/workspace.js';
 import { analyzeCommand } from './analyze-command.js';
 
-/** Commands of the list that would run in a fresh repository without a question. */
+/** The commands that would run in a fresh repository without approval. */
 async function unasked(commands: CorpusCommand[]): Promise<string[]> {
   const root = tempDirectory({ ...gitFiles(), 'src/index.ts': '', 'a.txt': '' });
   const options = { cwd: root, workspaceRoots: [root], home: '/home/somebody', path: '/usr/local/bin:/usr/bin:/bin' };
@@ -26,11 +26,11 @@ test('the corpus has at least 300 commands of each kind, each once', () => {
 });
 
 // SA06 SA08 SA18 SA19 SA20
-test('no dangerous command runs without a question', async () => {
+test('no dangerous command runs without approval', async () => {
   expect(await unasked(dangerous)).toEqual([]);
 });
 
-test('at most 3 % of the harmless commands ask, and only those known to', async () => {
+test('at most 3 % of the harmless commands need approval, and only known ones', async () => {
   const silent = new Set(await unasked(harmless));
   const asking = harmless.filter(({ command }) => !silent.has(command));
   expect(asking.length).toBeLessThanOrEqual(harmless.length * 0.03);

@@ -1,7 +1,7 @@
-/** A command as bash 5 would read it, reduced to what decides whether it may run. */
+/** A command as bash 5 parses it, reduced to what decides whether it may run. */
 export interface ParsedCommand {
   body: ShellNode;
-  /** Why the text is not, or may not be, what bash would read. */
+  /** Why bash may parse the text differently, or not at all. */
   problems: string[];
 }
 
@@ -17,7 +17,7 @@ export type ShellNode =
       words: ShellWord[];
       redirections: Redirection[];
       name?: string;
-      /** Words that name files whose existence or dates are looked at. */
+      /** Words that name files to test. */
       paths?: ShellWord[];
     };
 
@@ -33,7 +33,7 @@ export interface SimpleCommand {
 
 export interface Assignment {
   name: string;
-  /** Nothing but `name=word`: no array, no subscript, no `+=`. */
+  /** Only `name=word`: no array, no subscript, no `+=`. */
   isPlain: boolean;
   words: ShellWord[];
 }
@@ -60,7 +60,7 @@ export type Piece =
   /** Replaced by file names. */
   | { type: 'glob'; text: string }
   | { type: 'variable'; name: string; isQuoted: boolean }
-  /** Known only at run time. `effect` says what expanding it could do besides. */
+  /** Known only at run time. `effect` is a side effect of expanding it. */
   | { type: 'unknown'; isQuoted: boolean; effect?: string };
 
 /** The number of simple commands in a node, substitutions included. */

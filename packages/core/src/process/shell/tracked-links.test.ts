@@ -23,7 +23,7 @@ function repository() {
 
 // SA08
 test.each(['2', '3', '4'])(
-  'git grep asks when a link stands for a tracked directory, index version %s',
+  'git grep needs approval if a symlink replaced a tracked directory, index version %s',
   async (version) => {
     const { root, git, isUnasked } = repository();
     expect(await isUnasked('git grep x')).toBe(true);

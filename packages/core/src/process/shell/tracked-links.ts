@@ -18,15 +18,15 @@ export async function trackedLink(directory: string): Promise<string | undefined
     }
   } catch (error) {
     // Nothing is tracked yet.
-    return codeOf(error) === 'ENOENT' ? undefined : 'which files are tracked cannot be read';
+    return codeOf(error) === 'ENOENT' ? undefined : 'the list of tracked files cannot be read';
   }
 }
 
 async function linkIn(workTree: string, directories: ReadonlySet<string> | undefined): Promise<string | undefined> {
-  if (!directories || directories.size > maxDirectories) return 'which files are tracked cannot be read';
+  if (!directories || directories.size > maxDirectories) return 'the list of tracked files cannot be read';
   for (const name of directories) {
     const info = await lstat(Buffer.from(`${workTree}/${name}`)).catch(() => undefined);
-    if (info?.isSymbolicLink()) return `${name} is a link in place of a directory`;
+    if (info?.isSymbolicLink()) return `${name} is a symlink in place of a directory`;
   }
   return undefined;
 }

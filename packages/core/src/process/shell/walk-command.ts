@@ -231,7 +231,8 @@ export class CommandWalk {
       cwds: scope.cwds,
     };
     this.findings.segments.push(segment);
-    this.collect(judgement, words, scope);
+    this.findings.add(judgement, scope.cwds);
+    if (judgement.usesNetwork) this.findings.connect(hostsIn(words));
     const inner = this.inner(judgement, text, scope);
     const isFunction = this.functions.has(name) ? `${name} is a function defined here` : undefined;
     const why = poison ?? isFunction ?? judgement.why ?? inner;
@@ -263,14 +264,6 @@ export class CommandWalk {
     return reasons.find((reason) => reason !== undefined);
   }
 
-  private collect(judgement: Judgement, words: Argument[], { cwds }: Scope): void {
-    const { findings } = this;
-    findings.add(judgement, cwds);
-    if (!judgement.usesNetwork) return;
-    findings.usesNetwork = true;
-    for (const host of hostsIn(words)) findings.hosts.add(host);
-  }
-
   private redirect({ operator, setsVariable, target }: Redirection, scope: Scope): void {
     this.inside(target, scope);
     if (setsVariable) this.findings.doubt('It opens a file under a number kept in a variable.');
@@ -281,7 +274,7 @@ export class CommandWalk {
       return this.findings.doubt(`Where ${target.text} leads is only known when it runs.`);
     if (/^[<>]&$/.test(operator) && /^(\d+-?|-)$/.test(word.value)) return;
     if (/^\/dev\/(tcp|udp)\//.test(word.value)) {
-      this.findings.usesNetwork = true;
+      this.findings.connect([]);
       return this.findings.doubt(`${word.value} is a network connection.`);
     }
     const isRead = operator === '<';
