@@ -28,14 +28,14 @@ test.each([
   const opened: URL[] = [];
   const provider = authorization(undefined, async (url) => void opened.push(url));
   await provider.listen();
-  await expect(provider.redirectToAuthorization(new URL(address))).rejects.toThrow('refused');
+  await expect(provider.redirectToAuthorization(new URL(address))).rejects.toThrow('rejected');
   provider.close();
   expect(opened).toEqual([]);
 });
 
 test('a server on this machine may lead to another address on it', async () => {
   await checkAddress(new URL('http://127.0.0.1:4000/token'), new URL('http://127.0.0.1:3000/mcp'));
-  await expect(checkAddress(new URL('file:///x'), new URL('http://127.0.0.1:3000/mcp'))).rejects.toThrow('refused');
+  await expect(checkAddress(new URL('file:///x'), new URL('http://127.0.0.1:3000/mcp'))).rejects.toThrow('rejected');
 });
 
 test('SG12: tokens are private, and belong to one server and one issuer', async () => {

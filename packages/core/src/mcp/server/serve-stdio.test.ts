@@ -168,9 +168,9 @@ const patience = { timeout: 20_000 };
 
 test.each([
   ...bombs,
-  ['garbage', '\u0000\u0001}{', 'cannot be read'],
-  ['no message', '{"jsonrpc":"1.0"}', 'no message'],
-  ['a list of messages', '[{"jsonrpc":"2.0","id":5,"method":"ping"}]', 'no message'],
+  ['garbage', '\u0000\u0001}{', 'cannot be parsed'],
+  ['another version', '{"jsonrpc":"1.0"}', 'not JSON-RPC'],
+  ['a list of messages', '[{"jsonrpc":"2.0","id":5,"method":"ping"}]', 'not JSON-RPC'],
 ])('a line with %s is answered with an error, and the next message as ever', async (_what, line, problem) => {
   const { server, initialize, messages, send } = rawServer();
   initialize();
