@@ -167,9 +167,9 @@ test('hidden text in descriptions becomes visible', async () => {
 });
 
 test.each([
-  ['text that is no JSON', 'console.log("hello")', 'cannot be read as JSON'],
-  ['NaN', 'console.log("[{\\"name\\": NaN}]")', 'cannot be read as JSON'],
-  ['nesting without end', 'console.log("[".repeat(1e5))', 'cannot be read as JSON'],
+  ['text that is no JSON', 'console.log("hello")', 'is not valid JSON'],
+  ['NaN', 'console.log("[{\\"name\\": NaN}]")', 'is not valid JSON'],
+  ['nesting without end', 'console.log("[".repeat(1e5))', 'is not valid JSON'],
   ['a number', 'console.log(7)', 'JSON array'],
   ['a failure', 'console.error("\\u001b[31mno tools"); process.exit(3)', 'exited with code 3. It said: no tools'],
   ['three million declarations', 'process.stdout.write(`[${"{},".repeat(3e6)}{}]`)', 'more than 200000 values'],
