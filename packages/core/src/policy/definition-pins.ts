@@ -68,9 +68,10 @@ function describe(before: Pin, now: Pin): string {
 
 function show(definition: ToolDefinition): Record<string, string> {
   const entries = Object.entries(definition).filter(([, value]) => value !== undefined);
-  const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, maxShown);
-  return Object.fromEntries(entries.map(([field, value]) => [field, text(value)]));
+  return Object.fromEntries(entries.map(([field, value]) => [field, textOf(value).slice(0, maxShown)]));
 }
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 function isEntry(value: unknown): value is [string, Pin] {
   if (!Array.isArray(value) || value.length !== 2 || typeof value[0] !== 'string') return false;

@@ -77,15 +77,12 @@ class Reader {
     const html = this.#html;
     const stop = Math.min(html.length, this.#at + stepLength);
     while (this.#at < stop) {
-      if (this.#search) this.#continueSearch(this.#search);
+      const search = this.#search;
+      if (search?.advance(html, this.#at + stepLength)) this.#search = undefined;
+      if (search) this.#at = search.at;
       else this.#readNext();
     }
     return this.#at < html.length;
-  }
-
-  #continueSearch(search: Search): void {
-    if (search.advance(this.#html, this.#at + stepLength)) this.#search = undefined;
-    this.#at = search.at;
   }
 
   #readNext(): void {
@@ -152,7 +149,8 @@ class Reader {
   #enter(name: string, tag: string): void {
     while (isClosedBy(this.#top.name, name)) this.#pop();
     const attributes = tag.length > name.length + 3 ? attributesOf(tag) : noAttributes;
-    if (name === 'base') this.#setBase(attributes['href']);
+    const href = name === 'base' ? attributes['href'] : undefined;
+    if (href !== undefined && URL.canParse(href, this.#base.href)) this.#base = new URL(href, this.#base);
     if (name === 'link') this.#styles.mayPaint ||= /stylesheet/i.test(attributes['rel'] ?? '');
     const element = this.#judge(name, attributes);
     const isVoid = voidElements.has(name);
@@ -195,10 +193,6 @@ class Reader {
 
   #isIncluded({ isInside, isExcluded, visibility }: OpenElement): boolean {
     return isInside && !isExcluded && !visibility.isRemoved;
-  }
-
-  #setBase(href: string | undefined): void {
-    if (href !== undefined && URL.canParse(href, this.#base.href)) this.#base = new URL(href, this.#base);
   }
 
   #written(name: string, attributes: Attributes): WrittenElement {
