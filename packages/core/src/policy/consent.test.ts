@@ -8,7 +8,7 @@ import { Consent, definitionHash } from './consent.js';
 const server = { command: 'node', args: ['server.js'], env: { A: '1' } };
 
 // SE10, SK15
-test('an approval holds for exactly what was approved, also in the next process', async () => {
+test('an approval applies to exactly what was approved, also in the next process', async () => {
   const home = new LatheHome(join(tempDirectory(), 'home'));
   const hash = definitionHash(server);
   await new Consent(home).approve('mcp-server', '/work github', hash);
