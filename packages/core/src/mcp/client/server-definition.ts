@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { LoadedSettings } from '../../settings/load-settings.js';
 import type { McpServerSettings } from '../../settings/mcp-server-shape.js';
 import type { JsonValue } from '../../settings/parse-jsonc.js';
+import { compileComponent } from '../../text/glob/glob-component.js';
 import { splitArguments } from '../../text/split-arguments.js';
 import { aliasOf } from './tool-names.js';
 
@@ -97,11 +98,7 @@ function isSelected(name: string, { allowed, excluded }: LoadedSettings['setting
 
 /** `*` and `?` as in file names. */
 function matches(pattern: string, name: string): boolean {
-  const source = pattern
-    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
-    .replace(/\*+/g, '.*')
-    .replaceAll('?', '.');
-  return new RegExp(`^${source}$`, 's').test(name);
+  return compileComponent(pattern.replace(/[[\\]/g, '\\$&'))(name);
 }
 
 interface Place extends Omit<DefinitionOptions, 'reserved'> {

@@ -149,8 +149,7 @@ class Reader {
   #enter(name: string, tag: string): void {
     while (isClosedBy(this.#top.name, name)) this.#pop();
     const attributes = tag.length > name.length + 3 ? attributesOf(tag) : noAttributes;
-    const href = name === 'base' ? attributes['href'] : undefined;
-    if (href !== undefined && URL.canParse(href, this.#base.href)) this.#base = new URL(href, this.#base);
+    if (name === 'base') this.#setBase(attributes['href']);
     if (name === 'link') this.#styles.mayPaint ||= /stylesheet/i.test(attributes['rel'] ?? '');
     const element = this.#judge(name, attributes);
     const isVoid = voidElements.has(name);
@@ -193,6 +192,10 @@ class Reader {
 
   #isIncluded({ isInside, isExcluded, visibility }: OpenElement): boolean {
     return isInside && !isExcluded && !visibility.isRemoved;
+  }
+
+  #setBase(href: string | undefined): void {
+    if (href !== undefined && URL.canParse(href, this.#base.href)) this.#base = new URL(href, this.#base);
   }
 
   #written(name: string, attributes: Attributes): WrittenElement {
