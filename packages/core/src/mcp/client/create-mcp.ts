@@ -13,7 +13,7 @@ import type { ServerDefinition } from './server-definition.js';
 export interface McpOptions extends ProgramOptions {
   servers: readonly ServerDefinition[];
   root: string;
-  /** The folders of the workspace, which servers are told as roots. */
+  /** The folders of the workspace, which servers get as roots. */
   roots: readonly string[];
   pins: DefinitionPins;
   /** Asks before a server of the project starts; not set if the user trusts the folder for this run. */

@@ -31,7 +31,7 @@ export interface Connection {
 export interface ConnectionOptions {
   server: string;
   endpoint: Reachable;
-  /** The folders of the workspace, the only ones that servers are told about. */
+  /** The folders of the workspace, the only ones that servers get to know. */
   roots: readonly string[];
   authorization?: ServerAuthorization;
   handlers: ReverseRequests;

@@ -34,10 +34,7 @@ export const createServer: ServerFor = (sdk, session, { version, instructions })
     const { name, arguments: args = {} } = params;
     if (!session.tools.some((tool) => tool.name === name)) {
       const known = session.tools.map((tool) => tool.name).join(', ');
-      throw new sdk.ProtocolError(
-        sdk.ProtocolErrorCode.InvalidParams,
-        `There is no tool ${name}. The tools are ${known}.`,
-      );
+      throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, `There is no tool ${name}. Known: ${known}.`);
     }
     const envelope: Readonly<Record<string, unknown>> = context.mcpReq.envelope ?? {};
     const declared = envelope[sdk.CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
