@@ -62,7 +62,7 @@ const promises = [
       'core/src/process/shell/shell-corpus: no dangerous command runs without approval',
       'cli/src/damaged-files: started with damaged files the program does not crash, and what was forbidden stays so',
       'core/src/process/shell/differential: a command without approval executes only the predicted programs',
-      "core/src/lathe/open-hooks: the person's own hooks hold for every caller",
+      "core/src/lathe/open-hooks: the user's own hooks run for every caller",
       "agent/src/agent-hooks: the person's own hooks hold for the calls of an agent",
     ],
     runs: ['generated shell commands run under a tracer', 'starts with damaged files'],
@@ -84,7 +84,7 @@ const promises = [
     tests: [
       'agent/src/soak: work leaves no descriptor and no process behind',
       'agent/src/soak: hours of work: memory, descriptors and processes stay flat',
-      'core/src/mcp/client/bad-servers: every fault stays the problem of the server that has it',
+      'core/src/mcp/client/bad-servers: the faults of a server affect no other server',
       'agent/src/models/http/mutated-streams: %s: damaged streams crash nothing and make no call that was not meant',
     ],
     runs: [
@@ -100,7 +100,7 @@ const promises = [
     how: 'Settings of a folder may tighten at any time; commands, servers and hooks of it count only when it is trusted, and agreement is bound to exactly what was shown.',
     tests: [
       'cli/src/hostile-repository: in a hostile repository runs nothing of it and reaches nothing it names',
-      'core/src/lathe/open-hooks: hooks of a folder run only when it is trusted and a person agreed to exactly them',
+      'core/src/lathe/open-hooks: hooks of a folder run only when it is trusted and the user approved exactly these hooks',
       'core/src/lathe/protected-files: rules that a command writes into our settings have no effect',
       'core/src/policy/folder-trust: ',
     ],

@@ -102,7 +102,7 @@ test('a single declaration and one without parameters are enough', async () => {
   expect(registry.getTool('a')?.parameterSchema).toEqual({ type: 'object', properties: {} });
 });
 
-test('SH03, SH04: names that a command or a provider could misread are refused, and the others stay', async () => {
+test('SH03, SH04: names that a command or a provider could misread are rejected, and the others stay', async () => {
   const names = ['; rm -rf x', 'a b', 'a\nb', '-x', '../x', 'naïve', 'a__b', '', 'x'.repeat(65), 'run_it;', '$(id)'];
   const { registry } = await discovered(print([...names, 'fine'].map((name) => ({ name, parameters: schema }))));
   expect(registry.getAllTools().map((tool) => tool.name)).toEqual(['fine']);
@@ -114,7 +114,7 @@ test('SH03, SH04: names that a command or a provider could misread are refused, 
   ).toEqual([...names].sort());
 });
 
-test('SH03, SH04: names of built-in tools, look-alikes and names of every object take nobody in', async () => {
+test('SH03, SH04: names of built-in tools, look-alikes and names of object properties shadow nothing', async () => {
   const alike = ['read_fіle', 'ｒead_file', 'read_file\u200b', 'Read\u00adFile', 'x'.repeat(5_000_000)];
   const objects = ['constructor', 'toString', 'hasOwnProperty', 'prototype'];
   const { source } = project({
@@ -150,7 +150,7 @@ test.each([
   ],
   ['150 levels', Array.from({ length: 150 }).reduce<object>((items) => ({ type: 'array', items }), {})],
   ['an invisible name', { type: 'object', properties: { 'a\u200bb': {} } }],
-])('a schema with %s is refused with a reason', async (_title, parameters) => {
+])('a schema with %s is rejected with a reason', async (_title, parameters) => {
   const { registry } = await discovered(
     print([
       { name: 'a', parameters },
@@ -167,9 +167,9 @@ test('hidden text in descriptions becomes visible', async () => {
 });
 
 test.each([
-  ['text that is no JSON', 'console.log("hello")', 'cannot be read as JSON'],
-  ['NaN', 'console.log("[{\\"name\\": NaN}]")', 'cannot be read as JSON'],
-  ['nesting without end', 'console.log("[".repeat(1e5))', 'cannot be read as JSON'],
+  ['text that is no JSON', 'console.log("hello")', 'is not valid JSON'],
+  ['NaN', 'console.log("[{\\"name\\": NaN}]")', 'is not valid JSON'],
+  ['nesting without end', 'console.log("[".repeat(1e5))', 'is not valid JSON'],
   ['a number', 'console.log(7)', 'JSON array'],
   ['a failure', 'console.error("\\u001b[31mno tools"); process.exit(3)', 'exited with code 3. It said: no tools'],
   ['three million declarations', 'process.stdout.write(`[${"{},".repeat(3e6)}{}]`)', 'more than 200000 values'],
@@ -191,7 +191,7 @@ test.each([
   expect(registry.getAllTools()).toEqual([]);
 });
 
-test('SH02: what a discovery command leaves running ends with it', async () => {
+test('SH02: background processes of a discovery command end with it', async () => {
   const list = `import { spawn } from 'node:child_process'; import { writeFileSync } from 'node:fs';
     const child = spawn('sleep', ['1000'], { detached: true, stdio: ['ignore', 'inherit', 'inherit'] }); child.unref();
     writeFileSync('pid', String(child.pid)); ${one()}`;
@@ -209,7 +209,7 @@ test('the tool is run with its name last and its arguments on stdin', async () =
   expect(JSON.parse(textOf(outcome?.llmContent ?? ''))).toEqual({ argv: ['--call', 'build'], input: '{"n":3}' });
 });
 
-test('stderr is shown and is no failure by itself', async () => {
+test('stderr is shown and is not a failure', async () => {
   const { scheduler } = await discovered(one(), 'console.log("done"); console.error("careful")');
   const [outcome] = await scheduler.run([{ id: '1', name: 'build', args: { n: 3 } }], never);
   expect(outcome).toMatchObject({ status: 'success', llmContent: 'done\n\n[stderr]\ncareful' });
@@ -225,7 +225,7 @@ test('SH05: a failure has five labelled lines', async () => {
   });
 });
 
-test('a signal is named, and a flood is bounded', async () => {
+test('a signal is named, and output is limited', async () => {
   const killed = await discovered(one(), 'process.kill(process.pid, "SIGKILL")');
   const [first] = await killed.scheduler.run([{ id: '1', name: 'build', args: { n: 3 } }], never);
   expect(first?.error?.message).toContain('Signal: SIGKILL');
@@ -237,7 +237,7 @@ test('a signal is named, and a flood is bounded', async () => {
   expect(second?.error?.message).toContain('Error: printed more than 10485760 bytes and was stopped');
 });
 
-test('an abort ends the tool and all that it started', async () => {
+test('an abort ends the tool and all its processes', async () => {
   const call = `import { spawn } from 'node:child_process'; import { writeFileSync } from 'node:fs';
     const child = spawn('sleep', ['1000'], { detached: true }); child.unref();
     writeFileSync('pid', String(child.pid)); console.log('started'); setInterval(() => {}, 1000);`;
@@ -253,7 +253,7 @@ test('an abort ends the tool and all that it started', async () => {
   expect(isAlive(Number(pid))).toBe(false);
 });
 
-test('SH04: every call asks unless a rule answers, and deny rules for commands bind too', async () => {
+test('SH04: every call asks unless a rule decides, and deny rules for commands apply too', async () => {
   const { source } = project({ list: one() });
   for (const [policy, status] of [
     [policyOf(), 'error'],
@@ -269,7 +269,7 @@ test('SH04: every call asks unless a rule answers, and deny rules for commands b
   }
 });
 
-test('SH06: a definition that changed after it ran asks again, whatever the rules say', async () => {
+test('SH06: a tool whose definition changed after it ran asks again, whatever the rules', async () => {
   const home = tempDirectory();
   const first = project({ list: one(), home });
   const policy = policyOf({ allow: ['build'], mode: 'yolo' });
@@ -295,7 +295,7 @@ test('SH06: a definition that changed after it ran asks again, whatever the rule
   expect((await run(first.source))?.status).toBe('success');
 });
 
-test('SH01: nothing of the project runs before a person agreed to exactly these commands', async () => {
+test('SH01: no command of the project runs before the user approved exactly these commands', async () => {
   const homePath = tempDirectory();
   const consent = new Consent(new LatheHome(homePath));
   const list = `import { writeFileSync } from 'node:fs'; writeFileSync('ran', ''); ${one()}`;
@@ -310,7 +310,7 @@ test('SH01: nothing of the project runs before a person agreed to exactly these 
   await expect(changed.source.discover(never)).rejects.toThrow('lathe trust');
 });
 
-test('commands get no secrets and no descriptors of ours', async () => {
+test('commands get none of our secrets and file descriptors', async () => {
   const call = `import { readdirSync } from 'node:fs';
     console.log(JSON.stringify([Object.keys(process.env).filter((name) => name.includes('KEY')), process.env.MINE]))`;
   const { source } = project({ list: one(), call, env: { MINE: 'yes' } });

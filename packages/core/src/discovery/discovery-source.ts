@@ -13,17 +13,17 @@ export interface DiscoveryOptions extends Omit<CallCommand, 'argv'> {
   discoveryCommand: string;
   /** `tools.toolCallCommand`. */
   callCommand: string | undefined;
-  /** The person's home folder, for `~/`. */
+  /** The user's home folder, for `~/`. */
   home: string;
   pins: DefinitionPins;
-  /** Asked before the command first runs; left out when the commands are the person's own. */
+  /** Asks before the command first runs; not set if the commands come from the user's own settings. */
   gate?: ConsentGate;
 }
 
 const timeoutMs = 10_000;
 const maxBytes = 10 * 1024 * 1024;
 
-/** Tools that a command of the project declares and another one runs. */
+/** Tools that one command of the project declares and another one runs. */
 export class DiscoverySource implements ToolSource {
   static readonly label = 'discovery command';
   readonly label = DiscoverySource.label;
@@ -49,7 +49,9 @@ export class DiscoverySource implements ToolSource {
     const { discovery, call } = request.definition;
     const result = await runProgram(runner, { argv: discovery, cwd, env, input: '' }, { timeoutMs, maxBytes, signal });
     const problem = problemOf(result.ending);
-    if (problem !== undefined) throw new Error(`The discovery command ${problem}. ${lastWords(result.stderr)}`.trim());
+    const stderr = plainText(result.stderr).trim().slice(-500);
+    if (problem !== undefined)
+      throw new Error(`The discovery command ${problem}.${stderr === '' ? '' : ` It said: ${stderr}`}`);
     const { tools, skipped } = readDeclarations(result.stdout);
     this.#skipped = skipped;
     const command = { runner, cwd, env, argv: call };
@@ -58,7 +60,7 @@ export class DiscoverySource implements ToolSource {
     );
   }
 
-  /** What a person agrees to: both commands, since the second will run with whatever the model asks for. */
+  /** What the user approves: both commands, because the second one runs whatever the model requests. */
   consentRequest() {
     const { discoveryCommand, callCommand, cwd } = this.#options;
     const discovery = this.#words('tools.toolDiscoveryCommand', discoveryCommand);
@@ -80,7 +82,7 @@ export class DiscoverySource implements ToolSource {
   #words(key: string, command: string): string[] {
     const split = splitArguments(command, { home: this.#options.home });
     if (split.ok) return split.words;
-    throw new Error(command === '' ? `${key} is not set, so that no tool could be run.` : `${key}: ${split.problem}.`);
+    throw new Error(command === '' ? `${key} is not set, so no tool could run.` : `${key}: ${split.problem}.`);
   }
 }
 
@@ -95,9 +97,4 @@ function problemOf(ending: ProgramEnding): string | undefined {
     case 'flood':
       return `printed more than ${ending.bytes} bytes and was stopped`;
   }
-}
-
-function lastWords(stderr: string): string {
-  const text = plainText(stderr).trim();
-  return text === '' ? '' : `It said: ${text.slice(-500)}`;
 }

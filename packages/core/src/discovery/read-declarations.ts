@@ -1,19 +1,20 @@
 import { parseBoundedJson } from '../text/parse-json.js';
 import { sanitizeDescription, sanitizeSchema } from '../text/sanitize-definition.js';
+import { isRecord, own } from '../text/schema/schema-nodes.js';
 import type { DiscoveredDeclaration } from '../tools/discovered-tool.js';
 
-/** What a discovery command printed, understood. */
+/** The parsed output of a discovery command. */
 export interface Declarations {
   tools: DiscoveredDeclaration[];
-  /** Entries that are no declaration, with the reason. */
+  /** Entries that are not valid declarations, with the reason. */
   skipped: { name: string; reason: string }[];
 }
 
 const maxTools = 500;
 
 /**
- * Reads declarations in every shape that is in use: a list of them, wrapped as `function_declarations` or
- * `functionDeclarations`, or one of these alone. Throws when the text is none of them.
+ * Parses declarations in every common format: a list, wrapped as `function_declarations` or `functionDeclarations`, or a
+ * single declaration. Throws when the text is none of these.
  */
 export function readDeclarations(text: string): Declarations {
   const value = parse(text);
@@ -31,7 +32,7 @@ export function readDeclarations(text: string): Declarations {
 
 function parse(text: string): unknown {
   const parsed = parseBoundedJson(text.replace(/^\uFEFF/, ''));
-  if (!parsed.ok) throw new Error(`What the discovery command printed cannot be read as JSON: ${parsed.problem}`);
+  if (!parsed.ok) throw new Error(`The output of the discovery command is not valid JSON: ${parsed.problem}`);
   if (typeof parsed.value === 'object' && parsed.value !== null) return parsed.value;
   throw new Error('The discovery command must print a JSON array of function declarations.');
 }
@@ -47,10 +48,10 @@ function readOne(entry: unknown): DiscoveredDeclaration | { name: string; reason
   const name = own(entry, 'name');
   if (typeof name !== 'string' || name === '') return { name: '', reason: 'has no name' };
   const description = own(entry, 'description') ?? '';
-  if (typeof description !== 'string') return { name, reason: 'its description is not a text' };
+  if (typeof description !== 'string') return { name, reason: 'its description is not a string' };
   const schema = own(entry, 'parametersJsonSchema') ?? own(entry, 'parameters') ?? { type: 'object', properties: {} };
   if (!isRecord(schema)) return { name, reason: 'its parameter schema is not an object' };
-  if (name.includes('__')) return { name, reason: '"__" in a name is kept for the tools of MCP servers' };
+  if (name.includes('__')) return { name, reason: '"__" in a name is reserved for the tools of MCP servers' };
   const parameterSchema = sanitizeSchema(lowerTypes(schema));
   if (typeof parameterSchema === 'string') return { name, reason: parameterSchema };
   return { name, description: sanitizeDescription(description), parameterSchema };
@@ -58,18 +59,10 @@ function readOne(entry: unknown): DiscoveredDeclaration | { name: string; reason
 
 const geminiTypes = new Set(['STRING', 'NUMBER', 'INTEGER', 'BOOLEAN', 'ARRAY', 'OBJECT', 'NULL']);
 
-/** Gemini's own schemas write types in capitals: `{"type": "OBJECT"}`. */
+/** Gemini writes types in capitals: `{"type": "OBJECT"}`. */
 function lowerTypes(schema: Record<string, unknown>): unknown {
   const text = JSON.stringify(schema, (key, value: unknown) =>
     key === 'type' && typeof value === 'string' && geminiTypes.has(value) ? value.toLowerCase() : value,
   );
   return JSON.parse(text);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function own(record: Record<string, unknown>, key: string): unknown {
-  return Object.hasOwn(record, key) ? record[key] : undefined;
 }

@@ -20,10 +20,10 @@ export type HookExit =
 
 const maxOutputBytes = 256 * 1024;
 const series = new MarkSeries();
-/** The one shell that runs hooks, whatever the person's own is. */
+/** Runs all hooks, whatever the user's own shell is. */
 const shell = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh';
 
-/** Runs a hook with JSON on its stdin. Whatever it started is gone afterwards. Never rejects. */
+/** Runs a hook with JSON on its stdin. All processes that it started have ended afterwards. Never rejects. */
 export async function runHookCommand(
   hook: HookCommand,
   input: unknown,
@@ -31,7 +31,7 @@ export async function runHookCommand(
   signal: AbortSignal,
 ): Promise<HookExit> {
   const mark = series.next();
-  // Without these flags bash takes a pipe on stdin for a login over the network and reads the person's start-up files.
+  // Without these flags bash treats a pipe on stdin as a remote login and runs the user's start-up files.
   const child = spawn(shell, [...quietShell(shell), '-c', hook.command], {
     cwd,
     env: { ...env, ...mark.variables },
@@ -39,11 +39,11 @@ export async function runHookCommand(
   });
   const stdout = collect(child, 'stdout');
   const stderr = collect(child, 'stderr');
-  // A hook that does not read its input is no error.
+  // A hook need not read its input.
   child.stdin.on('error', () => undefined).end(JSON.stringify(input));
   const ending = await endOf(child, hook.timeoutMs, signal);
   if (child.pid !== undefined) await new ProcessTree(child.pid, mark).end({ isPolite: false });
-  // Whoever got away with the other end of a pipe must not keep Lathe running.
+  // An escaped process that holds the other end of a pipe must not keep Lathe running.
   for (const stream of child.stdio) stream?.destroy();
   if (typeof ending === 'number') return { status: 'exited', code: ending, stdout: stdout(), stderr: stderr() };
   return { status: 'failed', reason: ending };
@@ -56,7 +56,7 @@ function endOf(
   signal: AbortSignal,
 ): Promise<number | string> {
   return new Promise((resolve) => {
-    const abort = () => end('it was interrupted');
+    const abort = () => end('it was cancelled');
     const timer = setTimeout(() => end(`it did not finish within ${timeoutMs / 1000} s`), timeoutMs);
     const end = (result: number | string) => {
       clearTimeout(timer);
@@ -66,18 +66,16 @@ function endOf(
     signal.addEventListener('abort', abort, { once: true });
     if (signal.aborted) abort();
     child.once('error', (error) => end(`it could not be started (${error.message})`));
-    child.once('exit', (code, killed) => {
-      // Output may still be in the pipe; it is over when the pipe is, but not much later.
-      const late = setTimeout(() => end(code ?? `it was ended by ${killed}`), 200);
-      child.once('close', () => {
-        clearTimeout(late);
-        end(code ?? `it was ended by ${killed}`);
-      });
+    child.once('exit', (code, killedBy) => {
+      // Output may still be in the pipe, which a background process may hold open.
+      const finish = () => end(code ?? `it was killed by ${killedBy}`);
+      setTimeout(finish, 200).unref();
+      child.once('close', finish);
     });
   });
 }
 
-/** Collects the beginning of a stream; the rest is read and dropped. */
+/** Collects the beginning of a stream and drops the rest. */
 function collect(child: ChildProcessWithoutNullStreams, name: 'stdout' | 'stderr'): () => string {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -58,7 +58,7 @@ async function runWith(hooks: Hooks, options: { approver?: Approver; allow?: str
 
 const answers = (answer: object) => `echo '${JSON.stringify(answer)}'`;
 
-test('a hook is told everything about the call, on stdin, in a small environment', async () => {
+test('a hook gets the call on stdin, and a small environment', async () => {
   const cwd = tempDirectory();
   await runWith(hooksOf([{ command: 'cat > input; env > env; pwd > pwd' }], cwd));
   expect(JSON.parse(readFileSync(join(cwd, 'input'), 'utf8'))).toEqual({
@@ -83,7 +83,7 @@ test.each([
     answers({ hookSpecificOutput: { permissionDecision: 'deny', permissionDecisionReason: 'not that' } }),
   ],
   ['continue false', answers({ continue: false, stopReason: 'not that' })],
-])('%s refuses the call and tells the model why', async (_title, command) => {
+])('%s blocks the call and gives the model the reason', async (_title, command) => {
   const { outcome, seen } = await runWith(hooksOf([{ command }]), { mode: 'yolo' });
   expect(seen).toEqual([]);
   expect(outcome?.error).toEqual({ type: 'execution_denied', message: expect.stringContaining('not that') });
@@ -108,7 +108,7 @@ test.each([
   expect([seen, asked.seen]).toEqual([[], []]);
 });
 
-test('ask brings a person in even in yolo mode', async () => {
+test('a hook can make a call ask even in yolo mode', async () => {
   const questions: string[] = [];
   const approver: Approver = {
     decide: async ({ reason }) => {
@@ -121,13 +121,13 @@ test('ask brings a person in even in yolo mode', async () => {
   expect([questions, seen]).toEqual([['looks odd'], ['ls']]);
 });
 
-test('what a hook asks is not said to be a matter of rules', async () => {
+test('a question from a hook does not mention rules', async () => {
   const command = answers({ permissionDecision: 'ask', permissionDecisionReason: 'looks odd' });
   const { outcome } = await runWith(hooksOf([{ command }]), { approver: noOneThere, allow: ['edit'] });
   expect(outcome?.error?.message).toMatch(/\(looks odd\) and nobody is there to give it\.$/);
 });
 
-test('changed parameters are validated and judged anew', async () => {
+test('changed parameters are validated and checked by the policy again', async () => {
   const change = (input: object) => hooksOf([{ command: answers({ hookSpecificOutput: { updatedInput: input } }) }]);
   const good = await runWith(change({ command: 'ls -la' }));
   expect(good.seen).toEqual(['ls -la']);
@@ -140,7 +140,7 @@ test.each([
   ['is missing', './missing.sh', 'No such file|not found'],
   ['is not executable', './plain.sh', 'ermission denied'],
   ['is ended by a signal', 'kill -9 $$', 'SIGKILL'],
-])('a guard that %s leaves the decision to a person', async (_title, command, notice) => {
+])('a guard that %s leaves the decision to the user', async (_title, command, notice) => {
   const approver: Approver = { decide: async () => ({ outcome: 'deny' }) };
   const timeoutMs = command.startsWith('sleep') ? 100 : 10_000;
   const hooks = hooksOf([{ command, timeoutMs }], tempDirectory({ 'plain.sh': 'exit 0' }));
@@ -148,13 +148,13 @@ test.each([
   expect([seen, outcome?.status, told]).toEqual([[], 'cancelled', [expect.stringMatching(notice)]]);
 });
 
-test('only a guard is missed: another hook that cannot run is told and changes nothing', async () => {
+test('another hook that cannot run is only reported', async () => {
   const hooks = hooksOf([{ event: 'PostToolUse', command: './missing.sh' }]);
   const { seen, told } = await runWith(hooks);
   expect([seen, told]).toEqual([['ls'], [expect.stringContaining('missing.sh')]]);
 });
 
-test('any other exit code is told to people and changes nothing', async () => {
+test('any other exit code is only reported', async () => {
   const hooks = hooksOf([{ command: 'echo broken >&2; exit 1' }]);
   const { seen, told } = await runWith(hooks);
   expect([seen, told]).toEqual([['ls'], [expect.stringContaining('broken')]]);

@@ -19,14 +19,14 @@ export const hookEvents = [
 ] as const;
 export type HookEvent = (typeof hookEvents)[number];
 
-/** A hook with what it is for. */
+/** A hook and the event it runs for. */
 export interface Hook extends HookCommand {
   event: HookEvent;
-  /** A regular expression over tool names; without one the hook is for all. */
+  /** A regular expression for tool names; by default the hook runs for all tools. */
   matcher?: string;
 }
 
-/** What every hook is told. */
+/** The input that every hook gets. */
 export interface HookSession {
   id: string;
   cwd: string;
@@ -35,13 +35,13 @@ export interface HookSession {
 }
 
 /**
- * The person's own programs around calls and prompts, in the JSON-on-stdin protocol that Claude Code and Qwen Code use.
- * They can tighten and inform; "allow" from a hook is heard as "no objection".
+ * Runs the user's programs around calls and prompts, with the JSON protocol of Claude Code and Qwen Code. A hook can
+ * restrict and inform; its "allow" only means "no objection".
  */
 export class Hooks implements CallHooks, PromptHooks {
   readonly #hooks: readonly Hook[];
   readonly #place: HookPlace;
-  /** Whoever keeps a transcript may say so here. */
+  /** Its `transcriptPath` is set when a transcript is written. */
   readonly session: HookSession;
 
   constructor(hooks: readonly Hook[], place: HookPlace, session: HookSession) {
@@ -51,16 +51,15 @@ export class Hooks implements CallHooks, PromptHooks {
   }
 
   async before(call: HookedCall, signal: AbortSignal): Promise<BeforeCall> {
-    const details = { tool_name: call.tool, tool_input: call.args, tool_use_id: call.callId };
-    const said = await this.#run('PreToolUse', details, signal, call.tool);
-    const block = said.find((verdict) => verdict.block !== undefined)?.block;
-    const ask = said.find((verdict) => verdict.ask !== undefined)?.ask;
-    const changed = said.findLast((verdict) => verdict.args !== undefined)?.args;
+    const verdicts = await this.#run('PreToolUse', detailsOf(call), signal, call.tool);
+    const deny = blockIn(verdicts);
+    const ask = verdicts.find((verdict) => verdict.ask !== undefined)?.ask;
+    const args = verdicts.findLast((verdict) => verdict.args !== undefined)?.args;
     return {
-      ...(block !== undefined && { deny: block }),
+      ...(deny !== undefined && { deny }),
       ...(ask !== undefined && { ask }),
-      ...(changed !== undefined && { args: changed }),
-      notices: noticesOf(said),
+      ...(args !== undefined && { args }),
+      notices: noticesOf(verdicts),
     };
   }
 
@@ -69,17 +68,14 @@ export class Hooks implements CallHooks, PromptHooks {
     result: Pick<CallOutcome, 'llmContent' | 'error'>,
     signal: AbortSignal,
   ): Promise<AfterCall> {
-    const details = {
-      tool_name: call.tool,
-      tool_input: call.args,
-      tool_use_id: call.callId,
-      tool_response: { output: textOf(result.llmContent), ...(result.error && { error: result.error }) },
-    };
-    const said = await this.#run('PostToolUse', details, signal, call.tool);
-    const context = said
-      .flatMap(({ block, context: more }) => [...labelled(block), ...(more ? [more] : [])])
+    const response = { output: textOf(result.llmContent), ...(result.error && { error: result.error }) };
+    const details = { ...detailsOf(call), tool_response: response };
+    const verdicts = await this.#run('PostToolUse', details, signal, call.tool);
+    const context = verdicts
+      .flatMap(({ block, context: more }) => [block && `[A hook remarks] ${block}`, more])
+      .filter(Boolean)
       .join('\n');
-    return { ...(context !== '' && { context }), notices: noticesOf(said) };
+    return { ...(context !== '' && { context }), notices: noticesOf(verdicts) };
   }
 
   async promptSubmit(prompt: string, signal: AbortSignal): Promise<HookAnswer> {
@@ -110,7 +106,7 @@ export class Hooks implements CallHooks, PromptHooks {
     return answerOf(await this.#run('Notification', { message }, signal));
   }
 
-  /** Runs the hooks of an event side by side; their verdicts come in the order of the settings. */
+  /** Runs the hooks of an event in parallel and returns their verdicts in the order of the settings. */
   #run(event: HookEvent, details: object, signal: AbortSignal, subject?: string): Promise<HookVerdict[]> {
     const { id, cwd, transcriptPath, permissionMode } = this.session;
     const input = {
@@ -122,53 +118,55 @@ export class Hooks implements CallHooks, PromptHooks {
       ...details,
     };
     const takesText = event === 'UserPromptSubmit' || event === 'SessionStart';
-    const concerned = this.#hooks.filter((hook) => hook.event === event && matches(hook.matcher, subject));
+    const hooks = this.#hooks.filter((hook) => hook.event === event && matches(hook.matcher, subject));
     return Promise.all(
-      concerned.map(async (hook) => {
+      hooks.map(async (hook) => {
         const exit = await runHookCommand(hook, input, this.#place, signal);
         signal.throwIfAborted();
         const label = `The ${event} hook ${JSON.stringify(hook.command)}`;
         const verdict = readVerdict(exit, label, { takesText });
-        // A guard that could not do its work has not agreed: the person decides.
-        return event === 'PreToolUse' && isAbsent(exit)
-          ? { ...verdict, ask: `${label} could not do its work` }
-          : verdict;
+        // A guard that could not run has not agreed, so the user decides.
+        return event === 'PreToolUse' && couldNotRun(exit) ? { ...verdict, ask: `${label} could not run` } : verdict;
       }),
     );
   }
 }
 
-/** It hung, could not be started, or the shell found no such program (127) or none that it may run (126). */
-function isAbsent(exit: HookExit): boolean {
+/** It timed out, could not start, or the shell found no program (127) or no permission to run it (126). */
+function couldNotRun(exit: HookExit): boolean {
   return exit.status === 'failed' || exit.code === 126 || exit.code === 127;
 }
 
-function answerOf(said: readonly HookVerdict[]): HookAnswer {
-  const block = said.find((verdict) => verdict.block !== undefined)?.block;
-  const context = said.flatMap((verdict) => verdict.context ?? []).join('\n');
+function detailsOf({ tool, args, callId }: HookedCall) {
+  return { tool_name: tool, tool_input: args, tool_use_id: callId };
+}
+
+function answerOf(verdicts: readonly HookVerdict[]): HookAnswer {
+  const block = blockIn(verdicts);
+  const context = verdicts.flatMap((verdict) => verdict.context ?? []).join('\n');
   return {
     ...(block !== undefined && { block }),
     ...(context !== '' && { context }),
-    notices: noticesOf(said),
+    notices: noticesOf(verdicts),
   };
 }
 
-function noticesOf(said: readonly HookVerdict[]): string[] {
-  return said.flatMap(({ notice }) => notice ?? []);
+function blockIn(verdicts: readonly HookVerdict[]): string | undefined {
+  return verdicts.find(({ block }) => block !== undefined)?.block;
 }
 
-function labelled(block: string | undefined): string[] {
-  return block === undefined ? [] : [`[A hook remarks] ${block}`];
+function noticesOf(verdicts: readonly HookVerdict[]): string[] {
+  return verdicts.flatMap(({ notice }) => notice ?? []);
 }
 
-/** Other agents' names for our tools match as well: `Bash`, `Edit|Write`. */
+/** The names that other agents use for our tools match too: `Bash`, `Edit|Write`. */
 function matches(matcher: string | undefined, subject: string | undefined): boolean {
   if (matcher === undefined || matcher === '' || matcher === '*' || subject === undefined) return true;
   if (matcher.split('|').some((name) => canonicalName(name.trim()) === subject)) return true;
   try {
     return new RegExp(`^(?:${matcher})$`).test(subject);
   } catch {
-    // A matcher that cannot be read must not leave a call unguarded.
+    // An invalid matcher must not leave a call unguarded.
     return true;
   }
 }

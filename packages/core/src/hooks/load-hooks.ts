@@ -3,8 +3,8 @@ import type { LoadedSettings } from '../settings/load-settings.js';
 import { type Hook, type HookEvent, hookEvents } from './hooks.js';
 
 /**
- * The hooks of the settings. Those that the workspace brings (it is trusted, or they would not be in the settings) pass
- * `gate` first: a person must have agreed to their exact commands. Says what does not run, too.
+ * The hooks in the settings. Those of a workspace, which is trusted, must pass `gate` first: the user must have approved
+ * their exact commands. The notices name the hooks that do not run.
  */
 export async function loadHooks(
   { origins }: Pick<LoadedSettings, 'origins'>,
@@ -54,7 +54,7 @@ function consentTo(event: HookEvent, hooks: readonly Hook[], source: string, roo
 
 const defaultTimeoutMs = 60_000;
 
-/** The values were checked when the settings were read; what does not have the shape is passed over. */
+/** The settings were validated when they were loaded; values of another shape are skipped. */
 function definitionsOf(event: HookEvent, written: unknown): Hook[] {
   return listOf(written).flatMap((group) => {
     const { matcher, hooks } = fieldsOf(group);
@@ -66,7 +66,7 @@ function definitionsOf(event: HookEvent, written: unknown): Hook[] {
   });
 }
 
-/** Claude Code counts seconds, Qwen Code milliseconds; a hook gets neither a quarter of an hour nor a few milliseconds. */
+/** Claude Code uses seconds and Qwen Code milliseconds, so numbers below 1,000 count as seconds. */
 function timeoutMs(value: unknown): number {
   if (typeof value !== 'number') return defaultTimeoutMs;
   return value < 1_000 ? value * 1_000 : value;

@@ -1,17 +1,17 @@
-/** The hooks that concern a prompt as a whole; those around a call are the scheduler's. */
+/** The hooks for a whole prompt; `CallHooks` are those for a single call. */
 export interface PromptHooks {
   promptSubmit(prompt: string, signal: AbortSignal): Promise<HookAnswer>;
-  /** The model is done; `block` is a reason to go on. */
+  /** Called when the model is done; `block` is a reason to continue. */
   stop(state: { isContinued: boolean }, signal: AbortSignal): Promise<HookAnswer>;
   preCompact(trigger: 'auto' | 'manual', signal: AbortSignal): Promise<HookAnswer>;
 }
 
 /** What hooks say about a prompt. */
 export interface HookAnswer {
-  /** Why not. */
+  /** Why it is blocked. */
   block?: string;
-  /** More for the model to know. */
+  /** Additional text for the model. */
   context?: string;
-  /** For people: hooks that failed, or have something to say. */
+  /** For the user: failures and messages of hooks. */
   notices: readonly string[];
 }

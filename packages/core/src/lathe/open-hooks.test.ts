@@ -27,7 +27,7 @@ async function latheIn(cwd: string, home: string, options: Partial<LatheOptions>
 
 const listDirectory = (path: string) => [{ name: 'list_directory', args: { path } }];
 
-test("the person's own hooks hold for every caller, without being asked about", async () => {
+test("the user's own hooks run for every caller without asking", async () => {
   const home = tempDirectory({ '.lathe/settings.json': settings({ PreToolUse: hook('echo no >&2; exit 2') }) });
   const cwd = tempDirectory();
   const lathe = await latheIn(cwd, home, { flags: { 'tools.approvalMode': 'yolo' } });
@@ -37,7 +37,7 @@ test("the person's own hooks hold for every caller, without being asked about", 
 });
 
 // SE10
-test('hooks of a folder run only when it is trusted and a person agreed to exactly them', async () => {
+test('hooks of a folder run only when it is trusted and the user approved exactly these hooks', async () => {
   const cwd = tempDirectory({ '.lathe/settings.json': settings({ PreToolUse: hook('touch ran') }) });
   const home = tempDirectory();
   const questions: string[] = [];
@@ -68,14 +68,14 @@ test('hooks of a folder run only when it is trusted and a person agreed to exact
   expect(questions).toEqual(['touch ran', 'touch ran; touch more']);
 });
 
-test('--trust agrees for one run', async () => {
+test('--trust approves hooks for one run', async () => {
   const cwd = tempDirectory({ '.lathe/settings.json': settings({ PreToolUse: hook('touch ran') }) });
   const lathe = await latheIn(cwd, tempDirectory(), { isTrusted: true });
   await lathe.run(listDirectory(cwd), never);
   expect([existsSync(join(cwd, 'ran')), lathe.problems]).toEqual([true, []]);
 });
 
-test('an event that does not exist is named', async () => {
+test('an unknown event is reported', async () => {
   const home = tempDirectory({ '.lathe/settings.json': settings({ PreTool: hook('true') }) });
   expect((await latheIn(tempDirectory(), home)).problems).toEqual([expect.stringContaining('"PreTool"')]);
 });

@@ -53,7 +53,7 @@ test.each(['{"permissions": {"deny": ["read_file(/a)"]}', '{"permissions": 1}', 
     const [outcome] = await lathe.run([{ name: 'read_file', args: { absolute_path: join(root, 'a') } }], signal);
     expect(outcome?.error).toMatchObject({
       type: 'execution_denied',
-      message: expect.stringContaining('could not be understood'),
+      message: expect.stringContaining('could not be parsed'),
     });
   },
 );

@@ -1,43 +1,30 @@
 import { realpath } from 'node:fs/promises';
 import type { LatheHome } from '../files/lathe-home.js';
-import { PrivateStore } from './private-store.js';
+import { isStringPair, PrivateStore } from './private-store.js';
 
 /**
- * The allow rules of trusted folders that their person has seen. Trust is given to a folder; a rule that a later
- * commit, or a command of an agent, writes into its settings was not part of it.
+ * The allow rules of trusted folders that the user has seen. Trust in a folder does not cover a rule that a later
+ * commit, or a command of an agent, adds to its settings.
  */
 export class AgreedRules {
-  readonly #store: PrivateStore;
+  readonly #store: PrivateStore<[folder: string, rule: string]>;
 
   constructor(home: LatheHome) {
-    this.#store = new PrivateStore(home, 'agreed-rules.json');
+    this.#store = new PrivateStore(home, 'agreed-rules.json', { key: 'rules', isEntry: isStringPair });
   }
 
   async of(folder: string): Promise<ReadonlySet<string>> {
     const real = await realpath(folder);
-    const content = await this.#store.read();
-    const entries = content.status === 'ok' ? entriesOf(content.data) : [];
+    const entries = await this.#store.entries();
     return new Set(entries.flatMap(([path, rule]) => (path === real ? [rule] : [])));
   }
 
   async add(folder: string, rules: readonly string[]): Promise<void> {
     if (rules.length === 0) return;
     const real = await realpath(folder);
-    await this.#store.update((data) => {
-      const known = entriesOf(data);
+    await this.#store.update((known) => {
       const added = rules.filter((rule) => !known.some(([path, other]) => path === real && other === rule));
-      return { version: 1, rules: [...known, ...added.map((rule): Entry => [real, rule])] };
+      return [...known, ...added.map((rule): [string, string] => [real, rule])];
     });
   }
-}
-
-type Entry = [folder: string, rule: string];
-
-function entriesOf(data: unknown): Entry[] {
-  if (typeof data !== 'object' || data === null || !('rules' in data) || !Array.isArray(data.rules)) return [];
-  return data.rules.filter(isEntry);
-}
-
-function isEntry(value: unknown): value is Entry {
-  return Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === 'string');
 }

@@ -8,7 +8,7 @@ import { Consent, definitionHash } from './consent.js';
 const server = { command: 'node', args: ['server.js'], env: { A: '1' } };
 
 // SE10, SK15
-test('an approval holds for exactly what was approved, also in the next process', async () => {
+test('an approval applies to exactly what was approved, also in the next process', async () => {
   const home = new LatheHome(join(tempDirectory(), 'home'));
   const hash = definitionHash(server);
   await new Consent(home).approve('mcp-server', '/work github', hash);
@@ -22,14 +22,12 @@ test('an approval holds for exactly what was approved, also in the next process'
 });
 
 // SK15
-test('a new approval voids the old one, a revoked one is gone', async () => {
+test('a new approval replaces the old one', async () => {
   const consent = new Consent(new LatheHome(join(tempDirectory(), 'home')));
   await consent.approve('hook', '__proto__', 'old');
   await consent.approve('hook', '__proto__', 'new');
   expect(await consent.isApproved('hook', '__proto__', 'old')).toBe(false);
   expect(await consent.isApproved('hook', '__proto__', 'new')).toBe(true);
-  await consent.revoke('hook', '__proto__');
-  expect(await consent.isApproved('hook', '__proto__', 'new')).toBe(false);
 });
 
 test('approvals in a file that others can write do not count', async () => {

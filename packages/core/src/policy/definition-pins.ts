@@ -3,64 +3,59 @@ import type { DefinitionPin } from '../tools/definition-pin.js';
 import { definitionHash } from './consent.js';
 import { PrivateStore } from './private-store.js';
 
-/** What a tool says about itself, by field. */
+/** The fields of a tool's definition. */
 export type ToolDefinition = Readonly<Record<string, unknown>>;
 
 interface Pin {
   hash: string;
-  /** By field, shortened: enough to show what changed. */
+  /** By field, truncated: enough to show what changed. */
   shown: Record<string, string>;
 }
 
 const maxShown = 2_000;
 const maxPins = 2_000;
 
-/** The definitions of outside tools that have run, kept across sessions. */
+/** The definitions of external tools that have run, kept across sessions. */
 export class DefinitionPins {
-  readonly #store: PrivateStore;
-  readonly #waiting = new Map<string, Pin>();
+  readonly #store: PrivateStore<[id: string, pin: Pin]>;
+  readonly #pending = new Map<string, Pin>();
   #saving: Promise<void> | undefined;
 
   constructor(home: LatheHome) {
-    this.#store = new PrivateStore(home, 'tool-definitions.json');
+    this.#store = new PrivateStore(home, 'tool-definitions.json', { key: 'definitions', isEntry });
   }
 
-  /** The pin of one tool; `id` names it and where it comes from. */
+  /** The pin of one tool; `id` names it and its source. */
   pin(id: string, definition: ToolDefinition): DefinitionPin {
-    // Not before it is asked for: of all the tools that servers offer, few are ever called.
-    let made: Pin | undefined;
-    const current = () => (made ??= { hash: definitionHash(definition), shown: show(definition) });
+    // Computed when it is needed, because only a few of the tools that servers offer are ever called.
+    let pin: Pin | undefined;
+    const current = () => (pin ??= { hash: definitionHash(definition), shown: show(definition) });
     return {
-      change: async () => {
-        const content = await this.#store.read();
-        if (content.status === 'unusable') return `Earlier definitions cannot be read: ${content.reason}.`;
-        const before = pinsOf(content.data).get(id);
-        return before === undefined || before.hash === current().hash ? undefined : describe(before, current());
-      },
+      change: () =>
+        this.#store.read().then(
+          (pins) => {
+            const before = new Map(pins).get(id);
+            return before === undefined || before.hash === current().hash ? undefined : describe(before, current());
+          },
+          (error: Error) => `Earlier definitions cannot be read: ${error.message}.`,
+        ),
       accept: async () => {
-        const content = await this.#store.read();
-        if (content.status === 'ok' && pinsOf(content.data).get(id)?.hash === current().hash) return;
-        this.#waiting.set(id, current());
+        if (new Map(await this.#store.entries()).get(id)?.hash === current().hash) return;
+        this.#pending.set(id, current());
         await this.#save();
       },
     };
   }
 
-  /** Writes whatever waits, in one go: many tools may be called at the same moment. */
+  /** Writes all pending pins at once, because many tools may be called at the same time. The oldest pins are dropped. */
   async #save(): Promise<void> {
     await this.#saving?.catch(() => undefined);
-    if (this.#waiting.size === 0) return this.#saving;
-    const batch = [...this.#waiting];
-    this.#waiting.clear();
-    this.#saving = this.#store.update((data) => toData(renewed(pinsOf(data), batch)));
+    if (this.#pending.size === 0) return this.#saving;
+    const batch = new Map(this.#pending);
+    this.#pending.clear();
+    this.#saving = this.#store.update((pins) => [...pins.filter(([id]) => !batch.has(id)), ...batch].slice(-maxPins));
     return this.#saving;
   }
-}
-
-/** The newest stand last; the oldest are forgotten when there are too many. */
-function renewed(pins: Map<string, Pin>, batch: readonly [string, Pin][]): Map<string, Pin> {
-  for (const [id] of batch) pins.delete(id);
-  return new Map([...pins, ...batch].slice(-maxPins));
 }
 
 function describe(before: Pin, now: Pin): string {
@@ -68,28 +63,15 @@ function describe(before: Pin, now: Pin): string {
   const changes = fields
     .filter((field) => before.shown[field] !== now.shown[field])
     .map((field) => `${field}\n  was: ${before.shown[field] ?? '(none)'}\n  is:  ${now.shown[field] ?? '(none)'}`);
-  return `Its definition changed since it last ran. ${changes.join('\n') || 'The change is beyond what is shown.'}`;
+  return `Its definition changed since it last ran. ${changes.join('\n') || 'The change is in a part that is not shown.'}`;
 }
 
 function show(definition: ToolDefinition): Record<string, string> {
   const entries = Object.entries(definition).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(
-    entries.map(([field, value]) => [
-      field,
-      (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, maxShown),
-    ]),
-  );
+  return Object.fromEntries(entries.map(([field, value]) => [field, textOf(value).slice(0, maxShown)]));
 }
 
-function toData(pins: ReadonlyMap<string, Pin>): unknown {
-  return { version: 1, definitions: [...pins] };
-}
-
-function pinsOf(data: unknown): Map<string, Pin> {
-  if (typeof data !== 'object' || data === null || !('definitions' in data) || !Array.isArray(data.definitions))
-    return new Map();
-  return new Map(data.definitions.filter(isEntry));
-}
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 function isEntry(value: unknown): value is [string, Pin] {
   if (!Array.isArray(value) || value.length !== 2 || typeof value[0] !== 'string') return false;

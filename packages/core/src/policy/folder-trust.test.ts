@@ -33,7 +33,7 @@ test('a folder is unknown, then trusted, then not, then unknown again', async ()
 });
 
 // SE12
-test('what was decided is there for the next process, in a private file', async () => {
+test('decisions are stored in a private file for the next process', async () => {
   const { project, home, store, trust } = setUp();
   await trust.trust(project);
   expect(await new FolderTrust(home).state(project)).toBe('trusted');
@@ -41,7 +41,7 @@ test('what was decided is there for the next process, in a private file', async 
 });
 
 // SE07
-test('trust reaches down to the next repository, worktree or submodule and not to siblings or parents', async () => {
+test('trust extends down to the next repository, worktree or submodule and not to siblings or parents', async () => {
   const { base, project, trust } = setUp(
     'project/.git',
     'project/src/deep',
@@ -73,7 +73,7 @@ test('trust reaches down to the next repository, worktree or submodule and not t
 });
 
 // SE07
-test('distrust beats inherited trust and reaches into repositories; a nearer trust beats it', async () => {
+test('distrust overrides inherited trust and extends into repositories; a nearer trust overrides it', async () => {
   const { project, trust } = setUp('project/bad/repo/.git', 'project/bad/good');
   await trust.trust(project);
   await trust.distrust(join(project, 'bad'));
@@ -84,7 +84,7 @@ test('distrust beats inherited trust and reaches into repositories; a nearer tru
 });
 
 // SE07, SE08
-test('a link is judged by where it leads', async () => {
+test('a symlink is judged by its target', async () => {
   const { base, project, trust } = setUp('elsewhere', 'project/inside');
   symlinkSync(join(base, 'elsewhere'), join(project, 'link'));
   symlinkSync(project, join(base, 'alias'));
@@ -95,7 +95,7 @@ test('a link is judged by where it leads', async () => {
 });
 
 // SE08
-test('another folder put in the place of a trusted one asks again, and so does a moved one', async () => {
+test('a folder that replaces a trusted one asks again, and so does a moved one', async () => {
   const { base, project, trust } = setUp('other', 'project/sub');
   await trust.trust(project);
   renameSync(project, join(base, 'moved'));
@@ -107,7 +107,7 @@ test('another folder put in the place of a trusted one asks again, and so does a
 });
 
 // SE08
-test('a folder made anew under the same inode number asks again', async () => {
+test('a new folder with the same inode number asks again', async () => {
   const { project, store, trust } = setUp();
   await trust.trust(project);
   rewrite(store, (record) => ({ ...record, born: '1' }));
@@ -117,7 +117,7 @@ test('a folder made anew under the same inode number asks again', async () => {
   expect(await trust.state(project)).toBe('unknown');
 });
 
-test('where births are not recorded, the inode still tells folders apart', async () => {
+test('where creation times are not recorded, the inode still distinguishes folders', async () => {
   const { base, project, store, trust } = setUp('other');
   await trust.trust(project);
   rewrite(store, (record) => Object.fromEntries(Object.entries(record).filter(([name]) => name !== 'born')));
@@ -127,7 +127,7 @@ test('where births are not recorded, the inode still tells folders apart', async
   expect(await trust.state(project)).toBe('unknown');
 });
 
-test('distrust holds by name, whatever lies there now', async () => {
+test('distrust applies to the path, whatever is there now', async () => {
   const { project, trust } = setUp('other');
   await trust.distrust(project);
   rmSync(project, { recursive: true });
@@ -136,7 +136,7 @@ test('distrust holds by name, whatever lies there now', async () => {
 });
 
 // SE12
-test('a folder that contains the store can never be trusted for good', async () => {
+test('a folder that contains the store can never be trusted permanently', async () => {
   const { base, project, store, trust } = setUp();
   await expect(trust.trust(base)).rejects.toThrow('--trust');
   await trust.trust(project);
@@ -179,7 +179,7 @@ const attacks: [string, (store: string, home: string, base: string) => void, str
 ];
 
 // SE12
-test.each(attacks)('a store that %s is not believed, and says so', async (_, attack, reason) => {
+test.each(attacks)('a store that %s is not used, with a reason', async (_, attack, reason) => {
   const { base, project, home, store, trust } = setUp();
   await trust.trust(project);
   attack(store, home.path, base);
@@ -189,7 +189,7 @@ test.each(attacks)('a store that %s is not believed, and says so', async (_, att
 });
 
 // SE12
-test.skipIf(process.getuid?.() !== 0)('a store of another user is not believed', async () => {
+test.skipIf(process.getuid?.() !== 0)('a store of another user is not used', async () => {
   const { project, store, trust } = setUp();
   await trust.trust(project);
   execFileSync('chown', ['12345', store]);
@@ -201,14 +201,14 @@ test.each([
   '[]',
   '{"folders": {}}',
   '{"folders": [null, 5, {"path": "/"}, {"path": "/", "state": "yes", "device": "1", "inode": "2"}]}',
-])('entries that we did not write count for nothing: %s', async (text) => {
+])('entries of another shape are ignored: %s', async (text) => {
   const { project, home, store, trust } = setUp();
   await home.directory();
   writeFileSync(store, text, { mode: 0o600 });
   expect([await trust.state(project), await trust.list()]).toEqual(['unknown', []]);
 });
 
-test('decisions made at once are all kept', async () => {
+test('parallel decisions are all kept', async () => {
   const { base, home } = setUp('a', 'b', 'c', 'd');
   await Promise.all(['a', 'b', 'c', 'd'].map((name) => new FolderTrust(home).trust(join(base, name))));
   expect((await new FolderTrust(home).list()).map(({ path }) => path).sort()).toEqual(

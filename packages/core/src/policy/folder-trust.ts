@@ -3,47 +3,46 @@ import { dirname, join } from 'node:path';
 import type { LatheHome } from '../files/lathe-home.js';
 import { PrivateStore } from './private-store.js';
 
-/** `unknown`: nobody was asked yet, or what was trusted is no longer what lies there. */
+/** `unknown`: the user has not decided yet, or the trusted folder was replaced by another one. */
 export type TrustState = 'trusted' | 'untrusted' | 'unknown';
 
-/** A folder somebody decided about, known by where it is and what it is. */
+/** A decision about a folder, which is identified by its path and its inode. */
 export interface TrustRecord {
   path: string;
   state: 'trusted' | 'untrusted';
   device: string;
   inode: string;
-  /** When the folder was made, where the file system remembers it: inodes are used again. */
+  /** When the folder was created, if the file system records it, because inodes are reused. */
   born?: string;
 }
 
 /**
- * Whose files count. Trust is given to a folder and reaches down to the next repository: a clone, submodule or worktree
- * inside is somebody else's work and asks for itself. Distrust reaches down without end. The nearest decision counts.
+ * Which folders the user trusts. Trust in a folder extends down to the next repository: a clone, submodule or worktree
+ * inside it belongs to somebody else and needs its own decision. Distrust extends to everything below. The nearest
+ * decision counts.
  */
 export class FolderTrust {
-  readonly #store: PrivateStore;
+  readonly #store: PrivateStore<TrustRecord>;
 
   constructor(home: LatheHome) {
-    this.#store = new PrivateStore(home, 'trusted-folders.json');
+    this.#store = new PrivateStore(home, 'trusted-folders.json', { key: 'folders', isEntry: isRecord });
   }
 
   async state(folder: string): Promise<TrustState> {
     const real = await realpath(folder);
     if (await this.#store.isInside(real)) return 'unknown';
-    const content = await this.#store.read();
-    return content.status === 'ok' ? judge(real, recordsOf(content.data)) : 'unknown';
+    return judge(real, await this.#store.entries());
   }
 
-  /** Why the store is not believed, to be shown as a warning; `undefined` when all is well. */
-  async problem(): Promise<string | undefined> {
-    const content = await this.#store.read();
-    return content.status === 'ok' ? undefined : `${this.#store.path} is not used: ${content.reason}`;
+  /** Why the store is not used, as a warning for the user. */
+  problem(): Promise<string | undefined> {
+    return this.#store.problem();
   }
 
   async trust(folder: string): Promise<void> {
     const real = await realpath(folder);
     if (await this.#store.isInside(real)) {
-      throw new Error(`${real} holds Lathe's own state and cannot be trusted for good; use --trust for one run.`);
+      throw new Error(`${real} contains Lathe's own state and cannot be trusted permanently; use --trust for one run.`);
     }
     await this.#decide(real, 'trusted');
   }
@@ -53,19 +52,18 @@ export class FolderTrust {
   }
 
   async list(): Promise<readonly TrustRecord[]> {
-    const content = await this.#store.read();
-    return content.status === 'ok' ? recordsOf(content.data) : [];
+    return this.#store.entries();
   }
 
-  /** Takes a decision back; also for a folder that no longer exists. */
+  /** Removes a decision, also about a folder that no longer exists. */
   async forget(folder: string): Promise<void> {
     const real = await realpath(folder).catch(() => folder);
-    await this.#store.update((data) => toData(recordsOf(data).filter(({ path }) => path !== real && path !== folder)));
+    await this.#store.update((records) => records.filter(({ path }) => path !== real && path !== folder));
   }
 
   async #decide(real: string, state: TrustRecord['state']): Promise<void> {
     const record = { path: real, state, ...(await identityOf(real)) };
-    await this.#store.update((data) => toData([...recordsOf(data).filter(({ path }) => path !== real), record]));
+    await this.#store.update((records) => [...records.filter(({ path }) => path !== real), record]);
   }
 }
 
@@ -81,7 +79,7 @@ async function judge(real: string, records: readonly TrustRecord[]): Promise<Tru
   }
 }
 
-/** Whatever bears the name `.git`, or looks like a bare repository, marks somebody's own work. */
+/** Anything named `.git`, or a folder that looks like a bare repository. */
 async function isRepository(folder: string): Promise<boolean> {
   const exists = async (name: string) =>
     lstat(join(folder, name)).then(
@@ -94,7 +92,7 @@ async function isRepository(folder: string): Promise<boolean> {
 async function identityOf(folder: string): Promise<Omit<TrustRecord, 'path' | 'state'>> {
   const info = await stat(folder, { bigint: true });
   if (!info.isDirectory()) throw new Error(`${folder} is not a folder.`);
-  // Where births are not recorded, the change time stands in for them and would void the trust at the next change.
+  // Where the creation time is not recorded, stat returns the change time, which would end the trust at the next change.
   const isRecorded = info.birthtimeNs > 0n && info.birthtimeNs < info.ctimeNs;
   return { device: `${info.dev}`, inode: `${info.ino}`, ...(isRecorded && { born: `${info.birthtimeNs}` }) };
 }
@@ -103,16 +101,6 @@ async function isSame(record: TrustRecord): Promise<boolean> {
   const info = await stat(record.path, { bigint: true }).catch(() => undefined);
   if (info === undefined || record.device !== `${info.dev}` || record.inode !== `${info.ino}`) return false;
   return record.born === undefined || record.born === `${info.birthtimeNs}`;
-}
-
-function toData(folders: readonly TrustRecord[]): unknown {
-  return { version: 1, folders };
-}
-
-/** Entries that are not what we write are not believed. */
-function recordsOf(data: unknown): TrustRecord[] {
-  if (typeof data !== 'object' || data === null || !('folders' in data) || !Array.isArray(data.folders)) return [];
-  return data.folders.filter(isRecord);
 }
 
 function isRecord(value: unknown): value is TrustRecord {

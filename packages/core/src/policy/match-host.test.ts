@@ -45,6 +45,6 @@ test.each([
   expect(policyOf({ allow }).opensHost(host, port)).toBe(isOpen);
 });
 
-test('yolo opens nothing', () => {
+test('yolo mode opens no host', () => {
   expect(policyOf({ mode: 'yolo' }).opensHost('localhost', 3000)).toBe(false);
 });

@@ -1,9 +1,9 @@
 import type { Reading } from './reading.js';
 
 /**
- * `example.com` is that host on its standard port, `*.example.com` everything below it, `localhost:3000` one port.
- * Read widely (deny, ask) a host stands for everything below it and every port, `*` for every host, and a port that is
- * standard for some scheme for its absence too.
+ * `example.com` is that host on its default port, `*.example.com` every host below it, `localhost:3000` one port.
+ * A wide match (deny, ask) also covers every host below and every port; `*` is every host; and port 80 or 443 also
+ * matches a URL without a port.
  */
 export function matchesHost(spec: string, target: { host: string; port?: number }, reading: Reading): boolean {
   const wanted = parse(spec);
@@ -15,7 +15,7 @@ export function matchesHost(spec: string, target: { host: string; port?: number 
   return host === wanted.host || (reading === 'wide' && host.endsWith(`.${wanted.host}`));
 }
 
-/** What is wrong with the text of a rule, as a sentence; `undefined` when it can be used. */
+/** Why the specification of a rule is not valid; `undefined` when it is. */
 export function checkHostRule(spec: string): string | undefined {
   return parse(spec) ? undefined : 'a rule for the web names a host: example.com, *.example.com or localhost:3000';
 }
@@ -26,7 +26,7 @@ function fitsPort(wanted: number | undefined, port: number | undefined, reading:
 }
 
 interface WantedHost {
-  /** As a URL spells it: lower case, international names encoded, addresses in their shortest form. */
+  /** Normalized as in a URL: lower case, punycode, shortest form of an IP address. */
   host: string;
   isBelow: boolean;
   port?: number;

@@ -5,7 +5,7 @@ import { isWithin } from '../files/workspace.js';
 import { compileGlob } from '../text/glob/compile-glob.js';
 import type { Reading } from './reading.js';
 
-/** Where the short forms of a path rule begin. */
+/** The directories that the short forms of a path rule are relative to. */
 export interface PathBases {
   home: string;
   /** The project: `/src/**` is relative to it. */
@@ -16,18 +16,18 @@ export interface PathBases {
 
 type PathTest = (path: string) => boolean;
 
-/** Files below a searched directory that rules are compared with. */
-const maxLooks = 20_000;
-/** Would use that up in every project, and hold nothing that is one's own; a rule that names them holds all the same. */
+/** How many files below a searched directory are compared with a rule. */
+const maxEntries = 20_000;
+/** Very large and without the user's own files. A rule that names them still matches. */
 const skipped = new Set(['.git', 'node_modules']);
 
 /**
- * Patterns as in `.gitignore`, and with braces: `//etc/**` absolute, `~/x`, `/src/**` and `*.env` in the project, `./x`
- * here. What matches a folder holds for everything in it.
+ * Patterns as in `.gitignore`, plus braces: `//etc/**` is absolute, `/src/**` and `*.env` are relative to the project,
+ * `./x` to the current directory. A pattern that matches a folder covers everything in it.
  */
 export class PathRules {
   readonly #bases: PathBases;
-  /** The same few rules meet every file of a search. */
+  /** Compiled rules: the same few are applied to every file of a search. */
   readonly #tests = new Map<string, PathTest>();
 
   constructor(bases: PathBases) {
@@ -38,14 +38,14 @@ export class PathRules {
     const key = `${reading} ${spec}`;
     const known = this.#tests.get(key);
     if (known) return known(path);
-    const test = reading === 'narrow' ? this.#exactly(spec) : this.#widely(spec);
+    const test = reading === 'narrow' ? testOf(anchor(spec, this.#bases), 'narrow') : this.#wideTest(spec);
     this.#tests.set(key, test);
     return test(path);
   }
 
-  /** Whether a rule that forbids holds for something below a directory; so it does when there is too much to look at. */
+  /** Whether a rule that forbids matches anything below a directory. Assumed when there are too many entries to check. */
   matchesBelow(spec: string, directory: string): boolean {
-    const places = this.#readings(spec).map(placeOf);
+    const places = this.#variants(spec).map(startOf);
     const starts = places.flatMap((place) => {
       if (isWithin(directory, place)) return [place];
       return isWithin(place, directory) ? [directory] : [];
@@ -54,21 +54,17 @@ export class PathRules {
     return [...new Set(starts)].some((start) => someBelow(start, isForbidden) ?? true);
   }
 
-  #exactly(spec: string): PathTest {
-    return testOf(anchor(spec, this.#bases), 'narrow');
-  }
-
-  /** Also as an absolute path whose second slash was forgotten, where links on its way lead, and where mounts show it. */
-  #widely(spec: string): PathTest {
-    const tests = this.#readings(spec).map((anchored) => testOf(anchored, 'wide'));
+  #wideTest(spec: string): PathTest {
+    const tests = this.#variants(spec).map((anchored) => testOf(anchored, 'wide'));
     return (path) => tests.some((test) => test(path));
   }
 
-  #readings(spec: string): Anchored[] {
-    const readings = [anchor(spec, this.#bases), ...(/^\/[^/]/.test(spec) ? [anchor(`/${spec}`, this.#bases)] : [])];
-    const real = readings.map(followLinks);
+  /** The pattern; also as an absolute path with one slash too few, with symlinks resolved, and at other mount points. */
+  #variants(spec: string): Anchored[] {
+    const written = [anchor(spec, this.#bases), ...(/^\/[^/]/.test(spec) ? [anchor(`/${spec}`, this.#bases)] : [])];
+    const real = written.map(followLinks);
     const mounted = real.filter(({ pattern }) => pattern.startsWith('/')).flatMap(followMounts);
-    return [...readings, ...real, ...mounted];
+    return [...written, ...real, ...mounted];
   }
 }
 
@@ -86,7 +82,7 @@ function anchor(spec: string, bases: PathBases): Anchored {
   return from(bases.root, spec);
 }
 
-/** Takes `..` out of a pattern: no path that is judged holds any. */
+/** Resolves `..` in a pattern, because the paths it is compared with contain none. */
 function from(start: string, pattern: string): Anchored {
   const isHere = pattern.startsWith('/') || pattern.startsWith('./');
   let base = start;
@@ -95,20 +91,20 @@ function from(start: string, pattern: string): Anchored {
   return { base, pattern: isHere ? `/${rest === '.' ? '' : rest}` : rest };
 }
 
-/** The names of a pattern, and those of them that stand before the first wildcard. */
+/** The names of a pattern, and those before the first wildcard. */
 function namesIn(pattern: string): { names: string[]; plain: string[] } {
   const names = pattern.startsWith('/') ? pattern.slice(1).split('/') : [];
   const wild = names.findIndex((name) => /[*?[\\{]/.test(name));
   return { names, plain: wild === -1 ? names : names.slice(0, wild) };
 }
 
-/** What a pattern matches lies here, or below. */
-const placeOf = ({ base, pattern }: Anchored): string => join(base, ...namesIn(pattern).plain);
+/** Everything that the pattern matches is here or below. */
+const startOf = ({ base, pattern }: Anchored): string => join(base, ...namesIn(pattern).plain);
 
-/** Whether a path or something below it passes the test, no links followed; `undefined` when there is too much. */
+/** Whether a path or an entry below it passes the test, without following symlinks; `undefined` above `maxEntries`. */
 function someBelow(start: string, test: PathTest): boolean | undefined {
   if (test(start) && existsSync(start)) return true;
-  let left = maxLooks;
+  let left = maxEntries;
   const directories = [start];
   // The list grows while it is walked.
   for (const directory of directories) {
@@ -124,7 +120,7 @@ function someBelow(start: string, test: PathTest): boolean | undefined {
   return false;
 }
 
-/** None of what is no directory, or cannot be read by us. */
+/** Empty for anything but a readable directory. */
 function entriesOf(path: string): Dirent[] {
   try {
     return readdirSync(path, { withFileTypes: true });
@@ -133,7 +129,7 @@ function entriesOf(path: string): Dirent[] {
   }
 }
 
-/** With every link among the names before the first wildcard followed. */
+/** The pattern with symlinks resolved in the names before the first wildcard. */
 function followLinks({ base, pattern }: Anchored): Anchored {
   const { names, plain } = namesIn(pattern);
   for (let count = plain.length; count >= 0; count--) {
@@ -145,7 +141,7 @@ function followLinks({ base, pattern }: Anchored): Anchored {
   return { base, pattern };
 }
 
-/** The same place where a mount shows it. Which part of it a mount shows is not compared: all of that is meant. */
+/** The pattern at other mount points of the same directory. If a mount shows only a part of it, all of the mount is covered. */
 function followMounts({ base, pattern }: Anchored): Anchored[] {
   return otherPlaces(base).map(({ path, shows }) => ({ base: path, pattern: shows === 'part' ? '/' : pattern }));
 }
@@ -163,7 +159,7 @@ function testOf({ base, pattern }: Anchored, reading: Reading): PathTest {
   const isFolder = pattern.endsWith('/');
   const body = pattern.replace(/^\/|\/$/g, '');
   if (body === '') return (path) => isWithin(base, path) && (isWide || path !== base);
-  // Case and spelling are folded only where that forbids more.
+  // Case and Unicode normalization are ignored only for rules that forbid.
   const fold = (text: string) => (isWide ? text.normalize('NFC') : text);
   const glob = compileGlob(fold(pattern.replace(/\/$/, '').includes('/') ? body : `**/${body}`), {
     ignoreCase: isWide,

@@ -1,28 +1,29 @@
+import { basename } from 'node:path';
 import type { Target } from '../contract/target.js';
-import { matchesCommand } from './match-command.js';
+import { matchCommandRule } from '../process/rules/command-rule.js';
 import { matchesHost } from './match-host.js';
 import { matchesName } from './match-name.js';
 import type { PathRules } from './match-path.js';
 import type { Reading } from './reading.js';
 import { kindOfSpec, type Rule } from './rule.js';
 
-/** What a rule covers of a call: all of it, or some of its targets. */
+/** The part of a call that a rule covers: all of it, or some of its targets. */
 export type Coverage = 'all' | readonly Target[];
 
-interface RuledCall {
-  tool: string;
-  targets: readonly Target[];
-}
-
-export function coverage(rule: Rule, call: RuledCall, reading: Reading, paths: PathRules): Coverage {
+export function coverage(
+  rule: Rule,
+  call: { tool: string; targets: readonly Target[] },
+  reading: Reading,
+  paths: PathRules,
+): Coverage {
   const { tool, spec } = rule;
   if (spec === undefined) return namesCall(tool, call.tool, reading) ? 'all' : [];
-  // Nothing of this tool can be told apart by a specification, so forbidding a part of it forbids it all.
+  // The tool takes no specification, so a rule that forbids a part of it forbids all of it.
   if (kindOfSpec(tool) === undefined) return reading === 'wide' && namesCall(tool, call.tool, reading) ? 'all' : [];
   return call.targets.filter((target) => matchesTarget({ tool, spec }, target, call.tool, { reading, paths }));
 }
 
-/** True when the rule, which forbids, speaks of reading files. */
+/** True when a deny rule is about reading files. */
 export function forbidsReading({ tool, spec }: Rule): boolean {
   return spec !== undefined && kindOfSpec(tool) === 'read';
 }
@@ -33,7 +34,7 @@ function namesCall(pattern: string, name: string, reading: Reading): boolean {
   return matchesName(pattern.toLowerCase(), name.toLowerCase());
 }
 
-/** A rule on files read or written binds every tool that touches the same thing. */
+/** A rule about reading or writing files applies to every tool that touches the file. */
 function matchesTarget(
   rule: { tool: string; spec: string },
   target: Target,
@@ -48,15 +49,25 @@ function matchesTarget(
     case 'host':
       return kind === 'host' && matchesHost(rule.spec, target, reading);
     case 'path': {
-      const isMeant = kind === target.access && (reading === 'wide' || !isSearch(rule.tool) || rule.tool === tool);
-      if (!isMeant) return false;
+      const isAbout = kind === target.access && (reading === 'wide' || !isSearch(rule.tool) || rule.tool === tool);
+      if (!isAbout) return false;
       if (paths.matches(rule.spec, target.path, reading)) return true;
       return target.isTree === true && reading === 'wide' && paths.matchesBelow(rule.spec, target.path);
     }
   }
 }
 
-/** Whoever may search a place may not therefore read what is in it. */
+/** Permission to search a place does not include reading the files in it. */
 function isSearch(tool: string): boolean {
   return tool === 'list_directory' || tool === 'glob' || tool === 'grep_search';
+}
+
+/**
+ * A narrow match must be certain. A wide match also counts if it is possible, and compares a program by its last name
+ * too, so that denying `curl` also denies `/usr/bin/curl`.
+ */
+function matchesCommand(spec: string, words: readonly string[], reading: Reading): boolean {
+  if (reading === 'narrow') return matchCommandRule(spec, words) === 'yes';
+  const [program = '', ...rest] = words;
+  return matchCommandRule(spec, words) !== 'no' || matchCommandRule(spec, [basename(program), ...rest]) !== 'no';
 }

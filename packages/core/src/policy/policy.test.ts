@@ -163,7 +163,7 @@ test.each<[string, JudgedCall]>([
   ['web_fetch([0:0:0:0:0:0:0:1])', fetch('[::1]', 3000)],
   ['web_fetch(127.1)', fetch('127.0.0.1', 3000)],
   ['web_fetch(Example.COM.)', fetch('example.com')],
-])('deny %s holds in every mode and against every allow rule', (rule, judged) => {
+])('deny %s applies in every mode and against every allow rule', (rule, judged) => {
   for (const mode of ['plan', 'default', 'auto-edit', 'yolo'] as const)
     expect(
       policyOf({ mode, deny: [rule], allow: [judged.tool, rule], allowed: [judged.tool] }).judge(judged).verdict,
@@ -190,7 +190,7 @@ test('deny beats ask beats allow in any order and any mode', () => {
 });
 
 // SE06
-test('tools.core is a whitelist, also for every part of a command', () => {
+test('only what tools.core lists may run, also for every part of a command', () => {
   const policy = policyOf({ mode: 'yolo', core: ['read_file', 'run_shell_command(git)'] });
   expect(policy.judge(read('/project/a')).verdict).toBe('allow');
   expect(policy.judge(shell('git status')).verdict).toBe('allow');
@@ -218,7 +218,7 @@ test.each([
   '(x)',
   '__',
   'x'.repeat(2000),
-])('the rule %j is refused, and while it should have restricted, nothing is allowed unasked', (text) => {
+])('the rule %j is rejected, and if it should restrict, every call asks', (text) => {
   const policy = policyOf({ deny: [text], allow: ['run_shell_command'], mode: 'yolo' });
   expect(policy.problems).toHaveLength(1);
   expect(policy.judge(shell('ls')).verdict).toBe('ask');
@@ -226,12 +226,12 @@ test.each([
   expect(policyOf({ allow: [text] }).judge(read('/project/a')).verdict).toBe('allow');
 });
 
-test.each(['core', 'allowed'] as const)('a list of %s none of which is understood still limits', (list) => {
+test.each(['core', 'allowed'] as const)('a list of %s still limits if none of its rules can be parsed', (list) => {
   const policy = policyOf({ mode: 'yolo', [list]: ['run_shell_command(git log'] });
   expect(policy.judge(shell('rm x')).verdict).toBe('deny');
 });
 
-test('a rule that forbids a place forbids where its links lead; one that permits does not', () => {
+test('a rule that forbids a place also forbids the targets of its symlinks; one that permits does not', () => {
   const directory = tempDirectory();
   mkdirSync(join(directory, 'real'));
   symlinkSync(join(directory, 'real'), join(directory, 'link'));
@@ -260,14 +260,14 @@ test('"always" is remembered for the session, and saved for project and user', a
   expect(policy.rules().allow).toEqual(['run_shell_command(npm test)', 'web_fetch(example.com)']);
 });
 
-test('searches can leave out what may not be read', () => {
+test('searches can skip files that may not be read', () => {
   const mayRead = policyOf({ deny: ['read_file(*.pem)', 'run_shell_command(cat)'] }).readFilter();
   expect([mayRead?.('/project/a/key.pem'), mayRead?.('/project/key.pub')]).toEqual([false, true]);
   expect(policyOf({ deny: ['read_file', 'edit(*.pem)'] }).readFilter()).toBeUndefined();
 });
 
 // SA16
-test('what may not be read may not be searched either, by a command that says which tree it searches', () => {
+test('a command may not search a tree with files that may not be read', () => {
   const root = tempDirectory({
     'secrets/plan.txt': '',
     'src/deep/a.ts': '',

@@ -20,18 +20,18 @@ export interface RuleLists {
 export interface PolicyOptions {
   mode: ApprovalMode;
   rules: RuleLists;
-  /** `tools.core`: when not empty, only what it lists may run, commands included. */
+  /** `tools.core`: when not empty, only the listed tools and commands may run. */
   core?: readonly string[];
-  /** `tools.allowed` and `--allowed-tools`: asked for less often, and the only things yolo may run when given. */
+  /** `tools.allowed` and `--allowed-tools`: run without asking; in yolo mode, nothing else may run. */
   allowed?: readonly string[];
   bases: PathBases;
-  /** Rules may be missing, because a file that holds them cannot be read: nothing is allowed unasked. */
+  /** Rules may be missing because a settings file cannot be read, so every call asks. */
   isCautious?: boolean;
   /** Writes rules of scope `project` and `user` to the settings. */
   save?: (rules: readonly string[], scope: 'project' | 'user') => Promise<void>;
 }
 
-/** Everything the policy looks at. None of it is text a model, file, page or server chose to say about itself. */
+/** The input of the policy. It never contains text that a model, file, page or server chose. */
 export interface JudgedCall {
   tool: string;
   isReadOnly: boolean;
@@ -43,18 +43,18 @@ export interface JudgedCall {
 export interface Verdict {
   verdict: 'allow' | 'ask' | 'deny';
   reason: string;
-  /** A rule or a mode could have allowed what is asked about. */
+  /** A rule or a mode could allow the call. */
   isGrantable?: true;
 }
 
-/** The one place that says allow, ask or deny: deny over ask over allow, whatever the mode. */
+/** The only place that decides allow, ask or deny. Deny overrides ask, and ask overrides allow, in every mode. */
 export class Policy {
   mode: ApprovalMode;
-  /** Rules that could not be understood, with the reason. While there are any that should have restricted, nothing is allowed unasked. */
+  /** Rules that could not be parsed, with the reason. If one of them should restrict, every call asks. */
   readonly problems: string[] = [];
   readonly #rules: Record<'allow' | 'ask' | 'deny' | 'core' | 'allowed', Rule[]>;
   readonly #paths: PathRules;
-  /** Lists that limit what may run, even if none of their rules can be understood. */
+  /** Lists that limit what may run, even if none of their rules can be parsed. */
   readonly #isLimited: { core: boolean; allowed: boolean };
   readonly #save: PolicyOptions['save'];
   #isCautious: boolean;
@@ -80,7 +80,7 @@ export class Policy {
     return this.#forbidden(call) ?? this.#asked(call) ?? this.#permitted(call) ?? noRule;
   }
 
-  /** Why a call is out of the question whatever it would ask: known before the tool looks at what it would touch. */
+  /** The denial of a call, if it is known before the tool inspects its targets. */
   denial(call: Pick<JudgedCall, 'tool' | 'targets'>): Verdict | undefined {
     const denied = this.#rules.deny.find((rule) => covers(this.#cover(rule, call, 'wide')));
     if (denied) return deny(`the rule "${denied.text}" denies it`);
@@ -88,14 +88,14 @@ export class Policy {
     return undefined;
   }
 
-  /** Whether a file may be read, so that searches can leave out the others; nothing when no rule denies reading. */
+  /** Whether a file may be read, so that searches can skip the others; `undefined` when no rule denies reading. */
   readFilter(): ((path: string) => boolean) | undefined {
     const specs = this.#rules.deny.filter(forbidsReading).map(({ spec = '' }) => spec);
     if (specs.length === 0) return undefined;
     return (path) => !specs.some((spec) => this.#paths.matches(spec, path, 'wide'));
   }
 
-  /** True when a rule allows this very host and port: what opens addresses that are otherwise out of bounds. */
+  /** True when a rule allows this exact host and port, which opens a private address. */
   opensHost(host: string, port: number): boolean {
     const { allow: allows, allowed } = this.#rules;
     return [...allows, ...allowed].some(
@@ -104,7 +104,7 @@ export class Policy {
     );
   }
 
-  /** Remembers a person's "always". */
+  /** Adds rules that the user allowed with "always". */
   async grant(rules: readonly string[], scope: GrantScope): Promise<void> {
     const granted = this.#parse(rules, { restricts: false });
     this.#rules.allow.push(...granted);
@@ -112,13 +112,13 @@ export class Policy {
     try {
       await this.#save?.(texts(granted), scope);
     } catch (error) {
-      // The yes was given and holds for the session.
+      // The approval still counts for this session.
       const reason = error instanceof Error ? error.message : String(error);
       this.problems.push(`${texts(granted).join(', ')} could not be saved: ${reason}`);
     }
   }
 
-  /** The rules in force, for people. */
+  /** The active rules, for display. */
   rules(): Record<'allow' | 'ask' | 'deny', string[]> {
     const { allow, allowed, ask: asks, deny } = this.#rules;
     return { allow: texts([...allow, ...allowed]), ask: texts(asks), deny: texts(deny) };
@@ -128,9 +128,9 @@ export class Policy {
     const denial = this.denial(call);
     if (denial) return denial;
     if (this.mode === 'plan' && !call.isReadOnly && !isPlan(call))
-      return deny('plan mode runs only what changes nothing; present the plan with exit_plan_mode first');
+      return deny('plan mode runs only read-only tools; present the plan with exit_plan_mode first');
     if (this.mode === 'yolo' && this.#isLimited.allowed && !this.#coversWhole(this.#rules.allowed, call))
-      return deny('in yolo mode only the tools given as allowed may run');
+      return deny('in yolo mode with a list of allowed tools, nothing else may run');
     return undefined;
   }
 
@@ -139,12 +139,12 @@ export class Policy {
     if (rule) return ask(`the rule "${rule.text}" asks`);
     const guarded = call.targets.find((target) => target.guarded !== undefined)?.guarded;
     if (guarded !== undefined) return ask(guarded);
-    if (isPlan(call)) return ask('leaving plan mode is a decision of a person');
+    if (isPlan(call)) return ask('only the user can end plan mode');
     return undefined;
   }
 
   #permitted(call: JudgedCall): Verdict | undefined {
-    if (this.#isCautious) return ask('rules or settings could not be understood, so nothing is allowed unasked');
+    if (this.#isCautious) return ask('some rules or settings could not be parsed, so every call asks');
     const asking = call.targets.filter((target) => target.asks);
     if (call.confirmation === false && asking.length === 0) return allow('it needs no confirmation');
     if (this.mode === 'yolo') return allow('yolo mode');
@@ -153,20 +153,16 @@ export class Policy {
     return undefined;
   }
 
-  /** Every target that asks is covered by a rule, or by auto-edit if it is a file inside the project. */
+  /** Whether a rule, or auto-edit for a file in the project, covers every target that asks. */
   #coversAsking(rules: readonly Rule[], call: JudgedCall, asking: readonly Target[]): boolean {
     const covered = this.#coveredBy(rules, call);
     if (covered === 'all') return true;
     const isEdit = call.confirmation !== false && call.confirmation.type === 'edit';
     if (asking.length === 0) return this.mode === 'auto-edit' && isEdit;
-    return asking.every((target) => covered.has(target) || (this.mode === 'auto-edit' && this.#isProjectWrite(target)));
+    return asking.every((target) => covered.has(target) || (this.mode === 'auto-edit' && isProjectWrite(target)));
   }
 
-  #isProjectWrite(target: Target): boolean {
-    return target.type === 'path' && target.access === 'write' && target.isInside === true;
-  }
-
-  /** A whitelist covers a call when it names the tool, or, for a command, each of its parts. */
+  /** Whether a list of permitted tools covers a call: it names the tool, or each part of a command. */
   #coversWhole(rules: readonly Rule[], call: Pick<JudgedCall, 'tool' | 'targets'>): boolean {
     const covered = this.#coveredBy(rules, call);
     if (covered === 'all') return true;
@@ -174,7 +170,7 @@ export class Policy {
     return commands.length > 0 && commands.every((target) => covered.has(target));
   }
 
-  /** What rules that permit cover of a call, taken together. */
+  /** The targets that the permitting rules cover together. */
   #coveredBy(rules: readonly Rule[], call: Pick<JudgedCall, 'tool' | 'targets'>): 'all' | ReadonlySet<Target> {
     const covered = new Set<Target>();
     for (const rule of rules) {
@@ -206,4 +202,6 @@ const allow = (reason: string): Verdict => ({ verdict: 'allow', reason });
 const ask = (reason: string): Verdict => ({ verdict: 'ask', reason });
 const deny = (reason: string): Verdict => ({ verdict: 'deny', reason });
 const covers = (what: Coverage): boolean => what === 'all' || what.length > 0;
+const isProjectWrite = (target: Target): boolean =>
+  target.type === 'path' && target.access === 'write' && target.isInside === true;
 const isPlan = (call: JudgedCall): boolean => call.confirmation !== false && call.confirmation.type === 'plan';

@@ -7,79 +7,105 @@ import { changeFile } from '../settings/change-file.js';
 
 const maxBytes = 4 * 1024 * 1024;
 
-/** What was read, or why it must not be believed. */
-export type StoreContent = { status: 'ok'; data: unknown } | { status: 'unusable'; reason: string };
+interface StoreOptions<T> {
+  /** The property of the file that holds the list. */
+  key: string;
+  /** Entries of another shape are ignored. */
+  isEntry: (value: unknown) => value is T;
+}
 
 /**
- * A small JSON file in our home whose content decides what may run. It is believed only when nobody else could have
- * written it: our own regular file, no link, not writable by others, in a folder that is the same.
+ * A list in a small JSON file in Lathe's home that decides what may run. The file counts only if nobody else can have
+ * written it: a regular file of this user, no symlink, not writable by others, in a folder with the same properties.
  */
-export class PrivateStore {
+export class PrivateStore<T> {
   readonly path: string;
   readonly #home: LatheHome;
+  readonly #options: StoreOptions<T>;
 
-  constructor(home: LatheHome, name: string) {
+  constructor(home: LatheHome, name: string, options: StoreOptions<T>) {
     this.path = home.file(name);
     this.#home = home;
+    this.#options = options;
   }
 
-  async read(): Promise<StoreContent> {
+  /** The entries; none if the file must not be used. */
+  async entries(): Promise<T[]> {
+    return this.read().catch(() => []);
+  }
+
+  /** Why the file must not be used. */
+  async problem(): Promise<string | undefined> {
     try {
-      return { status: 'ok', data: await this.#readChecked() };
+      await this.read();
+      return undefined;
     } catch (error) {
-      if (isMissing(error)) return { status: 'ok', data: undefined };
-      return { status: 'unusable', reason: error instanceof Error ? error.message : String(error) };
+      return `${this.path} is not used: ${error instanceof Error ? error.message : String(error)}`;
     }
   }
 
-  /** Replaces the content by what `change` makes of it; alone, whatever other processes do. */
-  async update(change: (data: unknown) => unknown): Promise<void> {
+  /** Replaces the entries while no other process can change them. */
+  async update(change: (entries: T[]) => readonly T[]): Promise<void> {
     await this.#home.directory();
     await changeFile(this.#home, {
       path: this.path,
       mode: 0o600,
       verify: async () => {
-        const content = await this.read();
-        if (content.status === 'unusable') throw new Error(`${this.path} is not used: ${content.reason}`);
+        const problem = await this.problem();
+        if (problem !== undefined) throw new Error(problem);
       },
-      change: (text) => `${JSON.stringify(change(text ? JSON.parse(text) : undefined), null, 2)}\n`,
+      change: (text) => {
+        const data = { version: 1, [this.#options.key]: change(this.#parse(text ?? '')) };
+        return `${JSON.stringify(data, null, 2)}\n`;
+      },
     });
   }
 
-  /** A folder that holds the store could rewrite it. */
+  /** Whether a folder contains the store: its files could change the store. */
   async isInside(folder: string): Promise<boolean> {
     const home = await realpath(this.#home.path).catch(() => this.#home.path);
     return isWithin(folder, home);
   }
 
-  async #readChecked(): Promise<unknown> {
-    judge(await lstat(dirname(this.path)), 'its folder');
-    // O_NOFOLLOW refuses a link, O_NONBLOCK does not wait for a pipe.
-    const handle = await open(
-      this.path,
-      constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0),
-    );
+  /** The entries; throws if the file must not be used. */
+  async read(): Promise<T[]> {
     try {
-      const info = await handle.stat();
-      if (!info.isFile()) throw new Error('it is not a regular file');
-      judge(info, 'it');
-      if (info.size > maxBytes) throw new Error('it is too large');
-      const text = await handle.readFile('utf8');
-      const data: unknown = text === '' ? undefined : JSON.parse(text);
-      return data;
-    } finally {
-      await handle.close();
+      checkOwner(await lstat(dirname(this.path)), 'its folder');
+      return this.#parse(await readPrivate(this.path));
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+      throw error;
     }
+  }
+
+  #parse(text: string): T[] {
+    const data: unknown = text === '' ? undefined : JSON.parse(text);
+    const list: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, this.#options.key) : undefined;
+    return Array.isArray(list) ? list.filter(this.#options.isEntry) : [];
   }
 }
 
-function judge(info: { uid: number; mode: number; isSymbolicLink(): boolean }, what: string): void {
+export function isStringPair(value: unknown): value is [string, string] {
+  return Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === 'string');
+}
+
+async function readPrivate(path: string): Promise<string> {
+  // O_NOFOLLOW rejects a symlink; O_NONBLOCK does not wait for a pipe.
+  const handle = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+  try {
+    const info = await handle.stat();
+    if (!info.isFile()) throw new Error('it is not a regular file');
+    checkOwner(info, 'it');
+    if (info.size > maxBytes) throw new Error('it is too large');
+    return await handle.readFile('utf8');
+  } finally {
+    await handle.close();
+  }
+}
+
+function checkOwner(info: { uid: number; mode: number; isSymbolicLink(): boolean }, what: string): void {
   if (process.platform === 'win32') return;
   if (info.isSymbolicLink()) throw new Error(`${what} is a symbolic link`);
   if (info.uid !== process.getuid?.()) throw new Error(`${what} belongs to another user`);
   if ((info.mode & 0o022) !== 0) throw new Error(`${what} can be written by other users`);
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

@@ -1,2 +1,2 @@
-/** How a rule is read: a rule that forbids is read widely, one that permits narrowly. */
+/** How a rule is matched: `wide` for rules that forbid, `narrow` for rules that permit. */
 export type Reading = 'wide' | 'narrow';

@@ -4,62 +4,43 @@ import { checkHostRule } from './match-host.js';
 
 /** A permission rule: `tool`, or `tool(spec)` where the spec narrows it to commands, paths or hosts. */
 export interface Rule {
-  /** As its author wrote it; shown to people. */
+  /** As written, to be shown. */
   text: string;
   /** Canonical tool name or a pattern of names (`github__*`). */
   tool: string;
   spec?: string;
 }
 
-/** Names that people bring along from other agents, and our own class and display names. */
+/** The built-in tools, each with its names in other agents and its class and display names, in lower case. */
 const otherNames: Record<string, string> = {
-  bash: 'run_shell_command',
-  shell: 'run_shell_command',
-  shelltool: 'run_shell_command',
-  read: 'read_file',
-  readfile: 'read_file',
-  readfiletool: 'read_file',
-  readmanyfiles: 'read_many_files',
-  readmanyfilestool: 'read_many_files',
-  edit: 'edit',
-  edittool: 'edit',
-  replace: 'edit',
-  multiedit: 'edit',
-  write: 'write_file',
-  writefile: 'write_file',
-  writefiletool: 'write_file',
-  ls: 'list_directory',
-  listfiles: 'list_directory',
-  lstool: 'list_directory',
-  glob: 'glob',
-  globtool: 'glob',
-  findfiles: 'glob',
-  grep: 'grep_search',
-  greptool: 'grep_search',
-  search_file_content: 'grep_search',
-  webfetch: 'web_fetch',
-  webfetchtool: 'web_fetch',
-  websearch: 'web_search',
-  websearchtool: 'web_search',
-  savememory: 'save_memory',
-  memorytool: 'save_memory',
-  agent: 'task',
-  task: 'task',
-  tasktool: 'task',
-  toolsearch: 'tool_search',
-  todowrite: 'todo_write',
-  todowritetool: 'todo_write',
-  exitplanmode: 'exit_plan_mode',
-  exitplanmodetool: 'exit_plan_mode',
+  run_shell_command: 'bash shell shelltool',
+  read_file: 'read readfile readfiletool',
+  read_many_files: 'readmanyfiles readmanyfilestool',
+  edit: 'edittool replace multiedit',
+  write_file: 'write writefile writefiletool',
+  list_directory: 'ls listfiles lstool',
+  glob: 'globtool findfiles',
+  grep_search: 'grep greptool search_file_content',
+  web_fetch: 'webfetch webfetchtool',
+  web_search: 'websearch websearchtool',
+  save_memory: 'savememory memorytool',
+  task: 'agent tasktool',
+  tool_search: 'toolsearch',
+  todo_write: 'todowrite todowritetool',
+  exit_plan_mode: 'exitplanmode exitplanmodetool',
 };
 
 /** The names of the built-in tools, whether they are set up or not. */
-export const ownNames: ReadonlySet<string> = new Set(Object.values(otherNames));
+export const ownNames: ReadonlySet<string> = new Set(Object.keys(otherNames));
+
+const canonicalNames = new Map(
+  Object.entries(otherNames).flatMap(([name, others]) => [name, ...others.split(' ')].map((other) => [other, name])),
+);
 
 const form = /^([A-Za-z_][\w.*-]*)(?:\(([\s\S]*)\))?$/;
 const maxLength = 1000;
 
-/** The rule, or a sentence that says what is wrong with the text. */
+/** The rule, or a sentence that explains why the text is not one. */
 export function parseRule(text: string): Rule | string {
   const trimmed = text.trim();
   if (trimmed.length > maxLength) return `a rule has at most ${maxLength} characters`;
@@ -74,7 +55,7 @@ export function parseRule(text: string): Rule | string {
   return specProblem(tool, spec.trim()) ?? { text: trimmed, tool, spec: spec.trim() };
 }
 
-/** What the specification of a rule for this tool speaks of; nothing when it has no meaning there. */
+/** What the specification of a rule for this tool matches; `undefined` if the tool takes no specification. */
 export function kindOfSpec(tool: string): SpecKind | undefined {
   return specKinds.get(tool);
 }
@@ -113,7 +94,5 @@ function specProblem(tool: string, spec: string): string | undefined {
  */
 export function canonicalName(name: string): string {
   const bare = name.replace(/^mcp__(?=.+__)/, '');
-  const lower = bare.toLowerCase();
-  if (ownNames.has(lower)) return lower;
-  return (Object.hasOwn(otherNames, lower) ? otherNames[lower] : undefined) ?? bare;
+  return canonicalNames.get(bare.toLowerCase()) ?? bare;
 }

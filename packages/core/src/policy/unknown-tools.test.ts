@@ -18,7 +18,7 @@ test.each([
   'mcp__elsewhere__search',
   'elsewhere__search',
   'elsewhere__*',
-])('%s speaks of a tool', (rule) => {
+])('%s matches a tool', (rule) => {
   expect(unknownTools([rule], known)).toEqual([]);
 });
 
@@ -31,6 +31,6 @@ test.each([
   expect(unknownTools([rule], known)).toEqual([{ rule, meant }]);
 });
 
-test.each(['nosuch_tool(x)', 'rnu_*'])('%s speaks of no tool, and of none that is like it', (rule) => {
+test.each(['nosuch_tool(x)', 'rnu_*'])('%s matches no tool and resembles none', (rule) => {
   expect(unknownTools([rule], known)).toEqual([{ rule }]);
 });

@@ -2,20 +2,19 @@ import { likelyNames } from '../text/closest-names.js';
 import { matchesName } from './match-name.js';
 import { ownNames, parseRule } from './rule.js';
 
-/** A rule that speaks of no tool, and the name that its author probably meant. */
+/** A rule that matches no tool, and the name that its author probably meant. */
 export interface UnknownTool {
   rule: string;
   meant?: string;
 }
 
-/** What there is to speak of. */
 export interface KnownTools {
   tools: readonly string[];
-  /** The aliases of servers, which may be absent at the moment. */
+  /** The aliases of all configured servers, connected or not. */
   servers: readonly string[];
 }
 
-/** Rules with a slip of the pen in the name of their tool: one that forbids would protect nothing. */
+/** Rules that match no tool, for example a misspelled name: a deny rule would protect nothing. */
 export function unknownTools(rules: readonly string[], known: KnownTools): UnknownTool[] {
   const names = new Set([...known.tools, ...ownNames, ...known.servers]);
   return rules.flatMap((text) => {
@@ -26,7 +25,7 @@ export function unknownTools(rules: readonly string[], known: KnownTools): Unkno
   });
 }
 
-/** `server__tool` may be a tool of a server that is not there, or not yet. */
+/** `server__tool` may be a tool of a server that is not connected. */
 function isKnown(tool: string, names: ReadonlySet<string>): boolean {
   return tool.includes('__') || [...names].some((name) => matchesName(tool.toLowerCase(), name.toLowerCase()));
 }

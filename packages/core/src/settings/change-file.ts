@@ -31,14 +31,13 @@ export async function changeFile(home: LatheHome, { path, mode, change, verify }
       const before = readBounded(path);
       const after = await change(before);
       if (after === undefined || after === before) return;
-      if (await replace({ path, mode, before, after, token, signal })) return;
+      if (await replace(path, { mode, before, after, token, signal })) return;
     }
     throw new Error(`${path} keeps changing; nothing was saved.`);
   });
 }
 
 interface Replacement {
-  path: string;
   mode: number;
   before: string | undefined;
   after: string;
@@ -47,7 +46,7 @@ interface Replacement {
 }
 
 /** False when the file changed since `before` was read. */
-async function replace({ path, mode, before, after, token, signal }: Replacement): Promise<boolean> {
+async function replace(path: string, { mode, before, after, token, signal }: Replacement): Promise<boolean> {
   await mkdir(dirname(path), { recursive: true });
   // A new file is created empty with its final mode, so that it is private before it has content.
   const flags = constants.O_RDONLY | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);

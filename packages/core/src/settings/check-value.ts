@@ -40,18 +40,16 @@ function read(shape: Shape, node: JsonNode, key: string, context: CheckContext):
     case 'map':
     case 'object':
       if (node.type !== 'object') return undefined;
-      if (node.entries.length > maxEntries) return tooMany(node, key, context);
+      if (node.entries.length > maxEntries) {
+        context.report(node, key, `The object has more than ${maxEntries} entries.`);
+        return wrongInside;
+      }
       return shape.is === 'map' ? readMap(shape.value, node, key, context) : readObject(shape, node, key, context);
   }
 }
 
 /** Far more than any object needs. The search for the closest name takes time for each unknown field. */
 const maxEntries = 500;
-
-function tooMany(node: JsonObjectNode, key: string, context: CheckContext): Outcome {
-  context.report(node, key, `The object has more than ${maxEntries} entries.`);
-  return wrongInside;
-}
 
 type ScalarShape = Extract<Shape, { is: 'boolean' | 'integer' | 'choice' | 'string' }>;
 
@@ -75,8 +73,10 @@ function hasShape(shape: Exclude<ScalarShape, { is: 'choice' }>, value: string |
 type ListShape = Extract<Shape, { is: 'list' }>;
 
 function readList({ item, allowSingle }: ListShape, node: JsonNode, key: string, context: CheckContext): Outcome {
-  if (node.type !== 'array')
-    return allowSingle && node.type === 'scalar' ? toList(read(item, node, key, context)) : undefined;
+  if (node.type !== 'array') {
+    const single = allowSingle && node.type === 'scalar' ? read(item, node, key, context) : undefined;
+    return single === undefined || single === wrongInside ? undefined : [single];
+  }
   return node.items.flatMap((child, index) => {
     const value = checkValue(item, child, `${key}[${index}]`, context);
     return value === undefined ? [] : [value];
@@ -137,10 +137,6 @@ export function uniqueEntries(node: JsonObjectNode, key: string, context: CheckC
     if (!isReserved(entry.key)) last.set(entry.key, entry);
   }
   return [...last.values()];
-}
-
-function toList(value: Outcome): Outcome {
-  return value === undefined || value === wrongInside ? undefined : [value];
 }
 
 function describe(node: JsonNode): string {

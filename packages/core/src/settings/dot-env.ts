@@ -13,11 +13,11 @@ export interface DotEnvPlaces {
 }
 
 export interface DotEnvResult {
-  env: Environment;
+  env: Record<string, string | undefined>;
   /** Which variables came from which file. */
-  files: readonly { file: string; names: readonly string[] }[];
-  refused: readonly { file: string; name: string; reason: string }[];
-  problems: readonly { file: string; message: string }[];
+  files: { file: string; names: string[] }[];
+  refused: { file: string; name: string; reason: string }[];
+  problems: { file: string; message: string }[];
 }
 
 /**
@@ -25,8 +25,8 @@ export interface DotEnvResult {
  * folder. Existing variables are never changed.
  */
 export function loadDotEnv(env: Environment, places: DotEnvPlaces): DotEnvResult {
-  const merged: Record<string, string | undefined> = Object.assign(Object.create(null), env);
-  const result = { env: merged, files: [], refused: [], problems: [] } satisfies DotEnvResult as MutableResult;
+  const merged: DotEnvResult['env'] = Object.assign(Object.create(null), env);
+  const result: DotEnvResult = { env: merged, files: [], refused: [], problems: [] };
   const project = places.project.flatMap((folder) => [
     join(folder, '.lathe', '.env'),
     join(folder, '.qwen', '.env'),
@@ -34,8 +34,8 @@ export function loadDotEnv(env: Environment, places: DotEnvPlaces): DotEnvResult
   ]);
   const home = [join(places.latheHome, '.env'), join(places.home, '.qwen', '.env'), join(places.home, '.env')];
   const projectOnly = project.filter((file) => !home.includes(file));
-  addFirst(projectOnly, (name) => refusalInProject(name), result);
-  addFirst(home, (name) => refusalAnywhere(name), result);
+  addFirst(projectOnly, refusalInProject, result);
+  addFirst(home, refusalAnywhere, result);
   return result;
 }
 
@@ -49,18 +49,7 @@ export function foldersUpTo(folder: string, root: string): string[] {
   }
 }
 
-interface MutableResult {
-  env: Record<string, string | undefined>;
-  files: { file: string; names: string[] }[];
-  refused: { file: string; name: string; reason: string }[];
-  problems: { file: string; message: string }[];
-}
-
-function addFirst(
-  files: readonly string[],
-  refusal: (name: string) => string | undefined,
-  result: MutableResult,
-): void {
+function addFirst(files: readonly string[], refusal: (name: string) => string | undefined, result: DotEnvResult): void {
   for (const file of files) {
     const text = readOrReport(file, result);
     if (text === undefined) continue;
@@ -78,7 +67,7 @@ function addFirst(
   }
 }
 
-function readOrReport(file: string, result: MutableResult): string | undefined {
+function readOrReport(file: string, result: DotEnvResult): string | undefined {
   try {
     return readBounded(file, 256 * 1024);
   } catch (error) {

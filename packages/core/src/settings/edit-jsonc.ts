@@ -1,6 +1,7 @@
 import type { Edit } from 'jsonc-parser';
 import {
   isArray,
+  isBlank,
   type JsonArrayNode,
   type JsonNode,
   type JsonObjectNode,
@@ -16,7 +17,7 @@ import {
  */
 export async function editJsonc(text: string, path: readonly string[], value: JsonValue | undefined): Promise<string> {
   const { applyEdits } = await import('jsonc-parser');
-  const source = text.replace(/^\uFEFF/, '').trim() === '' ? `${text}{}\n` : text;
+  const source = isBlank(text) ? `${text}{}\n` : text;
   const place = locate(await parseJsonc(source), path);
   if (value === undefined) return applyEdits(source, remove(source, place));
   const [name, ...below] = place.rest;

@@ -12,17 +12,25 @@ const rules = list(rule);
 const names = list(string);
 
 const hook = object({ type: choice(['command']), command: string, name: string, timeout: integer(1) }, ['command']);
+const hookGroups = list(object({ matcher: string, hooks: list(hook) }, ['hooks']));
+const fileNames = list(fileName, { allowSingle: true });
+const engine = object(
+  { type: string, apiKey: secret, searchEngineId: string, baseUrl: url, maxResults: integer(1, 100) },
+  ['type'],
+);
 
 /** A limit that every layer can lower. Once the system file or a workspace has set it, no layer can raise it. */
 const limit = { workspace: 'tighten', strictness: 'low' } as const;
 const restriction = { merge: 'union', workspace: 'tighten' } as const;
+/** A workspace may turn it off, never on. */
+const onlyOff = { workspace: 'tighten', strictness: [false, true], strict: false } as const;
+/** A list of what exists, from which every layer can only take away. */
+const onlyFewer = { merge: 'narrow', workspace: 'tighten', strict: [] } as const;
+const allowRules = { merge: 'union', notFromWorkspace: /^\*(?:\(.*\))?$/s } as const;
 
 /** All settings. The key is the canonical spelling; to add a setting, add a row. */
 export const settingsTable = {
-  'permissions.allow': setting(rules, [], 'Calls that run without asking.', {
-    merge: 'union',
-    notFromWorkspace: /^\*(?:\(.*\))?$/s,
-  }),
+  'permissions.allow': setting(rules, [], 'Calls that run without asking.', allowRules),
   'permissions.ask': setting(rules, [], 'Calls that always ask first.', restriction),
   'permissions.deny': setting(rules, [], 'Calls that never run.', restriction),
   'permissions.examples': setting(
@@ -33,15 +41,12 @@ export const settingsTable = {
   ),
 
   'tools.core': setting(rules, undefined, 'Only these tools exist; without it, all do.', {
+    ...onlyFewer,
     also: ['coreTools'],
-    merge: 'narrow',
-    workspace: 'tighten',
-    strict: [],
   }),
   'tools.allowed': setting(rules, [], 'Older form of permissions.allow.', {
+    ...allowRules,
     also: ['allowedTools'],
-    merge: 'union',
-    notFromWorkspace: /^\*(?:\(.*\))?$/s,
   }),
   'tools.exclude': setting(rules, [], 'Tools that do not exist, or commands that never run.', {
     ...restriction,
@@ -71,16 +76,8 @@ export const settingsTable = {
       env: 'LATHE_SANDBOX',
     },
   ),
-  'tools.sandbox.autoApprove': setting(boolean, false, 'Commands that run inside the sandbox do not ask.', {
-    workspace: 'tighten',
-    strictness: [false, true],
-    strict: false,
-  }),
-  'tools.sandbox.network': setting(boolean, false, 'Commands inside the sandbox reach the network.', {
-    workspace: 'tighten',
-    strictness: [false, true],
-    strict: false,
-  }),
+  'tools.sandbox.autoApprove': setting(boolean, false, 'Commands that run inside the sandbox do not ask.', onlyOff),
+  'tools.sandbox.network': setting(boolean, false, 'Commands inside the sandbox reach the network.', onlyOff),
   'tools.toolDiscoveryCommand': setting(string, undefined, 'Prints the declarations of more tools as JSON.', {
     also: ['tools.discoveryCommand', 'toolDiscoveryCommand'],
   }),
@@ -108,10 +105,8 @@ export const settingsTable = {
     also: ['mcp.serverCommand', 'mcpServerCommand'],
   }),
   'mcp.allowed': setting(names, undefined, 'Only these MCP servers are used.', {
+    ...onlyFewer,
     also: ['allowMCPServers'],
-    merge: 'narrow',
-    workspace: 'tighten',
-    strict: [],
   }),
   'mcp.excluded': setting(names, [], 'MCP servers that are not used.', { ...restriction, also: ['excludeMCPServers'] }),
   mcpServers: setting(map(mcpServerShape), {}, 'MCP servers by name.', { merge: 'by-key' }),
@@ -143,14 +138,9 @@ export const settingsTable = {
     strictness: [false, true],
   }),
 
-  'context.fileName': setting(
-    list(fileName, { allowSingle: true }),
-    ['AGENTS.md', 'QWEN.md'],
-    'Names of context files.',
-    {
-      also: ['contextFileName'],
-    },
-  ),
+  'context.fileName': setting(fileNames, ['AGENTS.md', 'QWEN.md'], 'Names of context files.', {
+    also: ['contextFileName'],
+  }),
   'context.includeDirectories': setting(names, [], 'More folders that belong to the workspace.', {
     also: ['includeDirectories'],
     merge: 'concat',
@@ -164,16 +154,9 @@ export const settingsTable = {
   }),
   'context.fileFiltering.respectLatheIgnore': setting(boolean, true, 'Searches skip what .latheignore names.'),
 
-  'webSearch.provider': setting(
-    list(
-      object({ type: string, apiKey: secret, searchEngineId: string, baseUrl: url, maxResults: integer(1, 100) }, [
-        'type',
-      ]),
-    ),
-    [],
-    'Search engines, each with its type and key.',
-    { workspace: 'never' },
-  ),
+  'webSearch.provider': setting(list(engine), [], 'Search engines, each with its type and key.', {
+    workspace: 'never',
+  }),
   'webSearch.default': setting(string, undefined, 'The engine used when a call names none.'),
   'web.timeoutMs': setting(integer(1, 600_000), 30_000, 'Time a page gets, in milliseconds.'),
   'web.proxy': setting(url, undefined, 'Proxy for pages and searches.', { workspace: 'never' }),
@@ -183,14 +166,7 @@ export const settingsTable = {
   'agents.maxTurns': setting(integer(1), 50, 'Turns a subagent gets.', limit),
   'agents.maxMinutes': setting(integer(1), 15, 'Minutes a subagent gets.', limit),
 
-  hooks: setting(
-    map(list(object({ matcher: string, hooks: list(hook) }, ['hooks']))),
-    {},
-    'Commands run around calls.',
-    {
-      merge: 'by-key',
-    },
-  ),
+  hooks: setting(map(hookGroups), {}, 'Commands run around calls.', { merge: 'by-key' }),
   'general.preferredEditor': setting(string, undefined, 'Editor for changing a proposal.', {
     also: ['preferredEditor'],
     workspace: 'never',

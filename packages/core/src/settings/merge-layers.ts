@@ -1,36 +1,28 @@
 import type { KnownSetting } from './keys.js';
-import type { JsonValue } from './parse-jsonc.js';
+import { isArray, type JsonValue } from './parse-jsonc.js';
 
 export type LayerName = 'system' | 'user' | 'workspace' | 'environment' | 'flags';
-
-/** One setting in one source. */
-export interface Assignment {
-  setting: KnownSetting;
-  /** Checked and expanded. */
-  value: JsonValue;
-  /** As it is written, with variables not expanded: the only form that may be shown. */
-  written: JsonValue;
-  layer: LayerName;
-  /** A path, or the name of a variable or flag. */
-  source: string;
-  line?: number;
-}
 
 /** Where the value of a setting comes from; lists and objects that are merged have several sources. */
 export interface Origin {
   layer: LayerName;
+  /** A path, or the name of a variable or flag. */
   source: string;
   line?: number;
+  /** As it is written, with variables not expanded: the only form that may be shown. */
   written: JsonValue;
 }
 
+/** One setting in one source. */
+export interface Assignment extends Origin {
+  setting: KnownSetting;
+  /** Checked and expanded. */
+  value: JsonValue;
+}
+
 /** A value that a source is not allowed to set. */
-export interface Ignored {
-  layer: LayerName;
-  source: string;
-  line?: number;
+export interface Ignored extends Origin {
   key: string;
-  written: JsonValue;
   reason: string;
 }
 
@@ -63,15 +55,14 @@ export function mergeLayers(
 function noteOrigin(assignment: Assignment, value: JsonValue, { origins }: Merged): void {
   const { key, merge } = assignment.setting;
   const origin = originOf(assignment);
-  if (merge === 'replace') origins.set(key, [origin]);
-  else if (merge !== 'by-key' || !isObject(value)) origins.set(key, [...(origins.get(key) ?? []), origin]);
-  else {
-    for (const name of Object.keys(value)) {
-      const entry = { ...origin, written: isObject(origin.written) ? (origin.written[name] ?? null) : null };
-      const earlier = isList(value[name] ?? null) ? (origins.get(`${key}.${name}`) ?? []) : [];
-      origins.set(`${key}.${name}`, [...earlier, entry]);
+  const add = (name: string, entry: Origin, isAdded: boolean) =>
+    origins.set(name, [...(isAdded ? (origins.get(name) ?? []) : []), entry]);
+  if (merge !== 'by-key' || !isObject(value)) add(key, origin, merge !== 'replace');
+  else
+    for (const [name, child] of Object.entries(value)) {
+      const written = isObject(origin.written) ? (origin.written[name] ?? null) : null;
+      add(`${key}.${name}`, { ...origin, written }, isArray(child));
     }
-  }
 }
 
 /** Whether `value` permits more than `other`. */
@@ -117,7 +108,7 @@ function withoutRefused(assignment: Assignment, merged: Merged, { isAgreed }: Po
   const { setting, value } = assignment;
   const note = (key: string, written: JsonValue, reason: string) =>
     merged.ignored.push({ ...originOf(assignment), key, written, reason });
-  if (setting.notFromWorkspace !== undefined && isList(value)) {
+  if (setting.notFromWorkspace !== undefined && isArray(value)) {
     return value.filter((entry) => {
       if (typeof entry !== 'string') return true;
       const isTooWide = setting.notFromWorkspace?.test(entry) === true;
@@ -165,7 +156,7 @@ function byKey(before: JsonValue | undefined, value: JsonValue): JsonValue {
   const result: Record<string, JsonValue> = Object.assign(Object.create(null), before);
   for (const [name, entry] of isObject(value) ? Object.entries(value) : []) {
     const earlier = result[name];
-    result[name] = isList(entry) && earlier !== undefined ? [...asList(earlier), ...entry] : entry;
+    result[name] = isArray(entry) && earlier !== undefined ? [...asList(earlier), ...entry] : entry;
   }
   return result;
 }
@@ -179,11 +170,7 @@ function amount(value: JsonValue): number {
 }
 
 function asList(value: JsonValue | undefined): readonly JsonValue[] {
-  return value !== undefined && isList(value) ? value : [];
-}
-
-function isList(value: JsonValue): value is readonly JsonValue[] {
-  return Array.isArray(value);
+  return value !== undefined && isArray(value) ? value : [];
 }
 
 function isObject(value: JsonValue): value is { readonly [key: string]: JsonValue } {

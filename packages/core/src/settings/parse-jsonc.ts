@@ -1,31 +1,33 @@
 /** A JSON value with its position in the text, so that messages can name lines and edits can keep everything else. */
 export type JsonNode = JsonObjectNode | JsonArrayNode | JsonScalarNode;
 
-export interface Position {
+interface Position {
   start: number;
   /** Counts from 1. */
   line: number;
 }
 
-export interface JsonObjectNode extends Position {
+interface Span extends Position {
+  end: number;
+}
+
+interface ContainerSpan extends Span {
+  /** Offsets of the commas, one after each member; the last member may have none. */
+  commas: number[];
+}
+
+export interface JsonObjectNode extends ContainerSpan {
   type: 'object';
-  end: number;
   entries: JsonEntry[];
-  /** Offsets of the commas, one after each entry; the last entry may have none. */
-  commas: number[];
 }
 
-export interface JsonArrayNode extends Position {
+export interface JsonArrayNode extends ContainerSpan {
   type: 'array';
-  end: number;
   items: JsonNode[];
-  /** Offsets of the commas, one after each item; the last item may have none. */
-  commas: number[];
 }
 
-export interface JsonScalarNode extends Position {
+export interface JsonScalarNode extends Span {
   type: 'scalar';
-  end: number;
   value: string | number | boolean | null;
 }
 
@@ -125,6 +127,11 @@ export function nodeOf(value: JsonValue): JsonNode {
   if (value === null || typeof value !== 'object') return { type: 'scalar', ...position, value };
   const entries = Object.entries(value).map(([key, child]) => ({ key, start: 0, line: 1, value: nodeOf(child) }));
   return { type: 'object', ...position, entries, commas: [] };
+}
+
+/** True when the text has no content, which counts as an empty file. */
+export function isBlank(text: string): boolean {
+  return text.replace(/^\uFEFF/, '').trim() === '';
 }
 
 export function isArray(value: JsonValue): value is readonly JsonValue[] {

@@ -6,8 +6,8 @@ import { isWithin } from '../files/workspace.js';
 import { changeFile } from './change-file.js';
 import { checkValue } from './check-value.js';
 import { editJsonc } from './edit-jsonc.js';
-import { settingBySpelling } from './keys.js';
-import { JsoncError, type JsonNode, type JsonValue, nodeOf, parseJsonc, valueOf } from './parse-jsonc.js';
+import { type KnownSetting, settingBySpelling } from './keys.js';
+import { isBlank, JsoncError, type JsonNode, type JsonValue, nodeOf, parseJsonc, valueOf } from './parse-jsonc.js';
 
 /** A settings file of Lathe; no other file is ever written. */
 export interface WritableSettings {
@@ -70,7 +70,7 @@ async function edit(
 
 async function parse(target: string, text: string): Promise<JsonNode> {
   try {
-    const root = await parseJsonc(text.replace(/^\uFEFF/, '').trim() === '' ? '{}' : text);
+    const root = await parseJsonc(isBlank(text) ? '{}' : text);
     if (root.type === 'object') return root;
     throw new JsoncError('The file must hold one object', 1);
   } catch (error) {
@@ -83,24 +83,24 @@ async function parse(target: string, text: string): Promise<JsonNode> {
 
 /** The spelling of this setting that the file already uses, otherwise the canonical one. */
 function spellingIn(root: JsonNode, path: readonly string[]): readonly string[] {
-  const length = settingLength(path);
-  const setting = settingBySpelling.get(path.slice(0, length).join('.'));
-  const spellings = setting === undefined ? [] : [setting.key, ...setting.also];
-  const used = spellings.map((spelling) => spelling.split('.')).find((names) => nodeAt(root, names) !== undefined);
-  return used === undefined ? path : [...used, ...path.slice(length)];
+  const { setting, below } = settingAt(path);
+  const spellings = [setting.key, ...setting.also].map((spelling) => spelling.split('.'));
+  const used = spellings.find((names) => nodeAt(root, names) !== undefined);
+  return used === undefined ? path : [...used, ...below];
 }
 
-function settingLength(path: readonly string[]): number {
-  const length = path.findIndex((_, index) => settingBySpelling.has(path.slice(0, index + 1).join('.'))) + 1;
-  if (length === 0) throw new Error(`There is no setting "${path.join('.')}".`);
-  return length;
+/** The setting that the path begins with, and the rest of the path. */
+function settingAt(path: readonly string[]): { setting: KnownSetting; below: readonly string[] } {
+  for (let length = 1; length <= path.length; length++) {
+    const setting = settingBySpelling.get(path.slice(0, length).join('.'));
+    if (setting !== undefined) return { setting, below: path.slice(length) };
+  }
+  throw new Error(`There is no setting "${path.join('.')}".`);
 }
 
 function check(path: readonly string[], value: JsonValue): void {
-  const length = settingLength(path);
-  const setting = settingBySpelling.get(path.slice(0, length).join('.'));
-  if (setting === undefined) return;
-  const whole = path.slice(length).reduceRight<JsonValue>((inner, name) => ({ [name]: inner }), value);
+  const { setting, below } = settingAt(path);
+  const whole = below.reduceRight<JsonValue>((inner, name) => ({ [name]: inner }), value);
   const mistakes: string[] = [];
   const report = (_: unknown, key: string, message: string) => mistakes.push(`${key}: ${message}`);
   checkValue(setting.shape, nodeOf(whole), setting.key, { env: {}, report });

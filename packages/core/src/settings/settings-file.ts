@@ -1,9 +1,17 @@
-import { type CheckContext, checkValue, uniqueEntries } from './check-value.js';
+import { type CheckContext, checkValue, isReserved, uniqueEntries } from './check-value.js';
 import { closestName } from './closest-name.js';
 import type { Environment } from './dot-env.js';
 import { type KnownSetting, settingBySpelling, settingGroups } from './keys.js';
 import { type Assignment, isLooser, type LayerName } from './merge-layers.js';
-import { JsoncError, type JsonEntry, type JsonNode, type JsonValue, parseJsonc, valueOf } from './parse-jsonc.js';
+import {
+  isBlank,
+  JsoncError,
+  type JsonEntry,
+  type JsonNode,
+  type JsonValue,
+  parseJsonc,
+  valueOf,
+} from './parse-jsonc.js';
 import { readBounded } from './read-bounded.js';
 
 /** A mistake in a settings file, and what was expected instead. */
@@ -41,9 +49,8 @@ export async function openSettingsFile(path: string): Promise<FileContent> {
     return { status: 'unreadable', problem: { source: path, ...(line !== undefined && { line }), key: '', message } };
   };
   try {
-    const text = readBounded(path);
-    if (text === undefined) return { status: 'absent' };
-    if (text.replace(/^\uFEFF/, '').trim() === '') return { status: 'absent' };
+    const text = readBounded(path) ?? '';
+    if (isBlank(text)) return { status: 'absent' };
     const root = await parseJsonc(text);
     if (root.type !== 'object') return unreadable('The file must hold one object: { … }.', 1);
     return { status: 'parsed', root };
@@ -61,32 +68,22 @@ const maxKeys = 2_000;
 
 /** The settings of a file, checked against the table. */
 export function interpretFile(file: SettingsFile, content: FileContent, env: Environment): Interpretation {
-  if (content.status === 'absent') return { assignments: [], problems: [], mayLackRestrictions: false };
-  if (content.status === 'unreadable') {
-    return { assignments: [], problems: [content.problem], mayLackRestrictions: true };
-  }
   const result: Interpretation = { assignments: [], problems: [], mayLackRestrictions: false };
+  if (content.status === 'absent') return result;
+  if (content.status === 'unreadable') return { ...result, problems: [content.problem], mayLackRestrictions: true };
   const context: CheckContext = {
     env,
     report: ({ line }, key, message) => {
-      if (result.problems.length >= maxProblems) result.mayLackRestrictions = true;
-      if (result.problems.length >= maxProblems) return;
-      if (isRestriction(likelySetting(key))) result.mayLackRestrictions = true;
-      result.problems.push({ source: file.path, line, key, message });
+      const isFull = result.problems.length >= maxProblems;
+      if (isFull || isRestriction(likelySetting(key))) result.mayLackRestrictions = true;
+      if (!isFull) result.problems.push({ source: file.path, line, key, message });
     },
   };
   const assign = (setting: KnownSetting, spelling: string, node: JsonNode) => {
     const value = checkSetting(setting, spelling, node, context);
     if (value === undefined) return;
-    const assignment: Assignment = {
-      setting,
-      value,
-      written: valueOf(node),
-      layer: file.layer,
-      source: file.path,
-      line: node.line,
-    };
-    addOnce(assignment, spelling, result.assignments, context, node);
+    const origin = { written: valueOf(node), layer: file.layer, source: file.path, line: node.line };
+    addOnce({ setting, value, ...origin }, spelling, result.assignments, context);
   };
   const unknown = (entry: JsonEntry, path: string) => {
     if (result.problems.length < maxProblems) reportUnknown(entry, path, file, context);
@@ -136,29 +133,27 @@ function walk(node: JsonNode, group: string, visitor: Visitor, context: CheckCon
 }
 
 function addOnce(
-  assignment: Assignment,
+  assignment: Assignment & { line: number },
   spelling: string,
   assignments: Assignment[],
   context: CheckContext,
-  node: JsonNode,
 ): void {
   const { setting } = assignment;
   const index = assignments.findIndex((other) => other.setting === setting);
   const earlier = assignments[index];
-  if (earlier === undefined || setting.merge === 'union' || setting.merge === 'concat') {
-    assignments.push(assignment);
-    return;
-  }
-  context.report(node, spelling, `The file sets "${setting.key}" more than once; the strictest or last value counts.`);
+  if (earlier === undefined || setting.merge === 'union' || setting.merge === 'concat')
+    return void assignments.push(assignment);
+  context.report(
+    assignment,
+    spelling,
+    `The file sets "${setting.key}" more than once; the strictest or last value counts.`,
+  );
   if (!isLooser(setting, assignment.value, earlier.value)) assignments[index] = assignment;
 }
 
 function reportUnknown(entry: JsonEntry, path: string, file: SettingsFile, context: CheckContext): void {
   if (path === '$schema' || path === '$version') return;
-  if (entry.key === '__proto__' || entry.key === 'constructor' || entry.key === 'prototype') {
-    context.report(entry, path, 'This name cannot be used.');
-    return;
-  }
+  if (isReserved(entry.key)) return context.report(entry, path, 'This name cannot be used.');
   const meant = closestSpelling(path);
   if (meant !== undefined) context.report(entry, path, `Unknown setting. Did you mean "${meant}"?`);
   else if (!file.isForeign) context.report(entry, path, 'Unknown setting. docs/settings.md lists all settings.');

@@ -3,20 +3,26 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { allSettings, settingBySpelling, settingGroups } from './keys.js';
 import { parseJsonc, valueOf } from './parse-jsonc.js';
-import { settingsDocument } from './settings-document.js';
-import { settingsSchema } from './settings-schema.js';
+import { describeShape, type Shape } from './shape.js';
 
+interface Pages {
+  settingsSchema(settings: typeof allSettings): Node;
+  settingsDocument(settings: typeof allSettings, describe: (shape: Shape) => string): string;
+}
+
+const pages: Pages = await import(join(import.meta.dirname, '../../../../scripts/settings-pages.mjs'));
 const docs = join(import.meta.dirname, '../../../../docs');
 // Out of date? npm run build && node scripts/settings-schema.mjs
 
 test('the published schema matches the table', () => {
   const published: unknown = JSON.parse(readFileSync(join(docs, 'settings.schema.json'), 'utf8'));
-  expect(published).toEqual(JSON.parse(JSON.stringify(settingsSchema())));
+  expect(published).toEqual(JSON.parse(JSON.stringify(pages.settingsSchema(allSettings))));
 });
 
 test('the guide contains the table with every key', () => {
   const page = squeeze(readFileSync(join(docs, 'settings.md'), 'utf8'));
-  for (const line of settingsDocument().split('\n')) expect(page).toContain(squeeze(line));
+  for (const line of pages.settingsDocument(allSettings, describeShape).split('\n'))
+    expect(page).toContain(squeeze(line));
   for (const { key } of allSettings) expect(page).toContain(`\`${key}\``);
 });
 
@@ -32,7 +38,7 @@ test('the example of the guide is valid', async () => {
 });
 
 test('every spelling can be completed, older ones are marked', () => {
-  const schema = settingsSchema();
+  const schema = pages.settingsSchema(allSettings);
   for (const [spelling, { key }] of settingBySpelling) {
     const node = find(schema, spelling.split('.'));
     const isMarked = JSON.stringify(node)?.includes('"deprecated":true');

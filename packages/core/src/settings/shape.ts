@@ -1,4 +1,4 @@
-import type { JsonValue } from './parse-jsonc.js';
+import { isArray, type JsonValue } from './parse-jsonc.js';
 
 /** The shape of a value: simple enough to check quickly at start-up, complete enough to generate JSON Schema. */
 export type Shape =
@@ -90,7 +90,7 @@ export function expandVariables(text: string, env: Readonly<Record<string, strin
 export function redact(shape: Shape, value: JsonValue | undefined): JsonValue | undefined {
   if (typeof value === 'string') return 'secret' in shape ? hide(value) : value.replace(/(\/\/)[^/@\s]+@/g, '$1***@');
   if (value === null || typeof value !== 'object') return value;
-  if (isList(value)) return value.map((item) => redact(shape.is === 'list' ? shape.item : shape, item) ?? null);
+  if (isArray(value)) return value.map((item) => redact(shape.is === 'list' ? shape.item : shape, item) ?? null);
   const fieldOf = (name: string): Shape => {
     if (shape.is === 'object') return shape.fields[name] ?? secret;
     if (shape.is === 'map') return 'secret' in shape ? secret : shape.value;
@@ -101,8 +101,4 @@ export function redact(shape: Shape, value: JsonValue | undefined): JsonValue | 
 
 function hide(value: string): string {
   return /^(?:Bearer )?\$(?:\w+|\{\w+\})$/.test(value) ? value : '***';
-}
-
-function isList(value: JsonValue): value is readonly JsonValue[] {
-  return Array.isArray(value);
 }

@@ -15,6 +15,5 @@ function shapeAt(key: string): Shape {
   const setting = settingBySpelling.get(key);
   if (setting !== undefined) return setting.shape;
   const group = settingBySpelling.get(key.split('.')[0] ?? '');
-  if (group?.shape.is !== 'map') return secret;
-  return group.shape.value;
+  return group?.shape.is === 'map' ? group.shape.value : secret;
 }

@@ -32,20 +32,14 @@ function blockAfter(lines: readonly string[], start: number): string[] {
 }
 
 function valueOf(text: string, block: readonly string[]): string | readonly string[] {
-  if (/^[|>][+-]?\d?$/.test(text)) return textBlock(block, text.startsWith('>') ? ' ' : '\n');
+  const lines = block.map((line) => line.trim());
+  if (/^[|>][+-]?\d?$/.test(text)) return lines.join(text.startsWith('>') ? ' ' : '\n').trim();
   if (text.startsWith('[') && text.endsWith(']')) return splitItems(text.slice(1, -1)).map(scalar);
-  if (text !== '' && !text.startsWith('#')) return scalar([text, ...block.map((line) => line.trim())].join(' ').trim());
+  if (text !== '' && !text.startsWith('#')) return scalar([text, ...lines].join(' ').trim());
   return block.flatMap((line) => {
     const item = /^\s*-\s+(.*)$/s.exec(line)?.[1];
     return item === undefined ? [] : [scalar(item.trim())];
   });
-}
-
-function textBlock(block: readonly string[], joint: string): string {
-  return block
-    .map((line) => line.trim())
-    .join(joint)
-    .trim();
 }
 
 /** Commas inside quotes belong to the item. */

@@ -28,7 +28,7 @@ function lineStartAfter(text: string, at: number): number {
 }
 
 /** A cut here would split a surrogate pair, which no provider accepts. */
-function isLowSurrogate(text: string, at: number): boolean {
+export function isLowSurrogate(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
   return code >= 0xdc00 && code <= 0xdfff;
 }

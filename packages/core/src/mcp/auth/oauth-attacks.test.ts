@@ -75,7 +75,7 @@ test.each([
   'ftp://127.0.0.1/',
   'calculator:x',
   'not an address',
-])('SG11: metadata with %s for an address leads nowhere', async (address) => {
+])('SG11: metadata with the URL %s is rejected', async (address) => {
   for (const part of ['authorization_endpoint', 'token_endpoint', 'registration_endpoint']) {
     const { failure, pages, server } = await logIn({ metadata: () => ({ [part]: address }) });
     expect(failure, part).toBeInstanceOf(Error);
@@ -84,7 +84,7 @@ test.each([
   }
 });
 
-test('SG12: who says that another is the issuer, or that a token is for another, is not believed', async () => {
+test('SG12: a wrong issuer in the metadata or in a token is rejected', async () => {
   const stranger = await thief();
   const lies: Record<string, Lies> = {
     issuer: { metadata: () => ({ issuer: stranger.url }) },
@@ -100,7 +100,7 @@ test('SG12: who says that another is the issuer, or that a token is for another,
   expect(stranger.requests).toEqual([]);
 });
 
-test('SG12: a code that another issuer sent is not taken to ours', async () => {
+test('SG12: a code from another issuer is not sent to ours', async () => {
   const { failure, server } = await logIn({
     metadata: () => ({ authorization_response_iss_parameter_supported: true }),
     callback: { iss: 'https://another.example' },
@@ -109,7 +109,7 @@ test('SG12: a code that another issuer sent is not taken to ours', async () => {
   expect(hasHeard(server, 'secret-code')).toBe(false);
 });
 
-test.each([301, 302, 303, 307, 308])('SG12: no secret follows a redirection (%i) to another', async (status) => {
+test.each([301, 302, 303, 307, 308])('SG12: no secret follows a redirect (%i) to another host', async (status) => {
   const stranger = await thief();
   const elsewhere: Answer = (_, response) => void response.writeHead(status, { location: `${stranger.url}/x` }).end();
   for (const lie of [{ token: elsewhere }, { mcp: elsewhere }]) {

@@ -24,18 +24,18 @@ test.each([
   'https://[::1]/authorize',
   'https://[::ffff:10.0.0.1]/',
   'calculator:x',
-])('SG11: no page is opened at %s', async (address) => {
+])('SG11: the login page %s is not opened', async (address) => {
   const opened: URL[] = [];
   const provider = authorization(undefined, async (url) => void opened.push(url));
   await provider.listen();
-  await expect(provider.redirectToAuthorization(new URL(address))).rejects.toThrow('refused');
+  await expect(provider.redirectToAuthorization(new URL(address))).rejects.toThrow('rejected');
   provider.close();
   expect(opened).toEqual([]);
 });
 
-test('a server on this machine may lead to another address on it', async () => {
+test('a local server may refer to another local URL', async () => {
   await checkAddress(new URL('http://127.0.0.1:4000/token'), new URL('http://127.0.0.1:3000/mcp'));
-  await expect(checkAddress(new URL('file:///x'), new URL('http://127.0.0.1:3000/mcp'))).rejects.toThrow('refused');
+  await expect(checkAddress(new URL('file:///x'), new URL('http://127.0.0.1:3000/mcp'))).rejects.toThrow('rejected');
 });
 
 test('SG12: tokens are private, and belong to one server and one issuer', async () => {
@@ -51,7 +51,7 @@ test('SG12: tokens are private, and belong to one server and one issuer', async 
   expect(await other.tokens()).toBeUndefined();
 });
 
-test('RM17: tokens that another process renewed meanwhile are not thrown away with the refused ones', async () => {
+test('RM17: tokens that another process renewed are not deleted with the rejected ones', async () => {
   const home = tempDirectory();
   const issuer = 'https://auth.example.com';
   const token = (name: string) => ({ access_token: name, token_type: 'Bearer', refresh_token: `refresh-${name}` });
@@ -65,7 +65,7 @@ test('RM17: tokens that another process renewed meanwhile are not thrown away wi
   expect(await mine.tokens({ issuer })).toBeUndefined();
 });
 
-test('SG11: only a visit with the right state counts', async () => {
+test('SG11: only a request with the right state counts', async () => {
   const callback = await openCallbackServer();
   const visit = callback.visit('right');
   expect((await fetch(`${callback.url}?state=wrong&code=evil`)).status).toBe(404);
@@ -75,7 +75,7 @@ test('SG11: only a visit with the right state counts', async () => {
   callback.close();
 });
 
-test('states are long and never the same', () => {
+test('states are long and unique', () => {
   const provider = authorization();
   const states = Array.from({ length: 100 }, () => provider.state());
   expect(new Set(states).size).toBe(100);

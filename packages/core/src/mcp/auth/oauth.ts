@@ -19,16 +19,16 @@ export interface AuthorizationOptions {
   name: string;
   settings: NonNullable<McpServerSettings['oauth']>;
   store: TokenStore;
-  /** Brings a person to the page; without it, a server that wants one is refused with the way to do it. */
+  /** Opens the login page; without it, a server that needs a login fails with a hint. */
   openPage?: (url: URL) => Promise<void>;
 }
 
-/** What a person gets to log in. */
+/** Timeout of a login. */
 export const loginMs = 600_000;
 
-/** OAuth for one server: PKCE, a state nobody can guess, tokens bound to server and issuer, kept in a private file. */
+/** OAuth for one server: PKCE, a random state, and tokens in a private file that are bound to the server and the issuer. */
 export class ServerAuthorization implements OAuthClientProvider {
-  /** A client id that is an address names a public document about the client. */
+  /** A client id that is a URL refers to a public document about the client. */
   readonly clientMetadataUrl?: string;
   readonly #options: AuthorizationOptions;
   #callback: CallbackServer | undefined;
@@ -37,8 +37,8 @@ export class ServerAuthorization implements OAuthClientProvider {
   #visit: Promise<URLSearchParams> | undefined;
   #presented: string | undefined;
   #discovered: OAuthDiscoveryState | undefined;
-  /** Who was asked for the code that is under way. */
-  #asked: OAuthDiscoveryState | undefined;
+  /** The authorization server of the pending login. */
+  #pending: OAuthDiscoveryState | undefined;
 
   constructor(options: AuthorizationOptions) {
     this.#options = options;
@@ -46,7 +46,7 @@ export class ServerAuthorization implements OAuthClientProvider {
     if (clientId?.startsWith('https://')) this.clientMetadataUrl = clientId;
   }
 
-  /** To be awaited before the first request of a session in which a person may authorize. */
+  /** Starts the callback server. Must be awaited before the first request if the user may log in. */
   async listen(): Promise<void> {
     if (this.#options.openPage === undefined || this.#callback !== undefined) return;
     const fixed = this.#options.settings.redirectUri;
@@ -58,13 +58,13 @@ export class ServerAuthorization implements OAuthClientProvider {
     this.#callback = undefined;
   }
 
-  /** What the browser brought back, when a page was opened since the last time this was asked. */
+  /** The parameters of the browser's redirect, if a login page was opened since the last call. */
   async answer(signal: AbortSignal): Promise<URLSearchParams | undefined> {
     const visit = this.#visit;
     this.#visit = undefined;
     if (visit === undefined) return undefined;
     const over = new AbortController();
-    // Also what keeps Lathe running meanwhile: a server that nobody waits for must not.
+    // This timer keeps Lathe running during a login; the callback server does not.
     const late = wait(loginMs, undefined, { signal: AbortSignal.any([signal, over.signal]) });
     try {
       return await Promise.race([visit, late]);
@@ -101,7 +101,7 @@ export class ServerAuthorization implements OAuthClientProvider {
     if (clientId !== undefined && this.clientMetadataUrl === undefined)
       return { client_id: clientId, ...(clientSecret !== undefined && { client_secret: clientSecret }) };
     const client = (await store.find(server, ctx?.issuer))?.client;
-    // A registration for another port would send the person to a page that nobody serves.
+    // A registration for another port would redirect the browser to a port that nobody listens on.
     const uris: unknown = client && 'redirect_uris' in client ? client.redirect_uris : undefined;
     const isReachable = this.#callback === undefined || !Array.isArray(uris) || uris.includes(this.redirectUrl);
     if (client === undefined && this.#callback === undefined) throw this.#loginNeeded();
@@ -124,7 +124,7 @@ export class ServerAuthorization implements OAuthClientProvider {
   }
 
   async saveTokens(tokens: StoredOAuthTokens, ctx?: OAuthClientInformationContext): Promise<void> {
-    this.#asked = undefined;
+    this.#pending = undefined;
     const { store, server } = this.#options;
     await store.change(server, ctx?.issuer ?? tokens.issuer ?? '', (grant) => ({ ...grant, tokens }));
   }
@@ -133,7 +133,7 @@ export class ServerAuthorization implements OAuthClientProvider {
     const { openPage, server } = this.#options;
     await checkAddress(url, server);
     if (openPage === undefined || this.#callback === undefined) throw this.#loginNeeded();
-    this.#asked = this.#discovered;
+    this.#pending = this.#discovered;
     this.#visit = this.#callback.visit(this.#state);
     await openPage(url);
   }
@@ -146,35 +146,35 @@ export class ServerAuthorization implements OAuthClientProvider {
     return this.#verifier;
   }
 
-  /** Another Lathe may have renewed the tokens meanwhile; those are not the ones that were refused. */
+  /** Keeps tokens that another Lathe has renewed meanwhile: they are not the rejected ones. */
   async invalidateCredentials(scope: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): Promise<void> {
     const { store, server } = this.#options;
-    this.#asked = undefined;
+    this.#pending = undefined;
     if (scope === 'verifier') this.#verifier = '';
     if (scope === 'verifier' || scope === 'discovery') return;
-    const refused = this.#presented;
+    const rejected = this.#presented;
     await store.forget(server, ({ client, tokens }) => {
-      const isRefused = (tokens?.refresh_token ?? tokens?.access_token) === refused;
+      const isRejected = (tokens?.refresh_token ?? tokens?.access_token) === rejected;
       return {
         ...(client && scope === 'tokens' && { client }),
-        ...(tokens && scope !== 'client' && !isRefused && { tokens }),
+        ...(tokens && scope !== 'client' && !isRejected && { tokens }),
       };
     });
   }
 
   #loginNeeded(): Error {
-    return new Error(`it wants you to log in: lathe mcp auth ${this.#options.name}`);
+    return new Error(`it requires a login: run lathe mcp auth ${this.#options.name}`);
   }
 
-  /** Kept between the question and its answer, so that a code goes back to the server that was asked. */
+  /** Kept during a login, so that the code goes to the server that issued it. */
   saveDiscoveryState(state: OAuthDiscoveryState): void {
     this.#discovered = state;
   }
 
-  /** Addresses from the settings stand in for those a server would announce. */
+  /** URLs from the settings replace those that a server would announce. */
   discoveryState(): OAuthDiscoveryState | undefined {
     const { authorizationUrl, tokenUrl } = this.#options.settings;
-    if (authorizationUrl === undefined || tokenUrl === undefined) return this.#asked;
+    if (authorizationUrl === undefined || tokenUrl === undefined) return this.#pending;
     const issuer = new URL(authorizationUrl).origin;
     return {
       authorizationServerUrl: issuer,

@@ -26,7 +26,7 @@ const maxDelayMs = 1_000;
 
 // RM01, RM02, RM03, RM04, RM05, RM06, RM07, RM08, RM09, RM10, RM11, RM12, RM15, SG16 (ids), SG17 (schemas), SG19
 // (cursors): each server has a fault of its own, and one beside them has none.
-test('every fault stays the problem of the server that has it', { timeout: 180_000 }, async () => {
+test('the faults of a server affect no other server', { timeout: 180_000 }, async () => {
   expect(faults.length).toBeGreaterThanOrEqual(60);
   const { outcomes, calls, latest, held, used, survivors } = await runFaultyServers(badServers);
   expect(outcomes).toEqual({ ...badServers, none: 'ok' });
@@ -61,7 +61,7 @@ test('SG03, SG05: names never shadow, collide or reach the prototype', { timeout
   ]);
 });
 
-test('RM16: half of a hundred servers broken hold up neither the others nor anybody else', {
+test('RM16: fifty broken servers delay neither the other fifty nor the rest of the program', {
   timeout: 120_000,
 }, async () => {
   const count = process.env['LATHE_LONG'] === '1' ? 100 : 20;

@@ -12,7 +12,7 @@ test.each([
   'https://0x7f.1/token',
   'https://localhost:9/token',
   'file:///etc/passwd',
-])('SG13: a public server cannot lead us to %s', async (address) => {
+])('SG13: a public server cannot refer Lathe to %s', async (address) => {
   const fetch = boundedFetch(new URL('https://93.184.216.34/mcp'));
-  await expect(fetch(address)).rejects.toThrow('is refused');
+  await expect(fetch(address)).rejects.toThrow('is rejected');
 });

@@ -7,13 +7,13 @@ import { hostOf, portOf } from '../../web/http/url-check.js';
 const maxBytes = 16 * 1024 * 1024;
 
 /**
- * Fetches for one server. Its own address is the person's choice; every other address comes from the server (metadata
- * of its authorization) and must be a public web address, so that a server cannot make us reach into the person's
- * network. A body, and each event of a stream, has a largest size.
+ * `fetch` for one server. The user chose its URL. Every other URL comes from the server (metadata of its
+ * authorization) and must be public, so that a server cannot make Lathe access the user's network. Limits the size of a
+ * body and of each event of a stream.
  */
 export function boundedFetch(server: URL): FetchLike {
   let serverIsLocal = false;
-  // Judged again when a connection is made, redirects included: a name may answer differently a moment later.
+  // Checked again for each connection, redirects included, because a name may resolve differently a moment later.
   const guarded = guardedFetch((host, port) => serverIsLocal || (host === hostOf(server) && port === portOf(server)));
   return async (input, init) => {
     const url = new URL(input);
@@ -23,13 +23,13 @@ export function boundedFetch(server: URL): FetchLike {
   };
 }
 
-/** Throws when a server must not lead us there. */
+/** Throws if a server must not refer Lathe to this URL. */
 export async function checkAddress(url: URL, server: URL): Promise<void> {
   const serverIsLocal = await isLocal(server.hostname);
   if (url.protocol !== 'https:' && !(serverIsLocal && url.protocol === 'http:'))
-    throw new Error(`${url.origin} is refused: ${server.host} may only lead to https addresses`);
+    throw new Error(`${url.origin} is rejected: ${server.host} may only refer to https URLs`);
   if (!serverIsLocal && (await isLocal(url.hostname)))
-    throw new Error(`${url.origin} is refused: it lies in a private network and ${server.host} does not`);
+    throw new Error(`${url.origin} is rejected: it is in a private network and ${server.host} is not`);
 }
 
 async function isLocal(hostname: string): Promise<boolean> {
@@ -49,7 +49,7 @@ function bounded(response: Response): Response {
   let size = 0;
   const limit = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
-      // An event ends with an empty line; counting from the last line end is close enough.
+      // An event ends with an empty line; counting from the last line break is close enough.
       const end = isStream ? chunk.lastIndexOf(10) : -1;
       size = end === -1 ? size + chunk.length : chunk.length - end;
       if (size > maxBytes) controller.error(new Error(`the server sent more than ${maxBytes} bytes at once`));

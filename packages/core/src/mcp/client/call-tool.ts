@@ -11,13 +11,13 @@ import { ToolError } from '../../contract/errors.js';
 import { sanitizeDescription } from '../../text/sanitize-definition.js';
 import type { ToolResult } from '../../tools/tools.js';
 import { contentToParts } from './content-to-parts.js';
-import type { Session } from './open-connection.js';
+import type { Connection } from './open-connection.js';
 
-/** A server that reports no progress for this long is taken to hang. */
+/** A server that reports no progress for this long counts as hung. */
 const idleMs = 300_000;
 
 export interface ToolCall {
-  /** For messages. */
+  /** For error messages. */
   server: string;
   tool: Tool;
   params: Record<string, unknown>;
@@ -26,18 +26,18 @@ export interface ToolCall {
   onProgress: (text: string) => void;
 }
 
-/** One call, whatever becomes of it: a result, or an error that says what is known. */
-export async function callTool(session: Session, call: ToolCall): Promise<ToolResult> {
+/** Runs one call. Throws a `ToolError` if the server does not return a result. */
+export async function callTool(connection: Connection, call: ToolCall): Promise<ToolResult> {
   try {
     const isTask = call.tool.execution?.taskSupport === 'required';
-    return report(call, await (isTask ? callAsTask(session, call) : callPlainly(session, call)));
+    return report(call, await (isTask ? callAsTask(connection, call) : callPlainly(connection, call)));
   } catch (error) {
     call.signal.throwIfAborted();
-    throw toToolError(error, call, session.epitaph());
+    throw toToolError(error, call, connection.exitSummary());
   }
 }
 
-function callPlainly({ client }: Session, call: ToolCall): Promise<CallToolResult> {
+function callPlainly({ client }: Connection, call: ToolCall): Promise<CallToolResult> {
   const { tool, params, timeoutMs, signal, onProgress } = call;
   return client.callTool(
     { name: tool.name, arguments: params },
@@ -52,13 +52,13 @@ function callPlainly({ client }: Session, call: ToolCall): Promise<CallToolResul
   );
 }
 
-/** The tasks extension: the server works on, we ask how it goes. */
-async function callAsTask({ client }: Session, call: ToolCall): Promise<CallToolResult> {
+/** The tasks extension: the server works in the background and Lathe polls its state. */
+async function callAsTask({ client }: Connection, call: ToolCall): Promise<CallToolResult> {
   const { createTaskSessionFromClient, resultFromTaskOutcome, toolDeclarationFromMcpTool } = await import(
     '@modelcontextprotocol/ext-tasks/client'
   );
   const { tool, params, timeoutMs, onProgress } = call;
-  // Kept in a variable that is used below: Node 20 collects a timeout that only `AbortSignal.any` knows.
+  // A variable that is used below, because Node 20 collects a timeout that only `AbortSignal.any` refers to.
   const limit = AbortSignal.timeout(timeoutMs);
   const signal = AbortSignal.any([call.signal, limit]);
   const session = createTaskSessionFromClient(client, { endpointId: call.server });
@@ -73,7 +73,7 @@ async function callAsTask({ client }: Session, call: ToolCall): Promise<CallTool
       },
     });
     const result: unknown = resultFromTaskOutcome(outcome);
-    if (!isCallToolResult(result)) throw new Error('the task ended with something that is no result');
+    if (!isCallToolResult(result)) throw new Error('the task ended without a valid result');
     return result;
   } catch (error) {
     if (limit.aborted && !call.signal.aborted) throw timeout(call, timeoutMs);
@@ -105,7 +105,7 @@ function timeout({ server, tool }: ToolCall, ms: number): ToolError {
   return new ToolError('execution_timeout', `${tool.name} of ${server} did not answer within ${ms / 1000} s.`);
 }
 
-function toToolError(error: unknown, call: ToolCall, epitaph: string): unknown {
+function toToolError(error: unknown, call: ToolCall, exitSummary: string): unknown {
   if (error instanceof ToolError) return error;
   const { server, tool, timeoutMs } = call;
   if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
@@ -113,7 +113,7 @@ function toToolError(error: unknown, call: ToolCall, epitaph: string): unknown {
   const text = sanitizeDescription(error instanceof Error ? error.message : String(error), 2_000);
   const isGone = error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed;
   const what = isGone ? 'the connection was lost, and whether the call took effect is unknown' : text;
-  const answer = error instanceof ProtocolError ? 'refused the call: ' : '';
-  const message = `${tool.name} of the MCP server ${server}: ${answer}${what}. ${epitaph}`.trim();
+  const answer = error instanceof ProtocolError ? 'rejected the call: ' : '';
+  const message = `${tool.name} of the MCP server ${server}: ${answer}${what}. ${exitSummary}`.trim();
   return new ToolError('mcp_tool_error', message, { cause: error });
 }

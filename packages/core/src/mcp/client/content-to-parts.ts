@@ -1,19 +1,21 @@
 import type { CallToolResult, ContentBlock, ReadResourceResult } from '@modelcontextprotocol/client';
 import type { Part } from '../../contract/content.js';
 import { imageFault } from '../../files/read/media.js';
+import { parseJson } from '../../text/parse-json.js';
+import { isRecord } from '../../text/schema/schema-nodes.js';
 import { visibleText } from '../../text/visible-text.js';
 
 const maxBlocks = 1_000;
-/** Of base64; more than any provider takes. */
+/** Of base64; more than any provider accepts. */
 const maxMediaChars = 14 * 1024 * 1024;
 
-/** What a server's answer becomes: parts for the model, text for a person. */
+/** The result of a server: parts for the model, text for the user. */
 export interface ConvertedContent {
   parts: Part[];
   display: string;
 }
 
-/** Every kind of content; media stay media, links stay names: nothing is fetched. */
+/** Converts every kind of content. Fetches nothing: a resource link becomes its name. */
 export function contentToParts(result: Pick<CallToolResult, 'content' | 'structuredContent'>): ConvertedContent {
   const blocks = result.content.slice(0, maxBlocks).map(convertBlock);
   if (result.content.length > maxBlocks)
@@ -44,7 +46,7 @@ function convertBlock(block: ContentBlock): ConvertedContent {
   }
 }
 
-/** Servers repeat the structure as text for clients that do not know it; saying it twice would only cost tokens. */
+/** Many servers also send the structure as text for older clients; sending both would only cost tokens. */
 function structuredBlock({ content, structuredContent }: Pick<CallToolResult, 'content' | 'structuredContent'>) {
   if (structuredContent === undefined) return undefined;
   const json = JSON.stringify(structuredContent);
@@ -54,16 +56,9 @@ function structuredBlock({ content, structuredContent }: Pick<CallToolResult, 'c
   return isWrapped || texts.some((candidate) => sameJson(candidate, json)) ? undefined : text(json);
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function sameJson(candidate: string, json: string): boolean {
-  try {
-    return JSON.stringify(JSON.parse(candidate)) === json;
-  } catch {
-    return false;
-  }
+  const parsed = parseJson(candidate);
+  return parsed.ok && JSON.stringify(parsed.value) === json;
 }
 
 function media(kind: string, mimeType: string, data: string, name?: string): ConvertedContent {

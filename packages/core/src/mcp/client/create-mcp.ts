@@ -14,20 +14,20 @@ import type { ServerDefinition } from './server-definition.js';
 export interface McpOptions extends ProgramOptions {
   servers: readonly ServerDefinition[];
   root: string;
-  /** The workspace's folders: the roots that servers hear of. */
+  /** The folders of the workspace, which servers get as roots. */
   roots: readonly string[];
   pins: DefinitionPins;
-  /** Asked before a server of the project's starts; left out when the person trusts the folder for this run. */
+  /** Asks before a server of the project starts; not set if the user trusts the folder for this run. */
   gate?: ConsentGate;
   handlers?: ReverseRequests;
   tokens: TokenStore;
-  /** Brings a person to a page where they log in; without it, servers that want that are refused. */
+  /** Opens the login page of a server; without it, servers that need a login fail. */
   openPage?: (url: URL) => Promise<void>;
-  /** The tools of a server are others now. */
+  /** A server's tool list changed. */
   onTools: (label: string, tools: readonly AnyTool[]) => void;
 }
 
-/** One source for each configured server. None is started before it is asked for its tools. */
+/** One source per configured server. A server starts when its tools are first requested. */
 export function createMcp(options: McpOptions): McpSource[] {
   return options.servers.map((configured) => {
     const definition = options.openPage ? { ...configured, startTimeoutMs: loginMs } : configured;
@@ -51,7 +51,7 @@ export function createMcp(options: McpOptions): McpSource[] {
   });
 }
 
-/** A server on the web may want a person to log in. */
+/** A web server may require a login. */
 function authorizationFor(definition: ServerDefinition, { tokens, openPage }: McpOptions) {
   const { endpoint, name, oauth: settings = {} } = definition;
   if (endpoint.type === 'stdio' || settings.enabled === false) return {};
@@ -59,20 +59,20 @@ function authorizationFor(definition: ServerDefinition, { tokens, openPage }: Mc
   return { authorization: new ServerAuthorization(options) };
 }
 
-/** Who is being asked, and whether the answer is out of date already. */
-const asked = new WeakMap<McpSource, boolean>();
+/** The sources that are being read, and whether another change was announced meanwhile. */
+const pending = new WeakMap<McpSource, boolean>();
 
-/** A server that announces changes without end is asked once, and once more when it has answered. */
+/** Reads the tools again, once at a time: many announcements during a read cause only one more. */
 async function republish(source: McpSource, onTools: McpOptions['onTools']): Promise<void> {
-  const isBusy = asked.has(source);
-  asked.set(source, isBusy);
+  const isBusy = pending.has(source);
+  pending.set(source, isBusy);
   if (isBusy) return;
   try {
     onTools(source.label, await source.discover(AbortSignal.timeout(source.client.definition.startTimeoutMs)));
   } catch {
-    // The state of the client says what happened; the tools it had stay until it answers again.
+    // The client's state holds the reason; its earlier tools stay until it answers again.
   }
-  const isStale = asked.get(source);
-  asked.delete(source);
+  const isStale = pending.get(source);
+  pending.delete(source);
   if (isStale) await republish(source, onTools);
 }

@@ -15,7 +15,7 @@ const maxItems = 2_048;
 const maxChars = 8 * 1024 * 1024;
 const maxCursorChars = 16 * 1024;
 
-/** Walks a server's list to its end, or to where it stops making sense: a server may go on without end. */
+/** Reads all pages of a list, up to several limits, because a server may send pages forever. */
 export async function listPages<T>(fetchPage: (cursor?: string) => Promise<Page<T>>): Promise<Listing<T>> {
   const items: T[] = [];
   const seen = new Set<string>();
@@ -37,10 +37,10 @@ export async function listPages<T>(fetchPage: (cursor?: string) => Promise<Page<
 function problemOf(cursor: string, seen: ReadonlySet<string>, count: number): string | undefined {
   if (count >= maxItems) return `more than ${maxItems} entries`;
   if (cursor.length > maxCursorChars) return 'the cursor is too long';
-  return seen.has(cursor) ? 'the same cursor came twice' : undefined;
+  return seen.has(cursor) ? 'the server sent the same cursor twice' : undefined;
 }
 
-/** Characters in all texts and names of a value; counted, since writing it out would double a large one. */
+/** The number of characters in all strings and keys of a value, without the memory that `JSON.stringify` needs. */
 function textIn(value: unknown): number {
   let count = 0;
   for (const waiting = [value]; waiting.length > 0; ) {

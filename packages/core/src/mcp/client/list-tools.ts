@@ -7,24 +7,23 @@ import type { ListedTool } from '../../tools/mcp-tool.js';
 import { listPages } from './list-pages.js';
 import type { ServerDefinition } from './server-definition.js';
 
-/** A listed tool with what the server sent. */
+/** A listed tool and the definition that the server sent. */
 export interface ServerTool {
   listed: ListedTool;
   sent: Tool;
-  /** The part that people agree to. */
+  /** The part that the user approves. */
   definition: ToolDefinition;
 }
 
 export interface ServerTools {
-  /** By the server's own name. */
+  /** By the server's name for the tool. */
   tools: Map<string, ServerTool>;
   rejections: { name: string; reason: string }[];
 }
 
-/** More than any model can choose from. */
 const maxTools = 500;
 
-/** Asks a server for its tools and keeps those that can be used and are wanted. */
+/** Fetches the tools of a server and keeps those that are valid and selected. */
 export async function listTools(
   client: Client,
   { include, exclude }: Pick<ServerDefinition, 'include' | 'exclude'>,
@@ -40,7 +39,7 @@ export async function listTools(
   if (items.length > maxTools)
     result.rejections.push({ name: '', reason: `${items.length - maxTools} more than ${maxTools} tools` });
   for (const [index, sent] of items.slice(0, maxTools).entries()) {
-    // Checking a schema takes a moment; between two others get their turn.
+    // Checking schemas takes time, so yield now and then.
     if (index % 50 === 49) await nextTurn();
     if (exclude.includes(sent.name) || (include && !include.includes(sent.name))) continue;
     const reason = result.tools.has(sent.name) ? 'the server lists it twice' : undefined;

@@ -53,13 +53,13 @@ test.each([
   [{ allow: ['none__echo'], deny: ['none'] }, 'error'],
   [{ allow: ['other__echo', 'run_shell_command(*)'] }, 'error'],
   [{}, 'error'],
-])('under the rules %j the call is a %s', async (policy, status) => {
+])('with the rules %j the call ends with %s', async (policy, status) => {
   const { run, discover } = mcpWorld([asking('none')], { policy });
   await discover();
   expect((await run('none__echo'))?.status).toBe(status);
 });
 
-test('SG06: what a server claims about itself permits nothing', async () => {
+test('SG06: the claims of a server about itself permit nothing', async () => {
   const { run, registry, discover } = mcpWorld([asking('claims-harmless')]);
   await discover();
   expect((await run('claimsharmless__echo'))?.error?.type).toBe('execution_denied');
@@ -70,7 +70,7 @@ test('SG06: what a server claims about itself permits nothing', async () => {
   });
 });
 
-test('SG02: a definition that changed since it ran asks again, whatever rule, mode or trust says', async () => {
+test('SG02: a tool whose definition changed since it ran asks again, whatever the rules, mode or trust', async () => {
   const home = tempDirectory();
   const policy = { allow: ['rugpull__echo'], mode: 'yolo' } as const;
   const first = mcpWorld([badServer('rug-pull')], { home, policy });
@@ -88,7 +88,7 @@ test('SG02: a definition that changed since it ran asks again, whatever rule, mo
   expect((await second.run('rugpull__echo'))?.status).toBe('success');
 });
 
-test('SG01, SG15: a server of the project starts only after a person agreed to exactly that', async () => {
+test('SG01, SG15: a server of the project starts only after the user approved its exact definition', async () => {
   const home = tempDirectory();
   const consent = new Consent(new LatheHome(home));
   const theirs = badServer('none', { isProjects: true, written: { command: 'node', args: ['x'] } });
@@ -113,7 +113,7 @@ test('SG01, SG15: a server of the project starts only after a person agreed to e
   expect(again.pids).toEqual([]);
 });
 
-test('SG14: a server gets the variables it was given and no others', async () => {
+test('SG14: a server gets its configured variables and no others', async () => {
   process.env['LATHE_TEST_API_KEY'] = 'secret-value';
   const definition = withVariables(badServer('environment'), { DECLARED: 'yes' });
   const { run, discover } = mcpWorld([definition], { env: { PATH: process.env['PATH'] ?? '' } });
@@ -124,7 +124,7 @@ test('SG14: a server gets the variables it was given and no others', async () =>
   expect(JSON.stringify(variables)).not.toContain('secret-value');
 });
 
-test('RM03: a server that died is started again for the next call', async () => {
+test('RM03: a server that died restarts for the next call', async () => {
   const { run, discover, pids } = mcpWorld([badServer('crashes-in-call')]);
   await discover();
   expect((await run('crashesincall__echo'))?.error).toMatchObject({
@@ -135,7 +135,7 @@ test('RM03: a server that died is started again for the next call', async () => 
   expect(pids.length).toBeGreaterThanOrEqual(2);
 });
 
-test('RM18: of many calls at once half can be cancelled, and the rest get their own answers', async () => {
+test('RM18: half of many parallel calls can be cancelled, and each other call gets its own result', async () => {
   const { registry, discover } = mcpWorld([badServer('slow-echo')]);
   await discover();
   const tool = registry.getTool('slowecho__echo');
@@ -165,14 +165,14 @@ test('SG09, SG18: results keep every kind of content and fetch nothing', async (
   ]);
 });
 
-test('a server that only knows the newer era is asked again in its own way', async () => {
+test('a server that supports only the newer era is connected to in that era', async () => {
   const { run, discover, sources } = mcpWorld([badServer('modern-only')]);
   expect([...(await discover()).values()]).toEqual([]);
   expect(sources[0]?.client.state).toMatchObject({ status: 'ready', protocolVersion: '2026-07-28' });
   expect(await run('modernonly__echo')).toMatchObject({ status: 'success', llmContent: 'ok' });
 });
 
-test('RM05: a message that is too long ends the connection, and the person and the model hear why', async () => {
+test('RM05: a message that is too long ends the connection, and user and model see the reason', async () => {
   const { run, discover } = mcpWorld([badServer('huge-answer')]);
   await discover();
   const outcome = await run('hugeanswer__echo');
@@ -180,7 +180,7 @@ test('RM05: a message that is too long ends the connection, and the person and t
   expect(outcome?.error?.message).toContain('It sent a message of more than 16 MB and was disconnected.');
 });
 
-test('SG07: a description is shown with all that is hidden in it, and not at any length', async () => {
+test('SG07: invisible characters in a description are shown, and its length is limited', async () => {
   const { registry, discover } = mcpWorld([badServer('poisoned-text')]);
   await discover();
   const description = registry.getTool('poisonedtext__poison')?.description ?? '';
@@ -189,7 +189,7 @@ test('SG07: a description is shown with all that is hidden in it, and not at any
   expect(description.length).toBeLessThan(5_000);
 });
 
-test('SG08: a result that gives orders is text like any other, and the next call asks as before', async () => {
+test('SG08: instructions in a result are plain text, and the next call asks as before', async () => {
   const asked: string[] = [];
   const approver: Approver = {
     decide: async ({ tool }) => {
@@ -205,7 +205,7 @@ test('SG08: a result that gives orders is text like any other, and the next call
   expect(asked).toEqual(['fakeorders__echo', 'fakeorders__echo']);
 });
 
-test('SL04: what a server is given in variables is in no command line', { timeout: 60_000 }, async () => {
+test('SL04: the variables of a server are in no command line', { timeout: 60_000 }, async () => {
   const secret = 'secret-0123456789abcdef';
   const { run, discover } = mcpWorld([withVariables(badServer('environment'), { TOKEN: secret })]);
   await discover();

@@ -3,9 +3,9 @@ import type { GetPromptResult, Prompt, ReadResourceResult, Resource } from '@mod
 import { ToolError } from '../../contract/errors.js';
 import type { ListedTool, McpConnection } from '../../tools/mcp-tool.js';
 import type { ToolResult } from '../../tools/tools.js';
-import { listPages } from './list-pages.js';
+import { listPages, type Page } from './list-pages.js';
 import { listTools, type ServerTools } from './list-tools.js';
-import type { Session, SessionOptions } from './open-connection.js';
+import type { Connection, ConnectionOptions } from './open-connection.js';
 import { type ProgramOptions, reachServer } from './reach-server.js';
 import type { ServerDefinition } from './server-definition.js';
 
@@ -14,29 +14,34 @@ export type ServerState =
   | { status: 'ready'; protocolVersion: string; server: string; latencyMs: number }
   | { status: 'failed'; reason: string };
 
-/** What a server can have more or less of. */
+/** The lists that a server offers. */
 export type ServerList = 'tools' | 'prompts' | 'resources';
 
-export type McpClientOptions = Pick<SessionOptions, 'roots' | 'authorization' | 'handlers' | 'era'> &
+export type McpClientOptions = Pick<ConnectionOptions, 'roots' | 'authorization' | 'handlers' | 'era'> &
   ProgramOptions & {
-    /** Asks before a server of the project's starts; throws when it must not. */
+    /** Asks before a server of the project starts; throws if it must not. */
     consent?: (signal: AbortSignal) => Promise<void>;
-    /** The server said that one of its lists is another now. */
+    /** The server announced that one of its lists changed. */
     onListChanged?: (list: ServerList) => void;
   };
 
+interface RequestLimits {
+  signal: AbortSignal;
+  timeout: number;
+}
+
 const maxRestarts = 5;
 const firstPauseMs = 1_000;
-/** A server that lived this long starts anew with a clean record. */
+/** After this time without a failure, the number of restarts is reset. */
 const healthyMs = 60_000;
 
-/** One configured server: started when it is first needed, started again when it fails, never anybody else's problem. */
+/** One configured server. It starts when it is first needed and restarts when it fails. Its failures affect no other server. */
 export class McpClient implements McpConnection {
   readonly definition: ServerDefinition;
   state: ServerState = { status: 'idle' };
   readonly #options: McpClientOptions;
   readonly #closed = new AbortController();
-  #session: Promise<Session> | undefined;
+  #connection: Promise<Connection> | undefined;
   #tools: ServerTools = { tools: new Map(), rejections: [] };
   #restarts = 0;
   #readyAt = 0;
@@ -59,12 +64,12 @@ export class McpClient implements McpConnection {
     return this.definition.timeoutMs;
   }
 
-  /** The server's tools, asked for anew. */
+  /** Fetches the server's tools. */
   async tools(signal: AbortSignal): Promise<ServerTools> {
     return this.#within(signal, async (within) => {
-      const session = await this.#connected(within);
+      const connection = await this.#connected(within);
       const options = { signal: within, timeout: this.definition.startTimeoutMs };
-      this.#tools = await session.authorized(() => listTools(session.client, this.definition, options), within);
+      this.#tools = await connection.authorized(() => listTools(connection.client, this.definition, options), within);
       return this.#tools;
     });
   }
@@ -74,36 +79,27 @@ export class McpClient implements McpConnection {
     params: Record<string, unknown>,
     { signal, onProgress }: { signal: AbortSignal; onProgress: (text: string) => void },
   ): Promise<ToolResult> {
-    const session = await this.#within(signal, (within) => this.#connected(within)).catch((error: unknown) => {
+    const connection = await this.#within(signal, (within) => this.#connected(within)).catch((error: unknown) => {
       signal.throwIfAborted();
-      throw new ToolError(
-        'mcp_tool_error',
-        `The MCP server ${this.serverName} cannot be reached: ${messageOf(error)}`,
-        {
-          cause: error,
-        },
-      );
+      const message = `The MCP server ${this.serverName} cannot be reached: ${messageOf(error)}`;
+      throw new ToolError('mcp_tool_error', message, { cause: error });
     });
     const current = this.#tools.tools.get(tool.name);
     if (current?.listed.hash !== tool.hash)
       throw new ToolError(
         'execution_failed',
-        `${this.serverName} has changed ${tool.name} meanwhile; look at it and call it again.`,
+        `${this.serverName} has changed the definition of ${tool.name}; read it and call it again.`,
       );
     const { timeoutMs } = this.definition;
     const { callTool } = await import('./call-tool.js');
     const call = { server: this.serverName, tool: current.sent, params, timeoutMs, signal, onProgress };
-    return session.authorized(() => callTool(session, call), signal);
+    return connection.authorized(() => callTool(connection, call), signal);
   }
 
   prompts(signal: AbortSignal): Promise<Prompt[]> {
-    return this.#ask(signal, async (client, options) => {
-      if (client.getServerCapabilities()?.prompts === undefined) return [];
-      const { items } = await listPages<Prompt>(async (cursor) => {
-        const { prompts, nextCursor } = await client.listPrompts({ cursor: cursor ?? '' }, options);
-        return { items: prompts, nextCursor };
-      });
-      return items;
+    return this.#list('prompts', signal, async (client, cursor, options) => {
+      const { prompts, nextCursor } = await client.listPrompts({ cursor }, options);
+      return { items: prompts, nextCursor };
     });
   }
 
@@ -112,13 +108,9 @@ export class McpClient implements McpConnection {
   }
 
   resources(signal: AbortSignal): Promise<Resource[]> {
-    return this.#ask(signal, async (client, options) => {
-      if (client.getServerCapabilities()?.resources === undefined) return [];
-      const { items } = await listPages<Resource>(async (cursor) => {
-        const { resources, nextCursor } = await client.listResources({ cursor: cursor ?? '' }, options);
-        return { items: resources, nextCursor };
-      });
-      return items;
+    return this.#list('resources', signal, async (client, cursor, options) => {
+      const { resources, nextCursor } = await client.listResources({ cursor }, options);
+      return { items: resources, nextCursor };
     });
   }
 
@@ -129,27 +121,39 @@ export class McpClient implements McpConnection {
   async close(): Promise<void> {
     this.#closed.abort(new Error(`${this.serverName} was closed`));
     clearTimeout(this.#timer);
-    const session = await this.#session?.catch(() => undefined);
-    await session?.client.close().catch(() => undefined);
+    const connection = await this.#connection?.catch(() => undefined);
+    await connection?.client.close().catch(() => undefined);
     this.#options.authorization?.close();
     this.state = { status: 'closed' };
   }
 
-  async #ask<T>(
+  /** All pages of a list; empty if the server does not offer it. */
+  #list<T>(
+    list: ServerList,
     signal: AbortSignal,
-    work: (client: Session['client'], options: { signal: AbortSignal; timeout: number }) => Promise<T>,
-  ): Promise<T> {
-    const session = await this.#within(signal, (within) => this.#connected(within));
-    const options = { signal, timeout: this.definition.startTimeoutMs };
-    return session.authorized(() => work(session.client, options), signal);
+    fetchPage: (client: Connection['client'], cursor: string, options: RequestLimits) => Promise<Page<T>>,
+  ): Promise<T[]> {
+    return this.#ask(signal, async (client, options) => {
+      if (client.getServerCapabilities()?.[list] === undefined) return [];
+      return (await listPages((cursor) => fetchPage(client, cursor ?? '', options))).items;
+    });
   }
 
-  /** Nothing a server does may take longer than it was given to start, however busy it looks. */
+  async #ask<T>(
+    signal: AbortSignal,
+    work: (client: Connection['client'], options: RequestLimits) => Promise<T>,
+  ): Promise<T> {
+    const connection = await this.#within(signal, (within) => this.#connected(within));
+    const options = { signal, timeout: this.definition.startTimeoutMs };
+    return connection.authorized(() => work(connection.client, options), signal);
+  }
+
+  /** Limits work to the start timeout, whatever progress the server reports. */
   async #within<T>(signal: AbortSignal, work: (within: AbortSignal) => Promise<T>): Promise<T> {
     const { startTimeoutMs } = this.definition;
     const limit = AbortSignal.timeout(startTimeoutMs);
     const within = AbortSignal.any([signal, limit, this.#closed.signal]);
-    // One listener for each page of a long list is no leak.
+    // A long list adds one listener per page, which is not a leak.
     setMaxListeners(0, within);
     try {
       return await work(within);
@@ -160,13 +164,13 @@ export class McpClient implements McpConnection {
     }
   }
 
-  #connected(signal: AbortSignal): Promise<Session> {
+  #connected(signal: AbortSignal): Promise<Connection> {
     this.#closed.signal.throwIfAborted();
-    this.#session ??= this.#connect(signal);
-    return this.#session;
+    this.#connection ??= this.#connect(signal);
+    return this.#connection;
   }
 
-  async #connect(signal: AbortSignal): Promise<Session> {
+  async #connect(signal: AbortSignal): Promise<Connection> {
     const { consent, onListChanged, runner, env, sandbox, ...options } = this.#options;
     const { name, startTimeoutMs } = this.definition;
     this.state = { status: 'connecting' };
@@ -174,14 +178,14 @@ export class McpClient implements McpConnection {
       await consent?.(signal);
       const startedAt = performance.now();
       const endpoint = await reachServer(this.definition.endpoint, { runner, env, ...(sandbox && { sandbox }) });
-      // The SDK is loaded when the first server is needed, and while that one starts.
-      const { openSession } = await import('./open-connection.js');
+      // Loads the SDK with the first server, while that one starts.
+      const { openConnection } = await import('./open-connection.js');
       const changed = (list: ServerList) => ({
         autoRefresh: false,
         debounceMs: 300,
         onChanged: () => onListChanged?.(list),
       });
-      const session = await openSession({
+      const connection = await openConnection({
         ...options,
         server: name,
         endpoint,
@@ -193,23 +197,23 @@ export class McpClient implements McpConnection {
       this.#readyAt = performance.now();
       this.state = {
         status: 'ready',
-        protocolVersion: session.client.getNegotiatedProtocolVersion() ?? '',
-        server: describeServer(session),
+        protocolVersion: connection.client.getNegotiatedProtocolVersion() ?? '',
+        server: describeServer(connection),
         latencyMs: Math.round(this.#readyAt - startedAt),
       };
-      return session;
+      return connection;
     } catch (error) {
-      this.#session = undefined;
+      this.#connection = undefined;
       this.state = { status: 'failed', reason: messageOf(error) };
       throw error;
     }
   }
 
-  /** Starts the server again after a pause that grows, so that one which dies at once does not spin. */
-  #lost(session: Session): void {
-    this.#session = undefined;
+  /** Restarts the server after a pause that doubles each time. */
+  #lost(connection: Connection): void {
+    this.#connection = undefined;
     if (this.#closed.signal.aborted) return;
-    this.state = { status: 'failed', reason: `the connection was lost. ${session.epitaph()}`.trim() };
+    this.state = { status: 'failed', reason: `the connection was lost. ${connection.exitSummary()}`.trim() };
     if (performance.now() - this.#readyAt > healthyMs) this.#restarts = 0;
     if (this.#restarts >= maxRestarts) return;
     const pause = firstPauseMs * 2 ** this.#restarts++;
@@ -219,7 +223,7 @@ export class McpClient implements McpConnection {
   }
 }
 
-function describeServer({ client }: Session): string {
+function describeServer({ client }: Connection): string {
   const { name = 'unnamed', version = '' } = client.getServerVersion() ?? {};
   return `${name} ${version}`.trim().slice(0, 200);
 }

@@ -11,7 +11,7 @@ import { toolName } from './tool-names.js';
 
 const maxUriChars = 1_000;
 
-/** A prompt of a server, as a person can call it. */
+/** A prompt of a server, which the user can call. */
 export interface ServerPrompt {
   name: string;
   title: string;
@@ -19,18 +19,18 @@ export interface ServerPrompt {
   parameters: { name: string; isRequired: boolean }[];
 }
 
-/** Something of a server that a person can mention. */
+/** A resource of a server, which the user can mention. */
 export interface ServerResource {
   uri: string;
   title: string;
 }
 
-/** What one server offers: its tools to the model, its prompts and resources to the person. */
+/** The tools of one server for the model, and its prompts and resources for the user. */
 export class McpSource implements ToolSource {
   readonly label: string;
   readonly client: McpClient;
   readonly #pins: DefinitionPins;
-  /** Servers of different projects may share a name and be different servers. */
+  /** Different projects may use the same name for different servers. */
   readonly #owner: string;
   readonly #listeners = new Set<(list: ServerList) => void>();
   #rejections: ServerTools['rejections'] = [];
@@ -56,12 +56,12 @@ export class McpSource implements ToolSource {
     });
   }
 
-  /** What a prompt that mentions `@server:uri` is given. */
+  /** The content that replaces `@server:uri` in a prompt. */
   async readResource(uri: string, signal: AbortSignal): Promise<Part[]> {
     return resourceToParts(await this.client.resource(uri, signal));
   }
 
-  /** Calls back when the server has other prompts or resources than before. */
+  /** Registers a listener for changes of the server's prompts or resources. */
   onListChanged(listener: (list: ServerList) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -71,7 +71,7 @@ export class McpSource implements ToolSource {
     for (const listener of this.#listeners) listener(list);
   }
 
-  /** The server's resources, those whose addresses a person can see and type. */
+  /** The server's resources whose URIs the user can see and type. */
   async resources(signal: AbortSignal): Promise<ServerResource[]> {
     const resources = await this.client.resources(signal);
     return resources
@@ -90,7 +90,7 @@ export class McpSource implements ToolSource {
     }));
   }
 
-  /** All messages of a prompt, in order and as they are. */
+  /** All messages of a prompt in order. */
   async getPrompt(name: string, args: Record<string, string>, signal: AbortSignal): Promise<Part[]> {
     const { messages } = await this.client.prompt(name, args, signal);
     return contentToParts({ content: messages.map(({ content }) => content) }).parts;

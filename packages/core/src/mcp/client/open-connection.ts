@@ -1,7 +1,6 @@
 import {
   Client,
   type ClientOptions,
-  type ConnectOptions,
   ProtocolError,
   SdkError,
   SdkHttpError,
@@ -17,35 +16,35 @@ import { answerServer, capabilitiesFor, type ReverseRequests } from './reverse-r
 import { StdioTransport } from './stdio-transport.js';
 import { strictMessages } from './strict-messages.js';
 
-/** A connection to a server, with the handshake done. */
-export interface Session {
+/** A connection to a server after the handshake. */
+export interface Connection {
   client: Client;
-  /** What the server said on stderr and how it ended, for a person; empty when there is nothing to say. */
-  epitaph(): string;
+  /** How the server ended and the last lines of its stderr, for the user; empty when neither is known. */
+  exitSummary(): string;
   /**
-   * Does something that may need the person's authorization, and does it again once they gave it. When the server says
-   * that it no longer knows the session, the connection is over.
+   * Runs work that may need the user to log in, and runs it again after the login. Closes the connection when the server
+   * reports that it no longer knows the session.
    */
   authorized<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T>;
 }
 
-export interface SessionOptions {
+export interface ConnectionOptions {
   server: string;
   endpoint: Reachable;
-  /** The workspace's folders, the only ones a server hears of. */
+  /** The folders of the workspace, the only ones that servers get to know. */
   roots: readonly string[];
   authorization?: ServerAuthorization;
   handlers: ReverseRequests;
-  /** The protocol's era, when it is known; found out otherwise. */
+  /** The era of the protocol; negotiated by default. */
   era?: Era;
   listChanged: NonNullable<ClientOptions['listChanged']>;
-  /** The connection is over, whoever ended it. */
-  onClose: (session: Session) => void;
+  /** Called when the connection ends, whichever side ended it. */
+  onClose: (connection: Connection) => void;
   signal: AbortSignal;
   timeoutMs: number;
 }
 
-/** Sessions up to 2025-11-25, none since; or one revision and no other. */
+/** Protocol revisions up to 2025-11-25, which have sessions, or exactly one revision. */
 export type Era = 'legacy' | { pin: string };
 
 interface Attempt {
@@ -55,11 +54,11 @@ interface Attempt {
 
 const modern = '2026-07-28';
 
-/** How servers know us. */
+/** How Lathe introduces itself to servers. */
 export const clientInfo = { name: 'lathe', version: '0.1.0' };
 
-/** Connects in the ways the endpoint allows, one after the other. The first failure is the one that is told. */
-export async function openSession(options: SessionOptions): Promise<Session> {
+/** Tries the transports and protocol eras that fit the endpoint in turn. If all fail, throws the first error. */
+export async function openConnection(options: ConnectionOptions): Promise<Connection> {
   let first: unknown;
   await options.authorization?.listen();
   for (const attempt of attemptsFor(options)) {
@@ -67,37 +66,29 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       return await connectAuthorized(attempt, options);
     } catch (error) {
       first ??= error;
-      if (options.signal.aborted || !isWorthAnotherWay(error)) break;
+      if (options.signal.aborted || !mayWorkOtherwise(error)) break;
     }
   }
   throw first;
 }
 
-/** A transport that failed cannot be used again, but the tokens it got are there for the next one. */
-async function connectAuthorized(attempt: Attempt, options: SessionOptions): Promise<Session> {
+/** Each try needs a new transport; the tokens that a failed one received are kept for the next. */
+function connectAuthorized({ transport, negotiation }: Attempt, options: ConnectionOptions): Promise<Connection> {
   let latest: Transport | undefined;
-  const remembering: Attempt = {
-    ...attempt,
-    transport: () => {
-      latest = attempt.transport();
-      return latest;
+  return withLogin(
+    () => {
+      latest = transport();
+      return connect(latest, negotiation, options);
     },
-  };
-  for (let round = 0; ; round++) {
-    try {
-      return await connect(remembering, options);
-    } catch (error) {
-      const answer = round < maxAuthorizations ? await options.authorization?.answer(options.signal) : undefined;
-      if (answer === undefined || latest === undefined || !canFinish(latest)) throw error;
-      await latest.finishAuth(answer);
-    }
-  }
+    () => latest,
+    options.signal,
+    options.authorization,
+  );
 }
 
-async function connect({ transport: make, negotiation }: Attempt, options: SessionOptions): Promise<Session> {
-  const { server, roots, handlers, signal, timeoutMs } = options;
-  const raw = make();
-  const { transport } = strictMessages(raw);
+async function connect(raw: Transport, negotiation: Attempt['negotiation'], options: ConnectionOptions) {
+  const { server, roots, handlers, signal, timeoutMs, authorization } = options;
+  const transport = strictMessages(raw);
   const client = new Client(clientInfo, {
     capabilities: capabilitiesFor(handlers),
     jsonSchemaValidator: outputValidator,
@@ -105,39 +96,31 @@ async function connect({ transport: make, negotiation }: Attempt, options: Sessi
     listChanged: options.listChanged,
   });
   answerServer(client, { server, roots, handlers });
-  // Errors beside the protocol (noise, unknown messages) are the server's problem; requests fail by themselves.
-  const session: Session = {
+  const connection: Connection = {
     client,
-    epitaph: () => epitaphOf(raw),
-    authorized: async (work, during) => {
-      try {
-        return await authorized(work, raw, during, options.authorization);
-      } catch (error) {
+    exitSummary: () => exitSummaryOf(raw),
+    authorized: (work, during) =>
+      withLogin(work, () => raw, during, authorization).catch(async (error: unknown) => {
         if (isSessionOver(error)) await client.close();
         throw error;
-      }
-    },
+      }),
   };
+  // Noise and unknown messages need no report; a request that fails rejects by itself.
   Object.assign(client, { onerror: () => undefined });
   try {
-    await client.connect(transport, connectOptions(signal, timeoutMs));
+    await client.connect(transport, { signal, timeout: timeoutMs, maxTotalTimeout: timeoutMs });
   } catch (error) {
     await transport.close().catch(() => undefined);
-    throw explained(error, session.epitaph());
+    throw explained(error, connection.exitSummary());
   }
-  Object.assign(client, { onclose: () => options.onClose(session) });
-  return session;
+  Object.assign(client, { onclose: () => options.onClose(connection) });
+  return connection;
 }
 
-function connectOptions(signal: AbortSignal, timeoutMs: number): ConnectOptions {
-  return { signal, timeout: timeoutMs, maxTotalTimeout: timeoutMs };
-}
-
-function attemptsFor(options: SessionOptions): Attempt[] {
-  const { endpoint, authorization } = options;
+function attemptsFor({ endpoint, authorization }: ConnectionOptions): Attempt[] {
   if (endpoint.type === 'stdio') {
     const transport = () => new StdioTransport(endpoint.start());
-    // Nearly all servers speak the older era, and some die of a question they do not know: the newer one comes second.
+    // Most servers use the older era, and some exit when they get an unknown request, so the newer era comes second.
     return [
       { transport, negotiation: 'legacy' },
       { transport, negotiation: { pin: modern } },
@@ -154,12 +137,13 @@ function attemptsFor(options: SessionOptions): Attempt[] {
   return endpoint.type === 'http' ? [http, sse] : [sse, http];
 }
 
-/** More than this many questions for one thing, and the server is asking in circles. */
-const maxAuthorizations = 2;
+/** A server that asks for more logins than this for one request is asking in circles. */
+const maxLogins = 2;
 
-async function authorized<T>(
+/** Runs `work` again whenever a failure made the user log in. */
+async function withLogin<T>(
   work: () => Promise<T>,
-  transport: Transport,
+  transportOf: () => Transport | undefined,
   signal: AbortSignal,
   authorization: ServerAuthorization | undefined,
 ): Promise<T> {
@@ -167,14 +151,16 @@ async function authorized<T>(
     try {
       return await work();
     } catch (error) {
-      const answer = round < maxAuthorizations ? await authorization?.answer(signal) : undefined;
-      if (answer === undefined || !canFinish(transport)) throw error;
+      const answer = round < maxLogins ? await authorization?.answer(signal) : undefined;
+      const transport = transportOf();
+      const isWeb = transport instanceof StreamableHTTPClientTransport || transport instanceof SSEClientTransport;
+      if (answer === undefined || !isWeb) throw error;
       await transport.finishAuth(answer);
     }
   }
 }
 
-/** How servers on the web say it. */
+/** Web servers answer 404 when a session has ended. */
 function isSessionOver(error: unknown): boolean {
   return causesOf(error).some((cause) => cause instanceof SdkHttpError && cause.status === 404);
 }
@@ -183,42 +169,36 @@ function causesOf(error: unknown): Error[] {
   return error instanceof Error ? [error, ...causesOf(error.cause)] : [];
 }
 
-function canFinish(transport: Transport): transport is StreamableHTTPClientTransport | SSEClientTransport {
-  return transport instanceof StreamableHTTPClientTransport || transport instanceof SSEClientTransport;
-}
-
-/** A server that answered "not like this" may answer another way; one that is silent or gone will not. */
-function isWorthAnotherWay(error: unknown): boolean {
+/** A server that rejected the request may accept another transport or era; a silent or dead one will not. */
+function mayWorkOtherwise(error: unknown): boolean {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (cause instanceof ProtocolError) return true;
-  if (cause instanceof SdkError)
-    return /Http|EraNegotiation|SSE/i.test(`${cause.code} ${cause.name}`) && !isAuth(cause);
+  if (cause instanceof SdkError) {
+    const isAuth = /auth|40[13]/i.test(`${cause.code} ${cause.message}`);
+    return /Http|EraNegotiation|SSE/i.test(`${cause.code} ${cause.name}`) && !isAuth;
+  }
   return cause instanceof Error && /SSE error|status code|\b40[045]\b/i.test(cause.message);
 }
 
-function isAuth(error: SdkError): boolean {
-  return /auth|40[13]/i.test(`${error.code} ${error.message}`);
-}
-
-function epitaphOf(transport: Transport): string {
+function exitSummaryOf(transport: Transport): string {
   if (!(transport instanceof StdioTransport)) return '';
-  const { exit, lastWords, noise, problem } = transport;
-  const ending = exit?.type === 'exit' ? `exited with code ${exit.code}` : exit && `was killed by ${exit.signal}`;
+  const { exit, stderrTail, noise, problem } = transport;
   if (problem !== '') return problem;
+  const ending = exit?.type === 'exit' ? `exited with code ${exit.code}` : exit && `was killed by ${exit.signal}`;
   return [
     ending && `The server ${ending}.`,
-    lastWords && `It said: ${lastWords.slice(-600)}`,
-    noise > 0 && `${noise} lines of its output were no messages.`,
+    stderrTail && `It said: ${stderrTail.slice(-600)}`,
+    noise > 0 && `${noise} lines of its output were not messages.`,
   ]
     .filter((sentence) => typeof sentence === 'string' && sentence !== '')
     .join(' ');
 }
 
-/** With the first cause, which "fetch failed" and its like keep to themselves, and what the server said. */
-function explained(error: unknown, epitaph: string): unknown {
+/** Adds the root cause, which errors such as "fetch failed" do not show, and the exit summary of the server. */
+function explained(error: unknown, exitSummary: string): unknown {
   const causes = causesOf(error);
   const [message = '', root = ''] = [causes[0]?.message, causes.at(-1)?.message];
   const whole = message.includes(root) ? message : `${message}: ${root}`;
-  if (causes.length === 0 || (epitaph === '' && whole === message)) return error;
-  return new Error(`${whole}${epitaph === '' ? '' : `. ${epitaph}`}`, { cause: error });
+  if (causes.length === 0 || (exitSummary === '' && whole === message)) return error;
+  return new Error(`${whole}${exitSummary === '' ? '' : `. ${exitSummary}`}`, { cause: error });
 }

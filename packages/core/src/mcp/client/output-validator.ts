@@ -3,8 +3,8 @@ import { describeMismatch } from '../../text/schema/json-schema.js';
 import { schemaProblem } from '../../text/schema/schema-check.js';
 
 /**
- * Checks structured results with our own bounded validator: a pattern of a hostile server must not hold up the
- * program. What a schema cannot be checked for is not checked, since results are never trusted anyway.
+ * Checks structured results with our bounded validator, because a pattern of a hostile server must not block the
+ * program. A schema that we cannot use is not checked; results are never trusted anyway.
  */
 export const outputValidator: NonNullable<ClientOptions['jsonSchemaValidator']> = {
   getValidator: (schema) => {

@@ -2,21 +2,21 @@ import type { ContainedProgram, ProgramRequest } from '../../process/run/contain
 import type { CommandRunner } from '../../process/run/run-command.js';
 import type { Endpoint } from './server-definition.js';
 
-/** What servers that are started here run with. */
+/** How local servers are started. */
 export interface ProgramOptions {
   runner: Pick<CommandRunner, 'startProgram'>;
-  /** All variables of a server, without its own. */
+  /** The environment of every server, before its own variables are added. */
   env: Readonly<Record<string, string>>;
-  /** What puts a sandbox around a server, when the person wants one. */
+  /** Returns the sandbox of a server, if the user wants one. */
   sandbox?: (cwd: string) => Promise<ProgramRequest['wrap']>;
 }
 
-/** A server that can be spoken to: it is started whenever `start` is called, or is somewhere on the web. */
+/** A server that can be connected to: a program that `start` starts, or a URL. */
 export type Reachable =
   | { type: 'stdio'; start: () => Promise<ContainedProgram> }
   | Exclude<Endpoint, { type: 'stdio' }>;
 
-/** Starts the server at once, if it is one of those; the first call of `start` gets that one. */
+/** Starts a local server at once; the first call of `start` returns that process. */
 export async function reachServer(endpoint: Endpoint, { runner, env, sandbox }: ProgramOptions): Promise<Reachable> {
   if (endpoint.type !== 'stdio') return endpoint;
   const { argv, cwd, env: own } = endpoint;

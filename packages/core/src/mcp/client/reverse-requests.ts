@@ -7,10 +7,10 @@ import type {
 } from '@modelcontextprotocol/client';
 import { sanitizeDescription } from '../../text/sanitize-definition.js';
 
-/** A server asks the person something. */
+/** A question of a server to the user. */
 export type Elicitation = { server: string; message: string } & (
   | { type: 'form'; schema: Readonly<Record<string, unknown>> }
-  /** The person is asked to open a page; the server hears nothing but yes or no. */
+  /** Asks the user to open a page; the server gets only yes or no. */
   | { type: 'url'; url: string }
 );
 
@@ -21,10 +21,10 @@ export type ElicitationAnswer =
 
 type Elicit = (request: Elicitation, signal: AbortSignal) => Promise<ElicitationAnswer>;
 
-/** The front end's half of what servers may ask for. What is left out is not offered to any server. */
+/** The requests of servers that the front end answers. A missing handler is not offered to servers. */
 export interface ReverseRequests {
   elicit?: Elicit;
-  /** Lets a server use the person's model. Off unless given; whoever gives it asks the person and keeps a budget. */
+  /** Lets a server use the user's model. The handler must ask the user and enforce a budget. */
   sample?: (
     server: string,
     params: CreateMessageRequest['params'],
@@ -40,7 +40,7 @@ export function capabilitiesFor({ elicit, sample }: ReverseRequests): ClientCapa
   };
 }
 
-/** Answers a server's questions: which folders, what the person says, what the model says. Nothing else. */
+/** Answers a server's requests for the workspace folders, the user and the model, and no others. */
 export function answerServer(
   client: Client,
   { server, roots, handlers }: { server: string; roots: readonly string[]; handlers: ReverseRequests },
@@ -49,7 +49,7 @@ export function answerServer(
     roots: roots.map((root) => ({ uri: pathToFileURL(root).href })),
   }));
   const { sample } = handlers;
-  const elicit = handlers.elicit && patient(handlers.elicit);
+  const elicit = handlers.elicit && throttled(handlers.elicit);
   if (elicit)
     client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) => {
       const message = sanitizeDescription(params.message);
@@ -66,20 +66,20 @@ export function answerServer(
 }
 
 /**
- * One question of a server at a time, and a pause that doubles whenever the person wants no more: a server that asks
- * without end must not take the screen from them.
+ * Allows one question at a time, with a pause that doubles after each one the user cancels, so that a server cannot
+ * block the screen with questions.
  */
-function patient(elicit: Elicit): Elicit {
+function throttled(elicit: Elicit): Elicit {
   let isAsking = false;
   let cancelled = 0;
-  let deafUntil = 0;
+  let pausedUntil = 0;
   return async (request, signal) => {
-    if (isAsking || performance.now() < deafUntil) return { action: 'cancel' };
+    if (isAsking || performance.now() < pausedUntil) return { action: 'cancel' };
     isAsking = true;
     try {
       const answer = await elicit(request, signal);
       cancelled = answer.action === 'cancel' ? cancelled + 1 : 0;
-      deafUntil = cancelled === 0 ? 0 : performance.now() + firstPauseMs * 2 ** cancelled;
+      pausedUntil = cancelled === 0 ? 0 : performance.now() + firstPauseMs * 2 ** cancelled;
       return answer;
     } finally {
       isAsking = false;

@@ -1,15 +1,13 @@
 import type { ConsentRequest } from '../../scheduler/ask-consent.js';
 import type { ServerDefinition } from './server-definition.js';
 
-/** What a person agrees to before a server of the project's starts: exactly what runs, where, with which variables. */
+/** What the user approves before a server of the project starts: exactly what runs, where, with which variables. */
 export function serverConsent(definition: ServerDefinition, root: string): ConsentRequest {
   const { name, endpoint, isTrusted, written } = definition;
   const isLocal = endpoint.type === 'stdio';
   const variables = Object.keys(isLocal ? endpoint.env : endpoint.headers);
   const warnings = [
-    ...(variables.length > 0
-      ? [`It is given ${isLocal ? 'the variables' : 'the headers'} ${variables.join(', ')}.`]
-      : []),
+    ...(variables.length > 0 ? [`It receives the ${isLocal ? 'variables' : 'headers'} ${variables.join(', ')}.`] : []),
     ...(isTrusted ? ['Its tools will run without asking ("trust": true).'] : []),
   ];
   return {
@@ -27,7 +25,7 @@ export function serverConsent(definition: ServerDefinition, root: string): Conse
   };
 }
 
-/** So that a person can tell where one argument ends and the next begins. */
+/** Quotes an argument so that its end is visible. */
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word);
 }

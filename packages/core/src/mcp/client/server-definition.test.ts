@@ -28,7 +28,7 @@ async function definitions(
   return { ...serverDefinitions(loaded, { root, home, reserved: new Set(['read_file']) }), home, root };
 }
 
-test('SG20: every way to reach a server is understood', async () => {
+test('SG20: every kind of endpoint is parsed', async () => {
   const { servers, root } = await definitions({
     user: {
       mcpServers: {
@@ -58,7 +58,7 @@ test.each([
   [{ httpUrl: 'https://me:secret@example.com' }, 'holds a password'],
   [{ tcp: 'localhost:1' }, 'only stdio'],
   [{ command: 'x', authProviderType: 'google_credentials' }, 'not supported'],
-])('%j cannot be used, and the reason is given', async (server, reason) => {
+])('%j is rejected with a reason', async (server, reason) => {
   const { servers, unusable } = await definitions({ user: { mcpServers: { bad: server } } });
   expect(servers).toEqual([]);
   expect(unusable).toMatchObject([{ name: 'bad', problem: expect.stringContaining(reason) }]);
@@ -70,7 +70,7 @@ test('servers can be allowed and excluded by pattern', async () => {
   expect(servers.map(({ name }) => name)).toEqual(['a1']);
 });
 
-test('servers of a folder count only when it is trusted, and are known as its own', async () => {
+test('servers of a folder count only when it is trusted, and are marked as those of the project', async () => {
   const project = { mcpServers: { theirs: { command: 'x', trust: true } } };
   const user = { mcpServers: { mine: { command: 'x', trust: true } } };
   const trusted = await definitions({ user, project });

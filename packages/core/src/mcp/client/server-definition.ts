@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { LoadedSettings } from '../../settings/load-settings.js';
 import type { McpServerSettings } from '../../settings/mcp-server-shape.js';
 import type { JsonValue } from '../../settings/parse-jsonc.js';
+import { compileComponent } from '../../text/glob/glob-component.js';
 import { splitArguments } from '../../text/split-arguments.js';
 import { aliasOf } from './tool-names.js';
 
@@ -10,26 +11,26 @@ export type Endpoint =
   | { type: 'stdio'; argv: readonly string[]; cwd: string; env: Readonly<Record<string, string>> }
   | { type: 'http' | 'sse'; url: URL; headers: Readonly<Record<string, string>> };
 
-/** One configured server, checked. */
+/** One configured server, validated. */
 export interface ServerDefinition {
-  /** As the settings name it. */
+  /** The name in the settings. */
   name: string;
-  /** As its tools are named. */
+  /** The prefix of its tool names. */
   alias: string;
   endpoint: Endpoint;
-  /** Time a call gets in all. */
+  /** For a whole call. */
   timeoutMs: number;
-  /** Time the server gets to connect and list its tools. */
+  /** For connecting and listing the tools. */
   startTimeoutMs: number;
   /** Its tools run without asking. */
   isTrusted: boolean;
-  /** Server's own names of the tools to use. */
+  /** The server's names of the tools to use. */
   include?: readonly string[];
   exclude: readonly string[];
   oauth?: NonNullable<McpServerSettings['oauth']>;
-  /** A file of the workspace defines it, so that a person must agree before it starts. */
+  /** A file of the workspace defines it, so the user must approve it before it starts. */
   isProjects: boolean;
-  /** As written in the settings, references such as `$TOKEN` not expanded. */
+  /** As written in the settings, without expanded references such as `$TOKEN`. */
   written: JsonValue;
 }
 
@@ -42,13 +43,13 @@ export interface UnusableServer {
 export interface DefinitionOptions {
   root: string;
   home: string;
-  /** Names that no server may take: those of the built-in tools. */
+  /** Names that no server may use: those of the built-in tools. */
   reserved: ReadonlySet<string>;
 }
 
 const singleServer = 'mcp';
 
-/** Every server that the settings name and do not exclude. */
+/** Every server in the settings that is not excluded. */
 export function serverDefinitions(
   loaded: LoadedSettings,
   options: DefinitionOptions,
@@ -56,17 +57,12 @@ export function serverDefinitions(
   const { mcp, mcpServers } = loaded.settings;
   const servers: ServerDefinition[] = [];
   const unusable: UnusableServer[] = [];
-  const entries: [string, McpServerSettings, string][] = Object.entries(mcpServers).map(([name, settings]) => [
-    name,
-    settings,
-    `mcpServers.${name}`,
-  ]);
-  if (mcp.mcpServerCommand !== undefined && !Object.hasOwn(mcpServers, singleServer))
-    entries.push([singleServer, { command: mcp.mcpServerCommand }, 'mcp.mcpServerCommand']);
-  for (const [name, settings, key] of entries) {
+  const hasLine = mcp.mcpServerCommand !== undefined && !Object.hasOwn(mcpServers, singleServer);
+  const single = hasLine ? { [singleServer]: { command: mcp.mcpServerCommand } } : {};
+  for (const [name, settings] of Object.entries<McpServerSettings>({ ...mcpServers, ...single })) {
     if (!isSelected(name, mcp)) continue;
-    const origin = loaded.origins.get(key)?.at(-1);
-    const isLine = key === 'mcp.mcpServerCommand';
+    const isLine = hasLine && name === singleServer;
+    const origin = loaded.origins.get(isLine ? 'mcp.mcpServerCommand' : `mcpServers.${name}`)?.at(-1);
     const endpoint = endpointOf(settings, { ...options, isLine, isTrusted: loaded.isTrusted });
     if (typeof endpoint === 'string') unusable.push({ name, problem: endpoint });
     else
@@ -88,7 +84,7 @@ function limitsOf(settings: McpServerSettings) {
   return {
     timeoutMs: timeout,
     startTimeoutMs: discoveryTimeoutMs,
-    // Qwen Code also writes `name(…)` here.
+    // Qwen Code also accepts `name(…)` here.
     ...(includeTools && { include: includeTools.map((entry) => entry.replace(/\(.*$/s, '')) }),
     exclude: excludeTools,
     ...(oauth && { oauth }),
@@ -102,24 +98,18 @@ function isSelected(name: string, { allowed, excluded }: LoadedSettings['setting
 
 /** `*` and `?` as in file names. */
 function matches(pattern: string, name: string): boolean {
-  const source = pattern
-    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
-    .replace(/\*+/g, '.*')
-    .replaceAll('?', '.');
-  return new RegExp(`^${source}$`, 's').test(name);
+  return compileComponent(pattern.replace(/[[\\]/g, '\\$&'))(name);
 }
 
-interface Place {
-  root: string;
-  home: string;
-  /** The command is a whole line, to be split. */
+interface Place extends Omit<DefinitionOptions, 'reserved'> {
+  /** The command is a whole command line that must be split. */
   isLine: boolean;
   isTrusted: boolean;
 }
 
 function endpointOf(settings: McpServerSettings, place: Place): Endpoint | string {
   const { type, tcp, authProviderType = 'dynamic_discovery', httpUrl, url } = settings;
-  if (type === 'sdk' || tcp !== undefined) return 'only stdio, HTTP and SSE servers can be used';
+  if (type === 'sdk' || tcp !== undefined) return 'only stdio, HTTP and SSE servers are supported';
   if (authProviderType !== 'dynamic_discovery')
     return `authProviderType "${authProviderType}" is not supported; use oauth or headers`;
   const address = httpUrl ?? url;
@@ -135,7 +125,7 @@ function programOf(settings: McpServerSettings, { root, home, isLine, isTrusted 
   if (command === undefined) return 'it has neither command nor url nor httpUrl';
   const split = isLine ? splitArguments(command, { home }) : { ok: true as const, words: [command, ...args] };
   if (!split.ok) return `mcp.mcpServerCommand: ${split.problem}`;
-  // Started in a folder nobody trusts, the person's own server must not pick up that folder's files.
+  // In an untrusted folder, the user's own server must not load files of that folder.
   return { type: 'stdio', argv: split.words, cwd: resolve(isTrusted ? root : home, cwd), env };
 }
 

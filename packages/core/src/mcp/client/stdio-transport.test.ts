@@ -23,7 +23,7 @@ function programWith(stdin: Writable): ContainedProgram & { ends: number } {
 
 const deaf = () => new Writable({ write: () => undefined });
 
-test('RM06: a server that does not read what it is sent is disconnected before that fills the memory', async () => {
+test('RM06: a server that does not read its input is disconnected before the memory fills up', async () => {
   const program = programWith(deaf());
   const transport = new StdioTransport(Promise.resolve(program));
   await transport.start();
@@ -35,7 +35,7 @@ test('RM06: a server that does not read what it is sent is disconnected before t
   expect(program.ends).toBe(1);
 });
 
-test('a transport that is closed before it was started ends the program that was on its way', async () => {
+test('closing a transport before it has started ends its program', async () => {
   const program = programWith(deaf());
   const transport = new StdioTransport(Promise.resolve(program));
   await transport.close();

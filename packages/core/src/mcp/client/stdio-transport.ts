@@ -3,23 +3,23 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { serializeMessage } from '@modelcontextprotocol/client';
 import type { ContainedProgram, ProgramExit } from '../../process/run/contained-program.js';
 import { OutputRing } from '../../process/run/output-ring.js';
+import { parseJson } from '../../text/parse-json.js';
 import { plainText } from '../../text/terminal-text.js';
-import { UnfinishedLine } from './unfinished-line.js';
+import { LineBuffer } from './line-buffer.js';
 
-/** More than any model takes in one answer, pictures included. */
+/** More than any model accepts in one result, images included. */
 const maxFrameMegabytes = 16;
-/** More than this waiting to be read, and the server does not listen: it may ask without end and leave our answers lying. */
+/** A server with more unread input than this does not read: it may send requests forever and ignore our responses. */
 const maxUnreadMegabytes = 32;
-/** A server that says more than this in one window has to wait for the next; what nobody asked for is dropped. */
+/** After this many messages in one window, reading pauses until the next one, and notifications are dropped. */
 const maxMessagesPerWindow = 50;
 const windowMs = 50;
-/** How long a server gets to end by itself once its input is closed. */
-const goodbyeMs = 300;
+/** How long a server gets to exit by itself after its input is closed. */
+const exitMs = 300;
 
 /**
- * JSON lines over the streams of a contained program. Whatever the server does stays bounded: a line has a largest
- * length, noise between messages is counted and dropped, stderr is drained into a ring, and a flood is slowed down by
- * not reading it.
+ * JSON lines over the streams of a contained program. Every resource is bounded: lines have a maximum length, lines that
+ * are not messages are counted and dropped, stderr goes to a ring buffer, and reading pauses during a flood.
  */
 export class StdioTransport implements Transport {
   onclose?: (() => void) | undefined;
@@ -29,36 +29,24 @@ export class StdioTransport implements Transport {
   readonly #stderr = new OutputRing(2_000, 8_000);
   #program: ContainedProgram | undefined;
   #closing: Promise<void> | undefined;
-  readonly #unfinished = new UnfinishedLine(maxFrameMegabytes * 1024 ** 2);
-  #noise = 0;
+  readonly #buffer = new LineBuffer(maxFrameMegabytes * 1024 ** 2);
   #budget = maxMessagesPerWindow;
-  #problem = '';
-  #exit: ProgramExit | undefined;
+  /** Lines that were not messages. */
+  noise = 0;
+  /** Why Lathe disconnected the server; empty if it did not. */
+  problem = '';
+  /** How the server ended. */
+  exit: ProgramExit | undefined;
 
   constructor(starting: Promise<ContainedProgram>) {
     this.#starting = starting;
-    // Told to whoever starts or closes the transport.
+    // `start` and `close` handle the error.
     starting.catch(() => undefined);
   }
 
-  /** The end of what the server printed to stderr. */
-  get lastWords(): string {
+  /** The end of the server's stderr. */
+  get stderrTail(): string {
     return plainText(this.#stderr.end(2_000).toString('utf8')).trim();
-  }
-
-  /** Lines that were no messages. */
-  get noise(): number {
-    return this.#noise;
-  }
-
-  /** Why we no longer listen to it; empty when that is not our doing. */
-  get problem(): string {
-    return this.#problem;
-  }
-
-  /** How the server ended, once it has. */
-  get exit(): ProgramExit | undefined {
-    return this.#exit;
   }
 
   async start(): Promise<void> {
@@ -66,11 +54,11 @@ export class StdioTransport implements Transport {
     this.#program = program;
     program.stderr.on('data', (chunk: Buffer) => this.#stderr.push(chunk));
     program.stdout.on('data', (chunk: Buffer) => this.#receive(chunk));
-    // A server that closes its output can never answer again, whether it runs on or not.
+    // A server that closed its output cannot answer any more, even if it is still running.
     program.stdout.once('close', () => void this.close());
     program.stdin.once('close', () => void this.close());
     void program.exited.then((exit) => {
-      this.#exit = exit;
+      this.exit = exit;
       return this.close();
     });
     program.unref();
@@ -78,9 +66,9 @@ export class StdioTransport implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#program?.stdin;
-    if (stdin === undefined || !stdin.writable) throw new Error('the server no longer takes input');
+    if (stdin === undefined || !stdin.writable) throw new Error('the server no longer accepts input');
     if (stdin.writableLength > maxUnreadMegabytes * 1024 ** 2)
-      throw this.#disconnect('It does not read what it is sent and was disconnected.');
+      throw this.#disconnect('It does not read its input and was disconnected.');
     await new Promise<void>((resolve, reject) => {
       stdin.write(serializeMessage(message), (error) => (error ? reject(error) : resolve()));
     });
@@ -96,17 +84,17 @@ export class StdioTransport implements Transport {
     if (program !== undefined) {
       program.stdin.end();
       const pause = new AbortController();
-      await Promise.race([program.exited, wait(goodbyeMs, undefined, { signal: pause.signal }).catch(() => undefined)]);
+      await Promise.race([program.exited, wait(exitMs, undefined, { signal: pause.signal }).catch(() => undefined)]);
       pause.abort();
       await program.end();
       for (const stream of [program.stdin, program.stdout, program.stderr]) stream.destroy();
     }
-    this.#unfinished.clear();
+    this.#buffer.clear();
     this.onclose?.();
   }
 
   #receive(chunk: Buffer): void {
-    for (const line of this.#unfinished.linesWith(chunk)) {
+    for (const line of this.#buffer.linesWith(chunk)) {
       if (this.#closing !== undefined) return;
       if (line === undefined) {
         this.#disconnect(`It sent a message of more than ${maxFrameMegabytes} MB and was disconnected.`);
@@ -117,7 +105,7 @@ export class StdioTransport implements Transport {
   }
 
   #disconnect(problem: string): Error {
-    this.#problem = problem;
+    this.problem = problem;
     void this.close();
     return new Error(problem);
   }
@@ -126,43 +114,37 @@ export class StdioTransport implements Transport {
     if (line.trim() === '') return;
     if (!this.#spend() && !line.includes('"id"')) return;
     const message = readMessage(line);
-    if (message === undefined) this.#noise++;
+    if (message === undefined) this.noise++;
     else if (isWanted(message)) this.onmessage?.(message);
   }
 
-  /** False when the window's share is used up. */
+  /** False when the budget of this window is used up. */
   #spend(): boolean {
-    if (this.#budget-- > 0) {
-      if (this.#budget === maxMessagesPerWindow - 1) setTimeout(() => this.#renew(), windowMs).unref();
-      return true;
-    }
+    if (this.#budget === maxMessagesPerWindow) setTimeout(() => this.#startWindow(), windowMs).unref();
+    if (this.#budget-- > 0) return true;
     this.#program?.stdout.pause();
     return false;
   }
 
-  #renew(): void {
+  #startWindow(): void {
     this.#budget = maxMessagesPerWindow;
     this.#program?.stdout.resume();
   }
 }
 
-/** A message as far as a transport has to know one; the client looks closer. */
+/** Checks only that it is a message; the client validates the rest. */
 function readMessage(line: string): JSONRPCMessage | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isMessage(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const parsed = parseJson(line);
+  return parsed.ok && isMessage(parsed.value) ? parsed.value : undefined;
 }
 
 function isMessage(value: unknown): value is JSONRPCMessage {
   return typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0';
 }
 
-const useful = /^notifications\/(?:progress|cancelled|tasks|elicitation|subscriptions|.*list_changed)/;
+const wantedNotifications = /^notifications\/(?:progress|cancelled|tasks|elicitation|subscriptions|.*list_changed)/;
 
-/** The client remembers what it has looked at for a while, so that a flood of log lines would fill the memory. */
+/** The client keeps messages for a while after it handled them, so a flood of log notifications would fill the memory. */
 function isWanted(message: JSONRPCMessage): boolean {
-  return !('method' in message) || 'id' in message || useful.test(message.method);
+  return !('method' in message) || 'id' in message || wantedNotifications.test(message.method);
 }

@@ -7,11 +7,11 @@ test.each([
   ['github', 'search_code', 'github__search_code'],
   ['a', 'b__c', 'a__b__c'],
   ['mcp', 'echo', 'mcp__echo'],
-])('%s and %s are used as they are', (server, tool, name) => {
+])('%s and %s are used unchanged', (server, tool, name) => {
   expect(toolName(aliasOf(server), tool)).toBe(name);
 });
 
-test('SG04: names that look alike when joined stay apart', () => {
+test('SG04: names that would be equal when joined stay distinct', () => {
   const pairs = [
     ['a', 'b__c'],
     ['a__b', 'c'],
@@ -29,7 +29,7 @@ test('SG04: names that look alike when joined stay apart', () => {
   expect(names.at(-1)).not.toMatch(/^read_file__/);
 });
 
-test('every name is valid for every provider, stable, and says its server', () => {
+test('every name is valid for every provider, stable, and begins with its server', () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary', minLength: 1, maxLength: 120 }),
     fc.string({ unit: fc.constantFrom('a', 'B', '_', '-', '7', '.'), minLength: 1, maxLength: 90 }),

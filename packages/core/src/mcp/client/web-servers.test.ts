@@ -48,7 +48,7 @@ const good: Handler = (request, response, body) => {
     .end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
 };
 
-test('a server on the web works like one started here', async () => {
+test('a web server works like a local one', async () => {
   const { failure, run, sources } = await connectTo(good);
   expect(failure).toBeUndefined();
   expect(sources[0]?.client.state).toMatchObject({ status: 'ready', protocolVersion: '2025-11-25' });
@@ -76,7 +76,7 @@ test.each<[string, Handler]>([
   expect(registry.getAllTools()).toEqual([]);
 });
 
-test('a server that wants a login says how to give it, and nobody is registered anywhere', async () => {
+test('a server that requires a login fails with a hint, and no client is registered', async () => {
   const paths: string[] = [];
   const { failure } = await connectTo((request, response) => {
     paths.push(`${request.method} ${request.url}`);
@@ -119,7 +119,7 @@ const answerTo = (body: string, text: string) =>
     result: { content: [{ type: 'text', text }] },
   });
 
-test('RM14: an answer whose stream is cut is fetched from where it was cut, and the call is made once', async () => {
+test('RM14: an interrupted response stream is resumed, and the call runs once', async () => {
   let answer = '';
   const { handler, asked } = counting((request, response, body) => {
     if (request.method === 'GET' && request.headers['last-event-id'] === 'first')
@@ -145,7 +145,7 @@ test.each<[string, Handler]>([
   ],
   ['says that the session is over', (_, response) => response.writeHead(404).end()],
   ['is busy', (_, response) => response.writeHead(503, { 'retry-after': '1' }).end()],
-])('RM14: a call whose connection %s is one error, and is not made again', async (_title, onCall) => {
+])('RM14: a call whose connection %s fails once and is not repeated', async (_title, onCall) => {
   const { handler, asked } = counting((request, response, body) =>
     isCall(body) ? onCall(request, response, body) : good(request, response, body),
   );
@@ -154,7 +154,7 @@ test.each<[string, Handler]>([
   expect(asked('tools/call')).toBe(1);
 });
 
-test('RM14: after a session has expired there is one error, and the next call opens another', async () => {
+test('RM14: an expired session causes one error, and the next call opens a new one', async () => {
   let current = 0;
   const { handler, asked } = counting((request, response, body) => {
     if (body.includes('"initialize"')) response.setHeader('mcp-session-id', `session-${++current}`);
@@ -170,7 +170,7 @@ test('RM14: after a session has expired there is one error, and the next call op
   expect(asked('tools/call')).toBe(3);
 });
 
-test('RM14: a server with a certificate that nobody trusts is one clear error, and hears no secret', async () => {
+test('RM14: a server with an untrusted certificate is one clear error and gets no secret', async () => {
   const heard: string[] = [];
   const server = createTlsServer(selfSigned, (request, response) => {
     heard.push(request.headers.authorization ?? '');

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Who may use a server on this machine's loopback address. */
+/** What a request to the loopback server must match. */
 export interface Access {
   port: number;
   token: string;
@@ -12,12 +12,12 @@ export interface Refusal {
   message: string;
 }
 
-/** The one path that is served. */
+/** The only path of the server. */
 export const mcpPath = '/mcp';
 
 /**
- * Why a request may not pass. A web page can reach a loopback port, so a request must name this host (a page that
- * rebinds its own name cannot), come from no other origin, and carry the token.
+ * Why a request is rejected. Web pages can reach a loopback port, so a request must name this host (which stops DNS
+ * rebinding), have no foreign origin, and contain the token.
  */
 export function refusalOf(
   { url = '', headers }: { url?: string | undefined; headers: IncomingHttpHeaders },
@@ -28,13 +28,13 @@ export function refusalOf(
   if (host === undefined || !hosts.includes(host.toLowerCase()))
     return { status: 403, message: 'The Host header names another host' };
   if (origin !== undefined && !hosts.some((own) => origin.toLowerCase() === `http://${own}`))
-    return { status: 403, message: 'Requests from web pages are refused' };
+    return { status: 403, message: 'Requests from web pages are rejected' };
   if (!isSame(authorization ?? '', `Bearer ${token}`)) return { status: 401, message: 'The token is missing or wrong' };
-  if (url.split('?')[0] !== mcpPath) return { status: 404, message: `There is nothing here; the path is ${mcpPath}` };
+  if (url.split('?')[0] !== mcpPath) return { status: 404, message: `Not found; the path is ${mcpPath}` };
   return undefined;
 }
 
-/** Takes equally long whatever the difference. */
+/** Compares in constant time. */
 function isSame(a: string, b: string): boolean {
   const [left, right] = [a, b].map((text) => createHash('sha256').update(text).digest());
   return left !== undefined && right !== undefined && timingSafeEqual(left, right);

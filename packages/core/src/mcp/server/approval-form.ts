@@ -5,20 +5,20 @@ import { ToolError } from '../../contract/errors.js';
 import { approvalText, grantableRules } from '../../scheduler/approval-text.js';
 import { visibleText } from '../../text/visible-text.js';
 
-/** What came back, not yet checked. */
+/** The client's answer, not validated yet. */
 export interface FormAnswer {
   action: 'accept' | 'decline' | 'cancel';
   content?: Record<string, unknown>;
 }
 
-/** More than a person reads; saying yes to a part would be saying yes unseen. */
+/** Nobody reads more, and a truncated question would be approved without being seen. */
 const maxQuestionChars = 200_000;
 
-/** A confirmation as the form a client shows: accepting it is the yes, declining it the no. */
+/** A confirmation as a form: accepting it approves the call, declining it denies the call. */
 export function approvalForm(request: ApprovalRequest): ElicitRequestFormParams {
   const message = visibleText(approvalText(request));
   if (message.length > maxQuestionChars)
-    throw new ToolError('execution_denied', `${request.tool} was not run: what must be approved is too long to show.`);
+    throw new ToolError('execution_denied', `${request.tool} was not run: the question is too long to show.`);
   const { choices = [] } = request.confirmation;
   const rules = grantableRules(request);
   return {
@@ -48,7 +48,7 @@ export function approvalForm(request: ApprovalRequest): ElicitRequestFormParams 
   };
 }
 
-/** What the person said. Anything but a clear yes is a no. */
+/** The decision in an answer. Anything but a clear yes is a no. */
 export function decisionOf(answer: FormAnswer, request: ApprovalRequest): Decision {
   if (answer.action !== 'accept') return { outcome: 'deny' };
   const { choice, remember }: Record<string, unknown> = answer.content ?? {};

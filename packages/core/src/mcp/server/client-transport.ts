@@ -1,28 +1,28 @@
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
 import { parseBoundedJson } from '../../text/parse-json.js';
-import { UnfinishedLine } from '../client/unfinished-line.js';
+import { LineBuffer } from '../client/line-buffer.js';
 import type { ServerSdk } from './create-server.js';
 
 const maxLineBytes = 16 * 1024 ** 2;
-/** More than this waiting to be read, and the client does not listen: it may ask without end and leave the answers lying. */
+/** A client with more unread output than this does not read: it may send requests forever and ignore the responses. */
 const maxUnreadBytes = 64 * 1024 ** 2;
 
 /**
- * JSON lines from and to the client. Whatever it does stays bounded: a line has a largest length, a message a largest
- * depth and number of values, and what is no message is answered with an error.
+ * JSON lines from and to the client. Lines have a maximum length, messages a maximum depth and number of values, and
+ * anything else is answered with an error.
  */
 export class ClientTransport implements Transport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: Transport['onmessage'];
-  /** Resolves when the connection has ended, whoever ended it. */
+  /** Resolves when the connection has ended, whichever side ended it. */
   readonly closed: Promise<void>;
   readonly #sdk: ServerSdk;
   readonly #input: Readable;
   readonly #output: Writable;
-  readonly #unfinished = new UnfinishedLine(maxLineBytes);
-  #tellClosed: () => void = () => undefined;
+  readonly #buffer = new LineBuffer(maxLineBytes);
+  #resolveClosed: () => void = () => undefined;
   #isClosed = false;
 
   constructor(sdk: ServerSdk, input: Readable, output: Writable) {
@@ -30,7 +30,7 @@ export class ClientTransport implements Transport {
     this.#input = input;
     this.#output = output;
     this.closed = new Promise((resolve) => {
-      this.#tellClosed = resolve;
+      this.#resolveClosed = resolve;
     });
   }
 
@@ -42,11 +42,11 @@ export class ClientTransport implements Transport {
     if (this.#input.readableEnded || this.#input.destroyed) end();
   }
 
-  /** Does not wait for the client to read: it may send and read in turns. */
+  /** Does not wait for the client to read, because it may send and read in turns. */
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#isClosed) throw new Error('the connection has ended');
     this.#output.write(this.#sdk.serializeMessage(message));
-    if (this.#output.writableLength > maxUnreadBytes) this.#disconnect('does not read what it is sent');
+    if (this.#output.writableLength > maxUnreadBytes) this.#disconnect('does not read its input');
   }
 
   async close(): Promise<void> {
@@ -54,13 +54,13 @@ export class ClientTransport implements Transport {
     this.#isClosed = true;
     this.#input.off('data', this.#receive);
     this.#input.pause();
-    this.#unfinished.clear();
+    this.#buffer.clear();
     this.onclose?.();
-    this.#tellClosed();
+    this.#resolveClosed();
   }
 
   readonly #receive = (chunk: Buffer): void => {
-    for (const line of this.#unfinished.linesWith(chunk)) {
+    for (const line of this.#buffer.linesWith(chunk)) {
       if (this.#isClosed) return;
       if (line === undefined) return this.#disconnect(`sent a line of more than ${maxLineBytes} bytes`);
       if (line.trim() !== '') this.#deliver(line);
@@ -70,9 +70,9 @@ export class ClientTransport implements Transport {
   #deliver(line: string): void {
     const parsed = parseBoundedJson(line);
     const { ParseError, InvalidRequest } = this.#sdk.ProtocolErrorCode;
-    if (!parsed.ok) return this.#refuse(ParseError, `This cannot be read: ${parsed.problem}`);
+    if (!parsed.ok) return this.#refuse(ParseError, `The message cannot be parsed: ${parsed.problem}`);
     if (this.#sdk.isSpecType.JSONRPCMessage(parsed.value)) this.onmessage?.(parsed.value);
-    else this.#refuse(InvalidRequest, 'This is no message of JSON-RPC 2.0');
+    else this.#refuse(InvalidRequest, 'The message is not JSON-RPC 2.0');
   }
 
   #refuse(code: number, message: string): void {

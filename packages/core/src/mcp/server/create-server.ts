@@ -7,23 +7,23 @@ import { describeTool } from './describe-tool.js';
 import { outcomeToResult } from './outcome-to-result.js';
 import type { SessionAnswer, SessionCall, ToolSession } from './tool-session.js';
 
-/** The SDK, loaded by whoever serves. */
+/** The SDK, which is loaded only to serve. */
 export type ServerSdk = typeof import('@modelcontextprotocol/server');
 
 export interface ServerIdentity {
   version: string;
-  /** What the client's model should know of this server. */
+  /** What the client's model should know about this server. */
   instructions: string;
 }
 
 export type ServerFor = (sdk: ServerSdk, session: ToolSession, identity: ServerIdentity) => Server;
 
-/** The key of the one thing a call may need from a person. */
+/** The key of the approval in the input requests of a call. */
 const approvalKey = 'approval';
 const progressIntervalMs = 100;
 const maxProgressChars = 2000;
 
-/** A server for one connection, or for one request where the protocol has no connections. Serves both eras. */
+/** A server for one connection, or for one request if the protocol has no connections. Supports both eras. */
 export const createServer: ServerFor = (sdk, session, { version, instructions }) => {
   const server = new sdk.Server(
     { name: 'lathe', title: 'Lathe', version },
@@ -34,7 +34,7 @@ export const createServer: ServerFor = (sdk, session, { version, instructions })
     const { name, arguments: args = {} } = params;
     if (!session.tools.some((tool) => tool.name === name)) {
       const known = session.tools.map((tool) => tool.name).join(', ');
-      throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, `There is no tool ${name}. There are ${known}.`);
+      throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, `There is no tool ${name}. Known: ${known}.`);
     }
     const envelope: Readonly<Record<string, unknown>> = context.mcpReq.envelope ?? {};
     const declared = envelope[sdk.CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
@@ -46,12 +46,12 @@ export const createServer: ServerFor = (sdk, session, { version, instructions })
       ...answerIn(sdk, context),
       ...progress(context),
     };
-    return reply(sdk, await session.call(call, context.mcpReq.signal));
+    return toResult(sdk, await session.call(call, context.mcpReq.signal));
   });
   return server;
 };
 
-function reply(sdk: ServerSdk, answer: SessionAnswer): CallToolResult | InputRequiredResult {
+function toResult(sdk: ServerSdk, answer: SessionAnswer): CallToolResult | InputRequiredResult {
   if (answer.type === 'outcome') return outcomeToResult(answer.outcome);
   try {
     return sdk.inputRequired({
@@ -67,7 +67,7 @@ function reply(sdk: ServerSdk, answer: SessionAnswer): CallToolResult | InputReq
 
 function canAsk(declared: unknown): boolean {
   const elicitation = isObject(declared) && 'elicitation' in declared ? declared.elicitation : undefined;
-  // Clients of before 2025-11-25 declare it empty and mean forms.
+  // Clients before 2025-11-25 declare an empty object, which means forms.
   return isObject(elicitation) && ('form' in elicitation || !('url' in elicitation));
 }
 
@@ -77,12 +77,12 @@ function isObject(value: unknown): value is object {
 
 function answerIn(sdk: ServerSdk, { mcpReq }: ServerContext): Pick<SessionCall, 'answer'> {
   const question = mcpReq.requestState<string>();
-  const said = sdk.inputResponse(mcpReq.inputResponses, approvalKey);
-  if (question === undefined || said.kind !== 'elicit') return {};
-  return { answer: { question, said } };
+  const reply = sdk.inputResponse(mcpReq.inputResponses, approvalKey);
+  if (question === undefined || reply.kind !== 'elicit') return {};
+  return { answer: { question, reply } };
 }
 
-/** Live output for clients that asked for it. Each message replaces the one before, so some may be left out. */
+/** Live output for clients that requested it. Each message replaces the one before, so some may be skipped. */
 function progress({ mcpReq }: ServerContext): Pick<SessionCall, 'onOutput'> {
   const { _meta: meta } = mcpReq;
   const progressToken = meta?.progressToken;
@@ -95,7 +95,7 @@ function progress({ mcpReq }: ServerContext): Pick<SessionCall, 'onOutput'> {
       if (now - last < progressIntervalMs) return;
       last = now;
       const params = { progressToken, progress: ++count, message: progressText(display) };
-      // A client that went away learns nothing more; the call's own signal ends the call.
+      // If the client is gone, the signal of the call ends it.
       mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined);
     },
   };

@@ -1,7 +1,7 @@
 import type { Tool, ToolAnnotations } from '@modelcontextprotocol/server';
 import type { AnyTool, ToolKind } from '../../tools/tools.js';
 
-/** A tool as clients list it. The schema is passed on as it is: it is what the scheduler checks calls against. */
+/** A tool in the format of the protocol. The schema is unchanged, because the scheduler checks calls against it. */
 export function describeTool({ name, displayName, description, kind, parameterSchema }: AnyTool): Tool {
   return {
     name,

@@ -16,10 +16,10 @@ interface OpenSession {
   closed: Promise<void>;
 }
 
-/** The sessions of clients up to 2025-11-25, each with tools of its own. The one used longest ago makes room. */
+/** The sessions of clients up to 2025-11-25, each with its own tools. The least recently used one is closed for a new one. */
 export class HttpSessions {
   readonly #options: HttpSessionsOptions;
-  /** By id, the one used last at the end. */
+  /** By id, least recently used first. */
   readonly #sessions = new Map<string, OpenSession>();
   #opening: Promise<unknown> = Promise.resolve();
 
@@ -30,8 +30,9 @@ export class HttpSessions {
   /** `message` is the body of a request that has one. */
   async fetch(request: Request, message?: unknown): Promise<Response> {
     const id = request.headers.get('mcp-session-id');
-    // Only a proper start may cost an older session its place.
-    if (id === null && !this.#options.sdk.isInitializeRequest(message)) return refuse(400, 'No session is named');
+    // Only a valid initialize request may close an older session.
+    if (id === null && !this.#options.sdk.isInitializeRequest(message))
+      return refuse(400, 'The request names no session');
     if (id === null) return this.#openNext(request, message);
     const session = this.#sessions.get(id);
     if (!session) return refuse(404, 'Session not found');
@@ -44,7 +45,7 @@ export class HttpSessions {
     await Promise.all([...this.#sessions.values()].map(endOf));
   }
 
-  /** One after the other: only then is there room for each. */
+  /** Opens sessions one at a time, so that each finds room. */
   #openNext(request: Request, message: unknown): Promise<Response> {
     const opened = this.#opening.then(() => this.#open(request, message));
     this.#opening = opened.catch(() => undefined);
@@ -70,7 +71,7 @@ export class HttpSessions {
     const session: OpenSession = { tools, transport, closed };
     await server.connect(transport);
     const response = await transport.handleRequest(request, { parsedBody: message });
-    // Anything but a proper start opens no session.
+    // If the handshake failed, there is no session to keep.
     if (transport.sessionId === undefined) await endOf(session);
     return response;
   }

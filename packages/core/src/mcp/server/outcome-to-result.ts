@@ -2,7 +2,7 @@ import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server'
 import type { CallOutcome } from '../../contract/call.js';
 import { type Part, toParts } from '../../contract/content.js';
 
-/** What a client gets: text and media in their order; a failure carries its type under `_meta`. */
+/** The result for a client: text and media in order; `_meta` holds the type of a failure. */
 export function outcomeToResult({ name, status, llmContent, error }: CallOutcome): CallToolResult {
   const content = toParts(llmContent).flatMap(toBlocks);
   if (content.length === 0) content.push({ type: 'text', text: `${name} completed with no output.` });

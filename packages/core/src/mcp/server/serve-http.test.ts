@@ -82,7 +82,7 @@ function valid(): Record<string, string> {
   };
 }
 
-test.each(eras)('in era %j a client lists, reads, and changes what its person accepts', async (era) => {
+test.each(eras)('in era %j a client lists, reads, and changes what its user accepts', async (era) => {
   writeFileSync(join(cwd, 'a.txt'), 'hello\n');
   const client = await connected({
     era,
@@ -110,11 +110,11 @@ test.each([
   ['this address at another port', 403, { host: '127.0.0.1:1' }],
   ['no media type of JSON', 415, { 'content-type': 'text/plain' }],
   ['a session that is not there', 404, { 'mcp-session-id': 'made-up' }],
-])('%s is refused with %i', async (_what, status, headers) => {
+])('%s is rejected with %i', async (_what, status, headers) => {
   expect(await post(headers)).toMatchObject({ status });
 });
 
-test('its own origin and names pass, other paths do not exist, and more than 16 MB are not read', async () => {
+test('its own origin and host names are accepted, other paths are not found, and more than 16 MB are not read', async () => {
   expect(await post({ origin: url.origin })).toMatchObject({ status: 200 });
   expect(await post({ host: `localhost:${url.port}` })).toMatchObject({ status: 200 });
   expect(await post({}, '/other')).toMatchObject({ status: 404 });
@@ -123,7 +123,7 @@ test('its own origin and names pass, other paths do not exist, and more than 16 
   expect(await tooMuch.catch(() => ({ status: 413 }))).toMatchObject({ status: 413 });
 });
 
-test.each(bombs)('a message with %s is refused before it is parsed', async (_what, body, problem) => {
+test.each(bombs)('a message with %s is rejected before it is parsed', async (_what, body, problem) => {
   expect(await post({}, url.pathname, body)).toMatchObject({ status: 400, said: expect.stringContaining(problem) });
 });
 
@@ -144,7 +144,7 @@ test.each([
   ['send half a request', 'POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer '],
   ['send a wrong token and half a body', wrongToken],
   ['ask for what there is not', 'GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nExpect: nothing\r\n\r\n'],
-])('a thousand connections without the token that %s do not keep out a client that has it', async (_what, head) => {
+])('a thousand connections without the token that %s do not block a client that has it', async (_what, head) => {
   const early = await connected();
   const sockets = await crowd(1_000, head);
   const late = await connected();
@@ -153,7 +153,7 @@ test.each([
   await expect.poll(() => sockets.filter(({ closed }) => !closed).length).toBeLessThanOrEqual(512);
 });
 
-test('of connections with the token those make room that are not in use', async () => {
+test('idle connections with the token are closed for new ones', async () => {
   const initializing = `POST /mcp HTTP/1.1\r\nHost: ${url.host}\r\nAuthorization: Bearer ${token}\r\n`;
   const sockets = await crowd(300, `${initializing}Content-Length: 0\r\n\r\n`);
   await expect.poll(() => sockets.filter(({ closed }) => closed).length).toBeGreaterThanOrEqual(300 - 256);
@@ -172,7 +172,7 @@ test.skipIf(outside === undefined)('nothing listens on an address that other mac
   expect(error).toMatchObject({ code: 'ECONNREFUSED' });
 });
 
-test('an answer to a question that was never asked is refused', async () => {
+test('an answer to a question that was never asked is rejected', async () => {
   const revision = '2026-07-28';
   const command = 'touch made';
   const params = {
@@ -194,7 +194,7 @@ test('an answer to a question that was never asked is refused', async () => {
   expect(existsSync(join(cwd, 'made'))).toBe(false);
 });
 
-test('a client that forgets its sessions does not use up the server', async () => {
+test('a client that abandons its sessions does not exhaust the server', async () => {
   const opened = await Promise.all(Array.from({ length: 40 }, () => post({})));
   expect(new Set(opened.map(({ status }) => status))).toEqual(new Set([200]));
   const ping = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'ping' });
@@ -205,7 +205,7 @@ test('a client that forgets its sessions does not use up the server', async () =
   expect((await client.listTools()).tools.length).toBeGreaterThan(5);
 });
 
-test('what is no start of a session ends no other', async () => {
+test('an invalid start of a session ends no other session', async () => {
   const { session } = await post({});
   const junk = ['{}', '[]', 'null', '{"jsonrpc":"2.0","id":1,"method":"ping"}'];
   for (let round = 0; round < 10; round++)

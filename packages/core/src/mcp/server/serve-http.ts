@@ -3,20 +3,20 @@ import { once } from 'node:events';
 import { createServer as createHttpServer, type Server, type ServerResponse } from 'node:http';
 import { parseBoundedJson } from '../../text/parse-json.js';
 import { mcpPath, type Refusal, refusalOf } from './access-check.js';
-import { ConnectionPlaces } from './connection-places.js';
+import { ConnectionLimit } from './connection-limit.js';
 import { createServer, type ServerFor, type ServerIdentity } from './create-server.js';
 import { HttpSessions, refuse } from './http-sessions.js';
 import { type Toolbox, ToolSession } from './tool-session.js';
 
 export interface ServeHttpOptions extends ServerIdentity {
-  /** Makes the tools of a session. */
+  /** Opens the tools of a session. */
   open: () => Promise<Toolbox>;
   /** 0 for any free one. */
   port: number;
-  /** The address, and the token every request must carry. */
+  /** Receives the URL, and the token that every request must contain. */
   onListening: (url: string, token: string) => void;
   log: (message: string) => void;
-  /** The protocol's side of a session, when it is not that of the tools. */
+  /** Creates the protocol server of a session; by default one that serves the tools. */
   serverFor?: ServerFor;
 }
 
@@ -26,7 +26,7 @@ const maxSessions = 16;
 const headersMs = 10_000;
 const requestMs = 60_000;
 
-/** Serves clients on this machine that have the token, until `signal` aborts. Leaves nothing running behind. */
+/** Serves local clients that have the token until `signal` aborts. Nothing keeps running afterwards. */
 export async function serveHttp(options: ServeHttpOptions, signal: AbortSignal): Promise<void> {
   const { port: wanted, onListening, log } = options;
   const [handler, node] = await Promise.all([createHandler(options), import('@modelcontextprotocol/node')]);
@@ -36,15 +36,15 @@ export async function serveHttp(options: ServeHttpOptions, signal: AbortSignal):
   });
   const token = randomBytes(32).toString('base64url');
   const http = createHttpServer({ headersTimeout: headersMs, requestTimeout: requestMs });
-  const places = new ConnectionPlaces(http);
+  const connections = new ConnectionLimit(http);
   try {
     const port = await listen(http, wanted);
     http.on('request', (request, response) => {
       const refusal = refusalOf(request, { port, token });
-      if (refusal) return turnAway(response, refusal);
+      if (refusal) return reject(response, refusal);
       const { socket } = request;
-      if (!places.enter(socket)) return turnAway(response, { status: 503, message: 'Too many connections' });
-      response.once('close', () => places.leave(socket));
+      if (!connections.enter(socket)) return reject(response, { status: 503, message: 'Too many connections' });
+      response.once('close', () => connections.leave(socket));
       const { method = 'GET', url = '/' } = request;
       handle(Object.assign(request, { method, url }), response).catch((error: unknown) => log(String(error)));
     });
@@ -57,7 +57,7 @@ export async function serveHttp(options: ServeHttpOptions, signal: AbortSignal):
   }
 }
 
-/** Since 2026-07-28 there are no sessions: all clients of that era share one. Those before it have one each. */
+/** Since 2026-07-28 the protocol has no sessions, so those clients share one. Older clients have one each. */
 async function createHandler(options: ServeHttpOptions) {
   const { open, log, serverFor = createServer } = options;
   const sdk = await import('@modelcontextprotocol/server');
@@ -74,7 +74,8 @@ async function createHandler(options: ServeHttpOptions) {
     fetch: async (request: Request): Promise<Response> => {
       if (request.method !== 'POST') return sessions.fetch(request);
       const body = parseBoundedJson(await request.text());
-      if (!body.ok) return refuse(400, `This cannot be read: ${body.problem}`, sdk.ProtocolErrorCode.ParseError);
+      if (!body.ok)
+        return refuse(400, `The message cannot be parsed: ${body.problem}`, sdk.ProtocolErrorCode.ParseError);
       const isLegacy = await sdk.isLegacyRequest(request, body.value);
       return isLegacy ? sessions.fetch(request, body.value) : modern.fetch(request, { parsedBody: body.value });
     },
@@ -92,7 +93,7 @@ async function listen(http: Server, wanted: number): Promise<number> {
   return address.port;
 }
 
-function turnAway(response: ServerResponse, { status, message }: Refusal): void {
+function reject(response: ServerResponse, { status, message }: Refusal): void {
   response.writeHead(status, {
     'content-type': 'application/json',
     connection: 'close',

@@ -37,25 +37,28 @@ test('a client lists the built-in tools with their hints, and reads text and ima
   expect(image.content).toContainEqual({ type: 'image', mimeType: 'image/png', data: pixel });
 });
 
-test.each(eras)('in era %j a change is shown in full, made once when accepted and not when declined', async (era) => {
-  const cwd = tempDirectory();
-  const questions: string[] = [];
-  const answer = ({ message }: ElicitRequest['params']) => {
-    questions.push(message);
-    return message.includes('+one\n+two') ? accept : { action: 'decline' as const };
-  };
-  const client = await serveOverStdio(cwd, { era, answer });
-  const file_path = join(cwd, 'new.txt');
-  const accepted = await client.callTool({ name: 'write_file', arguments: { file_path, content: 'one\ntwo\n' } });
-  expect(accepted.isError).toBeUndefined();
-  expect(readFileSync(file_path, 'utf8')).toBe('one\ntwo\n');
-  const declined = await client.callTool({ name: 'run_shell_command', arguments: { command: 'touch made' } });
-  expect(declined).toMatchObject({ isError: true, _meta: { 'lathe/error': { type: 'execution_denied' } } });
-  expect(existsSync(join(cwd, 'made'))).toBe(false);
-  expect(questions).toEqual([expect.stringContaining('new.txt'), expect.stringContaining('$ touch made')]);
-});
+test.each(eras)(
+  'in era %j a change is shown in full, applied once when accepted and not when declined',
+  async (era) => {
+    const cwd = tempDirectory();
+    const questions: string[] = [];
+    const answer = ({ message }: ElicitRequest['params']) => {
+      questions.push(message);
+      return message.includes('+one\n+two') ? accept : { action: 'decline' as const };
+    };
+    const client = await serveOverStdio(cwd, { era, answer });
+    const file_path = join(cwd, 'new.txt');
+    const accepted = await client.callTool({ name: 'write_file', arguments: { file_path, content: 'one\ntwo\n' } });
+    expect(accepted.isError).toBeUndefined();
+    expect(readFileSync(file_path, 'utf8')).toBe('one\ntwo\n');
+    const declined = await client.callTool({ name: 'run_shell_command', arguments: { command: 'touch made' } });
+    expect(declined).toMatchObject({ isError: true, _meta: { 'lathe/error': { type: 'execution_denied' } } });
+    expect(existsSync(join(cwd, 'made'))).toBe(false);
+    expect(questions).toEqual([expect.stringContaining('new.txt'), expect.stringContaining('$ touch made')]);
+  },
+);
 
-test.each(eras)('in era %j a client that cannot ask is told why it was denied', async (era) => {
+test.each(eras)('in era %j a client that cannot ask gets the reason of the denial', async (era) => {
   const cwd = tempDirectory();
   const client = await serveOverStdio(cwd, { era });
   const result = await client.callTool({ name: 'run_shell_command', arguments: { command: 'touch made' } });
@@ -63,7 +66,7 @@ test.each(eras)('in era %j a client that cannot ask is told why it was denied', 
   expect(existsSync(join(cwd, 'made'))).toBe(false);
 });
 
-test('"do not ask again" holds for the session and what it names', async () => {
+test('"do not ask again" applies to the session and to the named rules', async () => {
   let asked = 0;
   const answer = () => {
     asked++;
@@ -77,7 +80,7 @@ test('"do not ask again" holds for the session and what it names', async () => {
   expect(asked).toBe(2);
 });
 
-test('a rule that denies is not put to a person', async () => {
+test('a denied call is never put to a person', async () => {
   const settings = JSON.stringify({ permissions: { deny: ['run_shell_command(touch *)'] } });
   const cwd = tempDirectory({ '.lathe/settings.json': settings });
   let asked = 0;
@@ -91,7 +94,7 @@ test('a rule that denies is not put to a person', async () => {
   expect([asked, existsSync(join(cwd, 'made'))]).toEqual([0, false]);
 });
 
-test('unknown tools are errors of the protocol, wrong parameters errors of the call', async () => {
+test('an unknown tool is a protocol error, wrong parameters are an error of the call', async () => {
   const client = await serveOverStdio(tempDirectory());
   await expect(client.callTool({ name: 'exit_plan_mode', arguments: {} })).rejects.toThrow(/There is no tool/);
   const result = await client.callTool({ name: 'read_file', arguments: { absolute_path: 7 } });
@@ -120,7 +123,7 @@ test.skipIf(!canSeeProcesses)('output arrives while a command runs, and cancelli
   expect(after.content).toEqual([{ type: 'text', text: expect.stringContaining('alive') }]);
 });
 
-test('fifty calls at once are each answered with their own result, big outputs in part', async () => {
+test('fifty parallel calls each get their own result, large outputs truncated', async () => {
   const names = Array.from({ length: 50 }, (_, index) => `f${index}.txt`);
   const cwd = tempDirectory(Object.fromEntries(names.map((name) => [name, `content of ${name}\n`])));
   const client = await serveOverStdio(cwd, { flags: ['--yolo'] });
@@ -168,10 +171,10 @@ const patience = { timeout: 20_000 };
 
 test.each([
   ...bombs,
-  ['garbage', '\u0000\u0001}{', 'cannot be read'],
-  ['no message', '{"jsonrpc":"1.0"}', 'no message'],
-  ['a list of messages', '[{"jsonrpc":"2.0","id":5,"method":"ping"}]', 'no message'],
-])('a line with %s is answered with an error, and the next message as ever', async (_what, line, problem) => {
+  ['garbage', '\u0000\u0001}{', 'cannot be parsed'],
+  ['another version', '{"jsonrpc":"1.0"}', 'not JSON-RPC'],
+  ['a list of messages', '[{"jsonrpc":"2.0","id":5,"method":"ping"}]', 'not JSON-RPC'],
+])('a line with %s is answered with an error, and the next message as usual', async (_what, line, problem) => {
   const { server, initialize, messages, send } = rawServer();
   initialize();
   server.stdin.write(`\n${line}\n \r\n`);
@@ -184,7 +187,7 @@ test.each([
   expect(messages().map(({ id }) => id)).toContain(2);
 });
 
-test('a client that sends a line without end is disconnected', async () => {
+test('a client that sends an endless line is disconnected', async () => {
   const { server, initialize, exited } = rawServer();
   initialize();
   let told = '';
@@ -202,7 +205,7 @@ test('a client that sends a line without end is disconnected', async () => {
   expect(told).toContain('more than 16777216 bytes');
 });
 
-test('a client that asks without end and does not read is disconnected', async () => {
+test('a client that sends requests forever and does not read is disconnected', async () => {
   const { server, initialize, exited } = rawServer();
   initialize();
   const list = `${JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/list' })}\n`.repeat(100);
@@ -216,7 +219,7 @@ test('a client that asks without end and does not read is disconnected', async (
   flood.destroy();
 });
 
-test('ten thousand requests at once are each answered, with the same id too, and unknown ids can be cancelled', async () => {
+test('ten thousand parallel requests are each answered, also with equal ids, and unknown ids can be cancelled', async () => {
   const { initialize, messages, send } = rawServer();
   initialize();
   const count = 10_000;

@@ -6,13 +6,13 @@ import { type Toolbox, ToolSession } from './tool-session.js';
 export interface ServeStdioOptions extends ServerIdentity {
   toolbox: Toolbox;
   input: Readable;
-  /** Carries the protocol and nothing else. */
+  /** Only for the protocol. */
   output: Writable;
-  /** What a person at the server may want to know. */
+  /** Receives messages for the operator of the server. */
   log: (message: string) => void;
 }
 
-/** Serves one client until it closes its end or `signal` aborts. Leaves nothing running behind. */
+/** Serves one client until it disconnects or `signal` aborts. Nothing keeps running afterwards. */
 export async function serveStdio(options: ServeStdioOptions, signal: AbortSignal): Promise<void> {
   const { toolbox, input, output, log } = options;
   const session = new ToolSession(toolbox);

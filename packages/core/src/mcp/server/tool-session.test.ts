@@ -30,31 +30,31 @@ test('a call that needs approval changes nothing before it is answered', async (
   const { edit, text } = await editing();
   const question = questionOf(await edit());
   expect(text()).toBe('one\ntwo\n');
-  expect(await edit({ answer: { question, said: accept } })).toMatchObject({ outcome: { status: 'success' } });
+  expect(await edit({ answer: { question, reply: accept } })).toMatchObject({ outcome: { status: 'success' } });
   expect(text()).toBe('uno\ntwo\n');
 });
 
-test('a yes counts once', async () => {
+test('an approval counts once', async () => {
   const { edit, file_path } = await editing();
   const question = questionOf(await edit());
-  await edit({ answer: { question, said: accept } });
+  await edit({ answer: { question, reply: accept } });
   writeFileSync(file_path, 'one\ntwo\n');
-  expect(await edit({ answer: { question, said: accept } })).toMatchObject({ type: 'question' });
+  expect(await edit({ answer: { question, reply: accept } })).toMatchObject({ type: 'question' });
 });
 
-test('a yes to something else, or to nothing we asked, is asked again', async () => {
+test('an approval of another call or of an unknown question is asked again', async () => {
   const { edit, file_path, text } = await editing();
   const question = questionOf(await edit());
   writeFileSync(file_path, 'one\nTWO\n');
-  const again = questionOf(await edit({ answer: { question, said: accept } }));
-  expect(questionOf(await edit({ answer: { question: 'made-up', said: accept } }))).not.toBe(again);
+  const again = questionOf(await edit({ answer: { question, reply: accept } }));
+  expect(questionOf(await edit({ answer: { question: 'made-up', reply: accept } }))).not.toBe(again);
   expect(text()).toBe('one\nTWO\n');
 });
 
-test('of three approved calls that change the same text only the first finds it', async () => {
+test('only the first of three approved calls that change the same text succeeds', async () => {
   const { edit, text } = await editing();
   const questions = (await Promise.all([edit(), edit(), edit()])).map(questionOf);
-  const answers = await Promise.all(questions.map((question) => edit({ answer: { question, said: accept } })));
+  const answers = await Promise.all(questions.map((question) => edit({ answer: { question, reply: accept } })));
   expect(answers.map((answer) => answer.type === 'outcome' && answer.outcome.status)).toEqual([
     'success',
     'error',
@@ -63,7 +63,7 @@ test('of three approved calls that change the same text only the first finds it'
   expect(text()).toBe('uno\ntwo\n');
 });
 
-test('of more calls than can wait, the last are refused and the others answered', async () => {
+test('calls above the limit are rejected and the others answered', async () => {
   const { edit } = await editing();
   const calls = Array.from({ length: 5_050 }, () => edit({ name: 'no_such_tool' }));
   const settled = await Promise.allSettled(calls);

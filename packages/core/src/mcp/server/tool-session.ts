@@ -9,7 +9,7 @@ import { builtIn, type ToolRegistry } from '../../tools/tool-registry.js';
 import type { AnyTool, ToolKind } from '../../tools/tools.js';
 import { decisionOf, type FormAnswer } from './approval-form.js';
 
-/** What a session needs of the library: its tools, and queues of calls under its rules. */
+/** What a session needs from the library: the tools, and schedulers that apply the rules. */
 export interface Toolbox {
   readonly tools: ToolRegistry;
   readonly host: { openScheduler(options: Partial<Pick<SchedulerOptions, 'approver'>>): Scheduler };
@@ -20,35 +20,35 @@ export interface SessionCall {
   id: string;
   name: string;
   args: Record<string, unknown>;
-  /** Whether the client can put a question to a person. */
+  /** Whether the client can ask its user. */
   canAsk: boolean;
-  /** What a person answered to the question of an earlier round. */
-  answer?: { question: string; said: FormAnswer };
+  /** The user's reply to an earlier question. */
+  answer?: { question: string; reply: FormAnswer };
   onOutput?: (display: Display) => void;
 }
 
-/** What a call came to: its outcome, or the question that must be answered before it can run. */
+/** The outcome of a call, or the question that must be answered before it can run. */
 export type SessionAnswer =
   | { type: 'outcome'; outcome: CallOutcome }
   | { type: 'question'; id: string; request: ApprovalRequest };
 
 const readOnlyKinds: ReadonlySet<ToolKind> = new Set(['read', 'search', 'fetch']);
-/** Plan mode belongs to whoever started the server, not to the client's model. */
+/** Plan mode is for the user of Lathe, not for the client's model. */
 const notServed = new Set(['exit_plan_mode']);
 const maxParallel = 10;
 const maxQuestions = 100;
-/** More than a client can make sense of; each one that waits takes memory. */
+/** Each waiting call takes memory. */
 const maxCalls = 5_000;
 
 /**
- * One client's use of the tools. A call that needs approval ends with a question and changes nothing; when the client
- * comes back with the answer it starts anew, and the answer counts only for exactly what the person was shown, once.
+ * The calls of one client. A call that needs approval ends with a question and changes nothing. When the client sends
+ * the call again with the answer, the answer counts once, and only for exactly what the user was shown.
  */
 export class ToolSession {
   readonly tools: readonly AnyTool[];
   readonly #toolbox: Toolbox;
   readonly #lock = new ReadWriteLock(maxParallel);
-  /** Question → digest of what was shown. */
+  /** Digests of the questions that were shown, by id. */
   readonly #questions = new Map<string, string>();
   readonly #running = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
@@ -65,14 +65,14 @@ export class ToolSession {
     return this.#running.size > 0;
   }
 
-  /** Throws for an answer to a question that was never asked, or is answered already. */
+  /** Throws if the question was never asked or is already answered. */
   assertAsked(question: string): void {
-    if (!this.#questions.has(question)) throw new Error('no such question is open');
+    if (!this.#questions.has(question)) throw new Error('there is no such open question');
   }
 
-  /** Never rejects for what a tool did. */
+  /** Does not reject when a tool fails. */
   async call(call: SessionCall, signal: AbortSignal): Promise<SessionAnswer> {
-    if (this.#running.size >= maxCalls) throw new Error(`${maxCalls} calls are under way; wait for some of them`);
+    if (this.#running.size >= maxCalls) throw new Error(`${maxCalls} calls are running; wait for some of them`);
     const tool = this.tools.find(({ name }) => name === call.name);
     const isShared = tool !== undefined && readOnlyKinds.has(tool.kind);
     const running = this.#lock.run(isShared ? 'read' : 'write', signal, () => this.#run(call, signal));
@@ -84,7 +84,7 @@ export class ToolSession {
     }
   }
 
-  /** Ends the calls that still run, then the toolbox. */
+  /** Cancels the running calls and closes the toolbox. */
   async close(): Promise<void> {
     this.#closing.abort(new Error('the session has ended'));
     await Promise.allSettled(this.#running);
@@ -113,7 +113,7 @@ export class ToolSession {
     if (answer) this.#questions.delete(answer.question);
     return {
       decide: async (request, signal) => {
-        if (answer && shown === digestOf(request)) return decisionOf(answer.said, request);
+        if (answer && shown === digestOf(request)) return decisionOf(answer.reply, request);
         if (!canAsk) return noOneThere.decide(request, signal);
         ask(request);
         throw signal.reason;

@@ -37,7 +37,7 @@ export function compileGlob(pattern: string, { ignoreCase = false }: GlobOptions
   const folded = ignoreCase ? foldCase(pattern) : pattern;
   const sources = new Set([folded, ...expandBraces(folded)]);
   const start = stateOf([...sources].flatMap((source) => open(stepsOf(partsOf(source, { ignoreCase })))));
-  return globOf(ignoreCase ? foldState(start) : start);
+  return globOf(start);
 }
 
 /** Why a pattern is invalid, as a message for its author; `undefined` when it is valid. */
@@ -131,7 +131,8 @@ function namesOf(pattern: string): string[] {
 
 function orLiteral(literal: string, options: GlobOptions): Component {
   const component = compileComponent(literal, options);
-  return /[[\]\\]/.test(literal) ? (name) => name === literal || component(name) : component;
+  const matches: Component = /[[\]\\]/.test(literal) ? (name) => name === literal || component(name) : component;
+  return options.ignoreCase ? (name) => matches(foldCase(name)) : matches;
 }
 
 /** The possible next steps: `**` also matches no directory. */
@@ -158,15 +159,4 @@ function stateOf(steps: readonly Step[]): GlobState {
 function following(step: Step, name: string): Step[] {
   if (step.part === anyDepth) return open(step);
   return step.part(name) ? open(step.next) : [];
-}
-
-function foldState(state: GlobState): GlobState {
-  const folded: GlobState = {
-    matches: (name) => state.matches(foldCase(name)),
-    enter(name) {
-      const next = state.enter(foldCase(name));
-      return next === state ? folded : next && foldState(next);
-    },
-  };
-  return folded;
 }

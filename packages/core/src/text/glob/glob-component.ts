@@ -34,38 +34,8 @@ export function compileComponent(pattern: string, options: ComponentOptions = {}
 export type Token = number | 'any' | 'star' | ((code: number) => boolean);
 
 export function compileTokens(tokens: readonly Token[]): Component {
-  const whole = literalOf(tokens);
-  if (whole !== undefined) return sameAs(whole);
-  if (tokens.every((token) => token === 'star')) return anything;
-  const after = tokens[0] === 'star' ? literalOf(tokens.slice(1)) : undefined;
-  if (after !== undefined) return endingIn(after);
-  const before = tokens.at(-1) === 'star' ? literalOf(tokens.slice(0, -1)) : undefined;
-  return before === undefined ? fitting(tokens) : startingWith(before);
-}
-
-// Separate functions, so that a closure keeps little memory: an ignore file may have thousands of patterns.
-const anything: Component = () => true;
-const sameAs =
-  (text: string): Component =>
-  (name) =>
-    name === text;
-const endingIn =
-  (text: string): Component =>
-  (name) =>
-    name.endsWith(text);
-const startingWith =
-  (text: string): Component =>
-  (name) =>
-    name.startsWith(text);
-
-function fitting(tokens: readonly Token[]): Component {
   const literal = longestLiteral(tokens);
   return (name) => name.includes(literal) && fits(tokens, name);
-}
-
-function literalOf(tokens: readonly Token[]): string | undefined {
-  if (!tokens.every((token) => typeof token === 'number')) return undefined;
-  return tokens.map((code) => String.fromCodePoint(code)).join('');
 }
 
 /** A text that every match contains: testing for it first is much faster than matching every name. */

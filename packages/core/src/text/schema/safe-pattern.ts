@@ -3,6 +3,8 @@ import { anyOverlap, firstOf, isNullable, parsePattern, type Sequence, type Term
 /** A regular expression that cannot hang: texts that are too long for it do not match. */
 export interface SafePattern {
   maxLength: number;
+  /** Valid in Unicode mode. */
+  isUnicode: boolean;
   test(text: string): boolean;
 }
 
@@ -35,7 +37,11 @@ function compile(source: string): SafePattern | string {
   const degree = Math.ceil(Math.max(...parsed.map(degreeOfAlternative)));
   const maxLength = maxLengths[degree];
   if (maxLength === undefined) return 'could take very long to match (ambiguous repetition)';
-  return { maxLength, test: (text) => text.length <= maxLength && expression.test(text) };
+  return {
+    maxLength,
+    isUnicode: expression.unicode,
+    test: (text) => text.length <= maxLength && expression.test(text),
+  };
 }
 
 function toRegExp(source: string): RegExp | null {

@@ -49,8 +49,8 @@ function decodersFor(contentEncoding: string): Transform[] {
       `The page is compressed ${codings.length} times; at most ${maxCodings} are supported.`,
     );
   return codings.toReversed().map((coding) => {
-    const create = Object.hasOwn(decoders, coding) ? decoders[coding] : undefined;
-    if (create) return create();
+    const decoder = decoderFor(coding);
+    if (decoder) return decoder;
     throw new ToolError(
       'web_fetch_fallback_failed',
       `The page has the unknown content coding "${coding.slice(0, 40)}".`,
@@ -58,18 +58,12 @@ function decodersFor(contentEncoding: string): Transform[] {
   });
 }
 
-const decoders: Record<string, () => Transform> = {
-  gzip: () => zlib.createUnzip(),
-  'x-gzip': () => zlib.createUnzip(),
-  deflate: () => zlib.createUnzip(),
-  br: () => zlib.createBrotliDecompress(),
-  ...zstdDecoder(),
-};
-
-/** Available since Node 22.15. Every zstd decoder must support a window of 8 MB. */
-function zstdDecoder(): Record<string, () => Transform> {
+function decoderFor(coding: string): Transform | undefined {
+  if (/^(?:x-)?gzip$|^deflate$/.test(coding)) return zlib.createUnzip();
+  if (coding === 'br') return zlib.createBrotliDecompress();
+  // Available since Node 22.15. Every zstd decoder must support a window of 8 MB.
   const create: unknown = Reflect.get(zlib, 'createZstdDecompress');
   const windowLog: unknown = Reflect.get(zlib.constants, 'ZSTD_d_windowLogMax');
-  if (typeof create !== 'function' || typeof windowLog !== 'number') return {};
-  return { zstd: () => create({ params: { [windowLog]: 23 } }) };
+  if (coding !== 'zstd' || typeof create !== 'function' || typeof windowLog !== 'number') return undefined;
+  return create({ params: { [windowLog]: 23 } });
 }

@@ -6,30 +6,23 @@ export function describeFailure(error: unknown, url: URL): ToolError {
   const refusal = refusalIn(error);
   if (refusal) return refusal;
   const code = codeOf(error);
-  const known = Object.hasOwn(sentences, code) ? sentences[code] : undefined;
-  const certificate = /CERT|SIGNATURE|SELF_SIGNED|ALTNAME/.test(code)
-    ? `has a certificate that is not valid (${code})`
-    : undefined;
+  const known = sentences.find(([pattern]) => pattern.test(code))?.[1].replace('%', code);
   const other = `cannot be read (${code || (error instanceof Error ? error.message : String(error))})`;
-  return new ToolError('web_fetch_fallback_failed', `${hostOf(url)} ${known ?? certificate ?? other}.`, {
-    cause: error,
-  });
+  return new ToolError('web_fetch_fallback_failed', `${hostOf(url)} ${known ?? other}.`, { cause: error });
 }
 
-const sentences: Record<string, string> = {
-  ENOTFOUND: 'does not exist, or DNS does not work on this machine',
-  EAI_AGAIN: 'cannot be resolved now; the network may be down',
-  ECONNREFUSED: 'refuses connections',
-  ECONNRESET: 'closed the connection too early',
-  UND_ERR_SOCKET: 'closed the connection too early',
-  UND_ERR_CONNECT_TIMEOUT: 'cannot be reached in time',
-  UND_ERR_HEADERS_OVERFLOW: 'sends headers that are too large',
-  ERR_STREAM_PREMATURE_CLOSE: 'closed the connection too early',
-  ENETUNREACH: 'cannot be reached from this network',
-  EHOSTUNREACH: 'cannot be reached from this network',
-  Z_DATA_ERROR: 'sends a body that cannot be decompressed',
-  Z_BUF_ERROR: 'closed the connection in the middle of a compressed body',
-};
+const sentences: readonly [RegExp, string][] = [
+  [/^ENOTFOUND$/, 'does not exist, or DNS does not work on this machine'],
+  [/^EAI_AGAIN$/, 'cannot be resolved now; the network may be down'],
+  [/^ECONNREFUSED$/, 'refuses connections'],
+  [/^(?:ECONNRESET|UND_ERR_SOCKET|ERR_STREAM_PREMATURE_CLOSE)$/, 'closed the connection too early'],
+  [/^UND_ERR_CONNECT_TIMEOUT$/, 'cannot be reached in time'],
+  [/^UND_ERR_HEADERS_OVERFLOW$/, 'sends headers that are too large'],
+  [/^E(?:NET|HOST)UNREACH$/, 'cannot be reached from this network'],
+  [/^Z_DATA_ERROR$/, 'sends a body that cannot be decompressed'],
+  [/^Z_BUF_ERROR$/, 'closed the connection in the middle of a compressed body'],
+  [/CERT|SIGNATURE|SELF_SIGNED|ALTNAME/, 'has a certificate that is not valid (%)'],
+];
 
 /** If the guard rejects a connection, its error is the cause of the connection error. */
 function refusalIn(error: unknown): ToolError | undefined {

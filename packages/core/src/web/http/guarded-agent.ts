@@ -54,11 +54,9 @@ function refusalOf(
   port: number,
   isOpen: OpenHosts,
 ): string | undefined {
-  for (const { address } of addresses) {
-    const refusal = refusalOfAddress(address, hostname.replace(/\.$/, ''), port, isOpen);
-    if (refusal !== undefined) return refusal;
-  }
-  return undefined;
+  const host = hostname.replace(/\.$/, '');
+  const refusals = addresses.map(({ address }) => refusalOfAddress(address, host, port, isOpen));
+  return refusals.find((refusal) => refusal !== undefined);
 }
 
 /** Before a request through a proxy: rejects names that resolve to a private address here. The proxy decides about others. */

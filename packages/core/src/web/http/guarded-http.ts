@@ -115,7 +115,7 @@ export class GuardedHttp {
     });
     const { statusCode: status } = response;
     const location = headerOf(response.headers, 'location');
-    if (isRedirect(status) && location !== '') {
+    if (redirects.has(status) && location !== '') {
       response.body.on('error', () => {}).destroy();
       return { type: 'redirect', url, to: this.#redirectTarget(url, location) };
     }
@@ -135,10 +135,7 @@ export class GuardedHttp {
     const to = URL.canParse(location, from.href) ? parseWebUrl(new URL(location, from).href) : 'the URL is not valid';
     const refusal = typeof to === 'string' ? to : this.refusal(to);
     if (typeof to !== 'string' && refusal === undefined) return to;
-    throw new ToolError(
-      'permission_denied',
-      `${hostOf(from)} redirects to a forbidden URL: ${refusal ?? 'the URL is not valid'}`,
-    );
+    throw new ToolError('permission_denied', `${hostOf(from)} redirects to a forbidden URL: ${refusal}`);
   }
 
   async #agentFor(url: URL, signal: AbortSignal): Promise<Dispatcher> {
@@ -146,19 +143,14 @@ export class GuardedHttp {
     if (typeof proxy === 'string') throw new ToolError('web_fetch_fallback_failed', `${proxy}.`);
     if (proxy) await checkResolvable(url, this.#isOpen, signal);
     const key = proxy?.href ?? '';
-    const known = this.#agents.get(key);
-    if (known) return known;
-    const made = guardedAgent({ isOpen: this.#isOpen, proxy });
-    this.#agents.set(key, made);
-    return made;
+    const agent = this.#agents.get(key) ?? guardedAgent({ isOpen: this.#isOpen, proxy });
+    this.#agents.set(key, agent);
+    return agent;
   }
 }
 
+const redirects = new Set([301, 302, 303, 307, 308]);
 const userAgent = 'Mozilla/5.0 (compatible; Lathe)';
-
-function isRedirect(status: number): boolean {
-  return [301, 302, 303, 307, 308].includes(status);
-}
 
 /** The same host and port, or the change from HTTP to HTTPS on the default ports. */
 function isSameHost(from: URL, to: URL): boolean {

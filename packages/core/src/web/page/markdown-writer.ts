@@ -28,22 +28,23 @@ export class MarkdownWriter {
 
   open(element: WrittenElement): void {
     const { name } = element;
-    if (this.#pre) return this.#openInPre(element);
-    const mark = marks.get(name);
-    if (mark) return this.#openMark(mark);
-    if (name === 'a') return this.#openMark([link, `](${element.address ?? ''})`]);
-    if (codeNames.has(name)) return this.#openCode();
-    if (name === 'br') return this.#break();
-    if (name === 'img') return this.#image(element);
-    if (blocks.has(name)) this.#openBlock(element);
+    if (this.#pre) return openInPre(this.#pre, element);
+    const mark = name === 'a' ? ([link, `](${element.address ?? ''})`] as const) : marks.get(name);
+    // Inside code, emphasis would be shown as code.
+    if (mark && this.#code === undefined) this.#lines.openMark(mark);
+    else if (codeNames.has(name)) this.#openCode();
+    else if (name === 'br') this.#break();
+    else if (name === 'img') this.#image(element);
+    else if (blocks.has(name)) this.#openBlock(element);
   }
 
   close(name: string): void {
-    if (this.#pre) return this.#closeInPre(name);
+    if (this.#pre && name === 'pre' && --this.#pre.depth === 0) return this.#endPre(this.#pre);
+    if (this.#pre) return blocks.has(name) ? this.#pre.endLine() : undefined;
     const mark = name === 'a' ? link : marks.get(name)?.[0];
-    if (mark !== undefined) return this.#closeMark(mark);
-    if (codeNames.has(name)) return this.#closeCode();
-    if (blocks.has(name)) this.#closeBlock(name);
+    if (mark !== undefined && this.#code === undefined) this.#lines.closeMark(mark);
+    else if (codeNames.has(name) && --this.#codeDepth <= 0) this.#endCode();
+    else if (blocks.has(name)) this.#closeBlock(name);
   }
 
   /** Text with its entities decoded. */
@@ -52,29 +53,20 @@ export class MarkdownWriter {
     // `split` and `join` build a flat string; the result of `replace` would be flattened later, all at once.
     else if (this.#code !== undefined) this.#code += text.split(/\s+/).join(' ');
     else this.#lines.text(text);
-    if (this.#code !== undefined && this.#code.length > maxRun) this.#unfoldCode(this.#code);
+    if (this.#code !== undefined && this.#code.length > maxRun) this.#lines.text(this.#takeCode());
     const table = this.#tables.at(-1);
-    if (table && table.length + this.#lines.cellLength > maxRun) this.#unfoldInWord(table);
+    if (!table || table.length + this.#lines.cellLength <= maxRun) return;
+    const { hasSpace } = this.#lines;
+    table.unfold(this.#lines);
+    if (hasSpace) this.#lines.text(' ');
   }
 
   /** The whole Markdown; call it once, at the end. */
   finish(): string {
-    if (this.#pre) this.#endPre();
+    if (this.#pre) this.#endPre(this.#pre);
     this.#endCode();
     while (this.#tables.length > 0) this.#closeTable();
     return this.#lines.finish();
-  }
-
-  #unfoldCode(code: string): void {
-    this.#code = undefined;
-    this.#codeDepth = 0;
-    this.#lines.text(code);
-  }
-
-  #unfoldInWord(table: TableRows): void {
-    const { hasSpace } = this.#lines;
-    table.unfold(this.#lines);
-    if (hasSpace) this.#lines.text(' ');
   }
 
   #openBlock(element: WrittenElement): void {
@@ -88,12 +80,9 @@ export class MarkdownWriter {
     this.#lines.block(2);
     if (name === 'blockquote') this.#lines.openContainer('> ', '> ');
     else if (headings.has(name)) this.#lines.lead('#'.repeat(Number(name.charAt(1))));
-    else if (name === 'hr') this.#rule();
     else if (name === 'pre')
       this.#pre = new CodeBlock(element.language ?? '', this.#lines.indent, this.#lines.prefixBudget);
-  }
-
-  #rule(): void {
+    if (name !== 'hr') return;
     this.#lines.raw('---');
     this.#lines.block(2);
   }
@@ -147,33 +136,25 @@ export class MarkdownWriter {
     this.#lines.raw(address === '' ? shown : `![${shown}](${address})`);
   }
 
-  /** Inside code, emphasis would be shown as code. */
-  #openMark(mark: readonly [string, string]): void {
-    if (this.#code === undefined) this.#lines.openMark(mark);
-  }
-
-  #closeMark(mark: string): void {
-    if (this.#code === undefined) this.#lines.closeMark(mark);
-  }
-
   #openCode(): void {
     this.#codeDepth++;
     this.#code ??= '';
   }
 
-  #closeCode(): void {
-    if (--this.#codeDepth <= 0) this.#endCode();
-  }
-
   /** Writes inline code between more backticks than any run in it. */
   #endCode(): void {
-    const code = this.#code?.trim();
-    this.#code = undefined;
-    this.#codeDepth = 0;
-    if (code === undefined || code === '') return;
+    const code = this.#takeCode().trim();
+    if (code === '') return;
     const fence = fenceAround(code, '`');
     const pad = code.startsWith('`') || code.endsWith('`') ? ' ' : '';
     this.#lines.raw(`${fence}${pad}${code}${pad}${fence}`);
+  }
+
+  #takeCode(): string {
+    const code = this.#code ?? '';
+    this.#code = undefined;
+    this.#codeDepth = 0;
+    return code;
   }
 
   #break(): void {
@@ -181,28 +162,20 @@ export class MarkdownWriter {
     this.#lines.break();
   }
 
-  #openInPre({ name, language }: WrittenElement): void {
-    if (!this.#pre) return;
-    if (name === 'pre') this.#pre.depth++;
-    if (name === 'br') this.#pre.add('\n');
-    else if (blocks.has(name)) this.#pre.endLine();
-    if (name === 'code') this.#pre.language ||= language ?? '';
-  }
-
-  #closeInPre(name: string): void {
-    if (!this.#pre) return;
-    if (name === 'pre' && --this.#pre.depth === 0) this.#endPre();
-    else if (blocks.has(name)) this.#pre.endLine();
-  }
-
-  #endPre(): void {
-    const codeBlock = this.#pre;
+  #endPre(codeBlock: CodeBlock): void {
     this.#pre = undefined;
-    const pieces = codeBlock?.finish() ?? [];
+    const pieces = codeBlock.finish();
     if (pieces.length === 0) return;
-    this.#lines.verbatim(pieces, codeBlock?.prefixChars ?? 0);
+    this.#lines.verbatim(pieces, codeBlock.prefixChars);
     this.#lines.block(2);
   }
+}
+
+function openInPre(codeBlock: CodeBlock, { name, language }: WrittenElement): void {
+  if (name === 'pre') codeBlock.depth++;
+  if (name === 'br') codeBlock.add('\n');
+  else if (blocks.has(name)) codeBlock.endLine();
+  if (name === 'code') codeBlock.language ||= language ?? '';
 }
 
 const setOf = (names: string) => new Set(names.split(' '));

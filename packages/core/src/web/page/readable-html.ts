@@ -77,15 +77,12 @@ class Reader {
     const html = this.#html;
     const stop = Math.min(html.length, this.#at + stepLength);
     while (this.#at < stop) {
-      if (this.#search) this.#continueSearch(this.#search);
+      const search = this.#search;
+      if (search?.advance(html, this.#at + stepLength)) this.#search = undefined;
+      if (search) this.#at = search.at;
       else this.#readNext();
     }
     return this.#at < html.length;
-  }
-
-  #continueSearch(search: Search): void {
-    if (search.advance(this.#html, this.#at + stepLength)) this.#search = undefined;
-    this.#at = search.at;
   }
 
   #readNext(): void {

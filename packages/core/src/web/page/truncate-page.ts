@@ -1,3 +1,5 @@
+import { isLowSurrogate } from '../../text/truncate.js';
+
 export interface TruncatedPage {
   text: string;
   /** Characters that were cut off. */
@@ -27,9 +29,4 @@ function endOfBeginning(text: string, limit: number): number {
   const breaks = ['\n\n', '\n', ' '].map((separator) => text.lastIndexOf(separator, limit));
   const at = breaks.find((position) => position > limit / 2) ?? limit;
   return isLowSurrogate(text, at) ? at - 1 : at;
-}
-
-function isLowSurrogate(text: string, at: number): boolean {
-  const code = text.charCodeAt(at);
-  return code >= 0xdc00 && code <= 0xdfff;
 }

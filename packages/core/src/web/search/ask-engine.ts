@@ -1,6 +1,9 @@
 import { ToolError } from '../../contract/errors.js';
+import { parseJson } from '../../text/parse-json.js';
 import { redact } from '../../text/redact.js';
+import { isRecord } from '../../text/schema/schema-nodes.js';
 import type { GuardedHttp, WebRequest } from '../http/guarded-http.js';
+import { decodeEntities } from '../page/html-entities.js';
 import type { SearchResult } from './search-engine.js';
 
 /** A JSON object that is not validated yet. */
@@ -22,23 +25,26 @@ export async function askEngine(
   const { status, body, retryAfter } = answer;
   const text = body.bytes.toString();
   // If an engine echoes the key, it must not reach the conversation.
-  const json = parseObject(engine.secret ? text.replaceAll(engine.secret, '[redacted]') : text);
+  const parsed = parseJson(engine.secret ? text.replaceAll(engine.secret, '[redacted]') : text);
+  const json = parsed.ok ? objectOf(parsed.value) : undefined;
   if (status < 200 || status > 299) throw fail(statusSentence(status, retryAfter, detailOf(json)));
   if (!json || body.isCut) throw fail('did not answer with JSON. For SearXNG, list json in search.formats.');
   return json;
 }
 
 function statusSentence(status: number, retryAfter: string | undefined, detail: string): string {
+  const retry = retryAfter === undefined ? '' : `; retry after ${retryAfter.slice(0, 40)}`;
   const meaning =
-    status === 401 || status === 403
-      ? 'rejected the request: its key is missing or wrong, or it does not allow JSON'
-      : status === 429
-        ? `rejected the request because of its rate limit${retryAfter === undefined ? '' : `; retry after ${retryAfter.slice(0, 40)}`}`
-        : status === 402 || status === 432 || status === 433
-          ? 'reports that the plan is used up'
-          : 'failed';
-  return `${meaning} (status ${status})${detail === '' ? '' : `: ${detail}`}.`;
+    status === 429 ? `rejected the request because of its rate limit${retry}` : statusMeanings.get(status);
+  return `${meaning ?? 'failed'} (status ${status})${detail === '' ? '' : `: ${detail}`}.`;
 }
+
+const statusMeanings = new Map([
+  ...[401, 403].map(
+    (status) => [status, 'rejected the request: its key is missing or wrong, or it does not allow JSON'] as const,
+  ),
+  ...[402, 432, 433].map((status) => [status, 'reports that the plan is used up'] as const),
+]);
 
 /** The reason in an error response, from the fields that engines use. */
 function detailOf(json: Json | undefined): string {
@@ -50,17 +56,8 @@ function detailOf(json: Json | undefined): string {
   return plainText(texts.find((text) => typeof text === 'string') ?? '', 200);
 }
 
-function parseObject(text: string): Json | undefined {
-  try {
-    return objectOf(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
-}
-
 export function objectOf(value: unknown): Json | undefined {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every field of it is still unknown
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
+  return isRecord(value) ? value : undefined;
 }
 
 /** The results of a list; `fields` names their properties. Results without a valid URL are left out. */
@@ -91,22 +88,8 @@ export function readResults(
 /** One line without markup and invisible characters. */
 export function plainText(value: unknown, maxLength: number): string {
   if (typeof value !== 'string') return '';
-  const text = value
-    .slice(0, maxLength * 4)
-    .replace(/<\/?[a-z][^<>]{0,100}>/gi, '')
-    .replace(/&(?:amp|lt|gt|quot|#0?39|#x27|nbsp);/g, (entity) => entities[entity] ?? entity)
+  const text = decodeEntities(value.slice(0, maxLength * 4).replace(/<\/?[a-z][^<>]{0,100}>/gi, ''))
     .replace(/[\p{Cc}\p{Cf}\p{Cs}\s]+/gu, ' ')
     .trim();
   return text.length > maxLength ? `${text.slice(0, maxLength).replace(/[\ud800-\udbff]$/, '')}…` : text;
 }
-
-const entities: Record<string, string> = {
-  '&amp;': '&',
-  '&lt;': '<',
-  '&gt;': '>',
-  '&quot;': '"',
-  '&#39;': "'",
-  '&#039;': "'",
-  '&#x27;': "'",
-  '&nbsp;': ' ',
-};

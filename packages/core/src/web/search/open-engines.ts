@@ -1,9 +1,7 @@
 import { GuardedHttp, type GuardedHttpOptions } from '../http/guarded-http.js';
 import { hostOf, portOf } from '../http/url-check.js';
-import { brave } from './brave.js';
+import { createEngine, engineKinds } from './engine-kinds.js';
 import type { EngineOptions, SearchEngine } from './search-engine.js';
-import { searxng } from './searxng.js';
-import { tavily } from './tavily.js';
 
 /** `webSearch` of the settings. */
 export interface SearchSettings {
@@ -21,8 +19,7 @@ export interface SearchSetup {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-const kinds = { searxng, tavily, brave } as const;
-type Kind = keyof typeof kinds;
+type Kind = keyof typeof engineKinds;
 
 /** The engines from settings and environment. The user chose their URLs, so these may be private. */
 export function openEngines(
@@ -41,7 +38,7 @@ export function openEngines(
     if (engines.some(({ name }) => name === kind)) continue;
     const problem = kind === undefined ? unknownKind(type) : problemOf(kind, own, env);
     if (kind === undefined || problem !== undefined) problems.push(`${type}: ${problem}`);
-    else engines.push(kinds[kind](http, { ...own, apiKey: own.apiKey ?? keyOf(kind, env) }));
+    else engines.push(createEngine(kind, http, { ...own, apiKey: own.apiKey ?? keyOf(kind, env) }));
   }
   return { engines: chosenFirst(engines, settings.default, problems), problems, close: () => http.close() };
 }
@@ -52,7 +49,7 @@ function kindOf(type: string): Kind | undefined {
 }
 
 function unknownKind(type: string): string {
-  const known = Object.keys(kinds).join(', ');
+  const known = Object.keys(engineKinds).join(', ');
   return type === 'google'
     ? `Google closes this service in January 2027; use one of ${known}`
     : `not a known search engine; use one of ${known}, or an MCP server that searches`;

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { UnfinishedLine } from './unfinished-line.js';
+import { LineBuffer } from './line-buffer.js';
 
 const bytes = (text: string) => Buffer.from(text);
 
-test('a line that comes in pieces, cut within a character, is put together', () => {
-  const line = new UnfinishedLine(100);
+test('a line that arrives in pieces, split inside a character, is joined', () => {
+  const line = new LineBuffer(100);
   const whole = bytes('{"a":"ä€😀"}');
   for (const byte of whole) expect(line.append(Buffer.from([byte]))).toBe(true);
   expect(line.take()).toBe('{"a":"ä€😀"}');
@@ -13,8 +13,8 @@ test('a line that comes in pieces, cut within a character, is put together', () 
   expect(line.take()).toBe('{}');
 });
 
-test('a line of the greatest length is kept, one byte more and it is gone', () => {
-  const line = new UnfinishedLine(1_000_000);
+test('a line of the maximum length is kept, and one byte more empties the buffer', () => {
+  const line = new LineBuffer(1_000_000);
   const most = `{${'x'.repeat(999_999)}`;
   expect(line.append(bytes(most))).toBe(true);
   expect(line.take()).toBe(most);
@@ -23,8 +23,8 @@ test('a line of the greatest length is kept, one byte more and it is gone', () =
   expect(line.isEmpty).toBe(true);
 });
 
-test('what cannot become a message is counted and not kept', () => {
-  const line = new UnfinishedLine(10);
+test('a line that cannot become a message is counted and not kept', () => {
+  const line = new LineBuffer(10);
   expect(line.append(bytes('starting'))).toBe(true);
   expect(line.append(bytes('{}'))).toBe(true);
   expect(line.isEmpty).toBe(false);
@@ -35,11 +35,11 @@ test('what cannot become a message is counted and not kept', () => {
   expect(line.append(bytes('again'))).toBe(false);
 });
 
-test('lines are cut wherever the pieces are cut, and may begin with space', () => {
+test('lines are found wherever the chunks are split, and may begin with white space', () => {
   const text = ' {"a":1}\n\n{"b":"ä"}\nnoise\n\t{"c":3}\n{"d"';
   const whole = ['{"a":1}', '', '{"b":"ä"}', 'noise', '{"c":3}'];
   for (const size of [1, 2, 3, 7, 1_000]) {
-    const line = new UnfinishedLine(100);
+    const line = new LineBuffer(100);
     const lines: (string | undefined)[] = [];
     for (let at = 0; at < bytes(text).length; at += size)
       lines.push(...line.linesWith(bytes(text).subarray(at, at + size)));
@@ -48,8 +48,8 @@ test('lines are cut wherever the pieces are cut, and may begin with space', () =
   }
 });
 
-test('a line that is too long is told, whether its end is there or not', () => {
-  const line = new UnfinishedLine(10);
+test('a line that is too long is reported, complete or not', () => {
+  const line = new LineBuffer(10);
   expect([...line.linesWith(bytes('{'.repeat(11)))]).toEqual([undefined]);
   expect([...line.linesWith(bytes('{'.repeat(9)))]).toEqual([]);
   expect([...line.linesWith(bytes('{{\n{}\n'))]).toEqual([undefined, '{}']);

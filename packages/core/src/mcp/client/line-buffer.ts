@@ -3,14 +3,14 @@ const stepBytes = 256 * 1024;
 const newline = 10;
 const space = 32;
 const openingBrace = 123;
-/** What a line that is no message is told as. */
+/** Replaces a line that is not a message. */
 const noise = '…';
 
 /**
- * The beginning of a line whose end has not come yet. Its memory is given back at once, not when it is next collected;
- * of a line that cannot become a message, only the length is kept.
+ * The beginning of a line whose end has not arrived yet. Frees its memory at once instead of at the next garbage
+ * collection. Of a line that cannot become a message, keeps only the length.
  */
-export class UnfinishedLine {
+export class LineBuffer {
   readonly #maxBytes: number;
   #storage: ArrayBuffer | undefined;
   #length = 0;
@@ -24,7 +24,7 @@ export class UnfinishedLine {
     return this.#length === 0;
   }
 
-  /** The lines that `chunk` completes, `undefined` for one that is too long; what follows them is kept. */
+  /** The lines that `chunk` completes, `undefined` for one that is too long; keeps the rest of the chunk. */
   *linesWith(chunk: Buffer): Generator<string | undefined> {
     let start = 0;
     for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
@@ -35,7 +35,7 @@ export class UnfinishedLine {
     if (start < chunk.length && !this.append(chunk.subarray(start))) yield undefined;
   }
 
-  /** False when the line is too long, and then nothing is kept of it. */
+  /** False when the line is too long; then the buffer is empty. */
   append(bytes: Uint8Array): boolean {
     const length = this.#length + bytes.length;
     if (length > this.#maxBytes) {
@@ -48,7 +48,7 @@ export class UnfinishedLine {
     return true;
   }
 
-  /** The text so far, after which there is none; of noise, nothing but that there was some. */
+  /** Empties the buffer and returns its text, or a placeholder for a line that is not a message. */
   take(): string {
     const storage = this.#isNoise ? undefined : this.#storage;
     const text = storage ? Buffer.from(storage, 0, this.#length).toString('utf8') : noise;
@@ -69,7 +69,7 @@ export class UnfinishedLine {
   }
 }
 
-/** Whether a message can begin like this: with its brace, or with space before it. */
+/** Whether a message can begin with this byte: a brace, or white space before it. */
 function canBegin(byte: number | undefined): boolean {
   return byte === undefined || byte === openingBrace || byte <= space;
 }
