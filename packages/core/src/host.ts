@@ -14,5 +14,6 @@ export { parseArguments } from './text/parse-arguments.js';
 export { redactedJson } from './text/redact.js';
 export { boundsProblem } from './text/schema/value-bounds.js';
 export { keepEnds } from './text/truncate.js';
+export { uniqueId } from './text/unique-id.js';
 export { builtIn } from './tools/tool-registry.js';
 export { markOrigin } from './web/page/mark-origin.js';

@@ -4,9 +4,9 @@ import { agentKit, collect, endOf, faults } from '../../../../testing/agent-kit.
 import { estimateMessageTokens, estimateRequestTokens } from '../models/estimate-tokens.js';
 import type { Message, Model } from '../models/model.js';
 import { ModelError } from '../models/model-error.js';
+import { repairHistory } from '../models/repair-history.js';
 import { ScriptedModel, type ScriptStep } from '../models/replay/scripted.js';
 import { compactHistory } from './compaction.js';
-import { repairHistory } from './repair-history.js';
 
 const never = new AbortController().signal;
 const tokensOf = (history: readonly Message[]) => history.reduce((sum, each) => sum + estimateMessageTokens(each), 0);

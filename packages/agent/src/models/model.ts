@@ -52,7 +52,9 @@ export type ModelEvent =
   | { type: 'reasoning-delta'; text: string }
   /** The answer broke or was refused; it is asked for again after `delayMs`, and all deltas so far are void. */
   | { type: 'retry'; attempt: number; delayMs: number; reason: string }
-  /** A complete call: `id` is unique in the conversation, `args` is an object. */
+  /**
+   * A complete call: `args` is an object, `id` is unique in this answer. The agent makes it unique in the conversation.
+   */
   | { type: 'call'; call: ReceivedCall }
   /** A call that must not run; answer it with `problem` as its error. It stands in `finish.message` without arguments. */
   | { type: 'broken-call'; id: string; name: string; problem: string }

@@ -1,4 +1,4 @@
-import { boundsProblem, parseArguments } from '@lathe/core/host';
+import { boundsProblem, parseArguments, uniqueId } from '@lathe/core/host';
 import { isObject } from '../json.js';
 import type { FinishReason, ModelRequest, ReceivedCall } from '../model.js';
 
@@ -57,14 +57,14 @@ export class CallAssembler {
 
   finish(reason: FinishReason): FinishedCall[] {
     const declared = new Set(this.#request.tools.map(({ name }) => name));
-    const ids = new UniqueIds(this.#request);
+    const ids = new Set<string>();
     const lastIndex = this.#calls.length - 1;
     return this.#calls.map((open, position) => {
       const isCut = reason === 'length' && position === lastIndex;
       const { name, problem: nameProblem } = resolveName(open.names, declared);
       const { args, problem: argsProblem } = isCut ? { args: {}, problem: cutOff } : readArguments(open);
       const problem = reason === 'filter' ? filtered : (nameProblem ?? argsProblem);
-      const call = { id: ids.take(open.id), name, args };
+      const call = { id: uniqueId(open.id.slice(0, 200), ids), name, args };
       return {
         call,
         thoughtSignature: open.thoughtSignature,
@@ -147,27 +147,4 @@ function resolveName(names: string[], declared: ReadonlySet<string | undefined>)
     name: joined.slice(0, 64),
     problem: `The name of the tool arrived in pieces that fit no tool: ${joined.slice(0, 200)}`,
   };
-}
-
-/** Ids as the model gave them where they are unique in the whole conversation, and new ones where not. */
-class UniqueIds {
-  readonly #taken = new Set<string>();
-  #next = 1;
-
-  constructor({ history }: ModelRequest) {
-    for (const { parts } of history) {
-      for (const { functionCall } of parts) {
-        if (!functionCall) continue;
-        this.#next += 1;
-        if (functionCall.id) this.#taken.add(functionCall.id);
-      }
-    }
-  }
-
-  take(wanted: string): string {
-    let id = wanted.slice(0, 200);
-    while (id === '' || this.#taken.has(id)) id = `call_${this.#next++}`;
-    this.#taken.add(id);
-    return id;
-  }
 }

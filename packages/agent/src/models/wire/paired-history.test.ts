@@ -15,7 +15,7 @@ test('a call without a result gets one that says so', () => {
     pairHistory([call('a'), user])
       .flatMap(callsOf)
       .map(({ response }) => responseText(response)),
-  ).toEqual(['Error: The call was interrupted; it has no result.']);
+  ).toEqual(['Error: The call was interrupted; whether it had an effect is not known.']);
 });
 
 // RX15

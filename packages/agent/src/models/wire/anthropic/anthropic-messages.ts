@@ -10,13 +10,10 @@ import {
   responseText,
   type Turn,
 } from '../paired-history.js';
-import { messageCache } from '../turn-messages.js';
 import { canSee, type Endpoint, omitted, withSchemaInstruction } from '../wire-format.js';
 
 type Block = { type: string; [key: string]: unknown };
 type WireMessage = { role: 'user' | 'assistant'; content: Block[] };
-
-const turnMessages = messageCache<WireMessage>();
 
 /** Reasoning the provider encrypted is kept as a signature with this mark. */
 export const redactedMark = 'redacted:';
@@ -32,28 +29,22 @@ export function anthropicBody(request: ModelRequest, endpoint: Endpoint): object
     max_tokens: maxOutputTokens,
     ...(system === '' ? {} : { system: [{ type: 'text', text: system, ...cached }] }),
     messages: messagesOf(request, endpoint),
-    ...(tools.length > 0
-      ? {
-          tools: tools.map(({ name, description, parametersJsonSchema }) => ({
-            name,
-            description,
-            input_schema: parametersJsonSchema ?? { type: 'object', properties: {} },
-          })),
-        }
-      : {}),
+    tools: tools.length > 0 ? tools.map(toolOf) : undefined,
     stream: true,
   };
 }
 
+function toolOf({ name, description, parametersJsonSchema }: ModelRequest['tools'][number]): object {
+  return { name, description, input_schema: parametersJsonSchema ?? { type: 'object', properties: {} } };
+}
+
 function messagesOf({ history }: ModelRequest, endpoint: Endpoint): WireMessage[] {
   const messages: WireMessage[] = [];
-  for (const turn of pairHistory(history))
-    for (const message of turnMessages(turn, { endpoint }, () => messagesOfTurn(turn, endpoint))) {
-      const last = messages.at(-1);
-      // What stands for a turn is kept for the next request, so joined messages are new ones.
-      if (last?.role === message.role) messages.splice(-1, 1, joined(last, message.content));
-      else messages.push(message);
-    }
+  for (const message of pairHistory(history).flatMap((turn) => messagesOfTurn(turn, endpoint))) {
+    const last = messages.at(-1);
+    if (last?.role === message.role) last.content.push(...message.content);
+    else messages.push(message);
+  }
   return withCacheMarks(messages);
 }
 
@@ -64,10 +55,6 @@ function messagesOfTurn(turn: Turn, endpoint: Endpoint): WireMessage[] {
       : { role: 'assistant', content: assistantBlocks(turn, endpoint) };
   const results: WireMessage = { role: 'user', content: callsOf(turn).map((call) => resultBlock(call, endpoint)) };
   return [own, results].filter(({ content }) => content.length > 0);
-}
-
-function joined({ role, content }: WireMessage, more: Block[]): WireMessage {
-  return { role, content: [...content, ...more] };
 }
 
 /** The message before the newest was the newest last time, so its prefix is in the cache already. */

@@ -1,10 +1,7 @@
 import type { Part } from '@lathe/core';
 import type { ModelRequest } from '../../model.js';
 import { callsOf, isCall, type PairedCall, pairHistory, responseMedia, type Turn } from '../paired-history.js';
-import { messageCache } from '../turn-messages.js';
 import { canSee, type Endpoint, omitted, withSchemaInstruction } from '../wire-format.js';
-
-const turnMessages = messageCache();
 
 export function geminiBody(request: ModelRequest, endpoint: Endpoint): object {
   const { tools, responseSchema, maxOutputTokens = endpoint.maxOutputTokens } = request;
@@ -13,9 +10,7 @@ export function geminiBody(request: ModelRequest, endpoint: Endpoint): object {
   const system = hasSchema ? request.system : withSchemaInstruction(request);
   return {
     ...(system === '' ? {} : { systemInstruction: { parts: [{ text: system }] } }),
-    contents: pairHistory(request.history).flatMap((turn) =>
-      turnMessages(turn, { endpoint }, () => contentsOf(turn, endpoint)),
-    ),
+    contents: pairHistory(request.history).flatMap((turn) => contentsOf(turn, endpoint)),
     ...(tools.length > 0 ? { tools: [{ functionDeclarations: tools }] } : {}),
     generationConfig: {
       ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
@@ -28,12 +23,9 @@ export function geminiBody(request: ModelRequest, endpoint: Endpoint): object {
 
 function contentsOf(turn: Turn, endpoint: Endpoint): object[] {
   if (turn.role === 'user') return [{ role: 'user', parts: turn.parts.map((part) => partOf(part, endpoint)) }];
-  const contents: object[] = [];
-  const parts = modelParts(turn, endpoint);
-  if (parts.length > 0) contents.push({ role: 'model', parts });
-  const calls = callsOf(turn);
-  if (calls.length > 0) contents.push({ role: 'user', parts: resultParts(calls, endpoint) });
-  return contents;
+  const model = { role: 'model', parts: modelParts(turn, endpoint) };
+  const results = { role: 'user', parts: resultParts(callsOf(turn), endpoint) };
+  return [model, results].filter(({ parts }) => parts.length > 0);
 }
 
 function modelParts({ items, provider }: Extract<Turn, { role: 'model' }>, endpoint: Endpoint): object[] {
