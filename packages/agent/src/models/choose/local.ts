@@ -23,7 +23,7 @@ export interface LocalServer {
   models: LocalModel[];
 }
 
-/** Where a server listens unless told otherwise. */
+/** Where a server listens by default. */
 const defaultAddresses: Record<LocalServerName, string> = {
   ollama: 'http://127.0.0.1:11434',
   lmstudio: 'http://127.0.0.1:1234',
@@ -35,7 +35,7 @@ export function isLocalServerName(name: string): name is LocalServerName {
   return Object.hasOwn(defaultAddresses, name);
 }
 
-/** Asks all the usual ports at once; whoever does not answer in `timeoutMs` is not there. */
+/** Probes all default ports at once. A server that does not answer within `timeoutMs` counts as absent. */
 export async function findLocalServers(
   signal: AbortSignal,
   options: { addresses?: Partial<Record<LocalServerName, string>>; timeoutMs?: number } = {},
@@ -67,8 +67,8 @@ const probes: Record<LocalServerName, (probe: Probe) => Promise<LocalModel[] | u
 };
 
 /**
- * Ollama says what a model could hold, but loads it with a smaller window; only a loaded model shows the real one. What
- * goes beyond is cut silently, so an unloaded model counts with what its file sets or with the smallest default.
+ * Ollama reports the largest window of a model but loads it with a smaller one, and silently cuts what exceeds it. Only a
+ * loaded model shows the real window; for others we assume what its file sets, or the smallest default.
  */
 async function probeOllama(probe: Probe): Promise<LocalModel[] | undefined> {
   const tags = await getJson(probe, '/api/tags');
@@ -83,7 +83,7 @@ async function probeOllama(probe: Probe): Promise<LocalModel[] | undefined> {
       const set = /^num_ctx\s+(\d+)/m.exec(asString(shown['parameters']))?.[1];
       return localModel('ollama', probe, name, {
         contextWindow: asCount(loaded?.['context_length']) ?? (set ? Number(set) : 4_096),
-        supports: { tools: capabilities.includes('tools'), images: capabilities.includes('vision'), pdf: false },
+        supports: { tools: capabilities.includes('tools'), images: capabilities.includes('vision') },
         isLoaded: loaded !== undefined,
       });
     }),
@@ -97,11 +97,7 @@ async function probeLmStudio(probe: Probe): Promise<LocalModel[] | undefined> {
   return models.map((model) =>
     localModel('lmstudio', probe, asString(model['id']), {
       contextWindow: asCount(model['loaded_context_length']) ?? asCount(model['max_context_length']),
-      supports: {
-        tools: asList(model['capabilities']).includes('tool_use'),
-        images: model['type'] === 'vlm',
-        pdf: false,
-      },
+      supports: { tools: asList(model['capabilities']).includes('tool_use'), images: model['type'] === 'vlm' },
       isLoaded: model['state'] === 'loaded',
     }),
   );
@@ -117,11 +113,10 @@ async function probeLlamaCpp(probe: Probe): Promise<LocalModel[] | undefined> {
   return [
     localModel('llamacpp', probe, name, {
       contextWindow: asCount(asObject(settings)['n_ctx']),
-      // A template that never mentions tools cannot show them to the model.
+      // A chat template that never mentions tools cannot show them to the model.
       supports: {
         tools: template === '' || template.includes('tool'),
         images: asObject(props['modalities'])['vision'] === true,
-        pdf: false,
       },
       isLoaded: true,
     }),
@@ -142,42 +137,41 @@ async function probeVllm(probe: Probe): Promise<LocalModel[] | undefined> {
   );
 }
 
-function localModel(
-  server: LocalServerName,
-  { url }: Probe,
-  name: string,
-  facts: { contextWindow: number | undefined; supports?: ModelFeatures; isLoaded: boolean },
-): LocalModel {
-  const { contextWindow, supports } = knownModel(name);
-  const baseUrl = `${url.replace(/\/+$/, '')}/v1`;
+interface LocalModelFacts {
+  contextWindow: number | undefined;
+  supports?: Omit<ModelFeatures, 'pdf'>;
+  isLoaded: boolean;
+}
+
+function localModel(server: LocalServerName, { url }: Probe, name: string, facts: LocalModelFacts): LocalModel {
+  const known = knownModel(name);
   return {
     server,
-    baseUrl,
+    baseUrl: `${url.replace(/\/+$/, '')}/v1`,
     name,
-    supports,
-    ...facts,
-    contextWindow: facts.contextWindow ?? Math.min(contextWindow, 32_768),
+    contextWindow: facts.contextWindow ?? Math.min(known.contextWindow, 32_768),
+    supports: facts.supports ? { ...facts.supports, pdf: false } : known.supports,
+    isLoaded: facts.isLoaded,
   };
 }
 
-async function getJson(probe: Probe, path: string, body?: object): Promise<JsonObject | undefined> {
-  const { signal, timeoutMs } = probe;
-  const limits = {
-    ...defaultLimits,
-    connectMs: timeoutMs,
-    firstByteMs: timeoutMs,
-    idleMs: timeoutMs,
-    totalMs: timeoutMs,
-  };
+async function getJson(
+  { url, signal, timeoutMs }: Probe,
+  path: string,
+  body?: object,
+): Promise<JsonObject | undefined> {
   try {
-    const url = new URL(path, probe.url);
-    const method = body ? 'POST' : 'GET';
-    const sent = { url, method, headers: {}, signal, limits } as const;
-    const response = await sendRequest(body ? { ...sent, body: JSON.stringify(body) } : sent);
+    const response = await sendRequest({
+      url: new URL(path, url),
+      body: body && JSON.stringify(body),
+      headers: {},
+      signal,
+      limits: { ...defaultLimits, totalMs: timeoutMs },
+    });
     const text = await readText(response.body, 4 * 1024 * 1024);
     return response.status === 200 ? asObject(parseJson(text)) : undefined;
   } catch {
-    // Nobody there, or something else than a model server: both mean there is no model here.
+    // No server here, or one that is not a model server.
     return undefined;
   }
 }

@@ -93,7 +93,7 @@ async function* readChunks({ status, headers, body }: HttpResponse, endpoint: En
   if (type.includes('json')) return yield* readWholeJson(await readText(body, 32 * 1024 * 1024), endpoint);
   if (type.includes('html')) throw explainStatus(status, headers, await readText(body, 64 * 1024), endpoint);
   let count = 0;
-  for await (const { data } of readEvents(body)) {
+  for await (const data of readEvents(body)) {
     count += 1;
     if (data.trim() === '[DONE]') yield 'done';
     else if (data !== '') yield* readData(data);
