@@ -2,7 +2,7 @@ import type { FunctionResponse, Part } from '@lathe/core';
 import type { Message } from '../model.js';
 import { repairHistory } from '../repair-history.js';
 
-/** A call with the one result that belongs to it. */
+/** A call with its result. */
 export interface PairedCall {
   id: string;
   name: string;
@@ -13,7 +13,7 @@ export interface PairedCall {
 
 export type Turn =
   | { role: 'user'; parts: Part[] }
-  /** `items` holds text and reasoning parts and calls in the order in which the model wrote them. */
+  /** `items` are text, reasoning and calls in the order in which the model wrote them. */
   | { role: 'model'; items: (Part | PairedCall)[]; provider: string | undefined };
 
 /**
@@ -65,7 +65,7 @@ function safeName(name = ''): string {
     : name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || 'unnamed_call';
 }
 
-/** What a tool said, as text, for providers whose results are text. */
+/** The result as text, for providers whose results are text. */
 export function responseText({ response = {} }: FunctionResponse): string {
   if (typeof response['error'] === 'string') return `Error: ${response['error']}`;
   const { output } = response;
@@ -79,7 +79,7 @@ export function isFailure({ response = {} }: FunctionResponse): boolean {
 /** Images and documents that a tool returned besides its text. */
 export function responseMedia({ parts = [] }: FunctionResponse): Part[] {
   return parts.map(({ inlineData, fileData }) => ({
-    ...(inlineData ? { inlineData } : {}),
-    ...(fileData ? { fileData } : {}),
+    ...(inlineData && { inlineData }),
+    ...(fileData && { fileData }),
   }));
 }

@@ -15,10 +15,10 @@ import { canSee, type Endpoint, omitted, withSchemaInstruction } from '../wire-f
 type Block = { type: string; [key: string]: unknown };
 type WireMessage = { role: 'user' | 'assistant'; content: Block[] };
 
-/** Reasoning the provider encrypted is kept as a signature with this mark. */
+/** Encrypted reasoning is stored as a signature with this prefix. */
 export const redactedMark = 'redacted:';
 
-/** Cached from here on back: declarations and instructions, then everything up to the newest message. */
+/** The provider caches everything before this mark: declarations and instructions, then all messages but the newest. */
 const cached = { cache_control: { type: 'ephemeral' } };
 
 export function anthropicBody(request: ModelRequest, endpoint: Endpoint): object {
@@ -57,7 +57,7 @@ function messagesOfTurn(turn: Turn, endpoint: Endpoint): WireMessage[] {
   return [own, results].filter(({ content }) => content.length > 0);
 }
 
-/** The message before the newest was the newest last time, so its prefix is in the cache already. */
+/** Marks the newest two user messages: the older one was the newest last time, so its prefix is cached already. */
 function withCacheMarks(messages: WireMessage[]): WireMessage[] {
   const newest = new Set(messages.filter(({ role }) => role === 'user').slice(-2));
   return messages.map((message) => {
@@ -70,7 +70,7 @@ function assistantBlocks(turn: Extract<Turn, { role: 'model' }>, endpoint: Endpo
   return turn.items.flatMap((item): Block[] => {
     if (isCall(item)) return [{ type: 'tool_use', id: safeId(item.id), name: item.name, input: item.args }];
     if (item.thought) return turn.provider === endpoint.provider ? thinkingBlock(item) : [];
-    // Text of nothing but spaces is refused.
+    // The API rejects text that is only white space.
     return item.text?.trim() ? [{ type: 'text', text: item.text }] : [];
   });
 }
@@ -101,7 +101,7 @@ function blockOf(part: Part, { supports }: Endpoint): Block {
   return { type: mimeType.startsWith('image/') ? 'image' : 'document', source };
 }
 
-/** Ids of other providers may hold characters that are refused here. */
+/** Ids of other providers may contain characters that this API rejects. */
 function safeId(id: string): string {
   return /^[A-Za-z0-9_-]{1,64}$/.test(id) ? id : `x${Buffer.from(id).toString('hex').slice(-60)}`;
 }

@@ -5,7 +5,7 @@ import { canSee, type Endpoint, omitted, withSchemaInstruction } from '../wire-f
 
 export function geminiBody(request: ModelRequest, endpoint: Endpoint): object {
   const { tools, responseSchema, maxOutputTokens = endpoint.maxOutputTokens } = request;
-  // The API refuses a response schema beside tools.
+  // The API rejects a response schema beside tools.
   const hasSchema = responseSchema !== undefined && tools.length === 0;
   const system = hasSchema ? request.system : withSchemaInstruction(request);
   return {
@@ -15,7 +15,7 @@ export function geminiBody(request: ModelRequest, endpoint: Endpoint): object {
     generationConfig: {
       ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
       ...(hasSchema ? { responseMimeType: 'application/json', responseJsonSchema: responseSchema } : {}),
-      // Models before 2.5 do not think, and refuse to be asked for thoughts.
+      // Models before 2.5 do not think and reject this option.
       ...(/gemini-(?:1|2\.0)|gemma/.test(endpoint.model) ? {} : { thinkingConfig: { includeThoughts: true } }),
     },
   };
@@ -37,7 +37,7 @@ function modelParts({ items, provider }: Extract<Turn, { role: 'model' }>, endpo
       const functionCall = { id: item.id, name: item.name, args: item.args };
       return [{ functionCall, ...(signature ? { thoughtSignature: signature } : {}) }];
     }
-    // Summaries of thoughts are for people; only the signature of an answer goes back.
+    // Summaries of thoughts are for people; only signatures go back.
     if (item.thought || !item.text) return [];
     return [
       { text: item.text, ...(isOwn && item.thoughtSignature ? { thoughtSignature: item.thoughtSignature } : {}) },
@@ -45,7 +45,7 @@ function modelParts({ items, provider }: Extract<Turn, { role: 'model' }>, endpo
   });
 }
 
-/** What Google documents for calls that another model made: without it, Gemini 3 refuses them as unsigned. */
+/** Documented by Google for calls of another model: without it, Gemini 3 rejects them as unsigned. */
 const unsigned = 'skip_thought_signature_validator';
 
 function resultParts(calls: PairedCall[], endpoint: Endpoint): object[] {

@@ -21,7 +21,7 @@ export function openaiBody(request: ModelRequest, endpoint: Endpoint): object {
     tools: tools.length > 0 && endpoint.supports.tools ? tools.map(toolOf) : undefined,
     stream: true,
     stream_options: { include_usage: true },
-    // OpenAI's reasoning models refuse the old name, most other servers do not know the new one.
+    // OpenAI's reasoning models reject the old name, most other servers do not know the new one.
     [isOpenai(endpoint) ? 'max_completion_tokens' : 'max_tokens']: maxOutputTokens,
     response_format: responseSchema && { type: 'json_schema', json_schema: { name: 'answer', schema: responseSchema } },
   };
@@ -55,7 +55,7 @@ function textMessages(turn: ModelTurn, endpoint: Endpoint): object[] {
   return [{ role: 'assistant', content: assistantText(turn) }, ...answers];
 }
 
-/** Plain text where there is nothing else: many local servers understand no list. */
+/** Plain text where there is nothing else: many local servers do not support lists. */
 function contentOf(parts: Part[], endpoint: Endpoint): unknown {
   const items = parts.map((part) => contentItem(part, endpoint));
   if (items.every((item) => item.type === 'text')) return items.map(({ text }) => text).join('\n');
@@ -87,7 +87,7 @@ function assistantMessage({ items, provider }: ModelTurn, endpoint: Endpoint, is
   };
 }
 
-/** Some models go on thinking after a result only if they get back what they thought before it. */
+/** Some models continue their reasoning after a result only if they get back the reasoning before it. */
 function reasoningOf(items: (Part | PairedCall)[], { provider }: Endpoint): object {
   const thoughts = items.filter((item): item is Part => !isCall(item) && item.thought === true);
   if (thoughts.length === 0) return {};
@@ -110,7 +110,7 @@ function callOf({ id, name, args, thoughtSignature }: PairedCall, isOwn: boolean
   };
 }
 
-/** A result is text here; pictures follow in the name of the user. */
+/** A result is text in this format; images follow in a user message. */
 function resultMessages(calls: PairedCall[], endpoint: Endpoint): object[] {
   const messages: object[] = calls.map(({ id, response }) => ({
     role: 'tool',
