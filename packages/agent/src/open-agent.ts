@@ -7,7 +7,7 @@ import { Agent } from './loop/agent.js';
 import { priceOf, sessionBudgets, smallerBudgets, taskBudgets } from './loop/agent-budgets.js';
 import type { ContextSource, ContextText } from './loop/agent-options.js';
 import type { Budgets } from './loop/budget.js';
-import { ToolShelf } from './loop/tool-shelf.js';
+import { DeferredTools } from './loop/deferred-tools.js';
 import type { Message, Model } from './models/model.js';
 import { ModelError } from './models/model-error.js';
 import { reportInstructions, type SubagentDefinition } from './subagents/subagent-definition.js';
@@ -70,7 +70,7 @@ function open(lathe: AgentLathe, place: Place): Agent {
       { cwd: workspace.root, platform: process.platform, date: new Date().toISOString().slice(0, 10) },
       place.instructions,
     ),
-    tools: new ToolShelf(registry),
+    tools: new DeferredTools(registry),
     runner: lathe.openScheduler({
       registry,
       approver: allHooks ? announcing(approver, allHooks) : approver,

@@ -115,11 +115,11 @@ test('what is too large, empty, not text, not closed or badly named is named and
   });
   expect(names({ commands })).toEqual(['1:2:3:deep']);
   expect(problems).toEqual([
-    expect.stringMatching(/^\.lathe\/commands\/\\x1b\[31mred\.md: the name/),
+    expect.stringMatching(/^\.lathe\/commands\/\\x1b\[31mred\.md: a command name/),
     expect.stringMatching(/^\.lathe\/commands\/big\.md: It is larger/),
     '.lathe/commands/blank.md: it has no text',
     expect.stringMatching(/^\.lathe\/commands\/open\.md: .*not closed/),
-    expect.stringMatching(/^\.lathe\/commands\/two words\.md: the name/),
+    expect.stringMatching(/^\.lathe\/commands\/two words\.md: a command name/),
   ]);
 });
 

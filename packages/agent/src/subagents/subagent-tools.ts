@@ -1,17 +1,17 @@
-import { type AnyTool, type RegisteredTool, TaskTool, ToolRegistry } from '@lathe/core';
+import { type AnyTool, TaskTool, ToolRegistry } from '@lathe/core';
 import { builtIn, canonicalName, matchesName } from '@lathe/core/host';
 import { ToolSearchTool } from '../loop/tool-search.js';
 import type { SubagentDefinition } from './subagent-definition.js';
 
 export interface SubagentToolOptions {
   mayDelegate: boolean;
-  /** Take the place of the built-in tools of the same name: they remember what the subagent, not its parent, has seen. */
+  /** Replace the built-in tools of the same name: they track what the subagent, not its parent, has seen. */
   own: readonly AnyTool[];
 }
 
 /**
- * What a subagent may call: those of its parent's tools that its definition wants. Never more than the parent has.
- * Leaving plan mode is for the agent that talks with the person, and the tool search belongs to one list of tools.
+ * The tools that a subagent may call: those of its parent that its definition asks for, never more than the parent has.
+ * Only the main agent may leave plan mode, and a tool search belongs to one list of tools.
  */
 export function subagentTools(
   parent: ToolRegistry,
@@ -23,11 +23,10 @@ export function subagentTools(
   const registry = new ToolRegistry();
   for (const { tool } of granted.filter(({ source }) => source === builtIn))
     registry.registerTool(own.find(({ name }) => name === tool.name) ?? tool);
-  for (const [source, entries] of bySource(granted))
-    registry.replaceTools(
-      source,
-      entries.map(({ tool }) => tool),
-    );
+  for (const source of new Set(granted.map((entry) => entry.source))) {
+    const tools = granted.flatMap((entry) => (entry.source === source ? [entry.tool] : []));
+    if (source !== builtIn) registry.replaceTools(source, tools);
+  }
   return registry;
 }
 
@@ -39,16 +38,7 @@ function isWanted(
   return isGiven && !withoutTools.some((unwanted) => matchesName(canonicalName(unwanted), name));
 }
 
-/** In rules `edit` speaks of every tool that writes; here it gives no more than it says. */
+/** In rules `edit` means every tool that writes; here it means only the tool `edit`. */
 function gives(wanted: string, name: string): boolean {
   return wanted === 'edit' ? name === 'edit' : matchesName(wanted, name);
-}
-
-function bySource(entries: readonly RegisteredTool[]): Map<string, RegisteredTool[]> {
-  const groups = new Map<string, RegisteredTool[]>();
-  for (const entry of entries) {
-    if (entry.source === builtIn) continue;
-    groups.set(entry.source, [...(groups.get(entry.source) ?? []), entry]);
-  }
-  return groups;
 }

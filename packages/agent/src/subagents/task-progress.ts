@@ -3,10 +3,10 @@ import type { AgentEvent, EndReason, PromptEnd } from '../loop/agent-event.js';
 
 type ShownCall = TaskExecution['toolCalls'][number];
 
-/** A person looks at the last few; a subagent may make thousands. */
+/** A person reads the last few; a subagent may make thousands. */
 const maxShownCalls = 100;
 
-/** What a person sees of a subagent, put together from its events. */
+/** Builds what a person sees of a subagent from its events. */
 export class TaskProgress {
   readonly #task: Task;
   readonly #calls = new Map<string, ShownCall>();
@@ -46,7 +46,7 @@ export class TaskProgress {
   }
 
   finished(): FinishedTask {
-    if (!this.#end) throw new Error('the subagent ended without saying so');
+    if (!this.#end) throw new Error('the subagent ended without a prompt-end event');
     const { reason, message = reason } = this.#end;
     return { display: this.display(), ...(reason !== 'done' && { problem: message }) };
   }

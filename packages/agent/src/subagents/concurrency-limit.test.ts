@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Slots } from './slots.js';
+import { ConcurrencyLimit } from './concurrency-limit.js';
 
 const never = new AbortController().signal;
 
@@ -12,12 +12,12 @@ function gate() {
 }
 
 test('no more than the limit work at once, and all get their turn in order', async () => {
-  const slots = new Slots(2);
+  const limit = new ConcurrencyLimit(2);
   let working = 0;
   let most = 0;
   const order: number[] = [];
   const work = (n: number) =>
-    slots.use(never, async () => {
+    limit.run(never, async () => {
       order.push(n);
       most = Math.max(most, ++working);
       await new Promise((resolve) => setImmediate(resolve));
@@ -30,16 +30,16 @@ test('no more than the limit work at once, and all get their turn in order', asy
 });
 
 test('who gives up while waiting takes nobody’s place', async () => {
-  const slots = new Slots(1);
+  const limit = new ConcurrencyLimit(1);
   const { open, opened } = gate();
-  const first = slots.use(never, () => opened);
+  const first = limit.run(never, () => opened);
   const controller = new AbortController();
-  const second = slots.use(controller.signal, async () => 'second');
-  const third = slots.use(never, async () => 'third');
+  const second = limit.run(controller.signal, async () => 'second');
+  const third = limit.run(never, async () => 'third');
   controller.abort(new Error('enough'));
   await expect(second).rejects.toThrow('enough');
   open();
   await first;
   expect(await third).toBe('third');
-  expect(await slots.use(never, async () => 'fourth')).toBe('fourth');
+  expect(await limit.run(never, async () => 'fourth')).toBe('fourth');
 });

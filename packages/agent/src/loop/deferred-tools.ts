@@ -4,45 +4,42 @@ import { estimateTokens } from '../models/estimate-tokens.js';
 import type { DeclaredTools } from './agent-options.js';
 import { ToolSearchTool } from './tool-search.js';
 
-/** Declarations may fill a tenth of the window; beyond it, tools from servers wait on the shelf until asked for. */
+/** Declarations may fill a tenth of the window. If all tools need more, those of servers are deferred. */
 const share = 0.1;
 
 /**
- * The tools that the model is told about. Normally all of them; when that would cost too much, the built-in ones and
- * `tool_search`, through which the model takes others off the shelf. What is declared keeps its place, new tools come
- * last, so that the beginning of a request stays what the provider has cached.
+ * The tools declared to the model. Normally all of them; if that costs too much, only the built-in ones and
+ * `tool_search`, with which the model finds the others. Declared tools keep their position and new ones come last, so that
+ * the beginning of a request stays in the provider's cache.
  */
-export class ToolShelf implements DeclaredTools {
+export class DeferredTools implements DeclaredTools {
   readonly #registry: ToolRegistry;
-  /** Names taken off the shelf, in the order they were. */
-  readonly #taken = new Set<string>();
+  /** Names of deferred tools that the model found, in that order. */
+  readonly #found = new Set<string>();
   #isDeferred = false;
-  #declared: { version: number; window: number; list: readonly FunctionDeclaration[] } | undefined;
-  #version = 0;
+  #declared: { window: number; list: readonly FunctionDeclaration[] } | undefined;
 
   constructor(registry: ToolRegistry) {
     this.#registry = registry;
     registry.onChange(() => {
-      this.#version += 1;
+      this.#declared = undefined;
     });
   }
 
   declarations(contextWindow: number): readonly FunctionDeclaration[] {
-    if (this.#declared?.version !== this.#version || this.#declared.window !== contextWindow) {
-      const list = this.#choose(contextWindow);
-      this.#declared = { version: this.#version, window: contextWindow, list };
-    }
-    return this.#declared.list;
+    if (this.#declared?.window === contextWindow) return this.#declared.list;
+    const list = this.#choose(contextWindow);
+    this.#declared = { window: contextWindow, list };
+    return list;
   }
 
-  /** Tools the model has not been told about. */
-  waiting(): AnyTool[] {
-    return this.#fromSources().flatMap(({ tool }) => (this.#taken.has(tool.name) ? [] : [tool]));
+  deferred(): AnyTool[] {
+    return this.#fromSources().flatMap(({ tool }) => (this.#found.has(tool.name) ? [] : [tool]));
   }
 
-  take(names: readonly string[]): void {
-    for (const name of names) this.#taken.add(name);
-    this.#version += 1;
+  declare(names: readonly string[]): void {
+    for (const name of names) this.#found.add(name);
+    this.#declared = undefined;
   }
 
   #choose(contextWindow: number): FunctionDeclaration[] {
@@ -52,11 +49,11 @@ export class ToolShelf implements DeclaredTools {
     if (!this.#isDeferred && (!isTooMuch || this.#fromSources().length === 0)) return all;
     this.#defer();
     const known = this.#registry.entries().filter(({ source }) => source === builtIn);
-    const taken = [...this.#taken].flatMap((name) => this.#registry.getTool(name) ?? []);
-    return [...known.map(({ tool }) => tool), ...taken].map(declarationOf);
+    const found = [...this.#found].flatMap((name) => this.#registry.getTool(name) ?? []);
+    return [...known.map(({ tool }) => tool), ...found].map(declarationOf);
   }
 
-  /** For good: going back would change the beginning of every later request. */
+  /** Permanent: going back would change the beginning of every later request. */
   #defer(): void {
     if (this.#isDeferred) return;
     this.#isDeferred = true;
