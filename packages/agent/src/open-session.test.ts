@@ -78,7 +78,7 @@ test('a call that was pending at a crash is marked as interrupted and not run ag
 
   const second = await open(here, [{ text: 'I see.' }], { resume: 'latest' });
   expect(second.session.notes.join('\n')).toContain(
-    '2 calls were interrupted and are not run again: write_file, gone__tool',
+    '2 calls were interrupted and do not run again: write_file, gone__tool',
   );
   expect(second.session.notes.join('\n')).toContain('not there now: gone__tool');
   const events = await collect(second.session.prompt('go on', never));

@@ -1,12 +1,12 @@
 import type { FunctionCall, FunctionResponse, Part } from '@lathe/core';
 import { uniqueId } from '@lathe/core/host';
-import { estimateMessageTokens } from '../models/estimate-tokens.js';
+import { estimateHistoryTokens, estimateMessageTokens } from '../models/estimate-tokens.js';
 import type { Message } from '../models/model.js';
 import { repairHistory } from '../models/repair-history.js';
 
 /**
- * The history of one agent. Messages are only ever added at the end, so that its beginning stays what a provider has
- * cached; `replace` is for compaction. Every call in it has exactly one result in the message that follows.
+ * The history of one agent. Messages are only added at the end, so that its beginning stays in the provider's cache;
+ * `replace` is for compaction. Every call has exactly one result in the next message.
  */
 export class Conversation {
   #messages: Message[];
@@ -17,14 +17,14 @@ export class Conversation {
   /** Repairs a stored history, whatever state it is in. */
   constructor(history: readonly Message[] = []) {
     this.#messages = repairHistory(history, this.#callIds);
-    this.#tokens = tokensOf(this.#messages);
+    this.#tokens = estimateHistoryTokens(this.#messages);
   }
 
   get messages(): readonly Message[] {
     return this.#messages;
   }
 
-  /** What the history costs, by our own estimate. */
+  /** Our estimate for the whole history. */
   get tokens(): number {
     return this.#tokens;
   }
@@ -50,7 +50,7 @@ export class Conversation {
     return this.#add({ role: 'tool', parts: responses.map((functionResponse) => ({ functionResponse })) });
   }
 
-  /** Answers calls that were never run, so that the next request is valid. */
+  /** Adds results for calls that never ran, so that the next request is valid. */
   settle(): void {
     const last = this.#messages.at(-1);
     if (last?.role === 'model' && callsOf(last).length > 0) this.replace(this.#messages);
@@ -58,7 +58,7 @@ export class Conversation {
 
   replace(messages: readonly Message[]): void {
     this.#messages = repairHistory(messages);
-    this.#tokens = tokensOf(this.#messages);
+    this.#tokens = estimateHistoryTokens(this.#messages);
   }
 
   #add(message: Message): Message {
@@ -70,8 +70,4 @@ export class Conversation {
 
 export function callsOf(message: Message): FunctionCall[] {
   return message.parts.flatMap(({ functionCall }) => functionCall ?? []);
-}
-
-function tokensOf(messages: readonly Message[]): number {
-  return messages.reduce((sum, message) => sum + estimateMessageTokens(message), 0);
 }
