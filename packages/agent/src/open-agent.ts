@@ -29,22 +29,11 @@ export interface OpenAgentOptions {
   instructions?: string;
 }
 
+type ContextHost = Pick<Lathe, 'home' | 'loaded' | 'settings' | 'userHome' | 'workspace'>;
+
 /** What an agent uses of an `AgentLathe`. */
-export type AgentHost = Pick<
-  AgentLathe,
-  | 'approver'
-  | 'home'
-  | 'hooks'
-  | 'loaded'
-  | 'openOwnTools'
-  | 'openScheduler'
-  | 'policy'
-  | 'registry'
-  | 'settings'
-  | 'sideModels'
-  | 'userHome'
-  | 'workspace'
->;
+export type AgentHost = ContextHost &
+  Pick<AgentLathe, 'approver' | 'hooks' | 'openOwnTools' | 'openScheduler' | 'policy' | 'registry' | 'sideModels'>;
 
 /** Opens an agent that works with the tools, the policy and the settings of `lathe`. */
 export function openAgent(lathe: AgentHost, options: OpenAgentOptions): Agent {
@@ -138,11 +127,7 @@ async function openSubagent(
   });
 }
 
-async function subagentModel(
-  { settings, loaded }: Pick<Lathe, 'settings' | 'loaded'>,
-  name: string,
-  signal: AbortSignal,
-): Promise<Model> {
+async function subagentModel({ settings, loaded }: AgentHost, name: string, signal: AbortSignal): Promise<Model> {
   try {
     return await openSideModel(name, { settings, env: loaded.env }, signal);
   } catch (cause) {
@@ -172,13 +157,7 @@ function subagentHooks(hooks: Hooks): PromptHooks {
 }
 
 /** Opens the context files of the person and the project. */
-export function openContextFiles({
-  workspace,
-  settings,
-  home,
-  userHome,
-  loaded,
-}: Pick<Lathe, 'workspace' | 'settings' | 'home' | 'userHome' | 'loaded'>): ContextSource {
+export function openContextFiles({ workspace, settings, home, userHome, loaded }: ContextHost): ContextSource {
   return new ContextFiles({
     names: settings.context.fileName,
     workspace,

@@ -80,7 +80,7 @@ test('a call that was pending at a crash is marked as interrupted and not run ag
   expect(second.session.notes.join('\n')).toContain(
     '2 calls were interrupted and do not run again: write_file, gone__tool',
   );
-  expect(second.session.notes.join('\n')).toContain('not there now: gone__tool');
+  expect(second.session.notes.join('\n')).toContain('missing now: gone__tool');
   const events = await collect(second.session.prompt('go on', never));
   expect(events.filter(({ type }) => type === 'call-update')).toEqual([]);
   expect(readdirSync(here.root)).toEqual(['a.txt']);

@@ -22,7 +22,7 @@ const maxTitle = 200;
 export async function openSession(lathe: SessionHost, options: OpenSessionOptions): Promise<Session> {
   const { resume, ...rest } = options;
   const store = await SessionStore.open(lathe.home, lathe.workspace.root);
-  const resumed = await findSession(store, resume);
+  const resumed = resume && (await (resume === 'latest' ? store.latest() : store.load(resume.id)));
   const agent = openAgent(lathe, { ...rest, ...(resumed && { history: resumed.messages }) });
   const problems: string[] = [];
   const transcriptOptions = {
@@ -140,27 +140,18 @@ function titleOf(content: PartListUnion): string {
   return (asked ?? textOf(parts)).trim().slice(0, maxTitle);
 }
 
-async function findSession(
-  store: SessionStore,
-  resume: OpenSessionOptions['resume'],
-): Promise<ResumedSession | undefined> {
-  if (resume === undefined) return undefined;
-  return resume === 'latest' ? store.latest() : store.load(resume.id);
-}
-
 function notesOn({ messages }: ResumedSession, registry: Pick<ToolRegistry, 'getTool'>): string[] {
   const called = messages.flatMap(({ parts }) => parts.flatMap(({ functionCall }) => functionCall ?? []));
   const answered = new Set(
     messages.flatMap(({ parts }) => parts.flatMap(({ functionResponse }) => functionResponse?.id ?? [])),
   );
   const open = called.filter(({ id }) => id === undefined || !answered.has(id));
+  const openNames = new Set(open.map(({ name = '?' }) => name));
   const gone = new Set(called.flatMap(({ name = '' }) => (registry.getTool(name) ? [] : [name])));
   return [
-    ...(open.length > 0 ? [`${open.length} calls were interrupted and do not run again: ${namesOf(open)}.`] : []),
+    ...(open.length > 0
+      ? [`${open.length} calls were interrupted and do not run again: ${[...openNames].join(', ')}.`]
+      : []),
     ...(gone.size > 0 ? [`Tools used before that are missing now: ${[...gone].join(', ')}.`] : []),
   ];
-}
-
-function namesOf(calls: readonly { name?: string }[]): string {
-  return [...new Set(calls.map(({ name = '?' }) => name))].join(', ');
 }

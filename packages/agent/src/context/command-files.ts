@@ -47,18 +47,13 @@ function commandName(file: string): string {
   throw new Error('a command name may contain only letters, digits, ., - and _');
 }
 
-interface CommandText {
-  prompt: string;
-  description: string | undefined;
-}
-
-function readMarkdown(text: string): CommandText {
+function readMarkdown(text: string) {
   const { fields, body } = parseFrontMatter(text) ?? { fields: undefined, body: text };
   return { prompt: body.trim(), description: textOrUndefined(fields?.get('description')) };
 }
 
 /** The format of Qwen Code and Gemini CLI: `prompt`, and optionally `description`. */
-async function readToml(text: string): Promise<CommandText> {
+async function readToml(text: string) {
   const { parse } = await import('smol-toml');
   const { prompt, description } = parse(text);
   if (typeof prompt !== 'string') throw new Error('it has no prompt = "…"');

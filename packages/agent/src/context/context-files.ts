@@ -43,22 +43,16 @@ export class ContextFiles implements ContextSource {
     this.#given.clear();
     this.#visited.clear();
     this.#readers = undefined;
-    const notices: Notice[] = [];
-    const own = await this.#load('person', personalFolders, notices);
-    const shared = await this.#load('project', foldersBetween(this.#projectRoot, workspace.root), notices);
-    return { text: this.#introduced(own, shared).join('\n'), notices };
+    for (const folder of personalFolders) this.#visited.set(folder, 'person');
+    this.#visit(foldersBetween(this.#projectRoot, workspace.root));
+    return this.#read(this.#visited);
   }
 
   async changed(): Promise<ContextText> {
     // A reader has a limit for all it reads; each prompt starts anew.
     this.#readers = undefined;
-    const notices: Notice[] = [];
-    const blocks: Record<ContextFile['owner'], string[]> = { person: [], project: [] };
-    for (const [folder, owner] of this.#visited)
-      for (const name of this.#options.names)
-        blocks[owner].push(...(await this.#blockOf(owner, join(folder, name), notices)));
-    const changes = this.#introduced(blocks.person, blocks.project);
-    return { text: changes.length > 0 ? ['These files have changed since.', ...changes].join('\n') : '', notices };
+    const { text, notices } = await this.#read(this.#visited);
+    return { text: text && `These files have changed since.\n${text}`, notices };
   }
 
   async touched(args: unknown): Promise<ContextText> {
@@ -69,21 +63,27 @@ export class ContextFiles implements ContextSource {
       const isFolder = statSync(absolute, { throwIfNoEntry: false })?.isDirectory() ?? false;
       return foldersBetween(workspace.root, isFolder ? absolute : dirname(absolute));
     });
-    const fresh = folders.filter((folder) => !this.#visited.has(folder));
-    if (fresh.length === 0) return { text: '', notices: [] };
-    const notices: Notice[] = [];
-    const blocks = await this.#load('project', fresh, notices);
-    return { text: blocks.length > 0 ? [this.#introduction(), ...blocks].join('\n') : '', notices };
+    return this.#read(this.#visit(folders));
   }
 
-  async #load(owner: ContextFile['owner'], folders: readonly string[], notices: Notice[]): Promise<string[]> {
-    const blocks: string[] = [];
-    for (const folder of folders) {
-      if (this.#visited.has(folder)) continue;
-      this.#visited.set(folder, owner);
-      for (const name of this.#options.names) blocks.push(...(await this.#blockOf(owner, join(folder, name), notices)));
-    }
-    return blocks;
+  /** Returns those folders that are new. */
+  #visit(folders: readonly string[]): Map<string, ContextFile['owner']> {
+    const fresh = new Map<string, ContextFile['owner']>();
+    for (const folder of folders) if (!this.#visited.has(folder)) fresh.set(folder, 'project');
+    for (const [folder, owner] of fresh) this.#visited.set(folder, owner);
+    return fresh;
+  }
+
+  /** The files of these folders that the model has not seen as they are now. */
+  async #read(folders: ReadonlyMap<string, ContextFile['owner']>): Promise<ContextText> {
+    const notices: Notice[] = [];
+    const blocks: Record<ContextFile['owner'], string[]> = { person: [], project: [] };
+    for (const [folder, owner] of folders)
+      for (const name of this.#options.names)
+        blocks[owner].push(...(await this.#blockOf(owner, join(folder, name), notices)));
+    if (blocks.person.length > 0) blocks.person.unshift("The person's own instructions:");
+    if (blocks.project.length > 0) blocks.project.unshift(this.#introduction());
+    return { text: [...blocks.person, ...blocks.project].join('\n'), notices };
   }
 
   /** The block of a file that changed since the model last saw it. */
@@ -97,13 +97,6 @@ export class ContextFiles implements ContextSource {
     notices.push(...more);
     if (text.trim() === '') return before && before.text.trim() !== '' ? [block(this.#shown(path), '(removed)')] : [];
     return [block(this.#shown(path), text)];
-  }
-
-  #introduced(own: readonly string[], shared: readonly string[]): string[] {
-    return [
-      ...(own.length > 0 ? ["The person's own instructions:", ...own] : []),
-      ...(shared.length > 0 ? [this.#introduction(), ...shared] : []),
-    ];
   }
 
   #open() {

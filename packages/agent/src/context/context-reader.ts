@@ -1,4 +1,4 @@
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { hasHiddenText, visibleText, Workspace } from '@lathe/core';
 import { readBounded } from '@lathe/core/host';
 import { plainText } from '../definition-files.js';
@@ -52,7 +52,10 @@ export class ContextReader {
       if (text === undefined) return undefined;
       if (this.#total + text.length > maxTotalCharacters) return skip('the context files are too long together.');
       this.#total += text.length;
-      if (hasHiddenText(text.replace(/^\ufeff/, '').replaceAll('\r\n', '\n'))) notices.push(hiddenText(path));
+      if (hasHiddenText(text.replace(/^\ufeff/, '').replaceAll('\r\n', '\n'))) {
+        const advice = 'the model sees them as escapes. Look at the file before you go on.';
+        notices.push({ level: 'warning', message: `${visibleText(path)} contains hidden characters; ${advice}` });
+      }
       return await this.#withImports(plainText(text), real, { chain: [...chain, real], notices });
     } catch (error) {
       return skip(error instanceof Error ? error.message : String(error));
@@ -66,7 +69,7 @@ export class ContextReader {
     for (const match of text.matchAll(importOrCode)) {
       const [whole, , name] = match;
       if (name === undefined) continue;
-      const path = this.#importPath(name, file);
+      const path = name.startsWith('~/') ? join(this.#userHome, name.slice(2)) : resolve(dirname(file), name);
       if (context.chain.length >= maxDepth || context.chain.includes(path)) continue;
       const content = await this.#read(path, context);
       if (content === undefined) continue;
@@ -75,20 +78,8 @@ export class ContextReader {
     }
     return [...pieces, text.slice(end)].join('');
   }
-
-  #importPath(name: string, file: string): string {
-    if (name.startsWith('~/')) return join(this.#userHome, name.slice(2));
-    return isAbsolute(name) ? name : resolve(dirname(file), name);
-  }
 }
 
 /** Also matches fenced blocks and code spans, so that imports inside them are skipped. */
 const importOrCode =
   /^(`{3,}|~{3,})[^\n]*\n[\s\S]*?^\1|`[^`\n]*`|(?<![^\s(])@([~./\w-][^\s,;!?()[\]{}"'`]*[^\s.,:;!?()[\]{}"'`])/gm;
-
-function hiddenText(path: string): Notice {
-  return {
-    level: 'warning',
-    message: `${visibleText(path)} contains hidden characters; the model sees them as escapes. Look at the file before you go on.`,
-  };
-}

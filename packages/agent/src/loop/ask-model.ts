@@ -1,13 +1,10 @@
-import type { FinishReason, Message, Model, ModelRequest, Usage } from '../models/model.js';
+import type { Message, Model, ModelEvent, ModelRequest } from '../models/model.js';
 import type { AgentEvent } from './agent-event.js';
 import { callsOf } from './conversation.js';
 import { EchoGuard } from './loop-guard.js';
 
 /** The model's half of a turn. */
-export interface ModelAnswer {
-  message: Message;
-  reason: FinishReason;
-  usage: Usage;
+export interface ModelAnswer extends Omit<Extract<ModelEvent, { type: 'finish' }>, 'type'> {
   /** Problems of calls that must not run, by their position among the calls of the message. */
   problems: ReadonlyMap<number, string>;
 }

@@ -47,17 +47,12 @@ export class DeferredTools implements DeclaredTools {
     const all = entries.map(({ tool }) => declarationOf(tool));
     const isTooMuch = estimateTokens(JSON.stringify(all)) > contextWindow * share;
     if (!this.#isDeferred && (!isTooMuch || this.#fromSources().length === 0)) return all;
-    this.#defer();
+    // Permanent: going back would change the beginning of every later request.
+    this.#isDeferred = true;
+    if (!this.#registry.getTool(ToolSearchTool.toolName)) this.#registry.registerTool(new ToolSearchTool(this));
     const known = this.#registry.entries().filter(({ source }) => source === builtIn);
     const found = [...this.#found].flatMap((name) => this.#registry.getTool(name) ?? []);
     return [...known.map(({ tool }) => tool), ...found].map(declarationOf);
-  }
-
-  /** Permanent: going back would change the beginning of every later request. */
-  #defer(): void {
-    if (this.#isDeferred) return;
-    this.#isDeferred = true;
-    if (!this.#registry.getTool(ToolSearchTool.toolName)) this.#registry.registerTool(new ToolSearchTool(this));
   }
 
   #fromSources(): RegisteredTool[] {

@@ -26,6 +26,7 @@ export class PromptRun {
   readonly #state: AgentState;
   readonly #outer: AbortSignal;
   readonly #controller = new AbortController();
+  readonly #signal = this.#controller.signal;
   readonly #abort: () => void;
   readonly #startedAt = performance.now();
   readonly #timer: NodeJS.Timeout | undefined;
@@ -102,10 +103,6 @@ export class PromptRun {
     const compaction = { method, tokensBefore, tokensAfter, history: conversation.messages.slice() };
     yield { type: 'compaction-end', compaction };
     return tokensAfter < tokensBefore;
-  }
-
-  get #signal(): AbortSignal {
-    return this.#controller.signal;
   }
 
   /** Adds the prompt to the history, unless a hook rejects it. */
@@ -202,18 +199,16 @@ export class PromptRun {
   async *#finish(answer: ModelAnswer): Events<Ending> {
     if (answer.reason === 'filter')
       return { reason: 'filter', message: 'The model or a safety filter refused to answer.' };
-    if (saysNothing(answer.message)) return yield* this.#nudge();
+    if (saysNothing(answer.message)) {
+      if (++this.#emptyAnswers > maxEmptyAnswers)
+        return { reason: 'empty', message: `The model gave no answer, ${this.#emptyAnswers} times in a row.` };
+      yield added(this.#state.conversation.addUser([{ text: emptyAnswer }]));
+      return undefined;
+    }
     this.#text = answerText(answer.message);
     if (answer.reason === 'length')
       return { reason: 'length', message: 'The answer was cut off at the output limit of the model.' };
     return (yield* this.#isHeldBack()) ? undefined : { reason: 'done' };
-  }
-
-  async *#nudge(): Events<Ending> {
-    if (++this.#emptyAnswers > maxEmptyAnswers)
-      return { reason: 'empty', message: `The model gave no answer, ${this.#emptyAnswers} times in a row.` };
-    yield added(this.#state.conversation.addUser([{ text: emptyAnswer }]));
-    return undefined;
   }
 
   /** True when a Stop hook wants the model to go on; its reason is then in the history. */

@@ -26,11 +26,11 @@ export async function* runCalls(
   } finally {
     if (!isRead) {
       controller.abort(new Error('nobody reads the results'));
-      state.conversation.addResults(responsesOf(await running));
+      state.conversation.addResults((await running).map(({ response }) => response));
     }
   }
   const verdict = state.loops.add(requests, outcomes);
-  const responses = responsesOf(outcomes);
+  const responses = outcomes.map(({ response }) => response);
   if (verdict === 'warn') note(responses, repeating);
   yield* addContext(state, requests, outcomes, responses);
   yield { type: 'message-add', message: state.conversation.addResults(responses) };
@@ -45,10 +45,6 @@ function requestsOf({ message, problems }: ModelAnswer): CallRequest[] {
     const problem = problems.get(index);
     return problem === undefined ? call : { ...call, problem };
   });
-}
-
-function responsesOf(outcomes: readonly CallOutcome[]): FunctionResponse[] {
-  return outcomes.map(({ response }) => response);
 }
 
 /** Turns call events into agent events. What a subagent spends also counts for its parent. */

@@ -12,18 +12,12 @@ const maxTextCharacters = 1_500;
 /** Share of the model's window that the record may fill. */
 const recordShare = 0.6;
 
-export interface Summary {
-  /** Missing when the model wrote none that is usable. */
-  text?: string;
-  usage?: Usage;
-}
-
-/** Asks a model for notes on the past. Throws only when aborted. */
+/** Asks a model for notes on the past; `text` is missing when it wrote none that is usable. Throws only when aborted. */
 export async function summarize(
   past: readonly Message[],
   { model, tokens, instructions }: { model: Model; tokens: number; instructions?: string | undefined },
   signal: AbortSignal,
-): Promise<Summary> {
+): Promise<{ text?: string; usage?: Usage }> {
   const lines = past.flatMap(({ role, parts }) => parts.flatMap((part) => describe(role, part)));
   const record = fitRecord(lines.join('\n'), model.contextWindow * recordShare);
   const wish = instructions ? `\nPay attention to: ${instructions}` : '';

@@ -21,8 +21,6 @@ const schema = {
 
 type Params = XStatic<typeof schema>;
 
-const defaultResults = 5;
-
 /** Finds tools by name or by what they do, and makes them callable from the next turn on. */
 export class ToolSearchTool extends BaseTool<Params> {
   static readonly toolName = 'tool_search';
@@ -43,7 +41,7 @@ export class ToolSearchTool extends BaseTool<Params> {
     return `Find tools for ${JSON.stringify(query)}`;
   }
 
-  async execute({ query, max_results = defaultResults }: Params): Promise<ToolResult> {
+  async execute({ query, max_results = 5 }: Params): Promise<ToolResult> {
     const deferred = this.#tools.deferred();
     const found = query.startsWith('select:')
       ? select(query.slice(7), deferred)

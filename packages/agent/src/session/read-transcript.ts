@@ -41,10 +41,9 @@ export async function readTranscript(
   try {
     const { size } = await file.stat();
     const start = Math.max(0, size - bytes);
-    const reader = new Reader(keptBytes, isWhole);
+    const reader = new Reader({ keptBytes, isWhole, isCut: start > 0 });
     for await (const line of linesOf(file, start)) reader.add(line);
-    const session = reader.session();
-    return { ...session, isCut: session.isCut || start > 0 };
+    return reader.session();
   } finally {
     await file.close();
   }
@@ -122,11 +121,12 @@ class Reader {
   #last: StoredSession['last'];
   #damaged = 0;
   #missing = 0;
-  #isCut = false;
+  #isCut: boolean;
 
-  constructor(keptBytes: number, isWhole: boolean) {
+  constructor({ keptBytes, isWhole, isCut }: { keptBytes: number; isWhole: boolean; isCut: boolean }) {
     this.#keptBytes = keptBytes;
     this.#isWhole = isWhole;
+    this.#isCut = isCut;
   }
 
   add(text: string | undefined): void {

@@ -60,9 +60,9 @@ export class Transcript {
     try {
       this.#write();
     } catch (error) {
-      this.#report(
-        `The session cannot be saved (${error instanceof Error ? error.message : String(error)}); work continues.`,
-      );
+      const reason = error instanceof Error ? error.message : String(error);
+      if (!this.#hasReported) this.#options.onProblem(`The session cannot be saved (${reason}); work continues.`);
+      this.#hasReported = true;
       this.#dropOldest();
     }
   }
@@ -121,12 +121,6 @@ export class Transcript {
   #dropOldest(): void {
     let bytes = this.#waiting.reduce((sum, line) => sum + line.length, 0);
     while (bytes > maxWaitingBytes) bytes -= this.#waiting.shift()?.length ?? bytes;
-  }
-
-  #report(message: string): void {
-    if (this.#hasReported) return;
-    this.#hasReported = true;
-    this.#options.onProblem(message);
   }
 }
 

@@ -9,13 +9,15 @@ export interface SubagentToolOptions {
   own: readonly AnyTool[];
 }
 
+type Wanted = Pick<SubagentDefinition, 'tools' | 'withoutTools'>;
+
 /**
  * The tools that a subagent may call: those of its parent that its definition asks for, never more than the parent has.
  * Only the main agent may leave plan mode, and a tool search belongs to one list of tools.
  */
 export function subagentTools(
   parent: ToolRegistry,
-  definition: Pick<SubagentDefinition, 'tools' | 'withoutTools'>,
+  definition: Wanted,
   { mayDelegate, own }: SubagentToolOptions,
 ): ToolRegistry {
   const never = new Set(['exit_plan_mode', ToolSearchTool.toolName, ...(mayDelegate ? [] : [TaskTool.toolName])]);
@@ -30,10 +32,7 @@ export function subagentTools(
   return registry;
 }
 
-function isWanted(
-  name: string,
-  { tools, withoutTools = [] }: Pick<SubagentDefinition, 'tools' | 'withoutTools'>,
-): boolean {
+function isWanted(name: string, { tools, withoutTools = [] }: Wanted): boolean {
   const isGiven = tools === undefined || tools.some((wanted) => wanted === '*' || gives(canonicalName(wanted), name));
   return isGiven && !withoutTools.some((unwanted) => matchesName(canonicalName(unwanted), name));
 }

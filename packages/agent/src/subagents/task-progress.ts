@@ -34,13 +34,14 @@ export class TaskProgress {
   display(): TaskExecution {
     const { subagent_type, description, prompt } = this.#task;
     const end = this.#end;
+    const [status, terminateReason] = (end && ends[end.reason]) ?? ['failed', 'ERROR'];
     return {
       type: 'task_execution',
       subagentName: subagent_type,
       taskDescription: description,
       taskPrompt: prompt,
-      status: end ? statusOf(end.reason) : 'running',
-      ...(end && { terminateReason: terminateReason(end.reason), result: end.text }),
+      status: end ? status : 'running',
+      ...(end && { terminateReason, result: end.text }),
       toolCalls: [...this.#calls.values()],
     };
   }
@@ -59,18 +60,10 @@ export class TaskProgress {
   }
 }
 
-function statusOf(reason: EndReason): TaskExecution['status'] {
-  if (reason === 'done') return 'completed';
-  return reason === 'aborted' ? 'cancelled' : 'failed';
-}
-
-/** The words that Qwen Code uses. */
-function terminateReason(reason: EndReason): string {
-  const words: Partial<Record<EndReason, string>> = {
-    done: 'GOAL',
-    aborted: 'CANCELLED',
-    'max-turns': 'MAX_TURNS',
-    'max-time': 'TIMEOUT',
-  };
-  return words[reason] ?? 'ERROR';
-}
+/** Status, and the words that Qwen Code uses for the reason. */
+const ends: Partial<Record<EndReason, [status: TaskExecution['status'], terminateReason: string]>> = {
+  done: ['completed', 'GOAL'],
+  aborted: ['cancelled', 'CANCELLED'],
+  'max-turns': ['failed', 'MAX_TURNS'],
+  'max-time': ['failed', 'TIMEOUT'],
+};

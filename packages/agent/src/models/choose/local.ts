@@ -23,30 +23,35 @@ export interface LocalServer {
   models: LocalModel[];
 }
 
-/** Where a server listens by default. */
-const defaultAddresses: Record<LocalServerName, string> = {
-  ollama: 'http://127.0.0.1:11434',
-  lmstudio: 'http://127.0.0.1:1234',
-  llamacpp: 'http://127.0.0.1:8080',
-  vllm: 'http://127.0.0.1:8000',
+/** Default addresses. */
+const servers: Record<
+  LocalServerName,
+  { address: string; probe: (probe: Probe) => Promise<LocalModel[] | undefined> }
+> = {
+  ollama: { address: 'http://127.0.0.1:11434', probe: probeOllama },
+  lmstudio: { address: 'http://127.0.0.1:1234', probe: probeLmStudio },
+  llamacpp: { address: 'http://127.0.0.1:8080', probe: probeLlamaCpp },
+  vllm: { address: 'http://127.0.0.1:8000', probe: probeVllm },
 };
 
 export function isLocalServerName(name: string): name is LocalServerName {
-  return Object.hasOwn(defaultAddresses, name);
+  return Object.hasOwn(servers, name);
 }
 
-/** Probes all default ports at once. A server that does not answer within `timeoutMs` counts as absent. */
+/** Probes all servers at once. A server that does not answer within `timeoutMs` counts as absent. */
 export async function findLocalServers(
   signal: AbortSignal,
-  options: { addresses?: Partial<Record<LocalServerName, string>>; timeoutMs?: number } = {},
+  {
+    addresses = {},
+    timeoutMs = 300,
+  }: { addresses?: Partial<Record<LocalServerName, string>>; timeoutMs?: number } = {},
 ): Promise<LocalServer[]> {
-  const addresses = Object.entries({ ...defaultAddresses, ...options.addresses });
+  const names = Object.keys(servers).filter(isLocalServerName);
   const found = await Promise.all(
-    addresses.map(async ([name, url]) => {
-      if (!isLocalServerName(name)) return undefined;
-      const probe: Probe = { url, signal, timeoutMs: options.timeoutMs ?? 300 };
-      const models = await probes[name](probe);
-      return models && { server: name, url, models };
+    names.map(async (server) => {
+      const url = addresses[server] ?? servers[server].address;
+      const models = await servers[server].probe({ url, signal, timeoutMs });
+      return models && { server, url, models };
     }),
   );
   signal.throwIfAborted();
@@ -58,13 +63,6 @@ interface Probe {
   signal: AbortSignal;
   timeoutMs: number;
 }
-
-const probes: Record<LocalServerName, (probe: Probe) => Promise<LocalModel[] | undefined>> = {
-  ollama: probeOllama,
-  lmstudio: probeLmStudio,
-  llamacpp: probeLlamaCpp,
-  vllm: probeVllm,
-};
 
 /**
  * Ollama reports the largest window of a model but loads it with a smaller one, and silently cuts what exceeds it. Only a

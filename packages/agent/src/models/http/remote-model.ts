@@ -60,7 +60,6 @@ export class RemoteModel implements Model {
         if (chunk === 'done') answer.close();
         else this.#wire.read(chunk, answer, this.#options);
         yield* answer.takeDeltas();
-        if (answer.isTooLong) throw new ModelError('bad-response', 'The answer did not end: over 10 MB of text.');
       }
     } catch (error) {
       // After the server said that the answer is over, only the usage can still be missing.

@@ -37,8 +37,12 @@ export async function* withRetries(
     let reason = 'The model answered with nothing.';
     let leastMs = 0;
     try {
-      const isDelivered = yield* deliver(ask(), hasRetriedEmpty);
-      if (isDelivered) return;
+      let isRejected = false;
+      for await (const event of ask()) {
+        isRejected = event.type === 'finish' && !hasRetriedEmpty && isEmpty(event);
+        if (!isRejected) yield event;
+      }
+      if (!isRejected) return;
       hasRetriedEmpty = true;
     } catch (error) {
       signal.throwIfAborted();
@@ -54,15 +58,6 @@ export async function* withRetries(
     yield { type: 'retry', attempt: attempts, delayMs, reason };
     await sleep(delayMs, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
-}
-
-/** Passes the events on. Returns false in place of `finish` when the answer is empty, unless `acceptsEmpty`. */
-async function* deliver(events: AsyncIterable<ModelEvent>, acceptsEmpty: boolean): AsyncGenerator<ModelEvent, boolean> {
-  for await (const event of events) {
-    if (event.type === 'finish' && !acceptsEmpty && isEmpty(event)) return false;
-    yield event;
-  }
-  return true;
 }
 
 function isEmpty({ reason, message }: Extract<ModelEvent, { type: 'finish' }>): boolean {

@@ -42,7 +42,7 @@ test('a replayed conversation is the recorded one, event by event', async () => 
 test.each([
   ['another prompt', ['stop'], /request 1 of 3\. Recorded: .*"go".* Now: .*"stop"/],
   ['one prompt more', ['go', 'and on'], /all of its 3 answers/],
-])('%s is said to be where the replay departs', async (_title, prompts, message) => {
+])('%s is named as where the replay differs', async (_title, prompts, message) => {
   const { agent } = agentKit([], { model: new ReplayModel(await record(steps, ['go'])) });
   let last = await endOf(agent, prompts[0] ?? '');
   for (const prompt of prompts.slice(1)) last = await endOf(agent, prompt);
@@ -105,8 +105,8 @@ test('what cannot be written is said before a model is asked', () => {
     expect(() => new RecordingWriter(path, [])).toThrow(path);
 });
 
-test.skipIf(process.platform !== 'linux')('a device is no recording', () => {
-  expect(() => new RecordingWriter('/dev/full', [])).toThrow(/no recording/);
+test.skipIf(process.platform !== 'linux')('a device is not a recording', () => {
+  expect(() => new RecordingWriter('/dev/full', [])).toThrow(/not a recording/);
 });
 
 test('a file that was there is for this person only from then on, and kept until the first answer', async () => {
@@ -122,7 +122,7 @@ test('a recording is replaced, any other file is left alone', async () => {
   const path = await record(steps, ['go']);
   expect(() => new RecordingWriter(path, [])).not.toThrow();
   const other = join(tempDirectory({ 'main.ts': 'code' }), 'main.ts');
-  expect(() => new RecordingWriter(other, [])).toThrow(/no recording/);
+  expect(() => new RecordingWriter(other, [])).toThrow(/not a recording/);
   expect(readFileSync(other, 'utf8')).toBe('code');
 });
 

@@ -1,6 +1,7 @@
 import type { Part } from '@lathe/core';
 import { estimateMessageTokens, estimateRequestTokens } from '../estimate-tokens.js';
 import type { FinishReason, Message, ModelEvent, ModelRequest, Usage } from '../model.js';
+import { ModelError } from '../model-error.js';
 import { CallAssembler, type CallFragment, type FinishedCall } from './call-assembler.js';
 
 /** Token counts as far as a chunk states them. */
@@ -33,10 +34,6 @@ export class Answer {
   /** Why the answer ended; `undefined` until the server says that it is over. */
   get reason(): FinishReason | undefined {
     return this.#reason;
-  }
-
-  get isTooLong(): boolean {
-    return this.#characters > maxTextCharacters;
   }
 
   text(text: string, thoughtSignature?: string): void {
@@ -90,6 +87,8 @@ export class Answer {
   #write(part: Part): void {
     if (part.text === '' && !part.thoughtSignature) return;
     this.#characters += part.text?.length ?? 0;
+    if (this.#characters > maxTextCharacters)
+      throw new ModelError('bad-response', 'The answer did not end: over 10 MB of text.');
     const last = this.#items.at(-1);
     // A signature ends its part.
     const continues = typeof last === 'object' && last.thought === part.thought && !last.thoughtSignature;

@@ -72,10 +72,6 @@ export function responseText({ response = {} }: FunctionResponse): string {
   return typeof output === 'string' ? output : JSON.stringify(output ?? response);
 }
 
-export function isFailure({ response = {} }: FunctionResponse): boolean {
-  return response['error'] !== undefined;
-}
-
 /** Images and documents that a tool returned besides its text. */
 export function responseMedia({ parts = [] }: FunctionResponse): Part[] {
   return parts.map(({ inlineData, fileData }) => ({

@@ -3,7 +3,6 @@ import type { ModelRequest } from '../../model.js';
 import {
   callsOf,
   isCall,
-  isFailure,
   type PairedCall,
   pairHistory,
   responseMedia,
@@ -89,7 +88,7 @@ function resultBlock({ id, response }: PairedCall, endpoint: Endpoint): Block {
     type: 'tool_result',
     tool_use_id: safeId(id),
     content: media.length === 0 ? text : [...(text.trim() ? [{ type: 'text', text }] : []), ...media],
-    ...(isFailure(response) ? { is_error: true } : {}),
+    ...(response.response?.['error'] !== undefined && { is_error: true }),
   };
 }
 

@@ -15,6 +15,7 @@ import { canSee, type Endpoint, omitted } from '../wire-format.js';
 
 export function openaiBody(request: ModelRequest, endpoint: Endpoint): object {
   const { tools, responseSchema, maxOutputTokens = endpoint.maxOutputTokens } = request;
+  const isOpenai = endpoint.baseUrl.startsWith('https://api.openai.com/');
   return {
     model: endpoint.model,
     messages: messagesOf(request, endpoint),
@@ -22,13 +23,9 @@ export function openaiBody(request: ModelRequest, endpoint: Endpoint): object {
     stream: true,
     stream_options: { include_usage: true },
     // OpenAI's reasoning models reject the old name, most other servers do not know the new one.
-    [isOpenai(endpoint) ? 'max_completion_tokens' : 'max_tokens']: maxOutputTokens,
+    [isOpenai ? 'max_completion_tokens' : 'max_tokens']: maxOutputTokens,
     response_format: responseSchema && { type: 'json_schema', json_schema: { name: 'answer', schema: responseSchema } },
   };
-}
-
-function isOpenai({ baseUrl }: Endpoint): boolean {
-  return baseUrl.startsWith('https://api.openai.com/');
 }
 
 function toolOf({ name, description, parametersJsonSchema }: ModelRequest['tools'][number]): object {
