@@ -35,7 +35,7 @@ test('a few tools are all declared', () => {
   expect(names(tools, 100_000)).toEqual(['look', 'server__tool_000', 'server__tool_001', 'server__tool_002']);
 });
 
-test('when declarations would fill more than a tenth of the window, tools of servers wait behind a search', () => {
+test('when declarations would fill more than a tenth of the window, tools of servers are deferred', () => {
   const { tools } = toolsOf(many(200));
   expect(names(tools, 32_000)).toEqual(['look', 'tool_search']);
 });
@@ -53,7 +53,7 @@ test('built-in tools are never deferred, however small the window', () => {
   expect(names(tools, 10)).toEqual(['look']);
 });
 
-test('a model finds tools by keywords or name, is told about them at the end of the list, and calls them', async () => {
+test('a model finds tools by keywords or name, gets them at the end of the list, and calls them', async () => {
   const { agent, model, registry } = agentKit(
     [
       { calls: [{ name: 'tool_search', args: { query: 'create issue' } }] },

@@ -11,7 +11,7 @@ function gate() {
   return { open, opened };
 }
 
-test('no more than the limit work at once, and all get their turn in order', async () => {
+test('no more tasks than the limit run at once, and all run in order', async () => {
   const limit = new ConcurrencyLimit(2);
   let working = 0;
   let most = 0;
@@ -29,7 +29,7 @@ test('no more than the limit work at once, and all get their turn in order', asy
   expect({ most, order }).toEqual({ most: 2, order: [0, 1, 2, 3, 4, 5, 6] });
 });
 
-test('who gives up while waiting takes nobody’s place', async () => {
+test('an abort while waiting frees the place in the queue', async () => {
   const limit = new ConcurrencyLimit(1);
   const { open, opened } = gate();
   const first = limit.run(never, () => opened);

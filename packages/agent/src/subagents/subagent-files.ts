@@ -2,20 +2,16 @@ import { parseFrontMatter } from '@lathe/core/host';
 import { type DefinitionPlaces, plainText, readDefinitions } from '../definition-files.js';
 import { builtInSubagents, type SubagentDefinition } from './subagent-definition.js';
 
-export interface LoadedSubagents {
-  definitions: SubagentDefinition[];
-  /** Files that are not used, for people. */
-  problems: string[];
-}
-
 /** The model sees each of them with every request. */
 const maxSubagents = 30;
 
 /**
  * Loads the built-in subagents, then the person's own, which may replace them, then the workspace's, which cannot
- * replace any.
+ * replace any. `problems` names the files that are not used, for people.
  */
-export async function loadSubagents(places: DefinitionPlaces): Promise<LoadedSubagents> {
+export async function loadSubagents(
+  places: DefinitionPlaces,
+): Promise<{ definitions: SubagentDefinition[]; problems: string[] }> {
   const definitions = new Map(builtInSubagents.map((definition) => [definition.name, definition]));
   const own = new Set<string>();
   const files = { kind: 'agents', extension: /\.md$/, maxDepth: 1 };

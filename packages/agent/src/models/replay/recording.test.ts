@@ -49,7 +49,7 @@ test.each([
   expect(last).toMatchObject({ reason: 'error', message: expect.stringMatching(message) });
 });
 
-test('a call that fails now and succeeded then is a departure; another text is not', async () => {
+test('a call that fails now and succeeded then is a difference; another text is not', async () => {
   const path = join(tempDirectory(), 'traffic.jsonl');
   const model = recordModel(
     new ScriptedModel([{ calls: [{ name: 'try', args: {} }] }, { text: 'Done.' }]),
@@ -99,7 +99,7 @@ test('SL01: no secret is in the file, however it came into the conversation, and
   expect(await endOf(agent, prompt)).toMatchObject({ reason: 'done', text: 'ok' });
 });
 
-test('what cannot be written is said before a model is asked', () => {
+test('a file that cannot be written is reported before a model is asked', () => {
   const folder = tempDirectory({ 'sub/x': '' });
   for (const path of [join(folder, 'missing', 'x'), join(folder, 'sub')])
     expect(() => new RecordingWriter(path, [])).toThrow(path);
@@ -109,7 +109,7 @@ test.skipIf(process.platform !== 'linux')('a device is not a recording', () => {
   expect(() => new RecordingWriter('/dev/full', [])).toThrow(/not a recording/);
 });
 
-test('a file that was there is for this person only from then on, and kept until the first answer', async () => {
+test('an existing file becomes private and is kept until the first answer', async () => {
   const path = await record(steps, ['go']);
   chmodSync(path, 0o644);
   const before = readFileSync(path, 'utf8');
@@ -118,7 +118,7 @@ test('a file that was there is for this person only from then on, and kept until
   expect(readFileSync(path, 'utf8')).toBe(before);
 });
 
-test('a recording is replaced, any other file is left alone', async () => {
+test('a recording is replaced, any other file stays', async () => {
   const path = await record(steps, ['go']);
   expect(() => new RecordingWriter(path, [])).not.toThrow();
   const other = join(tempDirectory({ 'main.ts': 'code' }), 'main.ts');
