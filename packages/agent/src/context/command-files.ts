@@ -18,6 +18,7 @@ export interface CommandPlaces extends DefinitionPlaces {
 }
 
 const maxCommands = 200;
+const maxDepth = 4;
 const extension = /\.(?:md|toml)$/;
 
 /**
@@ -26,7 +27,7 @@ const extension = /\.(?:md|toml)$/;
  */
 export async function loadCommands(places: CommandPlaces): Promise<{ commands: CommandFile[]; problems: string[] }> {
   const commands = new Map<string, CommandFile>();
-  const files = { kind: 'commands', extension, maxDepth: 4 };
+  const files = { kind: 'commands', extension, maxDepth };
   const problems = await readDefinitions(places, files, async ({ path, name: file, owner, text }) => {
     const name = commandName(file);
     const { prompt, description } = path.endsWith('.toml') ? await readToml(text) : readMarkdown(text);

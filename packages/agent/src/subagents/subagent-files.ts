@@ -9,9 +9,7 @@ const maxSubagents = 30;
  * Loads the built-in subagents, then the person's own, which may replace them, then the workspace's, which cannot
  * replace any. `problems` names the files that are not used, for people.
  */
-export async function loadSubagents(
-  places: DefinitionPlaces,
-): Promise<{ definitions: SubagentDefinition[]; problems: string[] }> {
+export async function loadSubagents(places: DefinitionPlaces) {
   const definitions = new Map(builtInSubagents.map((definition) => [definition.name, definition]));
   const own = new Set<string>();
   const files = { kind: 'agents', extension: /\.md$/, maxDepth: 1 };

@@ -20,10 +20,12 @@ export const defaultRetryPolicy: RetryPolicy = {
   maxTotalDelayMs: 240_000,
 };
 
+/** An empty answer is often an accident. */
+const maxEmptyRetries = 1;
+
 /**
  * Repeats a request that the server rejected for the moment or whose answer broke. A broken answer is dropped as a
- * whole: its calls are delivered only after it is complete, so nothing can run twice. An empty answer is often an
- * accident and is retried once.
+ * whole: its calls are delivered only after it is complete, so nothing can run twice.
  */
 export async function* withRetries(
   ask: () => AsyncIterable<ModelEvent>,
@@ -32,18 +34,18 @@ export async function* withRetries(
 ): AsyncGenerator<ModelEvent> {
   let attempts = 0;
   let waitedMs = 0;
-  let hasRetriedEmpty = false;
+  let emptyAnswers = 0;
   for (;;) {
     let reason = 'The model answered with nothing.';
     let leastMs = 0;
     try {
       let isRejected = false;
       for await (const event of ask()) {
-        isRejected = event.type === 'finish' && !hasRetriedEmpty && isEmpty(event);
+        isRejected = event.type === 'finish' && emptyAnswers < maxEmptyRetries && isEmpty(event);
         if (!isRejected) yield event;
       }
       if (!isRejected) return;
-      hasRetriedEmpty = true;
+      emptyAnswers += 1;
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof ModelError) || !error.isTransient) throw error;
@@ -70,8 +72,7 @@ function isEmpty({ reason, message }: Extract<ModelEvent, { type: 'finish' }>): 
 /** Never earlier than asked, and random, so that clients that failed together do not come back together. */
 function delayOf(attempts: number, leastMs: number, { maxDelayMs, firstDelayMs }: RetryPolicy): number {
   const grown = Math.min(maxDelayMs, firstDelayMs * 2 ** attempts);
-  const jittered = leastMs > 0 ? leastMs + Math.random() * Math.min(1000, grown) : grown * (0.5 + Math.random() / 2);
-  return Math.round(jittered);
+  return Math.round(leastMs > 0 ? leastMs + Math.random() * Math.min(1000, grown) : grown * (0.5 + Math.random() / 2));
 }
 
 function gaveUp(cause: ModelError, attempts: number): ModelError {
