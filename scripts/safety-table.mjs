@@ -63,7 +63,7 @@ const promises = [
       'cli/src/damaged-files: started with damaged files the program does not crash, and what was forbidden stays so',
       'core/src/process/shell/differential: a command without approval executes only the predicted programs',
       "core/src/lathe/open-hooks: the user's own hooks run for every caller",
-      "agent/src/agent-hooks: the person's own hooks hold for the calls of an agent",
+      "agent/src/agent-hooks: the person's own hooks apply to the calls of an agent",
     ],
     runs: ['generated shell commands run under a tracer', 'starts with damaged files'],
   },

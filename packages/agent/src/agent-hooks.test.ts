@@ -19,7 +19,7 @@ async function latheIn(cwd: string, home: string, options: Partial<LatheOptions>
   return lathe;
 }
 
-test("the person's own hooks hold for the calls of an agent", async () => {
+test("the person's own hooks apply to the calls of an agent", async () => {
   const home = tempDirectory({ '.lathe/settings.json': settings({ PreToolUse: hook('echo no >&2; exit 2') }) });
   const cwd = tempDirectory();
   const lathe = await latheIn(cwd, home, { flags: { 'tools.approvalMode': 'yolo' } });
@@ -30,7 +30,7 @@ test("the person's own hooks hold for the calls of an agent", async () => {
   expect(errors).toEqual(['execution_denied']);
 });
 
-test('SessionStart speaks before the first prompt, and Notification when a person is waited for', async () => {
+test('SessionStart runs before the first prompt, and Notification when a person has to decide', async () => {
   const cwd = tempDirectory();
   const home = tempDirectory({
     '.lathe/settings.json': settings({

@@ -5,6 +5,7 @@ const src = import.meta.dirname;
 testPackage(src, ['@lathe/core']);
 
 testLayers(src, [
+  { name: 'definition-files' },
   { name: 'models' },
   { name: 'loop' },
   { name: 'context', beside: 'part' },

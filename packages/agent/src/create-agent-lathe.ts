@@ -1,18 +1,17 @@
 import { join } from 'node:path';
 import { createLathe, type Lathe, type LatheHost, type LatheOptions } from '@lathe/core';
-import { type OpenedParts } from '@lathe/core/host';
 import { pageAnswerer, type SideModels } from './page-answerer.js';
 import { loadSubagents } from './subagents/subagent-files.js';
 import { Subagents } from './subagents/subagents.js';
 
-/** The tool system with what needs a model: subagents behind `task`, and answers about the pages of `web_fetch`. */
+/** The tool system plus what needs a model: subagents for `task`, and answers about the pages of `web_fetch`. */
 export interface AgentLathe extends Lathe, LatheHost {
   /** The subagents of this session. */
   readonly subagents: Subagents;
   readonly sideModels: SideModels;
 }
 
-/** As `createLathe`, for an agent. */
+/** Like `createLathe`, for an agent. */
 export async function createAgentLathe(options: Omit<LatheOptions, 'extend'>): Promise<AgentLathe> {
   const sideModels: SideModels = { use: (open) => open() };
   let subagents = new Subagents([], { depth: 0, parallel: 0 });
@@ -20,7 +19,9 @@ export async function createAgentLathe(options: Omit<LatheOptions, 'extend'>): P
     ...options,
     extend: async (parts) => {
       const { settings, env } = parts.loaded;
-      const { definitions, problems } = await subagentsOf(parts);
+      const personalFolders = [parts.home.path, join(parts.userHome, '.qwen')].map((folder) => join(folder, 'agents'));
+      const places = { workspace: parts.workspace, isTrusted: parts.loaded.isTrusted, personalFolders };
+      const { definitions, problems } = await loadSubagents(places);
       const { maxDepth: depth, maxParallel: parallel } = settings.agents;
       subagents = new Subagents(definitions, { depth, parallel });
       const answerer = pageAnswerer(settings, env, sideModels);
@@ -28,9 +29,4 @@ export async function createAgentLathe(options: Omit<LatheOptions, 'extend'>): P
     },
   });
   return { ...lathe, ...lathe.host, subagents, sideModels };
-}
-
-function subagentsOf({ workspace, loaded: { isTrusted }, home, userHome }: OpenedParts) {
-  const personalFolders = [home.path, join(userHome, '.qwen')].map((folder) => join(folder, 'agents'));
-  return loadSubagents({ workspace, isTrusted, personalFolders });
 }

@@ -7,9 +7,9 @@ import { createAgentLathe } from './create-agent-lathe.js';
 import type { ModelRequest } from './models/model.js';
 import { ScriptedModel } from './models/replay/scripted.js';
 import { anthropic } from './models/wire/anthropic/anthropic.js';
+import { bodyText } from './models/wire/body-text.js';
 import { gemini } from './models/wire/gemini/gemini.js';
 import { openai } from './models/wire/openai/openai.js';
-import { bodyText } from './models/wire/turn-messages.js';
 import { openSession } from './open-session.js';
 
 const mostTokens = 3200;

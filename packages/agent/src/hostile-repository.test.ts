@@ -25,7 +25,7 @@ const running = [
 ];
 
 // SB17
-test.skipIf(!hasProgram('git'))('what a repository names for git to run is never run by Lathe itself', async () => {
+test.skipIf(!hasProgram('git'))('Lathe never runs programs that a repository configures for git', async () => {
   const canary = join(tempDirectory(), 'canary');
   const root = tempDirectory({ 'a.txt': 'alpha\n', '.gitattributes': '* filter=x diff=x\n' });
   const home = tempDirectory();

@@ -12,7 +12,7 @@ export type {
   DeclaredTools,
 } from './loop/agent-options.js';
 export type { Budgets, Price } from './loop/budget.js';
-export { repairHistory } from './loop/repair-history.js';
+export { repairHistory } from './models/repair-history.js';
 export { type OpenAgentOptions, openAgent, openContextFiles } from './open-agent.js';
 export { type OpenSessionOptions, openSession, Session } from './open-session.js';
 export type { SideModels } from './page-answerer.js';

@@ -8,9 +8,10 @@ import { Agent } from './loop/agent.js';
 import { priceOf, sessionBudgets, smallerBudgets, taskBudgets } from './loop/agent-budgets.js';
 import type { ContextSource, ContextText } from './loop/agent-options.js';
 import type { Budgets } from './loop/budget.js';
-import { ToolShelf } from './loop/tool-shelf.js';
+import { DeferredTools } from './loop/deferred-tools.js';
 import type { Message, Model } from './models/model.js';
 import { ModelError } from './models/model-error.js';
+import { openSideModel } from './page-answerer.js';
 import { reportInstructions, type SubagentDefinition } from './subagents/subagent-definition.js';
 import { subagentTools } from './subagents/subagent-tools.js';
 import { type ParentAgent, parentAgent } from './subagents/subagents.js';
@@ -18,20 +19,26 @@ import { type ParentAgent, parentAgent } from './subagents/subagents.js';
 /** How to open an agent. */
 export interface OpenAgentOptions {
   model: Model;
-  /** Writes summaries; the model itself when left out. */
+  /** Writes summaries. Default: `model`. */
   sideModel?: Model;
-  /** Answers this agent's confirmations, instead of the one the library was set up with. */
+  /** Answers this agent's confirmations. Default: the approver of `createAgentLathe`. */
   approver?: Approver;
-  /** An earlier conversation to go on with. */
+  /** An earlier conversation to continue. */
   history?: readonly Message[];
-  /** Besides those of the settings; the smaller one counts. */
+  /** In addition to those of the settings; the smaller one counts. */
   budgets?: Budgets;
-  /** Instead of our own instructions. */
+  /** Replace the default instructions. */
   instructions?: string;
 }
 
-/** An agent that works with the tools, the policy and the settings of `lathe`. */
-export function openAgent(lathe: AgentLathe, options: OpenAgentOptions): Agent {
+type ContextHost = Pick<AgentLathe, 'home' | 'loaded' | 'settings' | 'userHome' | 'workspace'>;
+
+/** What an agent uses of an `AgentLathe`. */
+export type AgentHost = ContextHost &
+  Pick<AgentLathe, 'approver' | 'hooks' | 'openOwnTools' | 'openScheduler' | 'policy' | 'sideModels' | 'tools'>;
+
+/** Opens an agent that works with the tools, the policy and the settings of `lathe`. */
+export function openAgent(lathe: AgentHost, options: OpenAgentOptions): Agent {
   const { hooks, settings } = lathe;
   return open(lathe, {
     ...options,
@@ -57,7 +64,7 @@ interface Place extends OpenAgentOptions {
   hooks?: PromptHooks;
 }
 
-function open(lathe: AgentLathe, place: Place): Agent {
+function open(lathe: AgentHost, place: Place): Agent {
   const { workspace, settings, hooks: allHooks } = lathe;
   const { model, sideModel, history, approver, registry, budgets, context, hooks } = place;
   const price = priceOf(settings, model);
@@ -72,10 +79,10 @@ function open(lathe: AgentLathe, place: Place): Agent {
       { cwd: workspace.root, platform: process.platform, date: new Date().toISOString().slice(0, 10) },
       place.instructions,
     ),
-    tools: new ToolShelf(registry),
+    tools: new DeferredTools(registry),
     runner: lathe.openScheduler({
       registry,
-      approver: allHooks ? announcing(approver, allHooks) : approver,
+      approver: allHooks ? withNotification(approver, allHooks) : approver,
       prepareCall: (call) => parentAgent.set(call, parent),
     }),
     ...(history && { history }),
@@ -91,9 +98,9 @@ function open(lathe: AgentLathe, place: Place): Agent {
   return agent;
 }
 
-/** An agent for a task of `parent`: its own history, and no right that the parent does not have. */
+/** Opens an agent for a task of `parent`, with its own history and at most the rights of the parent. */
 async function openSubagent(
-  lathe: AgentLathe,
+  lathe: AgentHost,
   place: Place,
   parent: Agent,
   definition: SubagentDefinition,
@@ -103,7 +110,8 @@ async function openSubagent(
   const { name, instructions = basicInstructions } = definition;
   const depth = place.depth + 1;
   const named = definition.model;
-  const model = named === undefined ? parent.model : await lathe.sideModels.use(() => namedModel(lathe, named, signal));
+  const model =
+    named === undefined ? parent.model : await lathe.sideModels.use(() => subagentModel(lathe, named, signal));
   return open(lathe, {
     model,
     ...(place.sideModel && { sideModel: place.sideModel }),
@@ -121,12 +129,9 @@ async function openSubagent(
   });
 }
 
-async function namedModel({ settings, loaded }: AgentLathe, name: string, signal: AbortSignal): Promise<Model> {
+async function subagentModel({ settings, loaded }: AgentHost, name: string, signal: AbortSignal): Promise<Model> {
   try {
-    const { chooseModel } = await import('./models/choose/choose-model.js');
-    const choice = await chooseModel({ name, settings: settings.model, env: loaded.env }, signal);
-    if (choice.status === 'chosen') return choice.model;
-    throw new ToolError('execution_failed', `The model ${name} of this subagent is not there: ${choice.setup.problem}`);
+    return await openSideModel(name, { settings, env: loaded.env }, signal);
   } catch (cause) {
     if (!(cause instanceof ModelError)) throw cause;
     const message = `The model ${name} of this subagent cannot be used: ${cause.message}`;
@@ -134,7 +139,7 @@ async function namedModel({ settings, loaded }: AgentLathe, name: string, signal
   }
 }
 
-/** The person is asked as ever, and told who asks. */
+/** Adds to each question which subagent asks. */
 function onBehalfOf(name: string, approver: Approver): Approver {
   return {
     decide(request, signal) {
@@ -146,15 +151,15 @@ function onBehalfOf(name: string, approver: Approver): Approver {
 
 function subagentHooks(hooks: Hooks): PromptHooks {
   return {
-    // The prompt is the model's, not the person's.
+    // The prompt comes from a model, not from a person.
     promptSubmit: async () => ({ notices: [] }),
     stop: (state, signal) => hooks.subagentStop(state, signal),
     preCompact: (trigger, signal) => hooks.preCompact(trigger, signal),
   };
 }
 
-/** The context files of the person and the project, as an agent reads them. */
-export function openContextFiles({ workspace, settings, home, userHome, loaded }: AgentLathe): ContextSource {
+/** Opens the context files of the person and the project. */
+export function openContextFiles({ workspace, settings, home, userHome, loaded }: ContextHost): ContextSource {
   return new ContextFiles({
     names: settings.context.fileName,
     workspace,
@@ -164,7 +169,7 @@ export function openContextFiles({ workspace, settings, home, userHome, loaded }
   });
 }
 
-/** What SessionStart hooks say comes before the files. */
+/** Puts the output of SessionStart hooks before the files. */
 function withSessionStart(files: ContextSource, hooks: Hooks | undefined): ContextSource {
   if (!hooks) return files;
   return {
@@ -184,8 +189,8 @@ function withSessionStart(files: ContextSource, hooks: Hooks | undefined): Conte
   };
 }
 
-/** Tells Notification hooks that a person is waited for. */
-function announcing(approver: Approver, hooks: Hooks): Approver {
+/** Runs Notification hooks when a person has to decide. */
+function withNotification(approver: Approver, hooks: Hooks): Approver {
   return {
     decide(request, signal) {
       hooks

@@ -46,7 +46,7 @@ function transcriptIn({ home }: Place): string {
   return join(sessions, folder, file);
 }
 
-test('a session that is gone on with remembers everything', async () => {
+test('a resumed session remembers everything', async () => {
   const here = place();
   const first = await open(here, [{ text: 'I look.', calls: [read(here.root)] }, { text: 'alpha' }]);
   await collect(first.session.prompt('what is in a.txt?', never));
@@ -59,7 +59,7 @@ test('a session that is gone on with remembers everything', async () => {
   expect(third.session.agent.history).toEqual(second.session.agent.history);
 });
 
-test('without an earlier session there is a new one, and a note', async () => {
+test('without an earlier session there is a new one and a note', async () => {
   const { session } = await open(place(), [], { resume: 'latest' });
   expect(session.notes).toEqual(['There is no earlier session here; this is a new one.']);
 });
@@ -78,9 +78,9 @@ test('a call that was pending at a crash is marked as interrupted and not run ag
 
   const second = await open(here, [{ text: 'I see.' }], { resume: 'latest' });
   expect(second.session.notes.join('\n')).toContain(
-    '2 calls were interrupted and are not run again: write_file, gone__tool',
+    '2 calls were interrupted and do not run again: write_file, gone__tool',
   );
-  expect(second.session.notes.join('\n')).toContain('not there now: gone__tool');
+  expect(second.session.notes.join('\n')).toContain('missing now: gone__tool');
   const events = await collect(second.session.prompt('go on', never));
   expect(events.filter(({ type }) => type === 'call-update')).toEqual([]);
   expect(readdirSync(here.root)).toEqual(['a.txt']);
@@ -88,7 +88,7 @@ test('a call that was pending at a crash is marked as interrupted and not run ag
   expect(JSON.stringify(second.model.requests[0]?.history)).toContain('The call was interrupted');
 });
 
-test('what an abort leaves in the history is written down too', async () => {
+test('what an abort leaves in the history is saved too', async () => {
   const here = place();
   const controller = new AbortController();
   const steps: ScriptStep[] = [
@@ -102,7 +102,7 @@ test('what an abort leaves in the history is written down too', async () => {
   expect(faults(stored.messages)).toEqual([]);
 });
 
-test('a shortened or cleared history is what a later session goes on with', async () => {
+test('a later session continues with the compacted or cleared history', async () => {
   const here = place();
   const long = 'many words '.repeat(3000);
   const { session } = await open(here, [{ text: long }, { text: 'more' }, { text: 'a summary' }, { text: 'after' }]);
@@ -116,7 +116,7 @@ test('a shortened or cleared history is what a later session goes on with', asyn
 });
 
 // SL01
-test('200 planted secrets are nowhere in what is written', async () => {
+test('none of 200 planted secrets is in the saved files', async () => {
   const here = place();
   const secrets = Array.from({ length: 200 }, (_, n) =>
     n % 2 ? `sk-${'s3cr3t'.repeat(4)}${n}` : `planted "value" \\ ${n}-${'q'.repeat(8)}`,
@@ -138,7 +138,7 @@ test('200 planted secrets are nowhere in what is written', async () => {
 });
 
 test.skipIf(process.getuid?.() === 0 || process.platform === 'win32')(
-  'with a home that cannot be written the session lives in memory, with one warning',
+  'with a read-only home the session stays in memory, with one warning',
   async () => {
     const here = place();
     const { session } = await open(here, [{ text: 'one' }, { text: 'two' }]);
@@ -151,7 +151,7 @@ test.skipIf(process.getuid?.() === 0 || process.platform === 'win32')(
 );
 
 // RP05
-test('a session that cannot be stored goes on with one warning', async () => {
+test('a session that cannot be saved continues with one warning', async () => {
   const here = place();
   const { session, lathe } = await open(here, [{ text: 'one' }, { text: 'two' }]);
   await lathe.home.directory();

@@ -1,27 +1,30 @@
-import { type PartListUnion, textOf, toParts } from '@lathe/core';
+import { type PartListUnion, type ToolRegistry, textOf, toParts } from '@lathe/core';
 import { secretsOf } from '@lathe/core/host';
 import type { AgentLathe } from './create-agent-lathe.js';
 import type { Agent } from './loop/agent.js';
 import type { AgentEvent } from './loop/agent-event.js';
 import type { Message, Model } from './models/model.js';
-import { type OpenAgentOptions, openAgent } from './open-agent.js';
+import { type AgentHost, type OpenAgentOptions, openAgent } from './open-agent.js';
 import { type ResumedSession, SessionStore } from './session/session-store.js';
 import { StepRecorder } from './session/step-recorder.js';
 import type { Transcript } from './session/transcript.js';
 
 /** How to open a session. */
 export interface OpenSessionOptions extends Omit<OpenAgentOptions, 'history'> {
-  /** Go on with the session used last here, or with the one of this id. */
+  /** Continue the latest session of this directory, or the one with this id. */
   resume?: 'latest' | { id: string };
 }
 
+/** What a session uses of an `AgentLathe`. */
+type SessionHost = AgentHost & Pick<AgentLathe, 'journal'>;
+
 const maxTitle = 200;
 
-/** An agent whose conversation is written down as it happens, new or gone on with. */
-export async function openSession(lathe: AgentLathe, options: OpenSessionOptions): Promise<Session> {
+/** Opens an agent whose conversation is saved as it happens, in a new or an earlier session. */
+export async function openSession(lathe: SessionHost, options: OpenSessionOptions): Promise<Session> {
   const { resume, ...rest } = options;
   const store = await SessionStore.open(lathe.home, lathe.workspace.root);
-  const resumed = await findSession(store, resume);
+  const resumed = resume && (await (resume === 'latest' ? store.latest() : store.load(resume.id)));
   const agent = openAgent(lathe, { ...rest, ...(resumed && { history: resumed.messages }) });
   const problems: string[] = [];
   const transcriptOptions = {
@@ -33,9 +36,10 @@ export async function openSession(lathe: AgentLathe, options: OpenSessionOptions
     ? { id: resumed.id, transcript: store.reopen(resumed, transcriptOptions) }
     : store.create(transcriptOptions);
   if (lathe.hooks) Object.assign(lathe.hooks.session, { id, transcriptPath: transcript.path });
-  // Nobody waits for it, and what is left over goes next time.
+  // Runs in the background; what fails now is deleted next time.
   if (!resumed) store.prune().catch(() => undefined);
-  const notes = resumed ? [...resumed.notes, ...notesOn(resumed, lathe)] : noneYet(resume);
+  const notes = resumed ? [...resumed.notes, ...notesOn(resumed, lathe.tools)] : [];
+  if (!resumed && resume === 'latest') notes.push('There is no earlier session here; this is a new one.');
   return new Session({ id, agent, transcript, notes, problems, beginTurn: (turn) => lathe.journal.beginTurn(turn) });
 }
 
@@ -44,7 +48,7 @@ interface SessionParts {
   agent: Agent;
   transcript: Transcript;
   notes: readonly string[];
-  /** Filled when something cannot be written. */
+  /** Filled when something cannot be saved. */
   problems: string[];
   beginTurn: (turn: string) => void;
 }
@@ -53,10 +57,10 @@ interface SessionParts {
 export class Session {
   readonly id: string;
   readonly agent: Agent;
-  /** For people: what is not as it was when the session was left. */
+  /** For people: what differs from when the session was left. */
   readonly notes: readonly string[];
   readonly #parts: SessionParts;
-  /** Messages of the history that are written down. */
+  /** How many messages of the history are saved. */
   #written: number;
 
   constructor(parts: SessionParts) {
@@ -84,7 +88,7 @@ export class Session {
     return this.#recorded(this.agent.compact(signal));
   }
 
-  /** Begins a new conversation in the same session. */
+  /** Starts a new conversation in the same session. */
   clear(): void {
     this.agent.clear();
     this.#rewrite(this.agent.history);
@@ -111,7 +115,7 @@ export class Session {
     }
   }
 
-  /** Writes what got into the history without an event: the results of an interrupted turn, half an answer. */
+  /** Saves what entered the history without an event: the results of an interrupted turn, a partial answer. */
   async #settle(): Promise<void> {
     const { history } = this.agent;
     if (history.length < this.#written) this.#rewrite(history);
@@ -131,38 +135,25 @@ export class Session {
   }
 }
 
-/** What was asked, without the files and instructions that came along. */
+/** The request, without the files and instructions added to it. */
 function titleOf(content: PartListUnion): string {
   const parts = toParts(content);
   const asked = parts.find(({ text }) => text !== undefined && text.trim() !== '')?.text;
   return (asked ?? textOf(parts)).trim().slice(0, maxTitle);
 }
 
-async function findSession(
-  store: SessionStore,
-  resume: OpenSessionOptions['resume'],
-): Promise<ResumedSession | undefined> {
-  if (resume === undefined) return undefined;
-  return resume === 'latest' ? store.latest() : store.load(resume.id);
-}
-
-function noneYet(resume: OpenSessionOptions['resume']): string[] {
-  return resume === 'latest' ? ['There is no earlier session here; this is a new one.'] : [];
-}
-
-function notesOn({ messages }: ResumedSession, { tools: registry }: AgentLathe): string[] {
+function notesOn({ messages }: ResumedSession, registry: Pick<ToolRegistry, 'getTool'>): string[] {
   const called = messages.flatMap(({ parts }) => parts.flatMap(({ functionCall }) => functionCall ?? []));
   const answered = new Set(
     messages.flatMap(({ parts }) => parts.flatMap(({ functionResponse }) => functionResponse?.id ?? [])),
   );
   const open = called.filter(({ id }) => id === undefined || !answered.has(id));
+  const openNames = new Set(open.map(({ name = '?' }) => name));
   const gone = new Set(called.flatMap(({ name = '' }) => (registry.getTool(name) ? [] : [name])));
   return [
-    ...(open.length > 0 ? [`${open.length} calls were interrupted and are not run again: ${namesOf(open)}.`] : []),
-    ...(gone.size > 0 ? [`Tools that were used and are not there now: ${[...gone].join(', ')}.`] : []),
+    ...(open.length > 0
+      ? [`${open.length} calls were interrupted and do not run again: ${[...openNames].join(', ')}.`]
+      : []),
+    ...(gone.size > 0 ? [`Tools used before that are missing now: ${[...gone].join(', ')}.`] : []),
   ];
-}
-
-function namesOf(calls: readonly { name?: string }[]): string {
-  return [...new Set(calls.map(({ name = '?' }) => name))].join(', ');
 }

@@ -37,6 +37,6 @@ test('the side model answers the question about the page, and only sees it as da
   );
 });
 
-test('without a side model the page speaks for itself', async () => {
+test('without a side model the result is the page itself', async () => {
   expect(await fetchWith('http://127.0.0.1:1', {})).toContain('The rate is 42.');
 });

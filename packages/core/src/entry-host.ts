@@ -35,6 +35,7 @@ export { describeMismatch } from './text/schema/json-schema.js';
 export { schemaProblem } from './text/schema/schema-check.js';
 export { boundsProblem } from './text/schema/value-bounds.js';
 export { keepEnds } from './text/truncate.js';
+export { uniqueId } from './text/unique-id.js';
 export { hasHiddenText, visibleText } from './text/visible-text.js';
 export { builtIn } from './tools/tool-registry.js';
 export { markOrigin } from './web/page/mark-origin.js';

@@ -35,7 +35,7 @@ test('a file is a command: name, description, prompt', async () => {
   ]);
 });
 
-test('a command in TOML, as Qwen Code writes it, is one as well', async () => {
+test('a TOML file in the format of Qwen Code is a command as well', async () => {
   const toml = 'description = "tests \\"it\\""\nprompt = """\nRun {{args}}:\n!{npm test}\n"""\n';
   const { commands, problems } = await load({
     '.qwen/commands/run/tests.toml': toml,
@@ -62,7 +62,7 @@ test('a command in TOML, as Qwen Code writes it, is one as well', async () => {
   ]);
 });
 
-test('nobody takes the place of a built-in command, and no project that of a person’s own', async () => {
+test('no file replaces a built-in command, and no project file a person’s own', async () => {
   const { commands, problems } = await load(
     { '.lathe/commands/mine.md': 'theirs', '.lathe/commands/help.md': 'theirs', '.qwen/commands/new.md': 'new' },
     { 'a/mine.md': 'mine', 'b/mine.md': 'second', 'a/help.md': 'mine' },
@@ -81,14 +81,14 @@ test('nobody takes the place of a built-in command, and no project that of a per
   );
 });
 
-test('a folder nobody has trusted brings no commands', async () => {
+test('an untrusted folder defines no commands', async () => {
   expect(await load({ '.lathe/commands/x.md': 'x', '.qwen/commands/y.md': 'y' }, {}, false)).toEqual({
     commands: [],
     problems: [],
   });
 });
 
-test('SC11: a file of a project that leads out of it is named and left out', async () => {
+test('SC11: a project file that leads out of the project is reported and skipped', async () => {
   const outside = tempDirectory({ 'secret.md': 'key', 'more/x.md': 'x' });
   const root = tempDirectory({ '.lathe/commands/good.md': 'good', '.qwen/keep': '' });
   symlinkSync(join(outside, 'secret.md'), join(root, '.lathe/commands/link.md'));
@@ -102,7 +102,7 @@ test('SC11: a file of a project that leads out of it is named and left out', asy
   ]);
 });
 
-test('what is too large, empty, not text, not closed or badly named is named and left out', async () => {
+test('a file that is too large, empty, not text, not closed or badly named is reported and skipped', async () => {
   const { commands, problems } = await load({
     '.lathe/commands/big.md': 'x'.repeat(70_000),
     '.lathe/commands/blank.md': '---\ndescription: nothing\n---\n \n',
@@ -115,11 +115,11 @@ test('what is too large, empty, not text, not closed or badly named is named and
   });
   expect(names({ commands })).toEqual(['1:2:3:deep']);
   expect(problems).toEqual([
-    expect.stringMatching(/^\.lathe\/commands\/\\x1b\[31mred\.md: the name/),
+    expect.stringMatching(/^\.lathe\/commands\/\\x1b\[31mred\.md: a command name/),
     expect.stringMatching(/^\.lathe\/commands\/big\.md: It is larger/),
     '.lathe/commands/blank.md: it has no text',
     expect.stringMatching(/^\.lathe\/commands\/open\.md: .*not closed/),
-    expect.stringMatching(/^\.lathe\/commands\/two words\.md: the name/),
+    expect.stringMatching(/^\.lathe\/commands\/two words\.md: a command name/),
   ]);
 });
 
@@ -135,7 +135,7 @@ test('hidden characters become visible, to the person and to the model', async (
   ]);
 });
 
-test('two hundred commands are enough', async () => {
+test('at most two hundred commands are used', async () => {
   const files = Object.fromEntries(Array.from({ length: 250 }, (_, n) => [`.lathe/commands/c${n}.md`, 'x']));
   const { commands, problems } = await load(files);
   expect(commands).toHaveLength(200);

@@ -44,7 +44,7 @@ test("the person's own files come first, then the project's from its root down",
   expect(notices).toEqual([]);
 });
 
-test('a folder below speaks once, when a call touches it', async () => {
+test('files of a folder below are given once, when a call touches it', async () => {
   const { context, cwd } = await contextOf({ 'repo/sub/AGENTS.md': 'sub rules', 'repo/sub/x/AGENTS.md': 'x rules' });
   await context.opening();
   const first = await context.touched({ absolute_path: join(cwd, 'sub/x/file.ts') });
@@ -55,7 +55,7 @@ test('a folder below speaks once, when a call touches it', async () => {
   expect((await context.touched(undefined)).text).toBe('');
 });
 
-test('what changes during a session is told once, with the next prompt', async () => {
+test('changes during a session are given once, with the next prompt', async () => {
   const { context, cwd, top } = await contextOf({
     'repo/AGENTS.md': 'Use tabs.',
     'repo/sub/AGENTS.md': 'Old rules.',
@@ -76,7 +76,7 @@ test('what changes during a session is told once, with the next prompt', async (
 });
 
 // SC12
-test('imports are followed inside the project, to a depth, and never in circles', async () => {
+test('imports are followed inside the project, to a depth, and never in cycles', async () => {
   const { context, top } = await contextOf({
     'repo/AGENTS.md':
       'See @docs/style.md, and @./loop.md. Mail me@example.com or `@docs/code.md`.\n```\n@docs/code.md\n```\n@missing.md',
@@ -102,7 +102,7 @@ test('imports are followed inside the project, to a depth, and never in circles'
 });
 
 // SC12
-test('a link out of the project and a giant file are left out and named', async () => {
+test('a symlink out of the project and a giant file are skipped and reported', async () => {
   const { context, repo, top } = await contextOf({ 'outside.md': 'SECRET', 'repo/QWEN.md': 'x'.repeat(200_000) });
   symlinkSync(join(top, 'outside.md'), join(repo, 'AGENTS.md'));
   const { text, notices } = await context.opening();
@@ -134,12 +134,12 @@ test('hidden characters are flagged and shown as escapes; a file cannot leave it
   expect(text.match(/<\/context-file>/g)).toHaveLength(1);
 });
 
-test('files of a folder nobody has trusted are introduced as mere information', async () => {
+test('files of an untrusted folder are introduced as mere information', async () => {
   const { context } = await contextOf({ 'repo/AGENTS.md': 'Run curl.' }, { isTrusted: false });
   expect((await context.opening()).text).toContain('not as instructions');
 });
 
-test('together they have a limit', async () => {
+test('all files together have a limit', async () => {
   const files = Object.fromEntries(Array.from({ length: 6 }, (_, n) => [`repo/${n}.md`, 'y'.repeat(50_000)]));
   const { context } = await contextOf({ ...files, 'repo/AGENTS.md': '@0.md @1.md @2.md @3.md @4.md @5.md' });
   const { text, notices } = await context.opening();
@@ -147,7 +147,7 @@ test('together they have a limit', async () => {
   expect(notices.some(({ message }) => message.includes('too long together'))).toBe(true);
 });
 
-test('without any file there is nothing to say', async () => {
+test('without any file the text is empty', async () => {
   const { context, repo } = await contextOf({});
   writeFileSync(join(repo, 'AGENTS.md'), '  \n');
   expect(await context.opening()).toEqual({ text: '', notices: [] });

@@ -3,10 +3,10 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { isWithin, visibleText } from '@lathe/core/host';
 import { type Workspace } from '@lathe/core/tools';
 import type { ContextFile, ContextSource, ContextText } from '../loop/agent-options.js';
-import { type ContextReader, openReader } from './context-reader.js';
+import { ContextReader } from './context-reader.js';
 
 export interface ContextFilesOptions {
-  /** `context.fileName`: the names looked for, all of them in every folder. */
+  /** `context.fileName`: the file names to load from every folder. */
   names: readonly string[];
   workspace: Workspace;
   /** Folders of the person's own files: LATHE_HOME and `~/.qwen`. */
@@ -16,15 +16,15 @@ export interface ContextFilesOptions {
 }
 
 /**
- * `AGENTS.md` and its like: the person's own, then the project's from its root down to the workspace, then those of
- * folders below when a call first touches them; whatever changes later is told with the next prompt. They are always loaded, because they are words for the model and words
- * can approve nothing; but those of a folder nobody has trusted are introduced as mere information.
+ * `AGENTS.md` and similar files: the person's own, then the project's from its root down to the workspace, then those of
+ * folders below when a call first touches them. The model sees changes with the next prompt. The files are always
+ * loaded, because text cannot approve anything; those of an untrusted folder are introduced as mere information.
  */
 export class ContextFiles implements ContextSource {
   readonly #options: ContextFilesOptions;
   readonly #projectRoot: string;
   readonly #visited = new Map<string, ContextFile['owner']>();
-  /** What each file was when the model was last told of it. */
+  /** Each file as the model last saw it. */
   readonly #given = new Map<string, { owner: ContextFile['owner']; text: string }>();
   #readers: Promise<Record<ContextFile['owner'], ContextReader>> | undefined;
 
@@ -43,22 +43,16 @@ export class ContextFiles implements ContextSource {
     this.#given.clear();
     this.#visited.clear();
     this.#readers = undefined;
-    const notices: Notice[] = [];
-    const own = await this.#load('person', personalFolders, notices);
-    const shared = await this.#load('project', foldersBetween(this.#projectRoot, workspace.root), notices);
-    return { text: this.#introduced(own, shared).join('\n'), notices };
+    for (const folder of personalFolders) this.#visited.set(folder, 'person');
+    this.#visit(foldersBetween(this.#projectRoot, workspace.root));
+    return this.#read(this.#visited);
   }
 
   async changed(): Promise<ContextText> {
-    // A reader reads so much and no more; this is a new occasion.
+    // A reader has a limit for all it reads; each prompt starts anew.
     this.#readers = undefined;
-    const notices: Notice[] = [];
-    const blocks: Record<ContextFile['owner'], string[]> = { person: [], project: [] };
-    for (const [folder, owner] of this.#visited)
-      for (const name of this.#options.names)
-        blocks[owner].push(...(await this.#tell(owner, join(folder, name), notices)));
-    const changes = this.#introduced(blocks.person, blocks.project);
-    return { text: changes.length > 0 ? ['These files have changed since.', ...changes].join('\n') : '', notices };
+    const { text, notices } = await this.#read(this.#visited);
+    return { text: text && `These files have changed since.\n${text}`, notices };
   }
 
   async touched(args: unknown): Promise<ContextText> {
@@ -69,27 +63,33 @@ export class ContextFiles implements ContextSource {
       const isFolder = statSync(absolute, { throwIfNoEntry: false })?.isDirectory() ?? false;
       return foldersBetween(workspace.root, isFolder ? absolute : dirname(absolute));
     });
-    const fresh = folders.filter((folder) => !this.#visited.has(folder));
-    if (fresh.length === 0) return nothing;
+    return this.#read(this.#visit(folders));
+  }
+
+  /** Returns those folders that are new. */
+  #visit(folders: readonly string[]): Map<string, ContextFile['owner']> {
+    const fresh = new Map<string, ContextFile['owner']>();
+    for (const folder of folders) if (!this.#visited.has(folder)) fresh.set(folder, 'project');
+    for (const [folder, owner] of fresh) this.#visited.set(folder, owner);
+    return fresh;
+  }
+
+  /** The files of these folders that the model has not seen as they are now. */
+  async #read(folders: ReadonlyMap<string, ContextFile['owner']>): Promise<ContextText> {
     const notices: Notice[] = [];
-    const blocks = await this.#load('project', fresh, notices);
-    return { text: blocks.length > 0 ? [this.#introduction(), ...blocks].join('\n') : '', notices };
+    const blocks: Record<ContextFile['owner'], string[]> = { person: [], project: [] };
+    for (const [folder, owner] of folders)
+      for (const name of this.#options.names)
+        blocks[owner].push(...(await this.#blockOf(owner, join(folder, name), notices)));
+    if (blocks.person.length > 0) blocks.person.unshift("The person's own instructions:");
+    if (blocks.project.length > 0) blocks.project.unshift(this.#introduction());
+    return { text: [...blocks.person, ...blocks.project].join('\n'), notices };
   }
 
-  async #load(owner: ContextFile['owner'], folders: readonly string[], notices: Notice[]): Promise<string[]> {
-    const blocks: string[] = [];
-    for (const folder of folders) {
-      if (this.#visited.has(folder)) continue;
-      this.#visited.set(folder, owner);
-      for (const name of this.#options.names) blocks.push(...(await this.#tell(owner, join(folder, name), notices)));
-    }
-    return blocks;
-  }
-
-  /** The block of a file that is not what it was when the model was last told of it. */
-  async #tell(owner: ContextFile['owner'], path: string, notices: Notice[]): Promise<string[]> {
+  /** The block of a file that changed since the model last saw it. */
+  async #blockOf(owner: ContextFile['owner'], path: string, notices: Notice[]): Promise<string[]> {
     const before = this.#given.get(path);
-    // Most folders have none, and a long session comes into many folders.
+    // Most folders have none, and a long session visits many folders.
     if (!before?.text && !existsSync(path)) return [];
     const { text, notices: more } = await (await this.#open())[owner].read(path);
     if (before?.text === text) return [];
@@ -99,18 +99,11 @@ export class ContextFiles implements ContextSource {
     return [block(this.#shown(path), text)];
   }
 
-  #introduced(own: readonly string[], shared: readonly string[]): string[] {
-    return [
-      ...(own.length > 0 ? ["The person's own instructions:", ...own] : []),
-      ...(shared.length > 0 ? [this.#introduction(), ...shared] : []),
-    ];
-  }
-
   #open() {
     const { personalFolders, userHome } = this.#options;
     this.#readers ??= Promise.all([
-      openReader([userHome, ...personalFolders.filter((folder) => existsSync(folder))], userHome),
-      openReader([this.#projectRoot], userHome),
+      ContextReader.open([userHome, ...personalFolders.filter((folder) => existsSync(folder))], userHome),
+      ContextReader.open([this.#projectRoot], userHome),
     ]).then(([person, project]) => ({ person, project }));
     return this.#readers;
   }
@@ -127,8 +120,6 @@ export class ContextFiles implements ContextSource {
 }
 
 type Notice = ContextText['notices'][number];
-
-const nothing: ContextText = { text: '', notices: [] };
 
 /** Content cannot end its own block. */
 function block(path: string, text: string): string {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { promptPieces, withArguments } from './prompt-pieces.js';
 
-test('commands and files are cut out, braces in pairs', () => {
+test('commands and files are split off, with balanced braces', () => {
   expect(promptPieces("Look at @{src/a b.ts} and !{ awk '{ if (1) { print $1 } }' x }. a@b {c} !d")).toEqual([
     { type: 'text', text: 'Look at ' },
     { type: 'file', text: 'src/a b.ts' },
@@ -15,7 +15,7 @@ test.each(['!{echo', 'a @{b {c}', '!{'.repeat(30_000)])('a brace that is not clo
   expect(() => promptPieces(prompt)).toThrow('is not closed');
 });
 
-test('arguments stand where the file wants them, as one word in a command', () => {
+test('arguments replace the placeholder, as one word in a command', () => {
   const pieces = promptPieces('Explain {{args}}: !{grep {{args}} notes} @{docs/{{args}}.md}');
   expect(withArguments(pieces, "it's $(x) $& {{args}} !{id}")).toEqual([
     { type: 'text', text: "Explain it's $(x) $& {{args}} !{id}: " },
@@ -26,7 +26,7 @@ test('arguments stand where the file wants them, as one word in a command', () =
   expect(withArguments(promptPieces('!{git log {{args}}}'), '')).toEqual([{ type: 'command', text: 'git log ' }]);
 });
 
-test('a prompt without a place for arguments gets them at its end', () => {
+test('a prompt without a placeholder gets the arguments at its end', () => {
   const pieces = promptPieces('Do it.');
   expect(withArguments(pieces, 'now')).toEqual([
     { type: 'text', text: 'Do it.' },

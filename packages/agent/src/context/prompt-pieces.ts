@@ -1,7 +1,7 @@
-/** A prompt that brings things in: `!{command}` its output, `@{path}` a file. What they bring is never looked through again. */
+/** A piece of a prompt: `!{command}` inserts its output, `@{path}` a file. Inserted text is never expanded again. */
 export type PromptPiece = { type: 'text' | 'command' | 'file'; text: string };
 
-/** Braces inside a command count in pairs. Throws when one is not closed. */
+/** Splits a prompt. Braces inside a command count in pairs. Throws when one is not closed. */
 export function promptPieces(prompt: string): PromptPiece[] {
   const pieces: PromptPiece[] = [];
   const mark = /[!@]\{/g;
@@ -16,7 +16,7 @@ export function promptPieces(prompt: string): PromptPiece[] {
   return [...pieces, { type: 'text' as const, text: prompt.slice(end) }].filter(({ text }) => text !== '');
 }
 
-/** The pieces with what a person gave to the command in the place of `{{args}}`, or behind it all when it has none. */
+/** Replaces `{{args}}` by the arguments of the command, or appends them when the prompt has no placeholder. */
 export function withArguments(pieces: readonly PromptPiece[], argument: string): PromptPiece[] {
   const filled = pieces.map(({ type, text }) => {
     const value = type === 'command' ? shellWord(argument) : argument;
@@ -28,7 +28,7 @@ export function withArguments(pieces: readonly PromptPiece[], argument: string):
 
 const placeholder = '{{args}}';
 
-/** One word for a shell, whatever is in it; none when nothing is. */
+/** The text quoted as one shell word; empty text stays empty. */
 function shellWord(text: string): string {
   return text === '' ? '' : `'${text.replaceAll("'", "'\\''")}'`;
 }

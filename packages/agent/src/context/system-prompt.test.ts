@@ -6,7 +6,7 @@ import { basicInstructions, systemPrompt } from './system-prompt.js';
 
 const place = { platform: 'linux', date: '2026-01-01' };
 
-test('the instructions are short, and what changes stands at the end', () => {
+test('the instructions are short, and what changes comes last', () => {
   expect(estimateTokens(basicInstructions)).toBeLessThan(700);
   expect(systemPrompt({ ...place, cwd: '/a' }).startsWith(basicInstructions)).toBe(true);
   expect(systemPrompt({ ...place, cwd: tempDirectory() })).toMatch(
@@ -14,7 +14,7 @@ test('the instructions are short, and what changes stands at the end', () => {
   );
 });
 
-test('the branch comes from the file, also in a work tree, and without git nothing is said of it', () => {
+test('the branch comes from the file, also in a work tree, and is missing without git', () => {
   const repository = tempDirectory({ '.git/HEAD': 'ref: refs/heads/fix/it\n', 'src/a.ts': '' });
   expect(systemPrompt({ ...place, cwd: join(repository, 'src') })).toContain('git branch "fix/it"');
   const main = tempDirectory({ 'real/HEAD': 'ref: refs/heads/side\n', 'tree/.git': 'gitdir: ../real\n' });

@@ -1,15 +1,15 @@
 import { dirname, join, resolve } from 'node:path';
 import { readBounded, visibleText } from '@lathe/core/host';
 
-/** What the model should know about where it works. */
+/** The environment that the model works in. */
 export interface Surroundings {
   cwd: string;
   platform: string;
-  /** ISO day; it changes once a day, so that prompt caches live as long. */
+  /** ISO date without the time, so that prompt caches stay valid for a day. */
   date: string;
 }
 
-/** The instructions of every session. What may change between sessions stands at the end, after the cached part. */
+/** The system prompt. What may differ between sessions comes last, after the cached part. */
 export function systemPrompt(surroundings: Surroundings, instructions = basicInstructions): string {
   const { cwd, platform, date } = surroundings;
   const branch = gitBranch(cwd);
@@ -47,7 +47,7 @@ function quote(text: string): string {
   return JSON.stringify(visibleText(text).slice(0, 300));
 }
 
-/** The branch, read from the repository's own file: running git here could run programs the repository names. */
+/** Reads the branch from the repository's files: running git could run programs that the repository names. */
 function gitBranch(cwd: string): string | undefined {
   for (let at = cwd; ; at = dirname(at)) {
     const head = readHead(at);

@@ -2,8 +2,8 @@ import type { Settings } from '@lathe/core';
 import type { Model } from '../models/model.js';
 import type { Budgets, Price } from './budget.js';
 
-/** What the settings allow an agent to spend in a session. */
-export function sessionBudgets({ model }: Settings): Budgets {
+/** What an agent may spend in a session. */
+export function sessionBudgets({ model }: Pick<Settings, 'model'>): Budgets {
   return {
     ...(model.maxSessionTurns >= 0 && { turns: model.maxSessionTurns }),
     ...(model.maxSessionTokens >= 0 && { tokens: model.maxSessionTokens }),
@@ -12,22 +12,19 @@ export function sessionBudgets({ model }: Settings): Budgets {
   };
 }
 
-/** What the settings allow a subagent to spend on one task. */
-export function taskBudgets({ agents }: Settings): Budgets {
+/** What a subagent may spend on one task. */
+export function taskBudgets({ agents }: Pick<Settings, 'agents'>): Budgets {
   return { turns: agents.maxTurns, milliseconds: agents.maxMinutes * 60_000 };
 }
 
-/** Of each limit the smaller one. */
+/** The smaller one of each limit. */
 export function smallerBudgets(a: Budgets, b: Budgets): Budgets {
   const keys = ['turns', 'tokens', 'milliseconds', 'cost'] as const;
   const least = (key: (typeof keys)[number]) => Math.min(a[key] ?? Infinity, b[key] ?? Infinity);
   return Object.fromEntries(keys.filter((key) => least(key) !== Infinity).map((key) => [key, least(key)]));
 }
 
-/** Prices are in cents, as the budget is. */
-export function priceOf({ model: { prices } }: Settings, model: Model): Price | undefined {
-  const price = prices[model.id] ?? prices[`${model.provider}/${model.id}`];
-  return price && { input: price.input, output: price.output, ...optional(price.cachedInput) };
+/** Prices are in cents, like the budget. */
+export function priceOf({ model: { prices } }: Pick<Settings, 'model'>, model: Model): Price | undefined {
+  return prices[model.id] ?? prices[`${model.provider}/${model.id}`];
 }
-
-const optional = (cachedInput: number | undefined) => (cachedInput === undefined ? {} : { cachedInput });

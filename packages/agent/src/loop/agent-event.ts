@@ -2,11 +2,11 @@ import type { CallEvent, Part } from '@lathe/core';
 import type { Message, Usage } from '../models/model.js';
 
 /**
- * Everything an agent does, in order, for whoever looks on: the interactive UI, headless output, the MCP server, a
- * parent agent, the transcript. One prompt yields `prompt-start`, then turns, then exactly one `prompt-end`.
+ * Everything an agent does, in order: for the interactive UI, headless output, the MCP server, a parent agent and the
+ * transcript. One prompt yields `prompt-start`, then turns, then exactly one `prompt-end`.
  *
- * A turn is one request to the model and the calls it asks for. Deltas are a preview of the `message-add` that ends
- * the model's half of the turn; after `retry` the deltas of this turn are void.
+ * A turn is one request to the model and the calls of its answer. Deltas are a preview of the `message-add` that ends
+ * the answer; after `retry` the deltas of this turn are void.
  */
 export type AgentEvent =
   | { type: 'prompt-start'; parts: readonly Part[] }
@@ -23,24 +23,24 @@ export type AgentEvent =
   | { type: 'compaction-start'; contextTokens: number }
   /** From here on the history is `history`. */
   | { type: 'compaction-end'; compaction: Compaction }
-  /** What an agent does that was started by the call `callId` of this one. */
+  /** An event of the subagent that the call `callId` started. */
   | { type: 'subagent-event'; callId: string; event: AgentEvent }
   | { type: 'prompt-end'; end: PromptEnd };
 
-/** What a request cost and what the whole session has cost so far. */
+/** What a request and the whole session so far cost. */
 export interface UsageReport {
   request: Usage;
   session: Usage;
-  /** In the currency of the price list; left out when there is no price for the model. */
+  /** In the currency of the price list; missing when the model has no price. */
   sessionCost?: number;
-  /** Tokens the next request will start from, and how many the model can see. */
+  /** Tokens of the next request, and how many the model can see. */
   contextTokens: number;
   contextWindow: number;
 }
 
 /** How a history was shortened. */
 export interface Compaction {
-  /** Old outputs replaced by pointers, the past summarised by a model, or dropped because there was no summary. */
+  /** Replaced old outputs by pointers, summarized the past, or dropped it because there was no summary. */
   method: 'outputs' | 'summary' | 'drop';
   tokensBefore: number;
   tokensAfter: number;
@@ -52,13 +52,13 @@ export type EndReason =
   /** The model has answered. */
   | 'done'
   | 'aborted'
-  /** The model could not be reached or refused the request; `message` says why. */
+  /** The model could not be reached or rejected the request; `message` says why. */
   | 'error'
-  /** A hook refused the prompt. */
+  /** A hook rejected the prompt. */
   | 'blocked'
   /** The same calls with the same results again and again, or text that repeats itself. */
   | 'loop'
-  /** The model had nothing to say, even when asked again. */
+  /** The model gave no answer, even when asked again. */
   | 'empty'
   /** The answer was cut at the model's output limit. */
   | 'length'
@@ -74,12 +74,12 @@ export interface PromptEnd {
   reason: EndReason;
   /** The text of the last answer. */
   text: string;
-  /** For people: what happened and what to do about it; left out when all went well. */
+  /** For people: what happened and what to do about it; missing on success. */
   message?: string;
   /** Turns of this prompt. */
   turns: number;
   usage: Usage;
   durationMs: number;
-  /** The part of it that was spent waiting for the model. */
+  /** The part of it spent waiting for the model. */
   modelMs: number;
 }

@@ -6,13 +6,13 @@ import type { Budgets, Price } from './budget.js';
 /** What an agent needs. */
 export interface AgentOptions {
   model: Model;
-  /** Writes summaries; the model itself when left out. */
+  /** Writes summaries. Default: `model`. */
   sideModel?: Model;
   system: string;
   tools: DeclaredTools;
   /** Runs this agent's calls. */
   runner: CallRunner;
-  /** Of an earlier session, in whatever state it is. */
+  /** Of an earlier session, in any state. */
   history?: readonly Message[];
   budgets?: Budgets;
   /** Price of the model, for a budget of cost. */
@@ -20,9 +20,9 @@ export interface AgentOptions {
   maxOutputTokens?: number;
   hooks?: PromptHooks;
   context?: ContextSource;
-  /** Said to the model with every prompt; empty for nothing. */
+  /** Added to every prompt; may be empty. */
   remarks?: () => string;
-  /** Go on although the model runs in circles. */
+  /** Continue although the model repeats itself. */
   skipLoopDetection?: boolean;
 }
 
@@ -36,34 +36,33 @@ interface CallEvents {
   [Symbol.asyncIterator](): AsyncIterator<CallEvent, CallOutcome[]>;
 }
 
-/** The tools that the model is told about, in an order whose beginning does not change. */
+/** The tools declared to the model, in an order whose beginning does not change. */
 export interface DeclaredTools {
   declarations(contextWindow: number): readonly FunctionDeclaration[];
 }
 
-/** Files that tell the model about the project. */
+/** Files that describe the project to the model. */
 export interface ContextSource {
-  /** What stands before the first prompt of a session. */
+  /** Text before the first prompt of a session. */
   opening(): Promise<ContextText>;
-  /** What has changed of it, before each later prompt. */
+  /** Changes since then, before each later prompt. */
   changed(): Promise<ContextText>;
-  /** What belongs to the folders that a call has just touched, each of them once. */
+  /** The files of folders that a call has just touched, each folder once. */
   touched(args: unknown): Promise<ContextText>;
-  /** What has been given to the model, for people. */
+  /** What the model has seen, for people. */
   readonly loaded: readonly ContextFile[];
 }
 
-/** A context file as the model was given it. */
+/** A context file as the model saw it. */
 export interface ContextFile {
   path: string;
   owner: 'person' | 'project';
-  /** With what it imports. */
+  /** Including imports. */
   characters: number;
 }
 
 /** What context files say. */
 export interface ContextText {
-  /** Empty when there is nothing to say. */
   text: string;
   /** For people: what was loaded, and what is suspicious about it. */
   notices: readonly { level: 'info' | 'warning'; message: string }[];

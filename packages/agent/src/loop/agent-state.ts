@@ -2,20 +2,19 @@ import type { FunctionDeclaration } from '@lathe/core';
 import { estimateTokens } from '../models/estimate-tokens.js';
 import type { Model, Usage } from '../models/model.js';
 import type { UsageReport } from './agent-event.js';
-import type { AgentOptions, CallRunner } from './agent-options.js';
+import type { AgentOptions } from './agent-options.js';
 import { Budget } from './budget.js';
 import { Conversation } from './conversation.js';
 import { LoopGuard } from './loop-guard.js';
 
-/** What an agent remembers from one prompt to the next. */
+/** What an agent keeps from one prompt to the next. */
 export class AgentState {
   readonly options: AgentOptions;
   readonly budget: Budget;
   readonly loops = new LoopGuard();
-  readonly runner: CallRunner;
   model: Model;
   conversation: Conversation;
-  /** What the provider counted for a history of so many tokens by our estimate. */
+  /** The provider's count for a history, and our estimate for the same history. */
   #measured: { tokens: number; estimate: number } | undefined;
   #leastTokens = 0;
   #declared: { tools: readonly FunctionDeclaration[]; tokens: number } | undefined;
@@ -25,7 +24,6 @@ export class AgentState {
     this.model = options.model;
     this.conversation = new Conversation(options.history);
     this.budget = new Budget(options.budgets);
-    this.runner = options.runner;
   }
 
   clear(): void {
@@ -39,12 +37,12 @@ export class AgentState {
     return this.options.tools.declarations(this.model.contextWindow);
   }
 
-  /** Tokens of the next request: what the provider counted last, and our estimate of what has come since. */
+  /** Tokens of the next request: what the provider counted last, plus our estimate of what was added since. */
   contextTokens(): number {
     const estimate = this.#estimate();
     if (!this.#measured) return estimate;
     const counted = this.#measured.tokens + this.conversation.tokens - this.#measured.estimate;
-    // Some servers count only what is new to them; the estimate is rarely that far off.
+    // Some servers count only uncached tokens; the estimate is rarely that far off.
     return Math.max(counted, Math.round(estimate * 0.6));
   }
 
@@ -52,7 +50,7 @@ export class AgentState {
     return this.overheadTokens() + this.conversation.tokens;
   }
 
-  /** Whether the history should be shortened; not again right after that did not help. */
+  /** Whether to shorten the history; not again right after that did not help. */
   isNearlyFull(limit: number): boolean {
     const tokens = this.contextTokens();
     return tokens > limit && tokens > this.#leastTokens * 1.1;
@@ -62,7 +60,7 @@ export class AgentState {
     this.#leastTokens = this.contextTokens();
   }
 
-  /** What every request costs before the history begins. */
+  /** The tokens of the instructions and declarations. */
   overheadTokens(): number {
     const tools = this.tools();
     if (this.#declared?.tools !== tools) {
@@ -72,7 +70,7 @@ export class AgentState {
     return this.#declared.tokens;
   }
 
-  /** Notes what an answer that now ends the history has cost. */
+  /** Adds the usage of the answer that now ends the history. */
   spend(usage: Usage): UsageReport {
     const { budget, conversation, model } = this;
     budget.add(usage, this.options.price);
@@ -87,7 +85,7 @@ export class AgentState {
     };
   }
 
-  /** The history is another one. Its provider would count it too in the same proportion to our estimate. */
+  /** Assumes that the provider's count keeps its proportion to our estimate. */
   replaceHistory(messages: Conversation['messages']): void {
     const share = this.contextTokens() / this.#estimate();
     this.conversation.replace(messages);

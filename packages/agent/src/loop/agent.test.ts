@@ -30,7 +30,7 @@ test('a prompt becomes calls, results and an answer', async () => {
   expect(model.requests[1]?.history).toEqual(agent.history.slice(0, 3));
 });
 
-test('each request begins with the one before it, so that caches hit', async () => {
+test('each request starts with the previous one, so that caches work', async () => {
   const { agent, model } = agentKit([
     { calls: [call('look', '1'), call('look', '2')] },
     { calls: [call('look', '3')] },
@@ -46,7 +46,7 @@ test('each request begins with the one before it, so that caches hit', async () 
 });
 
 // RX05
-test('ids that a model repeats or forgets become unique', async () => {
+test('ids that a model repeats or omits become unique', async () => {
   const { agent } = agentKit([
     { calls: [call('look', '1', 'x'), call('look', '2', 'x'), call('look', '3', '')] },
     { calls: [call('look', '4', 'x')] },
@@ -65,7 +65,7 @@ test('500 calls in one turn give 500 results in order', async () => {
   expect(results).toEqual(calls.map(({ args }) => args.text));
 });
 
-test('a call that did not arrive completely is answered, not run', async () => {
+test('an incomplete call gets an error result and does not run', async () => {
   const { agent, notes } = agentKit([
     { brokenCalls: [{ name: 'note', problem: 'The arguments were cut off.' }], reason: 'length' },
     { text: 'ok' },
@@ -76,7 +76,7 @@ test('a call that did not arrive completely is answered, not run', async () => {
 });
 
 // RX10
-test('a call written as text or thought of is not run', async () => {
+test('a call in text or reasoning does not run', async () => {
   const written = '{"name": "note", "arguments": {"text": "x"}} <tool_call>note</tool_call>';
   const { agent, notes } = agentKit([{ reasoning: written, text: written }]);
   expect((await endOf(agent, 'go')).reason).toBe('done');
@@ -84,7 +84,7 @@ test('a call written as text or thought of is not run', async () => {
 });
 
 // RX11
-test('a model that says nothing is asked again twice, then the prompt ends', async () => {
+test('an empty answer is retried twice, then the prompt ends', async () => {
   const { agent, model } = agentKit([{}, { text: '  \n' }, { reasoning: 'hm' }, { text: 'too late' }]);
   const end = await endOf(agent, 'go');
   expect(end).toMatchObject({ reason: 'empty', turns: 3 });
@@ -105,7 +105,7 @@ test.each([
   expect((await endOf(agent, 'go')).reason).toBe(expected);
 });
 
-test('a model that cannot be reached ends the prompt with its words, and the next prompt works', async () => {
+test('an unreachable model ends the prompt with its message, and the next prompt works', async () => {
   const { agent } = agentKit([
     { text: 'I was say', error: new ModelError('auth', 'The key is wrong.') },
     { text: 'ok' },
@@ -127,7 +127,7 @@ test('tools that ran do not run again when the next request fails and the person
   expect(notes).toEqual(['once']);
 });
 
-test('an abort while the model writes keeps what was read and leaves a valid history', async () => {
+test('an abort while the model writes keeps the text so far and leaves a valid history', async () => {
   const { agent } = agentKit([{ text: 'one two three', delayMs: 1 }, { text: 'ok' }]);
   const controller = new AbortController();
   for await (const event of agent.prompt('go', controller.signal)) if (event.type === 'text-delta') controller.abort();
@@ -166,13 +166,13 @@ test('RA01 an abort while calls run gives every call one result', async () => {
   expect((await endOf(agent, 'next')).reason).toBe('done');
 });
 
-test('an abort before anything happens is an end as well', async () => {
+test('an abort before anything happens ends the prompt as well', async () => {
   const { agent, model } = agentKit([{ text: 'ok' }]);
   expect((await endOf(agent, 'go', AbortSignal.abort())).reason).toBe('aborted');
   expect(model.requests).toEqual([]);
 });
 
-test('a reader that goes away at any event stops the work and leaves a valid history', async () => {
+test('a reader that stops at any event stops the work and leaves a valid history', async () => {
   const script = () => [
     { text: 'look', calls: [call('look', '1'), call('note', '2')] },
     { calls: [call('look', '3')] },
@@ -190,7 +190,7 @@ test('a reader that goes away at any event stops the work and leaves a valid his
   }
 });
 
-test('two prompts at once are refused', async () => {
+test('two prompts at once are rejected', async () => {
   const { agent } = agentKit([{ text: 'ok' }]);
   const first = agent.prompt('one', never);
   await first.next();
@@ -219,7 +219,7 @@ test.each([
   expect((await endOf(agent, 'more')).reason).toBe(reason);
 });
 
-test('the time budget ends a call that would not end', async () => {
+test('the time budget ends a call that does not end', async () => {
   const { agent } = agentKit([{ calls: [{ name: 'hang', args: {} }] }], {
     extraTools: [hangTool],
     budgets: { milliseconds: 50 },
@@ -230,7 +230,7 @@ test('the time budget ends a call that would not end', async () => {
 });
 
 // SK11
-test('the same call with the same result is remarked on at the third time and stopped at the fifth', async () => {
+test('the same call with the same result causes a warning the third time and a stop the fifth time', async () => {
   const { agent, model } = agentKit(Array.from({ length: 10 }, () => ({ calls: [call('look', 'same')] })));
   expect(await endOf(agent, 'go')).toMatchObject({ reason: 'loop', turns: 5 });
   const told = model.requests.map(({ history }) => JSON.stringify(history.at(-1)).includes('the same calls'));
@@ -238,18 +238,18 @@ test('the same call with the same result is remarked on at the third time and st
 });
 
 // SK11
-test('two calls in turn are a loop as well', async () => {
+test('two alternating calls are a loop as well', async () => {
   const { agent } = agentKit(Array.from({ length: 30 }, (_, index) => ({ calls: [call('look', String(index % 2))] })));
   expect((await endOf(agent, 'go')).reason).toBe('loop');
 });
 
-test('reading the same file many times in one turn is no loop', async () => {
+test('reading the same file many times in one turn is not a loop', async () => {
   const calls = Array.from({ length: 30 }, () => call('look', 'same'));
   const { agent } = agentKit([{ calls }, { text: 'ok' }]);
   expect((await endOf(agent, 'go')).reason).toBe('done');
 });
 
-test('the same check after different edits is no loop', async () => {
+test('the same check after different edits is not a loop', async () => {
   const turns = Array.from({ length: 12 }, (_, index) => ({
     calls: [index % 2 ? call('look', 'test fails') : call('note', `edit ${index}`)],
   }));
@@ -265,7 +265,7 @@ test('an answer that repeats itself without end is cut off', async () => {
   expect(events.length).toBeLessThan(10_000);
 });
 
-test('hooks can refuse a prompt, add to it, and hold the model back from stopping, but not for ever', async () => {
+test('hooks can reject a prompt, add to it, and keep the model from stopping, but not forever', async () => {
   let stops = 0;
   const hooks = {
     promptSubmit: async (prompt: string) =>
@@ -293,14 +293,14 @@ test('hooks can refuse a prompt, add to it, and hold the model back from stoppin
 });
 
 // RX04, SK12
-test.each(['Note', 'note ', 'n0te', 'nоte', 'notes', ''])('the near miss %j is not taken for a tool', async (name) => {
+test.each(['Note', 'note ', 'n0te', 'nоte', 'notes', ''])('the similar name %j does not match a tool', async (name) => {
   const { agent, notes } = agentKit([{ calls: [{ name, args: { text: 'x' } }] }, { text: 'ok' }]);
   await endOf(agent, 'go');
   expect(notes).toEqual([]);
   expect(agent.history[2]?.parts[0]?.functionResponse?.response?.['error']).toContain('There is no tool named');
 });
 
-test('what a reader did not want to see does not turn up in the next prompt', async () => {
+test('events that nobody read do not appear in the next prompt', async () => {
   const { agent } = agentKit([{ calls: [{ name: 'hang', args: {} }] }, { text: 'ok' }], { extraTools: [hangTool] });
   for await (const event of agent.prompt('go', never)) if (event.type === 'call-update') break;
   const types = new Set((await collect(agent.prompt('next', never))).map(({ type }) => type));

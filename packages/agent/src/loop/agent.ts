@@ -7,8 +7,8 @@ import type { Budgets } from './budget.js';
 import { PromptRun } from './prompt-run.js';
 
 /**
- * A model at work with tools: prompt → model → calls → model, until it has an answer. Holds the conversation between
- * prompts. Everything it does is in the events it yields; it asks nobody and prints nothing.
+ * A model that works with tools: prompt → model → calls → model, until there is an answer. Keeps the conversation between
+ * prompts. Everything it does is in the events it yields; it prints nothing.
  */
 export class Agent {
   readonly #state: AgentState;
@@ -32,12 +32,12 @@ export class Agent {
     return this.#state.conversation.messages;
   }
 
-  /** Tokens that the next request will start from. */
+  /** Tokens of the next request. */
   get contextTokens(): number {
     return this.#state.contextTokens();
   }
 
-  /** The context files that the model was given. */
+  /** The context files that the model has seen. */
   get contextFiles(): readonly ContextFile[] {
     return this.#state.options.context?.loaded ?? [];
   }
@@ -49,7 +49,7 @@ export class Agent {
 
   /**
    * Works on a prompt until there is an answer, a limit is reached or `signal` is aborted; the last event is
-   * `prompt-end`. Never throws because of a model or a tool. A reader that stops reading stops the work.
+   * `prompt-end`. Never throws because of a model or a tool. The work stops when the caller stops reading.
    */
   prompt(content: PartListUnion, signal: AbortSignal): AsyncGenerator<AgentEvent> {
     return this.#exclusively(signal, (run) => run.work(toParts(content)));
@@ -60,7 +60,7 @@ export class Agent {
     return this.#exclusively(signal, (run) => run.compact('manual'));
   }
 
-  /** Begins a new conversation. */
+  /** Starts a new conversation. */
   clear(): void {
     if (this.#isBusy) throw new Error('The agent is still at work');
     this.#state.clear();

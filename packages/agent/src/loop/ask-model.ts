@@ -1,31 +1,27 @@
-import type { FinishReason, Message, Model, ModelRequest, Usage } from '../models/model.js';
+import type { Message, Model, ModelEvent, ModelRequest } from '../models/model.js';
 import type { AgentEvent } from './agent-event.js';
+import { callsOf } from './conversation.js';
 import { EchoGuard } from './loop-guard.js';
 
 /** The model's half of a turn. */
-export interface ModelAnswer {
-  message: Message;
-  reason: FinishReason;
-  usage: Usage;
+export interface ModelAnswer extends Omit<Extract<ModelEvent, { type: 'finish' }>, 'type'> {
   /** Problems of calls that must not run, by their position among the calls of the message. */
   problems: ReadonlyMap<number, string>;
 }
 
-/** The answer would not stop repeating itself and was cut off. */
+/** The answer repeated itself without end and was cut off. */
 export class EndlessAnswer extends Error {
   override readonly name = 'EndlessAnswer';
 }
 
-/** Text of the answer as far as it has come; what is left of it when the request is aborted. */
-export interface PartialAnswer {
-  text: string;
-}
-
-/** Sends one request and passes on what arrives. Returns the whole answer, or throws what the model throws. */
+/**
+ * Sends one request and passes its events on. Returns the whole answer, or throws what the model throws. `partial` is the
+ * text so far, for when the request is aborted.
+ */
 export async function* askModel(
   model: Model,
   request: ModelRequest,
-  partial: PartialAnswer,
+  partial: { text: string },
   signal: AbortSignal,
 ): AsyncGenerator<AgentEvent, ModelAnswer> {
   const received: { id: string; problem?: string }[] = [];
@@ -33,13 +29,10 @@ export async function* askModel(
   for await (const event of model.stream(request, signal)) {
     switch (event.type) {
       case 'text-delta':
-        partial.text += event.text;
-        yield event;
-        if (echo.add(event.text)) throw new EndlessAnswer('The answer repeated itself without end.');
-        break;
       case 'reasoning-delta':
+        if (event.type === 'text-delta') partial.text += event.text;
         yield event;
-        if (echo.add(event.text)) throw new EndlessAnswer('The reasoning repeated itself without end.');
+        if (echo.add(event.text)) throw new EndlessAnswer('Stopped: the model repeated the same phrase without end.');
         break;
       case 'retry':
         partial.text = '';
@@ -58,20 +51,17 @@ export async function* askModel(
       }
     }
   }
-  throw new Error(`${model.provider} ended its answer without saying so`);
+  throw new Error(`${model.provider} ended its answer without a finish event`);
 }
 
-/** A call runs only if the model layer said that it is complete, whatever the message looks like. */
+/** A call runs only if the model reported it as complete, whatever the message contains. */
 function problemsOf(message: Message, received: { id: string; problem?: string }[]): Map<number, string> {
   const problems = new Map<number, string>();
-  let position = 0;
-  for (const { functionCall } of message.parts) {
-    if (!functionCall) continue;
-    const index = received.findIndex(({ id }) => id === functionCall.id);
+  for (const [position, call] of callsOf(message).entries()) {
+    const index = received.findIndex(({ id }) => id === call.id);
     const [found] = index < 0 ? [] : received.splice(index, 1);
     const problem = found ? found.problem : 'The call did not arrive completely.';
     if (problem !== undefined) problems.set(position, problem);
-    position += 1;
   }
   return problems;
 }

@@ -1,10 +1,10 @@
 import type { Usage } from '../models/model.js';
 import type { BudgetReason } from './agent-event.js';
 
-/** What an agent may spend over its life. Left out: no limit. */
+/** What an agent may spend over its life. Default: no limit. */
 export interface Budgets {
   turns?: number;
-  /** Input and output together; tokens that the provider had cached count as well. */
+  /** Input and output together, including cached tokens. */
   tokens?: number;
   /** Time spent on prompts. */
   milliseconds?: number;
@@ -15,11 +15,11 @@ export interface Budgets {
 export interface Price {
   input: number;
   output: number;
-  /** The same as `input` when left out. */
-  cachedInput?: number;
+  /** Default: the same as `input`. */
+  cachedInput?: number | undefined;
 }
 
-/** Counts what an agent has spent and says when it is enough. */
+/** Counts what an agent has spent and checks it against the limits. */
 export class Budget {
   turns = 0;
   readonly usage: Usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
@@ -36,29 +36,31 @@ export class Budget {
     if (price) this.cost += costOf(usage, price);
   }
 
-  /** What may still be spent on tokens, by this agent or for it. */
+  /** What this agent and its subagents may still spend on tokens. */
   left(): Pick<Budgets, 'tokens' | 'cost'> {
     const { tokens, cost } = this.limits;
-    const spent = this.usage.inputTokens + this.usage.outputTokens;
     return {
-      ...(tokens !== undefined && { tokens: Math.max(0, tokens - spent) }),
+      ...(tokens !== undefined && { tokens: Math.max(0, tokens - this.#tokens) }),
       ...(cost !== undefined && { cost: Math.max(0, cost - this.cost) }),
     };
   }
 
-  /** Why no further request may be made, if so. */
+  /** Why no further request is allowed, if so. */
   exceeded(): { reason: BudgetReason; message: string } | undefined {
     const { turns, tokens, milliseconds, cost } = this.limits;
-    const spent = this.usage.inputTokens + this.usage.outputTokens;
     if (turns !== undefined && this.turns >= turns)
       return { reason: 'max-turns', message: `Stopped after ${turns} turns, the limit that was set.` };
-    if (tokens !== undefined && spent >= tokens)
-      return { reason: 'max-tokens', message: `Stopped after ${spent} tokens; the limit is ${tokens}.` };
+    if (tokens !== undefined && this.#tokens >= tokens)
+      return { reason: 'max-tokens', message: `Stopped after ${this.#tokens} tokens; the limit is ${tokens}.` };
     if (milliseconds !== undefined && this.milliseconds >= milliseconds)
       return { reason: 'max-time', message: timeMessage(milliseconds) };
     if (cost !== undefined && this.cost >= cost)
       return { reason: 'max-cost', message: `Stopped at a cost of ${this.cost.toFixed(4)}; the limit is ${cost}.` };
     return undefined;
+  }
+
+  get #tokens(): number {
+    return this.usage.inputTokens + this.usage.outputTokens;
   }
 }
 

@@ -1,24 +1,23 @@
 import { type FunctionResponse, type Part, textOf } from '@lathe/core';
 import { keepEnds } from '@lathe/core/host';
-import { estimateMessageTokens, estimateTokens } from '../models/estimate-tokens.js';
+import { estimateHistoryTokens, estimateMessageTokens, estimateTokens } from '../models/estimate-tokens.js';
 import type { Message, Model, Usage } from '../models/model.js';
 import type { Compaction } from './agent-event.js';
 import { summarize } from './summarize.js';
 
 export interface CompactionOptions {
-  /** How long the history may be afterwards. */
+  /** How many tokens the history may have afterwards. */
   tokens: number;
   /** Writes the summary. */
   model: Model;
-  /** What a summary should look at in particular. */
+  /** What the summary should pay attention to. */
   instructions?: string | undefined;
 }
 
 /**
- * A shorter history that still says what matters. First the cheap way: old outputs give way to a pointer. If that is
- * not enough, the past becomes a summary that the model itself writes, or, when no model answers, a list of what was
- * done. What people asked for and the latest turns stay word for word; roles never change: a summary is something the
- * model said, never something a person did.
+ * Shortens a history. First the cheap way: pointers replace old outputs. If that is not enough, a summary by the model
+ * replaces the past, or a list of calls when no model answers. The person's requests and the latest turns stay word for
+ * word. Roles never change: a summary is said by the model, never by a person.
  */
 export async function compactHistory(
   history: readonly Message[],
@@ -26,7 +25,7 @@ export async function compactHistory(
   signal: AbortSignal,
 ): Promise<Pick<Compaction, 'method' | 'history'> & { usage?: Usage }> {
   const lighter = clearOutputs(history, options.tokens);
-  if (tokensOf(lighter) <= options.tokens) return { method: 'outputs', history: lighter };
+  if (estimateHistoryTokens(lighter) <= options.tokens) return { method: 'outputs', history: lighter };
   const cut = recentFrom(history, options.tokens / 2);
   const past = history.slice(0, cut);
   const recent = shorten(history.slice(cut), options.tokens / 2);
@@ -36,7 +35,7 @@ export async function compactHistory(
     { role: 'user', parts: requestsOf(past, options.tokens / 4) },
     { role: 'model', parts: [{ text: summary ?? listOf(past) }] },
   ];
-  // Our own words stand between two answers, because providers want the roles to alternate.
+  // Providers want the roles to alternate.
   if (recent[0]?.role !== 'user') head.push({ role: 'user', parts: [{ text: goOn }] });
   const method = summary === undefined ? 'drop' : 'summary';
   return { method, history: [...head, ...recent], ...(usage && { usage }) };
@@ -49,10 +48,10 @@ const smallOutput = 200;
 const pointer = (characters: number) =>
   `[${characters} characters of output were left out here to save space; make the call again if you need them]`;
 
-/** Replaces large outputs by pointers, the oldest first, until it is enough; the latest two messages keep theirs. */
+/** Replaces large outputs by pointers, the oldest first, until the rest fits. The latest two messages keep theirs. */
 function clearOutputs(history: readonly Message[], tokens: number): Message[] {
   const lighter = [...history];
-  let total = tokensOf(history);
+  let total = estimateHistoryTokens(history);
   for (let index = 0; index < lighter.length - 2 && total > tokens; index++) {
     const message = lighter[index];
     if (message?.role !== 'tool') continue;
@@ -79,7 +78,7 @@ function withText(result: FunctionResponse, change: (text: string) => string): F
   return { ...rest, response: { [key]: change(typeof said === 'string' ? said : JSON.stringify(said ?? '')) } };
 }
 
-/** Where the latest turns begin that fit into `tokens`: never at results, which belong to the answer before them. */
+/** The index where the latest turns that fit into `tokens` begin: never at results, which belong to the answer before. */
 function recentFrom(history: readonly Message[], tokens: number): number {
   let cut = history.length;
   let total = 0;
@@ -93,9 +92,9 @@ function recentFrom(history: readonly Message[], tokens: number): number {
   return cut;
 }
 
-/** Makes the latest turn fit by cutting its texts in the middle; only for a history that is one giant turn. */
+/** Cuts texts in the middle so that the latest turn fits; needed only for a history that is one giant turn. */
 function shorten(messages: readonly Message[], tokens: number): Message[] {
-  const total = tokensOf(messages);
+  const total = estimateHistoryTokens(messages);
   if (total <= tokens) return [...messages];
   const share = tokens / total;
   return messages.map((message) => ({ ...message, parts: message.parts.map((part) => shortenPart(part, share)) }));
@@ -104,7 +103,7 @@ function shorten(messages: readonly Message[], tokens: number): Message[] {
 function shortenPart(part: Part, share: number): Part {
   const cut = (text: string) => middleCut(text, Math.max(smallOutput, Math.floor(text.length * share)));
   if (part.functionResponse) return { functionResponse: withText(part.functionResponse, cut) };
-  // A signature vouches for its text as it is; calls stay what was run.
+  // A signature is valid only for its unchanged text; calls stay as they ran.
   return part.text === undefined || part.thoughtSignature !== undefined ? part : { ...part, text: cut(part.text) };
 }
 
@@ -114,7 +113,7 @@ function middleCut(text: string, limit: number): string {
   return `${head}\n[${omitted} characters left out to save space]\n${tail}`;
 }
 
-/** What people asked for: the first request always, then the latest ones that fit. */
+/** The person's requests: always the first, then the latest ones that fit. */
 function requestsOf(past: readonly Message[], tokens: number): Part[] {
   const asked = past
     .filter(({ role }) => role === 'user')
@@ -131,7 +130,7 @@ function requestsOf(past: readonly Message[], tokens: number): Part[] {
   return [...first.map((part) => (share < 1 ? shortenPart(part, share) : part)), ...kept.flat()];
 }
 
-/** What was done, for when no model can say it better. */
+/** A list of calls, for when no model writes a summary. */
 function listOf(past: readonly Message[]): string {
   const calls = past.flatMap(({ parts }) => parts.flatMap(({ functionCall }) => functionCall ?? []));
   const lines = calls.slice(-40).map(({ name, args }) => `- ${name} ${JSON.stringify(args ?? {}).slice(0, 160)}`);
@@ -141,8 +140,4 @@ function listOf(past: readonly Message[]): string {
     ...lines,
     ...(said ? [`The last thing I said in them: ${middleCut(textOf(said.parts), 2_000)}`] : []),
   ].join('\n');
-}
-
-function tokensOf(messages: readonly Message[]): number {
-  return messages.reduce((sum, message) => sum + estimateMessageTokens(message), 0);
 }

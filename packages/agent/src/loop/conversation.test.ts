@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { faults } from '../../../../testing/agent-kit.js';
 import type { Message } from '../models/model.js';
+import { repairHistory } from '../models/repair-history.js';
 import { Conversation } from './conversation.js';
-import { repairHistory } from './repair-history.js';
 
 const runs = process.env['LATHE_LONG'] ? 20_000 : 1_000;
 
@@ -76,6 +76,18 @@ test('a call without a result is marked as interrupted, and a result without a c
       { functionResponse: { id: '2', name: 'note', response: { output: 'noted' } } },
     ],
   });
+});
+
+// RX05
+test('a reused or missing id becomes unique in the whole conversation', () => {
+  const answer = (callId: string): Message => ({
+    role: 'model',
+    parts: [{ functionCall: { id: callId, name: 'look' } }],
+  });
+  const conversation = new Conversation([answer('old')]);
+  const added = ['new', 'old', '', ''].map((each) => conversation.addAnswer(answer(each)).parts[0]?.functionCall?.id);
+  expect(added[0]).toBe('new');
+  expect(new Set([...added, 'old']).size).toBe(5);
 });
 
 // RX16

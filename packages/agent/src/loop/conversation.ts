@@ -1,29 +1,30 @@
 import type { FunctionCall, FunctionResponse, Part } from '@lathe/core';
-import { estimateMessageTokens } from '../models/estimate-tokens.js';
+import { uniqueId } from '@lathe/core/host';
+import { estimateHistoryTokens, estimateMessageTokens } from '../models/estimate-tokens.js';
 import type { Message } from '../models/model.js';
-import { repairHistory } from './repair-history.js';
+import { repairHistory } from '../models/repair-history.js';
 
 /**
- * The history of one agent. Messages are only ever added at the end, so that its beginning stays what a provider has
- * cached; `replace` is for compaction. Every call in it has exactly one result in the message that follows.
+ * The history of one agent. Messages are only added at the end, so that its beginning stays in the provider's cache;
+ * `replace` is for compaction. Every call has exactly one result in the next message.
  */
 export class Conversation {
   #messages: Message[];
-  #ids: Set<string>;
+  /** Ids of all calls so far, also of those that a compaction removed. */
+  readonly #callIds = new Set<string>();
   #tokens = 0;
 
-  /** Takes a stored history whatever state it is in and mends it. */
+  /** Repairs a stored history, whatever state it is in. */
   constructor(history: readonly Message[] = []) {
-    this.#messages = repairHistory(history);
-    this.#ids = idsOf(this.#messages);
-    this.#tokens = tokensOf(this.#messages);
+    this.#messages = repairHistory(history, this.#callIds);
+    this.#tokens = estimateHistoryTokens(this.#messages);
   }
 
   get messages(): readonly Message[] {
     return this.#messages;
   }
 
-  /** What the history costs, by our own estimate. */
+  /** Our estimate for the whole history. */
   get tokens(): number {
     return this.#tokens;
   }
@@ -33,13 +34,14 @@ export class Conversation {
   }
 
   /**
-   * Adds an answer and returns it as it now stands, with ids that are unique in this conversation. An answer without
-   * parts is not added.
+   * Adds an answer and returns it with call ids that are unique in this conversation: models reuse and omit ids, and
+   * results are matched with calls by id. An answer without parts is not added.
    */
   addAnswer(message: Message): Message {
-    const parts = message.parts.map((part) =>
-      part.functionCall ? { ...part, functionCall: this.#identify(part.functionCall) } : part,
-    );
+    const parts = message.parts.map((part) => {
+      if (!part.functionCall) return part;
+      return { ...part, functionCall: { ...part.functionCall, id: uniqueId(part.functionCall.id, this.#callIds) } };
+    });
     const answer = { ...message, parts };
     return parts.length > 0 ? this.#add(answer) : answer;
   }
@@ -48,7 +50,7 @@ export class Conversation {
     return this.#add({ role: 'tool', parts: responses.map((functionResponse) => ({ functionResponse })) });
   }
 
-  /** Answers calls that were never run, so that the next request is valid. */
+  /** Adds results for calls that never ran, so that the next request is valid. */
   settle(): void {
     const last = this.#messages.at(-1);
     if (last?.role === 'model' && callsOf(last).length > 0) this.replace(this.#messages);
@@ -56,7 +58,7 @@ export class Conversation {
 
   replace(messages: readonly Message[]): void {
     this.#messages = repairHistory(messages);
-    this.#tokens = tokensOf(this.#messages);
+    this.#tokens = estimateHistoryTokens(this.#messages);
   }
 
   #add(message: Message): Message {
@@ -64,25 +66,8 @@ export class Conversation {
     this.#tokens += estimateMessageTokens(message);
     return message;
   }
-
-  /** Models reuse and forget ids; results are matched by them, so each call needs one of its own. */
-  #identify(call: FunctionCall): FunctionCall {
-    const wanted = call.id || 'call';
-    let id = wanted;
-    for (let n = this.#ids.size; id === 'call' || this.#ids.has(id); n++) id = `${wanted}_${n}`;
-    this.#ids.add(id);
-    return id === call.id ? call : { ...call, id };
-  }
 }
 
 export function callsOf(message: Message): FunctionCall[] {
   return message.parts.flatMap(({ functionCall }) => functionCall ?? []);
-}
-
-function idsOf(messages: readonly Message[]): Set<string> {
-  return new Set(messages.flatMap((message) => callsOf(message).flatMap(({ id }) => id ?? [])));
-}
-
-function tokensOf(messages: readonly Message[]): number {
-  return messages.reduce((sum, message) => sum + estimateMessageTokens(message), 0);
 }

@@ -5,42 +5,33 @@ export type LoopVerdict = 'fine' | 'warn' | 'stop';
 
 const warnAfter = 3;
 const stopAfter = 5;
-/** Longest cycle that is looked for: A, A, A or A B A B or A B C A B C … */
+/** The longest cycle to detect: A A A, or A B A B, or A B C A B C … */
 const longestCycle = 4;
 
 /**
- * Notices a model that runs in circles: the same calls with the same results, turn after turn, alone or in a cycle of a
- * few turns. A turn is compared as a whole, so reading many files at once, or running the same test after every edit,
- * is no alarm.
+ * Detects a model that repeats itself: the same calls with the same results, turn after turn or in a cycle of a few
+ * turns. Whole turns are compared, so reading many files at once, or running the same test after every edit, is fine.
  */
 export class LoopGuard {
   readonly #turns: string[] = [];
 
-  /** Notes a turn. The first warning comes at the third time round, the stop at the fifth. */
+  /** Adds a turn. Warns in the third round and stops in the fifth. */
   add(requests: readonly CallRequest[], outcomes: readonly CallOutcome[]): LoopVerdict {
     this.#turns.push(fingerprint(requests, outcomes));
     if (this.#turns.length > longestCycle * stopAfter) this.#turns.shift();
     for (let length = 1; length <= longestCycle; length++) {
-      const rounds = this.#rounds(length);
+      const repeated = this.#repeated(length);
+      const rounds = Math.floor(repeated / length) + 1;
       if (rounds >= stopAfter) return 'stop';
-      if (rounds === warnAfter && this.#isRoundComplete(length)) return 'warn';
+      // Only the turn that completes a round warns, so there is one warning.
+      if (rounds === warnAfter && repeated % length === 0) return 'warn';
     }
     return 'fine';
   }
 
-  /** A person has spoken: whatever comes now is a new beginning. */
+  /** For a new prompt of a person. */
   reset(): void {
     this.#turns.length = 0;
-  }
-
-  /** How many times in a row the last `length` turns have happened. */
-  #rounds(length: number): number {
-    return Math.floor(this.#repeated(length) / length) + 1;
-  }
-
-  /** True only for the turn that completes a round, so that a warning is given once. */
-  #isRoundComplete(length: number): boolean {
-    return this.#repeated(length) % length === 0;
   }
 
   /** How many of the last turns equal the one `length` turns earlier. */
@@ -63,11 +54,11 @@ function fingerprint(requests: readonly CallRequest[], outcomes: readonly CallOu
     .digest('base64');
 }
 
-/** Text that has gone on repeating itself for this long will not stop by itself. */
+/** Text that repeats itself for this long does not stop by itself. */
 const repeatedCharacters = 4_000;
 const longestPhrase = 400;
 
-/** Notices an answer that says the same phrase over and over. */
+/** Detects an answer that repeats the same phrase over and over. */
 export class EchoGuard {
   #text = '';
 

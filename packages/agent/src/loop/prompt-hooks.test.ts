@@ -14,7 +14,7 @@ function hooksOf(hooks: Pick<Hook, 'event' | 'command'>[]): Hooks {
   return new Hooks(all, { cwd, env: childEnvironment(process.env) }, session);
 }
 
-test('hooks around a prompt: context in, refusal, and going on at the end', async () => {
+test('hooks around a prompt: added context, rejection, and continuing at the end', async () => {
   const hooks = hooksOf([
     { event: 'UserPromptSubmit', command: 'grep -q forbidden && exit 2 || echo "Today is Tuesday"' },
     { event: 'Stop', command: 'grep -q "stop_hook_active\\":true" || { echo "tests are missing" >&2; exit 2; }' },

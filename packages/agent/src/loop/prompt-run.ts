@@ -16,17 +16,18 @@ type Ending = Pick<PromptEnd, 'reason' | 'message'> | undefined;
 
 /** The rest of the window is left free for the answer. */
 const fullAt = 0.8;
-/** Less than this says nothing; a window too small for it will say so itself. */
+/** A shorter history is useless; a model with a smaller window reports an error. */
 const leastHistory = 500;
 const maxEmptyAnswers = 2;
 const maxStopHooks = 3;
 const maxForcedCompactions = 2;
 
-/** One prompt on its way to an answer. */
+/** The work on one prompt. */
 export class PromptRun {
   readonly #state: AgentState;
   readonly #outer: AbortSignal;
   readonly #controller = new AbortController();
+  readonly #signal = this.#controller.signal;
   readonly #abort: () => void;
   readonly #startedAt = performance.now();
   readonly #timer: NodeJS.Timeout | undefined;
@@ -50,7 +51,7 @@ export class PromptRun {
     this.#timer = setTimeout(() => this.#controller.abort(new Error('out of time')), Math.min(left, longestTimer));
   }
 
-  /** Ends whatever still runs. Also called when the reader went away in the middle. */
+  /** Aborts what still runs. Also called when the reader stopped early. */
   close(): void {
     this.#outer.removeEventListener('abort', this.#abort);
     clearTimeout(this.#timer);
@@ -71,7 +72,10 @@ export class PromptRun {
     } catch (error) {
       ending = this.#explain(error);
     }
-    yield { type: 'prompt-end', end: this.#end(ending) };
+    const durationMs = Math.round(performance.now() - this.#startedAt);
+    const modelMs = Math.round(this.#modelMs);
+    const end = { ...ending, text: this.#text, turns: this.#turns, usage: this.#usage, durationMs, modelMs };
+    yield { type: 'prompt-end', end };
   }
 
   async *compact(trigger: 'auto' | 'manual'): Events<boolean> {
@@ -91,45 +95,30 @@ export class PromptRun {
       { tokens, model: options.sideModel ?? model, instructions: answer?.context },
       this.#signal,
     );
-    if (usage) this.#spendOnSummary(usage);
+    if (usage) {
+      addUsage(this.#usage, usage);
+      this.#state.budget.add(usage, options.sideModel ? undefined : options.price);
+    }
     this.#state.replaceHistory(history);
     const tokensAfter = this.#state.contextTokens();
-    yield {
-      type: 'compaction-end',
-      compaction: { method, tokensBefore, tokensAfter, history: conversation.messages.slice() },
-    };
+    const compaction = { method, tokensBefore, tokensAfter, history: conversation.messages.slice() };
+    yield { type: 'compaction-end', compaction };
     return tokensAfter < tokensBefore;
   }
 
-  #spendOnSummary(usage: Usage): void {
-    const { sideModel, price } = this.#state.options;
-    addUsage(this.#usage, usage);
-    this.#state.budget.add(usage, sideModel ? undefined : price);
-  }
-
-  get #signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  /** Takes the prompt into the history, unless a hook refuses it. */
+  /** Adds the prompt to the history, unless a hook rejects it. */
   async *#begin(parts: Part[]): Events<Ending> {
     const { conversation, options, loops } = this.#state;
     loops.reset();
     const answer = await options.hooks?.promptSubmit(textOf(parts), this.#signal);
     yield* noticesOf(answer);
     if (answer?.block !== undefined)
-      return { reason: 'blocked', message: `A hook refused the prompt: ${answer.block}` };
+      return { reason: 'blocked', message: `A hook rejected the prompt: ${answer.block}` };
     const isFirst = conversation.messages.length === 0;
     const context = await (isFirst ? options.context?.opening() : options.context?.changed());
     for (const each of context?.notices ?? []) yield { type: 'notice', ...each };
-    yield added(
-      conversation.addUser([
-        ...textPart(context?.text),
-        ...parts,
-        ...textPart(answer?.context),
-        ...textPart(options.remarks?.()),
-      ]),
-    );
+    const after = [answer?.context, options.remarks?.()].flatMap(textPart);
+    yield added(conversation.addUser([...textPart(context?.text), ...parts, ...after]));
     return undefined;
   }
 
@@ -147,7 +136,7 @@ export class PromptRun {
     return callsOf(answer.message).length > 0 ? yield* this.#call(answer) : yield* this.#finish(answer);
   }
 
-  /** Asks the model; `undefined` when the request was too long and the history has been shortened for another try. */
+  /** Asks the model. Returns `undefined` when the request was too long and the history was shortened for a retry. */
   async *#ask(): Events<ModelAnswer | undefined> {
     const { conversation, model, options } = this.#state;
     const partial = { text: '' };
@@ -186,7 +175,7 @@ export class PromptRun {
     return { ...answer, message };
   }
 
-  /** What a person saw of an interrupted answer stays in the history, so that both know of it. */
+  /** Keeps what the person saw of an interrupted answer in the history. */
   #keepPartial(text: string): void {
     if (text.trim() === '') return;
     const { conversation, model } = this.#state;
@@ -194,7 +183,7 @@ export class PromptRun {
     conversation.addAnswer({ role: 'model', parts: [{ text: `${text} [interrupted]` }], provider: model.provider });
   }
 
-  /** The answer has calls: run them all, in whatever way the answer ended. */
+  /** The answer has calls: run them all, however the answer ended. */
   async *#call(answer: ModelAnswer): Events<Ending> {
     this.#emptyAnswers = 0;
     this.#text = answerText(answer.message) || this.#text;
@@ -207,25 +196,23 @@ export class PromptRun {
     };
   }
 
-  /** The answer has no calls: it is the end, unless there is a reason to go on. */
+  /** The answer has no calls: the work is done, unless there is a reason to go on. */
   async *#finish(answer: ModelAnswer): Events<Ending> {
     if (answer.reason === 'filter')
       return { reason: 'filter', message: 'The model or a safety filter refused to answer.' };
-    if (saysNothing(answer.message)) return yield* this.#nudge();
+    if (saysNothing(answer.message)) {
+      if (++this.#emptyAnswers > maxEmptyAnswers)
+        return { reason: 'empty', message: `The model gave no answer, ${this.#emptyAnswers} times in a row.` };
+      yield added(this.#state.conversation.addUser([{ text: emptyAnswer }]));
+      return undefined;
+    }
     this.#text = answerText(answer.message);
     if (answer.reason === 'length')
       return { reason: 'length', message: 'The answer was cut off at the output limit of the model.' };
     return (yield* this.#isHeldBack()) ? undefined : { reason: 'done' };
   }
 
-  async *#nudge(): Events<Ending> {
-    if (++this.#emptyAnswers > maxEmptyAnswers)
-      return { reason: 'empty', message: `The model gave no answer, ${this.#emptyAnswers} times in a row.` };
-    yield added(this.#state.conversation.addUser([{ text: emptyAnswer }]));
-    return undefined;
-  }
-
-  /** True when a Stop hook found a reason to go on, which the model has then been told. */
+  /** True when a Stop hook wants the model to go on; its reason is then in the history. */
   async *#isHeldBack(): Events<boolean> {
     const { hooks } = this.#state.options;
     if (!hooks) return false;
@@ -246,15 +233,9 @@ export class PromptRun {
       return { reason: 'max-time', message: timeMessage(this.#state.budget.limits.milliseconds ?? 0) };
     if (error instanceof EndlessAnswer) return { reason: 'loop', message: error.message };
     if (error instanceof ModelError) return { reason: 'error', message: error.message };
-    // A bug of ours or of a model's adapter: it ends this prompt, not the program.
+    // A bug in Lathe or in a model adapter ends this prompt, not the program.
     process.emitWarning(error instanceof Error ? error : String(error));
-    return { reason: 'error', message: `Something went wrong unexpectedly (${String(error)}).` };
-  }
-
-  #end(ending: NonNullable<Ending>): PromptEnd {
-    const durationMs = Math.round(performance.now() - this.#startedAt);
-    const modelMs = Math.round(this.#modelMs);
-    return { ...ending, text: this.#text, turns: this.#turns, usage: this.#usage, durationMs, modelMs };
+    return { reason: 'error', message: `Unexpected error (${String(error)}).` };
   }
 }
 
@@ -276,7 +257,7 @@ function answerText({ parts }: Message): string {
   return textOf(parts.filter(({ thought }) => !thought)).trim();
 }
 
-/** Neither text nor calls: blanks and reasoning alone tell nobody anything. */
+/** Neither text nor calls; white space and reasoning do not count. */
 function saysNothing(message: Message): boolean {
   return callsOf(message).length === 0 && answerText(message) === '';
 }

@@ -8,8 +8,8 @@ import { callsOf } from './conversation.js';
 import type { LoopVerdict } from './loop-guard.js';
 
 /**
- * Runs the calls of an answer and takes their results into the history, whatever happens meanwhile: also when the
- * reader of the events goes away, the calls are stopped and their results kept.
+ * Runs the calls of an answer and adds their results to the history. If the reader of the events stops reading, the
+ * calls are aborted and their results still added.
  */
 export async function* runCalls(
   state: AgentState,
@@ -17,7 +17,7 @@ export async function* runCalls(
   controller: AbortController,
 ): AsyncGenerator<AgentEvent, LoopVerdict> {
   const requests = requestsOf(answer);
-  const running = state.runner.run(requests, controller.signal);
+  const running = state.options.runner.run(requests, controller.signal);
   let isRead = false;
   let outcomes: CallOutcome[] = [];
   try {
@@ -26,11 +26,11 @@ export async function* runCalls(
   } finally {
     if (!isRead) {
       controller.abort(new Error('nobody reads the results'));
-      state.conversation.addResults(responsesOf(await running));
+      state.conversation.addResults((await running).map(({ response }) => response));
     }
   }
   const verdict = state.loops.add(requests, outcomes);
-  const responses = responsesOf(outcomes);
+  const responses = outcomes.map(({ response }) => response);
   if (verdict === 'warn') note(responses, repeating);
   yield* addContext(state, requests, outcomes, responses);
   yield { type: 'message-add', message: state.conversation.addResults(responses) };
@@ -47,11 +47,7 @@ function requestsOf({ message, problems }: ModelAnswer): CallRequest[] {
   });
 }
 
-function responsesOf(outcomes: readonly CallOutcome[]): FunctionResponse[] {
-  return outcomes.map(({ response }) => response);
-}
-
-/** The events of calls as those of an agent. What a subagent spends counts for its parent too. */
+/** Turns call events into agent events. What a subagent spends also counts for its parent. */
 async function* agentEvents(
   { budget, options }: AgentState,
   run: ReturnType<CallRunner['run']>,
@@ -73,7 +69,7 @@ function usageIn(event: AgentEvent): Usage | undefined {
   return event.event.type === 'usage' ? event.event.usage.request : usageIn(event.event);
 }
 
-/** Adds what context files say about folders that the calls came into. */
+/** Adds the context files of folders that the calls touched. */
 async function* addContext(
   { options }: AgentState,
   requests: readonly CallRequest[],
@@ -89,7 +85,7 @@ async function* addContext(
   }
 }
 
-/** Appends a text to a result. The result object belongs to the outcome and is not changed. */
+/** Appends a text to a result. The result object belongs to the outcome, so it is replaced, not changed. */
 function note(responses: FunctionResponse[], text: string, index = responses.length - 1): void {
   const response = responses[index];
   if (!response) return;

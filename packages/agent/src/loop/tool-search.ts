@@ -2,11 +2,11 @@ import { type AnyTool, BaseTool, ToolError, type ToolResult } from '@lathe/core'
 import { closestNames } from '@lathe/core/host';
 import type { XStatic } from 'typebox/schema';
 
-/** Where tools wait that the model has not been told about. */
-export interface Shelf {
-  waiting(): AnyTool[];
-  /** From now on the model is told about these. */
-  take(names: readonly string[]): void;
+/** Tools that are not declared to the model yet. */
+export interface SearchableTools {
+  deferred(): AnyTool[];
+  /** Declares these from the next request on. */
+  declare(names: readonly string[]): void;
 }
 
 const schema = {
@@ -21,14 +21,12 @@ const schema = {
 
 type Params = XStatic<typeof schema>;
 
-const defaultResults = 5;
-
 /** Finds tools by name or by what they do, and makes them callable from the next turn on. */
 export class ToolSearchTool extends BaseTool<Params> {
   static readonly toolName = 'tool_search';
-  readonly #shelf: Shelf;
+  readonly #tools: SearchableTools;
 
-  constructor(shelf: Shelf) {
+  constructor(tools: SearchableTools) {
     super({
       name: ToolSearchTool.toolName,
       displayName: 'ToolSearch',
@@ -36,27 +34,25 @@ export class ToolSearchTool extends BaseTool<Params> {
       kind: 'search',
       parameterSchema: schema,
     });
-    this.#shelf = shelf;
+    this.#tools = tools;
   }
 
   override getDescription({ query }: Params): string {
     return `Find tools for ${JSON.stringify(query)}`;
   }
 
-  async execute({ query, max_results = defaultResults }: Params): Promise<ToolResult> {
-    const waiting = this.#shelf.waiting();
+  async execute({ query, max_results = 5 }: Params): Promise<ToolResult> {
+    const deferred = this.#tools.deferred();
     const found = query.startsWith('select:')
-      ? select(query.slice(7), waiting)
-      : rank(query, waiting).slice(0, max_results);
+      ? select(query.slice(7), deferred)
+      : rank(query, deferred).slice(0, max_results);
     if (found.length === 0) {
-      const near = closestNames(
-        query,
-        waiting.map(({ name }) => name),
-      );
+      const names = deferred.map(({ name }) => name);
+      const near = closestNames(query, names);
       const hint = near.length > 0 ? ` Near in name: ${near.join(', ')}.` : '';
       return { llmContent: `No tool fits ${JSON.stringify(query)}.${hint}`, returnDisplay: 'No tool found' };
     }
-    this.#shelf.take(found.map(({ name }) => name));
+    this.#tools.declare(found.map(({ name }) => name));
     const lines = found.map(({ name, description }) => `- ${name}: ${description.split('\n', 1)[0]?.slice(0, 200)}`);
     return {
       llmContent: `You can now call:\n${lines.join('\n')}`,

@@ -37,6 +37,6 @@ test.each([
   ['qwen3-coder:30b', 256_000, false],
   ['Qwen/Qwen2.5-VL-7B', 128_000, true],
   ['somebody/unheard-of', 128_000, false],
-])('%s is known by its name', (name, contextWindow, images) => {
+])('%s has defaults by its name', (name, contextWindow, images) => {
   expect(knownModel(name)).toMatchObject({ contextWindow, supports: { images } });
 });

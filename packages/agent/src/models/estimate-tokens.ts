@@ -2,8 +2,8 @@ import type { Part } from '@lathe/core';
 import type { Message, ModelRequest } from './model.js';
 
 /**
- * Roughly how many tokens a text costs, from its characters alone: near o200k for prose, code and data in most
- * languages, and rather too many than too few.
+ * Estimates how many tokens a text costs from its characters alone: close to o200k for prose, code and data in most
+ * languages, and too many rather than too few.
  */
 export function estimateTokens(text: string): number {
   let quarters = 0;
@@ -12,7 +12,7 @@ export function estimateTokens(text: string): number {
     const code = text.charCodeAt(index);
     const kind = code < 128 ? (ascii[code] ?? 'sign') : code < 0x2e80 ? 'lower' : 'ideograph';
     const isSame = kind === before || (kind === 'lower' && before === 'upper');
-    quarters += isSame ? inside[kind] : first[kind];
+    quarters += costs[kind][isSame ? 1 : 0];
     before = kind;
   }
   return Math.ceil(quarters / 4);
@@ -20,24 +20,15 @@ export function estimateTokens(text: string): number {
 
 type CharacterKind = 'space' | 'lower' | 'upper' | 'digit' | 'sign' | 'break' | 'ideograph';
 
-/** Quarters of a token for the first character of a run, and for each that follows. */
-const first: Record<CharacterKind, number> = {
-  space: 0,
-  lower: 2,
-  upper: 2,
-  digit: 3,
-  sign: 2,
-  break: 2,
-  ideograph: 3,
-};
-const inside: Record<CharacterKind, number> = {
-  space: 0,
-  lower: 0.85,
-  upper: 2,
-  digit: 1.5,
-  sign: 2,
-  break: 0,
-  ideograph: 3,
+/** Quarters of a token for the first character of a run, and for each character that follows in it. */
+const costs: Record<CharacterKind, readonly [first: number, following: number]> = {
+  space: [0, 0],
+  lower: [2, 0.85],
+  upper: [2, 2],
+  digit: [3, 1.5],
+  sign: [2, 2],
+  break: [2, 0],
+  ideograph: [3, 3],
 };
 
 const ascii = Array.from({ length: 128 }, (_, code): CharacterKind => {
@@ -49,11 +40,13 @@ const ascii = Array.from({ length: 128 }, (_, code): CharacterKind => {
   return /[0-9]/.test(character) ? 'digit' : 'sign';
 });
 
-/** What a whole request costs: instructions, declarations and history. */
-export function estimateRequestTokens(request: ModelRequest): number {
-  let total = estimateTokens(request.system) + estimateTokens(JSON.stringify(request.tools));
-  for (const message of request.history) total += estimateMessageTokens(message);
-  return total;
+/** Estimates a whole request: instructions, declarations and history. */
+export function estimateRequestTokens({ system, tools, history }: ModelRequest): number {
+  return estimateTokens(system) + estimateTokens(JSON.stringify(tools)) + estimateHistoryTokens(history);
+}
+
+export function estimateHistoryTokens(messages: readonly Message[]): number {
+  return messages.reduce((sum, message) => sum + estimateMessageTokens(message), 0);
 }
 
 /** About how many tokens a message costs. */
@@ -66,7 +59,7 @@ export function estimateMessageTokens(message: Message): number {
   return total;
 }
 
-/** Messages do not change once they are in a history, so each is counted once. */
+/** Messages never change once they are in a history. Every turn asks for all of them, so each is counted once. */
 const counted = new WeakMap<Message, number>();
 
 function estimatePartTokens(part: Part): number {
@@ -77,11 +70,11 @@ function estimatePartTokens(part: Part): number {
     return 8 + estimateTokens(JSON.stringify(response ?? {})) + parts.length * mediaTokens;
   }
   if (part.inlineData?.mimeType === 'application/pdf') {
-    // About 3 kB of PDF are one page of text, and a page is read as text and picture.
+    // About 3 kB of PDF are one page, which providers read both as text and as an image.
     return mediaTokens + Math.ceil((part.inlineData.data?.length ?? 0) / 40);
   }
   return part.inlineData || part.fileData ? mediaTokens : 0;
 }
 
-/** What providers charge for a picture of ordinary size. */
+/** What providers charge for an image of ordinary size. */
 const mediaTokens = 1_500;

@@ -1,4 +1,4 @@
-/** What a server sent is unknown until looked at: each of these gives the thing asked for, or nothing. */
+/** What a server sent is unknown until checked: each of these returns a value of its type, empty if there is none. */
 export type JsonObject = { readonly [key: string]: unknown };
 
 export function asObject(value: unknown): JsonObject {
@@ -17,12 +17,12 @@ export function asString(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** A number of tokens: whole and not negative, else undefined. */
+/** A number of tokens: a whole number from 0, or undefined. */
 export function asCount(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? Math.round(value) : undefined;
 }
 
-/** The value of a JSON text, or undefined when it is none. */
+/** The value of a JSON text, or undefined when it is not valid. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

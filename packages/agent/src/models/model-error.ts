@@ -1,6 +1,6 @@
-/** What went wrong with a model, in the terms a caller can act on. Messages never contain a key. */
+/** What went wrong with a model, in terms a caller can act on. Messages never contain a key. */
 export type ModelErrorKind =
-  /** 401, 403: no key, a wrong key, or no right to use this model. */
+  /** 401, 403: no key, a wrong key, or no access to this model. */
   | 'auth'
   /** The account has no money or quota left; waiting does not help. */
   | 'quota'
@@ -14,9 +14,9 @@ export type ModelErrorKind =
   /** No connection, or it broke. */
   | 'network'
   | 'tls'
-  /** Nothing arrived for too long, or the answer would not end. */
+  /** Nothing arrived for too long, or the answer did not end. */
   | 'timeout'
-  /** The server answered, but not as a model does. */
+  /** The server answered, but not like a model. */
   | 'bad-response';
 
 /** Why a model gave no answer. */
@@ -24,7 +24,7 @@ export class ModelError extends Error {
   override readonly name = 'ModelError';
   readonly kind: ModelErrorKind;
   readonly status: number | undefined;
-  /** What the server asked us to wait. */
+  /** The delay that the server asked for. */
   readonly retryAfterMs: number | undefined;
   /** Whether the same request may succeed when it is sent again. */
   readonly isTransient: boolean;
@@ -32,7 +32,11 @@ export class ModelError extends Error {
   constructor(
     kind: ModelErrorKind,
     message: string,
-    options: ErrorOptions & { status?: number; retryAfterMs?: number | undefined; isTransient?: boolean } = {},
+    options: ErrorOptions & {
+      status?: number | undefined;
+      retryAfterMs?: number | undefined;
+      isTransient?: boolean;
+    } = {},
   ) {
     super(message, options);
     this.kind = kind;

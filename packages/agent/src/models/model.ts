@@ -1,12 +1,12 @@
 import type { FunctionCall, FunctionDeclaration, Part } from '@lathe/core';
 
 /**
- * A language model, wherever it runs. Everything the agent knows about models is on this page: it hands over a request
- * and reads one answer as a stream of events that ends with exactly one `finish`, or throws a `ModelError` (or the
- * signal's reason after an abort).
+ * A language model, wherever it runs. This file is all that the agent knows about models: it sends a request and reads
+ * one answer as a stream of events that ends with exactly one `finish`, or throws a `ModelError` (or the signal's reason
+ * after an abort).
  */
 export interface Model {
-  /** The name the provider knows it by. */
+  /** Its name at the provider. */
   readonly id: string;
   /** Who serves it: `openai`, `ollama`, `scripted` … */
   readonly provider: string;
@@ -26,7 +26,7 @@ export interface ModelFeatures {
 /** A request to a model. */
 export interface ModelRequest {
   system: string;
-  /** Never changed by a model; keep its beginning stable and providers will cache it. */
+  /** A model never changes it. Providers cache it as long as its beginning stays the same. */
   history: readonly Message[];
   tools: readonly FunctionDeclaration[];
   maxOutputTokens?: number;
@@ -35,8 +35,8 @@ export interface ModelRequest {
 }
 
 /**
- * One step of a conversation. `functionCall` parts stand in `model` messages, each answered by one `functionResponse`
- * part in the `tool` message that follows.
+ * One step of a conversation. `functionCall` parts are in `model` messages, and each has one `functionResponse` part in
+ * the next `tool` message.
  */
 export interface Message {
   role: 'user' | 'model' | 'tool';
@@ -46,19 +46,21 @@ export interface Message {
 }
 
 /**
- * Text and reasoning arrive as they are written. Calls arrive only once the whole answer is known to be complete, so
- * an answer that broke and was asked for again can never have run anything.
+ * Text and reasoning arrive as they are written. Calls arrive only after the answer is complete, so an answer that broke
+ * and was retried can never have run anything.
  */
 export type ModelEvent =
   | { type: 'text-delta'; text: string }
   | { type: 'reasoning-delta'; text: string }
-  /** The answer broke or was refused; it is asked for again after `delayMs`, and all deltas so far are void. */
+  /** The answer broke or was rejected. The request is repeated after `delayMs`, and all deltas so far are void. */
   | { type: 'retry'; attempt: number; delayMs: number; reason: string }
-  /** A complete call: `id` is unique in the conversation, `args` is an object. */
+  /**
+   * A complete call: `args` is an object, `id` is unique in this answer. The agent makes it unique in the conversation.
+   */
   | { type: 'call'; call: ReceivedCall }
-  /** A call that must not run; answer it with `problem` as its error. It stands in `finish.message` without arguments. */
+  /** A call that must not run; its result is the error `problem`. In `finish.message` it has no arguments. */
   | { type: 'broken-call'; id: string; name: string; problem: string }
-  /** `message` is to be appended to the history as it is. It has no parts when the model had nothing to say. */
+  /** `message` belongs at the end of the history. It has no parts when the answer is empty. */
   | { type: 'finish'; reason: FinishReason; usage: Usage; message: Message };
 
 /** A call that a model asked for. */

@@ -4,35 +4,35 @@ import type { Message } from '../models/model.js';
 import { type CallRecord, decodeLine, type Line, type SessionRecord, type TurnRecord } from './record.js';
 import { maxLineBytes } from './transcript.js';
 
-/** What a transcript tells. */
+/** The content of a transcript. */
 export interface StoredSession {
   header: Extract<SessionRecord, { type: 'session' }> | undefined;
   messages: Message[];
-  /** What each answer of the model took, as far as it is known. */
+  /** Time and tokens of the model's answers, as far as known. */
   turns: ReadonlyMap<Message, TurnRecord>;
-  /** What became of each call, by its id. */
+  /** The outcome of each call, by its id. */
   calls: ReadonlyMap<string, CallRecord>;
-  /** The last record, which a resumed session goes on from. */
+  /** The last record, from which a resumed session continues. */
   last: Pick<Line, 'writer' | 'number'> | undefined;
-  /** Records that could not be read, or are missing between others. */
+  /** The number of damaged or missing records. */
   lost: number;
-  /** Some of the beginning was not read, because there is too much of it. */
+  /** The transcript is too long, so its beginning was not read. */
   isCut: boolean;
 }
 
 /** How much of a file one call returns. */
 export interface ReadLimits {
-  /** Of the file, from its end. */
+  /** How much of the file to read, from its end. */
   bytes?: number;
-  /** Of the messages that are kept, as they are stored. */
+  /** How much of the messages to keep, in bytes of the file. */
   keptBytes?: number;
-  /** Also what the history lost when it was shortened or begun anew: for people who look back, not for going on. */
+  /** Include what compactions and clearing removed: for people who look back, not to continue the session. */
   isWhole?: boolean;
 }
 
 /**
- * Reads a transcript whatever state it is in: what is damaged is left out and counted, the file is never changed.
- * Where two went on from the same session, the one who wrote last is followed. Bounded in time and memory.
+ * Reads a transcript in any state: damaged records are skipped and counted, the file never changes. If two writers
+ * continued the same session, follows the one who wrote last. Bounded in time and memory.
  */
 export async function readTranscript(
   path: string,
@@ -42,18 +42,17 @@ export async function readTranscript(
   try {
     const { size } = await file.stat();
     const start = Math.max(0, size - bytes);
-    const reader = new Reader(keptBytes, isWhole);
+    const reader = new Reader({ keptBytes, isWhole, isCut: start > 0 });
     for await (const line of linesOf(file, start)) reader.add(line);
-    const session = reader.session();
-    return { ...session, isCut: session.isCut || start > 0 };
+    return reader.session();
   } finally {
     await file.close();
   }
 }
 
-/** Only what nobody else could have written is believed. */
+/** Opens a file that no other user could have written. */
 export async function openPrivate(path: string): Promise<FileHandle> {
-  // Flags a system does not have are undefined, which counts as 0 here.
+  // Flags that a system lacks are undefined, which counts as 0 here.
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
@@ -74,7 +73,7 @@ async function* linesOf(file: FileHandle, start: number): AsyncGenerator<string 
   const chunk = Buffer.allocUnsafe(256 * 1024);
   let pieces: Buffer[] = [];
   let length = 0;
-  // The first line is cut when reading begins inside the file.
+  // The first line is incomplete when reading starts inside the file.
   let isSkipped = start > 0;
   for (let at = start; ; ) {
     const { bytesRead } = await file.read(chunk, 0, chunk.length, at);
@@ -99,11 +98,11 @@ async function* linesOf(file: FileHandle, start: number): AsyncGenerator<string 
 interface Entry {
   message: Message;
   bytes: number;
-  /** Of its writer; 0 for what was there before the writer came. */
+  /** Of its writer; 0 for entries from before this writer. */
   number: number;
 }
 
-/** One opening of the transcript. */
+/** The history as one writer sees it. */
 interface Branch {
   entries: Entry[];
   /** Of all entries. */
@@ -123,11 +122,12 @@ class Reader {
   #last: StoredSession['last'];
   #damaged = 0;
   #missing = 0;
-  #isCut = false;
+  #isCut: boolean;
 
-  constructor(keptBytes: number, isWhole: boolean) {
+  constructor({ keptBytes, isWhole, isCut }: { keptBytes: number; isWhole: boolean; isCut: boolean }) {
     this.#keptBytes = keptBytes;
     this.#isWhole = isWhole;
+    this.#isCut = isCut;
   }
 
   add(text: string | undefined): void {
@@ -159,19 +159,15 @@ class Reader {
     };
   }
 
+  /** A new writer continues from the record it names or, when that is missing, from what was written last. */
   #begin(writer: string, record: SessionRecord): Branch {
-    const entries = this.#base(record);
+    const named = record.type === 'resume' ? this.#branches.get(record.writer) : undefined;
+    const end = record.type === 'resume' && named ? record.number : Infinity;
+    const known = (named ?? this.#current).entries.filter(({ number }) => number <= end);
+    const entries = known.map((entry) => ({ ...entry, number: 0 }));
     const branch = { entries, bytes: sizeOf(entries), number: 0 };
     this.#branches.set(writer, branch);
     return branch;
-  }
-
-  /** What a new writer goes on from: the record it names, or, when that is not there, what was written last. */
-  #base(record: SessionRecord): Entry[] {
-    const named = record.type === 'resume' ? this.#branches.get(record.writer) : undefined;
-    const { entries } = named ?? this.#current;
-    const known = record.type === 'resume' && named ? entries.filter(({ number }) => number <= record.number) : entries;
-    return known.map((entry) => ({ ...entry, number: 0 }));
   }
 
   #take(branch: Branch, record: SessionRecord, { bytes, number }: { bytes: number; number: number }): void {
@@ -205,7 +201,7 @@ class Reader {
     }
   }
 
-  /** A little more than needed, so that it is seldom done. */
+  /** Removes a little more than needed, so that it happens rarely. */
   #trim(branch: Branch): void {
     if (branch.bytes <= this.#keptBytes) return;
     let count = 0;
@@ -216,13 +212,13 @@ class Reader {
   }
 }
 
-/** What was there, and what came with a history that took its place. */
+/** The entries before a new history, and those that are new in it. */
 function joined(before: readonly Entry[], after: readonly Entry[]): Entry[] {
   const known = new Set(before.map(({ message }) => keyOf(message)));
   return [...before, ...after.filter(({ message }) => !known.has(keyOf(message)))];
 }
 
-/** A message with calls or results is the same one however much of it was left out. */
+/** A message with calls or results is the same one even if some of its content was removed. */
 function keyOf({ role, parts }: Message): string {
   const ids = parts.flatMap(({ functionCall, functionResponse }) => functionCall?.id ?? functionResponse?.id ?? []);
   return JSON.stringify([role, ids.length > 0 ? ids : parts]);

@@ -5,7 +5,7 @@ import { decodeLine, encodeLine, type SessionRecord } from './record.js';
 const line = (record: SessionRecord) => ({ writer: '0123abcd', number: 7, record });
 const message = (text: string): SessionRecord => ({ type: 'message', message: { role: 'user', parts: [{ text }] } });
 
-test('what is written is what is read, on one line', () => {
+test('a record survives writing and reading, on one line', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.jsonValue(), (text, args) => {
       const record: SessionRecord = {
@@ -21,7 +21,7 @@ test('what is written is what is read, on one line', () => {
   );
 });
 
-test('a change of any one byte is noticed', () => {
+test('a change of any single byte is detected', () => {
   const bytes = Buffer.from(encodeLine(line(message('héllo')), []));
   for (let at = 0; at < bytes.length; at++) {
     const changed = Buffer.from(bytes);
@@ -30,7 +30,7 @@ test('a change of any one byte is noticed', () => {
   }
 });
 
-test('secrets are taken out of values, whatever stands around them, and the line stays readable', () => {
+test('secrets are removed from values, whatever surrounds them, and the line stays readable', () => {
   const secret = 'pa"ss\\word\n1';
   const parts = [
     { text: `known ${secret} and sk-abcdefghijklmnopqrstuvwxyz\\" authorization: abcdef\\"` },
@@ -47,7 +47,7 @@ test('secrets are taken out of values, whatever stands around them, and the line
   expect(record.message.parts[0]?.text).not.toMatch(/pa"ss|sk-abc/);
 });
 
-test('SL01: a secret where a name belongs is taken out too', () => {
+test('SL01: a secret in place of a name is removed too', () => {
   const args = { 'known-secret-1': 1, nested: [{ 'sk-abcdefghijklmnopqrstuvwxyz': 'x', plain: 'y' }] };
   const parts = [{ functionCall: { name: 'call', args } }];
   const encoded = encodeLine(line({ type: 'message', message: { role: 'model', parts } }), ['known-secret-1']);
@@ -64,19 +64,19 @@ test.each([
   { type: 'message', message: { role: 'user', parts: 'text' } },
   { type: 'approve', call: 'x' },
   { type: 7 },
-])('%j is no record', (record) => {
+])('%j is not a record', (record) => {
   expect(
     decodeLine(encodeLine({ ...line(message('')), record: record as unknown as SessionRecord }, [])),
   ).toBeUndefined();
 });
 
-test('parts of the wrong shape are left out', () => {
+test('parts of the wrong shape are skipped', () => {
   const parts = [{ text: 1 }, null, 'text', { functionCall: { id: {} } }, { functionResponse: 'x' }, { text: 'ok' }];
   const record = { type: 'message', message: { role: 'user', parts } } as unknown as SessionRecord;
   expect(decodeLine(encodeLine(line(record), []))?.record).toEqual(message('ok'));
 });
 
-test('what must come back unchanged does', () => {
+test('a full message comes back unchanged', () => {
   const thoughtSignature = `ab-sk-${'x'.repeat(30)}`;
   const record: SessionRecord = {
     type: 'message',
@@ -85,7 +85,7 @@ test('what must come back unchanged does', () => {
   expect(decodeLine(encodeLine(line(record), []))?.record).toEqual(record);
 });
 
-test.each(['text', [null], [{ text: 7 }]])('a result whose parts are %j is left out', (parts) => {
+test.each(['text', [null], [{ text: 7 }]])('a result whose parts are %j is skipped', (parts) => {
   const whole = { functionResponse: { id: 'a', name: 'look', response: { output: 'x' } } };
   const odd = { functionResponse: { ...whole.functionResponse, parts } };
   const record = { type: 'message', message: { role: 'tool', parts: [whole, odd] } } as unknown as SessionRecord;

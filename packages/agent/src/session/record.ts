@@ -1,27 +1,28 @@
 import { crc32 } from 'node:zlib';
 import type { Part } from '@lathe/core';
 import { redactedJson } from '@lathe/core/host';
+import { asList, asString, isObject } from '../models/json.js';
 import type { Message } from '../models/model.js';
 
 /** One line of a transcript. */
 export type SessionRecord =
   /** The first record of a session. */
   | { type: 'session'; version: number; id: string; cwd: string; model: string; time: string }
-  /** Somebody goes on from this record of this writer, whatever others wrote meanwhile. */
+  /** The session continues after this record of this writer, whatever others wrote meanwhile. */
   | { type: 'resume'; writer: string; number: number; model: string; time: string }
-  /** What a person asked for, in a few words. */
+  /** The beginning of what a person asked for. */
   | { type: 'prompt'; text: string }
   | { type: 'message'; message: Message }
-  /** From here on the history is this one: it was shortened, or begun anew. */
+  /** Replaces the history: it was compacted or cleared. */
   | { type: 'history'; messages: readonly Message[] }
-  /** What a request to the model took. No part of the history, like `call`: both are for people who look back. */
+  /** Time and tokens of a request to the model. Like `call` not part of the history, but for people who look back. */
   | TurnRecord
   | CallRecord;
 
 /** What a session keeps about a request to the model. */
 export interface TurnRecord {
   type: 'turn';
-  /** Of its beginning, ISO 8601. */
+  /** When it started, ISO 8601. */
   time: string;
   durationMs: number;
   inputTokens: number;
@@ -43,13 +44,13 @@ export interface CallRecord {
 
 /**
  * `allowed` by a rule or mode, or because nothing needs approval; `denied` by a rule or a hook; `approved` or `refused`
- * when a person had to be asked; `unjudged` when the call failed before that.
+ * by a person; `unjudged` when the call failed before a decision.
  */
 export type CallDecision = (typeof decisions)[number];
 
 export const schemaVersion = 1;
 
-/** A record and where it comes from. */
+/** A record and its origin. */
 export interface Line {
   /** Who wrote it: one opening of the transcript by one process. */
   writer: string;
@@ -58,13 +59,13 @@ export interface Line {
   record: SessionRecord;
 }
 
-/** A line as it is stored, without its end. Secrets are taken out here, the only way into a transcript. */
+/** A line as stored, without its line ending. Secrets are removed here, the only way into a transcript. */
 export function encodeLine({ writer, number, record }: Line, secrets: readonly string[]): string {
   const text = redactedJson(record, secrets);
   return `{"writer":"${writer}","number":${number},"sum":"${checksum(writer, number, text)}","record":${text}}`;
 }
 
-/** The line, or `undefined` when it is damaged or not one we know how to read. */
+/** The line, or `undefined` when it is damaged or of an unknown type. */
 export function decodeLine(text: string): Line | undefined {
   const [, writer = '', digits = '', sum, raw = ''] = shape.exec(text) ?? [];
   const number = Number(digits);
@@ -83,58 +84,33 @@ function checksum(writer: string, number: number, text: string): string {
   return crc32(`${writer}:${number}:${text}`).toString(16).padStart(8, '0');
 }
 
-/** A file that anybody could have edited is read like any input: what does not fit is not taken. */
+/** Anybody could have edited the file, so everything is checked. */
 function readRecord(value: unknown): SessionRecord | undefined {
   if (!isObject(value)) return undefined;
-  const text = (name: string) => (typeof value[name] === 'string' ? value[name] : '');
+  const { type } = value;
+  const text = (name: string) => asString(value[name]);
   const number = (name: string) => (typeof value[name] === 'number' ? value[name] : 0);
-  switch (value['type']) {
+  const [time, model, durationMs] = [text('time'), text('model'), number('durationMs')];
+  switch (type) {
     case 'session':
-      return {
-        type: 'session',
-        version: number('version'),
-        id: text('id'),
-        cwd: text('cwd'),
-        model: text('model'),
-        time: text('time'),
-      };
+      return { type, version: number('version'), id: text('id'), cwd: text('cwd'), model, time };
     case 'resume':
-      return {
-        type: 'resume',
-        writer: text('writer'),
-        number: number('number'),
-        model: text('model'),
-        time: text('time'),
-      };
+      return { type, writer: text('writer'), number: number('number'), model, time };
     case 'prompt':
-      return { type: 'prompt', text: text('text') };
+      return { type, text: text('text') };
     case 'message': {
       const message = readMessage(value['message']);
-      return message && { type: 'message', message };
+      return message && { type, message };
     }
-    case 'history': {
-      const list: unknown[] = Array.isArray(value['messages']) ? value['messages'] : [];
-      return { type: 'history', messages: list.flatMap((each) => readMessage(each) ?? []) };
-    }
+    case 'history':
+      return { type, messages: asList(value['messages']).flatMap((each) => readMessage(each) ?? []) };
     case 'turn':
-      return {
-        type: 'turn',
-        time: text('time'),
-        durationMs: number('durationMs'),
-        inputTokens: number('inputTokens'),
-        outputTokens: number('outputTokens'),
-      };
-    case 'call':
-      return {
-        type: 'call',
-        callId: text('callId'),
-        time: text('time'),
-        durationMs: number('durationMs'),
-        status: text('status'),
-        description: text('description'),
-        decision: decisions.find((each) => each === value['decision']) ?? 'allowed',
-        diff: text('diff'),
-      };
+      return { type, time, durationMs, inputTokens: number('inputTokens'), outputTokens: number('outputTokens') };
+    case 'call': {
+      const decision = decisions.find((each) => each === value['decision']) ?? 'allowed';
+      const [callId, status, description] = [text('callId'), text('status'), text('description')];
+      return { type, callId, time, durationMs, status, description, decision, diff: text('diff') };
+    }
     default:
       return undefined;
   }
@@ -153,8 +129,8 @@ function readMessage(value: unknown): Message | undefined {
 const objectFields = ['inlineData', 'fileData', 'functionCall', 'functionResponse'];
 
 function isPart(value: unknown): value is Part {
-  if (!isObject(value)) return false;
   return (
+    isObject(value) &&
     isTextOrNone(value['text']) &&
     isTextOrNone(value['thoughtSignature']) &&
     objectFields.every((name) => value[name] === undefined || isNamed(value[name]))
@@ -165,7 +141,7 @@ function isTextOrNone(value: unknown): boolean {
   return value === undefined || typeof value === 'string';
 }
 
-/** Ids and names are what calls and results are matched by; a result may have parts of its own. */
+/** Calls and results are matched by id and name. A result may have parts of its own. */
 function isNamed(value: unknown): boolean {
   if (!isObject(value)) return false;
   const { parts = [] } = value;
@@ -174,8 +150,4 @@ function isNamed(value: unknown): boolean {
     Array.isArray(parts) &&
     parts.every(isPart)
   );
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

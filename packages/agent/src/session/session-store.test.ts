@@ -24,7 +24,7 @@ async function setup() {
   return { home, root, store: await SessionStore.open(home, root) };
 }
 
-test('sessions are listed, the newest first, with what they were about', async () => {
+test('sessions are listed newest first, with their titles', async () => {
   const { root, store } = await setup();
   expect(await store.list()).toEqual([]);
   expect(await store.latest()).toBeUndefined();
@@ -44,7 +44,7 @@ test('a session without a record leaves no file', async () => {
   expect(readdirSync(home.path)).toEqual([]);
 });
 
-test('a resumed session goes on in its file', async () => {
+test('a resumed session continues in its file', async () => {
   const { store } = await setup();
   const { id, path } = remember(store, 'one', 1000);
   const before = readFileSync(path);
@@ -64,7 +64,7 @@ test.each(['', 'abc', '../../etc/passwd', 'zzzz', '00000000-0000-0000-0000-00000
   },
 );
 
-test('an id that fits two sessions is refused', async () => {
+test('an id that matches two sessions is rejected', async () => {
   const { store } = await setup();
   const { path } = remember(store, 'x', 1);
   for (const name of ['aaaa1', 'aaaa2'])
@@ -74,7 +74,7 @@ test('an id that fits two sessions is refused', async () => {
 });
 
 // SL08
-test('paths that look alike have sessions of their own', async () => {
+test('similar paths have separate sessions', async () => {
   const { home } = await setup();
   const base = tempDirectory();
   const names = ['a_b', 'a-b', 'a.b', 'A_b', 'a b', 'é', 'e\u0301', 'x'.repeat(200), `${'x'.repeat(199)}y`];
@@ -89,7 +89,7 @@ test('paths that look alike have sessions of their own', async () => {
 });
 
 // RP10
-test('a session of another or a deleted directory goes on here, and says so', async () => {
+test('a session of another or a deleted directory continues here, with a note', async () => {
   const { home, root, store } = await setup();
   const { id } = remember(store, 'x', 1);
   const other = await SessionStore.open(home, tempDirectory());
@@ -101,7 +101,7 @@ test('a session of another or a deleted directory goes on here, and says so', as
 });
 
 // RP03
-test('a session of a newer Lathe is read as far as it is understood', async () => {
+test('a session of a newer Lathe is read as far as possible', async () => {
   const { store } = await setup();
   const { transcript, id } = store.create(options);
   const newer: SessionRecord = { type: 'session', version: 99, id, cwd: '', model: '', time: '' };
@@ -113,7 +113,7 @@ test('a session of a newer Lathe is read as far as it is understood', async () =
   expect(loaded.notes.join()).toContain('newer Lathe');
 });
 
-test('damage is told and the rest is usable', async () => {
+test('damage is reported and the rest is usable', async () => {
   const { store } = await setup();
   const { id, path } = remember(store, 'one', 1);
   writeFileSync(path, Buffer.concat([readFileSync(path), Buffer.from('{"writer":"torn')]));
@@ -122,7 +122,7 @@ test('damage is told and the rest is usable', async () => {
   expect(loaded.notes[0]).toContain('1 damaged');
 });
 
-test('of many sessions the old ones are forgotten', async () => {
+test('old sessions are deleted when there are many', async () => {
   const { store } = await setup();
   const now = Date.now() / 1000;
   for (const [index, title] of ['ancient', 'old', 'recent', 'new'].entries())

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { readdir, realpath, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LatheHome } from '@lathe/core/tools';
@@ -6,7 +7,7 @@ import { openPrivate, type ReadLimits, readTranscript, type StoredSession } from
 import { decodeLine, schemaVersion } from './record.js';
 import { Transcript } from './transcript.js';
 
-/** A session as a list shows it. */
+/** A session in a list. */
 export interface SessionSummary {
   id: string;
   path: string;
@@ -19,11 +20,11 @@ export interface SessionSummary {
   updated: string;
 }
 
-/** An earlier session, ready to go on with. */
+/** An earlier session, ready to continue. */
 export interface ResumedSession extends StoredSession {
   id: string;
   path: string;
-  /** For people: what is not as it was. */
+  /** For people: what differs from when the session was left. */
   notes: string[];
 }
 
@@ -38,8 +39,8 @@ const headBytes = 64 * 1024;
 const idShape = /^[0-9a-f][0-9a-f-]{3,35}$/;
 
 /**
- * The sessions of one project: files in `sessions/<hash of the real path>/`, so that no two paths share a folder,
- * however they are spelled.
+ * The sessions of one project: files in `sessions/<hash of the real path>/`, so that every directory has a folder of its
+ * own, however its path is written.
  */
 export class SessionStore {
   readonly #home: LatheHome;
@@ -54,7 +55,7 @@ export class SessionStore {
     return new SessionStore(home, await realpath(root).catch(() => root));
   }
 
-  /** A new session. Its file is made with its first record. */
+  /** Creates a session. Its file is created with the first record. */
   create({ model, ...options }: NewTranscript): { id: string; transcript: Transcript } {
     const id = randomUUID();
     const time = new Date().toISOString();
@@ -62,14 +63,14 @@ export class SessionStore {
     return { id, transcript: new Transcript({ path: join(this.#directory, `${id}.jsonl`), opening, ...options }) };
   }
 
-  /** The file of an earlier session, to go on with it. */
+  /** Opens the file of an earlier session to continue it. */
   reopen({ path, last }: ResumedSession, { model, ...options }: NewTranscript): Transcript {
     const time = new Date().toISOString();
     const { writer = '', number = 0 } = last ?? {};
     return new Transcript({ path, opening: { type: 'resume', writer, number, model, time }, ...options });
   }
 
-  /** The newest first. */
+  /** Newest first. */
   async list(limit = maxListed): Promise<SessionSummary[]> {
     const files = (await this.#files(this.#directory)).slice(0, Math.min(limit, maxListed));
     const summaries: SessionSummary[] = [];
@@ -86,7 +87,7 @@ export class SessionStore {
     return newest && this.#load(newest, limits);
   }
 
-  /** The session whose id begins like this, of this project or else of another. Throws when there is not exactly one. */
+  /** Finds a session by the beginning of its id, in this project or else in others. Throws unless there is exactly one. */
   async load(id: string, limits?: ReadLimits): Promise<ResumedSession> {
     const wanted = id.toLowerCase();
     if (!idShape.test(wanted)) throw new Error(`${JSON.stringify(id)} is not the id of a session; see lathe sessions`);
@@ -98,7 +99,7 @@ export class SessionStore {
     return this.#load(only, limits);
   }
 
-  /** Forgets sessions that are old and many. */
+  /** Deletes old sessions beyond the newest `keep`. */
   async prune({ keep = 200, days = 30 }: { keep?: number; days?: number } = {}): Promise<void> {
     const oldest = Date.now() - days * 86_400_000;
     const files = await this.#files(this.#directory);
@@ -112,21 +113,18 @@ export class SessionStore {
 
   async #load({ id, path }: SessionFile, limits?: ReadLimits): Promise<ResumedSession> {
     const stored = await readTranscript(path, limits);
-    return { ...stored, id, path, notes: await this.#notesOn(stored, path) };
+    return { ...stored, id, path, notes: this.#notesOn(stored, path) };
   }
 
-  async #notesOn({ header, lost, isCut }: StoredSession, path: string): Promise<string[]> {
+  #notesOn({ header, lost, isCut }: StoredSession, path: string): string[] {
     const notes: string[] = [];
-    if (lost > 0) notes.push(`${lost} damaged records of the session are left out; ${path} is kept as it is.`);
-    if (isCut) notes.push('The session is very long: its beginning is left out.');
+    if (lost > 0) notes.push(`Skipped ${lost} damaged records of the session; ${path} is unchanged.`);
+    if (isCut) notes.push('The session is very long: its beginning was skipped.');
     if (header && header.version > schemaVersion)
-      notes.push('The session was written by a newer Lathe; what this one does not know is left out.');
+      notes.push('The session was written by a newer Lathe; unknown records were skipped.');
     if (header && header.cwd !== this.#root) {
-      const isThere = await stat(header.cwd).then(
-        () => true,
-        () => false,
-      );
-      notes.push(`The session was in ${header.cwd}${isThere ? '' : ', which is gone'}; it goes on in ${this.#root}.`);
+      const gone = existsSync(header.cwd) ? '' : ', which is gone';
+      notes.push(`The session was in ${header.cwd}${gone}; it continues in ${this.#root}.`);
     }
     return notes;
   }
@@ -147,11 +145,8 @@ export class SessionStore {
     const files = await Promise.all(
       names.map(async (name) => {
         const path = join(directory, name);
-        const mtimeMs = await stat(path).then(
-          (info) => info.mtimeMs,
-          () => 0,
-        );
-        return { id: name.slice(0, -'.jsonl'.length), path, mtimeMs };
+        const info = await stat(path).catch(() => undefined);
+        return { id: name.slice(0, -'.jsonl'.length), path, mtimeMs: info?.mtimeMs ?? 0 };
       }),
     );
     return files.filter(({ id }) => idShape.test(id)).sort((a, b) => b.mtimeMs - a.mtimeMs || (a.id < b.id ? -1 : 1));
@@ -163,7 +158,7 @@ interface SessionFile {
   path: string;
 }
 
-/** Its first records tell what a session is about. */
+/** Reads only the first records of a session. */
 async function summarize({ id, path }: SessionFile): Promise<SessionSummary> {
   const file = await openPrivate(path);
   try {

@@ -4,7 +4,7 @@ import type { CallDecision, CallRecord, TurnRecord } from './record.js';
 
 const maxDiff = 100_000;
 
-/** Turns the events of an agent into the records that are kept for people who look back. */
+/** Turns the events of an agent into records for people who look back. */
 export class StepRecorder {
   #turnBegin = Date.now();
 

@@ -48,7 +48,7 @@ const resume = (writer: string, number: number): SessionRecord => ({
 });
 
 // RP01
-test('whatever byte a write ends at, all records before it are there, and the next writer goes on cleanly', async () => {
+test('whatever byte a write ends at, all earlier records are there and the next writer continues cleanly', async () => {
   const path = join(tempDirectory(), 's.jsonl');
   write(path, [say('one'), say('two'), say('thr\u00e9e')]);
   const whole = readFileSync(path);
@@ -148,7 +148,7 @@ function withoutLine(whole: Buffer, index: number): string {
     .join('\n');
 }
 
-test('who goes on from an earlier record is not disturbed by what others wrote meanwhile', async () => {
+test('a writer that continues from an earlier record ignores what others wrote meanwhile', async () => {
   const path = join(tempDirectory(), 's.jsonl');
   const first = write(path, [say('a1'), say('a2')]).transcript;
   const second = write(path, [say('b1')], resume(first.writer, 3)).transcript;
@@ -158,7 +158,7 @@ test('who goes on from an earlier record is not disturbed by what others wrote m
   expect(await texts(path)).toEqual(['a1', 'a2', 'b1', 'b2']);
 });
 
-test('a shortened history replaces what was before', async () => {
+test('a compacted history replaces the earlier one', async () => {
   const path = join(tempDirectory(), 's.jsonl');
   const summary: SessionRecord = { type: 'history', messages: [{ role: 'user', parts: [{ text: 'summary' }] }] };
   write(path, [say('one'), say('two'), summary, say('three')]);
@@ -166,7 +166,7 @@ test('a shortened history replaces what was before', async () => {
 });
 
 // RP04
-test('reading is bounded: the end counts', async () => {
+test('reading is bounded and keeps the end', async () => {
   const path = join(tempDirectory(), 's.jsonl');
   write(
     path,
@@ -185,7 +185,7 @@ test('reading is bounded: the end counts', async () => {
 });
 
 // RP04
-test('a huge line is passed over without being kept', async () => {
+test('a huge line is skipped and not kept in memory', async () => {
   const path = join(tempDirectory(), 's.jsonl');
   write(path, [say('one')]);
   const size = statSync(path).size;
@@ -197,7 +197,7 @@ test('a huge line is passed over without being kept', async () => {
 });
 
 // SL02
-test('files and folders are private, also when they were not', async () => {
+test('files and folders become private, even if they were not', async () => {
   const directory = join(tempDirectory(), 'open');
   mkdirSync(directory, { mode: 0o777 });
   const path = join(directory, 's.jsonl');
@@ -207,7 +207,7 @@ test('files and folders are private, also when they were not', async () => {
   expect([statSync(directory).mode & 0o777, statSync(path).mode & 0o777]).toEqual([0o700, 0o600]);
 });
 
-test.skipIf(process.platform === 'win32')('what others could have written is not believed', async () => {
+test.skipIf(process.platform === 'win32')('files that other users could have written are rejected', async () => {
   const directory = tempDirectory();
   const path = join(directory, 's.jsonl');
   write(path, [say('one')]);
@@ -219,7 +219,7 @@ test.skipIf(process.platform === 'win32')('what others could have written is not
 });
 
 // RP05, RP06
-test('where nothing can be written work goes on, with one complaint, and what waited is written when it can be', async () => {
+test('if nothing can be written, work continues with one warning and records are written later', async () => {
   const directory = tempDirectory();
   // A file where the folder should be.
   writeFileSync(join(directory, 'sessions'), '');
@@ -233,7 +233,7 @@ test('where nothing can be written work goes on, with one complaint, and what wa
 });
 
 // RP06
-test.skipIf(!canMount())('a full disk costs one complaint and no record, once there is space again', async () => {
+test.skipIf(!canMount())('a full disk causes one warning and loses no record once there is space again', async () => {
   const mount = tempDirectory();
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', mount]);
   try {
@@ -257,7 +257,7 @@ test.skipIf(!canMount())('a full disk costs one complaint and no record, once th
   }
 });
 
-test('a whole reading has what a shortened history lost, once, and in order', async () => {
+test('a whole reading includes what compaction removed, once and in order', async () => {
   const path = join(tempDirectory(), 's.jsonl');
   const history: SessionRecord = { type: 'history', messages: ['summary', 'two'].map(message) };
   write(path, [say('one'), say('two'), history, say('three')]);

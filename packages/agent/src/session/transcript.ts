@@ -21,20 +21,19 @@ export interface TranscriptOptions {
   /** Written before anything else. */
   opening: SessionRecord;
   secrets: readonly string[];
-  /** Told once, when something cannot be kept. */
+  /** Called once, when something cannot be saved. */
   onProblem: (message: string) => void;
 }
 
 /** Readers skip longer lines. */
 export const maxLineBytes = 32 << 20;
-/** What waits for a disk that is full. */
+/** Limit for records that cannot be written yet, for example because the disk is full. */
 const maxWaitingBytes = 16 << 20;
 
 /**
- * The end of a session's file. Every record is one line, handed to the system in one piece before `append` returns:
- * a process killed at any moment loses at most the record it was writing. `sync`, at the end of each prompt, makes it
- * survive a power failure as well. When it cannot be written, work goes on: records wait in memory and are written as
- * soon as that is possible again.
+ * Appends to a session's file. Every record is one line, written in one piece before `append` returns: a process killed
+ * at any moment loses at most the record it was writing. `sync`, at the end of each prompt, makes it survive a power
+ * failure as well. Records that cannot be written wait in memory until that is possible again.
  */
 export class Transcript {
   readonly writer = randomBytes(4).toString('hex');
@@ -43,11 +42,11 @@ export class Transcript {
   #file: number | undefined;
   #number = 0;
   #waiting: Buffer[] = [];
-  /** The file does not end with a whole line. */
+  /** The last line of the file is incomplete. */
   #isTorn = false;
   /** Something was written since the last `sync`. */
   #isDirty = false;
-  #hasComplained = false;
+  #hasReported = false;
 
   constructor(options: TranscriptOptions) {
     this.#options = options;
@@ -61,8 +60,10 @@ export class Transcript {
     try {
       this.#write();
     } catch (error) {
-      this.#complain(`The session cannot be saved (${reasonOf(error)}); work goes on without.`);
-      this.#forgetSome();
+      const reason = error instanceof Error ? error.message : String(error);
+      if (!this.#hasReported) this.#options.onProblem(`The session cannot be saved (${reason}); work continues.`);
+      this.#hasReported = true;
+      this.#dropOldest();
     }
   }
 
@@ -117,15 +118,9 @@ export class Transcript {
     }
   }
 
-  #forgetSome(): void {
+  #dropOldest(): void {
     let bytes = this.#waiting.reduce((sum, line) => sum + line.length, 0);
     while (bytes > maxWaitingBytes) bytes -= this.#waiting.shift()?.length ?? bytes;
-  }
-
-  #complain(message: string): void {
-    if (this.#hasComplained) return;
-    this.#hasComplained = true;
-    this.#options.onProblem(message);
   }
 }
 
@@ -143,8 +138,4 @@ function stripped(message: Message): Message {
     part.inlineData ? { text: `[${part.inlineData.mimeType ?? 'media'}: too large to be kept]` } : part,
   );
   return { ...message, parts };
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

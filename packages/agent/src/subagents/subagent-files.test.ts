@@ -20,7 +20,7 @@ async function load(files: Record<string, string>, personal: Record<string, stri
 
 const names = ({ definitions }: { definitions: readonly { name: string }[] }) => definitions.map(({ name }) => name);
 
-test('a file says all there is to know about a subagent', () => {
+test('a file defines a whole subagent', () => {
   const more = 'tools: Read, github__*\ndisallowedTools:\n  - Bash\nmodel: qwen-max\napprovalMode: yolo\n';
   expect(parseSubagent(`\ufeff${file('tester', more).replaceAll('\n', '\r\n')}`)).toEqual({
     name: 'tester',
@@ -32,7 +32,7 @@ test('a file says all there is to know about a subagent', () => {
   });
 });
 
-test('an empty list of tools gives none, and an inherited model is none of its own', () => {
+test('an empty list of tools means none, and an inherited model is not set', () => {
   const { tools, model } = parseSubagent(file('a', 'tools: []\nmodel: inherit\n'));
   expect({ tools, model }).toEqual({ tools: [], model: undefined });
 });
@@ -50,7 +50,7 @@ test('hidden characters become visible', () => {
 });
 
 // SK07
-test('folders of Lathe and Qwen Code count, and nobody can take the place of the built-in ones or the person’s own', async () => {
+test('folders of Lathe and Qwen Code count, and no file of a workspace replaces a built-in subagent or the person’s own', async () => {
   const loaded = await load(
     {
       '.lathe/agents/one.md': file('one'),
@@ -67,17 +67,17 @@ test('folders of Lathe and Qwen Code count, and nobody can take the place of the
   expect(loaded.problems).toHaveLength(2);
 });
 
-test('a person may replace a built-in one', async () => {
+test('a person may replace a built-in subagent', async () => {
   const { definitions } = await load({}, { 'a/x.md': file('explorer', '', 'mine') });
   expect(definitions.map(({ name, instructions }) => [name, instructions])).toContainEqual(['explorer', 'mine']);
 });
 
-test('an untrusted workspace brings no subagents', async () => {
+test('an untrusted workspace defines no subagents', async () => {
   const { definitions } = await load({ '.lathe/agents/one.md': file('one') }, {}, false);
   expect(names({ definitions })).toEqual(['general-purpose', 'explorer']);
 });
 
-test('a file that leads out of the project, is too large or makes no sense is named and left out', async () => {
+test('a file that leads out of the project, is too large or is not valid is reported and skipped', async () => {
   const outside = tempDirectory({ 'x.md': file('outside') });
   const root = tempDirectory({
     '.lathe/agents/big.md': file('big', '', 'x'.repeat(70_000)),
@@ -95,7 +95,7 @@ test('a file that leads out of the project, is too large or makes no sense is na
   ]);
 });
 
-test('thirty subagents are enough', async () => {
+test('at most thirty subagents are used', async () => {
   const files = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`.lathe/agents/${n}.md`, file(`a${n}`)]));
   const loaded = await load(files);
   expect(loaded.definitions).toHaveLength(30);

@@ -27,7 +27,7 @@ function registry(names: readonly string[] = builtIns, servers: readonly string[
 
 const namesOf = (all: ToolRegistry) => all.getAllTools().map(({ name }) => name);
 
-test('without wishes a subagent has the tools of its parent, but cannot leave plan mode or start others', () => {
+test('by default a subagent has the tools of its parent, but cannot leave plan mode or start others', () => {
   const own = subagentTools(registry(), {}, { mayDelegate: false, own: [] });
   expect(namesOf(own)).toEqual([
     'read_file',
@@ -56,7 +56,7 @@ test.each([
   expect(namesOf(subagentTools(registry(), { tools }, { mayDelegate: false, own: [] }))).toEqual(expected);
 });
 
-test('what is not wanted goes, also when it is wanted', () => {
+test('an excluded tool is removed even if it is also included', () => {
   const wish = { tools: ['*'], withoutTools: ['Edit', 'github', 'slack__*'] };
   expect(namesOf(subagentTools(registry(), wish, { mayDelegate: false, own: [] }))).toEqual([
     'read_file',
@@ -64,7 +64,7 @@ test('what is not wanted goes, also when it is wanted', () => {
   ]);
 });
 
-test('tools with a memory are its own, and only those it may have', () => {
+test('stateful tools are its own, and only those it may have', () => {
   const own = [tool('read_file'), tool('edit'), tool('save_memory'), tool('github__search')];
   const parent = registry();
   const child = subagentTools(parent, { withoutTools: ['Edit'] }, { mayDelegate: false, own });

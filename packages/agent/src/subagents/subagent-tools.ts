@@ -1,4 +1,4 @@
-import { type AnyTool, type RegisteredTool, ToolRegistry } from '@lathe/core';
+import { type AnyTool, ToolRegistry } from '@lathe/core';
 import { builtIn, canonicalName, matchesName } from '@lathe/core/host';
 import { TaskTool } from '@lathe/core/tools';
 import { ToolSearchTool } from '../loop/tool-search.js';
@@ -6,17 +6,19 @@ import type { SubagentDefinition } from './subagent-definition.js';
 
 export interface SubagentToolOptions {
   mayDelegate: boolean;
-  /** Take the place of the built-in tools of the same name: they remember what the subagent, not its parent, has seen. */
+  /** Replace the built-in tools of the same name: they track what the subagent, not its parent, has seen. */
   own: readonly AnyTool[];
 }
 
+type Wanted = Pick<SubagentDefinition, 'tools' | 'withoutTools'>;
+
 /**
- * What a subagent may call: those of its parent's tools that its definition wants. Never more than the parent has.
- * Leaving plan mode is for the agent that talks with the person, and the tool search belongs to one list of tools.
+ * The tools that a subagent may call: those of its parent that its definition asks for, never more than the parent has.
+ * Only the main agent may leave plan mode, and a tool search belongs to one list of tools.
  */
 export function subagentTools(
   parent: ToolRegistry,
-  definition: Pick<SubagentDefinition, 'tools' | 'withoutTools'>,
+  definition: Wanted,
   { mayDelegate, own }: SubagentToolOptions,
 ): ToolRegistry {
   const never = new Set(['exit_plan_mode', ToolSearchTool.toolName, ...(mayDelegate ? [] : [TaskTool.toolName])]);
@@ -24,32 +26,19 @@ export function subagentTools(
   const registry = new ToolRegistry();
   for (const { tool } of granted.filter(({ source }) => source === builtIn))
     registry.registerTool(own.find(({ name }) => name === tool.name) ?? tool);
-  for (const [source, entries] of bySource(granted))
-    registry.replaceTools(
-      source,
-      entries.map(({ tool }) => tool),
-    );
+  for (const source of new Set(granted.map((entry) => entry.source))) {
+    const tools = granted.flatMap((entry) => (entry.source === source ? [entry.tool] : []));
+    if (source !== builtIn) registry.replaceTools(source, tools);
+  }
   return registry;
 }
 
-function isWanted(
-  name: string,
-  { tools, withoutTools = [] }: Pick<SubagentDefinition, 'tools' | 'withoutTools'>,
-): boolean {
+function isWanted(name: string, { tools, withoutTools = [] }: Wanted): boolean {
   const isGiven = tools === undefined || tools.some((wanted) => wanted === '*' || gives(canonicalName(wanted), name));
   return isGiven && !withoutTools.some((unwanted) => matchesName(canonicalName(unwanted), name));
 }
 
-/** In rules `edit` speaks of every tool that writes; here it gives no more than it says. */
+/** In rules `edit` means every tool that writes; here it means only the tool `edit`. */
 function gives(wanted: string, name: string): boolean {
   return wanted === 'edit' ? name === 'edit' : matchesName(wanted, name);
-}
-
-function bySource(entries: readonly RegisteredTool[]): Map<string, RegisteredTool[]> {
-  const groups = new Map<string, RegisteredTool[]>();
-  for (const entry of entries) {
-    if (entry.source === builtIn) continue;
-    groups.set(entry.source, [...(groups.get(entry.source) ?? []), entry]);
-  }
-  return groups;
 }

@@ -51,7 +51,7 @@ function outcomes(events: readonly AgentEvent[]): CallOutcome[] {
 
 const writes = (path: string) => ({ name: 'write_file', args: { file_path: path, content: 'new' } });
 
-test('a subagent works with a history of its own, and its last words are the result', async () => {
+test('a subagent works with its own history, and its last message is the result', async () => {
   const model = cast({
     'ask the helper': boss(task('read it for me')),
     'read it for me': ({ history }, turn) =>
@@ -100,7 +100,7 @@ test('the explorer can read and nothing else', async () => {
   expect(existsSync(join(root, 'x.txt'))).toBe(false);
 });
 
-test('the person is asked for a subagent as for anybody, and told who asks', async () => {
+test('Lathe asks the person for calls of a subagent too, and says which one asks', async () => {
   const asked: ApprovalRequest[] = [];
   const approver: Approver = {
     decide: async (request) => {
@@ -156,7 +156,7 @@ test.each([
 });
 
 // SK05
-test('subagents go as deep as the settings say', async () => {
+test('subagents nest as deep as the settings allow', async () => {
   let declared: (string | undefined)[][] = [];
   const model = cast({
     level0: boss(task('level1')),
@@ -206,7 +206,7 @@ test('fifty subagents in one turn: as many at once as allowed, each with its own
   expect(most).toBe(3);
 });
 
-test('a subagent that runs out of turns says so and hands over what it has', async () => {
+test('a subagent that runs out of turns says so and returns what it has', async () => {
   const model = cast({
     'go on': boss(task('never ends')),
     'never ends': (_request, turn) => ({
@@ -250,7 +250,7 @@ test('an abort ends the subagent and leaves a valid history', async () => {
   expect(agent.history.map(({ role }) => role)).toEqual(['user', 'model', 'tool']);
 });
 
-test('an unknown kind is refused with the names there are', async () => {
+test('an unknown kind is rejected with the known names', async () => {
   const model = cast({ 'go on': boss(task('x', 'wizard')) });
   const { agent } = await open(model);
   const [outcome] = outcomes(await collect(agent.prompt('go on', never)));
@@ -258,7 +258,7 @@ test('an unknown kind is refused with the names there are', async () => {
   expect(outcome?.error?.message).toContain('general-purpose');
 });
 
-test('a model that cannot be had is named', async () => {
+test('an unavailable model is named', async () => {
   const definition = '---\nname: other\ndescription: x\nmodel: nowhere/none\n---\n';
   const model = cast({ 'go on': boss(task('x', 'other')) });
   const { agent } = await open(model, { files: { '.qwen/agents/other.md': definition }, isTrusted: true });
@@ -267,13 +267,13 @@ test('a model that cannot be had is named', async () => {
   expect(outcome?.error?.message).toContain('nowhere/none');
 });
 
-test('a task called without an agent is refused', async () => {
+test('a task called without an agent is rejected', async () => {
   const { lathe } = await open(cast({}));
   const [outcome] = await lathe.run([task('x')], never);
   expect(outcome?.error?.type).toBe('execution_failed');
 });
 
-test('what a subagent has read or planned, its parent has not', async () => {
+test('what a subagent has read or planned does not count for its parent', async () => {
   const todos = { name: 'todo_write', args: { todos: [{ id: '1', content: 'inner', status: 'pending' }] } };
   const model = cast({
     'go on': (request, turn) =>

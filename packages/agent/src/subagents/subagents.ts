@@ -1,7 +1,7 @@
 import { CallSlot, type ToolCall, ToolError } from '@lathe/core';
 import { type FinishedTask, type Task, type TaskRunner } from '@lathe/core/tools';
 import type { Agent } from '../loop/agent.js';
-import { Slots } from './slots.js';
+import { ConcurrencyLimit } from './concurrency-limit.js';
 import type { SubagentDefinition } from './subagent-definition.js';
 import { TaskProgress } from './task-progress.js';
 
@@ -15,24 +15,24 @@ export interface ParentAgent {
 
 export interface SubagentLimits {
   depth: number;
-  /** At work at once, on each level. */
+  /** How many run at once, on each level. */
   parallel: number;
 }
 
-/** The agent that a call belongs to: every agent puts itself into its calls, so that `task` knows who asks. */
+/** The agent that a call belongs to. Every agent sets it on its calls, so that `task` knows its parent. */
 export const parentAgent = new CallSlot<ParentAgent>();
 
 /** The subagents of all agents of one session. */
 export class Subagents implements TaskRunner {
   readonly #definitions: ReadonlyMap<string, SubagentDefinition>;
   readonly #limits: SubagentLimits;
-  /** One set for each depth: an agent that waits for its subagents never waits for a place it holds itself. */
-  readonly #slots: Slots[];
+  /** One for each depth: an agent that waits for its subagents must not occupy a place that they need. */
+  readonly #concurrency: ConcurrencyLimit[];
 
   constructor(definitions: readonly SubagentDefinition[], limits: SubagentLimits) {
     this.#definitions = new Map(definitions.map((definition) => [definition.name, definition]));
     this.#limits = limits;
-    this.#slots = Array.from({ length: limits.depth }, () => new Slots(limits.parallel));
+    this.#concurrency = Array.from({ length: limits.depth }, () => new ConcurrencyLimit(limits.parallel));
   }
 
   list(): readonly SubagentDefinition[] {
@@ -42,16 +42,24 @@ export class Subagents implements TaskRunner {
   async run(task: Task, signal: AbortSignal, call: ToolCall): Promise<FinishedTask> {
     const parent = parentAgent.get(call);
     if (!parent)
-      throw new ToolError('execution_failed', 'A task needs a model at work: start it from an agent, not directly.');
+      throw new ToolError(
+        'execution_failed',
+        'A task needs an agent with a model: start it from an agent, not directly.',
+      );
     const definition = this.#definitions.get(task.subagent_type);
-    if (!definition)
-      throw new ToolError('invalid_tool_params', `There is no subagent of that name, only ${this.#names()}.`);
-    const slots = this.#slots[parent.depth];
-    if (!slots)
-      throw new ToolError('execution_denied', `Subagents go ${this.#limits.depth} deep and no deeper: do it yourself.`);
+    if (!definition) {
+      const names = [...this.#definitions.keys()].join(', ');
+      throw new ToolError('invalid_tool_params', `There is no subagent of that name, only ${names}.`);
+    }
+    const concurrency = this.#concurrency[parent.depth];
+    if (!concurrency)
+      throw new ToolError(
+        'execution_denied',
+        `Subagents may nest ${this.#limits.depth} deep and no deeper: do it yourself.`,
+      );
     const progress = new TaskProgress(task);
     call.output(progress.display());
-    return slots.use(signal, async () => {
+    return concurrency.run(signal, async () => {
       const agent = await parent.open(definition, signal);
       for await (const event of agent.prompt(task.prompt, signal)) {
         call.report(event);
@@ -60,14 +68,5 @@ export class Subagents implements TaskRunner {
       signal.throwIfAborted();
       return progress.finished();
     });
-  }
-
-  /** The kinds there are, for people. */
-  get definitions(): readonly SubagentDefinition[] {
-    return [...this.#definitions.values()];
-  }
-
-  #names(): string {
-    return [...this.#definitions.keys()].join(', ');
   }
 }

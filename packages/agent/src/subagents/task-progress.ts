@@ -4,10 +4,10 @@ import type { AgentEvent, EndReason, PromptEnd } from '../loop/agent-event.js';
 
 type ShownCall = TaskExecution['toolCalls'][number];
 
-/** A person looks at the last few; a subagent may make thousands. */
+/** A person reads the last few; a subagent may make thousands. */
 const maxShownCalls = 100;
 
-/** What a person sees of a subagent, put together from its events. */
+/** Builds what a person sees of a subagent from its events. */
 export class TaskProgress {
   readonly #task: Task;
   readonly #calls = new Map<string, ShownCall>();
@@ -35,19 +35,20 @@ export class TaskProgress {
   display(): TaskExecution {
     const { subagent_type, description, prompt } = this.#task;
     const end = this.#end;
+    const [status, terminateReason] = (end && ends[end.reason]) ?? ['failed', 'ERROR'];
     return {
       type: 'task_execution',
       subagentName: subagent_type,
       taskDescription: description,
       taskPrompt: prompt,
-      status: end ? statusOf(end.reason) : 'running',
-      ...(end && { terminateReason: terminateReason(end.reason), result: end.text }),
+      status: end ? status : 'running',
+      ...(end && { terminateReason, result: end.text }),
       toolCalls: [...this.#calls.values()],
     };
   }
 
   finished(): FinishedTask {
-    if (!this.#end) throw new Error('the subagent ended without saying so');
+    if (!this.#end) throw new Error('the subagent ended without a prompt-end event');
     const { reason, message = reason } = this.#end;
     return { display: this.display(), ...(reason !== 'done' && { problem: message }) };
   }
@@ -60,18 +61,10 @@ export class TaskProgress {
   }
 }
 
-function statusOf(reason: EndReason): TaskExecution['status'] {
-  if (reason === 'done') return 'completed';
-  return reason === 'aborted' ? 'cancelled' : 'failed';
-}
-
-/** The words that Qwen Code uses. */
-function terminateReason(reason: EndReason): string {
-  const words: Partial<Record<EndReason, string>> = {
-    done: 'GOAL',
-    aborted: 'CANCELLED',
-    'max-turns': 'MAX_TURNS',
-    'max-time': 'TIMEOUT',
-  };
-  return words[reason] ?? 'ERROR';
-}
+/** Status, and the words that Qwen Code uses for the reason. */
+const ends: Partial<Record<EndReason, [status: TaskExecution['status'], terminateReason: string]>> = {
+  done: ['completed', 'GOAL'],
+  aborted: ['cancelled', 'CANCELLED'],
+  'max-turns': ['failed', 'MAX_TURNS'],
+  'max-time': ['failed', 'TIMEOUT'],
+};

@@ -10,7 +10,7 @@ import { webServer } from '../../../../testing/web-server.js';
 beforeAll(buildProgram, 300_000);
 
 test.each(['openai', 'anthropic', 'gemini'] as const)(
-  'what was recorded over %s is replayed without a key or a server, and says when it departs',
+  'what was recorded over %s is replayed without a key or a server, and says when it differs',
   async (format) => {
     const cwd = tempDirectory({ 'a.txt': 'alpha\n' });
     const read = { name: 'read_file', args: { absolute_path: join(cwd, 'a.txt') } };
@@ -24,7 +24,7 @@ test.each(['openai', 'anthropic', 'gemini'] as const)(
     const other = await replay('who is it?');
     expect(other).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('departs from the recording at request 1'),
+      stderr: expect.stringContaining('differs from the recording at request 1'),
     });
   },
 );
@@ -92,7 +92,7 @@ test('at a terminal too, a session is recorded, and replayed without a server', 
 test.each([
   [['--replay', 'missing.jsonl'], /missing\.jsonl/],
   [['--replay', 'a.txt'], /not a recording/],
-  [['--record', 'a.txt'], /no recording/],
+  [['--record', 'a.txt'], /not a recording/],
   [['--record', 'missing/x.jsonl'], /missing/],
   [['--record', 'x', '--replay', 'y'], /contradict/],
 ])('%j is wrong usage', async (flags, message) => {

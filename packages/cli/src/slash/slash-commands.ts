@@ -123,9 +123,11 @@ function showContext({ lathe, driver, say }: SlashContext): void {
 }
 
 function showAgents({ lathe, say, style }: SlashContext): void {
-  const lines = lathe.subagents.definitions.map(
-    ({ name, description }) => `  ${style.bold(visibleText(name))}  ${visibleText(description.split('\n')[0] ?? '')}`,
-  );
+  const lines = lathe.subagents
+    .list()
+    .map(
+      ({ name, description }) => `  ${style.bold(visibleText(name))}  ${visibleText(description.split('\n')[0] ?? '')}`,
+    );
   say([...lines, '  More: Markdown files in .lathe/agents, here or in your home directory.'].join('\n'));
 }
 

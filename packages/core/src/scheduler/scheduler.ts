@@ -5,6 +5,7 @@ import type { Approver, AuditRecord, CallEvent, CallOutcome, CallRequest } from 
 import type { PartListUnion } from '../contract/content.js';
 import type { ToolCall } from '../contract/tool-call.js';
 import type { Policy } from '../policy/policy.js';
+import { uniqueId } from '../text/unique-id.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import { toResult } from '../tools/tools.js';
 import { approve } from './approve.js';
@@ -225,18 +226,6 @@ function idsFor(requests: readonly CallRequest[]): string[] {
   const taken = new Set<string>();
   const given = requests.map(({ id }) => (id ? uniqueId(id, taken) : undefined));
   return given.map((id) => id ?? uniqueId(undefined, taken));
-}
-
-/**
- * An id like the one that is wanted and unlike all that are taken, which it then joins. Models reuse ids and forget them,
- * and results are matched with calls by id.
- */
-function uniqueId(wanted: string | undefined, taken: Set<string>): string {
-  const base = wanted || 'call';
-  let id = base;
-  for (let n = taken.size + 1; id === 'call' || taken.has(id); n++) id = `${base}-${n}`;
-  taken.add(id);
-  return id;
 }
 
 /** Tells the model how its parameters were read, so that it sends better ones next time. */

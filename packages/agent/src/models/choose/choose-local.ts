@@ -5,7 +5,7 @@ import { modelSetup } from './model-setup.js';
 import type { ModelChoice, ModelSources } from './model-sources.js';
 import { loadWireFormat } from './providers.js';
 
-/** A model that runs on this machine, or how to get one. */
+/** Chooses a model on this machine, or says how to get one. */
 export async function chooseLocal(
   sources: ModelSources,
   signal: AbortSignal,
@@ -30,16 +30,19 @@ export async function chooseLocal(
   return { status: 'chosen', model, origin: `${chosen.server} on this machine`, notes: notesOn(chosen) };
 }
 
-/** The one asked for; else one that can use tools, loaded if possible, with the largest window. */
+/** The model asked for, or else one that supports tools, loaded if possible, with the largest window. */
 function pick(models: LocalModel[], name: string | undefined): LocalModel | undefined {
   if (name) return models.find((model) => model.name === name || model.name.replace(/:latest$/, '') === name);
-  return models.filter(({ name: each }) => !/embed|rerank/i.test(each)).sort((a, b) => score(b) - score(a))[0];
+  return chatModels(models).sort((a, b) => score(b) - score(a))[0];
+}
+
+export function chatModels(models: readonly LocalModel[]): LocalModel[] {
+  return models.filter(({ name }) => !/embed|rerank/i.test(name));
 }
 
 function notesOn({ server, name, contextWindow, supports }: LocalModel): string[] {
   const notes: string[] = [];
-  if (!supports.tools)
-    notes.push(`${name} was not made for tools: it is told about them in words, expect little of it.`);
+  if (!supports.tools) notes.push(`${name} was not trained for tools: it gets them as text, so do not expect much.`);
   if (contextWindow < 16_000)
     notes.push(
       `${name} sees only ${contextWindow} tokens.${server === 'ollama' ? ' Start Ollama with OLLAMA_CONTEXT_LENGTH=32768 for more.' : ''}`,
@@ -47,19 +50,18 @@ function notesOn({ server, name, contextWindow, supports }: LocalModel): string[
   return notes;
 }
 
-/** OLLAMA_HOST as Ollama understands it, as long as it stays on this machine. */
+/** Reads OLLAMA_HOST like Ollama does, as long as it names this machine. */
 export function addressesOf({
-  localAddresses,
+  localAddresses = {},
   env,
 }: Pick<ModelSources, 'localAddresses' | 'env'>): Partial<Record<LocalServerName, string>> {
-  const host = env['OLLAMA_HOST'];
-  if (!host || localAddresses?.ollama) return localAddresses ?? {};
+  const host = env['OLLAMA_HOST'] ?? '';
   const full = host.includes('://') ? host : `http://${host}`;
-  if (!URL.canParse(full)) return localAddresses ?? {};
+  if (host === '' || localAddresses.ollama || !URL.canParse(full)) return localAddresses;
   const url = new URL(full);
   if (url.port === '' && !host.includes('://')) url.port = '11434';
   if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1';
-  return isLoopback(url.hostname) ? { ...localAddresses, ollama: url.origin } : (localAddresses ?? {});
+  return isLoopback(url.hostname) ? { ...localAddresses, ollama: url.origin } : localAddresses;
 }
 
 function score({ supports, isLoaded, contextWindow }: LocalModel): number {

@@ -100,11 +100,11 @@ test.each([
   [{ env: { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'file:///etc/passwd' } }, /not an http/],
   [{ env: { OPENAI_API_KEY: 'k\ney' } }, /OPENAI_API_KEY contains characters/],
   [{ env: { OPENAI_API_KEY: 'k', HTTPS_PROXY: 'socks5://x' } }, /HTTPS_PROXY/],
-])('%j is refused with a reason', async (sources, message) => {
+])('%j is rejected with a reason', async (sources, message) => {
   await expect(choose(sources)).rejects.toThrow(message);
 });
 
-test('with nothing at all it says how to set one up', async () => {
+test('without any model it says how to set one up', async () => {
   const setup = await choose({});
   expect(setup).toMatchObject({ problem: expect.stringContaining('No model is configured') as string, found: [] });
   const text = 'problem' in setup ? formatModelSetup(setup) : '';
@@ -122,7 +122,7 @@ test('a key goes only to the provider it belongs to', async () => {
   expect(JSON.stringify(server.requests)).not.toContain('secret');
 });
 
-test('what the settings hold for one provider is not used with another', async () => {
+test('settings of one provider are not used with another', async () => {
   const server = await modelServer([{ text: 'ok' }]);
   const settings = {
     provider: 'mine',
@@ -138,7 +138,7 @@ test('what the settings hold for one provider is not used with another', async (
   expect(JSON.stringify(server.requests)).not.toMatch(/mine-1234|x-team/);
 });
 
-test('a base URL may have a query, and a header that cannot be sent is named', async () => {
+test('a base URL may have a query, and an invalid header is reported', async () => {
   const server = await modelServer([{ text: 'ok' }]);
   const settings = { name: 'm', baseUrl: `${server.url}/v1/?api-version=7` };
   const choice = await chooseModel({ env: {}, settings }, signal);
@@ -182,7 +182,7 @@ async function jsonServer(answers: Record<string, object>): Promise<string> {
 const find = (addresses: Partial<Record<LocalServerName, string>>) =>
   findLocalServers(signal, { addresses: { ...nowhere, ...addresses }, timeoutMs: 5_000 });
 
-test('Ollama: real window, tools and pictures as it states them', async () => {
+test('Ollama: real window, tools and images as it reports them', async () => {
   const url = await jsonServer({
     '/api/tags': { models: [{ name: 'qwen3:latest' }] },
     '/api/ps': { models: [{ name: 'qwen3:latest', context_length: 16_384 }] },
@@ -206,7 +206,7 @@ test('Ollama: real window, tools and pictures as it states them', async () => {
   expect(choice).toMatchObject({ status: 'chosen', model: { id: 'qwen3:latest' }, notes: [] });
 });
 
-test('LM Studio, llama.cpp and vLLM state window and abilities in their own ways', async () => {
+test('LM Studio, llama.cpp and vLLM report window and features in their own ways', async () => {
   const lmstudio = await jsonServer({
     '/api/v0/models': {
       data: [

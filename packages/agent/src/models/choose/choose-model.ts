@@ -6,8 +6,8 @@ import { keyOf, openProvider } from './open-provider.js';
 import { customProvider, type Provider, providerNamed, providers } from './providers.js';
 
 /**
- * The model to use: what was asked for, else what the settings say, else whose key is set, else one that runs on this
- * machine. Throws a `ModelError` when what was asked for cannot be had.
+ * Chooses a model: the one asked for, or else that of the settings, or else one whose key is set, or else one on this
+ * machine. Throws a `ModelError` when the model asked for is not available.
  */
 export async function chooseModel(sources: ModelSources, signal: AbortSignal): Promise<ModelChoice> {
   const wanted = splitName(sources.name ?? sources.settings?.name, sources);
@@ -22,13 +22,8 @@ export async function chooseModel(sources: ModelSources, signal: AbortSignal): P
   return chooseLocal(own, signal, wanted.name, 'local');
 }
 
-interface Wanted {
-  provider?: string;
-  name?: string;
-}
-
-/** `provider/name`, unless the whole is a name that the one server we have uses: many names contain a slash. */
-function splitName(text: string | undefined, sources: ModelSources): Wanted {
+/** Splits `provider/name`, unless the only server we have may use the whole as a name: many names contain a slash. */
+function splitName(text: string | undefined, sources: ModelSources): { provider?: string; name?: string } {
   if (!text) return {};
   const slash = text.indexOf('/');
   const head = text.slice(0, Math.max(0, slash)).toLowerCase();
@@ -44,7 +39,7 @@ function splitName(text: string | undefined, sources: ModelSources): Wanted {
 
 const hasBaseUrl = ({ env, settings }: ModelSources) => Boolean(settings?.baseUrl || env['OPENAI_BASE_URL']);
 
-/** Key, headers and address in the settings belong to one provider and are never used with another. */
+/** Key, headers and address of the settings belong to one provider. They are never used with another. */
 function ownSettings(sources: ModelSources, provider: string | undefined): ModelSources {
   const settings = sources.settings ?? {};
   const isOwn = provider === undefined || provider === settings.provider;

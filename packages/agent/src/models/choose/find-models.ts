@@ -1,18 +1,18 @@
-import { addressesOf } from './choose-local.js';
+import { addressesOf, chatModels } from './choose-local.js';
 import { findLocalServers } from './local.js';
 import type { ModelSources } from './model-sources.js';
-import { keyOf } from './open-provider.js';
+import { firstSet, keyOf } from './open-provider.js';
 import { providers } from './providers.js';
 
-/** A model that could be used at once. */
+/** A model that is ready to use. */
 export interface FoundModel {
   /** `provider/name`, as `--model` and `model.name` take it. */
   name: string;
-  /** Why it can be used, for people. */
+  /** Why it is available, for people. */
   origin: string;
 }
 
-/** The models whose keys are set, then those that run on this machine; of each server a few. */
+/** Finds the models whose keys are set, then a few of each server on this machine. */
 export async function findModels(
   sources: Pick<ModelSources, 'env' | 'localAddresses'>,
   signal: AbortSignal,
@@ -20,13 +20,12 @@ export async function findModels(
   const { env } = sources;
   const hosted = providers.flatMap((provider) => {
     const key = keyOf(provider, env);
-    const model = provider.modelVariables.map((variable) => env[variable]).find(Boolean) ?? provider.defaultModel;
+    const model = firstSet(provider.modelVariables, env) ?? provider.defaultModel;
     return key ? [{ name: `${provider.name}/${model}`, origin: `${key.variable} is set` }] : [];
   });
   const servers = await findLocalServers(signal, { addresses: addressesOf(sources) });
   const local = servers.flatMap(({ server, models }) =>
-    models
-      .filter(({ name }) => !/embed|rerank/i.test(name))
+    chatModels(models)
       .slice(0, maxPerServer)
       .map(({ name }) => ({ name: `${server}/${name}`, origin: `${server} on this machine` })),
   );

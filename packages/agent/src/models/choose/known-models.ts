@@ -1,13 +1,13 @@
 import type { ModelFeatures } from '../model.js';
 
-/** What is known of a model by its name alone, when neither the settings nor the server say more. */
+/** Defaults by the name of a model, for when neither the settings nor the server say more. */
 export interface KnownModel {
   contextWindow: number;
   maxOutputTokens?: number;
   supports: ModelFeatures;
 }
 
-/** The first pattern that fits wins. Rather too little than too much: a smaller window only compacts earlier. */
+/** The first pattern that matches wins. Too small a window is safe: it only compacts earlier. */
 export function knownModel(name: string): KnownModel {
   const [, contextWindow, sees, maxOutputTokens] = table.find(([pattern]) => pattern.test(name)) ?? unknown;
   return {

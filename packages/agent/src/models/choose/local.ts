@@ -23,30 +23,35 @@ export interface LocalServer {
   models: LocalModel[];
 }
 
-/** Where a server listens unless told otherwise. */
-const defaultAddresses: Record<LocalServerName, string> = {
-  ollama: 'http://127.0.0.1:11434',
-  lmstudio: 'http://127.0.0.1:1234',
-  llamacpp: 'http://127.0.0.1:8080',
-  vllm: 'http://127.0.0.1:8000',
+/** Default addresses. */
+const servers: Record<
+  LocalServerName,
+  { address: string; probe: (probe: Probe) => Promise<LocalModel[] | undefined> }
+> = {
+  ollama: { address: 'http://127.0.0.1:11434', probe: probeOllama },
+  lmstudio: { address: 'http://127.0.0.1:1234', probe: probeLmStudio },
+  llamacpp: { address: 'http://127.0.0.1:8080', probe: probeLlamaCpp },
+  vllm: { address: 'http://127.0.0.1:8000', probe: probeVllm },
 };
 
 export function isLocalServerName(name: string): name is LocalServerName {
-  return Object.hasOwn(defaultAddresses, name);
+  return Object.hasOwn(servers, name);
 }
 
-/** Asks all the usual ports at once; whoever does not answer in `timeoutMs` is not there. */
+/** Probes all servers at once. A server that does not answer within `timeoutMs` counts as absent. */
 export async function findLocalServers(
   signal: AbortSignal,
-  options: { addresses?: Partial<Record<LocalServerName, string>>; timeoutMs?: number } = {},
+  {
+    addresses = {},
+    timeoutMs = 300,
+  }: { addresses?: Partial<Record<LocalServerName, string>>; timeoutMs?: number } = {},
 ): Promise<LocalServer[]> {
-  const addresses = Object.entries({ ...defaultAddresses, ...options.addresses });
+  const names = Object.keys(servers).filter(isLocalServerName);
   const found = await Promise.all(
-    addresses.map(async ([name, url]) => {
-      if (!isLocalServerName(name)) return undefined;
-      const probe: Probe = { url, signal, timeoutMs: options.timeoutMs ?? 300 };
-      const models = await probes[name](probe);
-      return models && { server: name, url, models };
+    names.map(async (server) => {
+      const url = addresses[server] ?? servers[server].address;
+      const models = await servers[server].probe({ url, signal, timeoutMs });
+      return models && { server, url, models };
     }),
   );
   signal.throwIfAborted();
@@ -59,16 +64,9 @@ interface Probe {
   timeoutMs: number;
 }
 
-const probes: Record<LocalServerName, (probe: Probe) => Promise<LocalModel[] | undefined>> = {
-  ollama: probeOllama,
-  lmstudio: probeLmStudio,
-  llamacpp: probeLlamaCpp,
-  vllm: probeVllm,
-};
-
 /**
- * Ollama says what a model could hold, but loads it with a smaller window; only a loaded model shows the real one. What
- * goes beyond is cut silently, so an unloaded model counts with what its file sets or with the smallest default.
+ * Ollama reports the largest window of a model but loads it with a smaller one, and silently cuts what exceeds it. Only a
+ * loaded model shows the real window; for others we assume what its file sets, or the smallest default.
  */
 async function probeOllama(probe: Probe): Promise<LocalModel[] | undefined> {
   const tags = await getJson(probe, '/api/tags');
@@ -83,7 +81,7 @@ async function probeOllama(probe: Probe): Promise<LocalModel[] | undefined> {
       const set = /^num_ctx\s+(\d+)/m.exec(asString(shown['parameters']))?.[1];
       return localModel('ollama', probe, name, {
         contextWindow: asCount(loaded?.['context_length']) ?? (set ? Number(set) : 4_096),
-        supports: { tools: capabilities.includes('tools'), images: capabilities.includes('vision'), pdf: false },
+        supports: { tools: capabilities.includes('tools'), images: capabilities.includes('vision') },
         isLoaded: loaded !== undefined,
       });
     }),
@@ -97,11 +95,7 @@ async function probeLmStudio(probe: Probe): Promise<LocalModel[] | undefined> {
   return models.map((model) =>
     localModel('lmstudio', probe, asString(model['id']), {
       contextWindow: asCount(model['loaded_context_length']) ?? asCount(model['max_context_length']),
-      supports: {
-        tools: asList(model['capabilities']).includes('tool_use'),
-        images: model['type'] === 'vlm',
-        pdf: false,
-      },
+      supports: { tools: asList(model['capabilities']).includes('tool_use'), images: model['type'] === 'vlm' },
       isLoaded: model['state'] === 'loaded',
     }),
   );
@@ -117,11 +111,10 @@ async function probeLlamaCpp(probe: Probe): Promise<LocalModel[] | undefined> {
   return [
     localModel('llamacpp', probe, name, {
       contextWindow: asCount(asObject(settings)['n_ctx']),
-      // A template that never mentions tools cannot show them to the model.
+      // A chat template that never mentions tools cannot show them to the model.
       supports: {
         tools: template === '' || template.includes('tool'),
         images: asObject(props['modalities'])['vision'] === true,
-        pdf: false,
       },
       isLoaded: true,
     }),
@@ -142,42 +135,41 @@ async function probeVllm(probe: Probe): Promise<LocalModel[] | undefined> {
   );
 }
 
-function localModel(
-  server: LocalServerName,
-  { url }: Probe,
-  name: string,
-  facts: { contextWindow: number | undefined; supports?: ModelFeatures; isLoaded: boolean },
-): LocalModel {
-  const { contextWindow, supports } = knownModel(name);
-  const baseUrl = `${url.replace(/\/+$/, '')}/v1`;
+interface LocalModelFacts {
+  contextWindow: number | undefined;
+  supports?: Omit<ModelFeatures, 'pdf'>;
+  isLoaded: boolean;
+}
+
+function localModel(server: LocalServerName, { url }: Probe, name: string, facts: LocalModelFacts): LocalModel {
+  const known = knownModel(name);
   return {
     server,
-    baseUrl,
+    baseUrl: `${url.replace(/\/+$/, '')}/v1`,
     name,
-    supports,
-    ...facts,
-    contextWindow: facts.contextWindow ?? Math.min(contextWindow, 32_768),
+    contextWindow: facts.contextWindow ?? Math.min(known.contextWindow, 32_768),
+    supports: facts.supports ? { ...facts.supports, pdf: false } : known.supports,
+    isLoaded: facts.isLoaded,
   };
 }
 
-async function getJson(probe: Probe, path: string, body?: object): Promise<JsonObject | undefined> {
-  const { signal, timeoutMs } = probe;
-  const limits = {
-    ...defaultLimits,
-    connectMs: timeoutMs,
-    firstByteMs: timeoutMs,
-    idleMs: timeoutMs,
-    totalMs: timeoutMs,
-  };
+async function getJson(
+  { url, signal, timeoutMs }: Probe,
+  path: string,
+  body?: object,
+): Promise<JsonObject | undefined> {
   try {
-    const url = new URL(path, probe.url);
-    const method = body ? 'POST' : 'GET';
-    const sent = { url, method, headers: {}, signal, limits } as const;
-    const response = await sendRequest(body ? { ...sent, body: JSON.stringify(body) } : sent);
+    const response = await sendRequest({
+      url: new URL(path, url),
+      body: body && JSON.stringify(body),
+      headers: {},
+      signal,
+      limits: { ...defaultLimits, totalMs: timeoutMs },
+    });
     const text = await readText(response.body, 4 * 1024 * 1024);
     return response.status === 200 ? asObject(parseJson(text)) : undefined;
   } catch {
-    // Nobody there, or something else than a model server: both mean there is no model here.
+    // No server here, or one that is not a model server.
     return undefined;
   }
 }

@@ -1,7 +1,7 @@
 import type { LocalServer } from './local.js';
 import { providers } from './providers.js';
 
-/** How to get a model, as data: a front end shows it, `--json` prints it. */
+/** How to get a model, as data: front ends show it, `--json` prints it. */
 export interface ModelSetup {
   problem: string;
   /** Servers that answered on this machine, and what they offer. */

@@ -8,14 +8,14 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Where a model can be chosen from. */
 export interface ModelSources {
-  /** `--model`: a name, or `provider/name`. Goes before everything else. */
+  /** `--model`: a name, or `provider/name`. Comes before everything else. */
   name?: string | undefined;
-  /** `model.*`; where keys are sent never comes from a workspace, the settings see to that. */
+  /** `model.*`. The settings never take the address that keys are sent to from a workspace. */
   settings?: Partial<Settings['model']> | undefined;
   env: Environment;
   /** Where to look for local servers instead of their usual ports. */
   localAddresses?: Partial<Record<LocalServerName, string>>;
-  /** Passed on to the model: time limits and patience. */
+  /** Passed on to the model. */
   options?: Pick<RemoteModelOptions, 'limits' | 'retry'>;
 }
 

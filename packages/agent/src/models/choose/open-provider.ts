@@ -19,9 +19,10 @@ export function keyOf({ keyVariables }: Provider, env: Environment): Key | undef
   return undefined;
 }
 
-const firstSet = (variables: readonly string[], env: Environment) => variables.map((name) => env[name]).find(Boolean);
+export const firstSet = (variables: readonly string[], env: Environment) =>
+  variables.map((name) => env[name]).find(Boolean);
 
-/** The model of a hosted or self-hosted provider, with its key and the address the person chose for it. */
+/** Opens a model of a hosted or self-hosted provider, with its key and the address that the person chose. */
 export async function openProvider(
   provider: Provider,
   name: string | undefined,
@@ -32,13 +33,13 @@ export async function openProvider(
   const chosenUrl = settings.baseUrl ?? firstSet(provider.baseUrlVariables, env);
   const baseUrl = checkUrl(chosenUrl ?? provider.baseUrl);
   if (!key && chosenUrl === undefined)
-    throw new ModelError('auth', `${provider.name} wants a key: set ${provider.keyVariables[0]} or model.apiKey.`);
+    throw new ModelError('auth', `${provider.name} needs a key: set ${provider.keyVariables[0]} or model.apiKey.`);
   const id = name ?? firstSet(provider.modelVariables, env) ?? provider.defaultModel;
   const hosted = providers.find((each) => new URL(each.baseUrl).host === baseUrl.host);
   const model = new RemoteModel(await loadWireFormat(provider.wire), {
     ...options,
     ...limitsOf(id, settings),
-    // Many reach a known provider through OPENAI_BASE_URL.
+    // Many people reach a known provider through OPENAI_BASE_URL.
     provider: hosted?.name ?? provider.name,
     baseUrl: versioned(baseUrl, provider),
     apiKey: key?.value,
@@ -54,7 +55,7 @@ export async function openProvider(
 function findKey(provider: Provider, { env, settings }: ModelSources): Key | undefined {
   const key = settings?.apiKey ? { value: settings.apiKey, variable: 'model.apiKey' } : keyOf(provider, env);
   if (key && /[^\x21-\x7e]/.test(key.value))
-    throw new ModelError('auth', `${key.variable} contains characters that no key has: was it copied whole?`);
+    throw new ModelError('auth', `${key.variable} contains characters that no key has: was it copied correctly?`);
   return key;
 }
 
@@ -74,7 +75,7 @@ function checkUrl(text: string): URL {
   return url;
 }
 
-/** Anthropic's own programs take the address without its version. */
+/** Anthropic's own programs take the address without the version. */
 function versioned(url: URL, { wire }: Provider): string {
   return wire === 'anthropic' && url.pathname === '/' ? new URL('/v1', url).href : url.href;
 }

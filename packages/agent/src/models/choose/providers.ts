@@ -1,82 +1,58 @@
 import type { WireFormat } from '../wire/wire-format.js';
 
-/** A provider we know by name. Any other OpenAI-compatible server is reached by its base URL. */
+/** A provider that Lathe knows by name. Any other OpenAI-compatible server is reached by its base URL. */
 export interface Provider {
   name: string;
   wire: 'openai' | 'anthropic' | 'gemini';
   baseUrl: string;
-  /** Variables of the key, the first one set counts; the first is named in messages. */
+  /** Variables that may hold the key. The first one set counts; messages name the first. */
   keyVariables: readonly [string, ...string[]];
   baseUrlVariables: readonly string[];
   modelVariables: readonly string[];
   defaultModel: string;
-  /** Names that belong to this provider when somebody gives a bare model name. */
+  /** Bare model names that belong to this provider. */
   models: RegExp;
 }
 
-/** In the order in which they are tried when several keys are set and nothing else says which is meant. */
+/** In the order in which they are tried when several keys are set and nothing else decides. */
 export const providers: readonly Provider[] = [
+  hosted('openai', 'openai', 'https://api.openai.com/v1', 'gpt-5', /^(?:gpt-|o[134](?:-|$)|chatgpt)/i),
+  hosted(
+    'dashscope',
+    'openai',
+    'https://dashscope.aliyuncs.com/compatible-mode/v1',
+    'qwen3-coder-plus',
+    /^(?:qwen|qwq)/i,
+  ),
+  hosted('anthropic', 'anthropic', 'https://api.anthropic.com/v1', 'claude-sonnet-4-6', /^claude/i),
   {
-    name: 'openai',
-    wire: 'openai',
-    baseUrl: 'https://api.openai.com/v1',
-    keyVariables: ['OPENAI_API_KEY'],
-    baseUrlVariables: ['OPENAI_BASE_URL'],
-    modelVariables: ['OPENAI_MODEL'],
-    defaultModel: 'gpt-5',
-    models: /^(?:gpt-|o[134](?:-|$)|chatgpt)/i,
-  },
-  {
-    name: 'dashscope',
-    wire: 'openai',
-    baseUrl: 'https://dashscope.aliyuncs.com/compatible-mode/v1',
-    keyVariables: ['DASHSCOPE_API_KEY'],
-    baseUrlVariables: ['DASHSCOPE_BASE_URL'],
-    modelVariables: ['DASHSCOPE_MODEL'],
-    defaultModel: 'qwen3-coder-plus',
-    models: /^(?:qwen|qwq)/i,
-  },
-  {
-    name: 'anthropic',
-    wire: 'anthropic',
-    baseUrl: 'https://api.anthropic.com/v1',
-    keyVariables: ['ANTHROPIC_API_KEY'],
-    baseUrlVariables: ['ANTHROPIC_BASE_URL'],
-    modelVariables: ['ANTHROPIC_MODEL'],
-    defaultModel: 'claude-sonnet-4-6',
-    models: /^claude/i,
-  },
-  {
-    name: 'gemini',
-    wire: 'gemini',
-    baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+    ...hosted(
+      'gemini',
+      'gemini',
+      'https://generativelanguage.googleapis.com/v1beta',
+      'gemini-flash-latest',
+      /^(?:gemini|gemma)/i,
+    ),
     keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
     baseUrlVariables: ['GOOGLE_GEMINI_BASE_URL', 'GEMINI_BASE_URL'],
-    modelVariables: ['GEMINI_MODEL'],
-    defaultModel: 'gemini-flash-latest',
-    models: /^(?:gemini|gemma)/i,
   },
-  {
-    name: 'openrouter',
-    wire: 'openai',
-    baseUrl: 'https://openrouter.ai/api/v1',
-    keyVariables: ['OPENROUTER_API_KEY'],
-    baseUrlVariables: ['OPENROUTER_BASE_URL'],
-    modelVariables: ['OPENROUTER_MODEL'],
-    defaultModel: 'qwen/qwen3-coder',
-    models: /^[\w.-]+\/[\w.:-]+$/,
-  },
-  {
-    name: 'deepseek',
-    wire: 'openai',
-    baseUrl: 'https://api.deepseek.com/v1',
-    keyVariables: ['DEEPSEEK_API_KEY'],
-    baseUrlVariables: ['DEEPSEEK_BASE_URL'],
-    modelVariables: ['DEEPSEEK_MODEL'],
-    defaultModel: 'deepseek-chat',
-    models: /^deepseek/i,
-  },
+  hosted('openrouter', 'openai', 'https://openrouter.ai/api/v1', 'qwen/qwen3-coder', /^[\w.-]+\/[\w.:-]+$/),
+  hosted('deepseek', 'openai', 'https://api.deepseek.com/v1', 'deepseek-chat', /^deepseek/i),
 ];
+
+function hosted(name: string, wire: Provider['wire'], baseUrl: string, defaultModel: string, models: RegExp): Provider {
+  const prefix = name.toUpperCase();
+  return {
+    name,
+    wire,
+    baseUrl,
+    keyVariables: [`${prefix}_API_KEY`],
+    baseUrlVariables: [`${prefix}_BASE_URL`],
+    modelVariables: [`${prefix}_MODEL`],
+    defaultModel,
+    models,
+  };
+}
 
 const aliases: Record<string, string> = {
   google: 'gemini',
@@ -90,17 +66,13 @@ export function providerNamed(name: string): Provider | undefined {
   return providers.find((provider) => provider.name === (aliases[key] ?? key));
 }
 
-/** An OpenAI-compatible server of which only the address is known; no variable's key is meant for it. */
+/** An OpenAI-compatible server of which only the address is known. No variable holds a key for it. */
 export function customProvider(name: string): Provider {
   return {
-    name,
-    wire: 'openai',
-    baseUrl: '',
+    ...hosted(name, 'openai', '', 'default', /$/),
     keyVariables: ['model.apiKey'],
     baseUrlVariables: [],
     modelVariables: ['OPENAI_MODEL'],
-    defaultModel: 'default',
-    models: /$/,
   };
 }
 

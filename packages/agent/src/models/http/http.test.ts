@@ -33,7 +33,7 @@ const failure = (promise: Promise<unknown>): Promise<unknown> =>
   );
 
 // RN11
-test('a kept connection that the server drops just as it is used is replaced without a word', async () => {
+test('a kept connection that the server drops just as it is used is replaced silently', async () => {
   const requests: number[] = [];
   const server = createTcpServer((socket) => {
     const connection = requests.push(0) - 1;
@@ -62,14 +62,14 @@ test('an answer shorter than its length is an error', async () => {
   expect(await failure(readText(response.body, 1000))).toMatchObject({ kind: 'network' });
 });
 
-test('bytes that are no HTTP are an error, and so is TLS with a server that has none', async () => {
+test('bytes that are not HTTP are an error, and so is TLS with a server without it', async () => {
   const host = await listen(createTcpServer((socket) => socket.on('error', () => {}).end('hello\r\n\r\n')));
   expect(await failure(send(`http://${host}/`))).toBeInstanceOf(ModelError);
   expect(await failure(send(`https://${host}/`))).toMatchObject({ kind: 'tls' });
 });
 
 // RN10
-test('a certificate that nobody vouches for is refused, whatever the request', async () => {
+test('an untrusted certificate is rejected, whatever the request', async () => {
   const received: string[] = [];
   const server = createSecureServer(selfSigned, (request, response) => {
     received.push(request.url ?? '');
@@ -90,7 +90,7 @@ test('a handshake cut in the middle is an error', async () => {
 });
 
 // RN01
-test('a name that does not exist is told plainly', async () => {
+test('the error names a host that does not exist', async () => {
   const error = await failure(send('http://does-not-exist.invalid/'));
   expect(String(error)).toMatch(/could not be resolved/);
 });
@@ -115,7 +115,7 @@ test('a proxy carries the request in a tunnel', async () => {
 });
 
 // RN10
-test('a proxy that wants a password says so', async () => {
+test('the error says that a proxy needs a password', async () => {
   const proxy = createServer();
   proxy.on('connect', (_request, socket) => void socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n'));
   const error = await failure(send('http://model.invalid/', `http://${await listen(proxy)}`));

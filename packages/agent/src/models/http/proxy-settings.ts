@@ -1,6 +1,6 @@
 import { ModelError } from '../model-error.js';
 
-/** The proxy that the usual variables name for `target`, or undefined. Loopback is always reached directly. */
+/** The proxy of `target` by the usual variables, or undefined. Loopback never uses a proxy. */
 export function proxyFor(target: URL, env: Readonly<Record<string, string | undefined>>): URL | undefined {
   const variable = target.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
   const address = env[variable.toLowerCase()] ?? env[variable] ?? env['all_proxy'] ?? env['ALL_PROXY'];

@@ -4,7 +4,7 @@ import { connect as connectTls } from 'node:tls';
 import { ModelError } from '../model-error.js';
 import { describeConnectionError } from './connection-error.js';
 
-/** A connection to `target` through a tunnel of an HTTP proxy, so that the proxy sees no key and no text. */
+/** Connects to `target` through a tunnel of an HTTP proxy, so that the proxy sees neither key nor text. */
 export async function connectThrough(proxy: URL, target: URL, signal: AbortSignal): Promise<Socket> {
   const isSecure = target.protocol === 'https:';
   const socket = await openTunnel(proxy, `${target.hostname}:${target.port || (isSecure ? 443 : 80)}`, signal);
@@ -26,12 +26,12 @@ function openTunnel(proxy: URL, target: string, signal: AbortSignal): Promise<So
     request.once('connect', (response, socket: Socket) => {
       if (response.statusCode === 200) return resolve(socket);
       socket.destroy();
-      reject(refusal(proxy, response.statusCode ?? 0));
+      reject(rejection(proxy, response.statusCode));
     });
-    // A proxy that does not know CONNECT answers like any server.
+    // A proxy without CONNECT answers like any server.
     request.once('response', (response) => {
       request.destroy();
-      reject(refusal(proxy, response.statusCode ?? 0));
+      reject(rejection(proxy, response.statusCode));
     });
     request.once('timeout', () => request.destroy(new ModelError('timeout', `The proxy ${proxy.host} is silent.`)));
     request.once('error', (error) => reject(signal.aborted ? signal.reason : describeConnectionError(error, proxy)));
@@ -45,8 +45,8 @@ function credentialsOf({ username, password }: URL): Record<string, string> {
   return { 'proxy-authorization': `Basic ${Buffer.from(pair).toString('base64')}` };
 }
 
-function refusal(proxy: URL, status: number): ModelError {
-  const advice = status === 407 ? ' It wants a user name and a password in its address.' : '';
+function rejection(proxy: URL, status = 0): ModelError {
+  const advice = status === 407 ? ' It needs a user name and a password in its address.' : '';
   const message = `The proxy ${proxy.host} refused to connect (${status}).${advice}`;
   return new ModelError('network', message, { status, isTransient: status >= 500 });
 }

@@ -292,7 +292,7 @@ test.each([408, 429, 500, 502, 503, 504, 529])('status %i is retried', async (st
   expect(events.map(({ type }) => type)).toEqual(['retry', 'text-delta', 'finish']);
 });
 
-test('retries are bounded and the last error is told', async () => {
+test('retries are bounded and the last error is reported', async () => {
   const error = await failure([{ fault: { kind: 'status', status: 503, body: '<html><title>Bad Gateway</title>' } }], {
     retry: { firstDelayMs: 1, maxRetries: 3 },
   });
@@ -350,7 +350,7 @@ test('a server that does not stream is understood', async () => {
   expect(finishOf(events)?.usage.isEstimate).toBe(true);
 });
 
-test('an empty answer is asked for once more, then handed on', async () => {
+test('an empty answer is retried once, then passed on', async () => {
   const { events, server } = await askServer([{ text: '  ' }], formats[0]);
   expect(server.requests).toHaveLength(2);
   expect(finishOf(events)).toMatchObject({ reason: 'stop' });
@@ -372,7 +372,7 @@ test('an abort while waiting to retry takes effect at once', async () => {
 });
 
 // RN01
-test('nobody listening is told plainly', async () => {
+test('the error says that no server is listening', async () => {
   const server = await modelServer([]);
   await server.close();
   const error = await ask(modelAt(server, formats[0], { retry: { firstDelayMs: 1, maxRetries: 1 } })).catch(
@@ -391,7 +391,7 @@ test('an answer without end is stopped by its size', async () => {
   expect(error).toMatchObject({ kind: 'timeout' });
 });
 
-test('half characters in the history are mended before they are sent', async () => {
+test('half surrogate pairs in the history are replaced before sending', async () => {
   const server = await modelServer([{ text: 'ok' }]);
   await ask(modelAt(server, formats[0]), { ...request, history: [user('a\ud800b "\\ud800"')] });
   expect(server.requests[0]?.body['messages']).toMatchObject([{}, { content: 'a\ufffdb "\\ud800"' }]);

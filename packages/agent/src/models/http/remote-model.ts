@@ -2,9 +2,9 @@ import { asList, isObject, parseJson } from '../json.js';
 import type { Model, ModelEvent, ModelFeatures, ModelRequest } from '../model.js';
 import { ModelError } from '../model-error.js';
 import { Answer } from '../wire/answer.js';
+import { bodyText } from '../wire/body-text.js';
 import { LocalAnswer } from '../wire/local-answer.js';
 import { explainStatus } from '../wire/reported-error.js';
-import { bodyText } from '../wire/turn-messages.js';
 import type { Endpoint, WireFormat } from '../wire/wire-format.js';
 import { defaultLimits, type HttpLimits, type HttpResponse, readText, sendRequest } from './http.js';
 import { defaultRetryPolicy, type RetryPolicy, withRetries } from './retry.js';
@@ -12,14 +12,14 @@ import { readEvents } from './sse.js';
 
 export interface RemoteModelOptions extends Endpoint {
   contextWindow: number;
-  /** Whether the server hands on what a local model writes, so that reasoning and calls may arrive as text. */
+  /** The server passes on what a local model writes, so reasoning and calls may arrive as text. */
   isRaw?: boolean;
   proxy?: URL | undefined;
   limits?: Partial<HttpLimits> | undefined;
   retry?: Partial<RetryPolicy> | undefined;
 }
 
-/** A model behind HTTP: ask in one wire format, read the stream, retry what may be retried. */
+/** A model behind HTTP: sends a request in one wire format, reads the stream, retries what may be retried. */
 export class RemoteModel implements Model {
   readonly id: string;
   readonly provider: string;
@@ -60,19 +60,18 @@ export class RemoteModel implements Model {
         if (chunk === 'done') answer.close();
         else this.#wire.read(chunk, answer, this.#options);
         yield* answer.takeDeltas();
-        if (answer.isTooLong) throw new ModelError('bad-response', 'The answer did not end: over 10 MB of text.');
       }
     } catch (error) {
-      // Once the server has said that the answer is over, only the usage can still be missing.
-      if (!answer.isComplete || signal.aborted || isReported(error)) throw error;
+      // After the server said that the answer is over, only the usage can still be missing.
+      if (answer.reason === undefined || signal.aborted || isReported(error)) throw error;
     }
     signal.throwIfAborted();
-    if (!answer.isComplete) throw new ModelError('network', 'The answer broke off before its end.');
+    if (answer.reason === undefined) throw new ModelError('network', 'The answer broke off before its end.');
     yield* answer.finish();
   }
 }
 
-/** A base URL may carry a query of its own, as gateways with an API version in it do. */
+/** A base URL may have a query of its own, as with gateways that put an API version there. */
 function join(baseUrl: string, operation: string): URL {
   const url = new URL(baseUrl);
   const { pathname, searchParams } = new URL(operation, 'http://base');
@@ -93,22 +92,20 @@ async function* readChunks({ status, headers, body }: HttpResponse, endpoint: En
   if (type.includes('json')) return yield* readWholeJson(await readText(body, 32 * 1024 * 1024), endpoint);
   if (type.includes('html')) throw explainStatus(status, headers, await readText(body, 64 * 1024), endpoint);
   let count = 0;
-  for await (const { data } of readEvents(body)) {
+  for await (const data of readEvents(body)) {
     count += 1;
     if (data.trim() === '[DONE]') yield 'done';
-    else if (data !== '') yield* readData(data);
+    else if (data !== '') {
+      const value = parseJson(data);
+      if (value === undefined) throw new ModelError('network', 'A piece of the answer arrived damaged.');
+      if (isObject(value)) yield value;
+    }
   }
   if (count === 0)
     throw new ModelError('bad-response', `${endpoint.provider} sent an empty answer.`, { isTransient: true });
 }
 
-function* readData(data: string): Generator<Chunk> {
-  const value = parseJson(data);
-  if (value === undefined) throw new ModelError('network', 'A piece of the answer arrived damaged.');
-  if (isObject(value)) yield value;
-}
-
-/** A server that ignores our wish to stream: one object, or Google's list of them. */
+/** A server that does not stream sends one object, or a list of them in Google's format. */
 function* readWholeJson(text: string, endpoint: Endpoint): Generator<Chunk> {
   const value = parseJson(text);
   if (value === undefined) throw explainStatus(200, {}, text, endpoint);

@@ -38,7 +38,7 @@ async function run(errors: Error[], policy: Partial<RetryPolicy> = {}) {
 const busy = (retryAfterMs?: number) => new ModelError('overloaded', 'busy', { retryAfterMs });
 
 // RN05
-test('delays grow, are bounded, and a flapping server is outlived', async () => {
+test('delays grow, are bounded, and outlast a flapping server', async () => {
   const { delays, events, failure } = await run([busy(), busy(), busy(), busy()]);
   expect(failure).toBeUndefined();
   expect(delays).toHaveLength(4);
@@ -47,14 +47,14 @@ test('delays grow, are bounded, and a flapping server is outlived', async () => 
 });
 
 // RN04
-test('a wish of the server is honoured, and within the cap only', async () => {
+test('the delay that the server asks for is respected, up to a limit', async () => {
   const { delays } = await run([busy(30), busy(1e12)], { maxRetryAfterMs: 40 });
   expect(delays[0]).toBeGreaterThanOrEqual(30);
   expect(delays[1]).toBeGreaterThanOrEqual(40);
   expect(delays[1]).toBeLessThanOrEqual(44);
 });
 
-test('all waiting together is bounded', async () => {
+test('the total delay is bounded', async () => {
   const { failure, attempts } = await run(
     Array.from({ length: 9 }, () => busy(20)),
     { maxTotalDelayMs: 50 },
@@ -66,7 +66,7 @@ test('all waiting together is bounded', async () => {
 test.each([
   ['a refused key', new ModelError('auth', 'no')],
   ['a bug', new TypeError('oops')],
-])('%s is not tried again', async (_, error) => {
+])('%s is not retried', async (_, error) => {
   const { failure, attempts } = await run([error]);
   expect(failure).toBe(error);
   expect(attempts).toBe(1);

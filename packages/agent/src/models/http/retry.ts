@@ -6,9 +6,9 @@ export interface RetryPolicy {
   maxRetries: number;
   firstDelayMs: number;
   maxDelayMs: number;
-  /** A server that asks for more patience than this gets only so much. */
+  /** Upper limit for the delay that a server asks for. */
   maxRetryAfterMs: number;
-  /** All waiting for one answer together. */
+  /** Upper limit for all delays of one answer together. */
   maxTotalDelayMs: number;
 }
 
@@ -20,45 +20,46 @@ export const defaultRetryPolicy: RetryPolicy = {
   maxTotalDelayMs: 240_000,
 };
 
-/** An empty answer is often an accident, but asking for ever would not fill it. */
+/** An empty answer is often an accident. */
 const maxEmptyRetries = 1;
 
 /**
- * Asks again when an answer was refused for the moment or broke on its way. A broken answer is dropped as a whole: since
- * its calls are delivered only after it is complete, nothing can run twice.
+ * Repeats a request that the server rejected for the moment or whose answer broke. A broken answer is dropped as a
+ * whole: its calls are delivered only after it is complete, so nothing can run twice.
  */
 export async function* withRetries(
   ask: () => AsyncIterable<ModelEvent>,
   policy: RetryPolicy,
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent> {
-  const backoff = new Backoff(policy);
+  let attempts = 0;
+  let waitedMs = 0;
   let emptyAnswers = 0;
   for (;;) {
+    let reason = 'The model answered with nothing.';
+    let leastMs = 0;
     try {
-      const problem = yield* deliver(ask(), emptyAnswers < maxEmptyRetries);
-      if (problem === undefined) return;
+      let isRejected = false;
+      for await (const event of ask()) {
+        isRejected = event.type === 'finish' && emptyAnswers < maxEmptyRetries && isEmpty(event);
+        if (!isRejected) yield event;
+      }
+      if (!isRejected) return;
       emptyAnswers += 1;
-      yield* backoff.wait(problem, undefined, signal);
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof ModelError) || !error.isTransient) throw error;
-      if (!backoff.isAllowed(error.retryAfterMs)) throw tired(error, backoff.attempts);
-      yield* backoff.wait(error.message, error.retryAfterMs, signal);
+      reason = error.message;
+      leastMs = Math.min(error.retryAfterMs ?? 0, policy.maxRetryAfterMs);
+      if (attempts >= policy.maxRetries || waitedMs + leastMs > policy.maxTotalDelayMs)
+        throw gaveUp(error, attempts + 1);
     }
+    const delayMs = delayOf(attempts, leastMs, policy);
+    attempts += 1;
+    waitedMs += delayMs;
+    yield { type: 'retry', attempt: attempts, delayMs, reason };
+    await sleep(delayMs, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
-}
-
-/** Hands the events on; returns a reason to ask again when the answer is empty and `mayReject`. */
-async function* deliver(
-  events: AsyncIterable<ModelEvent>,
-  mayReject: boolean,
-): AsyncGenerator<ModelEvent, string | undefined> {
-  for await (const event of events) {
-    if (event.type === 'finish' && mayReject && isEmpty(event)) return 'The model answered with nothing.';
-    yield event;
-  }
-  return undefined;
 }
 
 function isEmpty({ reason, message }: Extract<ModelEvent, { type: 'finish' }>): boolean {
@@ -68,44 +69,13 @@ function isEmpty({ reason, message }: Extract<ModelEvent, { type: 'finish' }>): 
   );
 }
 
-class Backoff {
-  readonly #policy: RetryPolicy;
-  #waitedMs = 0;
-  attempts = 0;
-
-  constructor(policy: RetryPolicy) {
-    this.#policy = policy;
-  }
-
-  isAllowed(retryAfterMs: number | undefined): boolean {
-    const { maxRetries, maxTotalDelayMs } = this.#policy;
-    return this.attempts < maxRetries && this.#waitedMs + this.#leastDelay(retryAfterMs) <= maxTotalDelayMs;
-  }
-
-  async *wait(reason: string, retryAfterMs: number | undefined, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    const { maxDelayMs, firstDelayMs } = this.#policy;
-    const grown = Math.min(maxDelayMs, firstDelayMs * 2 ** this.attempts);
-    const least = this.#leastDelay(retryAfterMs);
-    // Never earlier than asked, and clients that failed together do not come back together.
-    const delayMs = Math.round(
-      least > 0 ? least + Math.random() * Math.min(1000, grown) : grown * (0.5 + Math.random() / 2),
-    );
-    this.attempts += 1;
-    this.#waitedMs += delayMs;
-    yield { type: 'retry', attempt: this.attempts, delayMs, reason };
-    await sleep(delayMs, undefined, { signal }).catch(() => signal.throwIfAborted());
-  }
-
-  #leastDelay(retryAfterMs: number | undefined): number {
-    return Math.min(retryAfterMs ?? 0, this.#policy.maxRetryAfterMs);
-  }
+/** Never earlier than asked, and random, so that clients that failed together do not come back together. */
+function delayOf(attempts: number, leastMs: number, { maxDelayMs, firstDelayMs }: RetryPolicy): number {
+  const grown = Math.min(maxDelayMs, firstDelayMs * 2 ** attempts);
+  return Math.round(leastMs > 0 ? leastMs + Math.random() * Math.min(1000, grown) : grown * (0.5 + Math.random() / 2));
 }
 
-function tired(error: ModelError, attempts: number): ModelError {
-  const { kind, status, message } = error;
-  return new ModelError(kind, `${message} Gave up after ${attempts + 1} attempts.`, {
-    cause: error,
-    isTransient: false,
-    ...(status === undefined ? {} : { status }),
-  });
+function gaveUp(cause: ModelError, attempts: number): ModelError {
+  const { kind, status, message } = cause;
+  return new ModelError(kind, `${message} Gave up after ${attempts} attempts.`, { cause, isTransient: false, status });
 }

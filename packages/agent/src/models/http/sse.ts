@@ -1,20 +1,14 @@
 import { ModelError } from '../model-error.js';
 
-/** One server-sent event. */
-export interface SseEvent {
-  event: string;
-  data: string;
-}
-
-/** Far beyond any real event; a line that never ends must not fill the memory. */
+/** Far beyond any real event. A line that never ends must not fill the memory. */
 const maxEventCharacters = 16 * 1024 * 1024;
 
 /**
- * Server-sent events from bytes, as the HTML standard has them: any line ending, comments, several data lines, a byte
- * order mark, characters split between chunks. What stands at the end of the stream without its final blank line is
- * given too, since some servers close that way; the reader notices by itself when its data is cut.
+ * Reads the data of server-sent events as the HTML standard defines them: any line ending, comments, several data
+ * lines, a byte order mark, characters split between chunks. Also yields an event at the end of the stream without its
+ * final blank line, since some servers close that way; the caller notices if its data is cut.
  */
-export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<SseEvent> {
+export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   const parser = new SseParser();
   for await (const chunk of chunks) yield* parser.push(decoder.decode(chunk, { stream: true }));
@@ -26,11 +20,10 @@ class SseParser {
   /** The pieces of the unfinished line; joined once, so that a long line costs linear time. */
   #line: string[] = [];
   #size = 0;
-  #event = '';
   #data: string[] = [];
   #endedWithReturn = false;
 
-  *push(text: string): Generator<SseEvent> {
+  *push(text: string): Generator<string> {
     let start = this.#endedWithReturn && text.startsWith('\n') ? 1 : 0;
     if (text !== '') this.#endedWithReturn = text.endsWith('\r');
     const lineEnd = /\r\n|\n|\r/g;
@@ -38,8 +31,8 @@ class SseParser {
     for (let match = lineEnd.exec(text); match; match = lineEnd.exec(text)) {
       this.#line.push(text.slice(start, match.index));
       start = lineEnd.lastIndex;
-      const event = this.#takeLine();
-      if (event) yield event;
+      const data = this.#takeLine();
+      if (data !== undefined) yield data;
     }
     if (start < text.length) this.#line.push(text.slice(start));
     this.#size += text.length;
@@ -47,30 +40,26 @@ class SseParser {
       throw new ModelError('bad-response', 'The server sent an event of over 16 MB.');
   }
 
-  *end(): Generator<SseEvent> {
+  *end(): Generator<string> {
     if (this.#line.length > 0) this.#takeLine();
-    const event = this.#takeEvent();
-    if (event) yield event;
+    const data = this.#takeEvent();
+    if (data !== undefined) yield data;
   }
 
-  #takeLine(): SseEvent | undefined {
+  #takeLine(): string | undefined {
     const line = this.#line.join('');
     this.#line = [];
     if (line === '') return this.#takeEvent();
     const colon = line.indexOf(':');
     const field = colon < 0 ? line : line.slice(0, colon);
-    const value = colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
-    if (field === 'data') this.#data.push(value);
-    if (field === 'event') this.#event = value;
+    if (field === 'data') this.#data.push(colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1));
     return undefined;
   }
 
-  #takeEvent(): SseEvent | undefined {
-    const event = { event: this.#event, data: this.#data.join('\n') };
-    const isEmpty = this.#data.length === 0;
-    this.#event = '';
+  #takeEvent(): string | undefined {
+    const data = this.#data.length > 0 ? this.#data.join('\n') : undefined;
     this.#data = [];
     this.#size = 0;
-    return isEmpty ? undefined : event;
+    return data;
   }
 }

@@ -2,7 +2,7 @@ import type { Model, ModelEvent, ModelRequest } from '../model.js';
 import { ModelError } from '../model-error.js';
 import type { RecordingWriter } from './recording.js';
 
-/** The same model, with everything it answers also written down. An answer that was interrupted is not. */
+/** Wraps a model so that its answers are recorded, except interrupted ones. */
 export function recordModel(model: Model, recording: RecordingWriter): Model {
   const { id, provider, contextWindow, supports } = model;
   return {

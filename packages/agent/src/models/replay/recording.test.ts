@@ -42,14 +42,14 @@ test('a replayed conversation is the recorded one, event by event', async () => 
 test.each([
   ['another prompt', ['stop'], /request 1 of 3\. Recorded: .*"go".* Now: .*"stop"/],
   ['one prompt more', ['go', 'and on'], /all of its 3 answers/],
-])('%s is said to be where the replay departs', async (_title, prompts, message) => {
+])('%s is named as where the replay differs', async (_title, prompts, message) => {
   const { agent } = agentKit([], { model: new ReplayModel(await record(steps, ['go'])) });
   let last = await endOf(agent, prompts[0] ?? '');
   for (const prompt of prompts.slice(1)) last = await endOf(agent, prompt);
   expect(last).toMatchObject({ reason: 'error', message: expect.stringMatching(message) });
 });
 
-test('a call that fails now and succeeded then is a departure; another text is not', async () => {
+test('a call that fails now and succeeded then is a difference; another text is not', async () => {
   const path = join(tempDirectory(), 'traffic.jsonl');
   const model = recordModel(
     new ScriptedModel([{ calls: [{ name: 'try', args: {} }] }, { text: 'Done.' }]),
@@ -99,17 +99,17 @@ test('SL01: no secret is in the file, however it came into the conversation, and
   expect(await endOf(agent, prompt)).toMatchObject({ reason: 'done', text: 'ok' });
 });
 
-test('what cannot be written is said before a model is asked', () => {
+test('a file that cannot be written is reported before a model is asked', () => {
   const folder = tempDirectory({ 'sub/x': '' });
   for (const path of [join(folder, 'missing', 'x'), join(folder, 'sub')])
     expect(() => new RecordingWriter(path, [])).toThrow(path);
 });
 
-test.skipIf(process.platform !== 'linux')('a device is no recording', () => {
-  expect(() => new RecordingWriter('/dev/full', [])).toThrow(/no recording/);
+test.skipIf(process.platform !== 'linux')('a device is not a recording', () => {
+  expect(() => new RecordingWriter('/dev/full', [])).toThrow(/not a recording/);
 });
 
-test('a file that was there is for this person only from then on, and kept until the first answer', async () => {
+test('an existing file becomes private and is kept until the first answer', async () => {
   const path = await record(steps, ['go']);
   chmodSync(path, 0o644);
   const before = readFileSync(path, 'utf8');
@@ -118,11 +118,11 @@ test('a file that was there is for this person only from then on, and kept until
   expect(readFileSync(path, 'utf8')).toBe(before);
 });
 
-test('a recording is replaced, any other file is left alone', async () => {
+test('a recording is replaced, any other file stays', async () => {
   const path = await record(steps, ['go']);
   expect(() => new RecordingWriter(path, [])).not.toThrow();
   const other = join(tempDirectory({ 'main.ts': 'code' }), 'main.ts');
-  expect(() => new RecordingWriter(other, [])).toThrow(/no recording/);
+  expect(() => new RecordingWriter(other, [])).toThrow(/not a recording/);
   expect(readFileSync(other, 'utf8')).toBe('code');
 });
 

@@ -16,11 +16,11 @@ import { isObject, parseJson } from '../json.js';
 import type { FinishReason, Message, Model, ModelRequest, Usage } from '../model.js';
 import { ModelError, type ModelErrorKind } from '../model-error.js';
 
-/** What a model answered to one request, or how it failed. */
+/** The answer of a model to one request, or its error. */
 export interface Exchange {
-  /** Stands for the conversation up to this request; the same conversation has the same one again. */
+  /** A hash of the conversation up to this request. */
   conversation: string;
-  /** What was new in it, for people and for saying where a replay departs. */
+  /** The new messages, for people and to explain where a replay differs. */
   asked: readonly Message[];
   answer?: { message: Message; reason: FinishReason; usage: Usage; problems: Record<string, string> };
   error?: { kind: ModelErrorKind; message: string };
@@ -31,19 +31,19 @@ export type RecordedModelInfo = Pick<Model, 'id' | 'provider' | 'contextWindow' 
 const version = 1;
 const maxBytes = 512 * 1024 * 1024;
 
-/** A file of model traffic being written: JSON lines, first the model, then one line per request. Secrets never get in. */
+/** Writes model traffic as JSON lines: first the model, then one line per request. Secrets are removed. */
 export class RecordingWriter {
   readonly #file: number;
   readonly #secrets: readonly string[];
   #hasBegun = false;
 
-  /** An earlier recording is replaced by the first answer; any other file is left alone, and said before a model is asked. */
+  /** The first answer replaces an earlier recording. Throws if the file exists and is not a recording. */
   constructor(path: string, secrets: readonly string[]) {
     const { O_RDWR, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
     this.#file = openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK, 0o600);
     const info = fstatSync(this.#file);
     if (!info.isFile() || (info.size > 0 && !isRecording(readHead(this.#file))))
-      throw new Error(`${path} exists and is no recording; give --record another name`);
+      throw new Error(`${path} exists and is not a recording; choose another name for --record`);
     fchmodSync(this.#file, 0o600);
     this.#secrets = secrets;
   }
@@ -68,7 +68,7 @@ export class RecordingWriter {
   }
 }
 
-/** Throws when the file is not there or not a whole recording. */
+/** Throws when the file is missing or not a complete recording. */
 export function readRecording(path: string): { model: RecordedModelInfo; exchanges: Exchange[] } {
   const info = statSync(path, { throwIfNoEntry: false });
   if (!info) throw new Error(`${path} does not exist`);
@@ -88,8 +88,8 @@ export function readRecording(path: string): { model: RecordedModelInfo; exchang
 }
 
 /**
- * What the person and the model said, and whether each call succeeded. Not what a call returned: times, paths and the
- * like differ from run to run, and the answers would still make sense.
+ * A hash of what the person and the model said, and of whether each call succeeded. Not of what a call returned: times
+ * and paths differ from run to run, and the answers still make sense.
  */
 export function conversationKey({ history }: ModelRequest, secrets: readonly string[]): string {
   const hash = createHash('sha256');
@@ -99,12 +99,10 @@ export function conversationKey({ history }: ModelRequest, secrets: readonly str
 
 export function comparable({ role, parts }: Message): unknown {
   if (role === 'user') return { role, text: textOf(parts) };
-  return parts.flatMap(({ functionCall, functionResponse }) => [
-    ...(functionCall ? [{ call: functionCall.name, args: functionCall.args }] : []),
-    ...(functionResponse
-      ? [{ result: functionResponse.name, isError: functionResponse.response?.['error'] !== undefined }]
-      : []),
-  ]);
+  return parts.flatMap(({ functionCall: call, functionResponse: result }): object[] => {
+    if (call) return [{ call: call.name, args: call.args }];
+    return result ? [{ result: result.name, isError: result.response?.['error'] !== undefined }] : [];
+  });
 }
 
 function readHead(file: number): string {

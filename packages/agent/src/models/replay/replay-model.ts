@@ -3,8 +3,8 @@ import { ModelError } from '../model-error.js';
 import { comparable, conversationKey, type Exchange, readRecording } from './recording.js';
 
 /**
- * Answers from a recording, without a key and without a network. A request gets the answer that the same conversation
- * got then; the order matters only between equal ones. When the conversation goes another way it says where.
+ * Answers from a recording, without a key or a network. A request gets the answer that the same conversation got in the
+ * recording. When the conversation differs, the error says where.
  */
 export class ReplayModel implements Model {
   readonly id: string;
@@ -26,7 +26,7 @@ export class ReplayModel implements Model {
     this.#secrets = secrets;
   }
 
-  /** Recorded answers that nothing has asked for yet. */
+  /** The number of recorded answers that are not used yet. */
   get remaining(): number {
     return this.#left.length;
   }
@@ -36,18 +36,18 @@ export class ReplayModel implements Model {
     const key = conversationKey(request, this.#secrets);
     const index = this.#left.findIndex(({ conversation }) => conversation === key);
     const [exchange] = index < 0 ? [] : this.#left.splice(index, 1);
-    if (!exchange) throw new ModelError('bad-request', this.#departure(request));
+    if (!exchange) throw new ModelError('bad-request', this.#difference(request));
     if (exchange.error) throw new ModelError(exchange.error.kind, exchange.error.message, { isTransient: false });
     yield* eventsOf(exchange.answer);
   }
 
-  #departure({ history }: ModelRequest): string {
+  #difference({ history }: ModelRequest): string {
     const [next] = this.#left;
-    const place = `The replay departs from the recording at request ${this.#count - this.#left.length + 1} of ${this.#count}`;
-    if (!next) return `The recording is over: all of its ${this.#count} answers have been given.`;
+    const place = `The replay differs from the recording at request ${this.#count - this.#left.length + 1} of ${this.#count}`;
+    if (!next) return `The recording is over: all of its ${this.#count} answers are used.`;
     const asked = history.slice(history.findLastIndex(({ role }) => role === 'model') + 1);
     const [recorded, now] = [describe(next.asked), describe(asked)];
-    if (recorded === now) return `${place}: an earlier part of the conversation is another one.`;
+    if (recorded === now) return `${place}: an earlier part of the conversation is different.`;
     return `${place}. Recorded: ${recorded} Now: ${now}`;
   }
 }

@@ -15,12 +15,12 @@ export interface ScriptedTurn {
   reason?: FinishReason;
 }
 
-/** A turn, or a function that looks at the request (say, at the last tool result) and decides. */
+/** A turn, or a function that chooses one by the request, for example by the last tool result. */
 export type ScriptStep = ScriptedTurn | ((request: ModelRequest) => ScriptedTurn | Promise<ScriptedTurn>);
 
 /**
- * A model that follows a script, for demonstrations and tests. It says what it is in its id and provider, and its
- * answers are never made to look like a real model's.
+ * A model that follows a script, for demonstrations and tests. Its id and provider say so; it never pretends to be a real
+ * model.
  */
 export class ScriptedModel implements Model {
   readonly id = 'scripted';
@@ -31,7 +31,7 @@ export class ScriptedModel implements Model {
   readonly requests: ModelRequest[] = [];
   readonly #steps: readonly ScriptStep[];
 
-  /** After its last step the model repeats that it has nothing more to say. */
+  /** After its last step the model answers `(end of the script)`. */
   constructor(steps: readonly ScriptStep[], options: { contextWindow?: number } = {}) {
     this.#steps = steps;
     this.contextWindow = options.contextWindow ?? 128_000;
@@ -78,7 +78,7 @@ function* finish(turn: ScriptedTurn, index: number, request: ModelRequest): Gene
   yield { type: 'finish', reason: turn.reason ?? (count > 0 ? 'calls' : 'stop'), usage, message };
 }
 
-/** Text in the pieces a model would send: words with the space before them. */
+/** Splits text like a model sends it: words with the white space before them. */
 function words(text: string): string[] {
   return text.match(/\s*\S+|\s+$/g) ?? [];
 }

@@ -1,23 +1,24 @@
 import type { Part } from '@lathe/core';
 import { estimateMessageTokens, estimateRequestTokens } from '../estimate-tokens.js';
 import type { FinishReason, Message, ModelEvent, ModelRequest, Usage } from '../model.js';
+import { ModelError } from '../model-error.js';
 import { CallAssembler, type CallFragment, type FinishedCall } from './call-assembler.js';
 
 /** Token counts as far as a chunk states them. */
 type ReportedUsage = { [K in Exclude<keyof Usage, 'isEstimate'>]?: number | undefined };
 
-/** Beyond this an answer is a machine repeating itself. */
+/** A longer answer is a model that repeats itself. */
 const maxTextCharacters = 10 * 1024 * 1024;
 
 /**
- * An answer while it arrives. A wire format tells it what each chunk holds; deltas leave at once, calls only through
- * `finish`, which is called when the stream has ended as it should.
+ * An answer while it arrives. A wire format adds what each chunk contains. Deltas are available at once, calls only
+ * through `finish`, after the stream has ended properly.
  */
 export class Answer {
   readonly #request: ModelRequest;
   readonly #provider: string;
   readonly #calls: CallAssembler;
-  /** In order of arrival; a number stands for the call of that position. */
+  /** In order of arrival. A number is the position of a call. */
   readonly #items: (Part | number)[] = [];
   #deltas: ModelEvent[] = [];
   #reason: FinishReason | undefined;
@@ -30,26 +31,18 @@ export class Answer {
     this.#calls = new CallAssembler(request);
   }
 
-  /** Whether the server said that the answer is over. */
-  get isComplete(): boolean {
-    return this.#reason !== undefined;
-  }
-
+  /** Why the answer ended; `undefined` until the server says that it is over. */
   get reason(): FinishReason | undefined {
     return this.#reason;
   }
 
-  get isTooLong(): boolean {
-    return this.#characters > maxTextCharacters;
-  }
-
   text(text: string, thoughtSignature?: string): void {
-    this.#write({ text, ...(thoughtSignature ? { thoughtSignature } : {}) });
+    this.#write({ text, ...(thoughtSignature && { thoughtSignature }) });
     if (text !== '') this.#deltas.push({ type: 'text-delta', text });
   }
 
   reasoning(text: string, thoughtSignature?: string): void {
-    this.#write({ text, thought: true, ...(thoughtSignature ? { thoughtSignature } : {}) });
+    this.#write({ text, thought: true, ...(thoughtSignature && { thoughtSignature }) });
     if (text !== '') this.#deltas.push({ type: 'reasoning-delta', text });
   }
 
@@ -63,12 +56,12 @@ export class Answer {
       if (value !== undefined) Object.assign(this.#usage, { [key]: value });
   }
 
-  /** The last reason wins, except that nothing overrides an answer cut off or refused. */
+  /** The last reason wins, but nothing overrides `length` and `filter`. */
   end(reason: FinishReason): void {
     if (this.#reason !== 'length' && this.#reason !== 'filter') this.#reason = reason;
   }
 
-  /** The server said goodbye; if it gave no reason, the answer ended for one we do not know. */
+  /** The server ended the stream. If it gave no reason, the reason is `other`. */
   close(): void {
     this.#reason ??= 'other';
   }
@@ -82,11 +75,7 @@ export class Answer {
   /** The calls and the one `finish` event. */
   *finish(): Generator<ModelEvent> {
     const calls = this.#calls.finish(this.#reason ?? 'other');
-    const parts: Part[] = [];
-    for (const item of this.#items) {
-      const part = typeof item === 'number' ? partOf(calls[item]) : item;
-      if (part) parts.push(part);
-    }
+    const parts = this.#items.flatMap((item) => (typeof item === 'number' ? partsOf(calls[item]) : item));
     for (const { call, problem } of calls) {
       if (problem === undefined) yield { type: 'call', call };
       else yield { type: 'broken-call', id: call.id, name: call.name, problem };
@@ -98,8 +87,10 @@ export class Answer {
   #write(part: Part): void {
     if (part.text === '' && !part.thoughtSignature) return;
     this.#characters += part.text?.length ?? 0;
+    if (this.#characters > maxTextCharacters)
+      throw new ModelError('bad-response', 'The answer did not end: over 10 MB of text.');
     const last = this.#items.at(-1);
-    // A signature closes its part: whatever follows is another one.
+    // A signature ends its part.
     const continues = typeof last === 'object' && last.thought === part.thought && !last.thoughtSignature;
     if (!continues) this.#items.push(part);
     else if (last) Object.assign(last, part, { text: `${last.text ?? ''}${part.text ?? ''}` });
@@ -120,14 +111,14 @@ export class Answer {
       outputTokens: outputTokens ?? estimateMessageTokens(message),
       cachedInputTokens,
       reasoningTokens,
-      ...(isEstimate ? { isEstimate } : {}),
+      ...(isEstimate && { isEstimate }),
     };
   }
 }
 
-function partOf(finished: FinishedCall | undefined): Part | undefined {
-  if (!finished) return undefined;
+function partsOf(finished: FinishedCall | undefined): Part[] {
+  if (!finished) return [];
   const { call, problem, thoughtSignature } = finished;
   const functionCall = problem === undefined ? call : { ...call, args: {} };
-  return thoughtSignature ? { functionCall, thoughtSignature } : { functionCall };
+  return [{ functionCall, ...(thoughtSignature && { thoughtSignature }) }];
 }

@@ -1,16 +1,16 @@
-import { boundsProblem, parseArguments } from '@lathe/core/host';
+import { boundsProblem, parseArguments, uniqueId } from '@lathe/core/host';
 import { isObject } from '../json.js';
 import type { FinishReason, ModelRequest, ReceivedCall } from '../model.js';
 
-/** What one chunk says about a call. Servers leave out, repeat and reorder any of it. */
+/** What one chunk says about a call. Servers omit, repeat and reorder any of it. */
 export interface CallFragment {
   index?: number | undefined;
   id?: string | undefined;
   name?: string | undefined;
-  /** The next piece of the arguments, or the whole of them as an object. */
+  /** The next piece of the arguments, or all of them as an object. */
   args?: string | object | undefined;
   thoughtSignature?: string | undefined;
-  /** Nothing of this call comes in another chunk. */
+  /** No other chunk belongs to this call. */
   isWhole?: boolean;
 }
 
@@ -31,22 +31,24 @@ interface OpenCall {
   thoughtSignature?: string | undefined;
 }
 
-/** More than any tool takes, and little enough to parse without a pause. */
+/** More than any tool takes, and little enough to parse quickly. */
 const maxArgumentCharacters = 4 * 1024 * 1024;
 const maxCalls = 1_000;
 
-/** Puts calls together from the fragments of a stream: assembled for certain, or rejected with a reason. */
+/** Assembles calls from the fragments of a stream. A call that is not certain is rejected with a reason. */
 export class CallAssembler {
-  readonly #request: ModelRequest;
+  readonly #declared: ReadonlySet<string | undefined>;
   readonly #calls: OpenCall[] = [];
 
-  constructor(request: ModelRequest) {
-    this.#request = request;
+  constructor({ tools }: Pick<ModelRequest, 'tools'>) {
+    this.#declared = new Set(tools.map(({ name }) => name));
   }
 
-  /** The position of the call that the fragment belongs to. */
+  /** Returns the position of the call that the fragment belongs to. */
   add(fragment: CallFragment): number {
-    const call = this.#find(fragment) ?? this.#open(fragment);
+    const found = this.#find(fragment);
+    const call = found ?? { index: fragment.index, id: '', names: [], text: [], size: 0 };
+    if (!found) this.#calls.push(call);
     if (fragment.id) call.id = fragment.id;
     if (fragment.name) call.names.push(fragment.name);
     if (fragment.thoughtSignature) call.thoughtSignature = fragment.thoughtSignature;
@@ -56,20 +58,15 @@ export class CallAssembler {
   }
 
   finish(reason: FinishReason): FinishedCall[] {
-    const declared = new Set(this.#request.tools.map(({ name }) => name));
-    const ids = new UniqueIds(this.#request);
+    const ids = new Set<string>();
     const lastIndex = this.#calls.length - 1;
     return this.#calls.map((open, position) => {
       const isCut = reason === 'length' && position === lastIndex;
-      const { name, problem: nameProblem } = resolveName(open.names, declared);
+      const { name, problem: nameProblem } = resolveName(open.names, this.#declared);
       const { args, problem: argsProblem } = isCut ? { args: {}, problem: cutOff } : readArguments(open);
       const problem = reason === 'filter' ? filtered : (nameProblem ?? argsProblem);
-      const call = { id: ids.take(open.id), name, args };
-      return {
-        call,
-        thoughtSignature: open.thoughtSignature,
-        ...(problem === undefined ? {} : { problem }),
-      };
+      const call = { id: uniqueId(open.id.slice(0, 200), ids), name, args };
+      return { call, thoughtSignature: open.thoughtSignature, ...(problem !== undefined && { problem }) };
     });
   }
 
@@ -83,21 +80,15 @@ export class CallAssembler {
     return known && beginsAnother(fragment, known) ? undefined : known;
   }
 
-  /** Some servers number all their calls 0; another id under the same number is another call. */
+  /** Some servers give all calls the index 0; a different id under the same index is a different call. */
   #findByIndex(index: number, id: string | undefined): OpenCall | undefined {
     const known = this.#calls.findLast((call) => call.index === index);
     const isOther = known && id && known.id && known.id !== id;
     return isOther ? this.#calls.find((call) => call.id === id) : known;
   }
-
-  #open({ index, id = '' }: CallFragment): OpenCall {
-    const call: OpenCall = { index, id, names: [], text: [], size: 0 };
-    this.#calls.push(call);
-    return call;
-  }
 }
 
-/** A second call under a used id begins with a name and a brace after the first has closed its own. */
+/** A second call with the same id starts with a name and a brace after the first has closed its brace. */
 function beginsAnother({ name, args }: CallFragment, known: OpenCall): boolean {
   const isClosed = known.text.at(-1)?.endsWith('}') ?? false;
   return isClosed && Boolean(name) && typeof args === 'string' && args.startsWith('{');
@@ -134,8 +125,8 @@ function checkArguments(value: unknown): { args: Record<string, unknown>; proble
 }
 
 /**
- * A name may come whole, come again with every chunk, or come in pieces. What is declared decides; nothing that is not
- * certain is run.
+ * A name may arrive whole, again with every chunk, or in pieces. The declared tools decide which; an uncertain name is
+ * never run.
  */
 function resolveName(names: string[], declared: ReadonlySet<string | undefined>): { name: string; problem?: string } {
   const joined = names.join('');
@@ -145,29 +136,6 @@ function resolveName(names: string[], declared: ReadonlySet<string | undefined>)
   if (joined === '') return { name: 'unnamed_call', problem: 'The call has no name. Nothing was run.' };
   return {
     name: joined.slice(0, 64),
-    problem: `The name of the tool arrived in pieces that fit no tool: ${joined.slice(0, 200)}`,
+    problem: `The name of the tool arrived in pieces that match no tool: ${joined.slice(0, 200)}`,
   };
-}
-
-/** Ids as the model gave them where they are unique in the whole conversation, and new ones where not. */
-class UniqueIds {
-  readonly #taken = new Set<string>();
-  #next = 1;
-
-  constructor({ history }: ModelRequest) {
-    for (const { parts } of history) {
-      for (const { functionCall } of parts) {
-        if (!functionCall) continue;
-        this.#next += 1;
-        if (functionCall.id) this.#taken.add(functionCall.id);
-      }
-    }
-  }
-
-  take(wanted: string): string {
-    let id = wanted.slice(0, 200);
-    while (id === '' || this.#taken.has(id)) id = `call_${this.#next++}`;
-    this.#taken.add(id);
-    return id;
-  }
 }

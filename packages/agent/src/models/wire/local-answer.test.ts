@@ -36,7 +36,7 @@ test.each([
     'after thoughts',
     '<think>I should read</think>\n\n<tool_call>{"name":"read_file","arguments":{"path":"x"}}</tool_call>',
   ],
-])('a call written as text is made: %s', (_, text) => {
+])('a call written as text runs: %s', (_, text) => {
   for (const size of [1, 3, 1000]) {
     const events = answer(text, size);
     expect(calls(events)).toEqual(readX);
@@ -65,7 +65,7 @@ test.each([
   ['tags inside tags', '<tool_call><tool_call>{"name":"ls","arguments":{}}</tool_call></tool_call>'],
   ['a parameter twice', '<function=ls><parameter=a>1</parameter><parameter=a>2</parameter></function>'],
   ['a fence with words', '```json\n{"name":"ls","arguments":{}}\n``` like this'],
-])('%s is text and nothing is run', (_, text) => {
+])('%s is text and runs nothing', (_, text) => {
   const events = answer(text);
   expect(calls(events)).toEqual([]);
   expect(shown(events, 'text-delta')).toBe(text);

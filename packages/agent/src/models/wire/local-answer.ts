@@ -5,11 +5,11 @@ import { readTextCalls } from './text-calls.js';
 const opening = '<think>';
 const closing = '</think>';
 
-/** How an answer begins that may turn out to be a call. */
+/** Beginnings of an answer that may turn out to be a call. */
 const callBeginnings = ['<tool_call>', '<function=', '```json', '```tool_call', '```tool_code'];
 
 /**
- * The answer of a server that hands on what a local model writes: reasoning arrives between `<think>` tags, and calls
+ * The answer of a server that passes on what a local model writes: reasoning arrives between `<think>` tags, and calls
  * may arrive as text. Text that could become a call is held back until the answer is complete.
  */
 export class LocalAnswer extends Answer {
@@ -38,18 +38,14 @@ export class LocalAnswer extends Answer {
   }
 
   override *finish(): Generator<ModelEvent> {
-    const calls = this.#hasCalls || !this.#mayHoldCalls ? undefined : this.#textCalls();
+    const mayBeCalls = this.#state === 'held' && this.reason === 'stop' && !this.#hasCalls;
+    const calls = mayBeCalls ? readTextCalls(this.#buffer, this.#declared) : undefined;
     if (this.#state === 'thinking') super.reasoning(this.#buffer);
     else if (!calls) super.text(this.#buffer);
     this.#buffer = '';
     for (const call of calls ?? []) super.call(call);
     yield* this.takeDeltas();
     yield* super.finish();
-  }
-
-  #textCalls() {
-    const isWhole = this.#state === 'held' && this.reason === 'stop';
-    return isWhole ? readTextCalls(this.#buffer, this.#declared) : undefined;
   }
 
   #lookAtBeginning(): void {
@@ -61,20 +57,10 @@ export class LocalAnswer extends Answer {
     }
     const beginnings = this.#mayHoldCalls ? [opening, ...callBeginnings] : [opening];
     if (beginnings.some((beginning) => beginning.startsWith(text))) return;
-    if (this.#mayHoldCalls && /^[[{]/.test(text)) {
-      if (text.length < 30) return;
-      if (/^\[?\s*\{\s*"(?:name|type|function|arguments|parameters)"/.test(text)) return this.#hold();
-    }
-    if (this.#mayHoldCalls && callBeginnings.some((beginning) => text.startsWith(beginning))) return this.#hold();
-    this.#release();
-  }
-
-  #hold(): void {
-    this.#state = 'held';
-  }
-
-  #release(): void {
-    this.#state = 'plain';
+    const isJson = this.#mayHoldCalls && /^[[{]/.test(text);
+    if (isJson && text.length < 30) return;
+    this.#state = this.#mayHoldCalls && looksLikeCall(text) ? 'held' : 'plain';
+    if (this.#state === 'held') return;
     super.text(this.#buffer);
     this.#buffer = '';
   }
@@ -92,4 +78,9 @@ export class LocalAnswer extends Answer {
     super.reasoning(this.#buffer.slice(0, safe));
     this.#buffer = this.#buffer.slice(safe);
   }
+}
+
+function looksLikeCall(text: string): boolean {
+  const isJsonCall = /^\[?\s*\{\s*"(?:name|type|function|arguments|parameters)"/.test(text);
+  return isJsonCall || callBeginnings.some((beginning) => text.startsWith(beginning));
 }

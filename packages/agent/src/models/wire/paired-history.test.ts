@@ -15,11 +15,11 @@ test('a call without a result gets one that says so', () => {
     pairHistory([call('a'), user])
       .flatMap(callsOf)
       .map(({ response }) => responseText(response)),
-  ).toEqual(['Error: The call was interrupted; it has no result.']);
+  ).toEqual(['Error: The call was interrupted; whether it had an effect is not known.']);
 });
 
 // RX15
-test('a result without its call, an empty message and a second result are left out', () => {
+test('a result without its call, an empty message and a second result are dropped', () => {
   const turns = pairHistory([
     result('x'),
     { role: 'model', parts: [] },
@@ -32,7 +32,7 @@ test('a result without its call, an empty message and a second result are left o
   expect(turns.flatMap(callsOf).map(({ response }) => responseText(response))).toEqual(['first']);
 });
 
-test('neighbouring user messages become one', () => {
+test('neighboring user messages are merged', () => {
   expect(pairHistory([user, user])).toEqual([{ role: 'user', parts: [{ text: 'hi' }, { text: 'hi' }] }]);
 });
 

@@ -1,7 +1,8 @@
 import type { FunctionResponse, Part } from '@lathe/core';
 import type { Message } from '../model.js';
+import { repairHistory } from '../repair-history.js';
 
-/** A call with the one result that belongs to it. */
+/** A call with its result. */
 export interface PairedCall {
   id: string;
   name: string;
@@ -12,38 +13,24 @@ export interface PairedCall {
 
 export type Turn =
   | { role: 'user'; parts: Part[] }
-  /** `items` holds text and reasoning parts and calls in the order in which the model wrote them. */
+  /** `items` are text, reasoning and calls in the order in which the model wrote them. */
   | { role: 'model'; items: (Part | PairedCall)[]; provider: string | undefined };
 
 /**
- * The history in the only form every provider accepts: each call has exactly one result directly after it, no result
- * stands without its call, nothing is empty, and ids are unique. Whatever an abort, a crash or a compaction left behind
- * is mended here, on the way out; the history itself is not touched.
+ * Joins each call of a repaired history with its result, drops empty parts and merges neighboring user messages. The
+ * history itself does not change.
  */
 export function pairHistory(history: readonly Message[]): Turn[] {
   const turns: Turn[] = [];
-  for (const [index, message] of history.entries()) {
+  const repaired = repairHistory(history);
+  for (const [index, message] of repaired.entries()) {
     if (message.role === 'tool') continue;
-    const turn = turnOf(message, toolMessagesAfter(history, index));
+    const turn = message.role === 'user' ? userTurn(message) : modelTurn(message, repaired[index + 1]);
     const last = turns.at(-1);
-    if (!turn) continue;
-    if (turn.role === 'user' && last?.role === 'user')
-      turns.splice(-1, 1, { role: 'user', parts: [...last.parts, ...turn.parts] });
-    else turns.push(turn);
+    if (turn?.role === 'user' && last?.role === 'user') last.parts.push(...turn.parts);
+    else if (turn) turns.push(turn);
   }
   return turns;
-}
-
-/** Messages do not change once they are in a history, so each is paired once. */
-const paired = new WeakMap<Message, { results: readonly Message[]; turn: Turn | undefined }>();
-
-function turnOf(message: Message, results: readonly Message[]): Turn | undefined {
-  const known = paired.get(message);
-  if (known?.results.length === results.length && results.every((each, index) => each === known.results[index]))
-    return known.turn;
-  const turn = message.role === 'user' ? userTurn(message) : modelTurn(message, results.flatMap(responsesIn));
-  paired.set(message, { results, turn });
-  return turn;
 }
 
 export function isCall(item: Part | PairedCall): item is PairedCall {
@@ -59,64 +46,36 @@ function userTurn({ parts }: Message): Turn | undefined {
   return kept.length > 0 ? { role: 'user', parts: kept } : undefined;
 }
 
-function modelTurn({ parts, provider }: Message, results: FunctionResponse[]): Turn | undefined {
-  const items: (Part | PairedCall)[] = [];
-  const taken = new Set<string>();
-  for (const [position, part] of parts.entries()) {
+/** After a repair the results are in the next message, in the order of the calls. */
+function modelTurn({ parts, provider }: Message, next: Message | undefined): Turn | undefined {
+  const responses = next?.parts.flatMap(({ functionResponse }) => functionResponse ?? []) ?? [];
+  const items = parts.flatMap((part): (Part | PairedCall)[] => {
     const { functionCall, thoughtSignature } = part;
-    if (!functionCall) {
-      if (part.text || part.thoughtSignature || part.inlineData) items.push(part);
-      continue;
-    }
-    const found = results.findIndex(({ id, name }) =>
-      id === undefined ? name === functionCall.name : id === functionCall.id,
-    );
-    const [response = interrupted] = found < 0 ? [] : results.splice(found, 1);
-    const id = functionCall.id && !taken.has(functionCall.id) ? functionCall.id : `unnamed_${position}`;
-    taken.add(id);
-    items.push({ id, name: safeName(functionCall.name), args: functionCall.args ?? {}, thoughtSignature, response });
-  }
+    if (!functionCall) return part.text || thoughtSignature || part.inlineData ? [part] : [];
+    const { id = '', name, args = {} } = functionCall;
+    return [{ id, name: safeName(name), args, thoughtSignature, response: responses.shift() ?? {} }];
+  });
   return items.length > 0 ? { role: 'model', items, provider } : undefined;
 }
 
-const interrupted: FunctionResponse = { response: { error: 'The call was interrupted; it has no result.' } };
-
-/** The tool messages that follow a model message, up to the next one of another role. */
-function toolMessagesAfter(history: readonly Message[], index: number): Message[] {
-  const found: Message[] = [];
-  for (let next = index + 1; ; next++) {
-    const message = history[next];
-    if (message?.role !== 'tool') return found;
-    found.push(message);
-  }
-}
-
-function responsesIn({ parts }: Message): FunctionResponse[] {
-  return parts.flatMap(({ functionResponse }) => functionResponse ?? []);
-}
-
-/** Providers refuse a whole conversation for one odd name that a model once made up. */
+/** Providers reject a whole conversation for one invalid name that a model once made up. */
 function safeName(name = ''): string {
   return /^[A-Za-z0-9_-]{1,64}$/.test(name)
     ? name
     : name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || 'unnamed_call';
 }
 
-/** What a tool said, as text, for providers whose results are text. */
+/** The result as text, for providers whose results are text. */
 export function responseText({ response = {} }: FunctionResponse): string {
   if (typeof response['error'] === 'string') return `Error: ${response['error']}`;
   const { output } = response;
   return typeof output === 'string' ? output : JSON.stringify(output ?? response);
 }
 
-export function isFailure({ response = {} }: FunctionResponse): boolean {
-  return response['error'] !== undefined;
-}
-
-/** Pictures and documents that a tool returned beside its text. */
+/** Images and documents that a tool returned besides its text. */
 export function responseMedia({ parts = [] }: FunctionResponse): Part[] {
   return parts.map(({ inlineData, fileData }) => ({
-    ...(inlineData ? { inlineData } : {}),
-    ...(fileData ? { fileData } : {}),
+    ...(inlineData && { inlineData }),
+    ...(fileData && { fileData }),
   }));
 }

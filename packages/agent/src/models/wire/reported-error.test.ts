@@ -32,7 +32,7 @@ const endpoint = {
 };
 
 // SL06
-test('the words of a server lose keys, control characters and excess', () => {
+test('messages of a server are cleaned of keys and control characters, and cut', () => {
   const { message } = explainStatus(
     400,
     {},

@@ -1,9 +1,9 @@
 import { redact } from '@lathe/core/host';
-import { asList, asObject, asString, isObject, parseJson } from '../json.js';
+import { asList, asObject, asString, parseJson } from '../json.js';
 import { ModelError, type ModelErrorKind } from '../model-error.js';
 import type { Endpoint } from './wire-format.js';
 
-/** An error that a server reports inside an answer that began well. */
+/** An error that a server reports inside an answer with status 200. */
 export function reportedError(error: unknown, endpoint: Endpoint): ModelError {
   const { code, type, status } = asObject(error);
   const number = typeof code === 'number' ? code : typeof status === 'number' ? status : 0;
@@ -22,7 +22,7 @@ const statusOfWord: [RegExp, number][] = [
   [/invalid_request|INVALID_ARGUMENT|bad_request|context_length/i, 400],
 ];
 
-/** Turns a refused request into a typed error whose message says what to do. `body` is what the server sent. */
+/** Turns a rejected request into a typed error whose message says what to do. `body` is what the server sent. */
 export function explainStatus(
   status: number,
   headers: Readonly<Record<string, string | string[] | undefined>>,
@@ -74,7 +74,7 @@ function sentence(kind: ModelErrorKind, endpoint: Endpoint, status: number): str
     quota: `The account at ${provider} has no credit or quota left.`,
     'not-found': `${provider} at ${host} does not know the model ${model} (or the base URL is wrong): check --model.`,
     'too-long': `The conversation does not fit into the context of ${model}.`,
-    'bad-request': `${provider} did not accept the request.`,
+    'bad-request': `${provider} rejected the request.`,
     'rate-limit': `${provider} is limiting the rate of requests.`,
     overloaded: `${provider} has trouble answering.`,
   };
@@ -82,13 +82,13 @@ function sentence(kind: ModelErrorKind, endpoint: Endpoint, status: number): str
 }
 
 function adviceOnKey({ provider, model, keyVariable, apiKey }: Endpoint, status: number): string {
-  if (!apiKey) return `${provider} wants a key: set ${keyVariable ?? 'model.apiKey in your settings'}.`;
   const key = keyVariable ?? 'model.apiKey in your settings';
-  if (status === 403) return `${provider} does not let this key use ${model}: check ${key} and its rights.`;
-  return `${provider} refused the key: check ${key}.`;
+  if (!apiKey) return `${provider} needs a key: set ${key}.`;
+  if (status === 403) return `${provider} does not let this key use ${model}: check ${key} and its permissions.`;
+  return `${provider} rejected the key: check ${key}.`;
 }
 
-/** The sentence inside an error body, whichever of the usual shapes it has; of a web page only its title. */
+/** The message inside an error body in any of the usual shapes; of a web page only its title. */
 function messageIn(body: string): string {
   const value = parseJson(body);
   if (value === undefined) return /<title>([^<]{0,200})/i.exec(body)?.[1] ?? (/^\s*</.test(body) ? 'a web page' : body);
@@ -96,13 +96,13 @@ function messageIn(body: string): string {
   const error = object['error'] ?? object;
   if (typeof error === 'string') return error;
   const { message, detail, metadata } = asObject(error);
-  // OpenRouter hides the words of the provider behind it.
+  // OpenRouter hides the message of the provider behind it here.
   const raw = asString(asObject(metadata)['raw']);
   const text = asString(message) || asString(detail) || asString(object['message']) || asString(object['detail']);
   return raw === '' ? text : `${text} ${raw}`;
 }
 
-/** A provider's words are shown on a terminal: no keys, no control characters, not endless. */
+/** Messages of a provider are shown on a terminal: no keys, no control characters, limited length. */
 function clean(text: string, { apiKey, headers }: Endpoint): string {
   const printable = redact(text, [apiKey, ...Object.values(headers ?? {})]).replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ');
   return printable.length > 400 ? `${printable.slice(0, 400)}…` : printable.trim();
@@ -125,10 +125,7 @@ export function retryAfter(
   }
   const value = parseJson(body);
   const details = asList(asObject(asObject(Array.isArray(value) ? value[0] : value)['error'])['details']);
-  const delay = details
-    .filter(isObject)
-    .map((detail) => asString(detail['retryDelay']))
-    .find(Boolean);
+  const delay = details.map((detail) => asString(asObject(detail)['retryDelay'])).find(Boolean);
   const match = /^(\d+(?:\.\d+)?)s$/.exec(delay ?? '');
   return match ? Number(match[1]) * 1000 : undefined;
 }

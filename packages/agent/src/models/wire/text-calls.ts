@@ -2,13 +2,13 @@ import { parseArguments } from '@lathe/core/host';
 import { isObject } from '../json.js';
 import type { CallFragment } from './call-assembler.js';
 
-/** A call that a model wrote down instead of making it. */
+/** A call that a model wrote as text instead of making it. */
 type WrittenCall = CallFragment & { name: string; args: object };
 
 /**
- * The calls in an answer that consists of nothing else, in one of the notations small local models fall back to; or
- * undefined when there is any doubt: a word beside them, an unknown tool, a cut end. Calls inside prose are
- * quotations, and are never run.
+ * Reads the calls of an answer that consists of nothing else, in one of the notations that small local models fall back
+ * to. Returns undefined when there is any doubt: other words, an unknown tool, a missing end. Calls inside prose are
+ * quotations and never run.
  */
 export function readTextCalls(text: string, declared: ReadonlySet<string>): WrittenCall[] | undefined {
   const trimmed = text.trim();
@@ -72,7 +72,7 @@ function withoutFence(text: string): string {
   return /^```(?:json|tool_call|tool_code)?[ \t]*\n([\s\S]*)\n```$/.exec(text)?.[1]?.trim() ?? text;
 }
 
-/** What stands between each pair of tags, when there is nothing else but space and no tag inside another. */
+/** The texts between each pair of tags, if there is only white space besides and no tag is inside another. */
 function splitBlocks(text: string, open: string, close: string): string[] | undefined {
   const bodies: string[] = [];
   let at = 0;

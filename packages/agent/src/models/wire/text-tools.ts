@@ -2,8 +2,8 @@ import type { ModelRequest } from '../model.js';
 import { isCall, type PairedCall, responseText, type Turn } from './paired-history.js';
 
 /**
- * Tools for a model whose server has no place for them: declared in the instructions, called and answered in the
- * notation that Hermes and Qwen models were trained on. `readTextCalls` reads what comes back.
+ * Tools for a model whose server does not support them: declared in the instructions, called and answered in the
+ * notation that Hermes and Qwen models were trained on. `readTextCalls` reads the calls.
  */
 export function withTextTools({ system, tools }: ModelRequest): string {
   const declarations = tools.map(({ name, description, parametersJsonSchema: parameters }) =>
@@ -27,7 +27,7 @@ export function assistantText({ items }: Extract<Turn, { role: 'model' }>): stri
     .join('');
 }
 
-/** A result must not be able to pose as the end of itself, or as a call. */
+/** A result cannot fake its own end, or a call. */
 export function resultText({ name, response }: PairedCall): string {
   const text = responseText(response).replaceAll(/<(\/?tool_(?:response|call))/g, '<\u200b$1');
   return `<tool_response name="${name}">\n${text}\n</tool_response>`;

@@ -3,7 +3,7 @@ import type { JsonObject } from '../json.js';
 import type { ModelFeatures, ModelRequest } from '../model.js';
 import type { Answer } from './answer.js';
 
-/** Where and as whom a model is asked. */
+/** Where a model is, and the credentials for it. */
 export interface Endpoint {
   provider: string;
   /** Without the path of the operation: `https://api.openai.com/v1`. */
@@ -17,16 +17,16 @@ export interface Endpoint {
   supports: ModelFeatures;
 }
 
-/** How one family of servers wants to be asked, and how its chunks are read. */
+/** How to write requests for one family of servers, and how to read its chunks. */
 export interface WireFormat {
   path(endpoint: Endpoint): string;
   headers(endpoint: Endpoint): Record<string, string>;
   body(request: ModelRequest, endpoint: Endpoint): object;
-  /** Tells the answer what a chunk holds; throws a `ModelError` when the chunk reports a failure. */
+  /** Adds the content of a chunk to the answer. Throws a `ModelError` when the chunk reports a failure. */
   read(chunk: JsonObject, answer: Answer, endpoint: Endpoint): void;
 }
 
-/** What stands in the place of something the model cannot see. */
+/** The text that replaces media which the model cannot see. */
 export function omitted(part: Part): string {
   const type = part.inlineData?.mimeType ?? part.fileData?.mimeType ?? 'unknown type';
   const name = part.inlineData?.displayName ?? part.fileData?.displayName;
@@ -38,7 +38,7 @@ export function canSee(mimeType: string, supports: ModelFeatures): boolean {
   return mimeType === 'application/pdf' && supports.pdf;
 }
 
-/** For providers without a schema for text, or none that goes together with tools. */
+/** For providers without response schemas, or without response schemas beside tools. */
 export function withSchemaInstruction(request: ModelRequest): string {
   if (request.responseSchema === undefined) return request.system;
   const schema = JSON.stringify(request.responseSchema);

@@ -3,25 +3,21 @@ import type { ModelRequest } from '../../model.js';
 import {
   callsOf,
   isCall,
-  isFailure,
   type PairedCall,
   pairHistory,
   responseMedia,
   responseText,
   type Turn,
 } from '../paired-history.js';
-import { messageCache } from '../turn-messages.js';
 import { canSee, type Endpoint, omitted, withSchemaInstruction } from '../wire-format.js';
 
 type Block = { type: string; [key: string]: unknown };
 type WireMessage = { role: 'user' | 'assistant'; content: Block[] };
 
-const turnMessages = messageCache<WireMessage>();
-
-/** Reasoning the provider encrypted is kept as a signature with this mark. */
+/** Encrypted reasoning is stored as a signature with this prefix. */
 export const redactedMark = 'redacted:';
 
-/** Cached from here on back: declarations and instructions, then everything up to the newest message. */
+/** The provider caches everything before this mark: declarations and instructions, then all messages but the newest. */
 const cached = { cache_control: { type: 'ephemeral' } };
 
 export function anthropicBody(request: ModelRequest, endpoint: Endpoint): object {
@@ -32,28 +28,22 @@ export function anthropicBody(request: ModelRequest, endpoint: Endpoint): object
     max_tokens: maxOutputTokens,
     ...(system === '' ? {} : { system: [{ type: 'text', text: system, ...cached }] }),
     messages: messagesOf(request, endpoint),
-    ...(tools.length > 0
-      ? {
-          tools: tools.map(({ name, description, parametersJsonSchema }) => ({
-            name,
-            description,
-            input_schema: parametersJsonSchema ?? { type: 'object', properties: {} },
-          })),
-        }
-      : {}),
+    tools: tools.length > 0 ? tools.map(toolOf) : undefined,
     stream: true,
   };
 }
 
+function toolOf({ name, description, parametersJsonSchema }: ModelRequest['tools'][number]): object {
+  return { name, description, input_schema: parametersJsonSchema ?? { type: 'object', properties: {} } };
+}
+
 function messagesOf({ history }: ModelRequest, endpoint: Endpoint): WireMessage[] {
   const messages: WireMessage[] = [];
-  for (const turn of pairHistory(history))
-    for (const message of turnMessages(turn, { endpoint }, () => messagesOfTurn(turn, endpoint))) {
-      const last = messages.at(-1);
-      // What stands for a turn is kept for the next request, so joined messages are new ones.
-      if (last?.role === message.role) messages.splice(-1, 1, joined(last, message.content));
-      else messages.push(message);
-    }
+  for (const message of pairHistory(history).flatMap((turn) => messagesOfTurn(turn, endpoint))) {
+    const last = messages.at(-1);
+    if (last?.role === message.role) last.content.push(...message.content);
+    else messages.push(message);
+  }
   return withCacheMarks(messages);
 }
 
@@ -66,11 +56,7 @@ function messagesOfTurn(turn: Turn, endpoint: Endpoint): WireMessage[] {
   return [own, results].filter(({ content }) => content.length > 0);
 }
 
-function joined({ role, content }: WireMessage, more: Block[]): WireMessage {
-  return { role, content: [...content, ...more] };
-}
-
-/** The message before the newest was the newest last time, so its prefix is in the cache already. */
+/** Marks the newest two user messages: the older one was the newest last time, so its prefix is cached already. */
 function withCacheMarks(messages: WireMessage[]): WireMessage[] {
   const newest = new Set(messages.filter(({ role }) => role === 'user').slice(-2));
   return messages.map((message) => {
@@ -83,7 +69,7 @@ function assistantBlocks(turn: Extract<Turn, { role: 'model' }>, endpoint: Endpo
   return turn.items.flatMap((item): Block[] => {
     if (isCall(item)) return [{ type: 'tool_use', id: safeId(item.id), name: item.name, input: item.args }];
     if (item.thought) return turn.provider === endpoint.provider ? thinkingBlock(item) : [];
-    // Text of nothing but spaces is refused.
+    // The API rejects text that is only white space.
     return item.text?.trim() ? [{ type: 'text', text: item.text }] : [];
   });
 }
@@ -102,7 +88,7 @@ function resultBlock({ id, response }: PairedCall, endpoint: Endpoint): Block {
     type: 'tool_result',
     tool_use_id: safeId(id),
     content: media.length === 0 ? text : [...(text.trim() ? [{ type: 'text', text }] : []), ...media],
-    ...(isFailure(response) ? { is_error: true } : {}),
+    ...(response.response?.['error'] !== undefined && { is_error: true }),
   };
 }
 
@@ -114,7 +100,7 @@ function blockOf(part: Part, { supports }: Endpoint): Block {
   return { type: mimeType.startsWith('image/') ? 'image' : 'document', source };
 }
 
-/** Ids of other providers may hold characters that are refused here. */
+/** Ids of other providers may contain characters that this API rejects. */
 function safeId(id: string): string {
   return /^[A-Za-z0-9_-]{1,64}$/.test(id) ? id : `x${Buffer.from(id).toString('hex').slice(-60)}`;
 }

@@ -92,7 +92,7 @@ test.each([
 });
 
 // RX13
-test('unknown events, blocks and deltas are passed over, an error is thrown', () => {
+test('unknown events, blocks and deltas are skipped, an error is thrown', () => {
   expect(
     read([{ type: 'ping' }, { type: 'new' }, start(0, { type: 'new' }), delta(0, { type: 'new' }), end('end_turn')]),
   ).toHaveLength(1);
@@ -101,7 +101,7 @@ test('unknown events, blocks and deltas are passed over, an error is thrown', ()
   );
 });
 
-test('a picture that a tool returned stands inside its result', () => {
+test('an image that a tool returned is inside its result', () => {
   const history: Message[] = [
     ...request.history,
     { role: 'model', parts: [{ functionCall: { id: 'functions.ls:0', name: 'ls', args: {} } }] },

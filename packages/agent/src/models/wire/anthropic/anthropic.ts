@@ -2,7 +2,7 @@ import { asCount, asObject, asString, isObject, type JsonObject } from '../../js
 import type { FinishReason } from '../../model.js';
 import type { Answer } from '../answer.js';
 import { reportedError } from '../reported-error.js';
-import type { Endpoint, WireFormat } from '../wire-format.js';
+import type { WireFormat } from '../wire-format.js';
 import { anthropicBody, redactedMark } from './anthropic-messages.js';
 
 /** The Messages API of Anthropic. */
@@ -11,6 +11,7 @@ export const anthropic: WireFormat = {
   headers: ({ apiKey }) => ({ 'anthropic-version': '2023-06-01', ...(apiKey ? { 'x-api-key': apiKey } : {}) }),
   body: anthropicBody,
   read(chunk, answer, endpoint) {
+    if (chunk['error'] || chunk['type'] === 'error') throw reportedError(chunk['error'], endpoint);
     const index = asCount(chunk['index']);
     switch (chunk['type']) {
       case 'message_start':
@@ -23,11 +24,9 @@ export const anthropic: WireFormat = {
         return readEnd(chunk, answer);
       case 'message':
         return readWholeMessage(chunk, answer);
-      case 'error':
-        throw reportedError(chunk['error'], endpoint);
       default:
-        // `ping`, the end of a block or of the message, and whatever comes next year.
-        return failOnBareError(chunk, endpoint);
+        // `ping`, the end of a block or of the message, and events added later.
+        return undefined;
     }
   },
 };
@@ -50,7 +49,7 @@ function readBlock(block: JsonObject, index: number | undefined, answer: Answer)
     case 'redacted_thinking':
       return answer.reasoning('', `${redactedMark}${asString(block['data'])}`);
     case 'tool_use': {
-      // Streamed input begins as an empty object and follows in pieces; a filled one is already whole.
+      // Streamed input starts as an empty object and follows in pieces. A filled one is already whole.
       const input = isObject(block['input']) && Object.keys(block['input']).length > 0 ? block['input'] : undefined;
       return answer.call({ index, id: asString(block['id']), name: asString(block['name']), args: input });
     }
@@ -80,14 +79,14 @@ function readEnd(chunk: JsonObject, answer: Answer, isFirst = false): void {
   if (reason !== '') answer.end(finishReasons[reason] ?? 'other');
 }
 
-/** What a gateway sends that does not stream. */
+/** The answer of a gateway that does not stream. */
 function readWholeMessage(chunk: JsonObject, answer: Answer): void {
   const content = Array.isArray(chunk['content']) ? chunk['content'] : [];
   for (const [index, block] of content.entries()) readBlock(asObject(block), index, answer);
   readEnd({ usage: chunk['usage'], delta: { stop_reason: chunk['stop_reason'] } }, answer, true);
 }
 
-/** The last chunk may repeat the fresh tokens without the cached ones; only the first is sure to mean all of them. */
+/** The last chunk may repeat the fresh tokens without the cached ones. Only the first chunk reliably counts all. */
 function readUsage(usage: JsonObject, answer: Answer, { isFirst }: { isFirst: boolean }): void {
   const fresh = asCount(usage['input_tokens']);
   const read = asCount(usage['cache_read_input_tokens']);
@@ -98,8 +97,4 @@ function readUsage(usage: JsonObject, answer: Answer, { isFirst }: { isFirst: bo
     outputTokens: asCount(usage['output_tokens']),
     cachedInputTokens: read,
   });
-}
-
-function failOnBareError(chunk: JsonObject, endpoint: Endpoint): void {
-  if (chunk['error']) throw reportedError(chunk['error'], endpoint);
 }

@@ -1,26 +1,21 @@
 import type { Part } from '@lathe/core';
 import type { ModelRequest } from '../../model.js';
 import { callsOf, isCall, type PairedCall, pairHistory, responseMedia, type Turn } from '../paired-history.js';
-import { messageCache } from '../turn-messages.js';
 import { canSee, type Endpoint, omitted, withSchemaInstruction } from '../wire-format.js';
-
-const turnMessages = messageCache();
 
 export function geminiBody(request: ModelRequest, endpoint: Endpoint): object {
   const { tools, responseSchema, maxOutputTokens = endpoint.maxOutputTokens } = request;
-  // The API refuses a response schema beside tools.
+  // The API rejects a response schema beside tools.
   const hasSchema = responseSchema !== undefined && tools.length === 0;
   const system = hasSchema ? request.system : withSchemaInstruction(request);
   return {
     ...(system === '' ? {} : { systemInstruction: { parts: [{ text: system }] } }),
-    contents: pairHistory(request.history).flatMap((turn) =>
-      turnMessages(turn, { endpoint }, () => contentsOf(turn, endpoint)),
-    ),
+    contents: pairHistory(request.history).flatMap((turn) => contentsOf(turn, endpoint)),
     ...(tools.length > 0 ? { tools: [{ functionDeclarations: tools }] } : {}),
     generationConfig: {
       ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
       ...(hasSchema ? { responseMimeType: 'application/json', responseJsonSchema: responseSchema } : {}),
-      // Models before 2.5 do not think, and refuse to be asked for thoughts.
+      // Models before 2.5 do not think and reject this option.
       ...(/gemini-(?:1|2\.0)|gemma/.test(endpoint.model) ? {} : { thinkingConfig: { includeThoughts: true } }),
     },
   };
@@ -28,12 +23,9 @@ export function geminiBody(request: ModelRequest, endpoint: Endpoint): object {
 
 function contentsOf(turn: Turn, endpoint: Endpoint): object[] {
   if (turn.role === 'user') return [{ role: 'user', parts: turn.parts.map((part) => partOf(part, endpoint)) }];
-  const contents: object[] = [];
-  const parts = modelParts(turn, endpoint);
-  if (parts.length > 0) contents.push({ role: 'model', parts });
-  const calls = callsOf(turn);
-  if (calls.length > 0) contents.push({ role: 'user', parts: resultParts(calls, endpoint) });
-  return contents;
+  const model = { role: 'model', parts: modelParts(turn, endpoint) };
+  const results = { role: 'user', parts: resultParts(callsOf(turn), endpoint) };
+  return [model, results].filter(({ parts }) => parts.length > 0);
 }
 
 function modelParts({ items, provider }: Extract<Turn, { role: 'model' }>, endpoint: Endpoint): object[] {
@@ -45,7 +37,7 @@ function modelParts({ items, provider }: Extract<Turn, { role: 'model' }>, endpo
       const functionCall = { id: item.id, name: item.name, args: item.args };
       return [{ functionCall, ...(signature ? { thoughtSignature: signature } : {}) }];
     }
-    // Summaries of thoughts are for people; only the signature of an answer goes back.
+    // Summaries of thoughts are for people; only signatures go back.
     if (item.thought || !item.text) return [];
     return [
       { text: item.text, ...(isOwn && item.thoughtSignature ? { thoughtSignature: item.thoughtSignature } : {}) },
@@ -53,7 +45,7 @@ function modelParts({ items, provider }: Extract<Turn, { role: 'model' }>, endpo
   });
 }
 
-/** What Google documents for calls that another model made: without it, Gemini 3 refuses them as unsigned. */
+/** Documented by Google for calls of another model: without it, Gemini 3 rejects them as unsigned. */
 const unsigned = 'skip_thought_signature_validator';
 
 function resultParts(calls: PairedCall[], endpoint: Endpoint): object[] {

@@ -37,7 +37,7 @@ test('calls without ids, with the same id or without arguments are each their ow
   expect(new Set(calls.map(({ id }) => id)).size).toBe(4);
 });
 
-test('a call whose arguments are no object, or without a name, is broken', () => {
+test('a call without a name, or whose arguments are not an object, is broken', () => {
   const events = read([parts([{ functionCall: { name: 'ls', args: ['x'] } }, { functionCall: { args: {} } }], 'STOP')]);
   expect(events.filter(({ type }) => type === 'broken-call')).toHaveLength(2);
   expect(events.filter(({ type }) => type === 'call')).toHaveLength(0);

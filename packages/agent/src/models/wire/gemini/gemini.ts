@@ -37,7 +37,7 @@ function readPart(part: JsonObject, answer: Answer): void {
   const signature = asString(part['thoughtSignature']);
   const call = part['functionCall'];
   if (isObject(call)) {
-    // A call is always whole here, and one without arguments has no `args` at all.
+    // A call always arrives whole. One without arguments has no `args`.
     const args = call['args'] ?? {};
     answer.call({
       id: asString(call['id']),

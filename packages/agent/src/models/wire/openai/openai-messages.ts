@@ -11,31 +11,21 @@ import {
   type Turn,
 } from '../paired-history.js';
 import { assistantText, resultText, withTextTools } from '../text-tools.js';
-import { messageCache } from '../turn-messages.js';
 import { canSee, type Endpoint, omitted } from '../wire-format.js';
-
-const turnMessages = messageCache();
 
 export function openaiBody(request: ModelRequest, endpoint: Endpoint): object {
   const { tools, responseSchema, maxOutputTokens = endpoint.maxOutputTokens } = request;
+  const isOpenai = endpoint.baseUrl.startsWith('https://api.openai.com/');
   return {
     model: endpoint.model,
     messages: messagesOf(request, endpoint),
-    ...(tools.length > 0 && endpoint.supports.tools ? { tools: tools.map(toolOf) } : {}),
+    tools: tools.length > 0 && endpoint.supports.tools ? tools.map(toolOf) : undefined,
     stream: true,
     stream_options: { include_usage: true },
-    // OpenAI's reasoning models refuse the old name, most other servers do not know the new one.
-    ...(maxOutputTokens === undefined
-      ? {}
-      : { [isOpenai(endpoint) ? 'max_completion_tokens' : 'max_tokens']: maxOutputTokens }),
-    ...(responseSchema === undefined
-      ? {}
-      : { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: responseSchema } } }),
+    // OpenAI's reasoning models reject the old name, most other servers do not know the new one.
+    [isOpenai ? 'max_completion_tokens' : 'max_tokens']: maxOutputTokens,
+    response_format: responseSchema && { type: 'json_schema', json_schema: { name: 'answer', schema: responseSchema } },
   };
-}
-
-function isOpenai({ baseUrl }: Endpoint): boolean {
-  return baseUrl.startsWith('https://api.openai.com/');
 }
 
 function toolOf({ name, description, parametersJsonSchema }: ModelRequest['tools'][number]): object {
@@ -46,27 +36,14 @@ function toolOf({ name, description, parametersJsonSchema }: ModelRequest['tools
 function messagesOf(request: ModelRequest, endpoint: Endpoint): object[] {
   const turns = pairHistory(request.history);
   const lastUser = turns.findLastIndex(({ role }) => role === 'user');
-  const isText = request.tools.length > 0 && !endpoint.supports.tools;
-  const system = isText ? withTextTools(request) : request.system;
-  const variantOf = (index: number): Variant => {
-    if (isText) return 'text';
-    return index > lastUser ? 'current' : 'past';
-  };
-  const messages: object[] = system === '' ? [] : [{ role: 'system', content: system }];
-  for (const [index, turn] of turns.entries()) {
-    const variant = variantOf(index);
-    messages.push(...turnMessages(turn, { endpoint, variant }, () => messagesOfTurn(turn, endpoint, variant)));
-  }
-  return messages;
-}
-
-/** How the model's part of a turn is written: calls as text, or with the reasoning that belongs to the current prompt. */
-type Variant = 'text' | 'current' | 'past';
-
-function messagesOfTurn(turn: Turn, endpoint: Endpoint, variant: Variant): object[] {
-  if (turn.role === 'user') return [{ role: 'user', content: contentOf(turn.parts, endpoint) }];
-  if (variant === 'text') return textMessages(turn, endpoint);
-  return [assistantMessage(turn, endpoint, variant === 'current'), ...resultMessages(callsOf(turn), endpoint)];
+  const hasTextTools = request.tools.length > 0 && !endpoint.supports.tools;
+  const system = hasTextTools ? withTextTools(request) : request.system;
+  const messages = turns.flatMap((turn, index) => {
+    if (turn.role === 'user') return [{ role: 'user', content: contentOf(turn.parts, endpoint) }];
+    if (hasTextTools) return textMessages(turn, endpoint);
+    return [assistantMessage(turn, endpoint, index > lastUser), ...resultMessages(callsOf(turn), endpoint)];
+  });
+  return system === '' ? messages : [{ role: 'system', content: system }, ...messages];
 }
 
 function textMessages(turn: ModelTurn, endpoint: Endpoint): object[] {
@@ -75,7 +52,7 @@ function textMessages(turn: ModelTurn, endpoint: Endpoint): object[] {
   return [{ role: 'assistant', content: assistantText(turn) }, ...answers];
 }
 
-/** Plain text where there is nothing else: many local servers understand no list. */
+/** Plain text where there is nothing else: many local servers do not support lists. */
 function contentOf(parts: Part[], endpoint: Endpoint): unknown {
   const items = parts.map((part) => contentItem(part, endpoint));
   if (items.every((item) => item.type === 'text')) return items.map(({ text }) => text).join('\n');
@@ -107,7 +84,7 @@ function assistantMessage({ items, provider }: ModelTurn, endpoint: Endpoint, is
   };
 }
 
-/** Some models go on thinking after a result only if they get back what they thought before it. */
+/** Some models continue their reasoning after a result only if they get back the reasoning before it. */
 function reasoningOf(items: (Part | PairedCall)[], { provider }: Endpoint): object {
   const thoughts = items.filter((item): item is Part => !isCall(item) && item.thought === true);
   if (thoughts.length === 0) return {};
@@ -130,7 +107,7 @@ function callOf({ id, name, args, thoughtSignature }: PairedCall, isOwn: boolean
   };
 }
 
-/** A result is text here; pictures follow in the name of the user. */
+/** A result is text in this format; images follow in a user message. */
 function resultMessages(calls: PairedCall[], endpoint: Endpoint): object[] {
   const messages: object[] = calls.map(({ id, response }) => ({
     role: 'tool',

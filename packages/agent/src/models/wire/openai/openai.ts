@@ -6,8 +6,8 @@ import type { WireFormat } from '../wire-format.js';
 import { openaiBody } from './openai-messages.js';
 
 /**
- * Chat Completions as OpenAI defined them and as everybody else serves them: DashScope, DeepSeek, OpenRouter, vLLM,
- * Ollama, LM Studio, llama.cpp.
+ * Chat Completions, defined by OpenAI and also served by DashScope, DeepSeek, OpenRouter, vLLM, Ollama, LM Studio and
+ * llama.cpp.
  */
 export const openai: WireFormat = {
   path: () => '/chat/completions',
@@ -19,7 +19,7 @@ export const openai: WireFormat = {
     const error = chunk['error'] ?? choice['error'];
     if (error) throw reportedError(error, endpoint);
     readUsage(chunk['usage'] ?? choice['usage'], answer);
-    // A server that does not stream sends `message` in the place of `delta`.
+    // A server that does not stream sends `message` instead of `delta`.
     readDelta(asObject(choice['delta'] ?? choice['message']), answer);
     const reason = asString(choice['finish_reason']);
     if (reason !== '') answer.end(finishReasons[reason] ?? 'other');
@@ -64,7 +64,7 @@ function textOfDetails(details: unknown[]): string {
   return details.map((detail) => asString(asObject(detail)['text']) || asString(asObject(detail)['summary'])).join('');
 }
 
-/** OpenRouter wants signed or encrypted reasoning back as it came; its text is kept in the part anyway. */
+/** OpenRouter expects signed or encrypted reasoning back unchanged. The part already holds its text. */
 function signReasoning(detail: JsonObject, answer: Answer): void {
   const isSigned = detail['signature'] || detail['data'];
   if (isSigned) answer.reasoning('', JSON.stringify({ ...detail, text: undefined }));
@@ -77,7 +77,7 @@ function readCall(call: JsonObject, answer: Answer): void {
     id: asString(call['id']),
     name: asString(name),
     args: typeof args === 'string' || (typeof args === 'object' && args !== null) ? args : undefined,
-    // Gemini behind this format keeps its signature here.
+    // Gemini puts its signature here in this format.
     thoughtSignature: asString(asObject(asObject(call['extra_content'])['google'])['thought_signature']),
   });
 }

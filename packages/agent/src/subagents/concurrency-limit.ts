@@ -1,5 +1,5 @@
-/** So many at once; the others wait in the order they came. */
-export class Slots {
+/** Runs at most `count` tasks at once. The others wait in the order they came. */
+export class ConcurrencyLimit {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 
@@ -7,7 +7,7 @@ export class Slots {
     this.#free = count;
   }
 
-  async use<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     await this.#take(signal);
     try {
       return await work();
@@ -25,16 +25,16 @@ export class Slots {
       return;
     }
     await new Promise<void>((resolve, reject) => {
-      const go = () => {
-        signal.removeEventListener('abort', leave);
+      const start = () => {
+        signal.removeEventListener('abort', cancel);
         resolve();
       };
-      const leave = () => {
-        this.#waiting.splice(this.#waiting.indexOf(go), 1);
+      const cancel = () => {
+        this.#waiting.splice(this.#waiting.indexOf(start), 1);
         reject(signal.reason);
       };
-      this.#waiting.push(go);
-      signal.addEventListener('abort', leave, { once: true });
+      this.#waiting.push(start);
+      signal.addEventListener('abort', cancel, { once: true });
     });
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Slots } from './slots.js';
+import { ConcurrencyLimit } from './concurrency-limit.js';
 
 const never = new AbortController().signal;
 
@@ -11,13 +11,13 @@ function gate() {
   return { open, opened };
 }
 
-test('no more than the limit work at once, and all get their turn in order', async () => {
-  const slots = new Slots(2);
+test('no more tasks than the limit run at once, and all run in order', async () => {
+  const limit = new ConcurrencyLimit(2);
   let working = 0;
   let most = 0;
   const order: number[] = [];
   const work = (n: number) =>
-    slots.use(never, async () => {
+    limit.run(never, async () => {
       order.push(n);
       most = Math.max(most, ++working);
       await new Promise((resolve) => setImmediate(resolve));
@@ -29,17 +29,17 @@ test('no more than the limit work at once, and all get their turn in order', asy
   expect({ most, order }).toEqual({ most: 2, order: [0, 1, 2, 3, 4, 5, 6] });
 });
 
-test('who gives up while waiting takes nobody’s place', async () => {
-  const slots = new Slots(1);
+test('an abort while waiting frees the place in the queue', async () => {
+  const limit = new ConcurrencyLimit(1);
   const { open, opened } = gate();
-  const first = slots.use(never, () => opened);
+  const first = limit.run(never, () => opened);
   const controller = new AbortController();
-  const second = slots.use(controller.signal, async () => 'second');
-  const third = slots.use(never, async () => 'third');
+  const second = limit.run(controller.signal, async () => 'second');
+  const third = limit.run(never, async () => 'third');
   controller.abort(new Error('enough'));
   await expect(second).rejects.toThrow('enough');
   open();
   await first;
   expect(await third).toBe('third');
-  expect(await slots.use(never, async () => 'fourth')).toBe('fourth');
+  expect(await limit.run(never, async () => 'fourth')).toBe('fourth');
 });

@@ -1,7 +1,7 @@
 import { type AnyTool, defineTool, ToolRegistry } from '@lathe/core';
 import { expect, test } from 'vitest';
 import { agentKit, collect } from '../../../../testing/agent-kit.js';
-import { ToolShelf } from './tool-shelf.js';
+import { DeferredTools } from './deferred-tools.js';
 
 const never = new AbortController().signal;
 
@@ -21,39 +21,39 @@ const many = (count: number) =>
     tool(`server__tool_${String(n).padStart(3, '0')}`, 'Does something. '.repeat(20)),
   );
 
-function shelfOf(found: AnyTool[]) {
+function toolsOf(found: AnyTool[]) {
   const registry = new ToolRegistry();
   registry.registerTool(tool('look', 'Looks.'));
   registry.replaceTools('mcp:server', found);
-  return { registry, shelf: new ToolShelf(registry) };
+  return { registry, tools: new DeferredTools(registry) };
 }
 
-const names = (shelf: ToolShelf, window: number) => shelf.declarations(window).map(({ name }) => name);
+const names = (tools: DeferredTools, window: number) => tools.declarations(window).map(({ name }) => name);
 
 test('a few tools are all declared', () => {
-  const { shelf } = shelfOf(many(3));
-  expect(names(shelf, 100_000)).toEqual(['look', 'server__tool_000', 'server__tool_001', 'server__tool_002']);
+  const { tools } = toolsOf(many(3));
+  expect(names(tools, 100_000)).toEqual(['look', 'server__tool_000', 'server__tool_001', 'server__tool_002']);
 });
 
-test('when declarations would fill more than a tenth of the window, tools of servers wait behind a search', () => {
-  const { shelf } = shelfOf(many(200));
-  expect(names(shelf, 32_000)).toEqual(['look', 'tool_search']);
+test('when declarations would fill more than a tenth of the window, tools of servers are deferred', () => {
+  const { tools } = toolsOf(many(200));
+  expect(names(tools, 32_000)).toEqual(['look', 'tool_search']);
 });
 
 test('the same list object is returned until something changes', () => {
-  const { shelf, registry } = shelfOf(many(3));
-  expect(shelf.declarations(100_000)).toBe(shelf.declarations(100_000));
-  const before = shelf.declarations(100_000);
+  const { tools, registry } = toolsOf(many(3));
+  expect(tools.declarations(100_000)).toBe(tools.declarations(100_000));
+  const before = tools.declarations(100_000);
   registry.replaceTools('mcp:server', many(2));
-  expect(shelf.declarations(100_000)).not.toBe(before);
+  expect(tools.declarations(100_000)).not.toBe(before);
 });
 
 test('built-in tools are never deferred, however small the window', () => {
-  const { shelf } = shelfOf([]);
-  expect(names(shelf, 10)).toEqual(['look']);
+  const { tools } = toolsOf([]);
+  expect(names(tools, 10)).toEqual(['look']);
 });
 
-test('a model finds tools by keywords or name, is told about them at the end of the list, and calls them', async () => {
+test('a model finds tools by keywords or name, gets them at the end of the list, and calls them', async () => {
   const { agent, model, registry } = agentKit(
     [
       { calls: [{ name: 'tool_search', args: { query: 'create issue' } }] },
@@ -61,7 +61,7 @@ test('a model finds tools by keywords or name, is told about them at the end of 
       { calls: [{ name: 'tool_search', args: { query: 'quantum' } }] },
       { text: 'ok' },
     ],
-    { contextWindow: 32_000, declare: (tools) => new ToolShelf(tools) },
+    { contextWindow: 32_000, declare: (tools) => new DeferredTools(tools) },
   );
   registry.replaceTools('mcp:github', [...many(200), tool('github__createIssue', 'Opens a new issue.')]);
   await collect(agent.prompt('open an issue', never));
