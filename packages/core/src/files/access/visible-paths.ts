@@ -1,7 +1,6 @@
 import type { GlobState } from '../../text/glob/compile-glob.js';
 import { asFolder, type BytePath, fromBytePath, splitPath } from '../byte-path.js';
 import { agentFiles, type IgnoreLevel } from '../ignore/ignore-rules.js';
-import { isThere } from '../small-file.js';
 import type { Visibility } from './visibility.js';
 
 const maxFolders = 10_000;
@@ -60,7 +59,7 @@ export class VisiblePaths {
     if (parent.glob !== undefined && glob === undefined) return undefined;
     if (this.#isHidden(parent, path.slice(0, -1), name, true)) return undefined;
     // Git's rules are ripgrep's business.
-    const level = parent.level.enter(name, (file) => agentFiles.includes(file) && isThere(path + file));
+    const level = parent.level.enter(name, (file) => agentFiles.includes(file));
     return { level, glob };
   }
 
