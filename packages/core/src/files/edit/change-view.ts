@@ -1,4 +1,4 @@
-import type { Pace } from '../../async/yielder.js';
+import type { Yielder } from '../../async/yielder.js';
 import { diffLines } from '../../text/line-diff.js';
 import {
   contextLines,
@@ -42,7 +42,7 @@ const maxRegion = 256 << 10;
 const maxHunks = 400;
 
 /** The diff of a change, made from the changed regions alone: the rest of the file is not looked at. */
-export async function viewChange(change: TextChange, names: DiffNames, pace: Pace): Promise<ChangeView> {
+export async function viewChange(change: TextChange, names: DiffNames, yielder: Yielder): Promise<ChangeView> {
   const hunks: Hunk[] = [];
   let isCut = false;
   let shift = 0;
@@ -52,12 +52,12 @@ export async function viewChange(change: TextChange, names: DiffNames, pace: Pac
       break;
     }
     const { start, oldLines, newLines, isWhole } = linesOf(change.text, region);
-    const line = (await lineNumberAt(change.text, start, pace)) - 1;
+    const line = (await lineNumberAt(change.text, start, yielder)) - 1;
     const offset = { old: line, new: line + shift };
     hunks.push(...hunksOf(oldLines, newLines, await diffLines(oldLines, newLines), offset));
     shift += newLines.length - oldLines.length;
     isCut ||= !isWhole;
-    if (pace.isTired) await pace.rest();
+    if (yielder.shouldYield) await yielder.yield();
   }
   const diff = formatDiff(hunks, names);
   return { diff: isCut ? `${diff}(the change is larger than this diff shows)\n` : diff, isCut, ...countsOf(hunks) };
@@ -165,7 +165,7 @@ const maxSnippetBytes = 16 << 10;
 const maxAside = 2 << 10;
 
 /** The first changed place as it is now, with four lines around it. */
-export async function snippetOf({ text, splices }: TextChange, pace: Pace): Promise<Snippet> {
+export async function snippetOf({ text, splices }: TextChange, yielder: Yielder): Promise<Snippet> {
   const first = splices[0]?.start ?? 0;
   const wholeStart = linesUp(text, lineStart(text, first), snippetContext);
   const start = Math.max(wholeStart, nearBefore(text, first, maxAside));
@@ -176,18 +176,18 @@ export async function snippetOf({ text, splices }: TextChange, pace: Pace): Prom
   const bytes = Buffer.concat(applySplices(text.bytes.subarray(start, end), moved(near, start)));
   const isCut = { before: start > wholeStart, after: end < wholeEnd || bytes.length > maxSnippetBytes };
   const shown = cleanCut(text.codec.decode(bytes.subarray(0, maxSnippetBytes)), isCut);
-  const firstLine = await lineNumberAt(text, start, pace);
+  const firstLine = await lineNumberAt(text, start, yielder);
   // As everywhere else, a line ends with a line feed.
   const lines = shown.replace(/\n$/, '').split('\n').length;
   return { firstLine, lastLine: firstLine + lines - 1, text: shown };
 }
 
 /** How many lines the text has after the change. */
-export async function totalLines({ text, splices }: TextChange, pace: Pace): Promise<number> {
-  let lineFeeds = (await lineNumberAt(text, text.bytes.length, pace)) - 1;
+export async function totalLines({ text, splices }: TextChange, yielder: Yielder): Promise<number> {
+  let lineFeeds = (await lineNumberAt(text, text.bytes.length, yielder)) - 1;
   for (const { start, end, bytes } of splices) {
     lineFeeds += lineFeedsIn(text, bytes) - lineFeedsIn(text, text.bytes.subarray(start, end));
-    if (pace.isTired) await pace.rest();
+    if (yielder.shouldYield) await yielder.yield();
   }
   const last = splices.at(-1);
   const tail = last && last.end === text.bytes.length && last.bytes.length > 0 ? { ...text, bytes: last.bytes } : text;

@@ -1,4 +1,4 @@
-import type { Pace } from '../../async/yielder.js';
+import type { Yielder } from '../../async/yielder.js';
 import { breakAfter, breakBefore, findOffsets, lineEnd, lineStart, type TextBytes } from '../read/text-bytes.js';
 import { differencesBetween, foldLine, stableParts } from './fold-text.js';
 import type { Found, LineSpan, Match } from './text-match.js';
@@ -17,11 +17,11 @@ export interface FileLine extends LineSpan {
  * The longest part of the needle that no such difference touches is searched as bytes; only the lines around its hits
  * are decoded and compared.
  */
-export async function findRelaxed(text: TextBytes, wanted: readonly string[], pace: Pace): Promise<Found> {
+export async function findRelaxed(text: TextBytes, wanted: readonly string[], yielder: Yielder): Promise<Found> {
   const matches: Match[] = [];
   const relaxed = new Set<string>();
   const folded = wanted.map((line) => foldLine(line).text);
-  for await (const lines of candidates(text, wanted, pace)) {
+  for await (const lines of candidates(text, wanted, yielder)) {
     for (const match of matchesIn(text, lines, folded)) {
       matches.push(match);
       for (const [index, span] of match.lines.entries()) {
@@ -37,15 +37,15 @@ export async function findRelaxed(text: TextBytes, wanted: readonly string[], pa
 export async function* candidates(
   text: TextBytes,
   wanted: readonly string[],
-  pace: Pace,
+  yielder: Yielder,
 ): AsyncGenerator<FileLine[], void> {
-  const anchor = await rarestPart(text, wanted, pace);
+  const anchor = await rarestPart(text, wanted, yielder);
   if (anchor === undefined) return;
   const { needle, line: index } = anchor;
   let seen = -1;
-  for (const offset of await findOffsets(text, needle, { pace, limit: maxCandidates })) {
+  for (const offset of await findOffsets(text, needle, { yielder, limit: maxCandidates })) {
     if (offset < seen) continue;
-    if (pace.isTired) await pace.rest();
+    if (yielder.shouldYield) await yielder.yield();
     const start = lineStart(text, offset);
     const end = lineEnd(text, offset);
     seen = end;
@@ -59,14 +59,14 @@ const maxParts = 8;
 const rare = 50;
 
 /** Of the longest parts that must be there in any case, the one that is found least often. */
-async function rarestPart(text: TextBytes, wanted: readonly string[], pace: Pace) {
+async function rarestPart(text: TextBytes, wanted: readonly string[], yielder: Yielder) {
   const parts = new Map(wanted.flatMap((line, index) => stableParts(line).map((part) => [part, index] as const)));
   const longest = [...parts].sort(([a], [b]) => b.length - a.length).slice(0, maxParts);
   let best: { needle: Buffer; line: number; hits: number } | undefined;
   for (const [part, line] of longest) {
     const needle = text.codec.encode(part);
     if (needle === undefined) continue;
-    const hits = (await findOffsets(text, needle, { pace, limit: best?.hits ?? rare })).length;
+    const hits = (await findOffsets(text, needle, { yielder, limit: best?.hits ?? rare })).length;
     if (best === undefined || hits < best.hits) best = { needle, line, hits };
     // What must be there and is not settles it.
     if (hits === 0) return undefined;

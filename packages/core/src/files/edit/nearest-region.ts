@@ -1,4 +1,4 @@
-import type { Pace } from '../../async/yielder.js';
+import type { Yielder } from '../../async/yielder.js';
 import {
   breakAfter,
   breakBefore,
@@ -30,18 +30,19 @@ const enough = 0.4;
  * Looks for the longest lines of the needle, and if none is there for its longest words; every hit votes for a place,
  * and the most similar of the places with most votes is the answer. The work is bounded by the number of probes.
  */
-export async function nearestRegion(text: TextBytes, needle: string, pace: Pace): Promise<Region | undefined> {
+export async function nearestRegion(text: TextBytes, needle: string, yielder: Yielder): Promise<Region | undefined> {
   const wanted = splitLines(needle).slice(0, maxLines);
   while (wanted.length > 1 && wanted.at(-1)?.trim() === '') wanted.pop();
-  const places = (await vote(text, lineProbes(wanted), pace)) ?? (await vote(text, wordProbes(wanted), pace)) ?? [];
+  const places =
+    (await vote(text, lineProbes(wanted), yielder)) ?? (await vote(text, wordProbes(wanted), yielder)) ?? [];
   let best: { start: number; lines: string[]; score: number } | undefined;
   for (const start of places.slice(0, maxScored)) {
     const lines = linesFrom(text, start, wanted.length);
     const score = likeness(lines, wanted);
     if (score > (best?.score ?? enough)) best = { start, lines, score };
-    if (pace.isTired) await pace.rest();
+    if (yielder.shouldYield) await yielder.yield();
   }
-  return best && { firstLine: await lineNumberAt(text, best.start, pace), lines: best.lines };
+  return best && { firstLine: await lineNumberAt(text, best.start, yielder), lines: best.lines };
 }
 
 /** Something to look for, and the line of the needle in which it stands. */
@@ -70,11 +71,11 @@ function longest(probes: Probe[]): Probe[] {
 }
 
 /** Where the needle would begin, most voted first; `undefined` when nothing was hit. */
-async function vote(text: TextBytes, probes: readonly Probe[], pace: Pace): Promise<number[] | undefined> {
+async function vote(text: TextBytes, probes: readonly Probe[], yielder: Yielder): Promise<number[] | undefined> {
   const votes = new Map<number, number>();
   for (const { text: probe, line } of probes) {
     const needle = text.codec.encode(probe);
-    const hits = needle ? await findOffsets(text, needle, { pace, limit: maxHits }) : [];
+    const hits = needle ? await findOffsets(text, needle, { yielder, limit: maxHits }) : [];
     // A probe with few hits tells more.
     for (const hit of hits) {
       const start = linesBack(text, hit, line);

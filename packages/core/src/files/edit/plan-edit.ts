@@ -1,4 +1,4 @@
-import type { Pace } from '../../async/yielder.js';
+import type { Yielder } from '../../async/yielder.js';
 import { ToolError } from '../../contract/errors.js';
 import { omissionIn } from '../../text/omission.js';
 import { findOffsets, lineNumberAt, startsAt, type TextBytes } from '../read/text-bytes.js';
@@ -24,7 +24,7 @@ export interface EditPlan extends TextChange {
 }
 
 /** What an edit would do to this content. Every reason not to do it is thrown. */
-export async function planEdit(current: Snapshot | null, wish: EditWish, pace: Pace): Promise<EditPlan> {
+export async function planEdit(current: Snapshot | null, wish: EditWish, yielder: Yielder): Promise<EditPlan> {
   const { path, oldText, newText } = wish;
   if (current === null) {
     if (oldText !== '')
@@ -36,15 +36,15 @@ export async function planEdit(current: Snapshot | null, wish: EditWish, pace: P
     throw new ToolError('attempt_to_create_existing_file', `${path} exists. Pass the text to replace as old_string.`);
   if (oldText === newText) throw noChange(path);
   const text = await textOfSnapshot(current);
-  await refuseOmission(text, newText, oldText, pace);
-  const found = await findText(text, oldText, pace);
-  const matches = await chosen(text, found, wish, pace);
+  await refuseOmission(text, newText, oldText, yielder);
+  const found = await findText(text, oldText, yielder);
+  const matches = await chosen(text, found, wish, yielder);
   const splices: Splice[] = [];
   for (const match of matches) {
     const splice = spliceFor(text, match, found, wish);
     if (!splice) encodeOrRefuse(text, newText);
     else if (!isVain(text, splice)) splices.push(splice);
-    if (pace.isTired) await pace.rest();
+    if (yielder.shouldYield) await yielder.yield();
   }
   if (splices.length === 0) throw noChange(path);
   return { text, splices, relaxed: found.relaxed };
@@ -63,17 +63,17 @@ function noChange(path: string): ToolError {
 }
 
 /** The matches to replace: the only one, or with replace_all every one that was there as given. */
-async function chosen(text: TextBytes, found: Found, wish: EditWish, pace: Pace): Promise<Match[]> {
+async function chosen(text: TextBytes, found: Found, wish: EditWish, yielder: Yielder): Promise<Match[]> {
   const { matches, relaxed } = found;
-  if (matches.length === 0) throw await missing(text, wish, pace);
+  if (matches.length === 0) throw await missing(text, wish, yielder);
   if (matches.length === 1) return matches;
   if (relaxed.length > 0) {
-    const places = await placesOf(text, matches, pace);
+    const places = await placesOf(text, matches, yielder);
     const message = `old_string is not in ${wish.path} as given, and apart from ${relaxed.join(' and ')} it is there ${matches.length} times (${places}). Copy one of them exactly.`;
     throw new ToolError('edit_expected_occurrence_mismatch', message);
   }
   if (!wish.replaceAll) {
-    const places = await placesOf(text, matches, pace);
+    const places = await placesOf(text, matches, yielder);
     const message = `old_string occurs ${matches.length} times in ${wish.path} (${places}). Add lines around it until it is unique, or set replace_all.`;
     throw new ToolError('edit_expected_occurrence_mismatch', message);
   }
@@ -87,15 +87,15 @@ async function chosen(text: TextBytes, found: Found, wish: EditWish, pace: Pace)
 
 const maxPlaces = 10;
 
-async function placesOf(text: TextBytes, matches: readonly Match[], pace: Pace): Promise<string> {
+async function placesOf(text: TextBytes, matches: readonly Match[], yielder: Yielder): Promise<string> {
   const numbers: number[] = [];
   for (const { lines } of matches.slice(0, maxPlaces))
-    numbers.push(await lineNumberAt(text, lines[0]?.start ?? 0, pace));
+    numbers.push(await lineNumberAt(text, lines[0]?.start ?? 0, yielder));
   return `lines ${numbers.join(', ')}${matches.length > maxPlaces ? ', …' : ''}`;
 }
 
-async function missing(text: TextBytes, { path, oldText }: EditWish, pace: Pace): Promise<ToolError> {
-  const region = await nearestRegion(text, oldText, pace);
+async function missing(text: TextBytes, { path, oldText }: EditWish, yielder: Yielder): Promise<ToolError> {
+  const region = await nearestRegion(text, oldText, yielder);
   const hint = region ? describeRegion(region, oldText) : 'Nothing similar is in it. Read the file again.';
   return new ToolError('edit_no_occurrence_found', `old_string is not in ${path}. ${hint}`);
 }
@@ -124,11 +124,16 @@ export function encodeOrRefuse({ codec, encoding }: TextBytes, content: string):
 }
 
 /** A placeholder that was not there before would delete what it stands for. */
-export async function refuseOmission(text: TextBytes, newText: string, oldText: string, pace: Pace): Promise<void> {
+export async function refuseOmission(
+  text: TextBytes,
+  newText: string,
+  oldText: string,
+  yielder: Yielder,
+): Promise<void> {
   const line = omissionIn(newText)?.trim();
   if (line === undefined || oldText.includes(line)) return;
   const bytes = text.codec.encode(line);
-  if (bytes && (await findOffsets(text, bytes, { pace, limit: 1 })).length > 0) return;
+  if (bytes && (await findOffsets(text, bytes, { yielder, limit: 1 })).length > 0) return;
   const message = `The new text contains the placeholder ${JSON.stringify(line)}. Write out all the code: what it stands for would be lost.`;
   throw new ToolError('edit_preparation_failure', message);
 }

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { Pace } from '../../async/yielder.js';
+import type { Yielder } from '../../async/yielder.js';
 import { diffLines } from '../../text/line-diff.js';
 import { breakAfter, breakBefore, findOffsets, lineEnd, lineStart, type TextBytes } from '../read/text-bytes.js';
 import type { Snapshot } from '../write/file-snapshot.js';
@@ -12,21 +12,21 @@ import type { Splice } from './splice.js';
  * is taken literally, otherwise lines end as the file's do, and in a file with mixed endings or damaged bytes the lines
  * that `content` repeats keep theirs.
  */
-export async function planWrite(current: Snapshot | null, content: string, pace: Pace): Promise<TextChange> {
+export async function planWrite(current: Snapshot | null, content: string, yielder: Yielder): Promise<TextChange> {
   if (current === null) {
     const text = await emptyText();
     return { text, splices: [{ start: 0, end: 0, bytes: encodeOrRefuse(text, content) }] };
   }
   const text = await textOfSnapshot(current);
-  await refuseOmission(text, content, '', pace);
+  await refuseOmission(text, content, '', yielder);
   const mark = text.encoding.bom.length;
   const given = mark > 0 ? content.replace(/^\uFEFF/, '') : content;
-  const endings = given.includes('\r') ? 'literal' : await endingsOf(text, pace);
+  const endings = given.includes('\r') ? 'literal' : await endingsOf(text, yielder);
   if (endings === 'mixed' && text.bytes.length <= maxAligned)
     return { text, splices: await alignLines(text, mark, given) };
-  if (pace.isTired) await pace.rest();
+  if (yielder.shouldYield) await yielder.yield();
   const bytes = encodeOrRefuse(text, endings === 'crlf' ? given.replaceAll('\n', '\r\n') : given);
-  if (pace.isTired) await pace.rest();
+  if (yielder.shouldYield) await yielder.yield();
   return { text, splices: differing(text, mark, bytes) };
 }
 
@@ -34,13 +34,13 @@ export async function planWrite(current: Snapshot | null, content: string, pace:
 const maxAligned = 4 << 20;
 
 /** `mixed` also stands for text with damaged bytes: only lines that are kept can keep them. */
-async function endingsOf(text: TextBytes, pace: Pace): Promise<'lf' | 'crlf' | 'mixed'> {
+async function endingsOf(text: TextBytes, yielder: Yielder): Promise<'lf' | 'crlf' | 'mixed'> {
   if (isDamaged(text)) return 'mixed';
   if (!text.bytes.includes(0x0d)) return 'lf';
   const counts: number[] = [];
   for (const ending of ['\r', '\n', '\r\n']) {
     const needle = text.codec.encode(ending) ?? Buffer.alloc(0);
-    counts.push((await findOffsets(text, needle, { pace })).length);
+    counts.push((await findOffsets(text, needle, { yielder })).length);
   }
   return counts.every((count) => count === counts[0]) ? 'crlf' : 'mixed';
 }

@@ -1,5 +1,5 @@
 import { lstatSync } from 'node:fs';
-import { Pace } from '../../async/yielder.js';
+import { Yielder } from '../../async/yielder.js';
 import { ToolError } from '../../contract/errors.js';
 import { osPath } from '../file-name.js';
 import { withReadableFile } from '../open-file.js';
@@ -28,8 +28,8 @@ export async function readMany(
   limits: ManyLimits,
   signal: AbortSignal,
 ): Promise<{ reads: ManyRead[]; unread: number }> {
-  const pace = new Pace(signal);
-  const sizes = await sizesOf(files, pace);
+  const yielder = new Yielder(signal);
+  const sizes = await sizesOf(files, yielder);
   const shares = fairShares(sizes, limits.chars, leastChars).filter((share) => share !== undefined);
   const reads: ManyRead[] = [];
   let mediaLeft = limits.mediaBytes;
@@ -39,7 +39,7 @@ export async function readMany(
       const file = files[index];
       if (file === undefined) return;
       // Opening and reading a small file is synchronous.
-      if (pace.isTired) await pace.rest();
+      if (yielder.shouldYield) await yielder.yield();
       signal.throwIfAborted();
       const maxMediaBytes = file.isNamed ? mediaLeft : 0;
       const read = await readOne(file.path, { maxChars: shares[index] ?? 0, maxMediaBytes }, signal);
@@ -66,12 +66,12 @@ async function readOne(
 }
 
 /** A file of the kernel says 0 and has something all the same; what is gone is found out when it is read. */
-async function sizesOf(files: readonly { path: string }[], pace: Pace): Promise<number[]> {
+async function sizesOf(files: readonly { path: string }[], yielder: Yielder): Promise<number[]> {
   const sizes: number[] = [];
   for (const { path } of files) {
     const stat = lstatSync(osPath(path), { throwIfNoEntry: false });
     sizes.push(stat === undefined || stat.size === 0 ? leastChars : stat.size);
-    if (pace.isTired) await pace.rest();
+    if (yielder.shouldYield) await yielder.yield();
   }
   return sizes;
 }

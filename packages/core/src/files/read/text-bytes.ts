@@ -1,4 +1,4 @@
-import type { Pace } from '../../async/yielder.js';
+import type { Yielder } from '../../async/yielder.js';
 import { newlineOf, skipLines } from './line-index.js';
 import type { TextEncoding } from './text-encoding.js';
 
@@ -29,7 +29,7 @@ const maxAnchor = 64;
 export async function findOffsets(
   text: TextBytes,
   needle: Uint8Array,
-  { pace, limit = Number.POSITIVE_INFINITY }: { pace: Pace; limit?: number },
+  { yielder, limit = Number.POSITIVE_INFINITY }: { yielder: Yielder; limit?: number },
 ): Promise<number[]> {
   const { bytes, codec } = text;
   const anchor = needle.subarray(0, maxAnchor);
@@ -38,14 +38,14 @@ export async function findOffsets(
   for (let start = 0; start < bytes.length; start += windowSize) {
     const window = bytes.subarray(start, start + windowSize + anchor.length - 1);
     for (let at = window.indexOf(anchor); at !== -1; at = window.indexOf(anchor, at + 1)) {
-      if (pace.isTired) await pace.rest();
+      if (yielder.shouldYield) await yielder.yield();
       const offset = start + at;
       if (!startsAt(bytes, needle, offset) || !isAligned(text, offset)) continue;
       hits.push(offset);
       if (hits.length >= limit) return hits;
       at += codec.unit - 1;
     }
-    if (pace.isTired) await pace.rest();
+    if (yielder.shouldYield) await yielder.yield();
   }
   return hits;
 }
@@ -129,7 +129,7 @@ const counted = new WeakMap<Buffer, number[]>();
 const blockSize = 1 << 16;
 
 /** The 1-based number of the line around `offset`. */
-export async function lineNumberAt(text: TextBytes, offset: number, pace: Pace): Promise<number> {
+export async function lineNumberAt(text: TextBytes, offset: number, yielder: Yielder): Promise<number> {
   const counts = counted.get(text.bytes) ?? [0];
   counted.set(text.bytes, counts);
   const lineFeedsBetween = (start: number, end: number) => lineFeedsIn(text, text.bytes.subarray(start, end));
@@ -137,7 +137,7 @@ export async function lineNumberAt(text: TextBytes, offset: number, pace: Pace):
   while (counts.length <= block) {
     const end = counts.length * blockSize;
     counts.push((counts.at(-1) ?? 0) + lineFeedsBetween(end - blockSize, end));
-    if (pace.isTired) await pace.rest();
+    if (yielder.shouldYield) await yielder.yield();
   }
   return (counts[block] ?? 0) + lineFeedsBetween(block * blockSize, offset) + 1;
 }

@@ -1,5 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { Yielder } from '../../async/yielder.js';
 import { Top } from '../../text/top.js';
 import type { Visibility } from '../access/visibility.js';
 import { type BytePath, fromBytePath, splitPath, systemPath } from '../byte-path.js';
@@ -8,7 +9,6 @@ import { printedPaths, type Ripgrep, RipgrepTooLarge } from './ripgrep.js';
 import { Complaints, startError } from './ripgrep-error.js';
 import { isInPlaceNow } from './search-place.js';
 import { openTree, type SearchGlob, type SearchTree } from './search-tree.js';
-import { Slice } from './slice.js';
 import type { WalkNotes } from './walk-notes.js';
 
 export interface FoundFile {
@@ -62,7 +62,7 @@ async function listFiles(
   { signal, notes }: FindOptions,
   newest: Top<FoundFile>,
 ): Promise<void> {
-  const slice = new Slice(signal);
+  const yielder = new Yielder(signal);
   const nameOf = printedPaths(path);
   const complaints = new Complaints(notes, { nameOf, isShown: (file) => visible.has(file) });
   let [rest, isEmpty] = ['', true];
@@ -72,7 +72,7 @@ async function listFiles(
     for (const name of printed) {
       const file = nameOf(name);
       if (visible.has(file)) addFile(newest, file, notes);
-      if (slice.tick()) await slice.pause();
+      if (yielder.shouldYield) await yielder.yield();
     }
     isEmpty = false;
   };

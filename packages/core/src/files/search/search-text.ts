@@ -1,5 +1,6 @@
 import { devNull } from 'node:os';
 import { setTimeout as setTimer } from 'node:timers';
+import { Yielder } from '../../async/yielder.js';
 import { secrecyOf } from '../access/protected-paths.js';
 import { secretFiles, secretsIn, withoutSecrets } from '../access/secret-files.js';
 import { isHiddenByAgent, type Visibility } from '../access/visibility.js';
@@ -14,7 +15,6 @@ import { printedPaths, type Ripgrep, RipgrepTooLarge } from './ripgrep.js';
 import { Complaints, startError } from './ripgrep-error.js';
 import { isInPlaceNow } from './search-place.js';
 import { openTree } from './search-tree.js';
-import { Slice } from './slice.js';
 import { hiddenByAgent, type WalkNotes } from './walk-notes.js';
 
 export interface TextSearch extends Visibility {
@@ -176,11 +176,11 @@ function isAboutLineEnds(pattern: string): boolean {
 }
 
 async function shownText(found: FoundLines, cut: FoundText['cut'], signal: AbortSignal): Promise<FoundText> {
-  const slice = new Slice(signal);
+  const yielder = new Yielder(signal);
   // Links are not followed; but a directory may have become one after it was listed and before its files were opened.
   for (const path of found.lines.keys()) {
     if (!isInPlaceNow(path)) found.drop(path);
-    if (slice.tick()) await slice.pause();
+    if (yielder.shouldYield) await yielder.yield();
   }
   const files = [...found.lines].map(([path, lines]) => ({ path: fromBytePath(path), lines: lines.map(shownLine) }));
   const sorted = files.sort((a, b) => (a.path < b.path ? -1 : 1));

@@ -4,7 +4,6 @@ import type { Visibility } from '../access/visibility.js';
 import { VisiblePaths } from '../access/visible-paths.js';
 import { argumentFor, asFolder, type BytePath, fromBytePath, splitPath, systemPath } from '../byte-path.js';
 import { agentFiles, type IgnoreLevel } from '../ignore/ignore-rules.js';
-import { isThere } from '../small-file.js';
 import { tempPrefix } from '../write/temp-name.js';
 import { mountsToSkip } from './mounts.js';
 import { hiddenByAgent, mountsNotEntered, unusedIgnoreFiles, type WalkNotes } from './walk-notes.js';
@@ -116,7 +115,7 @@ function startOf(top: Place, glob: SearchGlob | undefined, { disregard }: Visibi
     const verdict = place.level.judge(only.name, true);
     if (verdict !== undefined && (only.name === '.git' || disregard?.has(verdict) !== true)) return undefined;
     const path = asFolder(place.path) + only.name;
-    const level = place.level.enter(only.name, (file) => isThere(`${path}/${file}`));
+    const level = place.level.enter(only.name);
     state = state?.enter(fromBytePath(only.name));
     place = { path, level, depth: place.depth + 1 };
   }
