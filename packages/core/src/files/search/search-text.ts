@@ -2,9 +2,9 @@ import { devNull } from 'node:os';
 import { setTimeout as setTimer } from 'node:timers';
 import { Yielder } from '../../async/yielder.js';
 import { secrecyOf } from '../access/protected-paths.js';
-import { secretFiles, secretsIn, withoutSecrets } from '../access/secret-files.js';
+import { isSecret, secretsIn, withoutSecrets } from '../access/secret-files.js';
 import { isHiddenByAgent, type Visibility } from '../access/visibility.js';
-import { asFolder, type BytePath, fromBytePath, splitPath, toBytePath } from '../byte-path.js';
+import { asFolder, type BytePath, fromBytePath, toBytePath } from '../byte-path.js';
 import { lineText } from '../read/line-window.js';
 import { isThere } from '../small-file.js';
 import type { OwnState } from '../workspace.js';
@@ -132,13 +132,8 @@ function scopeOf(options: TextSearch, notes: WalkNotes): Scope {
   return {
     path: tree.path,
     flags: [...tree.flags, ...withoutSecrets],
-    isShown: (file) => isVisible(file) && !isSecret(file, ownState),
+    isShown: (file) => isVisible(file) && !isSecret(file) && ownState?.has(fromBytePath(file)) !== true,
   };
-}
-
-function isSecret(path: BytePath, ownState: OwnState | undefined): boolean {
-  const [directory, name] = splitPath(path);
-  return ownState?.has(fromBytePath(path)) === true || secretFiles(directory, [name]).length > 0;
 }
 
 function noteSecrets(options: TextSearch, isVisible: (path: BytePath) => boolean, notes: WalkNotes): void {
