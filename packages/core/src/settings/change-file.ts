@@ -57,7 +57,7 @@ async function replace({ path, mode, before, after, token, signal }: Replacement
     await writeDurably({
       path,
       pieces: [Buffer.from(after)],
-      original: { handle, stat: await handle.stat({ bigint: true }) },
+      original: { fd: handle.fd, stat: await handle.stat({ bigint: true }) },
       token,
       signal,
       beforeCommit: async () => {

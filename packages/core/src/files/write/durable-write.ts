@@ -25,7 +25,7 @@ export interface DurableWrite {
   /** The new content, in order. */
   pieces: readonly Uint8Array[];
   /** The file to replace, held open since it was read; `null` when there must be none. */
-  original: { handle: FileHandle; stat: BigIntStats } | null;
+  original: { fd: number; stat: BigIntStats } | null;
   /** Random and unguessable; names the temporary file, so that whoever finds the token can sweep it. */
   token: string;
   signal: AbortSignal;

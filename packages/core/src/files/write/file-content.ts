@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import { ToolError } from '../../contract/errors.js';
-import type { OpenFile } from '../open-file.js';
+import type { ReadableFile } from '../open-file.js';
+import { readAsync } from '../read/read-bytes.js';
 
 /** Files up to this size are edited; a larger one is refused before a byte of it is read. */
 export const maxEditBytes = 256 << 20;
 
 /** All bytes of a file that is small enough to be edited. */
-export async function readContent({ handle, path, stat }: OpenFile, signal: AbortSignal): Promise<Buffer> {
+export async function readContent({ fd, path, stat }: ReadableFile, signal: AbortSignal): Promise<Buffer> {
   if (stat.size > maxEditBytes) {
     const size = `${Math.round(Number(stat.size) / (1 << 20))} MB`;
     throw new ToolError('file_too_large', `${path} has ${size}; files over ${maxEditBytes >> 20} MB are not edited`);
@@ -17,7 +18,7 @@ export async function readContent({ handle, path, stat }: OpenFile, signal: Abor
   let length = 0;
   while (length < buffer.length) {
     signal.throwIfAborted();
-    const { bytesRead } = await handle.read(buffer, length, Math.min(chunkSize, buffer.length - length), length);
+    const { bytesRead } = await readAsync(fd, buffer, length, Math.min(chunkSize, buffer.length - length), length);
     if (bytesRead === 0) break;
     length += bytesRead;
   }
