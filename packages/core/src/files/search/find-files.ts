@@ -1,10 +1,11 @@
-import { lstatSync } from 'node:fs';
+import { lstatSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { Yielder } from '../../async/yielder.js';
 import { Top } from '../../text/top.js';
 import type { Visibility } from '../access/visibility.js';
-import { type BytePath, fromBytePath, splitPath, systemPath } from '../byte-path.js';
+import { asFolder, type BytePath, fromBytePath, splitPath, systemPath } from '../byte-path.js';
 import { codeOf } from '../fs-error.js';
+import { LinkedFiles } from './linked-files.js';
 import { printedPaths, type Ripgrep, RipgrepTooLarge } from './ripgrep.js';
 import { Complaints, startError } from './ripgrep-error.js';
 import { isInPlaceNow } from './search-place.js';
@@ -27,6 +28,8 @@ export interface FindOptions extends Visibility {
   timeoutMs: number;
   signal: AbortSignal;
   notes: WalkNotes;
+  /** Whether a symlink to this real path is listed. */
+  isInside: (path: string) => boolean;
 }
 
 export interface FoundFiles {
@@ -58,31 +61,41 @@ const listFlags = ['--files', '--null', `--threads=${Math.max(1, availableParall
 
 async function listFiles(
   ripgrep: Ripgrep,
-  { path, flags, visible }: SearchTree,
-  { signal, notes }: FindOptions,
+  tree: SearchTree,
+  options: FindOptions,
   newest: Top<FoundFile>,
 ): Promise<void> {
+  const { path, flags, visible } = tree;
+  const { signal, notes } = options;
+  const links = new LinkedFiles(tree, options);
   const yielder = new Yielder(signal);
   const nameOf = printedPaths(path);
   const complaints = new Complaints(notes, { nameOf, isShown: (file) => visible.has(file) });
-  let [rest, isEmpty] = ['', true];
+  let [rest, isEmpty, last] = ['', true, ''];
+  const addLinks = async (directory: BytePath) => {
+    for (const link of await links.upFrom(directory, yielder)) addFile(newest, link, notes, statSync);
+  };
   const onOutput = async (chunk: Buffer) => {
     const printed = (rest + chunk.toString('latin1')).split('\0');
     rest = printed.pop() ?? '';
     for (const name of printed) {
       const file = nameOf(name);
       if (visible.has(file)) addFile(newest, file, notes);
+      const [directory] = splitPath(file);
+      if (directory !== last) await addLinks(directory);
+      last = directory;
       if (yielder.shouldYield) await yielder.yield();
     }
     isEmpty = false;
   };
   const onError = (chunk: Buffer) => complaints.push(chunk);
   const code = await ripgrep.run([...listFlags, ...flags], { path, signal, onOutput, onError });
+  await addLinks(asFolder(path));
   complaints.checkEnd(code, { isEmpty, isGarbled: rest !== '' });
 }
 
-function addFile(newest: Top<FoundFile>, path: BytePath, notes: WalkNotes): void {
-  const mtimeMs = timeOf(path);
+function addFile(newest: Top<FoundFile>, path: BytePath, notes: WalkNotes, look = lstatSync): void {
+  const mtimeMs = timeOf(path, look);
   if (mtimeMs === undefined) return;
   // Most are older than those that are kept.
   if (mtimeMs < (newest.last?.mtimeMs ?? mtimeMs)) newest.skip();
@@ -94,9 +107,9 @@ function addFile(newest: Top<FoundFile>, path: BytePath, notes: WalkNotes): void
 const unknownTime = Number.NEGATIVE_INFINITY;
 
 /** `undefined` for what is gone since it was listed, or no file any more. */
-function timeOf(path: BytePath): number | undefined {
+function timeOf(path: BytePath, look: typeof lstatSync): number | undefined {
   try {
-    const stat = lstatSync(systemPath(path), { throwIfNoEntry: false });
+    const stat = look(systemPath(path), { throwIfNoEntry: false });
     return stat?.isFile() === true ? stat.mtimeMs : undefined;
   } catch (error) {
     if (codeOf(error) === undefined) throw error;
