@@ -97,7 +97,7 @@ async function openWhenPossible(realPath: string): Promise<number> {
 const maxWaits = 500;
 
 /** Whether the open file is at exactly this path, with no symlink on the way. */
-export async function isAtPath(fd: number, stat: BigIntStats, realPath: string): Promise<boolean> {
+async function isAtPath(fd: number, stat: BigIntStats, realPath: string): Promise<boolean> {
   const link = linkOfDescriptor(fd);
   if (link !== undefined) return link === realPath;
   // Without an answer from the kernel, the name must still lead, without a symlink, to the object that was opened.

@@ -27,12 +27,9 @@ export async function judgedPath(
   const location = judged.get(call)?.get(path);
   if (location !== undefined) return location;
   const found = await workspace.locate(path);
-  const isFree = access === 'read' ? found.inside || found.readable === true : isOpenForWriting(found);
+  const { inside, readable, guarded } = found;
+  const isFree = access === 'read' ? inside || readable === true : inside && guarded === undefined;
   if (isFree && found.secret === undefined) return found;
   const verb = access === 'read' ? 'read' : 'written';
   throw new ToolError('path_not_in_workspace', `${found.path} needs approval before it can be ${verb}.`);
-}
-
-function isOpenForWriting({ inside, guarded }: Location): boolean {
-  return inside && guarded === undefined;
 }

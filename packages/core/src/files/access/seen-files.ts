@@ -40,11 +40,6 @@ export class SeenFiles {
     return sight.unseen.length === 0 ? 'all' : 'part';
   }
 
-  has(path: string, hash: string): boolean {
-    const sight = this.#sights.get(path);
-    return sight?.hash === hash && sight.unseen.length === 0;
-  }
-
   #keep(path: string, sight: Sight): void {
     this.#sights.delete(path);
     this.#sights.set(path, sight);

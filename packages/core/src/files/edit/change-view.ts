@@ -15,6 +15,7 @@ import {
   lineFeedsIn,
   lineNumberAt,
   lineStart,
+  linesUp,
   type TextBytes,
 } from '../read/text-bytes.js';
 import { applySplices, type Splice } from './splice.js';
@@ -83,12 +84,6 @@ function* regionsOf({ text, splices }: TextChange): Generator<Region> {
     region.end = linesDown(text, splice.end, contextLines);
   }
   if (region) yield region;
-}
-
-function linesUp(text: TextBytes, offset: number, count: number): number {
-  let start = offset;
-  for (let line = 0; line < count && start > 0; line++) start = lineStart(text, start - breakBefore(text, start));
-  return start;
 }
 
 /** After the line around `offset` and `count` more. */

@@ -1,11 +1,11 @@
 import type { Yielder } from '../../async/yielder.js';
 import {
   breakAfter,
-  breakBefore,
   findOffsets,
   lineEnd,
   lineNumberAt,
   lineStart,
+  linesUp,
   type TextBytes,
 } from '../read/text-bytes.js';
 import { splitLines } from './match.js';
@@ -78,18 +78,12 @@ async function vote(text: TextBytes, probes: readonly Probe[], yielder: Yielder)
     const hits = needle ? await findOffsets(text, needle, { yielder, limit: maxHits }) : [];
     // A probe with few hits tells more.
     for (const hit of hits) {
-      const start = linesBack(text, hit, line);
+      const start = linesUp(text, lineStart(text, hit), line);
       votes.set(start, (votes.get(start) ?? 0) + 1 / hits.length);
     }
   }
   if (votes.size === 0) return undefined;
   return [...votes].sort(([, a], [, b]) => b - a).map(([start]) => start);
-}
-
-function linesBack(text: TextBytes, offset: number, count: number): number {
-  let start = lineStart(text, offset);
-  for (let line = 0; line < count && start > 0; line++) start = lineStart(text, start - breakBefore(text, start));
-  return start;
 }
 
 function linesFrom(text: TextBytes, offset: number, count: number): string[] {

@@ -96,27 +96,17 @@ async function alignLines(text: TextBytes, mark: number, content: string): Promi
       const hasBreak = !(isLast && newStart + index === wanted.length - 1);
       return hasBreak ? line + ending(Math.min(oldStart + index, Math.max(oldStart, oldEnd - 1))) : line;
     });
-    return spliceLines(text, lines, { oldStart, oldEnd }, fresh.join(''));
+    const start = lines[oldStart]?.start ?? text.bytes.length;
+    const end = lines[oldEnd]?.start ?? text.bytes.length;
+    return { start, end, bytes: encodeOrRefuse(text, fresh.join('')) };
   });
 }
 
 interface Line {
   start: number;
-  end: number;
   content: string;
   /** The line break after it; empty for the last line. */
   gap: string;
-}
-
-function spliceLines(
-  text: TextBytes,
-  lines: readonly Line[],
-  { oldStart, oldEnd }: { oldStart: number; oldEnd: number },
-  content: string,
-): Splice {
-  const start = lines[oldStart]?.start ?? text.bytes.length;
-  const end = lines[oldEnd]?.start ?? text.bytes.length;
-  return { start, end, bytes: encodeOrRefuse(text, content) };
 }
 
 function linesOf(text: TextBytes, mark: number): Line[] {
@@ -125,7 +115,7 @@ function linesOf(text: TextBytes, mark: number): Line[] {
     const end = lineEnd(text, start);
     const gap = breakAfter(text, end);
     const decode = (from: number, to: number) => text.codec.decode(text.bytes.subarray(from, to));
-    lines.push({ start, end, content: decode(start, end), gap: decode(end, end + gap) });
+    lines.push({ start, content: decode(start, end), gap: decode(end, end + gap) });
     if (gap === 0) return lines;
     start = end + gap;
   }

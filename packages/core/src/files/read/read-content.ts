@@ -7,7 +7,7 @@ import { readMedia } from './media.js';
 import { maxNotebookBytes, renderNotebook } from './notebook.js';
 import { parsePages, readPdfText } from './pdf-text.js';
 import { readWhole } from './read-bytes.js';
-import { readHead, readText, type TextSlice } from './read-text.js';
+import { readAt, readText, type TextSlice } from './read-text.js';
 
 export interface ContentRequest {
   /** The first line, counted from 0, and the number of lines. */
@@ -32,7 +32,7 @@ export type Content =
 
 /** Reads an open file as what it is by its bytes: text, image, sound, PDF, notebook, or something not to be shown. */
 export async function readContent(file: ReadableFile, request: ContentRequest, signal: AbortSignal): Promise<Content> {
-  const head = await readHead(file, request.maxChars);
+  const head = await readAt(file, 0, request.maxChars);
   const kind = fileKindOf(head);
   if (request.pages !== undefined) return readPages(file, request.pages, kind.type === 'pdf', request, signal);
   switch (kind.type) {

@@ -113,6 +113,13 @@ export function lineStart(text: TextBytes, offset: number): number {
   return 0;
 }
 
+/** The start of the line that is `count` lines above the one that starts at `offset`, or of the first line. */
+export function linesUp(text: TextBytes, offset: number, count: number): number {
+  let start = offset;
+  for (let line = 0; line < count && start > 0; line++) start = lineStart(text, start - breakBefore(text, start));
+  return start;
+}
+
 /** Where the content of the line around `offset` ends: before its line break, or at the end. */
 export function lineEnd(text: TextBytes, offset: number): number {
   const { bytes, codec } = text;

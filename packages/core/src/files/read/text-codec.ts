@@ -34,6 +34,6 @@ const replacement = Buffer.from('\uFFFD');
 
 const hasHalfPair = (text: string) => /\p{Surrogate}/u.test(text);
 
-function asBuffer(bytes: Uint8Array): Buffer {
+export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -1,5 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
+import { asBuffer } from './text-codec.js';
 
 /** How the bytes of a text file become characters and back. */
 export interface TextEncoding {
@@ -44,14 +45,6 @@ function plainEncoding(bytes: Uint8Array): TextEncoding | 'legacy' | undefined {
   if (start.includes(0)) return utf16WithoutMark(start) ?? (isTextBeforeHole(start) ? utf8 : undefined);
   if (isUtf8(bytes.subarray(0, bytes.length - unfinishedLength(bytes)))) return utf8;
   return looksBinary(legacySample(bytes)) ? undefined : 'legacy';
-}
-
-async function loadIconv() {
-  return (await import('iconv-lite')).default;
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 /** How many bytes at the end belong to a UTF-8 character that the cut left unfinished. */
@@ -118,7 +111,7 @@ function isDamagedUtf8(bytes: Uint8Array): boolean {
 
 /** Statistics, and a decoding that makes sense. Each step takes some milliseconds, so the event loop runs in between. */
 async function guessLegacy(sample: Uint8Array): Promise<string> {
-  const [{ default: chardet }, iconv] = await Promise.all([import('chardet'), loadIconv()]);
+  const [{ default: chardet }, { default: iconv }] = await Promise.all([import('chardet'), import('iconv-lite')]);
   await setImmediate();
   const candidates = chardet
     .analyse(sample)

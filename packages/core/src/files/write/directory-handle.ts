@@ -107,8 +107,10 @@ export class DirectoryHandle {
 
 /** Removes these directories, given outermost first, as far as they are empty. */
 export async function removeEmpty(directories: readonly string[]): Promise<void> {
-  for (const path of directories.toReversed()) if (!(await rmdir(osPath(path)).then(alwaysTrue, alwaysFalse))) return;
+  try {
+    for (const path of directories.toReversed()) await rmdir(osPath(path));
+  } catch (error) {
+    // The first that is not empty, or gone, ends it.
+    if (codeOf(error) === undefined) throw error;
+  }
 }
-
-const alwaysTrue = () => true;
-const alwaysFalse = () => false;
