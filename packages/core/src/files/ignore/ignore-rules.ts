@@ -120,6 +120,12 @@ export class IgnoreLevel {
     return isHidden(this.#level.git ?? [], name, isDirectory) ? 'git' : undefined;
   }
 
+  /** The same for somebody who does not care about some rules; `.git` stays hidden. */
+  hiderOf(name: string, isDirectory: boolean, disregard?: ReadonlySet<IgnoredBy>): IgnoredBy | undefined {
+    const verdict = this.judge(name, isDirectory);
+    return verdict !== undefined && (name === '.git' || disregard?.has(verdict) !== true) ? verdict : undefined;
+  }
+
   /** Whether a rule of the agent's own hides an entry of this directory, whatever git's rules say. */
   isHiddenByAgent(name: string, isDirectory: boolean): boolean {
     if (this.ignoredBy === 'agent' || name.startsWith(tempPrefix)) return true;
@@ -150,9 +156,9 @@ export class IgnoreLevel {
         ? above
         : this.#with(above, `${path}.gitignore`, { isLinkRefused: true, ignoresCase: repository?.ignoresCase });
     const isInWorkspace = context.roots.some((root) => path.startsWith(`${root}/`));
-    const agent = outer.map((above, index) => {
+    const agent = outer.map((scoped, index) => {
       const file = agentFiles[index];
-      const rules = seenFrom(name, above);
+      const rules = seenFrom(name, scoped);
       return isInWorkspace && file !== undefined && has(file) ? this.#with(rules, path + file) : rules;
     });
     return new IgnoreLevel({ context, path, git, repository, agent, ignoredBy: inherited.ignoredBy });

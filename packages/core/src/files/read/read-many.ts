@@ -35,8 +35,8 @@ export async function readMany(
     // Opening and reading a small file is synchronous.
     if (yielder.shouldYield) await yielder.yield();
     signal.throwIfAborted();
-    const limits = { maxChars: shares[index] ?? 0, maxMediaBytes: isNamed ? mediaLeft : 0 };
-    const read = await readOne(path, limits, signal);
+    const share = { maxChars: shares[index] ?? 0, maxMediaBytes: isNamed ? mediaLeft : 0 };
+    const read = await readOne(path, share, signal);
     if ('content' in read && read.content.type === 'media') mediaLeft -= sizes[index] ?? 0;
     reads.push(read);
   }

@@ -55,8 +55,8 @@ export class LinkedFiles {
       for (const entry of directoryEntries(folder)) {
         if (yielder.shouldYield) await yielder.yield();
         if (!entry.isSymbolicLink() || !this.#isShown(folder + entry.name)) continue;
-        const verdict = rules.in(folder.slice(0, -1)).judge(entry.name, false);
-        if (verdict !== 'git' || disregard?.has('git') === true) links.push(folder + entry.name);
+        const hider = rules.in(folder.slice(0, -1)).hiderOf(entry.name, false, disregard);
+        if (hider === undefined) links.push(folder + entry.name);
       }
     } catch (error) {
       // ripgrep complains about a directory that cannot be read.

@@ -112,8 +112,7 @@ function startOf(top: Place, glob: SearchGlob | undefined, { disregard }: Visibi
     const [only] = next;
     if (next.length > 1) return place;
     if (only?.isDirectory() !== true) return undefined;
-    const verdict = place.level.judge(only.name, true);
-    if (verdict !== undefined && (only.name === '.git' || disregard?.has(verdict) !== true)) return undefined;
+    if (place.level.hiderOf(only.name, true, disregard) !== undefined) return undefined;
     const path = asFolder(place.path) + only.name;
     const level = place.level.enter(only.name);
     state = state?.enter(fromBytePath(only.name));

@@ -98,14 +98,14 @@ function addEntry(part: Part, entry: Dirent, folder: Folder, level: IgnoreLevel,
   const isDirectory = !isFile && entry.isDirectory();
   if (!isFile && !isDirectory && !entry.isSymbolicLink()) return;
   if (!isDirectory && folder.glob?.matches(fromBytePath(name)) === false) return;
-  const verdict = level.judge(name, isDirectory);
-  if (verdict !== undefined && (name === '.git' || options.disregard?.has(verdict) !== true)) return;
+  if (level.hiderOf(name, isDirectory, options.disregard) !== undefined) return;
   if (options.canRead?.(fromBytePath(folder.path + name)) === false) return;
-  if (!isDirectory) {
-    (isFile ? part.files : part.links).push(name);
-    return;
-  }
-  const glob = folder.glob?.enter(fromBytePath(name));
-  if (folder.glob !== undefined && glob === undefined) return;
-  part.folders.push({ path: `${folder.path}${name}/`, glob, levelOf: () => level.enter(name) });
+  if (isDirectory) part.folders.push(...enter(folder, name, level));
+  else (isFile ? part.files : part.links).push(name);
+}
+
+function enter({ path, glob }: Folder, name: string, level: IgnoreLevel): Folder[] {
+  const next = glob?.enter(fromBytePath(name));
+  if (glob !== undefined && next === undefined) return [];
+  return [{ path: `${path}${name}/`, glob: next, levelOf: () => level.enter(name) }];
 }
