@@ -40,7 +40,7 @@ function close(fd: number): void {
   }
 }
 
-/** Whether somebody wrote to the file since it was opened. */
+/** Whether the file was written to since it was opened. */
 export function hasChanged({ fd, stat }: ReadableFile): boolean {
   const now = fstatSync(fd, { bigint: true });
   return now.size !== stat.size || now.mtimeNs !== stat.mtimeNs;
@@ -128,7 +128,7 @@ function refuseSpecial(stat: BigIntStats, path: string): void {
 const procFileSystem = 0x9fa0;
 const endlessNames = new Set(['kcore', 'kmsg', 'mem', 'kpagecount', 'kpageflags', 'pagemap', 'event', 'trace_pipe']);
 
-/** Files of the kernel that call themselves regular but are memory, or wait for events. */
+/** Kernel files that look regular but expose memory, or block until an event. */
 export async function refuseEndless(path: string): Promise<void> {
   if (!endlessNames.has(basename(path)) || !/^\/(?:proc|sys)\//.test(path)) return;
   const { type } = await statfs(path);

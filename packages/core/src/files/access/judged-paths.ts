@@ -2,7 +2,7 @@ import { ToolError } from '../../contract/errors.js';
 import { CallSlot, type ToolCall } from '../../contract/tool-call.js';
 import type { Location, Workspace } from '../workspace.js';
 
-/** Where the paths of a call led when the call was judged. */
+/** Where the paths of a call led when it was judged. */
 const judged = new CallSlot<Map<string, Location>>();
 
 /**
@@ -17,7 +17,7 @@ export async function judgePath(workspace: Workspace, call: ToolCall, path: stri
   return location;
 }
 
-/** For `execute`: the judged place, or, when nobody judged this call, a place that needs no approval. */
+/** For `execute`: the judged place or, for a call that was not judged, a place that needs no approval. */
 export async function judgedPath(
   workspace: Workspace,
   call: ToolCall,

@@ -5,7 +5,7 @@ import type { Visibility } from './visibility.js';
 
 const maxFolders = 10_000;
 
-/** A directory that is shown: the agent's rules for its entries, and what a glob still asks for in it. */
+/** A visible directory: the agent's rules for its entries, and the rest of the glob that applies in it. */
 interface Folder {
   level: IgnoreLevel;
   glob?: GlobState | undefined;
@@ -13,7 +13,7 @@ interface Folder {
 
 type VisibleOptions = Folder & Pick<Visibility, 'disregard' | 'canRead'>;
 
-/** Which of the paths that ripgrep prints are shown: it knows neither our globs, nor agents' ignore files, nor deny rules. */
+/** Which of the paths that ripgrep prints are shown. It knows neither our globs, nor agents' ignore files, nor deny rules. */
 export class VisiblePaths {
   readonly #top: BytePath;
   readonly #options: VisibleOptions;
@@ -58,7 +58,7 @@ export class VisiblePaths {
     const glob = parent.glob?.enter(fromBytePath(name));
     if (parent.glob !== undefined && glob === undefined) return undefined;
     if (this.#isHidden(parent, path.slice(0, -1), name, true)) return undefined;
-    // Git's rules are ripgrep's business.
+    // ripgrep applies git's rules.
     const level = parent.level.enter(name, (file) => agentFiles.includes(file));
     return { level, glob };
   }

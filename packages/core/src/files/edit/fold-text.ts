@@ -1,4 +1,4 @@
-/** A line as relaxed matching sees it, with the way back to the characters it was made from. */
+/** A line as relaxed matching compares it, with a mapping to the original characters. */
 export interface FoldedLine {
   text: string;
   /** The position in the source of a position in `text`; `undefined` inside a folded character. */
@@ -35,7 +35,7 @@ const isAscii = (text: string) => /^[\0-\x7F]*$/.test(text);
 
 const asTyped = (line: string) => line.replace(/./gsu, (character) => lookalikes.get(character) ?? character);
 
-/** Which folds it takes to make two lines equal, in words. */
+/** Names the differences that folding removed. */
 export function differencesBetween(actual: string, wanted: string): string[] {
   const names: string[] = [];
   const [a, b] = [actual.trimEnd(), wanted.trimEnd()];
@@ -46,7 +46,7 @@ export function differencesBetween(actual: string, wanted: string): string[] {
   return names;
 }
 
-/** The parts of `line` that no fold touches, so that their bytes can be searched for. */
+/** The parts of `line` that folding does not change, so that their bytes can be searched for. */
 export function stableParts(line: string): string[] {
   const parts: string[] = [];
   let current = '';

@@ -33,7 +33,7 @@ export async function findRelaxed(text: TextBytes, wanted: readonly string[], yi
   return { matches, relaxed: [...relaxed] };
 }
 
-/** Runs of as many lines as are wanted, around every hit of the part that must be there in any case. */
+/** For each hit of the rarest unchanged part, as many lines as are wanted. */
 export async function* candidates(
   text: TextBytes,
   wanted: readonly string[],
@@ -58,7 +58,7 @@ export async function* candidates(
 const maxParts = 8;
 const rare = 50;
 
-/** Of the longest parts that must be there in any case, the one that is found least often. */
+/** Of the longest parts that folding does not change, the one with the fewest hits. */
 async function rarestPart(text: TextBytes, wanted: readonly string[], yielder: Yielder) {
   const parts = new Map(wanted.flatMap((line, index) => stableParts(line).map((part) => [part, index] as const)));
   const longest = [...parts].sort(([a], [b]) => b.length - a.length).slice(0, maxParts);
@@ -68,14 +68,14 @@ async function rarestPart(text: TextBytes, wanted: readonly string[], yielder: Y
     if (needle === undefined) continue;
     const hits = (await findOffsets(text, needle, { yielder, limit: best?.hits ?? rare })).length;
     if (best === undefined || hits < best.hits) best = { needle, line, hits };
-    // What must be there and is not settles it.
+    // A required part is missing, so there is no match.
     if (hits === 0) return undefined;
   }
   return best;
 }
 
 function linesAround(text: TextBytes, line: LineSpan, before: number, after: number): FileLine[] | undefined {
-  // From the line upwards, then turned around.
+  // Collected upwards, then reversed.
   const spans = [line];
   for (let count = 0; count < before; count++) {
     const first = spans.at(-1)?.start ?? 0;
@@ -94,7 +94,7 @@ function linesAround(text: TextBytes, line: LineSpan, before: number, after: num
   return lines.every((decoded) => decoded !== undefined) ? lines : undefined;
 }
 
-/** `undefined` for a line that is too long, or with invalid bytes: positions in it could not be told. */
+/** `undefined` for a line that is too long, or has invalid bytes, in which positions are ambiguous. */
 function decodeLine({ bytes, codec }: TextBytes, { start, end }: LineSpan): FileLine | undefined {
   if (end - start > maxLine) return undefined;
   const source = bytes.subarray(start, end);
@@ -102,7 +102,7 @@ function decodeLine({ bytes, codec }: TextBytes, { start, end }: LineSpan): File
   return codec.encode(text)?.equals(source) ? { start, end, text } : undefined;
 }
 
-/** A cheap look at one line before the ones around it are decoded. */
+/** A cheap test of one line before its neighbours are decoded. */
 function couldBe(text: TextBytes, span: LineSpan, wanted: string): boolean {
   const line = decodeLine(text, span);
   return line !== undefined && foldLine(line.text).text.includes(foldLine(wanted).text.trim());

@@ -5,7 +5,7 @@ import { findIndented } from './match-indented.js';
 import { findRelaxed } from './match-relaxed.js';
 import type { Found, LineSpan, Match } from './text-match.js';
 
-/** More than this many hits is a mistake, and would only cost memory. */
+/** More hits are a mistake and would only cost memory. */
 const maxMatches = 1_000_000;
 
 /**
@@ -44,7 +44,7 @@ async function findLiteral(text: TextBytes, lines: readonly string[], yielder: Y
   return matches;
 }
 
-/** A needle of nothing but line breaks is looked for at every line break. */
+/** A needle of only line breaks is searched at every line break. */
 async function findBreaks(text: TextBytes, encoded: readonly Buffer[], yielder: Yielder): Promise<Match[]> {
   if (encoded.length < 2) return [];
   for (const character of ['\n', '\r']) {
@@ -62,7 +62,7 @@ async function findBreaks(text: TextBytes, encoded: readonly Buffer[], yielder: 
 
 /** The match whose line number `anchor` begins at `offset`, if the lines before and after it are there too. */
 function matchAround(text: TextBytes, encoded: readonly Buffer[], anchor: number, offset: number): Match | undefined {
-  // From the anchor upwards, then turned around.
+  // Collected upwards from the anchor, then reversed.
   const lines: LineSpan[] = [{ start: offset, end: offset + (encoded[anchor]?.length ?? 0) }];
   for (const line of encoded.slice(0, anchor).toReversed()) {
     const first = lines.at(-1)?.start ?? 0;

@@ -23,12 +23,12 @@ const maxScored = 60;
 const maxLines = 400;
 const maxColumns = 400;
 
-/** Below this likeness a region says more about chance than about what was meant. */
+/** A less similar region is probably a coincidence. */
 const enough = 0.4;
 
 /**
- * Looks for the longest lines of the needle, and if none is there for its longest words; every hit votes for a place,
- * and the most similar of the places with most votes is the answer. The work is bounded by the number of probes.
+ * Searches for the longest lines of the needle or, if none occurs, its longest words. Every hit votes for a place, and
+ * the most similar of the places with most votes is the answer. The number of probes bounds the work.
  */
 export async function nearestRegion(text: TextBytes, needle: string, yielder: Yielder): Promise<Region | undefined> {
   const wanted = splitLines(needle).slice(0, maxLines);
@@ -45,7 +45,7 @@ export async function nearestRegion(text: TextBytes, needle: string, yielder: Yi
   return best && { firstLine: await lineNumberAt(text, best.start, yielder), lines: best.lines };
 }
 
-/** Something to look for, and the line of the needle in which it stands. */
+/** A text to search for, and its line in the needle. */
 interface Probe {
   text: string;
   line: number;
@@ -76,7 +76,7 @@ async function vote(text: TextBytes, probes: readonly Probe[], yielder: Yielder)
   for (const { text: probe, line } of probes) {
     const needle = text.codec.encode(probe);
     const hits = needle ? await findOffsets(text, needle, { yielder, limit: maxHits }) : [];
-    // A probe with few hits tells more.
+    // A probe with few hits counts more.
     for (const hit of hits) {
       const start = linesUp(text, lineStart(text, hit), line);
       votes.set(start, (votes.get(start) ?? 0) + 1 / hits.length);
@@ -133,7 +133,7 @@ export function describeRegion({ firstLine, lines }: Region, needle: string): st
   return `The nearest region is at lines ${firstLine}-${firstLine + lines.length - 1}:\n${shown.join('\n')}`;
 }
 
-/** What cannot be seen by comparing the two lines with the eye. */
+/** A hint when two lines differ in a way that is hard to see. */
 function difference(line: string, expected: string): string {
   if (line.trim() === expected.trim()) {
     if (line.trimEnd() !== expected.trimEnd()) return '   (only the indentation differs)';

@@ -19,11 +19,11 @@ export interface EditWish {
 }
 
 export interface EditPlan extends TextChange {
-  /** What had to be overlooked to find the text. */
+  /** Differences that were ignored to find the text. */
   relaxed: string[];
 }
 
-/** What an edit would do to this content. Every reason not to do it is thrown. */
+/** The change that an edit makes to this content. Throws when the edit cannot be applied. */
 export async function planEdit(current: Snapshot | null, wish: EditWish, yielder: Yielder): Promise<EditPlan> {
   const { path, oldText, newText } = wish;
   if (current === null) {
@@ -50,7 +50,7 @@ export async function planEdit(current: Snapshot | null, wish: EditWish, yielder
   return { text, splices, relaxed: found.relaxed };
 }
 
-/** Whether the splice puts there what is there. */
+/** Whether the splice changes nothing. */
 function isVain({ bytes }: TextBytes, splice: Splice): boolean {
   return splice.end - splice.start === splice.bytes.length && startsAt(bytes, splice.bytes, splice.start);
 }
@@ -62,7 +62,7 @@ function noChange(path: string): ToolError {
   );
 }
 
-/** The matches to replace: the only one, or with replace_all every one that was there as given. */
+/** The matches to replace: the only one or, with replace_all, every exact one. */
 async function chosen(text: TextBytes, found: Found, wish: EditWish, yielder: Yielder): Promise<Match[]> {
   const { matches, relaxed } = found;
   if (matches.length === 0) throw await missing(text, wish, yielder);
@@ -100,7 +100,7 @@ async function missing(text: TextBytes, { path, oldText }: EditWish, yielder: Yi
   return new ToolError('edit_no_occurrence_found', `old_string is not in ${path}. ${hint}`);
 }
 
-/** A file's content as text. What is no text is refused. */
+/** A file's content as text. Throws for a binary file. */
 export async function textOfSnapshot({ bytes, path }: Snapshot): Promise<TextBytes> {
   const encoding = await detectEncoding(bytes);
   if (encoding === undefined)
@@ -113,7 +113,7 @@ export async function emptyText(): Promise<TextBytes> {
   return { bytes: Buffer.alloc(0), codec: await codecFor(encoding), encoding };
 }
 
-/** The bytes of `content`; a character that the file's encoding lacks is refused, never replaced. */
+/** The bytes of `content`. Throws for a character that the file's encoding lacks; none is ever replaced. */
 export function encodeOrRefuse({ codec, encoding }: TextBytes, content: string): Buffer {
   const bytes = codec.encode(content);
   if (bytes !== undefined) return bytes;
@@ -123,7 +123,7 @@ export function encodeOrRefuse({ codec, encoding }: TextBytes, content: string):
   throw new ToolError('edit_preparation_failure', message);
 }
 
-/** A placeholder that was not there before would delete what it stands for. */
+/** Throws for a new placeholder such as "rest of the code", which would delete the code it stands for. */
 export async function refuseOmission(
   text: TextBytes,
   newText: string,

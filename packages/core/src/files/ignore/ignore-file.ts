@@ -63,7 +63,7 @@ const wildcards = /[*?[\\]/;
 
 function parseRule(line: string, order: number, ignoresCase: boolean): Rule | undefined {
   if (line.startsWith('#')) return undefined;
-  // Git's lines end where C's strings do.
+  // For git a line ends at a NUL.
   const zero = line.indexOf('\0');
   const text = withoutTrailingSpaces(zero < 0 ? line : line.slice(0, zero));
   const isNegated = text.startsWith('!');
@@ -99,8 +99,8 @@ function withoutTrailingSpaces(line: string): string {
 const maxWildcardRules = 5000;
 
 /**
- * Why an ignore file asks for too much. A rule with a wildcard is tried on every name, one without is looked up: beyond
- * so many the rules would take longer than all the rest.
+ * Why an ignore file is too expensive. A rule with a wildcard is tested on every name, one without is looked up: too many
+ * would take longer than the rest of the search.
  */
 export function rulesProblem(text: string): string | undefined {
   if (text.length < maxWildcardRules) return undefined;

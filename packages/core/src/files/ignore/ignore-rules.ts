@@ -4,27 +4,27 @@ import { tempPrefix } from '../write/temp-name.js';
 import { from, gitDirectoryIn, repositorySettings } from './git-excludes.js';
 import { IgnoreFile, rulesProblem } from './ignore-file.js';
 
-/** Whose rule hides an entry: git's, which a call may ask to leave aside, or the agent's own ignore files. */
+/** Whose rule hides an entry: git's, which a call may ask to disregard, or the agent's own ignore files. */
 export type IgnoredBy = 'git' | 'agent';
 
-/** Told about an ignore file that exists and cannot be used: a directory, a pipe, a gigabyte. */
+/** Called for an ignore file that exists but cannot be used: a directory, a pipe, a gigabyte. */
 export type IgnoreFileProblem = (path: BytePath, reason: string) => void;
 
-/** Rules take some forty times as much memory as their text. */
+/** Parsed rules need some forty times the memory of their text. */
 const maxRuleBytes = 2 << 20;
-/** Parsing a larger one would hold up other work. */
+/** Parsing a larger one would block the event loop. */
 const maxIgnoreFile = 128 << 10;
 
 /** The agent's own ignore files. */
 export const agentFiles: readonly string[] = ['.qwenignore', '.latheignore'];
 
 /**
- * The one answer to "is this ignored?", for every tool. Nothing is kept between calls: an ignore file is read when a
- * call comes to its directory, so a change holds at once and memory does not grow with the tree.
+ * Decides for every tool whether a path is ignored. Nothing is cached between calls: an ignore file is read when a call
+ * reaches its directory, so a change counts at once and memory does not grow with the tree.
  *
- * Git's rules are git's: nested `.gitignore` files, `.git/info/exclude` and the user's excludes file, and only inside a
- * repository. `.qwenignore` and `.latheignore` have the same syntax, hold anywhere in the workspace, and hide what they
- * name whatever git's rules say. `.git` is always hidden, and so are the temporary files of a write.
+ * Git's rules are nested `.gitignore` files, `.git/info/exclude` and the user's excludes file, inside a repository only.
+ * `.qwenignore` and `.latheignore` have the same syntax, count anywhere in the workspace, and hide what they name
+ * whatever git's rules say. `.git` and the temporary files of a write are always hidden.
  */
 export class IgnoreRules {
   readonly #roots: readonly BytePath[];
@@ -171,7 +171,7 @@ export class IgnoreLevel {
     const { excludesFile: configured, ignoresCase = false } = repositorySettings(directory, git);
     const { excludesFile } = this.#level.context;
     const user = excludesFile === undefined ? undefined : from(directory, excludesFile);
-    // Git would let the repository's choice replace the user's; behind it, it can hide files, show none and tell nothing.
+    // In git the repository's file replaces the user's. Here it comes after it, so that it can only hide more.
     const chosen = configured === undefined ? [] : this.#with([], configured, { onProblem: () => {}, ignoresCase });
     const excluded = user === undefined ? chosen : this.#with(chosen, user, { ignoresCase });
     const rules = this.#with(excluded, `${git.common}/info/exclude`, { ignoresCase });

@@ -12,7 +12,7 @@ export async function lineText(line: RgLine): Promise<string> {
   if (text.length <= width) return text.toString('utf8');
   const isPreview = text.length > maxColumns;
   const start = Math.max(0, line.column - 1 - before);
-  // A preview may lack no more than the line end, which ripgrep counts too.
+  // A preview may lack only the line end, which ripgrep counts too.
   if (!isPreview || start + width <= maxColumns - '\r\n'.length) return cut(text.subarray(start), start > 0);
   const around = await readAround(line, start).catch(() => undefined);
   if (around !== undefined) return cut(around, true);
@@ -24,7 +24,7 @@ function withoutReturn(line: Buffer): Buffer {
   return line.at(-1) === 0x0d ? line.subarray(0, -1) : line;
 }
 
-/** As much as is shown. Characters that a cut went through are left out. */
+/** The shown part. Split characters are dropped. */
 function cut(bytes: Buffer, hasMoreBefore: boolean): string {
   const hasMoreAfter = bytes.length > width;
   const text = bytes.toString('utf8', 0, width);
@@ -54,7 +54,7 @@ async function readFrom(fd: number, position: number, mark: string): Promise<Buf
 const chunkBytes = 256 << 10;
 const maxRecoded = 4 << 20;
 
-/** Ripgrep counts the bytes of the text as UTF-8, so everything before it is recoded. */
+/** ripgrep counts bytes of UTF-8, so everything before the position is recoded. */
 async function readRecoded(fd: number, position: number, encoding: string): Promise<Buffer | undefined> {
   const decoder = new TextDecoder(encoding);
   let found = Buffer.alloc(0);

@@ -49,9 +49,9 @@ export async function readText(
   return { type: 'text', slice: { ...piece, first: range.offset, next, total, ...(isWhole && { whole: head }) } };
 }
 
-// Counting the lines of a file this large takes a few milliseconds; beyond it the total is left unknown.
+// Counting these lines takes a few milliseconds; the total of a larger file stays unknown.
 const maxCountedSize = 4 * 1024 * 1024;
-// Files of the kernel have no size; this much of them is read.
+// Kernel files have no size; this much of them is read.
 const maxUnsized = 4 * 1024 * 1024;
 
 interface Source {
@@ -135,7 +135,7 @@ function cleanCut(text: string, length: number): string {
   return isUnfinished ? cut.slice(0, escape) : cut;
 }
 
-/** Lines with NUL characters are binary data that got into a text; half surrogates make a model's server refuse. */
+/** Replaces lines with NUL characters, which are binary data, and lone surrogates, which a provider rejects. */
 function show(text: string): { text: string; isCut: boolean } {
   const hasHalves = /[\uD800-\uDFFF]/.test(text) && /\p{Surrogate}/u.test(text);
   if (!hasHalves && !text.includes('\0')) return { text, isCut: false };

@@ -2,7 +2,7 @@ import type { Yielder } from '../../async/yielder.js';
 import { newlineOf, skipLines } from './line-index.js';
 import type { TextEncoding } from './text-encoding.js';
 
-/** A file's bytes and how they spell text. Everything found in it is a byte span, never a position in decoded text. */
+/** A file's bytes and their encoding. All positions are byte offsets, never positions in decoded text. */
 export interface TextBytes {
   readonly bytes: Buffer;
   readonly codec: TextCodec;
@@ -19,10 +19,10 @@ export interface TextCodec {
   decode(bytes: Uint8Array): string;
 }
 
-/** How much memory is searched before the event loop may turn. */
+/** How many bytes are searched before the event loop may run. */
 const windowSize = 1 << 20;
 
-/** A longer needle could make a hostile text slow to search; its head is searched and the rest compared. */
+/** Searching a longer needle can be slow in a hostile text: its start is searched, the rest compared. */
 const maxAnchor = 64;
 
 /** Where `needle` begins, overlapping hits included, at most `limit` of them. */
@@ -131,7 +131,7 @@ export function lineEnd(text: TextBytes, offset: number): number {
   return bytes.length;
 }
 
-/** Line feeds before each block of a buffer: a report asks for several places. */
+/** Line feeds before each block of a buffer, counted once: `npm run bench -- --only 'edit every one'`. */
 const counted = new WeakMap<Buffer, number[]>();
 const blockSize = 1 << 16;
 
@@ -149,7 +149,7 @@ export async function lineNumberAt(text: TextBytes, offset: number, yielder: Yie
   return (counts[block] ?? 0) + lineFeedsBetween(block * blockSize, offset) + 1;
 }
 
-/** How many line feeds there are in `bytes`, which are spelled like `text`. */
+/** How many line feeds are in `bytes`, which have the encoding of `text`. */
 export function lineFeedsIn({ encoding }: TextBytes, bytes: Buffer): number {
   return skipLines(bytes, newlineOf(encoding.name), Number.POSITIVE_INFINITY).count;
 }

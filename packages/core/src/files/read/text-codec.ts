@@ -10,7 +10,7 @@ export async function codecFor({ name }: TextEncoding): Promise<TextCodec> {
       ambiguous: false,
       encode: (text) => {
         const bytes = Buffer.from(text, node);
-        // In UTF-8 half a pair becomes U+FFFD, and looking for its bytes is faster than looking at the text.
+        // In UTF-8 a lone surrogate becomes U+FFFD, whose bytes are found faster than a surrogate in the text.
         if (unit === 1 && !bytes.includes(replacement)) return bytes;
         return hasHalfPair(text) ? undefined : bytes;
       },

@@ -56,7 +56,7 @@ export async function findFiles(ripgrep: Ripgrep, options: FindOptions): Promise
   }
 }
 
-/** One core is left for us, who ask for the time of every file meanwhile. */
+/** Leaves a core to read the time of every file meanwhile: `npm run bench -- --only 'glob \*\*'`. */
 const listFlags = ['--files', '--null', `--threads=${Math.max(1, availableParallelism() - 1)}`];
 
 async function listFiles(
@@ -103,10 +103,10 @@ function addFile(newest: Top<FoundFile>, path: BytePath, notes: WalkNotes, look 
   if (mtimeMs === unknownTime) notes.add('last, because their age could not be read', path);
 }
 
-/** Of a file in a directory that may be listed but not entered; older than all others. */
+/** For a file in a directory that may be listed but not entered; older than all others. */
 const unknownTime = Number.NEGATIVE_INFINITY;
 
-/** `undefined` for what is gone since it was listed, or no file any more. */
+/** `undefined` when the file was removed or replaced since it was listed. */
 function timeOf(path: BytePath, look: typeof lstatSync): number | undefined {
   try {
     const stat = look(systemPath(path), { throwIfNoEntry: false });
@@ -117,7 +117,7 @@ function timeOf(path: BytePath, look: typeof lstatSync): number | undefined {
   }
 }
 
-/** The files that are kept, without those whose directory became a link while ripgrep listed it. */
+/** The newest files, without those whose directory became a symlink while ripgrep listed it. */
 function placedFiles(newest: Top<FoundFile>, notes: WalkNotes): Omit<FoundFiles, 'isComplete'> {
   const kept = newest.items();
   const files = kept.filter(({ path }) => isInPlaceNow(splitPath(path)[0].slice(0, -1) || '/'));

@@ -8,7 +8,7 @@ import { directoryEntries } from './directory-entries.js';
 const maxCompared = 300;
 const maxRead = 4096;
 
-/** What a missing path may have meant: names beside it that differ by a letter or two, or by look-alike characters. */
+/** Suggestions for a missing path: files beside it whose names differ by a letter or two, or by look-alike characters. */
 export function similarFiles(path: string, visibility: Visibility): string[] {
   const directory = dirname(path);
   const wanted = fold(basename(path));
@@ -34,7 +34,7 @@ function namesIn(directory: string): string[] {
       if (names.push(fromBytePath(name)) === maxRead) break;
     return names;
   } catch {
-    // A hint is not worth an error of its own.
+    // A suggestion is not worth an error.
     return [];
   }
 }

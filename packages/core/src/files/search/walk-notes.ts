@@ -5,7 +5,7 @@ export const unreadDirectories = 'directories that could not be read';
 export const mountsNotEntered = 'file systems not entered';
 export const hiddenByAgent = 'hidden by .qwenignore or .latheignore';
 
-/** What a walk had to leave out, for the end of a result. Remembers the first of each kind and counts the rest. */
+/** What a search left out, for the end of a result. Keeps the first path of each kind and counts the rest. */
 export class WalkNotes {
   readonly #notes = new Map<string, { count: number; first: string }>();
 

@@ -33,8 +33,8 @@ interface Write {
 }
 
 /**
- * The one way in which files are changed: under the file's lock, from what is on disk at that moment, written down in
- * the journal before, durable afterwards, and then known to the model.
+ * The only way to change a file: under its lock, from its content at that moment, recorded in the journal before, durable
+ * afterwards, and then recorded as seen by the model.
  */
 export class FileChanges {
   readonly #parts: { locks: FileLocks; journal: Journal; seen: SeenFiles };
@@ -68,7 +68,7 @@ export class FileChanges {
   }
 
   /**
-   * Takes back the newest changes below `root`, or all of one turn. A file that somebody else changed since is left
+   * Undoes the newest changes below `root`, or all of one turn. A file that another program changed since is left
    * alone.
    */
   async undo(which: { count: number; root?: string } | { turn: string }, signal: AbortSignal): Promise<UndoOutcome[]> {
@@ -113,8 +113,8 @@ export class FileChanges {
   }
 
   /**
-   * Somebody may have written into the old file between the last look and the moment it was replaced. No system call
-   * excludes that, but the old file is still open: what they wrote is kept, and the conflict reported.
+   * Another program may have written to the old file between the last check and its replacement. No system call excludes
+   * that, but the old file is still open: its content is kept, and the conflict is reported.
    */
   async #keepLateWrite(
     file: ReadableFile,
@@ -127,7 +127,7 @@ export class FileChanges {
     const bytes = await readContent({ ...file, stat: late }, signal);
     if (bytes.equals(current.bytes)) return;
     await this.#parts.journal.record({ ...change, before: await hashOf([bytes]) }, bytes);
-    const message = `${change.path} was written by somebody else at the same moment. The file has your change; undo brings theirs back.`;
+    const message = `${change.path} was written by another program at the same moment. The file has your change; undo brings theirs back.`;
     throw new ToolError('file_changed_since_read', message);
   }
 }

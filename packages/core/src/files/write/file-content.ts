@@ -4,7 +4,7 @@ import { ToolError } from '../../contract/errors.js';
 import type { ReadableFile } from '../open-file.js';
 import { readAsync } from '../read/read-bytes.js';
 
-/** Files up to this size are edited; a larger one is refused before a byte of it is read. */
+/** Larger files are rejected before a byte of them is read. */
 export const maxEditBytes = 256 << 20;
 
 /** All bytes of a file that is small enough to be edited. */
@@ -13,7 +13,7 @@ export async function readContent({ fd, path, stat }: ReadableFile, signal: Abor
     const size = `${Math.round(Number(stat.size) / (1 << 20))} MB`;
     throw new ToolError('file_too_large', `${path} has ${size}; files over ${maxEditBytes >> 20} MB are not edited`);
   }
-  // One byte more than expected, so that a file that grows meanwhile shows.
+  // One byte more than expected, to notice a file that grows.
   const buffer = Buffer.allocUnsafe(Number(stat.size) + 1);
   let length = 0;
   while (length < buffer.length) {
@@ -64,10 +64,10 @@ export async function writeAll(handle: ByteSink, pieces: readonly Uint8Array[], 
   }
 }
 
-/** Enough for the speed of large transfers, little enough to let other work through in between. */
+/** Large enough for fast transfers, small enough to let other work run in between. */
 export const chunkSize = 2 << 20;
 
-/** The hash that `SeenFiles` and the journal know a content by, made without holding up the event loop. */
+/** The hash of a content for `SeenFiles` and the journal, computed without blocking the event loop. */
 export async function hashOf(pieces: readonly Uint8Array[]): Promise<string> {
   const hash = createHash('sha256');
   for (const chunk of chunksOf(pieces)) {
@@ -77,7 +77,7 @@ export async function hashOf(pieces: readonly Uint8Array[]): Promise<string> {
   return hash.digest('base64url');
 }
 
-/** The pieces in portions of at most one chunk: large ones cut without copying, small ones gathered. */
+/** The pieces as chunks of limited size: large pieces are split without copying, small ones joined. */
 export function* chunksOf(pieces: readonly Uint8Array[]): Generator<Uint8Array> {
   let gathered: Uint8Array[] = [];
   let size = 0;

@@ -37,10 +37,10 @@ export async function snapshotOf(file: ReadableFile, signal: AbortSignal): Promi
   return { path: file.path, bytes, hash: await hashOf([bytes]), otherNames: Number(file.stat.nlink) - 1 };
 }
 
-/** Time stamps this young may hide a later change within the same tick of a coarse clock. */
+/** With a coarse clock, a newer time stamp may hide a later change in the same tick. */
 const coarseMs = 3000;
 
-/** Throws when the open file no longer has the content of the snapshot. Time stamps only spare a second reading. */
+/** Throws when the open file no longer has the content of the snapshot. Unchanged time stamps save a second read. */
 export async function assertUnchanged(file: ReadableFile, snapshot: Snapshot, signal: AbortSignal): Promise<void> {
   const now = fstatSync(file.fd, { bigint: true });
   const { size, mtimeNs, ctimeNs } = file.stat;
@@ -55,6 +55,6 @@ export async function assertUnchanged(file: ReadableFile, snapshot: Snapshot, si
 export function changedSince(path: string): ToolError {
   return new ToolError(
     'file_changed_since_read',
-    `${path} was changed by somebody else meanwhile. Nothing was written; read it again.`,
+    `${path} was changed by another program meanwhile. Nothing was written; read it again.`,
   );
 }

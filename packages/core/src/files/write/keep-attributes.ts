@@ -4,8 +4,8 @@ import type { FileHandle } from 'node:fs/promises';
 import { ToolError } from '../../contract/errors.js';
 
 /**
- * Gives `to` the owner, mode, access list and extended attributes of `from`. What cannot be kept is a refusal: a file
- * that silently changes its owner or loses its access list is damaged too.
+ * Gives `to` the owner, mode, access list and extended attributes of `from`. Throws when one cannot be kept: a file that
+ * silently changes its owner or loses its access list is damaged too.
  */
 export async function keepAttributes(from: { fd: number; stat: BigIntStats }, to: FileHandle): Promise<void> {
   await copyExtendedAttributes(from.fd, to.fd);
