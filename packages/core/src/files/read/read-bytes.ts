@@ -25,3 +25,8 @@ export async function readFully(fd: number, buffer: Buffer, position: number, le
 export function readWhole(fd: number, size: bigint): Promise<Buffer> {
   return readFully(fd, Buffer.allocUnsafe(Number(size)), 0, Number(size));
 }
+
+/** The same memory as a `Buffer`. */
+export function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

@@ -1,3 +1,4 @@
+import { asBuffer } from './read-bytes.js';
 import type { TextCodec } from './text-bytes.js';
 import type { TextEncoding } from './text-encoding.js';
 
@@ -33,7 +34,3 @@ export async function codecFor({ name }: TextEncoding): Promise<TextCodec> {
 const replacement = Buffer.from('\uFFFD');
 
 const hasHalfPair = (text: string) => /\p{Surrogate}/u.test(text);
-
-export function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}

@@ -1,6 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
-import { asBuffer } from './text-codec.js';
+import { asBuffer } from './read-bytes.js';
 
 /** How the bytes of a text file become characters and back. */
 export interface TextEncoding {
