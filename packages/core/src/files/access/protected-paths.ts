@@ -63,7 +63,7 @@ export function foldPath(path: string): string[] {
     .map((segment) => (/^git~\d+$/.test(segment) ? '.git' : segment));
 }
 
-/** By their first segment: testing a path against every pattern takes several times as long, and each listed file is tested. */
+/** By their first segment, because every listed file is tested. */
 type Patterns = Map<string, Pattern[]>;
 
 interface Pattern {
