@@ -34,6 +34,7 @@ export const fixed = {
     ['core/src/files/read/line-index.ts', 'maxCheckpoints', 'Places kept in one line index'],
     ['core/src/files/access/seen-files.ts', 'maxFiles', 'Files remembered as seen'],
     ['core/src/tools/read-file.ts', 'maxRemembered', 'Bytes of a file that counts as seen when it was read in parts'],
+    ['core/src/files/search/similar-files.ts', 'maxRead', 'Names read to suggest the one that was meant'],
     ['core/src/files/search/similar-files.ts', 'maxCompared', 'Names compared to suggest the one that was meant'],
     ['core/src/files/workspace.ts', 'maxPathLength', 'Characters of a path'],
     ['core/src/files/workspace.ts', 'maxLinks', 'Links followed in a path'],
@@ -134,7 +135,7 @@ export const fixed = {
       'maxWildcardRules',
       'Rules with wildcards of an ignore file; one with more is not used, and named at the end of a result',
     ],
-    ['core/src/files/search/slice.ts', 'maxStride', 'Entries judged between two looks at the clock'],
+    ['core/src/files/search/linked-files.ts', 'maxFolders', 'Directories in which `glob` looks for symlinks'],
     ['core/src/files/access/visible-paths.ts', 'maxFolders', 'Directories whose rules a search remembers'],
     [
       'core/src/files/search/ripgrep.ts',

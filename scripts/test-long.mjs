@@ -44,7 +44,6 @@ const suites = {
       'core/src/files/search/search.differential.test.ts',
       'core/src/files/ignore/ignore-rules.test.ts',
       'core/src/files/search/file-glob.test.ts',
-      'core/src/files/access/secret-files.test.ts',
       'core/src/tools/grep.test.ts',
       'core/src/tools/ls.test.ts',
       'core/src/tools/read-many-files.test.ts',

@@ -1,4 +1,4 @@
-/** Carries events from work that goes on to a loop that reads them, which may be slower than they come. */
+/** Carries events from running work to a loop that reads them, which may be slower. */
 export class Channel<T> {
   #waiting: T[] = [];
   #wake: () => void = () => {};

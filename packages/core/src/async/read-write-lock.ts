@@ -1,4 +1,4 @@
-/** Work that only reads runs side by side, all other work alone, in the order in which it came. */
+/** Work that only reads runs in parallel, all other work alone, in order of arrival. */
 export class ReadWriteLock {
   readonly #waiting: Waiting[] = [];
   readonly #maxReaders: number;

@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { osPath, shownPath } from './file-name.js';
 
 /**
- * A path as the operating system has it, one character per byte (`latin1`). Walking a tree in this form loses nothing,
- * compares bytes as git does, and costs one byte per character.
+ * A path as the operating system has it, one character per byte (`latin1`). Any name survives in this form, names are
+ * compared byte by byte as git does, and a character takes one byte of memory.
  */
 export type BytePath = string;
 
@@ -13,26 +13,26 @@ export function toBytePath(path: string): BytePath {
   return Buffer.from(name).toString('latin1');
 }
 
-/** What file system calls are given. */
+/** The path for a file system call. */
 export function systemPath(path: BytePath): string | Buffer {
   return hasHighBytes.test(path) ? Buffer.from(path, 'latin1') : path;
 }
 
-/** What a process is given: arguments are text; `undefined` for bytes that are not. */
+/** The path as an argument of a process; `undefined` when it is not valid UTF-8. */
 export function argumentFor(path: BytePath): string | undefined {
   if (!hasHighBytes.test(path)) return path;
   const bytes = Buffer.from(path, 'latin1');
   return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
 }
 
-/** The path as Lathe shows it and takes it back. */
+/** The path as Lathe shows and accepts it. */
 export function fromBytePath(path: BytePath): string {
   return isShownAsIs(path) ? path : shownPath(Buffer.from(path, 'latin1'));
 }
 
 const hasHighBytes = /[\x80-\xff]/;
 
-/** Printed ASCII without a backslash: nothing that is escaped, and nothing that Unicode could spell in another way. */
+/** Printable ASCII without a backslash: nothing to escape, and only one way to spell it. */
 export function isShownAsIs(path: string): boolean {
   return /^[ -[\]-~]*$/.test(path);
 }

@@ -1,23 +1,23 @@
 import { isUtf8 } from 'node:buffer';
 
 /**
- * File names are bytes; paths in Lathe are strings. A byte that is no valid UTF-8, a control character and a character
- * that reorders text are written as `\xHH`, so that every name can be shown on one line and given back. A backslash
- * is escaped only where it would be taken for such an escape. Windows names are text already and stay as they are.
+ * File names are bytes; paths in Lathe are strings. Invalid UTF-8, control characters and characters that reorder text
+ * are written as `\xHH`, so that every name fits on one line and can be passed back. A backslash is escaped only where
+ * it would look like such an escape. Windows names are text already and stay as they are.
  */
 export function shownPath(bytes: Buffer): string {
   if (isWindows) return bytes.toString('utf8');
   return isUtf8(bytes) ? escapeText(bytes.toString('utf8')) : escapeBytes(bytes);
 }
 
-/** What the operating system is given for a shown path: the same string, or bytes when the path has escapes. */
+/** A shown path for the operating system: the same string, or bytes when the path has escapes. */
 export function osPath(path: string): string | Buffer {
   if (isWindows || !path.includes('\\x')) return path;
   const pieces = path.split(escapeSequence);
   return Buffer.concat(pieces.map((piece, index) => Buffer.from(piece, index % 2 === 0 ? 'utf8' : 'hex')));
 }
 
-/** The one spelling of a path that a person or a model wrote: escapes where they are needed and nowhere else. */
+/** The canonical spelling of a path that a person or a model wrote: escapes only where they are needed. */
 export function canonicalSpelling(path: string): string {
   const os = osPath(path);
   return shownPath(typeof os === 'string' ? Buffer.from(os) : os);

@@ -5,12 +5,12 @@ import { ToolError, type ToolErrorType } from '../contract/errors.js';
 export function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined;
   if (!error.code.startsWith('Unknown system error') || !('errno' in error)) return error.code;
-  // Node has no name for some errors, EDQUOT among them, and gives only their number.
+  // For some errors, such as EDQUOT, Node gives only a number.
   const number = -Number(error.errno);
   return Object.entries(constants.errno).find(([, known]) => known === number)?.[0] ?? error.code;
 }
 
-/** A failed system call on `path` as a sentence the model can act on. Anything else is passed on as it is. */
+/** Turns a failed system call on `path` into an error the model can act on. Any other error is returned unchanged. */
 export function readFailure(error: unknown, path: string): unknown {
   const code = codeOf(error);
   if (error instanceof ToolError || code === undefined || !/^E[A-Z0-9]+$/.test(code)) return error;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ToolError } from '../contract/errors.js';
 import { codeOf } from './fs-error.js';
 
-/** `~/.lathe` (or `LATHE_HOME`): state that only Lathe writes. Directories are 0700 and files 0600, healed when not. */
+/** `~/.lathe` (or `LATHE_HOME`): state that only Lathe writes. Directories have mode 0700, files 0600; wrong modes are fixed. */
 export class LatheHome {
   readonly path: string;
 
@@ -15,7 +15,7 @@ export class LatheHome {
     return join(this.path, ...names);
   }
 
-  /** The directory below the home, made private if it is not. */
+  /** Creates the directory below the home, or makes an existing one private. */
   async directory(...names: string[]): Promise<string> {
     const directory = this.file(...names);
     try {
@@ -24,9 +24,9 @@ export class LatheHome {
         await chmod(path, 0o700);
       }
     } catch (cause) {
-      // On a read-only file system Node says that the directory does not exist.
+      // On a read-only file system Node reports ENOENT.
       if (!['ENOENT', 'EROFS', 'EACCES', 'EPERM', 'ENOTDIR'].includes(codeOf(cause) ?? '')) throw cause;
-      const message = `${directory}, where Lathe keeps its state, cannot be made or written. Set LATHE_HOME to a directory that can.`;
+      const message = `Lathe cannot create or write ${directory}, where it keeps its state. Set LATHE_HOME to a writable directory.`;
       throw new ToolError('permission_denied', message, { cause });
     }
     return directory;

@@ -3,20 +3,20 @@ import { type BytePath, systemPath } from './byte-path.js';
 import { codeOf } from './fs-error.js';
 
 export interface SmallFileOptions {
-  /** Told why a file that exists is not read. */
+  /** Called with the reason when a file exists but is not read. */
   onProblem?: (reason: string) => void;
-  /** A symbolic link is not read. */
+  /** Refuse a symlink. */
   isLinkRefused?: boolean;
-  /** A larger one is not read. */
+  /** Refuse a larger file. */
   maxBytes?: number;
 }
 
 const defaultMaxBytes = 1 << 20;
 
-// O_NONBLOCK: opening a pipe must not wait for its writer; such flags are absent, that is 0, on Windows.
+// O_NONBLOCK: opening a pipe must not wait for its writer. Windows lacks these flags, so they are 0 there.
 const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** The bytes of a small configuration file, one character each; `undefined` when there is none or it is not fit to read. */
+/** The bytes of a small configuration file, one character each; `undefined` when it is missing or cannot be used. */
 export function readSmallFile(path: BytePath, options: SmallFileOptions = {}): string | undefined {
   const { onProblem, isLinkRefused = false, maxBytes = defaultMaxBytes } = options;
   let descriptor: number | undefined;
@@ -31,7 +31,7 @@ export function readSmallFile(path: BytePath, options: SmallFileOptions = {}): s
   }
 }
 
-/** Whether there is something of this name, be it a link that leads nowhere. */
+/** Whether the path exists, as a dangling symlink too. */
 export function isThere(path: BytePath): boolean {
   try {
     return lstatSync(systemPath(path), { throwIfNoEntry: false }) !== undefined;

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { LatheHome } from './lathe-home.js';
 
-/** One file and one process may not fill the disk with output nobody asked to keep. */
+/** Output that nobody asked to keep must not fill the disk. */
 const maxFileBytes = 50 * 1024 * 1024;
 const maxTotalBytes = 500 * 1024 * 1024;
-const cutMark = Buffer.from('\n[cut here: the output was longer than may be kept]\n');
+const cutMark = Buffer.from('\n[cut here: the output exceeds the limit for kept files]\n');
 
-/** Private files for text too long for a model's answer. */
+/** Private files for output that is too long for the model. */
 export class SpillStore {
   readonly #home: LatheHome;
   #written = 0;
@@ -15,7 +15,7 @@ export class SpillStore {
     this.#home = home;
   }
 
-  /** The directory the files are in: what the model may read without asking. */
+  /** The directory of the files, which the model may read without asking. */
   get directory(): string {
     return this.#home.file('spill');
   }
@@ -24,7 +24,7 @@ export class SpillStore {
   async write(name: string, text: string): Promise<string> {
     const room = Math.max(0, Math.min(maxFileBytes, maxTotalBytes - this.#written));
     const whole = Buffer.from(text);
-    if (room === 0) throw new Error('this session has kept as much output as it may');
+    if (room === 0) throw new Error('this session has reached its limit for kept output');
     const bytes = whole.length <= room ? whole : Buffer.concat([whole.subarray(0, room), cutMark]);
     this.#written += bytes.length;
     const safeName = name.replace(/[^\w.-]/g, '_').slice(0, 80);

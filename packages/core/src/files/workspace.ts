@@ -6,7 +6,7 @@ import { gitDirectoryOf, protectionOf, secrecyOf } from './access/protected-path
 import { canonicalSpelling, osPath, shownPath } from './file-name.js';
 import { codeOf, readFailure } from './fs-error.js';
 
-/** Where a path really leads, and what that means for a call that wants to touch it. */
+/** Where a path really leads, and what that means for a call that reads or writes it. */
 export interface Location {
   /** Absolute, every symbolic link resolved; for a file that does not exist yet, through its nearest existing parent. */
   path: string;
@@ -14,29 +14,29 @@ export interface Location {
   inside: boolean;
   /** Outside, but in a directory the agent may always read, such as the one for spilled output. */
   readable?: boolean;
-  /** Why writing here always needs a person's yes: settings, hooks, start-up files … */
+  /** Why writing here always needs a person's approval: settings, hooks, start-up files … */
   guarded?: string;
-  /** Why reading here always needs a person's yes: private keys, stored credentials … */
+  /** Why reading here always needs a person's approval: private keys, stored credentials … */
   secret?: string;
 }
 
 export interface WorkspaceOptions {
-  /** Directories outside that may be read without a question. */
+  /** Directories outside that may be read without asking. */
   readable?: readonly string[];
-  /** Directories of our own state: neither written nor read without a question, whatever their name. */
+  /** Directories of our own state: reading or writing them asks, whatever their name. */
   guarded?: readonly string[];
 }
 
-/** What belongs to this program itself. */
+/** The state of this program itself. */
 export interface OwnState {
-  /** The directories of it that lie in the place that is searched. */
+  /** Its directories inside the directory that is searched. */
   roots: readonly string[];
   has(real: string): boolean;
 }
 
 /**
- * The directories an agent works in. A `Location` is where a path leads now; what is read or written is verified
- * again on the open descriptor. Paths are in the spelling of file-name.ts: give them to `fs` through `osPath`.
+ * The directories an agent works in. A `Location` is where a path leads now; readers and writers verify it again on the
+ * open descriptor. Paths are spelled as in file-name.ts: pass them to `fs` through `osPath`.
  */
 export class Workspace {
   /** Real paths, the first one being the directory the agent was started in. */
@@ -48,7 +48,7 @@ export class Workspace {
     this.#options = options;
   }
 
-  /** `extra` are further directories to work in; one that is missing counts from the moment it is there. */
+  /** `extra` are further directories to work in; one that is missing counts as soon as it exists. */
   static async open(
     directory: string,
     extra: readonly string[] = [],
@@ -83,7 +83,7 @@ export class Workspace {
     };
   }
 
-  /** Why a real path is not read without a person's yes: keys and the like, or our own state. */
+  /** Why reading a real path needs a person's approval: it holds keys or credentials, or our own state. */
   secrecyOf(real: string): string | undefined {
     return secrecyOf(real) ?? (this.#isReadable(real) ? undefined : this.#ownState(real));
   }
@@ -125,7 +125,7 @@ export function isWithin(root: string, path: string): boolean {
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }
 
-/** Why a path is refused before the file system is asked: no honest call spells it so, or it reaches another machine. */
+/** Why a path is rejected without a look at the file system: no honest call spells it so, or it reaches another machine. */
 export function oddSpelling(path: string, platform = process.platform): string | undefined {
   if (path === '') return 'it is empty';
   if (path.length > maxPathLength) return 'it is too long';
@@ -148,17 +148,20 @@ type Resolver = (path: string) => string | Promise<string>;
 
 const existingPath: Resolver = async (path) => shownPath(await realpath(osPath(path), { encoding: 'buffer' }));
 
-/** Ten times faster, and holds everything up on a file system that does not answer: for paths in the workspace. */
+/**
+ * Ten times faster, but blocks on a file system that does not respond, so it is for paths in the workspace only:
+ * `npm run bench -- --only 'read a small file'`.
+ */
 const existingPathNow: Resolver = (path) => shownPath(realpathSync.native(osPath(path), { encoding: 'buffer' }));
 
 const maxLinks = 40;
 
-/** `realpath` that also answers for paths whose last components do not exist. A dangling link is followed to its target. */
+/** `realpath` for paths whose last components may not exist. A dangling symlink is followed to its target. */
 async function realPathOf(path: string, existing = existingPath, links = 0): Promise<string> {
   try {
     return await existing(path);
   } catch (error) {
-    // A path that cannot be resolved cannot be judged, so it is refused rather than taken at its word.
+    // A path that cannot be resolved cannot be judged, so it is rejected.
     if (codeOf(error) !== 'ENOENT') throw readFailure(error, path);
   }
   const parent = dirname(path);
@@ -166,7 +169,7 @@ async function realPathOf(path: string, existing = existingPath, links = 0): Pro
   const target = await linkTarget(path);
   if (target === undefined) return join(await realPathOf(parent, existing, links), basename(path));
   if (links > maxLinks) throw new ToolError('read_content_failure', `${path}: too many symbolic links.`);
-  // The link is relative to where its directory really is, not to how the path was spelled.
+  // The target is relative to the real directory of the symlink, not to the spelled one.
   return realPathOf(resolve(await realPathOf(parent, existing, links), target), existing, links + 1);
 }
 

@@ -56,7 +56,7 @@ async function replace(path: string, { mode, before, after, token, signal }: Rep
     await writeDurably({
       path,
       pieces: [Buffer.from(after)],
-      original: { handle, stat: await handle.stat({ bigint: true }) },
+      original: { fd: handle.fd, stat: await handle.stat({ bigint: true }) },
       token,
       signal,
       beforeCommit: async () => {

@@ -1,5 +1,5 @@
 import type { XStatic } from 'typebox/schema';
-import type { Pace } from '../async/yielder.js';
+import type { Yielder } from '../async/yielder.js';
 import { snippetOf, totalLines } from '../files/edit/change-view.js';
 import { type EditPlan, planEdit } from '../files/edit/plan-edit.js';
 import type { Workspace } from '../files/workspace.js';
@@ -37,9 +37,14 @@ export class EditTool extends FileChangeTool<EditParams, EditPlan> {
     return old_string === '' ? `Create ${path}` : `${path}: ${short(old_string)} => ${short(new_string)}`;
   }
 
-  protected override plan(current: Snapshot | null, params: EditParams, path: string, pace: Pace): Promise<EditPlan> {
+  protected override plan(
+    current: Snapshot | null,
+    params: EditParams,
+    path: string,
+    yielder: Yielder,
+  ): Promise<EditPlan> {
     const { old_string: oldText, new_string: newText, replace_all: replaceAll = false } = params;
-    return planEdit(current, { path, oldText, newText, replaceAll }, pace);
+    return planEdit(current, { path, oldText, newText, replaceAll }, yielder);
   }
 
   /** A person rewrites the whole file, so the changed call replaces the whole text that was shown. */
@@ -48,9 +53,9 @@ export class EditTool extends FileChangeTool<EditParams, EditPlan> {
   }
 
   protected override async report(planned: PlannedChange<EditParams, EditPlan>): Promise<string> {
-    const { change, pace } = planned;
-    const { firstLine, lastLine, text } = await snippetOf(change, pace);
-    const total = await totalLines(change, pace);
+    const { change, yielder } = planned;
+    const { firstLine, lastLine, text } = await snippetOf(change, yielder);
+    const total = await totalLines(change, yielder);
     const where = total === 0 ? 'It is empty.' : `Showing lines ${firstLine}-${lastLine} of ${total}:`;
     return `${[...sentences(planned), where].join(' ')}\n---\n${text}`;
   }

@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path';
-import { Pace } from '../async/yielder.js';
+import { Yielder } from '../async/yielder.js';
 import type { Confirmation } from '../contract/confirmation.js';
 import { ToolError } from '../contract/errors.js';
 import type { Target } from '../contract/target.js';
@@ -37,7 +37,7 @@ export interface PlannedChange<P, C extends TextChange> {
   change: C;
   /** What the model had proposed, when a person changed it. */
   proposed: string | undefined;
-  pace: Pace;
+  yielder: Yielder;
 }
 
 /**
@@ -56,7 +56,7 @@ export abstract class FileChangeTool<P extends { file_path: string }, C extends 
   }
 
   /** What the call would do to this content. Every reason not to do it is thrown. */
-  protected abstract plan(current: Snapshot | null, params: P, path: string, pace: Pace): Promise<C>;
+  protected abstract plan(current: Snapshot | null, params: P, path: string, yielder: Yielder): Promise<C>;
 
   /** The facts for the model. */
   protected abstract report(planned: PlannedChange<P, C>): Promise<string>;
@@ -84,7 +84,7 @@ export abstract class FileChangeTool<P extends { file_path: string }, C extends 
     const location = await judgePath(this.workspace, call, params.file_path);
     const current = await this.changes.read(location.path, signal);
     if (current !== null && pathTarget(location, 'read').asks) this.#refuseUnread(current);
-    const proposal = await this.#propose(current, params, location.path, new Pace(signal));
+    const proposal = await this.#propose(current, params, location.path, new Yielder(signal));
     this.#proposal.set(call, proposal);
     const what = { tool: this.name, title: this.displayName, asked: params.file_path, location, current };
     return confirmChange(this.workspace, what, proposal.view, proposal.texts);
@@ -107,10 +107,10 @@ export abstract class FileChangeTool<P extends { file_path: string }, C extends 
       signal,
       ...(shown && { approved: shown.base }),
       decide: async (current) => {
-        const pace = new Pace(signal);
+        const yielder = new Yielder(signal);
         // The file is what it was when it was shown, or the change would have been refused.
-        const { change, view, texts } = shown ?? (await this.#propose(current, params, path, pace));
-        const planned = { params, path, current, change, proposed: rewritten.get(call), pace };
+        const { change, view, texts } = shown ?? (await this.#propose(current, params, path, yielder));
+        const planned = { params, path, current, change, proposed: rewritten.get(call), yielder };
         result = await this.#resultOf(planned, view, texts);
         const isSame = current !== null && change.splices.length === 0;
         return isSame ? undefined : applySplices(change.text.bytes, change.splices);
@@ -126,9 +126,9 @@ export abstract class FileChangeTool<P extends { file_path: string }, C extends 
     throw new ToolError('edit_requires_prior_read', message);
   }
 
-  async #propose(current: Snapshot | null, params: P, path: string, pace: Pace): Promise<Proposal<C>> {
-    const change = await this.plan(current, params, path, pace);
-    const view = await viewChange(change, this.#names(path, current), pace);
+  async #propose(current: Snapshot | null, params: P, path: string, yielder: Yielder): Promise<Proposal<C>> {
+    const change = await this.plan(current, params, path, yielder);
+    const view = await viewChange(change, this.#names(path, current), yielder);
     return { base: current?.hash ?? null, change, view, texts: textsOf(change) };
   }
 

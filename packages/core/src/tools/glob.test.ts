@@ -134,12 +134,36 @@ test('ignored directories are not entered, negated rules keep files', async () =
 });
 
 // RL01, SJ05
-test('links are not listed nor followed, cycles end', async () => {
-  const root = tempDirectory({ 'a/file': '' });
-  symlinkSync('..', join(root, 'a/up'));
-  symlinkSync('self', join(root, 'self'));
-  symlinkSync('a/file', join(root, 'link'));
-  expect(await found(root, '**')).toEqual(['a/file']);
+test('symlinks are listed when they lead to a file inside, and never followed', async () => {
+  const outside = tempDirectory({ file: '', 'sub/b': '' });
+  const root = tempDirectory({
+    '.git/HEAD': '',
+    '.gitignore': 'ignored\n',
+    '.latheignore': 'hidden\n',
+    'AGENTS.md': '',
+    'a/b/file': '',
+    '.ssh/id_a': '',
+  });
+  const links = {
+    'CLAUDE.md': 'AGENTS.md',
+    'a/link': 'b/file',
+    'a/up': '..',
+    self: 'self',
+    dangling: 'none',
+    ignored: 'AGENTS.md',
+    hidden: 'AGENTS.md',
+    denied: 'a/b/file',
+    out: join(outside, 'file'),
+    'a/sub': join(outside, 'sub'),
+  };
+  for (const [name, target] of Object.entries(links)) symlinkSync(target, join(root, name));
+  const usual = ['.gitignore', '.latheignore', '.ssh/id_a', 'AGENTS.md', 'CLAUDE.md', 'a/b/file', 'a/link', 'denied'];
+  expect(await found(root, '**')).toEqual(usual);
+  expect(await found(root, 'claude.md')).toEqual(['CLAUDE.md']);
+  expect(await found(root, 'a/l*')).toEqual(['a/link']);
+  const canRead = (path: string) => !path.endsWith('/a/b/file');
+  const shown = await glob(root, { pattern: '**' }, { canRead });
+  expect(shown.slice(1).toSorted()).toEqual(usual.filter((path) => !['a/b/file', 'a/link', 'denied'].includes(path)));
 });
 
 test.skipIf(process.platform !== 'linux')('names of any bytes are found, each on one line', async () => {
@@ -191,7 +215,7 @@ test('a directory above that became a link since the call was judged is refused'
   symlinkSync(outside, join(root, 'p'));
   await expect(tool.execute(params, new AbortController().signal, step)).rejects.toMatchObject({
     type: 'search_path_not_found',
-    message: expect.stringContaining('leads elsewhere'),
+    message: expect.stringContaining('replaced by a symlink'),
   });
 });
 

@@ -7,7 +7,7 @@ import { toBytePath } from '../files/byte-path.js';
 import { type FoundFiles, findFiles } from '../files/search/find-files.js';
 import type { Ripgrep } from '../files/search/ripgrep.js';
 import { WalkNotes } from '../files/search/walk-notes.js';
-import { oddSpelling, type Workspace } from '../files/workspace.js';
+import { isWithin, oddSpelling, type Workspace } from '../files/workspace.js';
 import { compileGlob, globExtent, globProblem, globSlip, hasWildcard, splitGlob } from '../text/glob/compile-glob.js';
 import { SearchTool } from './search-tool.js';
 import type { ToolResult } from './tools.js';
@@ -78,6 +78,7 @@ export class GlobTool extends SearchTool<Params> {
         signal,
         notes,
         limit: maxFiles,
+        isInside: (real) => this.workspace.contains(real) || isWithin(path, real),
         timeoutMs: Math.max(0, Math.round(end - performance.now())),
       });
       places.push(path);

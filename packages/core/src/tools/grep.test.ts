@@ -444,7 +444,7 @@ describe('errors', () => {
 
   test.each([
     ['missing', '/nowhere/rg', 'could not be run'],
-    ['crashing', '#!/bin/sh\nkill -9 $$\n', 'ended by a signal'],
+    ['crashing', '#!/bin/sh\nkill -9 $$\n', 'killed by a signal'],
     ['failing', '#!/bin/sh\necho "rg: out of luck" >&2; exit 2\n', 'out of luck'],
     ['silently failing', '#!/bin/sh\nexit 2\n', 'did not say why'],
     ['wrong', '#!/bin/sh\necho "unknown flag" >&2; exit 64\n', 'unknown flag'],
@@ -455,13 +455,13 @@ describe('errors', () => {
       'another program that prints fields',
       String.raw`#!/bin/sh
 printf 'a\0b\nc\0d\n'`,
-      'cannot be understood',
+      'cannot be parsed',
     ],
     [
       'cut off',
       String.raw`#!/bin/sh
 printf '/a\0001\0001\0000\000x\n/a\0002'`,
-      'cannot be understood',
+      'cannot be parsed',
     ],
     ['another program that fails', '/bin/false', 'is not ripgrep'],
   ])('a ripgrep that is %s is an error, never "no matches"', async (_, program, message) => {
@@ -535,7 +535,7 @@ describe('safety', () => {
     expect(await tool.getTargets(params, step)).toMatchObject([{ asks: false }]);
     renameSync(join(root, 'd'), join(root, 'was'));
     symlinkSync(tempDirectory({ a: 'hit outside' }), join(root, 'd'));
-    await expect(tool.execute(params, new AbortController().signal, step)).rejects.toThrow('leads elsewhere');
+    await expect(tool.execute(params, new AbortController().signal, step)).rejects.toThrow('replaced by a symlink');
   });
 
   test('what may not be read is absent from matches and counts', async () => {

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { XStatic } from 'typebox/schema';
-import { Pace } from '../async/yielder.js';
+import { Yielder } from '../async/yielder.js';
 import type { Confirmation } from '../contract/confirmation.js';
 import { ToolError } from '../contract/errors.js';
 import type { Target } from '../contract/target.js';
@@ -127,7 +127,7 @@ export class MemoryTool extends BaseTool<MemoryParams> {
     const plan = await planFact(current, fact, signal);
     const name = this.#workspace.display(location.path);
     const names = { oldName: current && name, newName: name };
-    const view: ChangeView = plan ? await viewChange(plan, names, new Pace(signal)) : unchanged(name);
+    const view: ChangeView = plan ? await viewChange(plan, names, new Yielder(signal)) : unchanged(name);
     return { scope, location, current, view };
   }
 
@@ -143,7 +143,7 @@ const scopesOf = (scope: Scope | undefined): readonly Scope[] => (scope === unde
 async function planFact(current: Snapshot | null, fact: string, signal: AbortSignal): Promise<TextChange | null> {
   const text = current === null ? await emptyText() : await textOfSnapshot(current);
   const changed = withFact(text.codec.decode(text.bytes.subarray(text.encoding.bom.length)), factLine(fact));
-  return changed === null ? null : planWrite(current, changed, new Pace(signal));
+  return changed === null ? null : planWrite(current, changed, new Yielder(signal));
 }
 
 function unchanged(name: string): ChangeView {

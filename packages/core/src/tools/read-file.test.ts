@@ -27,7 +27,7 @@ test('a small file comes back exactly as it is, with nothing to show', async () 
   const text = '  trailing  \t\r\nmixed\nno final newline ';
   const { read, seen, root } = await reader({ 'a.txt': text });
   expect(await read('a.txt')).toEqual({ llmContent: text, returnDisplay: '' });
-  expect(seen.has(join(root, 'a.txt'), contentHash(Buffer.from(text)))).toBe(true);
+  expect(seen.knowledgeOf(join(root, 'a.txt'), contentHash(Buffer.from(text))) === 'all').toBe(true);
 });
 
 test('a range has a header with the total and a last line that says how to go on', async () => {
@@ -37,12 +37,12 @@ test('a range has a header with the total and a last line that says how to go on
       'Showing lines 6-8 of 10 total lines.\n\n---\n\nline 6\nline 7\nline 8\n[More lines follow: continue with offset 8.]',
     returnDisplay: 'Read lines 6-8 of 10 from a.txt',
   });
-  expect(seen.has(join(root, 'a.txt'), contentHash(Buffer.from(lines(10))))).toBe(false);
+  expect(seen.knowledgeOf(join(root, 'a.txt'), contentHash(Buffer.from(lines(10)))) === 'all').toBe(false);
 });
 
 test('a file read in parts counts as seen once the parts cover it', async () => {
   const { read, seen, root } = await reader({ 'a.txt': lines(10) });
-  const isSeen = () => seen.has(join(root, 'a.txt'), contentHash(Buffer.from(lines(10))));
+  const isSeen = () => seen.knowledgeOf(join(root, 'a.txt'), contentHash(Buffer.from(lines(10)))) === 'all';
   await read('a.txt', { limit: 6 });
   expect(isSeen()).toBe(false);
   await read('a.txt', { offset: 6 });
@@ -273,7 +273,7 @@ test('a text with a line of binary data is shown without it and does not count a
   const { llmContent } = await read('a.txt');
   expect(llmContent).toContain('Showing lines 1-2001 of 2001 total lines.');
   expect(llmContent).toContain('[binary data, not shown]');
-  expect(seen.has(join(root, 'a.txt'), contentHash(Buffer.from(text)))).toBe(false);
+  expect(seen.knowledgeOf(join(root, 'a.txt'), contentHash(Buffer.from(text))) === 'all').toBe(false);
 });
 
 test('what .qwenignore names is not read, what .gitignore names is', async () => {

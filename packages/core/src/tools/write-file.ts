@@ -1,5 +1,5 @@
 import type { XStatic } from 'typebox/schema';
-import type { Pace } from '../async/yielder.js';
+import type { Yielder } from '../async/yielder.js';
 import { ToolError } from '../contract/errors.js';
 import type { TextChange } from '../files/edit/change-view.js';
 import { planWrite } from '../files/edit/plan-write.js';
@@ -39,10 +39,10 @@ export class WriteFileTool extends FileChangeTool<WriteFileParams, TextChange> {
     current: Snapshot | null,
     { content }: WriteFileParams,
     _path: string,
-    pace: Pace,
+    yielder: Yielder,
   ): Promise<TextChange> {
     if (current !== null) this.#refuseUnseen(current);
-    return planWrite(current, content, pace);
+    return planWrite(current, content, yielder);
   }
 
   protected override rewrite({ file_path }: WriteFileParams, _shown: unknown, content: string): WriteFileParams {

@@ -2,7 +2,7 @@ import { ToolError } from '../../contract/errors.js';
 import { CallSlot, type ToolCall } from '../../contract/tool-call.js';
 import type { Location, Workspace } from '../workspace.js';
 
-/** Where the paths of a call led when the call was judged. */
+/** Where the paths of a call led when it was judged. */
 const judged = new CallSlot<Map<string, Location>>();
 
 /**
@@ -17,7 +17,7 @@ export async function judgePath(workspace: Workspace, call: ToolCall, path: stri
   return location;
 }
 
-/** For `execute`: the judged place, or, when nobody judged this call, a place that needs no approval. */
+/** For `execute`: the judged place or, for a call that was not judged, a place that needs no approval. */
 export async function judgedPath(
   workspace: Workspace,
   call: ToolCall,
@@ -27,12 +27,9 @@ export async function judgedPath(
   const location = judged.get(call)?.get(path);
   if (location !== undefined) return location;
   const found = await workspace.locate(path);
-  const isFree = access === 'read' ? found.inside || found.readable === true : isOpenForWriting(found);
+  const { inside, readable, guarded } = found;
+  const isFree = access === 'read' ? inside || readable === true : inside && guarded === undefined;
   if (isFree && found.secret === undefined) return found;
   const verb = access === 'read' ? 'read' : 'written';
   throw new ToolError('path_not_in_workspace', `${found.path} needs approval before it can be ${verb}.`);
-}
-
-function isOpenForWriting({ inside, guarded }: Location): boolean {
-  return inside && guarded === undefined;
 }

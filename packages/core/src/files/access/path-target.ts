@@ -14,7 +14,7 @@ export function pathTarget(location: Location, access: 'read' | 'write') {
   };
 }
 
-/** What a person is shown before `tool` reads these places, or `false` when none of them needs a question. */
+/** The question to a person before `tool` reads these places; `false` when none of them needs one. */
 export function confirmReading(tool: string, locations: readonly Location[]) {
   const asking = locations.filter((location) => pathTarget(location, 'read').asks);
   if (asking.length === 0) return false;

@@ -4,17 +4,17 @@ import { osPath } from '../file-name.js';
 import { executedNames, secretNames } from './protected-names.js';
 
 /**
- * Paths whose content some other program executes or obeys later, and paths that hold secrets. Both are judged by
- * name alone, so that they are protected before they exist, and folded the way the most forgiving file system would.
+ * Paths whose content other programs execute or obey later, and paths that hold secrets. Names alone decide, so paths
+ * are protected before they exist. Names are folded as the most forgiving file system does.
  */
 
-/** Why nothing is written to `realPath` without a person's yes, in any mode; `undefined` for an ordinary path. */
+/** Why writing `realPath` needs a person's approval in any mode; `undefined` for an ordinary path. */
 export function protectionOf(realPath: string): string | undefined {
   const name = firstMatch(foldPath(realPath), executed);
   return name === undefined ? undefined : `${name} is configuration that other programs execute or obey`;
 }
 
-/** Why `realPath` is not read without a person's yes, in any mode; `undefined` for an ordinary path. */
+/** Why reading `realPath` needs a person's approval in any mode; `undefined` for an ordinary path. */
 export function secrecyOf(realPath: string): string | undefined {
   const segments = foldPath(realPath);
   const copied = segments.at(-1)?.replace(backupEnding, '') ?? '';
@@ -22,12 +22,12 @@ export function secrecyOf(realPath: string): string | undefined {
   return name === undefined ? undefined : `${name} holds keys or credentials`;
 }
 
-/** What programs put behind the name of a file to keep its former content: `/etc/shadow-`, `.netrc~`. */
+/** Endings of backup copies: `/etc/shadow-`, `.netrc~`. */
 const backupEnding = /(?:[-~]|\.(?:bak|old|orig|save|swp|\d+))$/;
 
 /**
  * Git's own data under any name: a bare repository, a separate git directory, a submodule's, a worktree's. A file that
- * would make a directory such a one counts as well, or a planted repository could be completed by its last piece.
+ * would turn its directory into one counts too, or a write could complete a planted repository.
  */
 export function gitDirectoryOf(realPath: string): string | undefined {
   let name = basename(realPath);
@@ -63,7 +63,7 @@ export function foldPath(path: string): string[] {
     .map((segment) => (/^git~\d+$/.test(segment) ? '.git' : segment));
 }
 
-/** Kept by their first segment, because every file of a listing is judged. */
+/** By their first segment, because every listed file is tested. */
 type Patterns = Map<string, Pattern[]>;
 
 interface Pattern {
@@ -90,7 +90,7 @@ function segmentPattern(segment: string): RegExp {
 
 function firstMatch(segments: readonly string[], patterns: Patterns): string | undefined {
   for (const [at, segment] of segments.entries()) {
-    // Only the first is the root; others are what a fold has left of `...`.
+    // Only the first is the root; folding leaves others of names such as `...`.
     if (at > 0 && segment === '') continue;
     const candidates = [...(patterns.get(segment) ?? []), ...(patterns.get(anySegment) ?? [])];
     const hit = candidates.find((pattern) => matchesAt(segments, at, pattern));

@@ -1,34 +1,15 @@
 import { lstatSync, readdirSync } from 'node:fs';
-import { asFolder, type BytePath, fromBytePath, isShownAsIs, splitPath, systemPath } from '../byte-path.js';
+import { asFolder, type BytePath, fromBytePath, splitPath, systemPath } from '../byte-path.js';
 import { secretNames } from './protected-names.js';
-import { foldPath, secrecyOf } from './protected-paths.js';
-
-/** One of these is in every secret path that is not the system's: `.ssh`, `login data`, the `keychains` of a library. */
-const tellingNames: readonly string[] = [
-  ...new Set(secretNames.filter((path) => !path.startsWith('/')).map(tellingName)),
-];
-
-function tellingName(path: string): string {
-  const segments = path.split('/');
-  return (path.startsWith('.') ? segments[0] : segments.at(-1)) ?? '';
-}
-
-// Asking about every path would cost more than the search.
-const inSecrets = new RegExp(`(?:^|/)(?:${tellingNames.join('|').replaceAll('.', '\\.')})|^/(?:etc|proc|$)`, 'i');
-
-/** Whether a file, or what is below a directory (it ends in a slash), may be secret because of this name or path. */
-function isSuspect(path: BytePath): boolean {
-  return inSecrets.test(isShownAsIs(path) ? path : foldPath(fromBytePath(path)).join('/'));
-}
-
-/** Those of the files in a directory (it ends in a slash) that hold keys and the like. */
-export function secretFiles(directory: BytePath, files: readonly string[]): string[] {
-  const suspects = isSuspect(directory) ? files : files.filter(isSuspect);
-  return suspects.filter((name) => secrecyOf(fromBytePath(directory + name)) !== undefined);
-}
+import { secrecyOf } from './protected-paths.js';
 
 /** Flags that keep ripgrep from reading secrets that have their usual names. */
 export const withoutSecrets = secretNames.map((name) => `--iglob=!${name.startsWith('/') ? name : `**/${name}`}`);
+
+/** Whether a file holds keys or credentials, in whatever spelling of its name. */
+export function isSecret(path: BytePath): boolean {
+  return secrecyOf(fromBytePath(path)) !== undefined;
+}
 
 /**
  * Secrets right below a directory that have their usual names, directories with a slash at the end. Finding the others
@@ -39,7 +20,9 @@ export function secretsIn(directory: BytePath): BytePath[] {
   const found = paths.flatMap((path) => {
     if (!path.includes('*')) return existing(path);
     const [folder] = splitPath(path);
-    return secretFiles(folder, namesIn(folder)).map((name) => folder + name);
+    return namesIn(folder)
+      .map((name) => folder + name)
+      .filter(isSecret);
   });
   return [...new Set(found)];
 }

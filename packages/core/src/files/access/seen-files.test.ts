@@ -6,12 +6,12 @@ const [a, b] = [contentHash(Buffer.from('a')), contentHash(Buffer.from('b'))];
 
 test('only the content that was seen last is known', () => {
   const seen = new SeenFiles();
-  expect(seen.has('/f', a)).toBe(false);
+  expect(seen.knowledgeOf('/f', a) === 'all').toBe(false);
   seen.record('/f', a);
-  expect(seen.has('/f', a)).toBe(true);
-  expect(seen.has('/g', a)).toBe(false);
+  expect(seen.knowledgeOf('/f', a) === 'all').toBe(true);
+  expect(seen.knowledgeOf('/g', a) === 'all').toBe(false);
   seen.record('/f', b);
-  expect([seen.has('/f', a), seen.has('/f', b)]).toEqual([false, true]);
+  expect([seen.knowledgeOf('/f', a) === 'all', seen.knowledgeOf('/f', b) === 'all']).toEqual([false, true]);
 });
 
 test('parts make a whole when they cover it, in any order', () => {
@@ -26,7 +26,7 @@ test('parts make a whole when they cover it, in any order', () => {
           seen.recordLines('/f', a, { first, next: first + length }, total);
           for (let line = first; line < Math.min(total, first + length); line++) lines.add(line);
         }
-        expect(seen.has('/f', a)).toBe(lines.size === total);
+        expect(seen.knowledgeOf('/f', a) === 'all').toBe(lines.size === total);
       },
     ),
   );
@@ -36,11 +36,15 @@ test('parts of different contents do not add up', () => {
   const seen = new SeenFiles();
   seen.recordLines('/f', a, { first: 0, next: 5 }, 10);
   seen.recordLines('/f', b, { first: 5, next: 10 }, 10);
-  expect([seen.has('/f', a), seen.has('/f', b)]).toEqual([false, false]);
+  expect([seen.knowledgeOf('/f', a) === 'all', seen.knowledgeOf('/f', b) === 'all']).toEqual([false, false]);
 });
 
 test('the oldest are forgotten first', () => {
   const seen = new SeenFiles();
   for (let count = 0; count <= 10_000; count++) seen.record(`/${count}`, a);
-  expect([seen.has('/0', a), seen.has('/1', a), seen.has('/10000', a)]).toEqual([false, true, true]);
+  expect([
+    seen.knowledgeOf('/0', a) === 'all',
+    seen.knowledgeOf('/1', a) === 'all',
+    seen.knowledgeOf('/10000', a) === 'all',
+  ]).toEqual([false, true, true]);
 });

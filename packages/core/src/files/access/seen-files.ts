@@ -8,13 +8,13 @@ export interface LineRange {
 
 interface Sight {
   hash: string;
-  /** What the model has not seen yet of this content. */
+  /** The lines that the model has not seen yet. */
   unseen: readonly LineRange[];
 }
 
 /**
- * What the model knows of each file: `write_file` may replace only what it has seen, all of it, as it is now. Contents
- * count, never times; a file read in parts is known once the parts cover it. Bounded: the file seen longest ago is
+ * Which contents the model has seen: `write_file` may only replace a file whose present content was seen completely.
+ * Contents count, never times; parts that cover a file count as the whole. Bounded: the least recently seen file is
  * forgotten first.
  */
 export class SeenFiles {
@@ -32,17 +32,12 @@ export class SeenFiles {
     this.#keep(path, { hash, unseen: unseen.flatMap((range) => subtract(range, lines)) });
   }
 
-  /** What the model knows of a file with this content: all of it, a part, an older content, or nothing. */
+  /** How much of this content the model has seen: all, a part, an older content, or nothing. */
   knowledgeOf(path: string, hash: string): 'all' | 'part' | 'outdated' | 'none' {
     const sight = this.#sights.get(path);
     if (sight === undefined) return 'none';
     if (sight.hash !== hash) return 'outdated';
     return sight.unseen.length === 0 ? 'all' : 'part';
-  }
-
-  has(path: string, hash: string): boolean {
-    const sight = this.#sights.get(path);
-    return sight?.hash === hash && sight.unseen.length === 0;
   }
 
   #keep(path: string, sight: Sight): void {

@@ -2,16 +2,16 @@ import { realpathSync } from 'node:fs';
 import { type BytePath, fromBytePath, systemPath } from '../byte-path.js';
 import type { IgnoredBy, IgnoreRules } from '../ignore/ignore-rules.js';
 
-/** What of a tree the search tools show. */
+/** What the search tools show of a tree. */
 export interface Visibility {
   rules: IgnoreRules;
-  /** Whose ignore rules are left aside. */
+  /** Whose ignore rules do not count. */
   disregard?: ReadonlySet<IgnoredBy>;
-  /** What permission rules deny reading is treated as if it did not exist. Given real paths, of directories as well. */
+  /** False for real paths, also of directories, that permission rules deny: they are treated as missing. */
   canRead?: ((path: string) => boolean) | undefined;
 }
 
-/** A link is as little to be seen as what it leads to. */
+/** A symlink is hidden when its target is. */
 export function mayShowLink(path: BytePath, { canRead }: Pick<Visibility, 'canRead'>): boolean {
   if (canRead === undefined) return true;
   return canRead(fromBytePath(path)) && canRead(fromBytePath(realPath(path)));
@@ -27,7 +27,7 @@ function realPath(path: BytePath): BytePath {
 
 export const hiddenReason = 'it is hidden by .qwenignore or .latheignore';
 
-/** A file asked for by its name is read even if git ignores it, but not against the agent's own ignore files. */
+/** A file that a call names is read even if git ignores it, but not if the agent's own ignore files hide it. */
 export function isHiddenByAgent(path: string, { rules, disregard }: Visibility): boolean {
   return disregard?.has('agent') !== true && rules.ignoredBy(path, { isDirectory: false }) === 'agent';
 }

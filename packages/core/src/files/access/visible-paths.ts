@@ -1,12 +1,11 @@
 import type { GlobState } from '../../text/glob/compile-glob.js';
 import { asFolder, type BytePath, fromBytePath, splitPath } from '../byte-path.js';
 import { agentFiles, type IgnoreLevel } from '../ignore/ignore-rules.js';
-import { isThere } from '../small-file.js';
 import type { Visibility } from './visibility.js';
 
 const maxFolders = 10_000;
 
-/** A directory that is shown: the agent's rules for its entries, and what a glob still asks for in it. */
+/** A visible directory: the agent's rules for its entries, and the rest of the glob that applies in it. */
 interface Folder {
   level: IgnoreLevel;
   glob?: GlobState | undefined;
@@ -14,7 +13,7 @@ interface Folder {
 
 type VisibleOptions = Folder & Pick<Visibility, 'disregard' | 'canRead'>;
 
-/** Which of the paths that ripgrep prints are shown: it knows neither our globs, nor agents' ignore files, nor deny rules. */
+/** Which of the paths that ripgrep prints are shown. It knows neither our globs, nor agents' ignore files, nor deny rules. */
 export class VisiblePaths {
   readonly #top: BytePath;
   readonly #options: VisibleOptions;
@@ -59,8 +58,8 @@ export class VisiblePaths {
     const glob = parent.glob?.enter(fromBytePath(name));
     if (parent.glob !== undefined && glob === undefined) return undefined;
     if (this.#isHidden(parent, path.slice(0, -1), name, true)) return undefined;
-    // Git's rules are ripgrep's business.
-    const level = parent.level.enter(name, (file) => agentFiles.includes(file) && isThere(path + file));
+    // ripgrep applies git's rules.
+    const level = parent.level.enter(name, (file) => agentFiles.includes(file));
     return { level, glob };
   }
 

@@ -7,13 +7,13 @@ import type { Snapshot } from '../write/file-snapshot.js';
 import type { ChangeView, TextChange } from './change-view.js';
 import { applySplices } from './splice.js';
 
-/** The whole text before and after; nothing for files that are large or do not survive the way through a string. */
+/** The whole text before and after; `undefined` when it is large, or decoding and encoding would change it. */
 type Texts = { oldText: string; newText: string } | undefined;
 
 /** Files above this size are neither opened in an editor nor kept in results. */
 const maxKept = 1 << 20;
 
-/** The whole text before and after, when it is small and survives the way through a string. */
+/** The texts of a change, see `Texts`. */
 export function textsOf({ text, splices }: TextChange): Texts {
   const { bytes, codec } = text;
   const newSize = splices.reduce(
@@ -25,7 +25,7 @@ export function textsOf({ text, splices }: TextChange): Texts {
   return codec.encode(oldText)?.equals(bytes) ? { oldText, newText } : undefined;
 }
 
-/** What a person must see before a file is changed. */
+/** The question to a person before a file is changed. */
 export function confirmChange(
   workspace: Workspace,
   change: { tool: string; title: string; asked: string; location: Location; current: Snapshot | null },
@@ -43,7 +43,7 @@ export function confirmChange(
     fileDiff: view.diff,
     ...(texts && { originalContent: current && texts.oldText, newContent: texts.newText }),
     ...(warnings.length > 0 && { warnings }),
-    // Nobody can say "always" to what they could not see, nor to a guarded path.
+    // "Always" is not offered for a change that was not shown completely, nor for a guarded path.
     ...(isSeen && !isGuarded && { rules: [ruleFor(workspace, change.tool, location)] }),
   };
 }
@@ -65,7 +65,7 @@ function warningsOf(
   return warnings;
 }
 
-/** The path or the change holds what cannot be seen. */
+/** Whether the path or the change contains invisible characters. */
 function isSpelledOut({ asked }: { asked: string }, { diff }: ChangeView): boolean {
   return hasHiddenText(asked) || spellsOut(diff);
 }

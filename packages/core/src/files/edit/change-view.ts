@@ -1,4 +1,4 @@
-import type { Pace } from '../../async/yielder.js';
+import type { Yielder } from '../../async/yielder.js';
 import { diffLines } from '../../text/line-diff.js';
 import {
   contextLines,
@@ -15,15 +15,16 @@ import {
   lineFeedsIn,
   lineNumberAt,
   lineStart,
+  linesUp,
   type TextBytes,
 } from '../read/text-bytes.js';
 import { applySplices, type Splice } from './splice.js';
 
-/** What a change looks like to a person. */
+/** A change as a person sees it. */
 export interface ChangeView {
   /** Unified diff. */
   diff: string;
-  /** The diff leaves something out because the change is too large to be looked at. */
+  /** The diff is incomplete because the change is too large to show. */
   isCut: boolean;
   addedLines: number;
   removedLines: number;
@@ -31,18 +32,18 @@ export interface ChangeView {
   removedChars: number;
 }
 
-/** What a change does to a text: the old one and the spans that get new bytes, in order and apart. */
+/** A change of a text: the old text and the spans that get new bytes, in order and without overlap. */
 export interface TextChange {
   text: TextBytes;
   splices: readonly Splice[];
 }
 
-/** Bytes of one region that are compared, and hunks that are shown. */
+/** How many bytes of one region are compared, and how many hunks are shown. */
 const maxRegion = 256 << 10;
 const maxHunks = 400;
 
-/** The diff of a change, made from the changed regions alone: the rest of the file is not looked at. */
-export async function viewChange(change: TextChange, names: DiffNames, pace: Pace): Promise<ChangeView> {
+/** The diff of a change, made from the changed regions alone: `npm run bench -- --only 'edit one hit in 10 MB'`. */
+export async function viewChange(change: TextChange, names: DiffNames, yielder: Yielder): Promise<ChangeView> {
   const hunks: Hunk[] = [];
   let isCut = false;
   let shift = 0;
@@ -52,12 +53,12 @@ export async function viewChange(change: TextChange, names: DiffNames, pace: Pac
       break;
     }
     const { start, oldLines, newLines, isWhole } = linesOf(change.text, region);
-    const line = (await lineNumberAt(change.text, start, pace)) - 1;
+    const line = (await lineNumberAt(change.text, start, yielder)) - 1;
     const offset = { old: line, new: line + shift };
     hunks.push(...hunksOf(oldLines, newLines, await diffLines(oldLines, newLines), offset));
     shift += newLines.length - oldLines.length;
     isCut ||= !isWhole;
-    if (pace.isTired) await pace.rest();
+    if (yielder.shouldYield) await yielder.yield();
   }
   const diff = formatDiff(hunks, names);
   return { diff: isCut ? `${diff}(the change is larger than this diff shows)\n` : diff, isCut, ...countsOf(hunks) };
@@ -83,12 +84,6 @@ function* regionsOf({ text, splices }: TextChange): Generator<Region> {
     region.end = linesDown(text, splice.end, contextLines);
   }
   if (region) yield region;
-}
-
-function linesUp(text: TextBytes, offset: number, count: number): number {
-  let start = offset;
-  for (let line = 0; line < count && start > 0; line++) start = lineStart(text, start - breakBefore(text, start));
-  return start;
 }
 
 /** After the line around `offset` and `count` more. */
@@ -130,7 +125,7 @@ function nearBefore({ codec }: TextBytes, offset: number, distance: number): num
   return near - (near % codec.unit);
 }
 
-/** Marks where text was left out, and drops what is left of a character that the cut went through. */
+/** Marks where text was cut, and drops the rest of a split character. */
 function cleanCut(text: string, { before, after }: { before: boolean; after: boolean }): string {
   const head = before ? `…${text.replace(/^[\uFFFD\uDC00-\uDFFF]{1,3}/, '')}` : text;
   return after ? `${head.replace(/[\uFFFD\uD800-\uDBFF]{1,3}$/, '')}…` : head;
@@ -161,11 +156,11 @@ export interface Snippet {
 
 const snippetContext = 4;
 const maxSnippetBytes = 16 << 10;
-/** Of very long lines so much is shown on either side. */
+/** How much of a very long line is shown on either side. */
 const maxAside = 2 << 10;
 
 /** The first changed place as it is now, with four lines around it. */
-export async function snippetOf({ text, splices }: TextChange, pace: Pace): Promise<Snippet> {
+export async function snippetOf({ text, splices }: TextChange, yielder: Yielder): Promise<Snippet> {
   const first = splices[0]?.start ?? 0;
   const wholeStart = linesUp(text, lineStart(text, first), snippetContext);
   const start = Math.max(wholeStart, nearBefore(text, first, maxAside));
@@ -176,18 +171,18 @@ export async function snippetOf({ text, splices }: TextChange, pace: Pace): Prom
   const bytes = Buffer.concat(applySplices(text.bytes.subarray(start, end), moved(near, start)));
   const isCut = { before: start > wholeStart, after: end < wholeEnd || bytes.length > maxSnippetBytes };
   const shown = cleanCut(text.codec.decode(bytes.subarray(0, maxSnippetBytes)), isCut);
-  const firstLine = await lineNumberAt(text, start, pace);
+  const firstLine = await lineNumberAt(text, start, yielder);
   // As everywhere else, a line ends with a line feed.
   const lines = shown.replace(/\n$/, '').split('\n').length;
   return { firstLine, lastLine: firstLine + lines - 1, text: shown };
 }
 
 /** How many lines the text has after the change. */
-export async function totalLines({ text, splices }: TextChange, pace: Pace): Promise<number> {
-  let lineFeeds = (await lineNumberAt(text, text.bytes.length, pace)) - 1;
+export async function totalLines({ text, splices }: TextChange, yielder: Yielder): Promise<number> {
+  let lineFeeds = (await lineNumberAt(text, text.bytes.length, yielder)) - 1;
   for (const { start, end, bytes } of splices) {
     lineFeeds += lineFeedsIn(text, bytes) - lineFeedsIn(text, text.bytes.subarray(start, end));
-    if (pace.isTired) await pace.rest();
+    if (yielder.shouldYield) await yielder.yield();
   }
   const last = splices.at(-1);
   const tail = last && last.end === text.bytes.length && last.bytes.length > 0 ? { ...text, bytes: last.bytes } : text;

@@ -1,4 +1,4 @@
-import type { Pace } from '../../async/yielder.js';
+import type { Yielder } from '../../async/yielder.js';
 import type { TextBytes } from '../read/text-bytes.js';
 import { foldLine } from './fold-text.js';
 import { candidates, type FileLine } from './match-relaxed.js';
@@ -8,10 +8,10 @@ import type { Found, Match, Reindent } from './text-match.js';
  * Finds whole lines whose indentation differs from the wanted ones in one uniform way: the same prefix missing or too
  * much on every line, or tabs for spaces.
  */
-export async function findIndented(text: TextBytes, wanted: readonly string[], pace: Pace): Promise<Found> {
+export async function findIndented(text: TextBytes, wanted: readonly string[], yielder: Yielder): Promise<Found> {
   const matches: Match[] = [];
   let reindent: Reindent | undefined;
-  for await (const lines of candidates(text, wanted, pace)) {
+  for await (const lines of candidates(text, wanted, yielder)) {
     const rule = ruleBetween(lines, wanted);
     if (rule === undefined) continue;
     matches.push({ lines: lines.map(({ start, end }) => ({ start, end })) });

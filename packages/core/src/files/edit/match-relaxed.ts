@@ -1,4 +1,4 @@
-import type { Pace } from '../../async/yielder.js';
+import type { Yielder } from '../../async/yielder.js';
 import { breakAfter, breakBefore, findOffsets, lineEnd, lineStart, type TextBytes } from '../read/text-bytes.js';
 import { differencesBetween, foldLine, stableParts } from './fold-text.js';
 import type { Found, LineSpan, Match } from './text-match.js';
@@ -17,11 +17,11 @@ export interface FileLine extends LineSpan {
  * The longest part of the needle that no such difference touches is searched as bytes; only the lines around its hits
  * are decoded and compared.
  */
-export async function findRelaxed(text: TextBytes, wanted: readonly string[], pace: Pace): Promise<Found> {
+export async function findRelaxed(text: TextBytes, wanted: readonly string[], yielder: Yielder): Promise<Found> {
   const matches: Match[] = [];
   const relaxed = new Set<string>();
   const folded = wanted.map((line) => foldLine(line).text);
-  for await (const lines of candidates(text, wanted, pace)) {
+  for await (const lines of candidates(text, wanted, yielder)) {
     for (const match of matchesIn(text, lines, folded)) {
       matches.push(match);
       for (const [index, span] of match.lines.entries()) {
@@ -33,19 +33,19 @@ export async function findRelaxed(text: TextBytes, wanted: readonly string[], pa
   return { matches, relaxed: [...relaxed] };
 }
 
-/** Runs of as many lines as are wanted, around every hit of the part that must be there in any case. */
+/** For each hit of the rarest unchanged part, as many lines as are wanted. */
 export async function* candidates(
   text: TextBytes,
   wanted: readonly string[],
-  pace: Pace,
+  yielder: Yielder,
 ): AsyncGenerator<FileLine[], void> {
-  const anchor = await rarestPart(text, wanted, pace);
+  const anchor = await rarestPart(text, wanted, yielder);
   if (anchor === undefined) return;
   const { needle, line: index } = anchor;
   let seen = -1;
-  for (const offset of await findOffsets(text, needle, { pace, limit: maxCandidates })) {
+  for (const offset of await findOffsets(text, needle, { yielder, limit: maxCandidates })) {
     if (offset < seen) continue;
-    if (pace.isTired) await pace.rest();
+    if (yielder.shouldYield) await yielder.yield();
     const start = lineStart(text, offset);
     const end = lineEnd(text, offset);
     seen = end;
@@ -58,24 +58,24 @@ export async function* candidates(
 const maxParts = 8;
 const rare = 50;
 
-/** Of the longest parts that must be there in any case, the one that is found least often. */
-async function rarestPart(text: TextBytes, wanted: readonly string[], pace: Pace) {
+/** Of the longest parts that folding does not change, the one with the fewest hits. */
+async function rarestPart(text: TextBytes, wanted: readonly string[], yielder: Yielder) {
   const parts = new Map(wanted.flatMap((line, index) => stableParts(line).map((part) => [part, index] as const)));
   const longest = [...parts].sort(([a], [b]) => b.length - a.length).slice(0, maxParts);
   let best: { needle: Buffer; line: number; hits: number } | undefined;
   for (const [part, line] of longest) {
     const needle = text.codec.encode(part);
     if (needle === undefined) continue;
-    const hits = (await findOffsets(text, needle, { pace, limit: best?.hits ?? rare })).length;
+    const hits = (await findOffsets(text, needle, { yielder, limit: best?.hits ?? rare })).length;
     if (best === undefined || hits < best.hits) best = { needle, line, hits };
-    // What must be there and is not settles it.
+    // A required part is missing, so there is no match.
     if (hits === 0) return undefined;
   }
   return best;
 }
 
 function linesAround(text: TextBytes, line: LineSpan, before: number, after: number): FileLine[] | undefined {
-  // From the line upwards, then turned around.
+  // Collected upwards, then reversed.
   const spans = [line];
   for (let count = 0; count < before; count++) {
     const first = spans.at(-1)?.start ?? 0;
@@ -94,7 +94,7 @@ function linesAround(text: TextBytes, line: LineSpan, before: number, after: num
   return lines.every((decoded) => decoded !== undefined) ? lines : undefined;
 }
 
-/** `undefined` for a line that is too long, or with invalid bytes: positions in it could not be told. */
+/** `undefined` for a line that is too long, or has invalid bytes, in which positions are ambiguous. */
 function decodeLine({ bytes, codec }: TextBytes, { start, end }: LineSpan): FileLine | undefined {
   if (end - start > maxLine) return undefined;
   const source = bytes.subarray(start, end);
@@ -102,7 +102,7 @@ function decodeLine({ bytes, codec }: TextBytes, { start, end }: LineSpan): File
   return codec.encode(text)?.equals(source) ? { start, end, text } : undefined;
 }
 
-/** A cheap look at one line before the ones around it are decoded. */
+/** A cheap test of one line before its neighbours are decoded. */
 function couldBe(text: TextBytes, span: LineSpan, wanted: string): boolean {
   const line = decodeLine(text, span);
   return line !== undefined && foldLine(line.text).text.includes(foldLine(wanted).text.trim());

@@ -1,56 +1,56 @@
-import type { Pace } from '../../async/yielder.js';
+import type { Yielder } from '../../async/yielder.js';
 import { ToolError } from '../../contract/errors.js';
 import { breakAfter, breakBefore, findOffsets, startsAt, type TextBytes } from '../read/text-bytes.js';
 import { findIndented } from './match-indented.js';
 import { findRelaxed } from './match-relaxed.js';
 import type { Found, LineSpan, Match } from './text-match.js';
 
-/** More than this many hits is a mistake, and would only cost memory. */
+/** More hits are a mistake and would only cost memory. */
 const maxMatches = 1_000_000;
 
 /**
  * Finds `wanted` in the text: as it is, whatever the line endings; if it is not there, by relaxed comparison. Hits may
  * overlap. Nothing found is an empty list.
  */
-export async function findText(text: TextBytes, wanted: string, pace: Pace): Promise<Found> {
+export async function findText(text: TextBytes, wanted: string, yielder: Yielder): Promise<Found> {
   const lines = splitLines(wanted);
-  const literal = await findLiteral(text, lines, pace);
+  const literal = await findLiteral(text, lines, yielder);
   if (literal.length > 0) return { matches: literal, relaxed: [] };
-  const unfinished = lines.length > 1 && lines.at(-1) === '' ? await findAtEnd(text, lines.slice(0, -1), pace) : [];
+  const unfinished = lines.length > 1 && lines.at(-1) === '' ? await findAtEnd(text, lines.slice(0, -1), yielder) : [];
   if (unfinished.length > 0) return { matches: unfinished, relaxed: ['the missing line break at the end of the file'] };
-  const relaxed = await findRelaxed(text, lines, pace);
+  const relaxed = await findRelaxed(text, lines, yielder);
   if (relaxed.matches.length > 0) return relaxed;
-  return findIndented(text, lines, pace);
+  return findIndented(text, lines, yielder);
 }
 
 export function splitLines(text: string): string[] {
   return text.split(/\r\n|\n|\r/);
 }
 
-async function findLiteral(text: TextBytes, lines: readonly string[], pace: Pace): Promise<Match[]> {
+async function findLiteral(text: TextBytes, lines: readonly string[], yielder: Yielder): Promise<Match[]> {
   const encoded = lines.map((line) => text.codec.encode(line));
   if (!encoded.every((line) => line !== undefined)) return [];
   const anchor = encoded.reduce((best, line, index) => (line.length > (encoded[best]?.length ?? 0) ? index : best), 0);
   const needle = encoded[anchor];
-  if (needle === undefined || needle.length === 0) return findBreaks(text, encoded, pace);
+  if (needle === undefined || needle.length === 0) return findBreaks(text, encoded, yielder);
   const matches: Match[] = [];
-  for (const offset of await findOffsets(text, needle, { pace, limit: maxMatches + 1 })) {
+  for (const offset of await findOffsets(text, needle, { yielder, limit: maxMatches + 1 })) {
     const match = matchAround(text, encoded, anchor, offset);
     if (match) matches.push(match);
-    if (pace.isTired) await pace.rest();
+    if (yielder.shouldYield) await yielder.yield();
   }
   if (matches.length > maxMatches)
     throw new ToolError('edit_expected_occurrence_mismatch', `old_string occurs more than ${maxMatches} times`);
   return matches;
 }
 
-/** A needle of nothing but line breaks is looked for at every line break. */
-async function findBreaks(text: TextBytes, encoded: readonly Buffer[], pace: Pace): Promise<Match[]> {
+/** A needle of only line breaks is searched at every line break. */
+async function findBreaks(text: TextBytes, encoded: readonly Buffer[], yielder: Yielder): Promise<Match[]> {
   if (encoded.length < 2) return [];
   for (const character of ['\n', '\r']) {
     const needle = text.codec.encode(character) ?? Buffer.alloc(0);
     const matches: Match[] = [];
-    for (const offset of await findOffsets(text, needle, { pace, limit: maxMatches })) {
+    for (const offset of await findOffsets(text, needle, { yielder, limit: maxMatches })) {
       const end = offset + needle.length;
       const match = matchAround(text, encoded, 0, end - breakBefore(text, end));
       if (match) matches.push(match);
@@ -62,7 +62,7 @@ async function findBreaks(text: TextBytes, encoded: readonly Buffer[], pace: Pac
 
 /** The match whose line number `anchor` begins at `offset`, if the lines before and after it are there too. */
 function matchAround(text: TextBytes, encoded: readonly Buffer[], anchor: number, offset: number): Match | undefined {
-  // From the anchor upwards, then turned around.
+  // Collected upwards from the anchor, then reversed.
   const lines: LineSpan[] = [{ start: offset, end: offset + (encoded[anchor]?.length ?? 0) }];
   for (const line of encoded.slice(0, anchor).toReversed()) {
     const first = lines.at(-1)?.start ?? 0;
@@ -83,7 +83,7 @@ function matchAround(text: TextBytes, encoded: readonly Buffer[], anchor: number
 }
 
 /** Whole lines given with their last line break, where the file ends without one. */
-async function findAtEnd(text: TextBytes, lines: readonly string[], pace: Pace): Promise<Match[]> {
-  const matches = await findLiteral(text, lines, pace);
+async function findAtEnd(text: TextBytes, lines: readonly string[], yielder: Yielder): Promise<Match[]> {
+  const matches = await findLiteral(text, lines, yielder);
   return matches.filter((match) => match.lines.at(-1)?.end === text.bytes.length);
 }

@@ -1,11 +1,11 @@
-import type { Pace } from '../../async/yielder.js';
+import type { Yielder } from '../../async/yielder.js';
 import {
   breakAfter,
-  breakBefore,
   findOffsets,
   lineEnd,
   lineNumberAt,
   lineStart,
+  linesUp,
   type TextBytes,
 } from '../read/text-bytes.js';
 import { splitLines } from './match.js';
@@ -23,28 +23,29 @@ const maxScored = 60;
 const maxLines = 400;
 const maxColumns = 400;
 
-/** Below this likeness a region says more about chance than about what was meant. */
+/** A less similar region is probably a coincidence. */
 const enough = 0.4;
 
 /**
- * Looks for the longest lines of the needle, and if none is there for its longest words; every hit votes for a place,
- * and the most similar of the places with most votes is the answer. The work is bounded by the number of probes.
+ * Searches for the longest lines of the needle or, if none occurs, its longest words. Every hit votes for a place, and
+ * the most similar of the places with most votes is the answer. The number of probes bounds the work.
  */
-export async function nearestRegion(text: TextBytes, needle: string, pace: Pace): Promise<Region | undefined> {
+export async function nearestRegion(text: TextBytes, needle: string, yielder: Yielder): Promise<Region | undefined> {
   const wanted = splitLines(needle).slice(0, maxLines);
   while (wanted.length > 1 && wanted.at(-1)?.trim() === '') wanted.pop();
-  const places = (await vote(text, lineProbes(wanted), pace)) ?? (await vote(text, wordProbes(wanted), pace)) ?? [];
+  const places =
+    (await vote(text, lineProbes(wanted), yielder)) ?? (await vote(text, wordProbes(wanted), yielder)) ?? [];
   let best: { start: number; lines: string[]; score: number } | undefined;
   for (const start of places.slice(0, maxScored)) {
     const lines = linesFrom(text, start, wanted.length);
     const score = likeness(lines, wanted);
     if (score > (best?.score ?? enough)) best = { start, lines, score };
-    if (pace.isTired) await pace.rest();
+    if (yielder.shouldYield) await yielder.yield();
   }
-  return best && { firstLine: await lineNumberAt(text, best.start, pace), lines: best.lines };
+  return best && { firstLine: await lineNumberAt(text, best.start, yielder), lines: best.lines };
 }
 
-/** Something to look for, and the line of the needle in which it stands. */
+/** A text to search for, and its line in the needle. */
 interface Probe {
   text: string;
   line: number;
@@ -70,25 +71,19 @@ function longest(probes: Probe[]): Probe[] {
 }
 
 /** Where the needle would begin, most voted first; `undefined` when nothing was hit. */
-async function vote(text: TextBytes, probes: readonly Probe[], pace: Pace): Promise<number[] | undefined> {
+async function vote(text: TextBytes, probes: readonly Probe[], yielder: Yielder): Promise<number[] | undefined> {
   const votes = new Map<number, number>();
   for (const { text: probe, line } of probes) {
     const needle = text.codec.encode(probe);
-    const hits = needle ? await findOffsets(text, needle, { pace, limit: maxHits }) : [];
-    // A probe with few hits tells more.
+    const hits = needle ? await findOffsets(text, needle, { yielder, limit: maxHits }) : [];
+    // A probe with few hits counts more.
     for (const hit of hits) {
-      const start = linesBack(text, hit, line);
+      const start = linesUp(text, lineStart(text, hit), line);
       votes.set(start, (votes.get(start) ?? 0) + 1 / hits.length);
     }
   }
   if (votes.size === 0) return undefined;
   return [...votes].sort(([, a], [, b]) => b - a).map(([start]) => start);
-}
-
-function linesBack(text: TextBytes, offset: number, count: number): number {
-  let start = lineStart(text, offset);
-  for (let line = 0; line < count && start > 0; line++) start = lineStart(text, start - breakBefore(text, start));
-  return start;
 }
 
 function linesFrom(text: TextBytes, offset: number, count: number): string[] {
@@ -138,7 +133,7 @@ export function describeRegion({ firstLine, lines }: Region, needle: string): st
   return `The nearest region is at lines ${firstLine}-${firstLine + lines.length - 1}:\n${shown.join('\n')}`;
 }
 
-/** What cannot be seen by comparing the two lines with the eye. */
+/** A hint when two lines differ in a way that is hard to see. */
 function difference(line: string, expected: string): string {
   if (line.trim() === expected.trim()) {
     if (line.trimEnd() !== expected.trimEnd()) return '   (only the indentation differs)';

@@ -1,4 +1,4 @@
-import type { Pace } from '../../async/yielder.js';
+import type { Yielder } from '../../async/yielder.js';
 import { ToolError } from '../../contract/errors.js';
 import { omissionIn } from '../../text/omission.js';
 import { findOffsets, lineNumberAt, startsAt, type TextBytes } from '../read/text-bytes.js';
@@ -19,12 +19,12 @@ export interface EditWish {
 }
 
 export interface EditPlan extends TextChange {
-  /** What had to be overlooked to find the text. */
+  /** Differences that were ignored to find the text. */
   relaxed: string[];
 }
 
-/** What an edit would do to this content. Every reason not to do it is thrown. */
-export async function planEdit(current: Snapshot | null, wish: EditWish, pace: Pace): Promise<EditPlan> {
+/** The change that an edit makes to this content. Throws when the edit cannot be applied. */
+export async function planEdit(current: Snapshot | null, wish: EditWish, yielder: Yielder): Promise<EditPlan> {
   const { path, oldText, newText } = wish;
   if (current === null) {
     if (oldText !== '')
@@ -36,21 +36,21 @@ export async function planEdit(current: Snapshot | null, wish: EditWish, pace: P
     throw new ToolError('attempt_to_create_existing_file', `${path} exists. Pass the text to replace as old_string.`);
   if (oldText === newText) throw noChange(path);
   const text = await textOfSnapshot(current);
-  await refuseOmission(text, newText, oldText, pace);
-  const found = await findText(text, oldText, pace);
-  const matches = await chosen(text, found, wish, pace);
+  await refuseOmission(text, newText, oldText, yielder);
+  const found = await findText(text, oldText, yielder);
+  const matches = await chosen(text, found, wish, yielder);
   const splices: Splice[] = [];
   for (const match of matches) {
     const splice = spliceFor(text, match, found, wish);
     if (!splice) encodeOrRefuse(text, newText);
     else if (!isVain(text, splice)) splices.push(splice);
-    if (pace.isTired) await pace.rest();
+    if (yielder.shouldYield) await yielder.yield();
   }
   if (splices.length === 0) throw noChange(path);
   return { text, splices, relaxed: found.relaxed };
 }
 
-/** Whether the splice puts there what is there. */
+/** Whether the splice changes nothing. */
 function isVain({ bytes }: TextBytes, splice: Splice): boolean {
   return splice.end - splice.start === splice.bytes.length && startsAt(bytes, splice.bytes, splice.start);
 }
@@ -62,18 +62,18 @@ function noChange(path: string): ToolError {
   );
 }
 
-/** The matches to replace: the only one, or with replace_all every one that was there as given. */
-async function chosen(text: TextBytes, found: Found, wish: EditWish, pace: Pace): Promise<Match[]> {
+/** The matches to replace: the only one or, with replace_all, every exact one. */
+async function chosen(text: TextBytes, found: Found, wish: EditWish, yielder: Yielder): Promise<Match[]> {
   const { matches, relaxed } = found;
-  if (matches.length === 0) throw await missing(text, wish, pace);
+  if (matches.length === 0) throw await missing(text, wish, yielder);
   if (matches.length === 1) return matches;
   if (relaxed.length > 0) {
-    const places = await placesOf(text, matches, pace);
+    const places = await placesOf(text, matches, yielder);
     const message = `old_string is not in ${wish.path} as given, and apart from ${relaxed.join(' and ')} it is there ${matches.length} times (${places}). Copy one of them exactly.`;
     throw new ToolError('edit_expected_occurrence_mismatch', message);
   }
   if (!wish.replaceAll) {
-    const places = await placesOf(text, matches, pace);
+    const places = await placesOf(text, matches, yielder);
     const message = `old_string occurs ${matches.length} times in ${wish.path} (${places}). Add lines around it until it is unique, or set replace_all.`;
     throw new ToolError('edit_expected_occurrence_mismatch', message);
   }
@@ -87,20 +87,20 @@ async function chosen(text: TextBytes, found: Found, wish: EditWish, pace: Pace)
 
 const maxPlaces = 10;
 
-async function placesOf(text: TextBytes, matches: readonly Match[], pace: Pace): Promise<string> {
+async function placesOf(text: TextBytes, matches: readonly Match[], yielder: Yielder): Promise<string> {
   const numbers: number[] = [];
   for (const { lines } of matches.slice(0, maxPlaces))
-    numbers.push(await lineNumberAt(text, lines[0]?.start ?? 0, pace));
+    numbers.push(await lineNumberAt(text, lines[0]?.start ?? 0, yielder));
   return `lines ${numbers.join(', ')}${matches.length > maxPlaces ? ', …' : ''}`;
 }
 
-async function missing(text: TextBytes, { path, oldText }: EditWish, pace: Pace): Promise<ToolError> {
-  const region = await nearestRegion(text, oldText, pace);
+async function missing(text: TextBytes, { path, oldText }: EditWish, yielder: Yielder): Promise<ToolError> {
+  const region = await nearestRegion(text, oldText, yielder);
   const hint = region ? describeRegion(region, oldText) : 'Nothing similar is in it. Read the file again.';
   return new ToolError('edit_no_occurrence_found', `old_string is not in ${path}. ${hint}`);
 }
 
-/** A file's content as text. What is no text is refused. */
+/** A file's content as text. Throws for a binary file. */
 export async function textOfSnapshot({ bytes, path }: Snapshot): Promise<TextBytes> {
   const encoding = await detectEncoding(bytes);
   if (encoding === undefined)
@@ -113,7 +113,7 @@ export async function emptyText(): Promise<TextBytes> {
   return { bytes: Buffer.alloc(0), codec: await codecFor(encoding), encoding };
 }
 
-/** The bytes of `content`; a character that the file's encoding lacks is refused, never replaced. */
+/** The bytes of `content`. Throws for a character that the file's encoding lacks; none is ever replaced. */
 export function encodeOrRefuse({ codec, encoding }: TextBytes, content: string): Buffer {
   const bytes = codec.encode(content);
   if (bytes !== undefined) return bytes;
@@ -123,12 +123,17 @@ export function encodeOrRefuse({ codec, encoding }: TextBytes, content: string):
   throw new ToolError('edit_preparation_failure', message);
 }
 
-/** A placeholder that was not there before would delete what it stands for. */
-export async function refuseOmission(text: TextBytes, newText: string, oldText: string, pace: Pace): Promise<void> {
+/** Throws for a new placeholder such as "rest of the code", which would delete the code it stands for. */
+export async function refuseOmission(
+  text: TextBytes,
+  newText: string,
+  oldText: string,
+  yielder: Yielder,
+): Promise<void> {
   const line = omissionIn(newText)?.trim();
   if (line === undefined || oldText.includes(line)) return;
   const bytes = text.codec.encode(line);
-  if (bytes && (await findOffsets(text, bytes, { pace, limit: 1 })).length > 0) return;
+  if (bytes && (await findOffsets(text, bytes, { yielder, limit: 1 })).length > 0) return;
   const message = `The new text contains the placeholder ${JSON.stringify(line)}. Write out all the code: what it stands for would be lost.`;
   throw new ToolError('edit_preparation_failure', message);
 }

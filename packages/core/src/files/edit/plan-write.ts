@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { Pace } from '../../async/yielder.js';
+import type { Yielder } from '../../async/yielder.js';
 import { diffLines } from '../../text/line-diff.js';
 import { breakAfter, breakBefore, findOffsets, lineEnd, lineStart, type TextBytes } from '../read/text-bytes.js';
 import type { Snapshot } from '../write/file-snapshot.js';
@@ -8,39 +8,39 @@ import { emptyText, encodeOrRefuse, refuseOmission, textOfSnapshot } from './pla
 import type { Splice } from './splice.js';
 
 /**
- * What writing `content` would do to this file. Its encoding and byte order mark stay; a carriage return in `content`
- * is taken literally, otherwise lines end as the file's do, and in a file with mixed endings or damaged bytes the lines
- * that `content` repeats keep theirs.
+ * The change that writing `content` makes to this file. Its encoding and byte order mark stay. A carriage return in
+ * `content` is taken literally; otherwise lines end as in the file. In a file with mixed endings or invalid bytes, the
+ * lines that `content` repeats keep theirs.
  */
-export async function planWrite(current: Snapshot | null, content: string, pace: Pace): Promise<TextChange> {
+export async function planWrite(current: Snapshot | null, content: string, yielder: Yielder): Promise<TextChange> {
   if (current === null) {
     const text = await emptyText();
     return { text, splices: [{ start: 0, end: 0, bytes: encodeOrRefuse(text, content) }] };
   }
   const text = await textOfSnapshot(current);
-  await refuseOmission(text, content, '', pace);
+  await refuseOmission(text, content, '', yielder);
   const mark = text.encoding.bom.length;
   const given = mark > 0 ? content.replace(/^\uFEFF/, '') : content;
-  const endings = given.includes('\r') ? 'literal' : await endingsOf(text, pace);
+  const endings = given.includes('\r') ? 'literal' : await endingsOf(text, yielder);
   if (endings === 'mixed' && text.bytes.length <= maxAligned)
     return { text, splices: await alignLines(text, mark, given) };
-  if (pace.isTired) await pace.rest();
+  if (yielder.shouldYield) await yielder.yield();
   const bytes = encodeOrRefuse(text, endings === 'crlf' ? given.replaceAll('\n', '\r\n') : given);
-  if (pace.isTired) await pace.rest();
+  if (yielder.shouldYield) await yielder.yield();
   return { text, splices: differing(text, mark, bytes) };
 }
 
 /** Comparing line by line costs memory, so a larger file gets uniform endings. */
 const maxAligned = 4 << 20;
 
-/** `mixed` also stands for text with damaged bytes: only lines that are kept can keep them. */
-async function endingsOf(text: TextBytes, pace: Pace): Promise<'lf' | 'crlf' | 'mixed'> {
+/** `mixed` also means text with invalid bytes, which only survive in unchanged lines. */
+async function endingsOf(text: TextBytes, yielder: Yielder): Promise<'lf' | 'crlf' | 'mixed'> {
   if (isDamaged(text)) return 'mixed';
   if (!text.bytes.includes(0x0d)) return 'lf';
   const counts: number[] = [];
   for (const ending of ['\r', '\n', '\r\n']) {
     const needle = text.codec.encode(ending) ?? Buffer.alloc(0);
-    counts.push((await findOffsets(text, needle, { pace })).length);
+    counts.push((await findOffsets(text, needle, { yielder })).length);
   }
   return counts.every((count) => count === counts[0]) ? 'crlf' : 'mixed';
 }
@@ -68,7 +68,7 @@ function lineEndAfter(text: TextBytes, offset: number): number {
   return end + breakAfter(text, end);
 }
 
-/** How many bytes two buffers share at one of their ends: compared in blocks, then in smaller ones. */
+/** How many bytes two buffers share at one end, compared in blocks: `npm run bench -- --only 'write 10 MB'`. */
 function sharedLength(a: Buffer, b: Buffer, where: 'start' | 'end'): number {
   const most = Math.min(a.length, b.length);
   let shared = 0;
@@ -96,27 +96,17 @@ async function alignLines(text: TextBytes, mark: number, content: string): Promi
       const hasBreak = !(isLast && newStart + index === wanted.length - 1);
       return hasBreak ? line + ending(Math.min(oldStart + index, Math.max(oldStart, oldEnd - 1))) : line;
     });
-    return spliceLines(text, lines, { oldStart, oldEnd }, fresh.join(''));
+    const start = lines[oldStart]?.start ?? text.bytes.length;
+    const end = lines[oldEnd]?.start ?? text.bytes.length;
+    return { start, end, bytes: encodeOrRefuse(text, fresh.join('')) };
   });
 }
 
 interface Line {
   start: number;
-  end: number;
   content: string;
   /** The line break after it; empty for the last line. */
   gap: string;
-}
-
-function spliceLines(
-  text: TextBytes,
-  lines: readonly Line[],
-  { oldStart, oldEnd }: { oldStart: number; oldEnd: number },
-  content: string,
-): Splice {
-  const start = lines[oldStart]?.start ?? text.bytes.length;
-  const end = lines[oldEnd]?.start ?? text.bytes.length;
-  return { start, end, bytes: encodeOrRefuse(text, content) };
 }
 
 function linesOf(text: TextBytes, mark: number): Line[] {
@@ -125,7 +115,7 @@ function linesOf(text: TextBytes, mark: number): Line[] {
     const end = lineEnd(text, start);
     const gap = breakAfter(text, end);
     const decode = (from: number, to: number) => text.codec.decode(text.bytes.subarray(from, to));
-    lines.push({ start, end, content: decode(start, end), gap: decode(end, end + gap) });
+    lines.push({ start, content: decode(start, end), gap: decode(end, end + gap) });
     if (gap === 0) return lines;
     start = end + gap;
   }

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { report } from '../../../../../testing/long-run.js';
-import { Pace } from '../../async/yielder.js';
+import { Yielder } from '../../async/yielder.js';
 import type { TextBytes } from '../read/text-bytes.js';
 import { codecFor } from '../read/text-codec.js';
 import { findText } from './match.js';
@@ -20,7 +20,7 @@ async function textOf(content: string | Buffer, name = 'utf-8'): Promise<TextByt
 /** Replaces every match. The result is decoded when the file was given as text. */
 async function edited(file: string, oldText: string, newText: string, name = 'utf-8') {
   const text = await textOf(file, name);
-  const found = await findText(text, oldText, new Pace());
+  const found = await findText(text, oldText, new Yielder());
   const splices = found.matches.map((match) => spliceFor(text, match, found, { oldText, newText }));
   const content = text.codec.decode(Buffer.concat(applySplices(text.bytes, splices as Splice[])));
   return { content, relaxed: found.relaxed, count: found.matches.length };
@@ -57,12 +57,12 @@ describe('a text that is there as given', () => {
   });
 
   test('hits that overlap are all counted', async () => {
-    const found = await findText(await textOf('aaa'), 'aa', new Pace());
+    const found = await findText(await textOf('aaa'), 'aa', new Yielder());
     expect(found.matches.map(({ lines }) => lines[0]?.start)).toEqual([0, 1]);
   });
 
   test('the same text with different line endings counts twice', async () => {
-    expect((await findText(await textOf('a\nb a\r\nb'), 'a\nb', new Pace())).matches).toHaveLength(2);
+    expect((await findText(await textOf('a\nb a\r\nb'), 'a\nb', new Yielder())).matches).toHaveLength(2);
   });
 });
 
@@ -125,7 +125,7 @@ describe('a text that is there in another spelling', () => {
   });
 
   test('several hits are all reported', async () => {
-    expect((await findText(await textOf('x = “a”\ny\nx = “a”\n'), 'x = "a"', new Pace())).matches).toHaveLength(2);
+    expect((await findText(await textOf('x = “a”\ny\nx = “a”\n'), 'x = "a"', new Yielder())).matches).toHaveLength(2);
   });
 
   test.each([
@@ -135,22 +135,23 @@ describe('a text that is there in another spelling', () => {
     ['a needle of quotes only', '“', '"'],
     ['a line with invalid bytes', Buffer.from([0x61, 0xff, 0xe2, 0x80, 0x9c, 0x62, 0x63]), '"bc'],
   ])('%s does not match', async (_, file, oldText) => {
-    expect((await findText(await textOf(file), oldText, new Pace())).matches).toEqual([]);
+    expect((await findText(await textOf(file), oldText, new Yielder())).matches).toEqual([]);
   });
 });
 
 test('a byte sequence across two characters is no match', async () => {
   // In Shift_JIS the second byte of ソ is a backslash; in GB18030 digits stand inside four-byte characters.
-  expect((await findText(await textOf('ソ', 'shift_jis'), '\\', new Pace())).matches).toEqual([]);
+  expect((await findText(await textOf('ソ', 'shift_jis'), '\\', new Yielder())).matches).toEqual([]);
   expect(
-    (await findText(await textOf('中文', 'gb18030'), Buffer.from([0xd0, 0xce]).toString('latin1'), new Pace())).matches,
+    (await findText(await textOf('中文', 'gb18030'), Buffer.from([0xd0, 0xce]).toString('latin1'), new Yielder()))
+      .matches,
   ).toEqual([]);
-  expect((await findText(await textOf('\u0141\u4100', 'utf-16le'), '\u0001', new Pace())).matches).toEqual([]);
+  expect((await findText(await textOf('\u0141\u4100', 'utf-16le'), '\u0001', new Yielder())).matches).toEqual([]);
 });
 
 test('a character that the encoding lacks gives no splice', async () => {
   const text = await textOf('caf\u00e9', 'windows-1252');
-  const found = await findText(text, 'caf', new Pace());
+  const found = await findText(text, 'caf', new Yielder());
   const [match] = found.matches;
   expect(match && spliceFor(text, match, found, { oldText: 'caf', newText: '中' })).toBeUndefined();
 });
@@ -215,7 +216,7 @@ test(`bytes outside an edit never change (${isLong ? '10,000' : '1,000'} random 
 
     const oldText = wanted.map(({ line }) => line).join('\n');
     const newText = newLines.join('\n');
-    const found = await findText(text, oldText, new Pace());
+    const found = await findText(text, oldText, new Yielder());
     const match = found.matches.find(({ lines }) => lines[0]?.start === before.length);
     if (oldText === '') return;
     expect(match, 'the text that was put there is found').toBeDefined();

@@ -10,16 +10,16 @@ export interface Splice {
   bytes: Buffer;
 }
 
-/** What an edit asks for, in the words of the call. */
+/** What an edit asks for, as the call spells it. */
 export interface Replacement {
   oldText: string;
   newText: string;
 }
 
 /**
- * The smallest splice that makes this match read `newText`. Lines (and, in relaxed matches, characters) that the old
- * and the new text share stay as they are in the file, whatever was overlooked to find them. New lines end like the
- * ones they stand between. `undefined` when the encoding of the file lacks a character.
+ * The smallest splice that turns this match into `newText`. Lines (and, in relaxed matches, characters) that the old and
+ * the new text share stay as they are in the file, whatever was ignored to find them. New lines end like the lines
+ * around them. `undefined` when the encoding of the file lacks a character.
  */
 export function spliceFor(text: TextBytes, match: Match, found: Found, change: Replacement): Splice | undefined {
   const span = spanOf(match.lines);
@@ -54,12 +54,12 @@ function spanOf(lines: readonly LineSpan[]): LineSpan {
   return { start: lines[0]?.start ?? 0, end: lines.at(-1)?.end ?? 0 };
 }
 
-/** Lines that go take one line break with them: the one before, or at the start of the match the one after. */
+/** Removed lines take one line break with them: the one before or, at the start of the match, the one after. */
 function withBreak({ start, end }: LineSpan, head: LineSpan | undefined, tail: LineSpan | undefined): LineSpan {
   return head ? { start: head.end, end } : { start, end: tail?.start ?? end };
 }
 
-/** Whoever spells out a carriage return in the new text, or changes nothing but line endings, is taken literally. */
+/** Line endings are taken literally when the new text has a carriage return, or only line endings change. */
 function isAboutLineEndings({ oldText, newText }: Replacement): boolean {
   if (newText.includes('\r')) return true;
   return oldText.includes('\r') && splitLines(oldText).join('\n') === newText;
@@ -127,8 +127,8 @@ function decode(text: TextBytes, { start, end }: LineSpan): string {
 }
 
 /**
- * The new content: the original's own memory with the splices in between, so that what is outside them cannot differ.
- * Splices must be in order and apart.
+ * The new content: slices of the original with the splices in between, so bytes outside them cannot differ. Splices must
+ * be in order and must not overlap.
  */
 export function applySplices(original: Buffer, splices: readonly Splice[]): Buffer[] {
   const pieces: Buffer[] = [];

@@ -1,7 +1,7 @@
 /** Turns an indentation as the needle writes it into the file's; `undefined` when the rule does not cover it. */
 export type Reindent = (indent: string) => string | undefined;
 
-/** A stretch of the file that `old_string` means, line by line: what lies between two lines is a line break. */
+/** The part of the file that matches `old_string`, line by line: between two lines is a line break. */
 export interface Match {
   lines: LineSpan[];
 }
@@ -15,8 +15,8 @@ export interface LineSpan {
 
 export interface Found {
   matches: Match[];
-  /** What was overlooked to find it, in words; empty when the text is there as it was given. */
+  /** Names of the differences that were ignored; empty for an exact match. */
   relaxed: string[];
-  /** How new lines must be indented to fit, when the indentation was overlooked. */
+  /** How to indent new lines, when the indentation was ignored. */
   reindent?: Reindent;
 }

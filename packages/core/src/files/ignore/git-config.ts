@@ -2,12 +2,12 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { type BytePath, toBytePath } from '../byte-path.js';
 import { readSmallFile } from '../small-file.js';
 
-/** A configuration may include itself, or thousands of others. */
+/** A configuration file may include itself, or thousands of others. */
 const maxFiles = 20;
 /** No path is longer. */
 const maxLine = 8192;
 
-/** What git's configuration says about ignore files; what it does not mention is `undefined`. */
+/** The settings about ignore files in git's configuration; `undefined` when not set. */
 export interface IgnoreSettings {
   /** `core.excludesFile`, with `~` replaced; empty when no file is to be used. */
   excludesFile: BytePath | undefined;
@@ -38,7 +38,7 @@ interface Setting {
   value: string;
 }
 
-/** What git reads in this text: keys in small letters, values without quotes and comments. */
+/** The settings in this text as git reads them: keys in lower case, values without quotes and comments. */
 function* settingsIn(text: string): Generator<Setting> {
   let section = '';
   const withoutComments = text.replace(/^[ \t]*[#;].*$/gm, '');

@@ -22,7 +22,7 @@ export function userExcludes(environment: NodeJS.ProcessEnv, home = homedir()): 
 export interface GitDirectory {
   /** Where git keeps what all work trees of a repository share. */
   common: BytePath;
-  /** Otherwise git goes on looking above. */
+  /** Otherwise git looks in the parent directory. */
   isRepository: boolean;
 }
 
@@ -44,8 +44,8 @@ export function repositorySettings(directory: BytePath, { common }: GitDirectory
 }
 
 /**
- * Where this path leads. A repository's configuration may come from anywhere: it cannot make Lathe look into a file of
- * secrets, be it through a link.
+ * The real path of an excludes file. A repository's configuration may be hostile: it must not make Lathe read a file of
+ * secrets, through a symlink either.
  */
 function harmless(file: BytePath): BytePath | undefined {
   try {

@@ -8,11 +8,10 @@ export interface IgnoreFileOptions {
 
 /** One parsed ignore file, in git's syntax. The last rule that matches decides. */
 export class IgnoreFile {
-  // Nearly all rules end in a plain name or an extension: each kind costs one look-up, however many there are.
-  readonly #byName = new Map<string, Rule>();
-  readonly #byExtension = new Map<string, Rule>();
+  /** Most rules name one entry: they cost one look-up, however many there are. */
+  readonly #byName = new Map<string, Rule[]>();
+  readonly #others: Rule[] = [];
   readonly #ignoresCase: boolean;
-  #others: Rule | undefined;
 
   private constructor({ ignoresCase = false }: IgnoreFileOptions) {
     this.#ignoresCase = ignoresCase;
@@ -21,29 +20,17 @@ export class IgnoreFile {
   /** `text` has one character per byte. `undefined` when there is no rule in it. */
   static parse(text: string, options: IgnoreFileOptions = {}): IgnoreFile | undefined {
     const file = new IgnoreFile(options);
-    let start = text.startsWith('\xef\xbb\xbf') ? 3 : 0;
-    for (let order = 0; start < text.length; order++) {
-      const newline = text.indexOf('\n', start);
-      const end = newline < 0 ? text.length : newline;
-      file.#add(text.slice(start, text[end - 1] === '\r' && end > start ? end - 1 : end), order);
-      start = end + 1;
-    }
-    return file.#isEmpty ? undefined : file;
-  }
-
-  get #isEmpty(): boolean {
-    return this.#byName.size === 0 && this.#byExtension.size === 0 && this.#others === undefined;
+    const lines = text.replace(/^\xef\xbb\xbf/, '').split('\n');
+    for (const [order, line] of lines.entries()) file.#add(line.replace(/\r$/, ''), order);
+    return file.#byName.size === 0 && file.#others.length === 0 ? undefined : file;
   }
 
   #add(line: string, order: number): void {
     const rule = parseRule(line, order, this.#ignoresCase);
     if (rule === undefined) return;
-    if (rule.name !== undefined) prepend(this.#byName, rule.name, rule);
-    else if (rule.extension !== undefined) prepend(this.#byExtension, rule.extension, rule);
-    else {
-      rule.before = this.#others;
-      this.#others = rule;
-    }
+    const rules = rule.name === undefined ? this.#others : (this.#byName.get(rule.name) ?? []);
+    if (rule.name !== undefined) this.#byName.set(rule.name, rules);
+    rules.push(rule);
   }
 
   /**
@@ -51,50 +38,24 @@ export class IgnoreFile {
    * the place the rules hold for to the entry; it is empty or ends in a slash.
    */
   judge(directory: string, name: string, isDirectory: boolean): boolean | undefined {
-    if (!this.#ignoresCase) return this.#judge(directory, name, isDirectory);
-    return this.#judge(lowerAscii(directory), lowerAscii(name), isDirectory);
-  }
-
-  #judge(directory: string, name: string, isDirectory: boolean): boolean | undefined {
-    const dot = this.#byExtension.size === 0 ? -1 : name.lastIndexOf('.');
-    const named = lastMatch(this.#byName.get(name), directory, name, isDirectory);
-    const extended =
-      dot < 0 ? undefined : lastMatch(this.#byExtension.get(name.slice(dot)), directory, name, isDirectory);
-    const other = lastMatch(this.#others, directory, name, isDirectory);
-    const decisive = later(later(named, extended), other);
+    const [way, entry] = this.#ignoresCase ? [lowerAscii(directory), lowerAscii(name)] : [directory, name];
+    const isMatch = (rule: Rule) => (isDirectory || !rule.isForDirectories) && rule.matches(entry, way);
+    const named = this.#byName.get(entry)?.findLast(isMatch);
+    const other = this.#others.findLast(isMatch);
+    const decisive = (named?.order ?? -1) > (other?.order ?? -1) ? named : other;
     return decisive && !decisive.isNegated;
   }
-}
-
-function lastMatch(last: Rule | undefined, directory: string, name: string, isDirectory: boolean): Rule | undefined {
-  for (let rule = last; rule !== undefined; rule = rule.before)
-    if ((isDirectory || !rule.isForDirectories) && rule.matches(name, directory)) return rule;
-  return undefined;
-}
-
-function later(a: Rule | undefined, b: Rule | undefined): Rule | undefined {
-  if (a === undefined || b === undefined) return a ?? b;
-  return a.order > b.order ? a : b;
-}
-
-function prepend(last: Map<string, Rule>, key: string, rule: Rule): void {
-  rule.before = last.get(key);
-  last.set(key, rule);
 }
 
 interface Rule extends Meaning {
   order: number;
   isNegated: boolean;
   isForDirectories: boolean;
-  /** The one before it that is looked up in the same way. */
-  before: Rule | undefined;
 }
 
 interface Meaning {
   /** Set when only entries of this name can match. */
   name: string | undefined;
-  /** Set when only entries with this extension, dot included, can match. */
-  extension: string | undefined;
   matches: (name: string, directory: string) => boolean;
 }
 
@@ -102,32 +63,28 @@ const wildcards = /[*?[\\]/;
 
 function parseRule(line: string, order: number, ignoresCase: boolean): Rule | undefined {
   if (line.startsWith('#')) return undefined;
-  // Git's lines end where C's strings do.
+  // For git a line ends at a NUL.
   const zero = line.indexOf('\0');
   const text = withoutTrailingSpaces(zero < 0 ? line : line.slice(0, zero));
   const isNegated = text.startsWith('!');
   const isForDirectories = text.endsWith('/');
   const pattern = text.slice(isNegated ? 1 : 0, isForDirectories ? -1 : undefined);
   if (pattern === '') return undefined;
-  const { name, extension, matches } = (pattern.includes('/') ? pathRule : nameRule)(pattern, ignoresCase);
-  return { order, isNegated, isForDirectories, name, extension, matches, before: undefined };
+  const meaning = (pattern.includes('/') ? pathRule : nameRule)(pattern, ignoresCase);
+  return { ...meaning, order, isNegated, isForDirectories };
 }
-
-const always = () => true;
 
 /** A rule without a slash holds for a name at any depth. */
 function nameRule(pattern: string, ignoresCase: boolean): Meaning {
-  const lowered = ignoresCase ? lowerAscii(pattern) : pattern;
-  if (!wildcards.test(pattern)) return { name: lowered, extension: undefined, matches: always };
-  const extension = /^\*[^*?[\\]*(\.[^.*?[\\]*)$/.exec(lowered)?.[1];
-  return { name: undefined, extension, matches: compileComponent(pattern, { namesAreLowered: ignoresCase }) };
+  if (!wildcards.test(pattern)) return { name: ignoresCase ? lowerAscii(pattern) : pattern, matches: () => true };
+  return { name: undefined, matches: compileComponent(pattern, { namesAreLowered: ignoresCase }) };
 }
 
 /** A rule with a slash holds for one path, seen from the directory of its file. */
 function pathRule(pattern: string, ignoresCase: boolean): Meaning {
   const relative = pattern.startsWith('/') ? pattern.slice(1) : pattern;
   const { name, matches } = compileGitGlob(relative, { namesAreLowered: ignoresCase });
-  return { name, extension: undefined, matches: (last, directory) => matches(directory + last) };
+  return { name, matches: (last, directory) => matches(directory + last) };
 }
 
 /** Spaces at the end do not count unless a backslash protects them. */
@@ -142,8 +99,8 @@ function withoutTrailingSpaces(line: string): string {
 const maxWildcardRules = 5000;
 
 /**
- * Why an ignore file asks for too much. A rule with a wildcard is tried on every name, one without is looked up: beyond
- * so many the rules would take longer than all the rest.
+ * Why an ignore file is too expensive. A rule with a wildcard is tested on every name, one without is looked up: too many
+ * would take longer than the rest of the search.
  */
 export function rulesProblem(text: string): string | undefined {
   if (text.length < maxWildcardRules) return undefined;

@@ -4,27 +4,27 @@ import { tempPrefix } from '../write/temp-name.js';
 import { from, gitDirectoryIn, repositorySettings } from './git-excludes.js';
 import { IgnoreFile, rulesProblem } from './ignore-file.js';
 
-/** Whose rule hides an entry: git's, which a call may ask to leave aside, or the agent's own ignore files. */
+/** Whose rule hides an entry: git's, which a call may ask to disregard, or the agent's own ignore files. */
 export type IgnoredBy = 'git' | 'agent';
 
-/** Told about an ignore file that exists and cannot be used: a directory, a pipe, a gigabyte. */
+/** Called for an ignore file that exists but cannot be used: a directory, a pipe, a gigabyte. */
 export type IgnoreFileProblem = (path: BytePath, reason: string) => void;
 
-/** Rules take some forty times as much memory as their text. */
+/** Parsed rules need some forty times the memory of their text. */
 const maxRuleBytes = 2 << 20;
-/** Parsing a larger one would hold up other work. */
+/** Parsing a larger one would block the event loop. */
 const maxIgnoreFile = 128 << 10;
 
 /** The agent's own ignore files. */
 export const agentFiles: readonly string[] = ['.qwenignore', '.latheignore'];
 
 /**
- * The one answer to "is this ignored?", for every tool. Nothing is kept between calls: an ignore file is read when a
- * call comes to its directory, so a change holds at once and memory does not grow with the tree.
+ * Decides for every tool whether a path is ignored. Nothing is cached between calls: an ignore file is read when a call
+ * reaches its directory, so a change counts at once and memory does not grow with the tree.
  *
- * Git's rules are git's: nested `.gitignore` files, `.git/info/exclude` and the user's excludes file, and only inside a
- * repository. `.qwenignore` and `.latheignore` have the same syntax, hold anywhere in the workspace, and hide what they
- * name whatever git's rules say. `.git` is always hidden, and so are the temporary files of a write.
+ * Git's rules are nested `.gitignore` files, `.git/info/exclude` and the user's excludes file, inside a repository only.
+ * `.qwenignore` and `.latheignore` have the same syntax, count anywhere in the workspace, and hide what they name
+ * whatever git's rules say. `.git` and the temporary files of a write are always hidden.
  */
 export class IgnoreRules {
   readonly #roots: readonly BytePath[];
@@ -77,81 +77,77 @@ interface ScopedRules {
   way: string;
 }
 
-/** The rules that hold for the entries of one directory. Immutable; a child shares what it has in common with its parent. */
-export class IgnoreLevel {
-  readonly #context: Context;
-  /** Ends in a slash. */
-  readonly #path: BytePath;
+interface Level {
+  context: Context;
+  /** Of the directory; ends in a slash. */
+  path: BytePath;
   /** Nearest first; `undefined` outside a repository. */
-  readonly #git: readonly ScopedRules[] | undefined;
-  /** The nearest one at or above the directory. */
-  readonly repository: Repository | undefined;
+  git: readonly ScopedRules[] | undefined;
+  repository: Repository | undefined;
   /** One list per agent file name, nearest first. */
-  readonly #agent: readonly (readonly ScopedRules[])[];
-  /** Set when the directory itself is ignored and was named all the same. */
-  readonly ignoredBy: IgnoredBy | undefined;
+  agent: readonly (readonly ScopedRules[])[];
+  ignoredBy: IgnoredBy | undefined;
+}
 
-  private constructor(fields: {
-    context: Context;
-    path: BytePath;
-    git: readonly ScopedRules[] | undefined;
-    repository: Repository | undefined;
-    agent: readonly (readonly ScopedRules[])[];
-    ignoredBy: IgnoredBy | undefined;
-  }) {
-    this.#context = fields.context;
-    this.#path = fields.path;
-    this.#git = fields.git;
-    this.repository = fields.repository;
-    this.#agent = fields.agent;
-    this.ignoredBy = fields.ignoredBy;
+/** The rules for the entries of one directory. Immutable; a child shares what it has in common with its parent. */
+export class IgnoreLevel {
+  readonly #level: Level;
+
+  private constructor(level: Level) {
+    this.#level = level;
   }
 
   static top(context: Context): IgnoreLevel {
-    const above = new IgnoreLevel({
-      context,
-      path: '',
-      git: undefined,
-      repository: undefined,
-      agent: agentFiles.map(() => []),
-      ignoredBy: undefined,
-    });
-    return above.#below('', (name) => isThere(`/${name}`), { git: undefined, ignoredBy: undefined });
+    const agent = agentFiles.map(() => []);
+    const above = { context, path: '', git: undefined, repository: undefined, agent, ignoredBy: undefined };
+    return new IgnoreLevel(above).enter('');
+  }
+
+  /** The nearest one at or above the directory. */
+  get repository(): Repository | undefined {
+    return this.#level.repository;
+  }
+
+  /** Set when the directory itself is ignored and was named all the same. */
+  get ignoredBy(): IgnoredBy | undefined {
+    return this.#level.ignoredBy;
   }
 
   /** Whose rule hides an entry of this directory. */
   judge(name: string, isDirectory: boolean): IgnoredBy | undefined {
     if (this.isHiddenByAgent(name, isDirectory)) return 'agent';
     if (name === '.git') return 'git';
-    return this.#git !== undefined && isHidden(this.#git, name, isDirectory) ? 'git' : undefined;
+    return isHidden(this.#level.git ?? [], name, isDirectory) ? 'git' : undefined;
+  }
+
+  /** The same for somebody who does not care about some rules; `.git` stays hidden. */
+  hiderOf(name: string, isDirectory: boolean, disregard?: ReadonlySet<IgnoredBy>): IgnoredBy | undefined {
+    const verdict = this.judge(name, isDirectory);
+    return verdict !== undefined && (name === '.git' || disregard?.has(verdict) !== true) ? verdict : undefined;
   }
 
   /** Whether a rule of the agent's own hides an entry of this directory, whatever git's rules say. */
   isHiddenByAgent(name: string, isDirectory: boolean): boolean {
     if (this.ignoredBy === 'agent' || name.startsWith(tempPrefix)) return true;
-    return this.#agent.some((rules) => isHidden(rules, name, isDirectory));
+    return this.#level.agent.some((rules) => isHidden(rules, name, isDirectory));
   }
 
-  /** The rules in a subdirectory that is not ignored. `has` says which names it holds. */
-  enter(name: string, has: (name: string) => boolean): IgnoreLevel {
-    return this.#below(name, has, { git: this.#git, ignoredBy: this.ignoredBy });
+  /** The rules in a subdirectory that is not ignored. `mayUse` says which of its ignore files count. */
+  enter(name: string, mayUse: (file: string) => boolean = () => true): IgnoreLevel {
+    return this.#below(name, mayUse, this.#level);
   }
 
-  /** The rules in a subdirectory that a call names: if git ignores it, git's rules above it are left aside. */
+  /** The rules in a subdirectory that a call names: if git ignores it, git's rules above it do not count. */
   named(name: string): IgnoreLevel {
     const verdict = this.judge(name, true);
-    const isInGitDirectory = name === '.git';
-    const git = verdict === 'git' && this.#git !== undefined ? [] : this.#git;
-    const has = (file: string) => !isInGitDirectory && isThere(`${this.#path}${name}/${file}`);
-    return this.#below(name, has, { git, ignoredBy: this.ignoredBy ?? verdict });
+    const git = verdict === 'git' && this.#level.git !== undefined ? [] : this.#level.git;
+    return this.#below(name, () => name !== '.git', { git, ignoredBy: this.ignoredBy ?? verdict });
   }
 
-  #below(
-    name: string,
-    has: (name: string) => boolean,
-    inherited: { git: readonly ScopedRules[] | undefined; ignoredBy: IgnoredBy | undefined },
-  ): IgnoreLevel {
-    const path = `${this.#path}${name}/`;
+  #below(name: string, mayUse: (file: string) => boolean, inherited: Pick<Level, 'git' | 'ignoredBy'>): IgnoreLevel {
+    const { context, path: parent, agent: outer } = this.#level;
+    const path = `${parent}${name}/`;
+    const has = (file: string) => mayUse(file) && isThere(path + file);
     const own = has('.git') ? this.#repositoryIn(path) : undefined;
     const above = own?.rules ?? (inherited.git && seenFrom(name, inherited.git));
     const repository = own?.repository ?? this.repository;
@@ -159,24 +155,23 @@ export class IgnoreLevel {
       above === undefined || !has('.gitignore')
         ? above
         : this.#with(above, `${path}.gitignore`, { isLinkRefused: true, ignoresCase: repository?.ignoresCase });
-    const isInWorkspace = this.#context.roots.some((root) => path.startsWith(`${root}/`));
-    const agent = this.#agent.map((outer, index) => {
+    const isInWorkspace = context.roots.some((root) => path.startsWith(`${root}/`));
+    const agent = outer.map((scoped, index) => {
       const file = agentFiles[index];
-      const rules = seenFrom(name, outer);
+      const rules = seenFrom(name, scoped);
       return isInWorkspace && file !== undefined && has(file) ? this.#with(rules, path + file) : rules;
     });
-    const { ignoredBy } = inherited;
-    return new IgnoreLevel({ context: this.#context, path, git, repository, agent, ignoredBy });
+    return new IgnoreLevel({ context, path, git, repository, agent, ignoredBy: inherited.ignoredBy });
   }
 
   /** What holds for a whole repository: its own excludes before the user's; `undefined` when there is none. */
   #repositoryIn(directory: BytePath): { repository: Repository; rules: readonly ScopedRules[] } | undefined {
-    const git = gitDirectoryIn(directory, this.#context.onProblem);
+    const git = gitDirectoryIn(directory, this.#level.context.onProblem);
     if (!git.isRepository) return undefined;
     const { excludesFile: configured, ignoresCase = false } = repositorySettings(directory, git);
-    const { excludesFile } = this.#context;
+    const { excludesFile } = this.#level.context;
     const user = excludesFile === undefined ? undefined : from(directory, excludesFile);
-    // Git would let the repository's choice replace the user's; behind it, it can hide files, show none and tell nothing.
+    // In git the repository's file replaces the user's. Here it comes after it, so that it can only hide more.
     const chosen = configured === undefined ? [] : this.#with([], configured, { onProblem: () => {}, ignoresCase });
     const excluded = user === undefined ? chosen : this.#with(chosen, user, { ignoresCase });
     const rules = this.#with(excluded, `${git.common}/info/exclude`, { ignoresCase });
@@ -185,20 +180,21 @@ export class IgnoreLevel {
   }
 
   #with(rules: readonly ScopedRules[], path: BytePath, options: ReadOptions = {}): readonly ScopedRules[] {
-    const { onProblem = (reason: string) => this.#context.onProblem(path, reason), ignoresCase, ...others } = options;
+    const { context } = this.#level;
+    const { onProblem = (reason: string) => context.onProblem(path, reason), ignoresCase, ...others } = options;
     const text = readSmallFile(path, { onProblem, maxBytes: maxIgnoreFile, ...others });
     if (text === undefined) return rules;
-    const problem = rulesProblem(text) ?? this.#spend(text.length);
+    const problem = rulesProblem(text) ?? spend(context, text.length);
     if (problem !== undefined) onProblem(problem);
     const file = problem === undefined ? IgnoreFile.parse(text, { ignoresCase }) : undefined;
     return file === undefined ? rules : [{ file, way: '' }, ...rules];
   }
+}
 
-  #spend(bytes: number): string | undefined {
-    if (bytes > this.#context.bytesLeft) return `all ignore files together are larger than ${maxRuleBytes >> 20} MB`;
-    this.#context.bytesLeft -= bytes;
-    return undefined;
-  }
+function spend(context: Context, bytes: number): string | undefined {
+  if (bytes > context.bytesLeft) return `all ignore files together are larger than ${maxRuleBytes >> 20} MB`;
+  context.bytesLeft -= bytes;
+  return undefined;
 }
 
 function seenFrom(name: string, rules: readonly ScopedRules[]): readonly ScopedRules[] {

@@ -1,6 +1,6 @@
 import { basename, extname } from 'node:path';
 
-/** What a glob over many files leaves out unless it is told not to: what others made, and what is no text. */
+/** What a glob over many files leaves out by default: generated files, and files that are not text. */
 export function isExcludedByDefault(path: string): boolean {
   const name = basename(path);
   return names.has(name) || extensions.has(extname(name).slice(1).toLowerCase());

@@ -1,6 +1,6 @@
 /**
- * Splits a budget between texts of these sizes: who needs less leaves the rest to the others, and nobody gets less
- * than `least` or than it needs. The texts at the end that find nothing left get `undefined`.
+ * Splits a budget between texts of these sizes: a short text leaves the rest to the others, and each gets at least
+ * `least` or its size. Texts at the end that get nothing are `undefined`.
  */
 export function fairShares(sizes: readonly number[], budget: number, least: number): (number | undefined)[] {
   const served = countServed(sizes, budget, least);

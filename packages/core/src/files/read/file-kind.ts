@@ -1,8 +1,8 @@
-/** What a file is by its first bytes. Names lie, and an API refuses an image that is something else. */
+/** The kind of a file by its first bytes. Names can be wrong, and an API rejects an image that is something else. */
 export type FileKind =
   | { type: 'image' | 'audio' | 'video'; mimeType: string }
   | { type: 'pdf'; mimeType: 'application/pdf' }
-  /** A known format that is neither text nor something a model can look at. */
+  /** A known format that is neither text nor media. */
   | { type: 'binary'; format: string }
   | { type: 'other' };
 

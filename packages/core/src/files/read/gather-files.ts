@@ -10,7 +10,7 @@ import { WalkNotes } from '../search/walk-notes.js';
 import { isWithin, type Location, type Workspace } from '../workspace.js';
 import { isExcludedByDefault } from './default-excludes.js';
 
-/** What somebody asked for: a file by its name, or all files below a directory that match. */
+/** What a call asks for: a file by its name, or all matching files below a directory. */
 export type Wanted =
   | { type: 'file'; location: Location }
   | { type: 'files'; directory: Location; pattern: string; glob: Glob }
@@ -55,7 +55,7 @@ function filesIn(directory: Location, pattern: string): Wanted {
   return { type: 'files', directory, pattern, glob: compileGlob(pattern, { ignoreCase: true }) };
 }
 
-/** Every file that is wanted, once. What cannot be had is named and does not stop the rest. */
+/** Every wanted file, once. A file that cannot be read is listed as skipped and does not stop the rest. */
 export async function gatherFiles(wanted: readonly Wanted[], options: GatherOptions): Promise<Gathered> {
   const files = new Map<string, boolean>();
   const skipped: Gathered['skipped'] = [];
@@ -102,7 +102,7 @@ async function* filesBelow(
   }
 }
 
-/** Where a link found on the way leads, if that is a file which needs no question of its own. */
+/** The target of a symlink, if it is a file that may be read without asking. */
 async function linkedFile(path: string, directory: Location, options: GatherOptions) {
   const location = await options.workspace.locate(path).catch(() => undefined);
   const stat = location && statSync(osPath(location.path), { throwIfNoEntry: false });
@@ -112,7 +112,7 @@ async function linkedFile(path: string, directory: Location, options: GatherOpti
   return mayRead(location.path, directory, options) ? location.path : undefined;
 }
 
-/** Secrets are read when they are named, not because a glob happens to meet them. */
+/** Secrets are read only when a call names them, not when a glob matches them. */
 function mayRead(path: string, directory: Location, { canRead, workspace }: GatherOptions): boolean {
   return canRead?.(path) !== false && (directory.secret !== undefined || workspace.secrecyOf(path) === undefined);
 }

@@ -10,7 +10,7 @@ export function imageSize(bytes: Buffer, mimeType: string): { width: number; hei
   }
 }
 
-/** Whether this is one of the kinds that every model with eyes takes. */
+/** Whether every model that accepts images accepts this kind. */
 export function knowsImage(mimeType: string): boolean {
   return mimeType in readers;
 }

@@ -19,7 +19,7 @@ export function skipLines(bytes: Buffer, newline: Buffer, wanted: number): { cou
   return newline.length === 1 ? skipNarrow(bytes, wanted) : skipWide(bytes, newline, wanted);
 }
 
-/** `indexOf` is fastest for lines of ordinary length; where they are very short, its calls cost more than a plain loop. */
+/** `indexOf` is fastest for ordinary lines, a plain loop for very short ones: `npm run bench -- --only 'of 1 GB, for'`. */
 function skipNarrow(bytes: Buffer, wanted: number): { count: number; end?: number } {
   let count = 0;
   let at = 0;
@@ -66,8 +66,9 @@ function endsWith(bytes: Buffer, newline: Buffer): boolean {
 }
 
 /**
- * Where lines start in one state of one file. The file is scanned only as far as somebody asked, a checkpoint is kept
- * every megabyte or 4,096 times per file, whichever is less, and a later question starts at the nearest one.
+ * Where lines start in one version of a file. It saves a scan from the start when a large file is read in parts:
+ * `npm run bench -- --only 'of 1 GB, again'`. The file is scanned only as far as needed, with a checkpoint every megabyte
+ * or 4,096 times per file, whichever is less.
  */
 export class LineIndex {
   readonly #size: number;
@@ -118,13 +119,13 @@ export class LineIndex {
 const chunkSize = 1024 * 1024;
 const maxCheckpoints = 4096;
 
-/** The bytes of a file, a megabyte at a time; the next piece is being read while the last one is looked at. */
+/** The bytes of a file in megabytes. The next one is read meanwhile: `npm run bench -- --only 'of 1 GB, for'`. */
 async function* chunks(fd: number, start: number, end: number): AsyncGenerator<Buffer> {
   const buffers = [Buffer.allocUnsafe(chunkSize), Buffer.allocUnsafe(chunkSize)] as const;
   let position = start;
   const readInto = (buffer: Buffer) => {
     const reading = readFully(fd, buffer, position, Math.min(chunkSize, end - position));
-    // It may fail before anybody waits for it; whoever does will learn of it.
+    // It may fail before it is awaited; the later await still throws.
     reading.catch(() => {});
     return reading;
   };
@@ -138,7 +139,7 @@ async function* chunks(fd: number, start: number, end: number): AsyncGenerator<B
       yield chunk;
     }
   } finally {
-    // Whoever stops early closes the file next, which must not happen under a running read.
+    // A caller that stops early closes the file, which must not happen during a read.
     await pending.catch(() => undefined);
   }
 }
@@ -146,7 +147,7 @@ async function* chunks(fd: number, start: number, end: number): AsyncGenerator<B
 const indexes = new Map<string, LineIndex>();
 const maxIndexes = 64;
 
-/** The index of this very state of the file; another size, time or inode is another state. */
+/** The index for this version of the file; another size, time or inode is another version. */
 export function lineIndexOf({ stat }: ReadableFile, encodingName: string): LineIndex {
   const key = [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs, encodingName].join(':');
   const index = indexes.get(key) ?? new LineIndex(Number(stat.size), newlineOf(encodingName));

@@ -1,8 +1,7 @@
-import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
-import { fromBytePath, systemPath } from '../byte-path.js';
-import { isAtPath } from '../open-file.js';
+import { fromBytePath } from '../byte-path.js';
+import { withReadableFile } from '../open-file.js';
 import { maxColumns, type RgLine } from '../search/rg-output.js';
+import { readFully } from './read-bytes.js';
 
 const before = 100;
 const width = 320;
@@ -13,7 +12,7 @@ export async function lineText(line: RgLine): Promise<string> {
   if (text.length <= width) return text.toString('utf8');
   const isPreview = text.length > maxColumns;
   const start = Math.max(0, line.column - 1 - before);
-  // A preview may lack no more than the line end, which ripgrep counts too.
+  // A preview may lack only the line end, which ripgrep counts too.
   if (!isPreview || start + width <= maxColumns - '\r\n'.length) return cut(text.subarray(start), start > 0);
   const around = await readAround(line, start).catch(() => undefined);
   if (around !== undefined) return cut(around, true);
@@ -25,7 +24,7 @@ function withoutReturn(line: Buffer): Buffer {
   return line.at(-1) === 0x0d ? line.subarray(0, -1) : line;
 }
 
-/** As much as is shown. Characters that a cut went through are left out. */
+/** The shown part. Split characters are dropped. */
 function cut(bytes: Buffer, hasMoreBefore: boolean): string {
   const hasMoreAfter = bytes.length > width;
   const text = bytes.toString('utf8', 0, width);
@@ -33,56 +32,39 @@ function cut(bytes: Buffer, hasMoreBefore: boolean): string {
   return hasMoreAfter ? `${begun.replace(/\uFFFD{1,3}$/, '')}…` : begun;
 }
 
-const openFlags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY | constants.O_NOFOLLOW;
-
 /** The line from `start`, a little more than is shown, read from the file; `undefined` if that would take long. */
-async function readAround({ path, offset }: RgLine, start: number): Promise<Buffer | undefined> {
-  const handle = await open(systemPath(path), openFlags);
-  try {
-    const stat = await handle.stat({ bigint: true });
-    if (!stat.isFile() || !(await isAtPath(handle.fd, stat, fromBytePath(path)))) return undefined;
-    const mark = Buffer.alloc(3);
-    await handle.read(mark, 0, 3, 0);
-    const bytes = await readFrom(handle, offset + start, mark);
+function readAround({ path, offset }: RgLine, start: number): Promise<Buffer | undefined> {
+  return withReadableFile(fromBytePath(path), async ({ fd }) => {
+    const mark = await readFully(fd, Buffer.alloc(3), 0, 3);
+    const bytes = await readFrom(fd, offset + start, mark.toString('latin1'));
     const lineEnd = bytes?.indexOf('\n') ?? -1;
     return bytes && withoutReturn(lineEnd < 0 ? bytes : bytes.subarray(0, lineEnd));
-  } finally {
-    await handle.close();
-  }
+  });
 }
 
 const wanted = width + 2;
 
-function readFrom(handle: FileHandle, position: number, mark: Buffer): Promise<Buffer | undefined> {
-  switch (mark.readUInt16BE(0)) {
-    case 0xfffe:
-      return readRecoded(handle, position, 'utf-16le');
-    case 0xfeff:
-      return readRecoded(handle, position, 'utf-16be');
-    default:
-      return readPlain(handle, position + (mark.toString('latin1') === '\xef\xbb\xbf' ? mark.length : 0));
-  }
-}
-
-async function readPlain(handle: FileHandle, position: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(wanted), 0, wanted, position);
-  return buffer.subarray(0, bytesRead);
+async function readFrom(fd: number, position: number, mark: string): Promise<Buffer | undefined> {
+  if (mark.startsWith('\xff\xfe')) return readRecoded(fd, position, 'utf-16le');
+  if (mark.startsWith('\xfe\xff')) return readRecoded(fd, position, 'utf-16be');
+  const markBytes = mark === '\xef\xbb\xbf' ? mark.length : 0;
+  return readFully(fd, Buffer.alloc(wanted), position + markBytes, wanted);
 }
 
 const chunkBytes = 256 << 10;
 const maxRecoded = 4 << 20;
 
-/** Ripgrep counts the bytes of the text as UTF-8, so everything before it is recoded. */
-async function readRecoded(handle: FileHandle, position: number, encoding: string): Promise<Buffer | undefined> {
+/** ripgrep counts bytes of UTF-8, so everything before the position is recoded. */
+async function readRecoded(fd: number, position: number, encoding: string): Promise<Buffer | undefined> {
   const decoder = new TextDecoder(encoding);
   let found = Buffer.alloc(0);
   let seen = 0;
   for (let at = 0; at < maxRecoded; at += chunkBytes) {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(chunkBytes), 0, chunkBytes, at);
-    const text = Buffer.from(decoder.decode(buffer.subarray(0, bytesRead), { stream: bytesRead === chunkBytes }));
+    const bytes = await readFully(fd, Buffer.alloc(chunkBytes), at, chunkBytes);
+    const text = Buffer.from(decoder.decode(bytes, { stream: bytes.length === chunkBytes }));
     found = Buffer.concat([found, text.subarray(Math.max(0, position - seen), position - seen + wanted)]);
     seen += text.length;
-    if (bytesRead < chunkBytes || found.length >= wanted) return found.subarray(0, wanted);
+    if (bytes.length < chunkBytes || found.length >= wanted) return found.subarray(0, wanted);
   }
   return undefined;
 }

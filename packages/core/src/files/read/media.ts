@@ -6,12 +6,12 @@ import { readWhole } from './read-bytes.js';
 
 export type Media = { type: 'media'; part: Part; kind: string } | { type: 'note'; text: string };
 
-/** More does not fit into a request of any provider. */
+/** No provider accepts more in a request. */
 const maxMediaBytes = 10_000_000;
 const maxPixels = 50_000_000;
 const maxSide = 30_000;
 
-/** An image, a sound, a film or a PDF as a part of the answer, or a sentence that says why it is left out. */
+/** An image, audio, video or PDF file as a part of the answer, or a note that says why it is left out. */
 export async function readMedia(
   file: ReadableFile,
   kind: Exclude<FileKind, { type: 'binary' | 'other' }>,
@@ -34,7 +34,7 @@ export async function readMedia(
   };
 }
 
-/** Judged by the header alone: an image that the model's server does not take would make it refuse the whole request. */
+/** Why an image is not sent, by its header: a provider rejects the whole request for an image it does not accept. */
 export function imageFault(bytes: Buffer, mimeType: string): string | undefined {
   if (!knowsImage(mimeType)) return 'models look at PNG, JPEG, GIF and WebP images only; convert it first';
   const size = imageSize(bytes, mimeType);

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
+import { untilAborted } from '../../async/until-aborted.js';
 import { ToolError } from '../../contract/errors.js';
 import type { ReadableFile } from '../open-file.js';
 import { readFully } from './read-bytes.js';
@@ -22,7 +23,7 @@ export function parsePages(pages: string): PageRange | undefined {
   return last >= first && last - first < maxPages ? { first, last } : undefined;
 }
 
-/** The text of some pages. Untrusted PDFs are parsed in a thread of their own, with its own memory, that can be ended. */
+/** The text of some pages. A worker with its own memory limit parses the untrusted PDF, and can be terminated. */
 export async function readPdfText(file: ReadableFile, pages: PageRange, signal: AbortSignal): Promise<string> {
   const size = Number(file.stat.size);
   if (size > maxPdfBytes)
@@ -35,7 +36,7 @@ export async function readPdfText(file: ReadableFile, pages: PageRange, signal: 
   return pdfTextOf(bytes, file.path, pages, signal);
 }
 
-/** The same for bytes from elsewhere, which are gone afterwards; `name` is for messages. */
+/** The same for a buffer, which is transferred to the worker and unusable afterwards; `name` is for messages. */
 export async function pdfTextOf(
   bytes: ArrayBuffer,
   name: string,
@@ -67,21 +68,17 @@ async function parseInThread(bytes: ArrayBuffer, pages: PageRange, signal: Abort
     transferList: [bytes],
     resourceLimits: { maxOldGenerationSizeMb: 256 },
   });
-  let stop: (() => void) | undefined;
   let timer: NodeJS.Timeout | undefined;
-  const answer = new Promise<Answer>((resolve, reject) => {
+  const answer = new Promise<Answer>((resolve) => {
     worker.once('message', resolve);
     worker.once('error', (error) => resolve({ error: error.message }));
     worker.once('exit', () => resolve({ error: 'its parser stopped' }));
     timer = setTimeout(() => resolve({ error: 'parsing it takes too long' }), timeoutMs);
-    stop = () => reject(signal.reason);
-    signal.addEventListener('abort', stop);
   });
   try {
-    return await answer;
+    return await untilAborted(answer, signal);
   } finally {
     clearTimeout(timer);
-    if (stop !== undefined) signal.removeEventListener('abort', stop);
     await worker.terminate();
   }
 }
@@ -95,7 +92,7 @@ function findLibrary(): string {
   }
 }
 
-/** Runs in the thread; plain JavaScript, because it is not part of any bundle. */
+/** Runs in the worker; plain JavaScript, because it is not part of any bundle. */
 const program = `
 const { parentPort, workerData: { library, bytes, first, last } } = require('node:worker_threads');
 const textOf = ({ items }) => items.map((item) => item.str + (item.hasEOL ? '\\n' : '')).join('');

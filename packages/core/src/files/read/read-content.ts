@@ -7,7 +7,7 @@ import { readMedia } from './media.js';
 import { maxNotebookBytes, renderNotebook } from './notebook.js';
 import { parsePages, readPdfText } from './pdf-text.js';
 import { readWhole } from './read-bytes.js';
-import { readHead, readText, type TextSlice } from './read-text.js';
+import { readAt, readText, type TextSlice } from './read-text.js';
 
 export interface ContentRequest {
   /** The first line, counted from 0, and the number of lines. */
@@ -17,22 +17,22 @@ export interface ContentRequest {
   pages?: string | undefined;
   maxLines: number;
   maxChars: number;
-  /** For images, sounds and films; left out, the most that fits into a request. */
+  /** For images, audio and video; by default the most that fits into a request. */
   maxMediaBytes?: number | undefined;
 }
 
 export type Content =
   | { type: 'text'; slice: TextSlice }
-  /** Something a model looks at or listens to. */
+  /** An image, audio, video or PDF file. */
   | { type: 'media'; part: Part; kind: string }
   /** A document turned into text and images. */
   | { type: 'document'; parts: PartUnion[]; kind: string }
   /** Why nothing is shown. */
   | { type: 'note'; text: string };
 
-/** Reads an open file as what it is by its bytes: text, image, sound, PDF, notebook, or something not to be shown. */
+/** Reads an open file by its kind: text, image, audio, video, PDF, notebook, or binary, which is not shown. */
 export async function readContent(file: ReadableFile, request: ContentRequest, signal: AbortSignal): Promise<Content> {
-  const head = await readHead(file, request.maxChars);
+  const head = await readAt(file, 0, request.maxChars);
   const kind = fileKindOf(head);
   if (request.pages !== undefined) return readPages(file, request.pages, kind.type === 'pdf', request, signal);
   switch (kind.type) {

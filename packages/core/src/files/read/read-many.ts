@@ -1,5 +1,5 @@
 import { lstatSync } from 'node:fs';
-import { Pace } from '../../async/yielder.js';
+import { Yielder } from '../../async/yielder.js';
 import { ToolError } from '../../contract/errors.js';
 import { osPath } from '../file-name.js';
 import { withReadableFile } from '../open-file.js';
@@ -8,7 +8,7 @@ import { type Content, readContent } from './read-content.js';
 
 export type ManyRead =
   | { path: string; content: Content }
-  /** Why the file is not there; the others are. */
+  /** Why this file could not be read. */
   | { path: string; reason: string };
 
 export interface ManyLimits {
@@ -17,37 +17,29 @@ export interface ManyLimits {
   mediaBytes: number;
 }
 
-/** Less than this of a file helps nobody. */
+/** Less of a file is of no use. */
 const leastChars = 500;
-/** Few enough for a process with a handful of descriptors, and for the memory that images take. */
-const parallelReads = 4;
 
-/** Reads files in order, sharing the budget fairly. One that fails does not fail the others; the last may find no room. */
+/** Reads files in order and shares the budget fairly. One failure does not stop the rest; the last files may get no room. */
 export async function readMany(
   files: readonly { path: string; isNamed: boolean }[],
   limits: ManyLimits,
   signal: AbortSignal,
 ): Promise<{ reads: ManyRead[]; unread: number }> {
-  const pace = new Pace(signal);
-  const sizes = await sizesOf(files, pace);
+  const yielder = new Yielder(signal);
+  const sizes = await sizesOf(files, yielder);
   const shares = fairShares(sizes, limits.chars, leastChars).filter((share) => share !== undefined);
   const reads: ManyRead[] = [];
   let mediaLeft = limits.mediaBytes;
-  let next = 0;
-  const readOn = async () => {
-    for (let index = next++; index < shares.length; index = next++) {
-      const file = files[index];
-      if (file === undefined) return;
-      // Opening and reading a small file is synchronous.
-      if (pace.isTired) await pace.rest();
-      signal.throwIfAborted();
-      const maxMediaBytes = file.isNamed ? mediaLeft : 0;
-      const read = await readOne(file.path, { maxChars: shares[index] ?? 0, maxMediaBytes }, signal);
-      if ('content' in read && read.content.type === 'media') mediaLeft -= sizes[index] ?? 0;
-      reads[index] = read;
-    }
-  };
-  await Promise.all(Array.from({ length: parallelReads }, readOn));
+  for (const [index, { path, isNamed }] of files.slice(0, shares.length).entries()) {
+    // Opening and reading a small file is synchronous.
+    if (yielder.shouldYield) await yielder.yield();
+    signal.throwIfAborted();
+    const share = { maxChars: shares[index] ?? 0, maxMediaBytes: isNamed ? mediaLeft : 0 };
+    const read = await readOne(path, share, signal);
+    if ('content' in read && read.content.type === 'media') mediaLeft -= sizes[index] ?? 0;
+    reads.push(read);
+  }
   return { reads, unread: files.length - shares.length };
 }
 
@@ -65,13 +57,13 @@ async function readOne(
   }
 }
 
-/** A file of the kernel says 0 and has something all the same; what is gone is found out when it is read. */
-async function sizesOf(files: readonly { path: string }[], pace: Pace): Promise<number[]> {
+/** A kernel file has content although its size is 0. Reading a file that is gone fails later. */
+async function sizesOf(files: readonly { path: string }[], yielder: Yielder): Promise<number[]> {
   const sizes: number[] = [];
   for (const { path } of files) {
     const stat = lstatSync(osPath(path), { throwIfNoEntry: false });
     sizes.push(stat === undefined || stat.size === 0 ? leastChars : stat.size);
-    if (pace.isTired) await pace.rest();
+    if (yielder.shouldYield) await yielder.yield();
   }
   return sizes;
 }

@@ -5,7 +5,7 @@ import iconv from 'iconv-lite';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../../testing/temp-directory.js';
 import { withReadableFile } from '../open-file.js';
-import { readHead, readText, type TextRange, type TextSlice } from './read-text.js';
+import { readAt, readText, type TextRange, type TextSlice } from './read-text.js';
 
 const signal = new AbortController().signal;
 
@@ -17,7 +17,7 @@ function fileWith(content: string | Uint8Array): string {
 
 const readingOf = (path: string, range: Partial<TextRange> = {}) => {
   const wanted = { offset: 0, limit: 1000, maxChars: 25_000, ...range };
-  return withReadableFile(path, async (file) => readText(file, await readHead(file, wanted.maxChars), wanted, signal));
+  return withReadableFile(path, async (file) => readText(file, await readAt(file, 0, wanted.maxChars), wanted, signal));
 };
 
 async function sliceOf(path: string, range: Partial<TextRange> = {}): Promise<TextSlice> {
@@ -129,12 +129,12 @@ test('a file that grows or shrinks while it is read gives what was there', async
   const path = fileWith('one\ntwo\n');
   const grown = await withReadableFile(path, async (file) => {
     appendFileSync(path, 'three\n');
-    return readText(file, await readHead(file, 100), { offset: 0, limit: 10, maxChars: 100 }, signal);
+    return readText(file, await readAt(file, 0, 100), { offset: 0, limit: 10, maxChars: 100 }, signal);
   });
   expect(grown).toMatchObject({ slice: { text: 'one\ntwo\n', total: 2 } });
   const shrunk = await withReadableFile(path, async (file) => {
     truncateSync(path, 4);
-    return readText(file, await readHead(file, 100), { offset: 0, limit: 10, maxChars: 100 }, signal);
+    return readText(file, await readAt(file, 0, 100), { offset: 0, limit: 10, maxChars: 100 }, signal);
   });
   expect(shrunk).toMatchObject({ slice: { text: 'one\n', total: 1 } });
 });

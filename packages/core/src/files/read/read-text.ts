@@ -31,7 +31,7 @@ export interface TextSlice {
 
 export type TextReading = { type: 'text'; slice: TextSlice } | { type: 'binary' } | { type: 'past-end'; total: number };
 
-/** Reads a range of lines without ever holding more than the budget, however large the file or its lines. */
+/** Reads a range of lines in memory bounded by the budget. `head` are the bytes that `readAt` returns for the start. */
 export async function readText(
   file: ReadableFile,
   head: Buffer,
@@ -49,14 +49,9 @@ export async function readText(
   return { type: 'text', slice: { ...piece, first: range.offset, next, total, ...(isWhole && { whole: head }) } };
 }
 
-/** The beginning of a file, as `readText` wants it: enough bytes for the whole budget of characters. */
-export function readHead(file: ReadableFile, maxChars: number): Promise<Buffer> {
-  return readAt(file, 0, maxChars);
-}
-
-// Counting the lines of a file this large takes a few milliseconds; beyond it the total is left unknown.
+// Counting these lines takes a few milliseconds; the total of a larger file stays unknown.
 const maxCountedSize = 4 * 1024 * 1024;
-// Files of the kernel have no size; this much of them is read.
+// Kernel files have no size; this much of them is read.
 const maxUnsized = 4 * 1024 * 1024;
 
 interface Source {
@@ -68,7 +63,7 @@ interface Source {
 }
 
 /** Bytes for `maxChars` characters and one more: as many bytes when they are ASCII, four times as many otherwise. */
-async function readAt({ fd, stat }: ReadableFile, position: number, maxChars: number): Promise<Buffer> {
+export async function readAt({ fd, stat }: ReadableFile, position: number, maxChars: number): Promise<Buffer> {
   const size = Number(stat.size);
   if (size === 0) return readFully(fd, Buffer.allocUnsafe(maxUnsized), 0, maxUnsized);
   const read = (length: number) => readFully(fd, Buffer.allocUnsafe(length), position, length);
@@ -140,7 +135,7 @@ function cleanCut(text: string, length: number): string {
   return isUnfinished ? cut.slice(0, escape) : cut;
 }
 
-/** Lines with NUL characters are binary data that got into a text; half surrogates make a model's server refuse. */
+/** Replaces lines with NUL characters, which are binary data, and lone surrogates, which a provider rejects. */
 function show(text: string): { text: string; isCut: boolean } {
   const hasHalves = /[\uD800-\uDFFF]/.test(text) && /\p{Surrogate}/u.test(text);
   if (!hasHalves && !text.includes('\0')) return { text, isCut: false };

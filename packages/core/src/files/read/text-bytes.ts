@@ -1,8 +1,8 @@
-import type { Pace } from '../../async/yielder.js';
+import type { Yielder } from '../../async/yielder.js';
 import { newlineOf, skipLines } from './line-index.js';
 import type { TextEncoding } from './text-encoding.js';
 
-/** A file's bytes and how they spell text. Everything found in it is a byte span, never a position in decoded text. */
+/** A file's bytes and their encoding. All positions are byte offsets, never positions in decoded text. */
 export interface TextBytes {
   readonly bytes: Buffer;
   readonly codec: TextCodec;
@@ -19,17 +19,17 @@ export interface TextCodec {
   decode(bytes: Uint8Array): string;
 }
 
-/** How much memory is searched before the event loop may turn. */
+/** How many bytes are searched before the event loop may run. */
 const windowSize = 1 << 20;
 
-/** A longer needle could make a hostile text slow to search; its head is searched and the rest compared. */
+/** Searching a longer needle can be slow in a hostile text: its start is searched, the rest compared. */
 const maxAnchor = 64;
 
 /** Where `needle` begins, overlapping hits included, at most `limit` of them. */
 export async function findOffsets(
   text: TextBytes,
   needle: Uint8Array,
-  { pace, limit = Number.POSITIVE_INFINITY }: { pace: Pace; limit?: number },
+  { yielder, limit = Number.POSITIVE_INFINITY }: { yielder: Yielder; limit?: number },
 ): Promise<number[]> {
   const { bytes, codec } = text;
   const anchor = needle.subarray(0, maxAnchor);
@@ -38,14 +38,14 @@ export async function findOffsets(
   for (let start = 0; start < bytes.length; start += windowSize) {
     const window = bytes.subarray(start, start + windowSize + anchor.length - 1);
     for (let at = window.indexOf(anchor); at !== -1; at = window.indexOf(anchor, at + 1)) {
-      if (pace.isTired) await pace.rest();
+      if (yielder.shouldYield) await yielder.yield();
       const offset = start + at;
       if (!startsAt(bytes, needle, offset) || !isAligned(text, offset)) continue;
       hits.push(offset);
       if (hits.length >= limit) return hits;
       at += codec.unit - 1;
     }
-    if (pace.isTired) await pace.rest();
+    if (yielder.shouldYield) await yielder.yield();
   }
   return hits;
 }
@@ -113,6 +113,13 @@ export function lineStart(text: TextBytes, offset: number): number {
   return 0;
 }
 
+/** The start of the line that is `count` lines above the one that starts at `offset`, or of the first line. */
+export function linesUp(text: TextBytes, offset: number, count: number): number {
+  let start = offset;
+  for (let line = 0; line < count && start > 0; line++) start = lineStart(text, start - breakBefore(text, start));
+  return start;
+}
+
 /** Where the content of the line around `offset` ends: before its line break, or at the end. */
 export function lineEnd(text: TextBytes, offset: number): number {
   const { bytes, codec } = text;
@@ -124,12 +131,12 @@ export function lineEnd(text: TextBytes, offset: number): number {
   return bytes.length;
 }
 
-/** Line feeds before each block of a buffer: a report asks for several places. */
+/** Line feeds before each block of a buffer, counted once: `npm run bench -- --only 'edit every one'`. */
 const counted = new WeakMap<Buffer, number[]>();
 const blockSize = 1 << 16;
 
 /** The 1-based number of the line around `offset`. */
-export async function lineNumberAt(text: TextBytes, offset: number, pace: Pace): Promise<number> {
+export async function lineNumberAt(text: TextBytes, offset: number, yielder: Yielder): Promise<number> {
   const counts = counted.get(text.bytes) ?? [0];
   counted.set(text.bytes, counts);
   const lineFeedsBetween = (start: number, end: number) => lineFeedsIn(text, text.bytes.subarray(start, end));
@@ -137,12 +144,12 @@ export async function lineNumberAt(text: TextBytes, offset: number, pace: Pace):
   while (counts.length <= block) {
     const end = counts.length * blockSize;
     counts.push((counts.at(-1) ?? 0) + lineFeedsBetween(end - blockSize, end));
-    if (pace.isTired) await pace.rest();
+    if (yielder.shouldYield) await yielder.yield();
   }
   return (counts[block] ?? 0) + lineFeedsBetween(block * blockSize, offset) + 1;
 }
 
-/** How many line feeds there are in `bytes`, which are spelled like `text`. */
+/** How many line feeds are in `bytes`, which have the encoding of `text`. */
 export function lineFeedsIn({ encoding }: TextBytes, bytes: Buffer): number {
   return skipLines(bytes, newlineOf(encoding.name), Number.POSITIVE_INFINITY).count;
 }

@@ -1,3 +1,4 @@
+import { asBuffer } from './read-bytes.js';
 import type { TextCodec } from './text-bytes.js';
 import type { TextEncoding } from './text-encoding.js';
 
@@ -10,7 +11,7 @@ export async function codecFor({ name }: TextEncoding): Promise<TextCodec> {
       ambiguous: false,
       encode: (text) => {
         const bytes = Buffer.from(text, node);
-        // In UTF-8 half a pair becomes U+FFFD, and looking for its bytes is faster than looking at the text.
+        // In UTF-8 a lone surrogate becomes U+FFFD, whose bytes are found faster than a surrogate in the text.
         if (unit === 1 && !bytes.includes(replacement)) return bytes;
         return hasHalfPair(text) ? undefined : bytes;
       },
@@ -33,7 +34,3 @@ export async function codecFor({ name }: TextEncoding): Promise<TextCodec> {
 const replacement = Buffer.from('\uFFFD');
 
 const hasHalfPair = (text: string) => /\p{Surrogate}/u.test(text);
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}

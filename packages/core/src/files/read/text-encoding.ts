@@ -1,5 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
+import { asBuffer } from './read-bytes.js';
 
 /** How the bytes of a text file become characters and back. */
 export interface TextEncoding {
@@ -32,7 +33,7 @@ export async function detectEncoding(bytes: Uint8Array): Promise<TextEncoding | 
   return isDamagedUtf8(sample) ? utf8 : { name: await guessLegacy(sample), bom: none };
 }
 
-/** Whether bytes are text in any encoding, which takes no statistics to tell. */
+/** Whether bytes are text in any encoding; needs no statistics. */
 export function isText(bytes: Uint8Array): boolean {
   return plainEncoding(bytes) !== undefined;
 }
@@ -46,15 +47,7 @@ function plainEncoding(bytes: Uint8Array): TextEncoding | 'legacy' | undefined {
   return looksBinary(legacySample(bytes)) ? undefined : 'legacy';
 }
 
-async function loadIconv() {
-  return (await import('iconv-lite')).default;
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
-
-/** How many bytes at the end belong to a UTF-8 character that the cut left unfinished. */
+/** How many bytes at the end belong to a cut UTF-8 character. */
 function unfinishedLength(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -76,7 +69,7 @@ function utf16WithoutMark(bytes: Uint8Array): TextEncoding | undefined {
   return name === undefined || bytes.length % 2 === 1 ? undefined : { name, bom: none };
 }
 
-/** Text and then nothing but NUL: a file that was made longer than what was written to it. */
+/** Text followed only by NUL: a file that was extended beyond what was written to it. */
 function isTextBeforeHole(bytes: Uint8Array): boolean {
   const hole = bytes.indexOf(0);
   const text = bytes.subarray(0, hole);
@@ -85,7 +78,7 @@ function isTextBeforeHole(bytes: Uint8Array): boolean {
 
 const sampleSize = 32 * 1024;
 
-/** The part that tells: from the first line with a byte that is not ASCII. */
+/** The part to analyse: from the first line with a byte that is not ASCII. */
 function legacySample(bytes: Uint8Array): Uint8Array {
   const first = firstBeyondAscii(bytes);
   const lineStart = bytes.lastIndexOf(0x0a, first) + 1;
@@ -118,7 +111,7 @@ function isDamagedUtf8(bytes: Uint8Array): boolean {
 
 /** Statistics, and a decoding that makes sense. Each step takes some milliseconds, so the event loop runs in between. */
 async function guessLegacy(sample: Uint8Array): Promise<string> {
-  const [{ default: chardet }, iconv] = await Promise.all([import('chardet'), loadIconv()]);
+  const [{ default: chardet }, { default: iconv }] = await Promise.all([import('chardet'), import('iconv-lite')]);
   await setImmediate();
   const candidates = chardet
     .analyse(sample)

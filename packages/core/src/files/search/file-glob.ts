@@ -11,7 +11,7 @@ import {
 import { expandBraces } from '../../text/glob/expand-braces.js';
 import type { SearchGlob } from './search-tree.js';
 
-/** A filter for files as people write it for a search: without a slash at any depth, with `!` in front everything else. */
+/** The file filter of a search: without a slash it holds at any depth, with a leading `!` it excludes. */
 export interface FileGlob extends SearchGlob {
   /** Nothing below the directory can match. */
   isElsewhere: boolean;
@@ -20,7 +20,7 @@ export interface FileGlob extends SearchGlob {
 /** The filter as seen from `directory`, in which a search starts. */
 export function compileFileGlob(glob: string, directory: string): FileGlob {
   const isNegated = glob.startsWith('!');
-  // As in an ignore file, a slash at the end speaks of directories, wherever they are.
+  // As in an ignore file, a trailing slash means directories at any depth.
   const isDirectory = isNegated && /[^/]\/+$/.test(glob);
   const body = (isNegated ? glob.slice(1) : glob).replace(isDirectory ? /\/+$/ : '', '');
   const pattern = body.includes('/') ? body : `**/${body}`;
@@ -32,15 +32,15 @@ export function compileFileGlob(glob: string, directory: string): FileGlob {
       isElsewhere: false,
     };
   if (start === undefined) return { start: nothing, fixed: 0, isElsewhere: true };
-  // Where an absolute pattern begins is not counted.
+  // The depth of an absolute pattern is not counted.
   if (body.startsWith('/')) return { start, fixed: 0, names: fileNames(body), isElsewhere: false };
   return { start, ...globExtent(pattern), names: fileNames(pattern), isElsewhere: false };
 }
 
-/** What the names of files are like that a pattern matches; `undefined` when that may mean something else to ripgrep. */
+/** Patterns for the names of matching files; `undefined` when ripgrep may read them differently. */
 function fileNames(pattern: string): string[] | undefined {
   const names = expandBraces(pattern).map(lastName);
-  // To ripgrep `?` is a byte, and what ends in a dot has no name.
+  // For ripgrep `?` is a byte, and a name that ends in a dot matches nothing.
   const isPlain = names.length <= 50 && names.every((name) => /^(?:[\w.-]|\*(?!\*))*[\w*-]$/.test(name));
   if (!isPlain || names.some((name) => /^\*+$/.test(name))) return undefined;
   // A file may be spelled exactly like the glob.
@@ -51,7 +51,7 @@ function lastName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-/** Why a filter cannot be used, for its author; `undefined` when it can. */
+/** Why a filter is invalid; `undefined` when it is valid. */
 export function fileGlobProblem(glob: string): string | undefined {
   const problem = globProblem(glob);
   if (problem !== undefined) return problem;
@@ -60,7 +60,7 @@ export function fileGlobProblem(glob: string): string | undefined {
   return globSlip(glob.replace(/^!/, ''));
 }
 
-/** An absolute pattern leads here by its first names, or is meant as in an ignore file: `/src` is the one right here. */
+/** An absolute pattern starts with the path of the directory or, as in an ignore file, means it: `/src` is right in it. */
 function startBelow(directory: string, pattern: string): GlobState | undefined {
   const { start } = compileGlob(pattern);
   const names = directory.split('/').filter((name) => name !== '');

@@ -1,14 +1,15 @@
-import { lstatSync } from 'node:fs';
+import { lstatSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { Yielder } from '../../async/yielder.js';
 import { Top } from '../../text/top.js';
 import type { Visibility } from '../access/visibility.js';
-import { type BytePath, fromBytePath, splitPath, systemPath } from '../byte-path.js';
+import { asFolder, type BytePath, fromBytePath, splitPath, systemPath } from '../byte-path.js';
 import { codeOf } from '../fs-error.js';
+import { LinkedFiles } from './linked-files.js';
 import { printedPaths, type Ripgrep, RipgrepTooLarge } from './ripgrep.js';
 import { Complaints, startError } from './ripgrep-error.js';
 import { isInPlaceNow } from './search-place.js';
 import { openTree, type SearchGlob, type SearchTree } from './search-tree.js';
-import { Slice } from './slice.js';
 import type { WalkNotes } from './walk-notes.js';
 
 export interface FoundFile {
@@ -27,6 +28,8 @@ export interface FindOptions extends Visibility {
   timeoutMs: number;
   signal: AbortSignal;
   notes: WalkNotes;
+  /** Whether a symlink to this real path is listed. */
+  isInside: (path: string) => boolean;
 }
 
 export interface FoundFiles {
@@ -53,36 +56,46 @@ export async function findFiles(ripgrep: Ripgrep, options: FindOptions): Promise
   }
 }
 
-/** One core is left for us, who ask for the time of every file meanwhile. */
+/** Leaves a core to read the time of every file meanwhile: `npm run bench -- --only 'glob \*\*'`. */
 const listFlags = ['--files', '--null', `--threads=${Math.max(1, availableParallelism() - 1)}`];
 
 async function listFiles(
   ripgrep: Ripgrep,
-  { path, flags, visible }: SearchTree,
-  { signal, notes }: FindOptions,
+  tree: SearchTree,
+  options: FindOptions,
   newest: Top<FoundFile>,
 ): Promise<void> {
-  const slice = new Slice(signal);
+  const { path, flags, visible } = tree;
+  const { signal, notes } = options;
+  const links = new LinkedFiles(tree, options);
+  const yielder = new Yielder(signal);
   const nameOf = printedPaths(path);
   const complaints = new Complaints(notes, { nameOf, isShown: (file) => visible.has(file) });
-  let [rest, isEmpty] = ['', true];
+  let [rest, isEmpty, last] = ['', true, ''];
+  const addLinks = async (directory: BytePath) => {
+    for (const link of await links.upFrom(directory, yielder)) addFile(newest, link, notes, statSync);
+  };
   const onOutput = async (chunk: Buffer) => {
     const printed = (rest + chunk.toString('latin1')).split('\0');
     rest = printed.pop() ?? '';
     for (const name of printed) {
       const file = nameOf(name);
       if (visible.has(file)) addFile(newest, file, notes);
-      if (slice.tick()) await slice.pause();
+      const [directory] = splitPath(file);
+      if (directory !== last) await addLinks(directory);
+      last = directory;
+      if (yielder.shouldYield) await yielder.yield();
     }
     isEmpty = false;
   };
   const onError = (chunk: Buffer) => complaints.push(chunk);
   const code = await ripgrep.run([...listFlags, ...flags], { path, signal, onOutput, onError });
+  await addLinks(asFolder(path));
   complaints.checkEnd(code, { isEmpty, isGarbled: rest !== '' });
 }
 
-function addFile(newest: Top<FoundFile>, path: BytePath, notes: WalkNotes): void {
-  const mtimeMs = timeOf(path);
+function addFile(newest: Top<FoundFile>, path: BytePath, notes: WalkNotes, look = lstatSync): void {
+  const mtimeMs = timeOf(path, look);
   if (mtimeMs === undefined) return;
   // Most are older than those that are kept.
   if (mtimeMs < (newest.last?.mtimeMs ?? mtimeMs)) newest.skip();
@@ -90,13 +103,13 @@ function addFile(newest: Top<FoundFile>, path: BytePath, notes: WalkNotes): void
   if (mtimeMs === unknownTime) notes.add('last, because their age could not be read', path);
 }
 
-/** Of a file in a directory that may be listed but not entered; older than all others. */
+/** For a file in a directory that may be listed but not entered; older than all others. */
 const unknownTime = Number.NEGATIVE_INFINITY;
 
-/** `undefined` for what is gone since it was listed, or no file any more. */
-function timeOf(path: BytePath): number | undefined {
+/** `undefined` when the file was removed or replaced since it was listed. */
+function timeOf(path: BytePath, look: typeof lstatSync): number | undefined {
   try {
-    const stat = lstatSync(systemPath(path), { throwIfNoEntry: false });
+    const stat = look(systemPath(path), { throwIfNoEntry: false });
     return stat?.isFile() === true ? stat.mtimeMs : undefined;
   } catch (error) {
     if (codeOf(error) === undefined) throw error;
@@ -104,7 +117,7 @@ function timeOf(path: BytePath): number | undefined {
   }
 }
 
-/** The files that are kept, without those whose directory became a link while ripgrep listed it. */
+/** The newest files, without those whose directory became a symlink while ripgrep listed it. */
 function placedFiles(newest: Top<FoundFile>, notes: WalkNotes): Omit<FoundFiles, 'isComplete'> {
   const kept = newest.items();
   const files = kept.filter(({ path }) => isInPlaceNow(splitPath(path)[0].slice(0, -1) || '/'));

@@ -5,7 +5,7 @@ import { WalkNotes } from './walk-notes.js';
 /** Matches of one file beyond the limit that are still counted. */
 const countedPerFile = 10_000;
 
-/** What a search has found so far: the lines it will show, and how many match in all. */
+/** The result of a search so far: the lines to show, and how many match in all. */
 export class FoundLines {
   readonly lines = new Map<BytePath, RgLine[]>();
   readonly notes = new WalkNotes();
@@ -40,7 +40,7 @@ export class FoundLines {
     if (this.#isShown(line)) this.#keep(line);
   }
 
-  /** Takes back the lines of a file. */
+  /** Removes the lines of a file. */
   drop(path: BytePath): void {
     this.matches -= this.lines.get(path)?.filter(({ isMatch }) => isMatch).length ?? 0;
     this.lines.delete(path);
@@ -54,7 +54,7 @@ export class FoundLines {
   }
 
   #keep(line: RgLine): void {
-    // The bytes are copied because they would keep alive the whole piece of output they came in.
+    // Copied, because a slice would keep its whole chunk of output in memory.
     const kept = { ...line, text: Buffer.from(line.text) };
     const lines = this.lines.get(line.path);
     if (lines === undefined) this.lines.set(line.path, [kept]);

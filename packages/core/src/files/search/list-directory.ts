@@ -1,12 +1,12 @@
 import { type Dirent, lstatSync, readlinkSync, statSync } from 'node:fs';
+import { Yielder } from '../../async/yielder.js';
 import { compileGlob } from '../../text/glob/compile-glob.js';
 import { Top } from '../../text/top.js';
 import { mayShowLink, type Visibility } from '../access/visibility.js';
 import { asFolder, type BytePath, fromBytePath, systemPath } from '../byte-path.js';
 import { codeOf } from '../fs-error.js';
-import type { IgnoredBy, IgnoreLevel } from '../ignore/ignore-rules.js';
-import { directoryParts } from './directory-parts.js';
-import { Slice } from './slice.js';
+import type { IgnoredBy } from '../ignore/ignore-rules.js';
+import { directoryEntries } from './directory-entries.js';
 import { unusedIgnoreFiles, WalkNotes } from './walk-notes.js';
 
 export interface ListOptions extends Visibility {
@@ -43,17 +43,17 @@ export async function listDirectory({
   const hidden = { git: 0, agent: 0, pattern: 0 };
   const entries = new Top<Entry>(limit, directoriesFirst);
   const prefix = asFolder(directory);
-  const slice = new Slice(signal);
-  for (const part of directoryParts(directory)) {
-    for (const found of part.entries) {
-      const entry = entryOf(prefix, found);
-      if (!mayShow(prefix + entry.name, entry, visibility)) continue;
-      const isExcluded = patterns.some((pattern) => pattern.matches(fromBytePath(entry.name)));
-      const reason = isExcluded ? 'pattern' : hider(entry, level, visibility);
-      if (reason === undefined) entries.add(entry);
-      else hidden[reason]++;
-      if (slice.tick()) await slice.pause();
-    }
+  const yielder = new Yielder(signal);
+  for (const found of directoryEntries(directory)) {
+    const entry = entryOf(prefix, found);
+    if (!mayShow(prefix + entry.name, entry, visibility)) continue;
+    const isExcluded = patterns.some((pattern) => pattern.matches(fromBytePath(entry.name)));
+    // Git takes a symlink for a file, whatever it leads to.
+    const isFolder = entry.isDirectory && !entry.isLink;
+    const reason = isExcluded ? 'pattern' : level.hiderOf(entry.name, isFolder, visibility.disregard);
+    if (reason === undefined) entries.add(entry);
+    else hidden[reason]++;
+    if (yielder.shouldYield) await yielder.yield();
   }
   return { lines: entries.items().map((entry) => describe(prefix, entry)), total: entries.count, hidden, notes };
 }
@@ -89,16 +89,6 @@ function leadsToDirectory(path: BytePath): boolean {
 
 function directoriesFirst(a: Entry, b: Entry): number {
   return Number(b.isDirectory) - Number(a.isDirectory) || (a.name < b.name ? -1 : 1);
-}
-
-/** Git takes a link for a file, whatever it leads to. */
-function hider(
-  { name, isDirectory, isLink }: Entry,
-  level: IgnoreLevel,
-  { disregard }: Visibility,
-): IgnoredBy | undefined {
-  const verdict = level.judge(name, isDirectory && !isLink);
-  return verdict !== undefined && (name === '.git' || disregard?.has(verdict) !== true) ? verdict : undefined;
 }
 
 function describe(prefix: BytePath, { name, isDirectory, isLink }: Entry): string {

@@ -4,8 +4,7 @@ import type { Workspace } from '../workspace.js';
 import { walk } from './walk.js';
 
 /**
- * The files and folders of a workspace that searches show, some at a time, as people name them: relative to its first
- * directory, folders with a slash at the end.
+ * The visible files and folders of a workspace, in batches, relative to its first directory. Folders end in a slash.
  */
 export async function* listPaths(
   workspace: Workspace,

@@ -3,14 +3,14 @@ import { join, relative } from 'node:path';
 import { asFolder, type BytePath, toBytePath } from '../byte-path.js';
 import { isWithin } from '../workspace.js';
 
-// File systems that are no place for files of a project, or whose server may answer late or never.
+// Kernel file systems hold no project files; the server of a remote one may be slow or not respond.
 const special =
   /^(?:proc|sysfs|devtmpfs|devpts|cgroup2?|mqueue|debugfs|tracefs|securityfs|configfs|fusectl|pstore|bpf|binfmt_misc|hugetlbfs|autofs|rpc_pipefs|nsfs|efivarfs)$/;
 const remote = /^(?:fuse(?:\..*|blk)?|nfs4?|cifs|smb3?|smbfs|9p|afs|ceph|glusterfs|lustre|sshfs|davfs)$/;
 
 /**
  * Mount points below `directory` that a walk does not enter unless a call names them, with their kind. Read from the
- * kernel's table, because asking the mount itself is what may hang.
+ * kernel's table, because a system call on the mount itself may hang.
  */
 export function mountsToSkip(directory: BytePath): Map<BytePath, string> {
   const prefix = asFolder(directory);
@@ -20,13 +20,13 @@ export function mountsToSkip(directory: BytePath): Map<BytePath, string> {
   );
 }
 
-/** A place at which a mount shows all, or only a part, of what lies somewhere else. */
+/** A path at which a mount shows all, or a part, of another directory. */
 export interface OtherPlace {
   path: string;
   shows: 'all' | 'part';
 }
 
-/** Where mounts show what lies at this real path: the same files by other names. */
+/** Other paths of the files at this real path, through mounts. */
 export function otherPlaces(realPath: string): OtherPlace[] {
   const mounts = parseMounts(readTable());
   const own = mounts

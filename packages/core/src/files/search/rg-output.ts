@@ -37,18 +37,18 @@ export const outputFlags = [
 /** The note of files whose lines are not printed. */
 export const binaryMatches = 'binary files that match';
 
-/** More of one line than this is dropped: a preview counts what people see as characters, and those can be any size. */
+/** The rest of a longer record is dropped: a preview counts grapheme clusters, which can have any size. */
 const maxRecord = 64 << 10;
 
 // Printed without a NUL in place of, or after, the lines of a file with NUL bytes in it.
 const binaryMessage =
   /^([^\0]*?): (?:binary file matches|WARNING: stopped searching binary file after match) \(found "\\0" byte around offset \d+\)\n/;
 
-/** Reads ripgrep's output as it comes, in memory bounded by the longest printed line. */
+/** Parses ripgrep's output as it comes, in memory bounded by the longest printed line. */
 export class RgOutput {
-  /** Nothing that could be understood has come. */
+  /** Nothing was understood so far. */
   isEmpty = true;
-  /** Something else has come than ripgrep prints. */
+  /** Something came that ripgrep does not print. */
   isGarbled = false;
   readonly #onLine: (line: RgLine) => void;
   readonly #onBinary: (path: BytePath) => void;
@@ -74,7 +74,7 @@ export class RgOutput {
     if (this.#rest.length > maxRecord) this.#dropRest();
   }
 
-  /** What is left at the end can only be messages. */
+  /** At the end, only messages can be left. */
   end(): void {
     if (this.#withoutMessages(this.#rest.toString('latin1')) !== '') this.isGarbled = !this.isEmpty;
     this.#rest = Buffer.alloc(0);

@@ -6,19 +6,19 @@ import type { RgOutput } from './rg-output.js';
 import type { ExitCode } from './ripgrep.js';
 import { unreadDirectories, type WalkNotes } from './walk-notes.js';
 
-/** What ripgrep complained about that is neither a file nor the end of the search. */
+/** For messages that are neither about a file nor the end of the search. */
 const otherProblems = 'ripgrep also said';
 
 interface ComplaintOptions {
-  /** What a path that ripgrep printed stands for. */
+  /** The real path for one that ripgrep printed. */
   nameOf: (path: BytePath) => BytePath;
-  /** What is hidden is not named either. The path of a directory ends in a slash. */
+  /** Hidden paths are not named. The path of a directory ends in a slash. */
   isShown: (path: BytePath) => boolean;
 }
 
 /**
- * Reads what ripgrep complains about, as it comes. Files that could not be read are noted; anything else that went
- * wrong is a typed error, never "no matches".
+ * Parses ripgrep's messages on stderr as they come. Files that could not be read are noted; any other failure is a typed
+ * error, never "no matches".
  */
 export class Complaints {
   readonly #notes: WalkNotes;
@@ -41,8 +41,8 @@ export class Complaints {
   }
 
   checkEnd(code: ExitCode, { isEmpty, isGarbled }: Pick<RgOutput, 'isEmpty' | 'isGarbled'>): void {
-    if (code === null) throw new ToolError('grep_execution_error', 'ripgrep was ended by a signal. Try again.');
-    if (isGarbled) throw new ToolError('grep_execution_error', 'What ripgrep printed cannot be understood.');
+    if (code === null) throw new ToolError('grep_execution_error', 'ripgrep was killed by a signal. Try again.');
+    if (isGarbled) throw new ToolError('grep_execution_error', 'The output of ripgrep cannot be parsed.');
     if (code === 1 || (code === 0 && !isEmpty)) return;
     this.#read(this.#rest.trimEnd());
     if (code === 2 && this.#other === '' && this.#aboutFiles > 0) return;
@@ -64,7 +64,7 @@ export class Complaints {
   }
 }
 
-/** A name may hold line feeds, and then looks like several messages: one about a file ends only with the error of the system. */
+/** A name with line feeds looks like several messages; a message about a file ends with the system's error. */
 const betweenMessages = /(?<=\(os error \d+\))\n(?=rg: )/;
 const aboutFile = /^rg: (?=\/|.*\(os error \d+\)$)(.*?)(?:: ([ -9;-~]*))?$/s;
 const maxMessage = 16 << 10;
@@ -77,7 +77,7 @@ function isDirectory(path: BytePath): boolean {
   }
 }
 
-/** Why ripgrep refused to search. Its hints about flags are of no use to somebody who cannot pass any. */
+/** Why ripgrep did not search. Its hints about flags are cut off, because a call cannot pass any. */
 function searchError(stderr: string): ToolError {
   const message = stderr
     .replace(/^rg: /gm, '')
@@ -103,7 +103,7 @@ const startHints: Partial<Record<string, string>> = {
   ENOMEM: 'The system has no memory for another process: try again.',
 };
 
-/** ripgrep could not even be started. */
+/** The typed error when ripgrep could not be started. */
 export function startError(error: unknown): unknown {
   const code = codeOf(error);
   if (error instanceof ToolError || code === undefined) return error;

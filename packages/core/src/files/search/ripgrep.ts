@@ -18,17 +18,17 @@ export interface RipgrepRun {
   onError: (chunk: Buffer) => void;
 }
 
-/** 0 something found, 1 nothing found, 2 something went wrong, `null` killed by somebody else. */
+/** 0 something found, 1 nothing found, 2 something went wrong, `null` killed by another process. */
 export type ExitCode = number | null;
 
-/** Ripgrep reads ignore files of any size, and takes sixteen times as much memory for their rules. */
+/** ripgrep reads ignore files of any size and needs sixteen times their size in memory. */
 const defaultMaxMemory = 2 ** 31;
 const lookAtMemoryMs = 200;
 
-/** The process was ended because it took too much memory. What it printed is right, but not all. */
+/** The process was killed because it used too much memory. Its output so far is right but incomplete. */
 export class RipgrepTooLarge extends Error {}
 
-/** A killed process that waits for a stuck device cannot go at once; nobody waits for it longer than this. */
+/** How long to wait for the exit of a killed process: one that is blocked on a device does not exit at once. */
 const patienceMs = 150;
 
 /**
@@ -48,7 +48,7 @@ export class Ripgrep {
 
   /** Rejects with the signal's reason when aborted, and with the system's error when the program cannot be started. */
   async run(args: readonly string[], run: RipgrepRun): Promise<ExitCode> {
-    // Without a turn of the event loop from the second time on.
+    // Resolved once, so that later runs start at once.
     this.#path ??= await this.#program();
     const program = this.#path;
     run.signal.throwIfAborted();
@@ -57,7 +57,7 @@ export class Ripgrep {
     return code;
   }
 
-  /** Any program can end with 1: that nothing was found is believed of one that says it is ripgrep. */
+  /** Any program can exit with 1, so "nothing found" counts only from one that says it is ripgrep. */
   async #prove(program: string, signal: AbortSignal): Promise<void> {
     const said = await promisify(execFile)(program, ['--version'], {
       ...surroundings(program),
@@ -94,7 +94,7 @@ interface LimitedRun extends RipgrepRun {
 
 async function runProgram(program: string, args: readonly string[], run: LimitedRun): Promise<ExitCode> {
   const argument = argumentFor(run.path);
-  // No argument can hold a path that is no text.
+  // A path that is not valid UTF-8 cannot be an argument.
   const descriptor = argument === undefined ? openSync(systemPath(run.path), 'r') : undefined;
   const child = spawn(program, [...args, '--', argument ?? '/proc/self/fd/3'], {
     ...surroundings(program),
@@ -126,7 +126,7 @@ async function runProgram(program: string, args: readonly string[], run: Limited
   }
 }
 
-/** What a process has of its own; 0 where the system does not say. */
+/** The private memory of a process in bytes; 0 where the system does not tell. */
 function memoryOf(pid: number | undefined): number {
   try {
     const [, resident = 0, shared = 0] = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ').map(Number);

@@ -6,7 +6,7 @@ import { codeOf } from '../fs-error.js';
 import { refuseEndless } from '../open-file.js';
 import { isWithin } from '../workspace.js';
 
-/** What a search path leads to; a typed error when it leads nowhere or to something that cannot be searched. */
+/** Whether a search path is a file or a directory; a typed error when it is missing or cannot be searched. */
 export async function searchPlace(path: string): Promise<'file' | 'directory'> {
   try {
     const place = systemPath(toBytePath(path));
@@ -25,19 +25,22 @@ export async function searchPlace(path: string): Promise<'file' | 'directory'> {
   throw new ToolError('search_path_not_a_directory', `${path} is neither a directory nor a regular file.`);
 }
 
-/** A place is searched as it was judged: it may have become a link since, or a directory above it. */
+/** Throws when the path, or a directory above it, has become a symlink since the call was judged. */
 export async function refuseMoved(path: string): Promise<void> {
   if (await isInPlace(toBytePath(path))) return;
-  throw new ToolError('search_path_not_found', `${path} leads elsewhere than when the call was judged. Try again.`);
+  throw new ToolError(
+    'search_path_not_found',
+    `${path} was replaced by a symlink after the call was judged. Try again.`,
+  );
 }
 
-/** Whether a real path is one still. */
+/** Whether a real path still has no symlink in it. */
 async function isInPlace(path: BytePath): Promise<boolean> {
   const real = await realpath(systemPath(path), { encoding: 'latin1' }).catch(() => undefined);
   return real === path;
 }
 
-/** The same at once, for one that was just opened. */
+/** The same, synchronously, for a path that was just opened. */
 export function isInPlaceNow(path: BytePath): boolean {
   try {
     return realpathSync.native(systemPath(path), { encoding: 'latin1' }) === path;

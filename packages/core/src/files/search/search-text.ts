@@ -1,9 +1,10 @@
 import { devNull } from 'node:os';
 import { setTimeout as setTimer } from 'node:timers';
+import { Yielder } from '../../async/yielder.js';
 import { secrecyOf } from '../access/protected-paths.js';
-import { secretFiles, secretsIn, withoutSecrets } from '../access/secret-files.js';
+import { isSecret, secretsIn, withoutSecrets } from '../access/secret-files.js';
 import { isHiddenByAgent, type Visibility } from '../access/visibility.js';
-import { asFolder, type BytePath, fromBytePath, splitPath, toBytePath } from '../byte-path.js';
+import { asFolder, type BytePath, fromBytePath, toBytePath } from '../byte-path.js';
 import { lineText } from '../read/line-window.js';
 import { isThere } from '../small-file.js';
 import type { OwnState } from '../workspace.js';
@@ -14,7 +15,6 @@ import { printedPaths, type Ripgrep, RipgrepTooLarge } from './ripgrep.js';
 import { Complaints, startError } from './ripgrep-error.js';
 import { isInPlaceNow } from './search-place.js';
 import { openTree } from './search-tree.js';
-import { Slice } from './slice.js';
 import { hiddenByAgent, type WalkNotes } from './walk-notes.js';
 
 export interface TextSearch extends Visibility {
@@ -40,7 +40,7 @@ export interface TextSearch extends Visibility {
 export interface FoundLine {
   number: number;
   isMatch: boolean;
-  /** Read from the file when it is far into a long line: to be asked for in turn, and only for what is shown. */
+  /** Reads the file when the match is far into a long line, so call it one by one and only for shown lines. */
   text: () => Promise<string>;
 }
 
@@ -54,7 +54,7 @@ export interface FoundText {
   notes: WalkNotes;
 }
 
-/** After the limit the search goes on for a moment, because most searches then end and the total is known. */
+/** How long a search goes on after the limit: most end in this time, and then the total is known. */
 const countingMs = 5;
 
 /** Lines that match, found by one run of ripgrep. */
@@ -105,7 +105,7 @@ async function runSearch(ripgrep: Ripgrep, options: TextSearch, found: FoundLine
   complaints.checkEnd(code, output);
 }
 
-/** What ripgrep searches, and what of its answer is shown. */
+/** What ripgrep searches, and what of its output is shown. */
 interface Scope {
   path: BytePath;
   flags: string[];
@@ -113,7 +113,7 @@ interface Scope {
   isShown: (path: BytePath) => boolean;
 }
 
-/** A pattern is judged even when there is nothing to search. */
+/** An invalid pattern is an error even when there is nothing to search. */
 const nothing: Scope = { path: devNull, flags: [], isShown: () => true };
 
 function scopeOf(options: TextSearch, notes: WalkNotes): Scope {
@@ -125,20 +125,15 @@ function scopeOf(options: TextSearch, notes: WalkNotes): Scope {
   const tree = openTree({ ...options, directory: path, glob, notes });
   if (tree === undefined) return nothing;
   const isVisible = (file: BytePath) => tree.visible.has(file);
-  // What is in a place of secrets is searched when the place is named.
+  // A directory of secrets is searched when the call names it.
   if (secrecyOf(place) !== undefined || ownState?.has(place) === true) return { ...tree, isShown: isVisible };
-  // Whether a secret matches must not show: it could be guessed bit by bit.
+  // Notes must not depend on the pattern, or a secret could be guessed piece by piece.
   noteSecrets(options, isVisible, notes);
   return {
     path: tree.path,
     flags: [...tree.flags, ...withoutSecrets],
-    isShown: (file) => isVisible(file) && !isSecret(file, ownState),
+    isShown: (file) => isVisible(file) && !isSecret(file) && ownState?.has(fromBytePath(file)) !== true,
   };
-}
-
-function isSecret(path: BytePath, ownState: OwnState | undefined): boolean {
-  const [directory, name] = splitPath(path);
-  return ownState?.has(fromBytePath(path)) === true || secretFiles(directory, [name]).length > 0;
 }
 
 function noteSecrets(options: TextSearch, isVisible: (path: BytePath) => boolean, notes: WalkNotes): void {
@@ -150,7 +145,7 @@ function noteSecrets(options: TextSearch, isVisible: (path: BytePath) => boolean
   }
 }
 
-/** A named file is searched even if git ignores it; what an agent's ignore file hides is noted. */
+/** A named file is searched even if git ignores it, but not if an agent's ignore file hides it, which is noted. */
 function isHiddenFile(options: TextSearch, notes: WalkNotes): boolean {
   const path = fromBytePath(options.path);
   if (options.canRead?.(path) === false) return true;
@@ -159,7 +154,7 @@ function isHiddenFile(options: TextSearch, notes: WalkNotes): boolean {
   return true;
 }
 
-/** How ripgrep is to search and print, whatever it searches. */
+/** How ripgrep searches and prints. */
 function searchFlags({ pattern, context, letters }: TextSearch, found: FoundLines): string[] {
   return [
     ...outputFlags,
@@ -170,17 +165,17 @@ function searchFlags({ pattern, context, letters }: TextSearch, found: FoundLine
   ];
 }
 
-/** `$` means the end of a line as it is shown; who names the carriage return, in whatever spelling, wants to see it. */
+/** `$` means the end of a line as it is shown, unless the pattern itself names the carriage return. */
 function isAboutLineEnds(pattern: string): boolean {
   return pattern.includes('$') && !/\r|\\[rxuU]/.test(pattern);
 }
 
 async function shownText(found: FoundLines, cut: FoundText['cut'], signal: AbortSignal): Promise<FoundText> {
-  const slice = new Slice(signal);
-  // Links are not followed; but a directory may have become one after it was listed and before its files were opened.
+  const yielder = new Yielder(signal);
+  // A directory may have become a symlink after it was listed and before its files were opened.
   for (const path of found.lines.keys()) {
     if (!isInPlaceNow(path)) found.drop(path);
-    if (slice.tick()) await slice.pause();
+    if (yielder.shouldYield) await yielder.yield();
   }
   const files = [...found.lines].map(([path, lines]) => ({ path: fromBytePath(path), lines: lines.map(shownLine) }));
   const sorted = files.sort((a, b) => (a.path < b.path ? -1 : 1));

@@ -4,20 +4,19 @@ import type { Visibility } from '../access/visibility.js';
 import { VisiblePaths } from '../access/visible-paths.js';
 import { argumentFor, asFolder, type BytePath, fromBytePath, splitPath, systemPath } from '../byte-path.js';
 import { agentFiles, type IgnoreLevel } from '../ignore/ignore-rules.js';
-import { isThere } from '../small-file.js';
 import { tempPrefix } from '../write/temp-name.js';
 import { mountsToSkip } from './mounts.js';
 import { hiddenByAgent, mountsNotEntered, unusedIgnoreFiles, type WalkNotes } from './walk-notes.js';
 
-/** Which files a search is about. */
+/** Which files to search. */
 export interface SearchGlob {
   /** Seen from the directory that is searched. */
   start: GlobState;
   /** How many directories it names before its first wildcard. */
   fixed: number;
-  /** How deep a file can be that matches, if there is a limit; 1 is right in the directory. */
+  /** The depth of the deepest file that can match, if there is a limit; 1 is right in the directory. */
   depth?: number | undefined;
-  /** Patterns for the names of files that mean the same to ripgrep, if that is possible. */
+  /** Equivalent patterns for file names in ripgrep's syntax, if there are any. */
   names?: readonly string[] | undefined;
 }
 
@@ -28,20 +27,20 @@ export interface TreeOptions extends Visibility {
   notes: WalkNotes;
 }
 
-/** What one run of ripgrep walks. */
+/** The part of a tree that one run of ripgrep walks. */
 export interface SearchTree {
   /** Where it starts. */
   path: BytePath;
   flags: string[];
-  /** What of its answer is shown. */
+  /** What of its output is shown. */
   visible: VisiblePaths;
 }
 
-/** A directory as ripgrep searches it, by its own idea of git's rules; `undefined` when there can be nothing to show. */
+/** How ripgrep searches a directory, with its own reading of git's rules; `undefined` when there is nothing to show. */
 export function openTree({ directory, glob, notes, ...visibility }: TreeOptions): SearchTree | undefined {
   const { rules, disregard } = visibility;
   const level = rules.in(directory, (path, reason) => {
-    // What ripgrep makes of git's files is not known here.
+    // ripgrep reads git's files itself.
     if (agentFiles.includes(splitPath(path)[1])) notes.add(unusedIgnoreFiles, path, reason);
   });
   if (level.ignoredBy === 'agent' && disregard?.has('agent') !== true) {
@@ -68,7 +67,7 @@ const walkFlags = [
   `--glob=!${tempPrefix}*`,
 ];
 
-/** A directory that is named is searched even if git ignores it. */
+/** A directory that a call names is searched even if git ignores it. */
 function ruleFlags({ ignoredBy, repository }: IgnoreLevel, disregard: Visibility['disregard']): string[] {
   if (disregard?.has('git') === true) return ['--no-ignore'];
   const excludes = (repository?.excludesFiles ?? []).filter((file) => existsSync(systemPath(file))).map(argumentFor);
@@ -84,9 +83,9 @@ function mountFlags(mounts: ReadonlyMap<BytePath, string>): string[] {
   return paths.map((path) => `--glob=!${path.replace(/[*?[\]{}\\]/g, '\\$&')}`);
 }
 
-/** Names are a type of files to ripgrep, because a positive `--glob` would bring back what is ignored. */
+/** Names become a file type, because a positive `--glob` would bring back ignored files. */
 function globFlags(start: Place, { depth, names = [] }: Partial<SearchGlob> = {}): string[] {
-  // Files named in full are few and may be large: mapped into memory, a line of 200 MB takes a tenth of the time.
+  // Mapped into memory, a line of 200 MB takes a tenth of the time: `npm run bench -- --only 'a line of 200 MB'`.
   const isNamed = names.length > 0 && !names.some((name) => name.includes('*'));
   return [
     ...(depth === undefined ? [] : [`--max-depth=${depth - start.depth}`]),
@@ -103,9 +102,9 @@ interface Place {
   depth: number;
 }
 
-/** The directory that a glob names, as far as there is just one of that name; `undefined` when nothing can match. */
+/** The directory that a glob names, as far as only one matches; `undefined` when nothing can match. */
 function startOf(top: Place, glob: SearchGlob | undefined, { disregard }: Visibility): Place | undefined {
-  // Where git ignores the place itself, only the rules from there on hold, which a run that starts further down misses.
+  // If git ignores the directory itself, only its own rules count, and a run that starts deeper would miss them.
   const fixed = top.level.ignoredBy === undefined ? (glob?.fixed ?? 0) : 0;
   let [place, state] = [top, glob?.start];
   while (place.depth < fixed) {
@@ -113,10 +112,9 @@ function startOf(top: Place, glob: SearchGlob | undefined, { disregard }: Visibi
     const [only] = next;
     if (next.length > 1) return place;
     if (only?.isDirectory() !== true) return undefined;
-    const verdict = place.level.judge(only.name, true);
-    if (verdict !== undefined && (only.name === '.git' || disregard?.has(verdict) !== true)) return undefined;
+    if (place.level.hiderOf(only.name, true, disregard) !== undefined) return undefined;
     const path = asFolder(place.path) + only.name;
-    const level = place.level.enter(only.name, (file) => isThere(`${path}/${file}`));
+    const level = place.level.enter(only.name);
     state = state?.enter(fromBytePath(only.name));
     place = { path, level, depth: place.depth + 1 };
   }

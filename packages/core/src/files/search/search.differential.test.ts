@@ -117,7 +117,7 @@ async function walked(root: string, disregard: readonly IgnoredBy[] = []): Promi
 }
 
 async function found(root: string): Promise<string[]> {
-  const limits = { limit: 1_000_000, timeoutMs: 60_000, signal, notes: new WalkNotes() };
+  const limits = { limit: 1_000_000, timeoutMs: 60_000, signal, notes: new WalkNotes(), isInside: () => false };
   const rules = new IgnoreRules([root]);
   const { files } = await findFiles(new Ripgrep(), { directory: toBytePath(root), rules, ...limits });
   return files.map(({ path }) => path).toSorted();

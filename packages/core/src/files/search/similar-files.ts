@@ -2,12 +2,13 @@ import { basename, dirname, join } from 'node:path';
 import { closestNames } from '../../text/closest-names.js';
 import { isHiddenByAgent, type Visibility } from '../access/visibility.js';
 import { fromBytePath, toBytePath } from '../byte-path.js';
-import { directoryParts } from './directory-parts.js';
+import { directoryEntries } from './directory-entries.js';
 
-/** Names that are compared letter by letter, which takes a while. */
+/** Comparing names letter by letter is slow. */
 const maxCompared = 300;
+const maxRead = 4096;
 
-/** What a missing path may have meant: names beside it that differ by a letter or two, or by look-alike characters. */
+/** Suggestions for a missing path: files beside it whose names differ by a letter or two, or by look-alike characters. */
 export function similarFiles(path: string, visibility: Visibility): string[] {
   const directory = dirname(path);
   const wanted = fold(basename(path));
@@ -28,10 +29,12 @@ function fold(name: string): string {
 
 function namesIn(directory: string): string[] {
   try {
-    const [part] = directoryParts(toBytePath(directory));
-    return part?.entries.map(({ name }) => fromBytePath(name)) ?? [];
+    const names: string[] = [];
+    for (const { name } of directoryEntries(toBytePath(directory)))
+      if (names.push(fromBytePath(name)) === maxRead) break;
+    return names;
   } catch {
-    // A hint is not worth an error of its own.
+    // A suggestion is not worth an error.
     return [];
   }
 }

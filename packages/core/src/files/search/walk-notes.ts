@@ -3,10 +3,9 @@ import { type BytePath, fromBytePath } from '../byte-path.js';
 export const unusedIgnoreFiles = 'ignore files not used';
 export const unreadDirectories = 'directories that could not be read';
 export const mountsNotEntered = 'file systems not entered';
-export const mountLoops = 'directories mounted inside themselves';
 export const hiddenByAgent = 'hidden by .qwenignore or .latheignore';
 
-/** What a walk had to leave out, for the end of a result. Remembers the first of each kind and counts the rest. */
+/** What a search left out, for the end of a result. Keeps the first path of each kind and counts the rest. */
 export class WalkNotes {
   readonly #notes = new Map<string, { count: number; first: string }>();
 

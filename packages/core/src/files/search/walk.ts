@@ -1,21 +1,13 @@
-import { type Dirent, lstatSync, type Stats } from 'node:fs';
+import { type Dirent, lstatSync } from 'node:fs';
+import { Yielder } from '../../async/yielder.js';
 import type { GlobState } from '../../text/glob/compile-glob.js';
 import type { Visibility } from '../access/visibility.js';
 import { asFolder, type BytePath, fromBytePath, systemPath } from '../byte-path.js';
 import { codeOf } from '../fs-error.js';
 import type { IgnoreLevel } from '../ignore/ignore-rules.js';
-import { isThere } from '../small-file.js';
-import { directoryParts } from './directory-parts.js';
+import { directoryEntries } from './directory-entries.js';
 import { mountsToSkip } from './mounts.js';
-import { Slice } from './slice.js';
-import {
-  hiddenByAgent,
-  mountLoops,
-  mountsNotEntered,
-  unreadDirectories,
-  unusedIgnoreFiles,
-  WalkNotes,
-} from './walk-notes.js';
+import { hiddenByAgent, mountsNotEntered, unreadDirectories, unusedIgnoreFiles, WalkNotes } from './walk-notes.js';
 
 export interface WalkOptions extends Visibility {
   /** A real path. */
@@ -26,146 +18,94 @@ export interface WalkOptions extends Visibility {
   notes?: WalkNotes;
 }
 
-/** A directory, or the next entries of one that is very large or takes long to judge. */
+/** A directory, or the next entries of one that takes long to judge. */
 export interface WalkedDirectory {
   /** Ends in a slash. */
   path: BytePath;
   /** Names of regular files. */
   files: string[];
-  /** Names of symbolic links, which are never followed. */
+  /** Names of symlinks, which are never followed. */
   links: string[];
-  /** No more entries of this directory will come. */
-  isComplete: boolean;
 }
 
-/**
- * Every directory below `directory` that is not ignored, with its files. Links are not
- * followed, and a directory that is mounted inside itself is entered once, so every walk ends.
- */
+/** Every directory below `directory` that is not ignored, with its files. */
 export async function* walk(options: WalkOptions): AsyncGenerator<WalkedDirectory> {
   const { directory, rules, signal, notes = new WalkNotes() } = options;
   const mounts = mountsToSkip(directory);
   const level = rules.in(directory, (path, reason) => notes.add(unusedIgnoreFiles, path, reason));
   if (level.ignoredBy === 'agent' && options.disregard?.has('agent') !== true) notes.add(hiddenByAgent, directory);
-  const path = asFolder(directory);
-  const pending: Pending[] = [{ path, glob: options.glob, above: undefined, levelOf: () => level }];
-  const slice = new Slice(signal);
-  for (let next = takeNext(pending); next !== undefined; next = takeNext(pending)) {
-    const mount = mounts.get(next.path.slice(0, -1));
+  const pending: Folder[] = [{ path: asFolder(directory), glob: options.glob, levelOf: () => level }];
+  const yielder = new Yielder(signal);
+  for (let folder = takeNext(pending); folder !== undefined; folder = takeNext(pending)) {
+    const mount = mounts.get(folder.path.slice(0, -1));
     if (mount !== undefined) {
-      notes.add(mountsNotEntered, next.path, mount);
+      notes.add(mountsNotEntered, folder.path, mount);
       continue;
     }
-    for (const part of read(next, { options, notes, pending, slice })) {
+    for (const { folders, ...part } of read(folder, options, notes, yielder)) {
+      pending.push(...folders);
       yield part;
-      if (slice.isOver) await slice.pause();
+      if (yielder.shouldYield) await yielder.yield();
     }
   }
 }
 
-/** Broad trees are walked from the top, so that a search with a limit sees a bit of everything; the pile stays small. */
+/** Broad trees are walked from the top, so that a search with a limit sees a bit of everything; the queue stays small. */
 const maxBreadth = 1000;
 
-function takeNext(pending: Pending[]): Pending | undefined {
+function takeNext(pending: Folder[]): Folder | undefined {
   return pending.length < maxBreadth ? pending.shift() : pending.pop();
 }
 
 /** A directory still to be visited. */
-interface Pending {
+interface Folder {
   path: BytePath;
   glob: GlobState | undefined;
-  above: Ancestor | undefined;
-  /** `has` tells which names the directory holds. */
-  levelOf(has: (name: string) => boolean): IgnoreLevel;
+  /** Reads the ignore files of the directory. */
+  levelOf: () => IgnoreLevel;
 }
 
-interface Ancestor {
-  stat: Stats;
-  above: Ancestor | undefined;
+interface Part extends WalkedDirectory {
+  folders: Folder[];
 }
 
-interface Walking {
-  options: WalkOptions;
-  notes: WalkNotes;
-  pending: Pending[];
-  slice: Slice;
-}
+const emptyPart = (path: BytePath): Part => ({ path, files: [], links: [], folders: [] });
 
-function* read(next: Pending, { options, notes, pending, slice }: Walking): Generator<WalkedDirectory> {
+function* read(folder: Folder, options: WalkOptions, notes: WalkNotes, yielder: Yielder): Generator<Part> {
   try {
-    // The slash at the end would lead through a link that has taken the directory's place.
-    const stat = lstatSync(systemPath(next.path === '/' ? '/' : next.path.slice(0, -1)));
-    if (!stat.isDirectory()) return notes.add(unreadDirectories, next.path, 'ENOTDIR');
-    if (isAncestor(stat, next.above)) return notes.add(mountLoops, next.path);
-    let level: IgnoreLevel | undefined;
-    for (const { entries, isComplete } of directoryParts(next.path, stat.size)) {
-      if (level === undefined) {
-        const has = isComplete ? namesIn(entries) : (name: string) => isThere(next.path + name);
-        level = next.levelOf(has);
-      }
-      const visit = { next, level, stat, options, pending };
-      let part = nothingOf(next.path);
-      for (const entry of entries) {
-        sortInto(part, entry, visit);
-        if (!slice.tick()) continue;
-        yield part;
-        part = nothingOf(next.path);
-      }
-      yield { ...part, isComplete };
+    // With its last slash, the path would lead through a symlink that has replaced the directory.
+    const stat = lstatSync(systemPath(folder.path === '/' ? '/' : folder.path.slice(0, -1)));
+    if (!stat.isDirectory()) return notes.add(unreadDirectories, folder.path, 'ENOTDIR');
+    const level = folder.levelOf();
+    let part = emptyPart(folder.path);
+    for (const entry of directoryEntries(folder.path)) {
+      addEntry(part, entry, folder, level, options);
+      if (!yielder.shouldYield) continue;
+      yield part;
+      part = emptyPart(folder.path);
     }
+    yield part;
   } catch (error) {
     const code = codeOf(error);
     if (code === undefined) throw error;
-    notes.add(unreadDirectories, next.path, code);
+    notes.add(unreadDirectories, folder.path, code);
   }
 }
 
-function nothingOf(path: BytePath): WalkedDirectory {
-  return { path, files: [], links: [], isComplete: false };
-}
-
-function isAncestor({ dev, ino }: Stats, ancestor: Ancestor | undefined): boolean {
-  for (let at = ancestor; at !== undefined; at = at.above) if (at.stat.ino === ino && at.stat.dev === dev) return true;
-  return false;
-}
-
-const ignoreFileNames = new Set(['.git', '.jj', '.gitignore', '.qwenignore', '.latheignore']);
-
-function namesIn(entries: readonly Dirent[]): (name: string) => boolean {
-  const present = new Set<string>();
-  for (const { name } of entries) if (ignoreFileNames.has(name)) present.add(name);
-  return (name) => present.has(name);
-}
-
-interface Visit {
-  next: Pending;
-  level: IgnoreLevel;
-  stat: Stats;
-  options: WalkOptions;
-  pending: Pending[];
-}
-
-/** Puts an entry that is not hidden where it belongs: files and links into the part, directories on the pile. */
-function sortInto(part: WalkedDirectory, entry: Dirent, visit: Visit): void {
+function addEntry(part: Part, entry: Dirent, folder: Folder, level: IgnoreLevel, options: WalkOptions): void {
   const { name } = entry;
   const isFile = entry.isFile();
   const isDirectory = !isFile && entry.isDirectory();
   if (!isFile && !isDirectory && !entry.isSymbolicLink()) return;
-  if (!isDirectory && visit.next.glob?.matches(fromBytePath(name)) === false) return;
-  if (isHidden(name, isDirectory, visit)) return;
-  if (isDirectory) enterLater(name, visit);
+  if (!isDirectory && folder.glob?.matches(fromBytePath(name)) === false) return;
+  if (level.hiderOf(name, isDirectory, options.disregard) !== undefined) return;
+  if (options.canRead?.(fromBytePath(folder.path + name)) === false) return;
+  if (isDirectory) part.folders.push(...enter(folder, name, level));
   else (isFile ? part.files : part.links).push(name);
 }
 
-function isHidden(name: string, isDirectory: boolean, { next, level, options }: Visit): boolean {
-  const verdict = level.judge(name, isDirectory);
-  if (verdict !== undefined && (name === '.git' || options.disregard?.has(verdict) !== true)) return true;
-  return options.canRead?.(fromBytePath(next.path + name)) === false;
-}
-
-function enterLater(name: string, { next, level, stat, pending }: Visit): void {
-  const glob = next.glob?.enter(fromBytePath(name));
-  if (next.glob !== undefined && glob === undefined) return;
-  const above = { stat, above: next.above };
-  pending.push({ path: `${next.path}${name}/`, glob, above, levelOf: (has) => level.enter(name, has) });
+function enter({ path, glob }: Folder, name: string, level: IgnoreLevel): Folder[] {
+  const next = glob?.enter(fromBytePath(name));
+  if (glob !== undefined && next === undefined) return [];
+  return [{ path: `${path}${name}/`, glob: next, levelOf: () => level.enter(name) }];
 }

@@ -79,7 +79,7 @@ test('a file that somebody else changed or removed is skipped', async () => {
   rmSync(join(root, 'g'));
   expect(await undo({ count: 2 })).toEqual([
     'skipped: it was removed since',
-    'skipped: it was changed by somebody else since',
+    'skipped: it was changed by another program since',
   ]);
   expect(read('f')).toBe('theirs');
 });

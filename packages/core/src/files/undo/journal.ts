@@ -8,7 +8,7 @@ import type { LatheHome } from '../lathe-home.js';
 import { hashOf, writeAll } from '../write/file-content.js';
 import { toWriteError } from '../write/write-errors.js';
 
-/** One change of one file, as it is written down before it happens. */
+/** One change of one file, as the journal records it before it happens. */
 export interface Change {
   id: string;
   /** The turn of the conversation it belongs to. */
@@ -31,9 +31,9 @@ export interface JournalLimits {
 }
 
 /**
- * What files contained before each change: `changes/` has one small file per change, `blobs/` the old contents by
- * their hash. A change is written down, durably, before it happens, so that a crash at any moment leaves it undoable.
- * Bounded: the oldest changes are forgotten first. The order is a counter, not the clock.
+ * The contents of files before each change: `changes/` has one small file per change, `blobs/` the old contents by their
+ * hash. A change is recorded durably before it happens, so it can be undone after a crash at any moment.
+ * Bounded: the oldest changes are removed first. A counter gives the order, not the clock.
  */
 export class Journal {
   readonly #home: LatheHome;
@@ -50,7 +50,7 @@ export class Journal {
     this.#turn = turn;
   }
 
-  /** Writes down a change that is about to happen. `content` is what the file contains now. */
+  /** Records a change that is about to happen. `content` is what the file contains now. */
   async record(
     change: Pick<Change, 'tool' | 'path' | 'before' | 'after' | 'madeDirectories'>,
     content: Uint8Array | null,
@@ -82,7 +82,7 @@ export class Journal {
     }
   }
 
-  /** Takes back what was written down for a change that did not happen. */
+  /** Removes the record of a change that did not happen. */
   async forget(id: string): Promise<void> {
     await unlink(this.#home.file('journal', 'changes', id)).catch(() => {});
   }
@@ -100,7 +100,7 @@ export class Journal {
     return changes;
   }
 
-  /** The content that had this hash; `undefined` when it is not kept any more. */
+  /** The content with this hash; `undefined` when it is no longer kept. */
   async contentOf(hash: string): Promise<Buffer | undefined> {
     const content = await readFile(this.#home.file('journal', 'blobs', hash)).catch(() => undefined);
     return content && (await hashOf([content])) === hash ? content : undefined;
@@ -109,7 +109,7 @@ export class Journal {
   async #keep(hash: string, content: Uint8Array): Promise<void> {
     const directory = await this.#home.directory('journal', 'blobs');
     try {
-      // Touched, so that a process that is pruning leaves it alone.
+      // The new time keeps a process that is pruning from removing it.
       return await utimes(join(directory, hash), new Date(), new Date());
     } catch (error) {
       if (codeOf(error) !== 'ENOENT') throw error;
@@ -117,7 +117,7 @@ export class Journal {
     await createDurably(directory, hash, content);
   }
 
-  /** Sizes and hashes are in the names, so one listing tells what must go; a tenth more, so that it is seldom done. */
+  /** File names hold sizes and hashes, so one listing is enough. Removes a tenth more, so that it happens rarely. */
   async #prune(entries: readonly Entry[]): Promise<void> {
     let bytes = entries.reduce((sum, { size }) => sum + size, 0);
     const { maxBytes, maxChanges } = this.#limits;
@@ -137,7 +137,7 @@ export class Journal {
   }
 }
 
-/** Content this young may belong to a change that is being written down right now. */
+/** Newer content may belong to a change that is being recorded right now. */
 const graceMs = 60_000;
 
 interface Entry {
@@ -166,7 +166,7 @@ async function readChange(path: string): Promise<Change | undefined> {
     const change: unknown = JSON.parse(await readFile(path, 'utf8'));
     return isChange(change) ? change : undefined;
   } catch {
-    // Pruned meanwhile, or damaged: what cannot be read cannot be undone.
+    // Pruned meanwhile, or damaged: it cannot be undone.
     return undefined;
   }
 }
@@ -184,7 +184,7 @@ function isChange(value: unknown): value is Change {
   );
 }
 
-/** A private file that is there completely or not at all. One of the same name is as good. */
+/** Creates a private file completely or not at all. An existing one of the same name has the same content. */
 async function createDurably(directory: string, name: string, content: Uint8Array): Promise<void> {
   const temp = join(directory, `tmp-${randomBytes(8).toString('hex')}`);
   try {

@@ -5,17 +5,17 @@ import type { FileLocks } from '../write/file-lock.js';
 import { assertUnchanged, type Snapshot, snapshotOf, withFileIfAny } from '../write/file-snapshot.js';
 import type { Change, Journal } from './journal.js';
 
-/** How a file whose change was to be undone has fared. */
+/** The outcome of undoing one change. */
 export type UndoOutcome =
   /** It has its old content again. */
   | { change: Change; status: 'restored' }
   /** The change had created it, so it is gone. */
   | { change: Change; status: 'removed' }
-  /** It already was as before the change. */
+  /** It already had the content from before the change. */
   | { change: Change; status: 'unchanged' }
   | { change: Change; status: 'skipped'; reason: string };
 
-/** Takes back one change, if the file still is what that change made of it. */
+/** Undoes one change if the file still has the content that the change gave it. */
 export async function undoChange(
   { locks, journal, seen }: { locks: FileLocks; journal: Journal; seen: SeenFiles },
   change: Change,
@@ -52,6 +52,6 @@ function reasonToSkip(
   content: Buffer | null | undefined,
 ): string | undefined {
   if (current === null) return 'it was removed since';
-  if (current.hash !== after) return 'it was changed by somebody else since';
+  if (current.hash !== after) return 'it was changed by another program since';
   return content === undefined ? 'its old content is no longer kept' : undefined;
 }

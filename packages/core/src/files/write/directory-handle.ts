@@ -7,13 +7,13 @@ import { codeOf } from '../fs-error.js';
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
 
 /**
- * A directory held open. On Linux its entries are named through the descriptor, so that a parent swapped for a link
- * after the check diverts nothing.
+ * A directory held open. On Linux its entries are reached through the descriptor, so that swapping a parent for a symlink
+ * after the check has no effect.
  */
 export class DirectoryHandle {
   readonly path: string;
   readonly #handle: FileHandle;
-  /** Directories made on the way, outermost first. */
+  /** Directories that were created, outermost first. */
   readonly created: readonly string[];
 
   private constructor(path: string, handle: FileHandle, created: readonly string[]) {
@@ -22,7 +22,7 @@ export class DirectoryHandle {
     this.created = created;
   }
 
-  /** Opens `realPath`, which must lead to itself without any link, and creates it with its parents when missing. */
+  /** Opens `realPath`, which must contain no symlink, and creates it with its parents when missing. */
   static async open(realPath: string): Promise<DirectoryHandle> {
     try {
       return await DirectoryHandle.#openVerified(osPath(realPath), realPath, []);
@@ -69,12 +69,12 @@ export class DirectoryHandle {
     return DirectoryHandle.#openVerified(this.entry(name), path, made ? [...this.created, path] : this.created);
   }
 
-  /** The path to use for `name`: it stays right when the directory is moved or its parents are swapped. */
+  /** The path to use for `name`: it stays valid when the directory is moved or its parents are swapped. */
   entry(name: string): string | Buffer {
     return osPath(join(process.platform === 'linux' ? `/proc/self/fd/${this.#handle.fd}` : this.path, name));
   }
 
-  /** Throws unless the open directory still is the one its path names. */
+  /** Throws unless the open directory is still at its path. */
   async verify(): Promise<void> {
     if (process.platform !== 'linux') return;
     const actual = shownPath(await readlink(`/proc/self/fd/${this.#handle.fd}`, { encoding: 'buffer' }));
@@ -85,7 +85,7 @@ export class DirectoryHandle {
     );
   }
 
-  /** Makes new names durable. File systems that cannot flush a directory say so, which is no failure. */
+  /** Makes new names durable. A file system that cannot flush directories is not a failure. */
   async sync(): Promise<void> {
     try {
       await this.#handle.sync();
@@ -94,12 +94,12 @@ export class DirectoryHandle {
     }
   }
 
-  /** Takes back the directories made for a write that failed, as far as they are empty. */
+  /** Removes the directories created for a failed write, as far as they are empty. */
   async removeCreated(): Promise<void> {
     await removeEmpty(this.created);
   }
 
-  /** Nothing is written through the handle, so a failing close says nothing about what was done. */
+  /** Nothing is written through the handle, so a failed close loses nothing. */
   async close(): Promise<void> {
     await this.#handle.close().catch(() => {});
   }
@@ -107,8 +107,10 @@ export class DirectoryHandle {
 
 /** Removes these directories, given outermost first, as far as they are empty. */
 export async function removeEmpty(directories: readonly string[]): Promise<void> {
-  for (const path of directories.toReversed()) if (!(await rmdir(osPath(path)).then(alwaysTrue, alwaysFalse))) return;
+  try {
+    for (const path of directories.toReversed()) await rmdir(osPath(path));
+  } catch (error) {
+    // The first that is not empty, or gone, ends it.
+    if (codeOf(error) === undefined) throw error;
+  }
 }
-
-const alwaysTrue = () => true;
-const alwaysFalse = () => false;

@@ -31,7 +31,7 @@ const signal = new AbortController().signal;
 async function replace(path: string, content: string | Buffer, more: Partial<DurableWrite> = {}): Promise<void> {
   const handle = existsSync(path) ? await open(path) : undefined;
   try {
-    const original = handle ? { handle, stat: await handle.stat({ bigint: true }) } : null;
+    const original = handle ? { fd: handle.fd, stat: await handle.stat({ bigint: true }) } : null;
     const token = randomBytes(16).toString('hex');
     await writeDurably({ path, pieces: [Buffer.from(content)], original, token, signal, ...more });
   } finally {

@@ -25,13 +25,13 @@ export interface DurableWrite {
   /** The new content, in order. */
   pieces: readonly Uint8Array[];
   /** The file to replace, held open since it was read; `null` when there must be none. */
-  original: { handle: FileHandle; stat: BigIntStats } | null;
+  original: { fd: number; stat: BigIntStats } | null;
   /** Random and unguessable; names the temporary file, so that whoever finds the token can sweep it. */
   token: string;
   signal: AbortSignal;
-  /** Work done beside the writing that must have succeeded before the new content takes the name. */
+  /** Work that runs beside the writing and must succeed before the new content takes the name. */
   alongside?: (madeDirectories: readonly string[]) => Promise<void>;
-  /** The last word before the new content takes the name. Throws to keep the old file. */
+  /** The last check before the new content takes the name. Throws to keep the old file. */
   beforeCommit?: () => Promise<void>;
 }
 
@@ -49,7 +49,7 @@ export async function writeDurably(write: DurableWrite): Promise<void> {
   }
 }
 
-/** Removes a file, and only the one that was looked at. */
+/** Removes a file, and only the one that was opened. */
 export async function removeDurably(
   removal: Required<Pick<DurableWrite, 'path' | 'original' | 'beforeCommit'>>,
 ): Promise<void> {
@@ -67,13 +67,13 @@ export async function removeDurably(
   }
 }
 
-/** Removes what a write that never ended has left: the one temporary file named by its token. */
+/** Removes the temporary file of an interrupted write, named by its token. */
 export async function sweepTemp(path: string, token: string): Promise<void> {
-  // Nothing left, or nothing that can be reached: either way it is in nobody's way.
+  // It is gone or out of reach, and does no harm either way.
   await unlink(osPath(join(dirname(path), tempPrefix + token))).catch(() => {});
 }
 
-/** A rename needs no permission on the file itself, so a read-only file must be asked after. */
+/** A rename needs no permission on the file itself, so read-only files need a check. */
 async function assertWritable(path: string, stat: BigIntStats): Promise<void> {
   if (!stat.isFile()) throw new ToolError('target_not_regular_file', `${path} is not a regular file`);
   if ((stat.mode & 0o222n) === 0n)
@@ -105,7 +105,7 @@ async function fillAndClose(
 ): Promise<void> {
   try {
     await allDone([fill(handle, write), write.alongside?.(madeDirectories)]);
-    // A success that was not looked at is a guess.
+    // Read back, so that a success is certain.
     if (!(await startsWith(handle, write.pieces)))
       throw new ToolError('file_write_failure', 'The device returned other bytes than were written');
   } catch (error) {

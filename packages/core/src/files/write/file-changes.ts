@@ -1,6 +1,8 @@
+import { fstat } from 'node:fs';
+import { promisify } from 'node:util';
 import { ToolError } from '../../contract/errors.js';
 import type { SeenFiles } from '../access/seen-files.js';
-import type { OpenFile } from '../open-file.js';
+import type { ReadableFile } from '../open-file.js';
 import type { Change, Journal } from '../undo/journal.js';
 import { type UndoOutcome, undoChange } from '../undo/undo.js';
 import { isWithin } from '../workspace.js';
@@ -23,9 +25,16 @@ export interface ChangeRequest {
   decide: (current: Snapshot | null) => Promise<readonly Uint8Array[] | undefined>;
 }
 
+interface Write {
+  file: ReadableFile | null;
+  current: Snapshot | null;
+  pieces: readonly Uint8Array[];
+  token: string;
+}
+
 /**
- * The one way in which files are changed: under the file's lock, from what is on disk at that moment, written down in
- * the journal before, durable afterwards, and then known to the model.
+ * The only way to change a file: under its lock, from its content at that moment, recorded in the journal before, durable
+ * afterwards, and then recorded as seen by the model.
  */
 export class FileChanges {
   readonly #parts: { locks: FileLocks; journal: Journal; seen: SeenFiles };
@@ -44,19 +53,22 @@ export class FileChanges {
     return this.#parts.seen.knowledgeOf(path, hash);
   }
 
-  async change({ path, tool, signal, approved, decide }: ChangeRequest): Promise<void> {
+  async change(request: ChangeRequest): Promise<void> {
+    const { path, signal, approved, decide } = request;
     await this.#parts.locks.hold(path, signal, (token) =>
       withFileIfAny(path, async (file) => {
         const current = file && (await snapshotOf(file, signal));
         if (approved !== undefined && approved !== (current?.hash ?? null)) throw changedSince(path);
         const pieces = await decide(current);
-        if (pieces !== undefined) await this.#write({ file, current, pieces, token, path, signal, tool });
+        if (pieces === undefined) return;
+        // Gathered once: they are written, hashed and compared.
+        await this.#write({ file, current, pieces: [...chunksOf(pieces)], token }, request);
       }),
     );
   }
 
   /**
-   * Takes back the newest changes below `root`, or all of one turn. A file that somebody else changed since is left
+   * Undoes the newest changes below `root`, or all of one turn. A file that another program changed since is left
    * alone.
    */
   async undo(which: { count: number; root?: string } | { turn: string }, signal: AbortSignal): Promise<UndoOutcome[]> {
@@ -70,18 +82,7 @@ export class FileChanges {
     return outcomes;
   }
 
-  async #write(work: {
-    file: OpenFile | null;
-    current: Snapshot | null;
-    pieces: readonly Uint8Array[];
-    token: string;
-    path: string;
-    signal: AbortSignal;
-    tool: string;
-  }): Promise<void> {
-    const { file, current, token, path, signal, tool } = work;
-    // Gathered once: they are written, hashed and compared.
-    const pieces = [...chunksOf(work.pieces)];
+  async #write({ file, current, pieces, token }: Write, { path, signal, tool }: ChangeRequest): Promise<void> {
     const { journal, seen } = this.#parts;
     let [id, after] = ['', ''];
     let isUnderWay = false;
@@ -112,21 +113,21 @@ export class FileChanges {
   }
 
   /**
-   * Somebody may have written into the old file between the last look and the moment it was replaced. No system call
-   * excludes that, but the old file is still open: what they wrote is kept, and the conflict reported.
+   * Another program may have written to the old file between the last check and its replacement. No system call excludes
+   * that, but the old file is still open: its content is kept, and the conflict is reported.
    */
   async #keepLateWrite(
-    file: OpenFile,
+    file: ReadableFile,
     current: Snapshot,
     change: Pick<Change, 'tool' | 'path' | 'after'>,
     signal: AbortSignal,
   ): Promise<void> {
-    const late = await file.handle.stat({ bigint: true }).catch(() => file.stat);
+    const late = await promisify(fstat)(file.fd, { bigint: true }).catch(() => file.stat);
     if (late.size === file.stat.size && late.mtimeNs === file.stat.mtimeNs) return;
     const bytes = await readContent({ ...file, stat: late }, signal);
     if (bytes.equals(current.bytes)) return;
     await this.#parts.journal.record({ ...change, before: await hashOf([bytes]) }, bytes);
-    const message = `${change.path} was written by somebody else at the same moment. The file has your change; undo brings theirs back.`;
+    const message = `${change.path} was written by another program at the same moment. The file has your change; undo brings theirs back.`;
     throw new ToolError('file_changed_since_read', message);
   }
 }

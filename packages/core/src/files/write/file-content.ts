@@ -1,23 +1,24 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import { ToolError } from '../../contract/errors.js';
-import type { OpenFile } from '../open-file.js';
+import type { ReadableFile } from '../open-file.js';
+import { readAsync } from '../read/read-bytes.js';
 
-/** Files up to this size are edited; a larger one is refused before a byte of it is read. */
+/** Larger files are rejected before a byte of them is read. */
 export const maxEditBytes = 256 << 20;
 
 /** All bytes of a file that is small enough to be edited. */
-export async function readContent({ handle, path, stat }: OpenFile, signal: AbortSignal): Promise<Buffer> {
+export async function readContent({ fd, path, stat }: ReadableFile, signal: AbortSignal): Promise<Buffer> {
   if (stat.size > maxEditBytes) {
     const size = `${Math.round(Number(stat.size) / (1 << 20))} MB`;
     throw new ToolError('file_too_large', `${path} has ${size}; files over ${maxEditBytes >> 20} MB are not edited`);
   }
-  // One byte more than expected, so that a file that grows meanwhile shows.
+  // One byte more than expected, to notice a file that grows.
   const buffer = Buffer.allocUnsafe(Number(stat.size) + 1);
   let length = 0;
   while (length < buffer.length) {
     signal.throwIfAborted();
-    const { bytesRead } = await handle.read(buffer, length, Math.min(chunkSize, buffer.length - length), length);
+    const { bytesRead } = await readAsync(fd, buffer, length, Math.min(chunkSize, buffer.length - length), length);
     if (bytesRead === 0) break;
     length += bytesRead;
   }
@@ -63,10 +64,10 @@ export async function writeAll(handle: ByteSink, pieces: readonly Uint8Array[], 
   }
 }
 
-/** Enough for the speed of large transfers, little enough to let other work through in between. */
+/** Large enough for fast transfers, small enough to let other work run in between. */
 export const chunkSize = 2 << 20;
 
-/** The hash that `SeenFiles` and the journal know a content by, made without holding up the event loop. */
+/** The hash of a content for `SeenFiles` and the journal, computed without blocking the event loop. */
 export async function hashOf(pieces: readonly Uint8Array[]): Promise<string> {
   const hash = createHash('sha256');
   for (const chunk of chunksOf(pieces)) {
@@ -76,7 +77,7 @@ export async function hashOf(pieces: readonly Uint8Array[]): Promise<string> {
   return hash.digest('base64url');
 }
 
-/** The pieces in portions of at most one chunk: large ones cut without copying, small ones gathered. */
+/** The pieces as chunks of limited size: large pieces are split without copying, small ones joined. */
 export function* chunksOf(pieces: readonly Uint8Array[]): Generator<Uint8Array> {
   let gathered: Uint8Array[] = [];
   let size = 0;

@@ -10,9 +10,9 @@ import { sweepTemp } from './durable-write.js';
 import { toWriteError } from './write-errors.js';
 
 /**
- * One writer per file, in this process and among all processes that share the home directory. A lock is a symbolic
- * link whose target says who holds it: made in one step together with its content, so nobody ever reads half of it.
- * The lock of a dead process is taken over, and the temporary file of the write it died in is swept.
+ * One writer per file, in this process and among all processes that share the home directory. A lock is a symlink whose
+ * target names the holder: it is created in one step with its content, so nobody reads half of it. The lock of a dead
+ * process is taken over, and the temporary file of its interrupted write is removed.
  */
 export class FileLocks {
   readonly #home: LatheHome;
@@ -25,7 +25,7 @@ export class FileLocks {
     this.#patienceMs = patienceMs;
   }
 
-  /** Runs `work` while no other writer touches the file. `token` names this hold, and the temporary file of a write. */
+  /** Runs `work` while no other writer holds the file. `token` names this hold and the temporary file of a write. */
   async hold<T>(realPath: string, signal: AbortSignal, work: (token: string) => Promise<T>): Promise<T> {
     const before = this.#queues.get(realPath) ?? Promise.resolve();
     const result = before.then(() => this.#holdAcrossProcesses(realPath, signal, work));
@@ -66,7 +66,7 @@ export class FileLocks {
   }
 }
 
-/** The locks that this process holds or tries to take: one of its own that is not among them was left behind. */
+/** The locks that this process holds or tries to take. Any other lock of this process is stale. */
 const inUse = new Set<string>();
 
 function newToken(): string {
@@ -75,7 +75,7 @@ function newToken(): string {
   return token;
 }
 
-/** A lock that cannot be removed must not turn a success into a failure: it counts as dead from now on. */
+/** A lock that cannot be removed must not turn a success into a failure: it counts as stale from now on. */
 async function release(lock: string, holder: string, token: string): Promise<void> {
   if ((await readlink(lock).catch(() => undefined)) === holder) await unlink(lock).catch(ignore);
   inUse.delete(token);
@@ -102,8 +102,8 @@ async function acquire(lock: string, holder: string, signal: AbortSignal): Promi
 }
 
 /**
- * Takes the lock of a dead process away. Only who holds the lock named after the dead one's token may do so, hence it
- * happens once; that lock may itself be left by a crash, and is then taken over in the same way.
+ * Removes the lock of a dead process. Only the holder of a lock named after the dead one may do so, so it happens once.
+ * That lock may itself be left by a crash, and is then taken over in the same way.
  */
 async function removeDead(lock: string): Promise<boolean> {
   const holder = await readlink(lock).catch(() => undefined);
@@ -130,14 +130,14 @@ async function removeDead(lock: string): Promise<boolean> {
   }
 }
 
-/** Clears what crashes have left, for whatever file. Usually the directory is empty. */
+/** Removes the locks that crashes left, for any file. Usually the directory is empty. */
 async function sweep(directory: string): Promise<void> {
   for (const name of await readdir(directory)) await removeDead(join(directory, name));
 }
 
 async function describe({ token, path }: Holder): Promise<string> {
   const [started, { host, boot }] = await Promise.all([startOf(process.pid), machine()]);
-  // A link's target is limited to 4095 bytes; a path too long for that is locked all the same, only not swept.
+  // The target of a symlink has at most 4095 bytes; a longer path is locked too, but its temporary file is not swept.
   const place = Buffer.byteLength(path) > 3500 ? '' : path;
   return [process.pid, started, host, boot, token, place].join('|');
 }
@@ -147,10 +147,10 @@ function parse(holder: string): Holder {
   return { token: /^[0-9a-f]{32}$/.test(token) ? token : 'none', path: path.join('|') };
 }
 
-/** No write takes this long: the scheduler ends a call much earlier. */
+/** No write takes this long: the scheduler aborts a call much earlier. */
 const foreignLockMs = 600_000;
 
-/** A process of another machine or container cannot be asked after, so its lock counts as dead by age alone. */
+/** A process of another machine or container cannot be checked, so its lock becomes stale by age alone. */
 async function isAlive(lock: string, holder: string): Promise<boolean> {
   const [pid = '', started, host, boot, token = ''] = holder.split('|');
   const here = await machine();
@@ -168,7 +168,7 @@ async function isAlive(lock: string, holder: string): Promise<boolean> {
   return isSame && (Number(pid) !== process.pid || inUse.has(token));
 }
 
-/** When the process started, which tells it from a later one with the same number. */
+/** The start time of a process, which distinguishes it from a later one with the same id. */
 async function startOf(pid: number): Promise<string> {
   if (process.platform !== 'linux') return '';
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');

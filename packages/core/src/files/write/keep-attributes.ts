@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process';
-import type { BigIntStats } from 'node:fs';
-import { access, type FileHandle } from 'node:fs/promises';
+import { type BigIntStats, existsSync } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { ToolError } from '../../contract/errors.js';
 
 /**
- * Gives `to` the owner, mode, access list and extended attributes of `from`. What cannot be kept is a refusal: a file
- * that silently changes its owner or loses its access list is damaged too.
+ * Gives `to` the owner, mode, access list and extended attributes of `from`. Throws when one cannot be kept: a file that
+ * silently changes its owner or loses its access list is damaged too.
  */
-export async function keepAttributes(from: { handle: FileHandle; stat: BigIntStats }, to: FileHandle): Promise<void> {
-  await copyExtendedAttributes(from.handle.fd, to.fd);
+export async function keepAttributes(from: { fd: number; stat: BigIntStats }, to: FileHandle): Promise<void> {
+  await copyExtendedAttributes(from.fd, to.fd);
   const { uid, gid, mode } = from.stat;
   const current = await to.stat({ bigint: true });
   if (current.uid !== uid || current.gid !== gid) await keepOwner(to, Number(uid), Number(gid));
@@ -36,7 +36,7 @@ const copyPrograms = ['/usr/bin/cp', '/bin/cp'];
  */
 async function copyExtendedAttributes(from: number, to: number): Promise<void> {
   if (process.platform !== 'linux') return;
-  const program = await firstExisting(copyPrograms);
+  const program = copyPrograms.find((path) => existsSync(path));
   if (program === undefined) return;
   const flags = ['--attributes-only', '--preserve=all', '--no-preserve=timestamps,ownership'];
   const child = spawn(program, [...flags, '/proc/self/fd/3', '/proc/self/fd/4'], {
@@ -52,15 +52,4 @@ async function copyExtendedAttributes(from: number, to: number): Promise<void> {
   });
   if (code === 0 || complaint.includes('unrecognized option')) return;
   throw new ToolError('file_write_failure', `The file's attributes cannot be kept: ${complaint.trim()}`);
-}
-
-async function firstExisting(paths: readonly string[]): Promise<string | undefined> {
-  for (const path of paths) {
-    const exists = await access(path).then(
-      () => true,
-      () => false,
-    );
-    if (exists) return path;
-  }
-  return undefined;
 }

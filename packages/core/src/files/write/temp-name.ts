@@ -1,2 +1,2 @@
-/** How the temporary file of a write is called: hidden, and never taken for the user's own. */
+/** The name of a write's temporary file starts with this: hidden, and never a user's own file. */
 export const tempPrefix = '.lathe-tmp-';

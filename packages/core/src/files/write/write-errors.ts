@@ -1,7 +1,7 @@
 import { ToolError, type ToolErrorType } from '../../contract/errors.js';
 import { codeOf } from '../fs-error.js';
 
-/** The typed error for a failed write. The sentence says that the old file is as it was, because it is. */
+/** The typed error for a failed write, which always leaves the old file as it was. */
 export function toWriteError(error: unknown, path: string): unknown {
   const code = codeOf(error);
   if (error instanceof ToolError || code === undefined) return error;

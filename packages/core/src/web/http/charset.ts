@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { Pace } from '../../async/yielder.js';
+import type { Yielder } from '../../async/yielder.js';
 import { detectEncoding } from '../../files/read/text-encoding.js';
 
 /**
@@ -23,12 +23,12 @@ export async function charsetOf(bytes: Buffer, contentType: string): Promise<str
 }
 
 /** Decodes in parts: with some encodings a large page would block the event loop. */
-export async function decodeText(bytes: Buffer, charset: string, pace: Pace): Promise<string> {
+export async function decodeText(bytes: Buffer, charset: string, yielder: Yielder): Promise<string> {
   const decoder = new TextDecoder(charset);
   const parts: string[] = [];
   for (let at = 0; at < bytes.length; at += partLength) {
     parts.push(decoder.decode(bytes.subarray(at, at + partLength), { stream: true }));
-    if (pace.isTired) await pace.rest();
+    if (yielder.shouldYield) await yielder.yield();
   }
   parts.push(decoder.decode());
   return parts.join('');

@@ -1,4 +1,4 @@
-import { Pace } from '../../async/yielder.js';
+import { Yielder } from '../../async/yielder.js';
 import type { PageScope } from './page-scope.js';
 import { type ReadablePage, readableHtml } from './readable-html.js';
 
@@ -11,9 +11,9 @@ const tooLittle = 200;
  */
 export async function htmlToMarkdown(html: string, base: URL, signal: AbortSignal): Promise<ReadablePage> {
   let best: ReadablePage | undefined;
-  const pace = new Pace(signal);
-  for (const scope of await scopesOf(html, pace)) {
-    const page = await readableHtml(html, base, scope, pace);
+  const yielder = new Yielder(signal);
+  for (const scope of await scopesOf(html, yielder)) {
+    const page = await readableHtml(html, base, scope, yielder);
     if (best === undefined || page.markdown.length > best.markdown.length * 2) best = page;
     if (best.markdown.length >= tooLittle) break;
   }
@@ -21,14 +21,14 @@ export async function htmlToMarkdown(html: string, base: URL, signal: AbortSigna
 }
 
 /** The parts that can be read, best first. If the name is only in a comment, the part is empty and the next one is tried. */
-async function scopesOf(html: string, pace: Pace): Promise<PageScope[]> {
+async function scopesOf(html: string, yielder: Yielder): Promise<PageScope[]> {
   let [hasMain, hasArticle] = [false, false];
   for (let at = 0; at < html.length; at += windowLength) {
     // Overlaps, for a tag that begins in one window and ends in the next.
     const window = html.slice(at, at + windowLength + 32);
     hasMain ||= /<main[\s>]|\srole\s?=\s?["']?main\b/i.test(window);
     hasArticle ||= /<article[\s>]/i.test(window);
-    if (pace.isTired) await pace.rest();
+    if (yielder.shouldYield) await yielder.yield();
   }
   return [...(hasMain ? ['main' as const] : []), ...(hasArticle ? ['article' as const] : []), 'body'];
 }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { never } from '../../../../../testing/web-server.js';
-import { Pace } from '../../async/yielder.js';
+import { Yielder } from '../../async/yielder.js';
 import { charsetOf, decodeText } from '../http/charset.js';
 import { readPage } from './read-page.js';
 
@@ -27,7 +27,7 @@ test.each(pages)('%s keeps its content and loses its chrome', async (file) => {
   };
   const { title, content, notes } = await readPage(answer, never);
   const text = content.type === 'text' ? content.text : '';
-  const html = await decodeText(bytes, await charsetOf(bytes, ''), new Pace());
+  const html = await decodeText(bytes, await charsetOf(bytes, ''), new Yielder());
   const wanted = [...new Set(html.replace(/<title>.*<\/title>/, '').match(/KEEP[\p{L}\p{M}\d]*/gu) ?? [])];
   expect(wanted.filter((word) => !text.includes(word))).toEqual([]);
   expect(text.match(/CHROME\w*/g) ?? []).toEqual([]);

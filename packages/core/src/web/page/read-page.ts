@@ -1,4 +1,4 @@
-import { Pace } from '../../async/yielder.js';
+import { Yielder } from '../../async/yielder.js';
 import type { Part } from '../../contract/content.js';
 import { ToolError } from '../../contract/errors.js';
 import { fileKindOf } from '../../files/read/file-kind.js';
@@ -37,7 +37,7 @@ export async function readPage(answer: Answer, signal: AbortSignal): Promise<Web
   const page = { url: url.href, mediaType, title: '', notes: cut };
   if (mediaType === 'application/pdf') return { ...page, ...(await readPdf(answer, signal)) };
   if (mediaType.startsWith('image/') && mediaType !== 'image/svg+xml') return { ...page, ...readImage(answer) };
-  const text = await decodeText(body.bytes, await charsetOf(body.bytes, answer.contentType), new Pace(signal));
+  const text = await decodeText(body.bytes, await charsetOf(body.bytes, answer.contentType), new Yielder(signal));
   if (!isHtml(mediaType)) return { ...page, content: { type: 'text', text } };
   const { title, markdown, hiddenTexts } = await convertInTime(text, url, signal);
   const hidden =

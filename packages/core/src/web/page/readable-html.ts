@@ -1,4 +1,4 @@
-import type { Pace } from '../../async/yielder.js';
+import type { Yielder } from '../../async/yielder.js';
 import { decodeEntities } from './html-entities.js';
 import {
   type Attributes,
@@ -26,11 +26,11 @@ export interface ReadablePage {
  * Converts one part of a page to Markdown. Leaves out chrome, hidden text, scripts and comments, and makes links
  * absolute. Takes time proportional to the length of any page. Runs and loads nothing.
  */
-export async function readableHtml(html: string, base: URL, scope: PageScope, pace: Pace): Promise<ReadablePage> {
+export async function readableHtml(html: string, base: URL, scope: PageScope, yielder: Yielder): Promise<ReadablePage> {
   const reader = new Reader(html, base, scope);
-  while (reader.step()) if (pace.isTired) await pace.rest();
+  while (reader.step()) if (yielder.shouldYield) await yielder.yield();
   // Joining the chunks of a large page takes some milliseconds.
-  await pace.rest();
+  await yielder.yield();
   return { title: reader.title, markdown: reader.markdown(), hiddenTexts: reader.hiddenTexts };
 }
 
