@@ -3,13 +3,13 @@ import { statSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { format } from 'node:util';
-import { type Invocation, parseInvocation, UsageError } from './args.js';
+import { type Invocation, parseInvocation, UsageError } from './command-line/args.js';
+import { exitCodes } from './command-line/exit-codes.js';
+import { helpText } from './command-line/help.js';
+import type { Io } from './command-line/io.js';
+import { inertOutput } from './command-line/sanitize-output.js';
 import { commandNames } from './commands/command.js';
-import { findCommand } from './commands.js';
-import { exitCodes } from './exit-codes.js';
-import { helpText } from './help.js';
-import { inertOutput } from './inert-output.js';
-import type { Io } from './io.js';
+import { findCommand } from './commands/find-command.js';
 
 /** Parses the command line, runs the command and returns the exit code. */
 export async function run(args: readonly string[], version: string): Promise<number> {

@@ -1,11 +1,11 @@
 import { type CallOutcome, textOf, visibleText } from '@lathe/core';
-import { UsageError } from '../args.js';
-import { terminalApprover } from '../console/terminal-approver.js';
-import { terminalElicitor } from '../console/terminal-elicitor.js';
-import { exitCodes } from '../exit-codes.js';
-import type { Io } from '../io.js';
-import { openLathe, runOne } from '../open-lathe.js';
-import { askForTrust } from '../trust-question.js';
+import { UsageError } from '../command-line/args.js';
+import { exitCodes } from '../command-line/exit-codes.js';
+import type { Io } from '../command-line/io.js';
+import { openLathe, runOne } from '../startup/open-lathe.js';
+import { askForTrust } from '../startup/trust-question.js';
+import { terminalApprover } from '../terminal/terminal-approver.js';
+import { terminalElicitor } from '../terminal/terminal-elicitor.js';
 import type { Command } from './command.js';
 
 const maxInputBytes = 16 * 1024 * 1024;

@@ -1,5 +1,5 @@
-import type { Invocation } from '../args.js';
-import type { Io } from '../io.js';
+import type { Invocation } from '../command-line/args.js';
+import type { Io } from '../command-line/io.js';
 
 export interface Command {
   /** More operands are wrong usage; a command without this judges its own. */

@@ -1,5 +1,5 @@
-import { approvalModes, flagNames, outputFormats, sandboxModes, UsageError } from '../args.js';
-import { exitCodes } from '../exit-codes.js';
+import { approvalModes, flagNames, outputFormats, sandboxModes, UsageError } from '../command-line/args.js';
+import { exitCodes } from '../command-line/exit-codes.js';
 import { type Command, commandNames } from './command.js';
 
 const words = commandNames.join(' ');

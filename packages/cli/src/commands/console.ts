@@ -1,4 +1,4 @@
-import { UsageError } from '../args.js';
+import { UsageError } from '../command-line/args.js';
 import type { Command } from './command.js';
 
 /** `lathe console`: the tools without a model, also where one is configured. */

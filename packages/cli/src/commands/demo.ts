@@ -3,14 +3,14 @@ import { resolve } from 'node:path';
 import { openAgent } from '@lathe/agent';
 import { ScriptedModel } from '@lathe/agent/models';
 import { type ApprovalRequest, loadSettings, visibleText } from '@lathe/core';
-import type { Flags } from '../args.js';
+import type { Flags } from '../command-line/args.js';
+import { exitCodes } from '../command-line/exit-codes.js';
+import type { Io } from '../command-line/io.js';
 import { makeDemoProject } from '../demo/demo-project.js';
 import { demoPrompt, demoScript } from '../demo/demo-script.js';
 import { printEvents } from '../demo/print-events.js';
-import { exitCodes } from '../exit-codes.js';
-import type { Io } from '../io.js';
-import { latheHome, openLathe } from '../open-lathe.js';
 import { styleFor } from '../render/style.js';
+import { latheHome, openLathe } from '../startup/open-lathe.js';
 import type { Command } from './command.js';
 
 /** `lathe demo`: the whole flow on a scratch project with a scripted model. `--yes` answers every question with yes; `--record FILE` makes a picture of it. */

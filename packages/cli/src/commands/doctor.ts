@@ -1,9 +1,9 @@
 import { createAgentLathe } from '@lathe/agent';
 import { visibleText } from '@lathe/core';
+import { exitCodes } from '../command-line/exit-codes.js';
 import { checks } from '../doctor/checks.js';
 import type { Finding } from '../doctor/finding.js';
-import { exitCodes } from '../exit-codes.js';
-import { latheHome } from '../open-lathe.js';
+import { latheHome } from '../startup/open-lathe.js';
 import type { Command } from './command.js';
 
 const marks = { ok: 'ok  ', note: 'note', bad: 'BAD ' } as const;

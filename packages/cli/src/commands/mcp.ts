@@ -8,13 +8,13 @@ import {
   userSettings,
   visibleText,
 } from '@lathe/core';
-import { type Flags, UsageError } from '../args.js';
-import { terminalApprover } from '../console/terminal-approver.js';
-import { exitCodes } from '../exit-codes.js';
-import type { Io } from '../io.js';
+import { type Flags, UsageError } from '../command-line/args.js';
+import { exitCodes } from '../command-line/exit-codes.js';
+import type { Io } from '../command-line/io.js';
 import { parseAdd } from '../mcp/add-arguments.js';
 import { openBrowser } from '../mcp/open-browser.js';
-import { latheHome, openLathe } from '../open-lathe.js';
+import { latheHome, openLathe } from '../startup/open-lathe.js';
+import { terminalApprover } from '../terminal/terminal-approver.js';
 import type { Command } from './command.js';
 
 type Action = (args: readonly string[], flags: Flags, io: Io, signal: AbortSignal) => Promise<number>;

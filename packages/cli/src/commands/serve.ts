@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import { type Lathe, serveHttp, serveStdio } from '@lathe/core';
-import { UsageError } from '../args.js';
-import { exitCodes } from '../exit-codes.js';
-import { openLathe } from '../open-lathe.js';
+import { UsageError } from '../command-line/args.js';
+import { exitCodes } from '../command-line/exit-codes.js';
+import { openLathe } from '../startup/open-lathe.js';
 import type { Command } from './command.js';
 
 const unreadMs = 1_000;

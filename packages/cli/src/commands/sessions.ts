@@ -1,7 +1,7 @@
 import { SessionStore, type SessionSummary } from '@lathe/agent';
 import { LatheHome, visibleText } from '@lathe/core';
-import { exitCodes } from '../exit-codes.js';
-import { latheHome } from '../open-lathe.js';
+import { exitCodes } from '../command-line/exit-codes.js';
+import { latheHome } from '../startup/open-lathe.js';
 import type { Command } from './command.js';
 
 /** `lathe sessions`: what `--resume` can go on with, the newest first. */

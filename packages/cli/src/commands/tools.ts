@@ -1,6 +1,6 @@
 import { visibleText } from '@lathe/core';
-import { exitCodes } from '../exit-codes.js';
-import { openLathe } from '../open-lathe.js';
+import { exitCodes } from '../command-line/exit-codes.js';
+import { openLathe } from '../startup/open-lathe.js';
 import type { Command } from './command.js';
 
 /** `lathe tools`: what a model can call. */

@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Consent, definitionHash, FolderTrust, LatheHome, visibleText } from '@lathe/core';
-import { type Flags, UsageError } from '../args.js';
-import { terminalApprover } from '../console/terminal-approver.js';
-import { exitCodes } from '../exit-codes.js';
-import type { Io } from '../io.js';
-import { newRules } from '../new-rules.js';
-import { latheHome, openLathe } from '../open-lathe.js';
+import { type Flags, UsageError } from '../command-line/args.js';
+import { exitCodes } from '../command-line/exit-codes.js';
+import type { Io } from '../command-line/io.js';
+import { newRules } from '../startup/new-rules.js';
+import { latheHome, openLathe } from '../startup/open-lathe.js';
+import { terminalApprover } from '../terminal/terminal-approver.js';
 import type { Command } from './command.js';
 
 /** `lathe trust`: whose settings, commands and servers may run. */

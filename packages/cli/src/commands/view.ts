@@ -4,9 +4,9 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { SessionStore } from '@lathe/agent';
 import { LatheHome } from '@lathe/core';
-import { UsageError } from '../args.js';
-import { exitCodes } from '../exit-codes.js';
-import { latheHome } from '../open-lathe.js';
+import { UsageError } from '../command-line/args.js';
+import { exitCodes } from '../command-line/exit-codes.js';
+import { latheHome } from '../startup/open-lathe.js';
 import type { Command } from './command.js';
 
 /** `lathe view [id]`: a session as one page for a browser, without a model and without the network. */

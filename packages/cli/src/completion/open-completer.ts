@@ -1,6 +1,6 @@
 import type { Lathe } from '@lathe/core';
+import type { Driver } from '../drivers/driver.js';
 import type { SlashCommand } from '../slash/slash-command.js';
-import type { Driver } from '../tui/driver.js';
 import { completeCommands } from './complete-commands.js';
 import { completePaths } from './complete-paths.js';
 import { mentionsLike, resourceMentions } from './complete-resources.js';

@@ -1,5 +1,5 @@
 import type { AgentEvent } from '@lathe/agent';
-import type { Io } from '../io.js';
+import type { Io } from '../command-line/io.js';
 import { renderItem } from '../render/history-item.js';
 import { renderMarkdown } from '../render/markdown.js';
 import type { Style } from '../render/style.js';

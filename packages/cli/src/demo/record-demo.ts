@@ -2,11 +2,11 @@ import { writeFile } from 'node:fs/promises';
 import { PassThrough, Writable } from 'node:stream';
 import { ScriptedModel } from '@lathe/agent/models';
 import xterm from '@xterm/headless';
-import type { Flags } from '../args.js';
-import type { Io } from '../io.js';
+import type { Flags } from '../command-line/args.js';
+import type { Io } from '../command-line/io.js';
 import { startInteractive } from '../tui/start.js';
 import { demoPrompt, demoScript } from './demo-script.js';
-import { Film } from './film.js';
+import { Film } from './svg-animation.js';
 
 const size = { columns: 96, rows: 30 };
 const stepMs = 250;

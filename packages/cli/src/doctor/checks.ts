@@ -1,6 +1,6 @@
 import { chooseModel } from '@lathe/agent/models';
 import { type Lathe, unagreedRules, unknownTools } from '@lathe/core';
-import type { Io } from '../io.js';
+import type { Io } from '../command-line/io.js';
 import type { Finding } from './finding.js';
 import { sources } from './sources.js';
 

@@ -1,5 +1,5 @@
 import type { Lathe, McpSource } from '@lathe/core';
-import type { Io } from '../io.js';
+import type { Io } from '../command-line/io.js';
 import type { Finding } from './finding.js';
 
 /** Tries every server and the discovery command, side by side. */

@@ -1,9 +1,9 @@
 import { type FoundModel, findModels, providers } from '@lathe/agent/models';
 import { type Lathe, saveSetting, userSettings, visibleText } from '@lathe/core';
-import type { Flags } from '../args.js';
-import type { Io } from '../io.js';
+import type { Flags } from '../command-line/args.js';
+import type { Io } from '../command-line/io.js';
 import type { Style } from '../render/style.js';
-import { KeyStream } from '../tui/prompt/key-stream.js';
+import { KeyStream } from '../screen/key-stream.js';
 import { askSecret, type Choice, choose } from './menu.js';
 
 /** What a person wants who has no model yet: the settings hold it now, the console, or nothing. */

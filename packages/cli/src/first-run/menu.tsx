@@ -1,10 +1,10 @@
 import { useEffect } from 'react';
 import type { Style } from '../render/style.js';
 import { Column, Text } from '../screen/elements.js';
+import { pastedText } from '../screen/key-stream.js';
 import { useExit, useInput } from '../screen/screen.js';
-import { pastedText } from '../tui/prompt/key-stream.js';
-import { type ShowOptions, show } from '../tui/show.js';
-import { useLatest } from '../tui/use-latest.js';
+import { type ShowOptions, show } from '../screen/show.js';
+import { useLatest } from '../screen/use-latest.js';
 
 /** One line of a menu. Its text is inert. */
 export interface Choice<T> {

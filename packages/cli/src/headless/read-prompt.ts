@@ -1,5 +1,5 @@
-import { UsageError } from '../args.js';
-import type { Io } from '../io.js';
+import { UsageError } from '../command-line/args.js';
+import type { Io } from '../command-line/io.js';
 
 const maxBytes = 8 * 1024 * 1024;
 

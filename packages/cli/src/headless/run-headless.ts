@@ -1,17 +1,17 @@
 import { type AgentEvent, type AgentLathe, openSession, type Session } from '@lathe/agent';
 import { type Approver, type Lathe, noOneThere, type PartListUnion, visibleText } from '@lathe/core';
-import { type Flags, resumeOf } from '../args.js';
-import { exitCodes } from '../exit-codes.js';
-import type { Io } from '../io.js';
-import { modelTraffic } from '../model-traffic.js';
-import { openLathe, tellEnd } from '../open-lathe.js';
+import { type Flags, resumeOf } from '../command-line/args.js';
+import { exitCodes } from '../command-line/exit-codes.js';
+import type { Io } from '../command-line/io.js';
+import { modelTraffic } from '../startup/model-recording.js';
+import { openLathe, tellEnd } from '../startup/open-lathe.js';
+import { openModel, openSideModel } from '../startup/open-model.js';
+import { TypedAnswer } from './json-answer.js';
 import { JsonOutput } from './json-output.js';
-import { mentioned } from './mentioned-files.js';
-import { openModel, openSideModel } from './open-model.js';
 import type { Beginning, Denial, Outcome, Output } from './output.js';
+import { mentioned } from './read-mentions.js';
 import { readPrompt } from './read-prompt.js';
 import { TextOutput } from './text-output.js';
-import { TypedAnswer } from './typed-answer.js';
 
 /** `lathe -p`: one task without a person, then the exit code. Whatever would need an answer is denied. */
 export async function runHeadless(

@@ -1,6 +1,6 @@
 import type { AgentEvent } from '@lathe/agent';
 import { visibleText } from '@lathe/core';
-import type { Io } from '../io.js';
+import type { Io } from '../command-line/io.js';
 import type { Outcome, Output } from './output.js';
 
 /** The answer on stdout; what a person should know besides on stderr. */

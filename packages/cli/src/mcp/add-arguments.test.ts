@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { UsageError } from '../args.js';
+import { UsageError } from '../command-line/args.js';
 import { parseAdd } from './add-arguments.js';
 
 test.each([

@@ -1,5 +1,5 @@
 import type { McpServerSettings } from '@lathe/core';
-import { UsageError } from '../args.js';
+import { UsageError } from '../command-line/args.js';
 
 /** `lathe mcp add`, understood. */
 export interface AddRequest {

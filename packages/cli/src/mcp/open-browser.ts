@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { trustedPath } from '@lathe/core';
-import type { Io } from '../io.js';
+import type { Io } from '../command-line/io.js';
 
 /** Shows the address of a page to log in on and opens it. */
 export async function openBrowser(url: URL, io: Io): Promise<void> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { KeySplitter } from '../tui/prompt/key-stream.js';
+import { KeySplitter } from './key-stream.js';
 import { keyOf } from './keys.js';
 
 /** The names of what is pressed or held, and the text. */

@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { createContext, createElement, type ReactNode, useContext, useEffect, useRef } from 'react';
-import { inertOutput } from '../inert-output.js';
+import { inertOutput } from '../command-line/sanitize-output.js';
 import { wrapLines } from '../render/lines.js';
 import { type Key, keyOf } from './keys.js';
 import { LiveArea } from './live-area.js';

@@ -3,7 +3,7 @@ import { type AgentEvent, createAgentLathe } from '@lathe/agent';
 import type { Approver, PartUnion } from '@lathe/core';
 import { expect, onTestFinished, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
-import type { Driver } from '../tui/driver.js';
+import type { Driver } from '../drivers/driver.js';
 import { customCommands } from './custom-commands.js';
 import { findCommand, type SlashContext } from './slash-command.js';
 

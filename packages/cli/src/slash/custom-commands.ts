@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type AgentEvent, type CommandFile, loadCommands, type PromptPiece, withArguments } from '@lathe/agent';
 import { type Lathe, type PartUnion, toParts } from '@lathe/core';
-import { callEvents } from '../tui/call-events.js';
+import { callEvents } from '../drivers/run-calls.js';
 import { findCommand, type SlashCommand, type SlashContext } from './slash-command.js';
 import { slashCommands } from './slash-commands.js';
 

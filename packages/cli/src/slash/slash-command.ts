@@ -1,8 +1,8 @@
 import type { AgentEvent, AgentLathe } from '@lathe/agent';
 import type { Lathe } from '@lathe/core';
-import type { Io } from '../io.js';
+import type { Io } from '../command-line/io.js';
+import type { Driver } from '../drivers/driver.js';
 import type { Style } from '../render/style.js';
-import type { Driver } from '../tui/driver.js';
 
 /** What a slash command may use and do. */
 export interface SlashContext {

@@ -1,6 +1,6 @@
 import { SessionStore } from '@lathe/agent';
 import { visibleText } from '@lathe/core';
-import { approvalModes } from '../args.js';
+import { approvalModes } from '../command-line/args.js';
 import { checks } from '../doctor/checks.js';
 import { tendBackground } from './background-command.js';
 import { showServers } from './mcp-commands.js';

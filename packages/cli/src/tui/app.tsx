@@ -3,17 +3,17 @@ import type { Completer } from '../completion/completer.js';
 import { renderItem } from '../render/history-item.js';
 import type { ViewContext } from '../render/view-context.js';
 import { Column, Past, Text } from '../screen/elements.js';
-import { statusLine } from './live-part.js';
-import { FieldView } from './prompt/field-view.js';
+import { statusLine } from './live-lines.js';
+import { LivePart } from './live-part.js';
 import { Prompt } from './prompt/prompt.js';
 import { PromptInput } from './prompt/prompt-input.js';
 import { Confirmation } from './questions/confirmation-view.js';
+import { FieldView } from './questions/field-view.js';
 import type { Waiting } from './questions/question-queue.js';
-import { useTerminalSize } from './terminal-size.js';
+import { useOpenCards } from './use-expanded-results.js';
 import { useHeight } from './use-height.js';
-import { useOpenCards } from './use-open-cards.js';
 import { type SessionProps, useSession } from './use-session.js';
-import { LivePart } from './views.js';
+import { useTerminalSize } from './use-terminal-size.js';
 
 export interface AppProps extends SessionProps {
   sandbox: string;

@@ -1,16 +1,16 @@
 import { type AgentLathe, openAgent, openSession } from '@lathe/agent';
 import { chooseModel, type Model, type ModelChoice } from '@lathe/agent/models';
 import { type Lathe, visibleText } from '@lathe/core';
-import { type Flags, resumeOf } from '../args.js';
-import { ConsoleDriver } from '../console/console-driver.js';
+import { type Flags, resumeOf } from '../command-line/args.js';
+import type { Io } from '../command-line/io.js';
+import { AgentDriver, whereWeWere } from '../drivers/agent-driver.js';
+import { ConsoleDriver } from '../drivers/console-driver.js';
+import type { Driver } from '../drivers/driver.js';
 import { firstRun } from '../first-run/first-run.js';
-import { openSideModel } from '../headless/open-model.js';
-import type { Io } from '../io.js';
-import { type ModelTraffic, modelTraffic } from '../model-traffic.js';
-import { openLathe } from '../open-lathe.js';
 import type { Style } from '../render/style.js';
-import { AgentDriver, whereWeWere } from './agent-driver.js';
-import type { Driver } from './driver.js';
+import { type ModelTraffic, modelTraffic } from '../startup/model-recording.js';
+import { openLathe } from '../startup/open-lathe.js';
+import { openSideModel } from '../startup/open-model.js';
 import type { QuestionQueue } from './questions/question-queue.js';
 import { queueElicitor } from './questions/queue-elicitor.js';
 

@@ -1,25 +1,25 @@
 import type { Model } from '@lathe/agent/models';
 import type { Lathe } from '@lathe/core';
-import type { Flags } from '../args.js';
+import type { Flags } from '../command-line/args.js';
+import { exitCodes } from '../command-line/exit-codes.js';
+import type { Io } from '../command-line/io.js';
 import { openCompleter } from '../completion/open-completer.js';
-import { exitCodes } from '../exit-codes.js';
-import type { Io } from '../io.js';
-import { tellEnd } from '../open-lathe.js';
+import type { Driver } from '../drivers/driver.js';
 import { type Style, styleFor } from '../render/style.js';
 import type { ViewContext } from '../render/view-context.js';
+import { KeyStream } from '../screen/key-stream.js';
+import { show } from '../screen/show.js';
 import { fateOf } from '../slash/background-command.js';
 import { customCommands } from '../slash/custom-commands.js';
 import { promptCommands } from '../slash/mcp-commands.js';
 import { slashCommands } from '../slash/slash-commands.js';
-import { askForTrust } from '../trust-question.js';
+import { tellEnd } from '../startup/open-lathe.js';
+import { askForTrust } from '../startup/trust-question.js';
 import { App } from './app.js';
-import type { Driver } from './driver.js';
 import { openConversation } from './open-conversation.js';
 import { editorCommand, editText } from './prompt/edit-text.js';
 import { InputHistory } from './prompt/input-history.js';
-import { KeyStream } from './prompt/key-stream.js';
 import { QuestionQueue } from './questions/question-queue.js';
-import { show } from './show.js';
 
 interface StartOptions {
   /** Instead of the one that is found. */

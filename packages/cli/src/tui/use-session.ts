@@ -1,15 +1,15 @@
 import type { AgentLathe } from '@lathe/agent';
 import { visibleText } from '@lathe/core';
 import { useCallback, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react';
-import type { Io } from '../io.js';
+import type { Io } from '../command-line/io.js';
+import type { Driver } from '../drivers/driver.js';
 import type { Style } from '../render/style.js';
 import { useExit } from '../screen/screen.js';
-import { obeyCommand } from '../slash/obey-command.js';
 import type { SlashCommand } from '../slash/slash-command.js';
-import type { Driver } from './driver.js';
 import type { InputHistory } from './prompt/input-history.js';
 import type { Input } from './prompt/prompt.js';
 import type { QuestionQueue } from './questions/question-queue.js';
+import { obeyCommand } from './run-slash-command.js';
 import type { HistoryItem } from './screen-state.js';
 import { useAgentStream } from './use-agent-stream.js';
 import { useSessionKeys } from './use-session-keys.js';

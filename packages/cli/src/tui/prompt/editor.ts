@@ -1,4 +1,4 @@
-import { markAtEnd, markAtStart } from './pastes.js';
+import { markAtEnd, markAtStart } from './long-pastes.js';
 
 /** The text being typed and where the cursor is. */
 export interface EditorState {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { Completer } from '../../completion/completer.js';
 import type { CompletionSource } from '../../completion/completions.js';
+import { pasteMark } from '../../screen/key-stream.js';
 import type { Key } from '../../screen/keys.js';
-import { pasteMark } from './key-stream.js';
 import { type Input, Prompt } from './prompt.js';
 
 const noKey: Key = {

@@ -1,10 +1,10 @@
 import type { Completer } from '../../completion/completer.js';
 import type { Completion } from '../../completion/completions.js';
 import { searchHistory } from '../../completion/search-history.js';
+import { pastedText } from '../../screen/key-stream.js';
 import type { Key } from '../../screen/keys.js';
 import { type EditorState, edit, emptyEditor, isOnFirstLine, isOnLastLine } from './editor.js';
-import { pastedText } from './key-stream.js';
-import { Pastes } from './pastes.js';
+import { Pastes } from './long-pastes.js';
 import { editOf } from './prompt-keys.js';
 
 /** What a person sends: as the prompt showed it, and with every paste in full. */

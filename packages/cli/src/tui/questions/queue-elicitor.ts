@@ -1,5 +1,5 @@
 import type { Elicitation, ElicitationAnswer } from '@lathe/core';
-import type { Io } from '../../io.js';
+import type { Io } from '../../command-line/io.js';
 import { elicit, quoted } from '../../mcp/elicit.js';
 import { startBrowser } from '../../mcp/open-browser.js';
 import type { QuestionQueue } from './question-queue.js';

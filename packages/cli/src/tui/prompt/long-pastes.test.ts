@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Pastes } from './pastes.js';
+import { Pastes } from './long-pastes.js';
 
 test('a long paste is a mark in the prompt and whole in what is sent', () => {
   const pastes = new Pastes();

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
-import { openScreen } from '../screen/screen.js';
-import { disablePaste, enablePaste, type KeyStream } from './prompt/key-stream.js';
+import { disablePaste, enablePaste, type KeyStream } from './key-stream.js';
+import { openScreen } from './screen.js';
 
 export interface ShowOptions {
   terminal: NodeJS.WriteStream;

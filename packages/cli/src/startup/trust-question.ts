@@ -1,7 +1,7 @@
 import { FolderTrust, LatheHome, loadSettings, showSetting, visibleText } from '@lathe/core';
-import type { Flags } from './args.js';
-import { askOnTerminal } from './console/terminal-question.js';
-import type { Io } from './io.js';
+import type { Flags } from '../command-line/args.js';
+import type { Io } from '../command-line/io.js';
+import { askOnTerminal } from '../terminal/terminal-question.js';
 import { newRules } from './new-rules.js';
 import { latheHome } from './open-lathe.js';
 

@@ -1,7 +1,7 @@
 import { chooseModel, formatModelSetup, type Model, ModelError } from '@lathe/agent/models';
 import type { Lathe } from '@lathe/core';
-import type { Flags } from '../args.js';
-import type { ModelTraffic } from '../model-traffic.js';
+import type { Flags } from '../command-line/args.js';
+import type { ModelTraffic } from './model-recording.js';
 
 /** The model, or a text that says why there is none and how to get one. */
 export async function openModel(

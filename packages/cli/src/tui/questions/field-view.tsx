@@ -2,13 +2,13 @@ import { quoted, readField } from '../../mcp/elicit.js';
 import { inert, wrapLines } from '../../render/lines.js';
 import type { ViewContext } from '../../render/view-context.js';
 import { Column, Text } from '../../screen/elements.js';
+import { pastedText } from '../../screen/key-stream.js';
 import { useInput } from '../../screen/screen.js';
-import type { Waiting } from '../questions/question-queue.js';
-import { useLatest } from '../use-latest.js';
-import { type EditorState, edit, emptyEditor } from './editor.js';
-import { pastedText } from './key-stream.js';
-import { editOf } from './prompt-keys.js';
-import { promptText } from './prompt-text.js';
+import { useLatest } from '../../screen/use-latest.js';
+import { type EditorState, edit, emptyEditor } from '../prompt/editor.js';
+import { editOf } from '../prompt/prompt-keys.js';
+import { promptText } from '../prompt/prompt-text.js';
+import type { Waiting } from './question-queue.js';
 
 export interface FieldViewProps {
   waiting: Extract<Waiting, { type: 'field' }>;

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import type { Io } from '../io.js';
+import type { Io } from '../command-line/io.js';
 
 /** Asks for a line on the terminal; nothing when its input is at an end (Ctrl+D). Ctrl+C interrupts, as everywhere. */
 export async function askOnTerminal(question: string, io: Io, signal: AbortSignal): Promise<string> {

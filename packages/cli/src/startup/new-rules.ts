@@ -1,5 +1,5 @@
 import { AgreedRules, LatheHome, loadSettings, unagreedRules } from '@lathe/core';
-import type { Io } from './io.js';
+import type { Io } from '../command-line/io.js';
 import { latheHome } from './open-lathe.js';
 
 /** Allow rules in the settings of a trusted folder that nobody has agreed to, and how to do so. */

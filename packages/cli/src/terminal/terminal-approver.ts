@@ -1,5 +1,5 @@
 import { type ApprovalRequest, type Approver, approvalText, type Decision, visibleText } from '@lathe/core';
-import type { Io } from '../io.js';
+import type { Io } from '../command-line/io.js';
 import { askOnTerminal } from './terminal-question.js';
 
 /** Asks on the terminal, one question at a time, for commands that end with the answer: nothing is "always". Anything but a clear yes is a no. */

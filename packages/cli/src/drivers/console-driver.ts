@@ -1,9 +1,9 @@
 import type { AgentEvent } from '@lathe/agent';
 import type { Lathe } from '@lathe/core';
+import { completeCall } from '../completion/complete-call.js';
 import type { Completion } from '../completion/completions.js';
-import { callEvents, typedByPerson } from '../tui/call-events.js';
-import type { Driver } from '../tui/driver.js';
-import { completeCall } from './complete-call.js';
+import type { Driver } from './driver.js';
+import { callEvents, typedByPerson } from './run-calls.js';
 
 /** Input without a model: `tool {"json": "parameters"}`, `tool key=value …`, `!command`. The same steps, the same questions. */
 export class ConsoleDriver implements Driver {

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { type Elicitation, type ElicitationAnswer, visibleText } from '@lathe/core';
-import type { Io } from '../io.js';
+import type { Io } from '../command-line/io.js';
 import { type Asker, elicit, quoted, readField } from '../mcp/elicit.js';
 import { startBrowser } from '../mcp/open-browser.js';
 

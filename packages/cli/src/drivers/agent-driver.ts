@@ -3,8 +3,8 @@ import { chooseModel } from '@lathe/agent/models';
 import { type PartUnion, textOf } from '@lathe/core';
 import { mentionedPaths } from '../mentions/mentioned-paths.js';
 import { mentionedResources } from '../mentions/mentioned-resources.js';
-import { callEvents, typedByPerson } from './call-events.js';
 import type { Conversation, Driver } from './driver.js';
+import { callEvents, typedByPerson } from './run-calls.js';
 
 /** Input for a model: `@path` brings files along, `!command` runs without the model. */
 export class AgentDriver implements Driver {

@@ -1,6 +1,6 @@
 import type { ViewContext } from '../render/view-context.js';
 import { Text } from '../screen/elements.js';
-import { liveLines, spinnerLine } from './live-part.js';
+import { liveLines, spinnerLine } from './live-lines.js';
 import type { ScreenState } from './screen-state.js';
 import { useClock } from './use-agent-stream.js';
 

@@ -1,6 +1,6 @@
 import { type Lathe, type PartUnion, toParts, visibleText } from '@lathe/core';
-import type { Io } from '../io.js';
-import { runOne } from '../open-lathe.js';
+import type { Io } from '../command-line/io.js';
+import { runOne } from '../startup/open-lathe.js';
 
 /** What the prompt names: files as `@path`, read under the same rules as any call, and resources as `@server:uri`. */
 export async function mentioned(prompt: string, lathe: Lathe, io: Io, signal: AbortSignal): Promise<PartUnion[]> {

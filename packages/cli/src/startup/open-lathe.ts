@@ -9,8 +9,8 @@ import {
   type ReverseRequests,
   visibleText,
 } from '@lathe/core';
-import type { Flags } from './args.js';
-import type { Io } from './io.js';
+import type { Flags } from '../command-line/args.js';
+import type { Io } from '../command-line/io.js';
 
 export interface OpenOptions {
   approver?: Approver;

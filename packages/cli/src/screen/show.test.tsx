@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
 import type { ReadStream, WriteStream } from 'node:tty';
 import { expect, test } from 'vitest';
-import { Text } from '../screen/elements.js';
-import { KeyStream } from './prompt/key-stream.js';
+import { Text } from './elements.js';
+import { KeyStream } from './key-stream.js';
 import { show } from './show.js';
 
 test('what is shown ends with the terminal', async () => {

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { AgentLathe } from '@lathe/agent';
 import { type Model, RecordingWriter, ReplayModel, recordModel } from '@lathe/agent/models';
 import { secretsOf } from '@lathe/core';
-import { type Flags, UsageError } from './args.js';
+import { type Flags, UsageError } from '../command-line/args.js';
 
 /** What `--record` and `--replay` make of the models. */
 export interface ModelTraffic {

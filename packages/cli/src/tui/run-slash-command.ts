@@ -1,7 +1,7 @@
 import { visibleText } from '@lathe/core';
-import type { Input } from '../tui/prompt/prompt.js';
-import type { useAgentStream } from '../tui/use-agent-stream.js';
-import { findCommand, type SlashContext, splitCommand } from './slash-command.js';
+import { findCommand, type SlashContext, splitCommand } from '../slash/slash-command.js';
+import type { Input } from './prompt/prompt.js';
+import type { useAgentStream } from './use-agent-stream.js';
 
 /** Does what `/name argument` asks for and shows it. */
 export async function obeyCommand(

@@ -1,5 +1,5 @@
 import { type AnyTool, type JsonSchema, visibleText } from '@lathe/core';
-import { type Candidate, type Completion, maxCandidates } from '../completion/completions.js';
+import { type Candidate, type Completion, maxCandidates } from './completions.js';
 
 /** `tool key=value …` or `tool {"key": …}` up to the cursor: the tools, their parameters, and the values a schema lists. */
 export function completeCall(typed: string, tools: readonly AnyTool[]): Completion | undefined {

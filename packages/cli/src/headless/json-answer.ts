@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describeMismatch, type JsonSchema, schemaProblem } from '@lathe/core';
-import { UsageError } from '../args.js';
+import { UsageError } from '../command-line/args.js';
 
 /** A final answer that must be JSON of a given shape. */
 export class TypedAnswer {
