@@ -385,7 +385,7 @@ export const fixed = {
     ['cli/src/tui/prompt/input-history.ts', 'maxBytes', 'Bytes of their file'],
     [
       'cli/src/drivers/agent-driver.ts',
-      'maxRecalled',
+      'maxRecapChars',
       'Characters shown of the last answer when a session is taken up again',
     ],
     ['cli/src/render/history-item.ts', 'maxPromptLines', 'Lines of your own words that are repeated'],

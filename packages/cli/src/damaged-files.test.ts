@@ -86,7 +86,7 @@ function isPermitted(home: string): boolean {
 }
 
 // RC05 RP07
-test('started with damaged files the program does not crash, and what was forbidden stays so', {
+test('with damaged files the program does not crash, and deny rules still apply', {
   timeout: 1_200_000,
 }, async () => {
   const starts = isLong ? 1000 : 16;
@@ -109,7 +109,7 @@ test('started with damaged files the program does not crash, and what was forbid
   report('starts with damaged files', starts);
 });
 
-test('undamaged, the call is denied and the program says by which rule', async () => {
+test('with undamaged files the call is denied, and the program names the rule', async () => {
   const { home, project } = world();
   const call = ['call', 'read_file', text({ absolute_path: join(project, 'secret.txt') })];
   const { code, stdout, stderr } = await runProgram(call, { home, cwd: project });

@@ -37,13 +37,13 @@ test.each<[string[], object]>([
 test.each([
   [['--nonsense'], /nonsense/],
   [['--approval-mode', 'sometimes'], /plan, default, auto-edit, yolo/],
-  [['--yolo', '--approval-mode', 'plan'], /contradict/],
+  [['--yolo', '--approval-mode', 'plan'], /cannot be used together/],
   [['--sandbox', 'sometimes'], /required, auto, off/],
   [['--cwd'], /cwd/],
   [['-o', 'xml'], /text, json, stream-json/],
-  [['--allowed-tools', 'run_shell_command(git log'], /do not pair up/],
-  [['--allowed-tools', 'a,b)'], /do not pair up/],
-])('%j is wrong usage', (args, message) => {
+  [['--allowed-tools', 'run_shell_command(git log'], /not balanced/],
+  [['--allowed-tools', 'a,b)'], /not balanced/],
+])('%j is a usage error', (args, message) => {
   expect(() => parse(...args)).toThrow(UsageError);
   expect(() => parse(...args)).toThrow(message);
 });

@@ -1,6 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 
-/** Wrong usage: the message goes to stderr and the program ends with exit code 2. */
+/** Wrong usage: the message goes to stderr and the exit code is 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -9,11 +9,11 @@ export const approvalModes = ['plan', 'default', 'auto-edit', 'yolo'] as const;
 export const sandboxModes = ['required', 'auto', 'off'] as const;
 export const outputFormats = ['text', 'json', 'stream-json'] as const;
 
-/** The command line, parsed. */
+/** The parsed command line. */
 export interface Invocation {
-  /** `undefined`: the agent itself. */
+  /** `undefined` starts the agent. */
   command: string | undefined;
-  /** What follows the command, flags taken out; raw for commands with flags of their own. */
+  /** The arguments after the command, without flags. Commands with their own flags get everything. */
   operands: string[];
   flags: Flags;
 }
@@ -74,10 +74,10 @@ const options = {
   'max-minutes': { type: 'string' },
 } satisfies ParseArgsConfig['options'];
 
-/** Every flag, as it is typed, for the completion of a shell. */
+/** Every flag as it is typed, for shell completion. */
 export const flagNames: readonly string[] = Object.keys(options).map((name) => `--${name}`);
 
-/** Commands that parse the rest of the line themselves. */
+/** Commands that parse their own arguments. */
 const ownFlags = new Set(['mcp', 'serve']);
 
 export function parseInvocation(args: readonly string[], commands: ReadonlySet<string>): Invocation {
@@ -112,7 +112,7 @@ function flagsOf(values: ReturnType<typeof parse>['values']): Flags {
     ...optional('cwd', values.cwd),
     ...optional('model', values.model),
     ...optional('resume', values.resume),
-    ...optional('sandbox', oneOf('--sandbox', sandboxSpelling(values.sandbox), sandboxModes)),
+    ...optional('sandbox', oneOf('--sandbox', normalizeSandbox(values.sandbox), sandboxModes)),
     ...optional('jsonSchema', values['json-schema']),
     ...optional('record', values.record),
     ...optional('replay', values.replay),
@@ -124,7 +124,7 @@ function flagsOf(values: ReturnType<typeof parse>['values']): Flags {
   };
 }
 
-/** Which earlier session to go on with, if any. */
+/** Which earlier session to continue, if any. */
 export function resumeOf(flags: Flags): { resume?: 'latest' | { id: string } } {
   if (flags.resume !== undefined) return { resume: { id: flags.resume } };
   return flags.continue ? { resume: 'latest' } : {};
@@ -135,7 +135,7 @@ function parse(args: readonly string[]) {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    // Node goes on with advice for operands that begin with a dash, which is seldom what somebody meant.
+    // Node adds advice about arguments that begin with a dash, which is rarely what the person meant.
     throw new UsageError(message.replace(/\. To specify a positional .*/s, ''));
   }
 }
@@ -149,39 +149,40 @@ function rawCommand(args: readonly string[]): { command: string; before: string[
   return parse(before).positionals.length > 0 ? undefined : { command, before, after: args.slice(index + 1) };
 }
 
-/** `lathe mcp --help`, `lathe mcp add --help`; what stands further on may be meant for a server. */
+/** `lathe mcp --help` or `lathe mcp add --help`. A later --help may belong to the server's own command. */
 function asksForHelp(after: readonly string[]): boolean {
   return after.slice(0, 2).some((arg) => arg === '--help' || arg === '-h');
 }
 
 function approvalMode(values: { yolo?: boolean; 'approval-mode'?: string }): Pick<Flags, 'approvalMode'> {
-  // Qwen Code also writes these with an underscore or in camel case.
+  // Qwen Code also accepts an underscore or camel case.
   const spelled = values['approval-mode']?.replace(/^auto_edit$|^autoEdit$/, 'auto-edit');
   const mode = oneOf('--approval-mode', spelled, approvalModes);
   if (values.yolo && mode !== undefined && mode !== 'yolo')
-    throw new UsageError(`--yolo and --approval-mode ${mode} contradict each other`);
+    throw new UsageError(`--yolo and --approval-mode ${mode} cannot be used together`);
   return optional('approvalMode', values.yolo ? 'yolo' : mode);
 }
 
-/** Qwen Code knows only on and off. */
-function sandboxSpelling(value: string | undefined): string | undefined {
+/** Qwen Code only has on and off. */
+function normalizeSandbox(value: string | undefined): string | undefined {
   return value?.replace(/^true$/, 'required').replace(/^false$/, 'off');
 }
 
 function oneOf<T extends string>(flag: string, value: string | undefined, known: readonly T[]): T | undefined {
   if (value === undefined) return undefined;
   const found = known.find((candidate) => candidate === value);
-  if (found === undefined) throw new UsageError(`${flag} is one of ${known.join(', ')}, not ${JSON.stringify(value)}`);
+  if (found === undefined)
+    throw new UsageError(`${flag} must be one of ${known.join(', ')}, not ${JSON.stringify(value)}`);
   return found;
 }
 
 function count(flag: string, value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   if (/^\d{1,12}$/.test(value)) return Number(value);
-  throw new UsageError(`${flag} is a whole number, not ${JSON.stringify(value)}`);
+  throw new UsageError(`${flag} must be a whole number, not ${JSON.stringify(value)}`);
 }
 
-/** `a,b(c, d)` → `a`, `b(c, d)`: commas inside parentheses belong to the rule. Half a rule would permit more than meant. */
+/** `a,b(c, d)` → `a`, `b(c, d)`: commas inside parentheses belong to the rule. Half a rule could allow more than intended. */
 function splitRules(text: string): string[] {
   const rules: string[] = [];
   let [start, depth] = [0, 0];
@@ -190,7 +191,7 @@ function splitRules(text: string): string[] {
     if (character === '(') depth++;
     else if (character === ')') depth--;
     if (depth < 0 || (at === text.length && depth > 0))
-      throw new UsageError(`--allowed-tools: the parentheses in ${JSON.stringify(text)} do not pair up`);
+      throw new UsageError(`--allowed-tools: the parentheses in ${JSON.stringify(text)} are not balanced`);
     if (character !== ',' || depth > 0) continue;
     rules.push(text.slice(start, at).trim());
     start = at + 1;
@@ -199,6 +200,6 @@ function splitRules(text: string): string[] {
 }
 
 function optional<K extends string, V>(key: K, value: V | undefined): { [key in K]?: V } {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object with exactly this key, or none
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object with exactly this key, or no key
   return (value === undefined ? {} : { [key]: value }) as { [key in K]?: V };
 }

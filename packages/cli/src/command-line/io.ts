@@ -1,4 +1,4 @@
-/** What a command may touch of the process it runs in; tests pass their own. */
+/** The parts of the process that a command may use. Tests pass their own. */
 export interface Io {
   args: readonly string[];
   version: string;
@@ -11,6 +11,6 @@ export interface Io {
   isInteractive: boolean;
   out: (text: string) => void;
   err: (text: string) => void;
-  /** Settles when the reader of stdout has caught up. */
+  /** Resolves when the reader of stdout has caught up. */
   flush: () => Promise<void>;
 }

@@ -10,12 +10,13 @@ import type { Command } from './command.js';
 
 const maxInputBytes = 16 * 1024 * 1024;
 
-/** `lathe call`: one call through all nine steps, without a model. */
+/** `lathe call` runs one call through all nine steps, without a model. */
 export const command: Command = {
   async run({ operands, flags }, io, signal) {
     const [name, given, ...extra] = operands;
     if (name === undefined) throw new UsageError('call needs the name of a tool: lathe call <tool> [json|-]');
-    if (extra.length > 0) throw new UsageError(`call takes one JSON object, not also ${JSON.stringify(extra[0])}`);
+    if (extra.length > 0)
+      throw new UsageError(`call takes one JSON object; ${JSON.stringify(extra[0])} is one argument too many`);
     const args = parse(given === '-' ? await readAll(io.stdin) : (given ?? '{}'));
     await askForTrust(flags, io, signal);
     const person = io.isInteractive ? { approver: terminalApprover(io), elicit: terminalElicitor(io) } : {};
@@ -79,7 +80,7 @@ function print(outcome: CallOutcome, { json }: { json: boolean }, io: Io): void 
   );
 }
 
-/** Whether nobody or somebody said no, a script only needs to know that it was denied. */
+/** Scripts only need to know that a call was denied, not who denied it. */
 function statusOf({ status, error }: CallOutcome): 'success' | 'error' | 'cancelled' | 'denied' {
   return error?.type === 'execution_denied' ? 'denied' : status;
 }

@@ -1,6 +1,6 @@
 import { type Command, commandNames } from './command.js';
 
-/** Name → where it is. Each command is loaded when it is called. */
+/** Each command is loaded when it is called. */
 const loaders: Record<(typeof commandNames)[number], () => Promise<{ command: Command }>> = {
   tools: () => import('./tools.js'),
   call: () => import('./call.js'),
@@ -16,7 +16,7 @@ const loaders: Record<(typeof commandNames)[number], () => Promise<{ command: Co
   doctor: () => import('./doctor.js'),
 };
 
-/** The command of that name; without a name the agent itself. */
+/** Finds a command by name; without a name, the agent. */
 export async function findCommand(name: string | undefined): Promise<Command> {
   if (name === undefined) return (await import('./agent.js')).command;
   const known = commandNames.find((each) => each === name);

@@ -3,7 +3,7 @@ import { exitCodes } from '../command-line/exit-codes.js';
 import { openLathe } from '../startup/open-lathe.js';
 import type { Command } from './command.js';
 
-/** `lathe tools`: what a model can call. */
+/** `lathe tools` lists the tools a model can call. */
 export const command: Command = {
   maxOperands: 0,
   async run({ flags }, io, signal) {

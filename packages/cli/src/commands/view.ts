@@ -9,7 +9,7 @@ import { exitCodes } from '../command-line/exit-codes.js';
 import { latheHome } from '../startup/open-lathe.js';
 import type { Command } from './command.js';
 
-/** `lathe view [id]`: a session as one page for a browser, without a model and without the network. */
+/** `lathe view [id]` writes a session as one HTML page, without a model or the network. */
 export const command: Command = {
   async run({ operands, flags }, io) {
     const [id, ...extra] = operands;
@@ -30,7 +30,7 @@ export const command: Command = {
   },
 };
 
-/** An earlier page is replaced; any other file is left alone. Like the session itself, for the eyes of this person only. */
+/** Replaces an earlier page but no other file. Only this user can read the page, like the session itself. */
 async function writePage(path: string, page: string): Promise<void> {
   const { O_RDWR, O_CREAT } = constants;
   const file = await open(path, O_RDWR | O_CREAT, 0o600).catch((error: unknown) => {
@@ -38,7 +38,8 @@ async function writePage(path: string, page: string): Promise<void> {
   });
   try {
     const info = await file.stat();
-    if (info.size > 0 && !(await isPage(file))) throw new UsageError(`${path} exists and is no page of a session`);
+    if (info.size > 0 && !(await isPage(file)))
+      throw new UsageError(`${path} exists and is not a page written by lathe view`);
     if (info.isFile()) {
       await file.chmod(0o600);
       await file.truncate();

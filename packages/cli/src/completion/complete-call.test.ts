@@ -55,11 +55,11 @@ test.each<[string, string[] | undefined]>([
   ['paint {"colour": "red"}', undefined],
   ['nothing ', undefined],
   ['paint constructor=', []],
-])('%j could become %j', (typed, expected) => {
+])('%j completes to %j', (typed, expected) => {
   expect(becomes(typed)).toEqual(expected);
 });
 
-test('SF01 what a schema says about itself is shown without its control characters', () => {
+test('SF01 text from a schema is shown without control characters', () => {
   const labels = completeCall('paint ', tools)?.candidates.map(({ label, detail = '' }) => `${label} ${detail}`);
   expect(labels?.[0]).toBe('colour required: Of the \\x1b[31mwall');
 });

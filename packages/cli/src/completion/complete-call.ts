@@ -1,7 +1,12 @@
 import { type AnyTool, type JsonSchema, visibleText } from '@lathe/core';
-import { type Candidate, type Completion, maxCandidates } from './completions.js';
+import { type Candidate, type Completion, type CompletionSource, maxCandidates } from './completions.js';
 
-/** `tool key=value …` or `tool {"key": …}` up to the cursor: the tools, their parameters, and the values a schema lists. */
+/** Completes tool calls; for the console. */
+export function completeCalls(tools: () => readonly AnyTool[]): CompletionSource {
+  return (text, cursor) => completeCall(text.slice(0, cursor), tools());
+}
+
+/** Completes tool names, parameters and enum values in `tool key=value …` or `tool {"key": …}`. */
 export function completeCall(typed: string, tools: readonly AnyTool[]): Completion | undefined {
   if (typed.trim() === '' || typed.startsWith('!')) return undefined;
   const [, name = '', rest] = /^(\S+)(?:\s+([\s\S]*))?$/.exec(typed) ?? [];
@@ -30,7 +35,7 @@ function completePairs(typed: string, rest: string, { parameterSchema }: AnyTool
   );
 }
 
-/** Inside an object: after `{` or `,` a key, after `:` a value. */
+/** Completes a key after `{` or `,` and a value after `:`. */
 function completeJson(typed: string, rest: string, { parameterSchema }: AnyTool): Completion | undefined {
   const [, key, value] = /"([^"]+)"\s*:\s*("?[\w-]*)$/.exec(rest) ?? [];
   if (key !== undefined) {
@@ -44,18 +49,18 @@ function completeJson(typed: string, rest: string, { parameterSchema }: AnyTool)
   return offer(typed, start, candidates);
 }
 
-/** The candidates that go on from what is typed, quotes aside. */
+/** The candidates that start with the typed text, ignoring quotes. */
 function offer(
   typed: string,
   start: string,
   candidates: readonly Candidate[],
-  spelled = (text: string) => text,
+  format = (text: string) => text,
 ): Completion {
   const wanted = start.replace(/^"/, '');
-  const fitting = candidates.filter(({ label, insert }) => label.startsWith(wanted) && insert.trimEnd() !== start);
+  const matches = candidates.filter(({ label, insert }) => label.startsWith(wanted) && insert.trimEnd() !== start);
   return {
     start: typed.length - start.length,
-    candidates: fitting.slice(0, maxCandidates).map((each) => ({ ...each, label: visibleText(spelled(each.label)) })),
+    candidates: matches.slice(0, maxCandidates).map((each) => ({ ...each, label: visibleText(format(each.label)) })),
     onEnter: 'send',
   };
 }
@@ -71,7 +76,7 @@ function described({ name, description, isRequired }: Parameter): Pick<Candidate
   return { label: name, ...(text !== '' && { detail: firstLine(text) }) };
 }
 
-/** Required ones first, as a call needs them first. */
+/** Required parameters first. */
 function parametersOf(schema: JsonSchema): Parameter[] {
   const required = listAt(schema, 'required');
   const parameters = Object.entries(objectAt(schema, 'properties')).map(([name, each]) => ({

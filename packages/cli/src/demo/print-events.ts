@@ -6,13 +6,13 @@ import type { Style } from '../render/style.js';
 import type { ViewContext } from '../render/view-context.js';
 import { emptyScreen, nextScreen } from '../tui/screen-state.js';
 
-/** Prints each thing that the screen would add to its scrollback. True when the agent was done and nothing failed. */
+/** Prints what the screen would add to its scrollback. Returns true if the agent finished and no call failed. */
 export async function printEvents(events: AsyncIterable<AgentEvent>, io: Io, style: Style): Promise<boolean> {
   const context: ViewContext = {
     style,
     width: 100,
     markdown: (text, width) => renderMarkdown(text, width, style),
-    isSpoken: false,
+    isScreenReader: false,
   };
   let screen = emptyScreen;
   let isDone = false;

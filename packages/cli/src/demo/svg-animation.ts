@@ -1,14 +1,14 @@
 import type { Terminal } from '@xterm/headless';
 import { cell, type PictureSize, pictureFrame, screenLines } from './screen-picture.js';
 
-/** A screen and how long it is shown, in seconds. */
+/** A screen and its duration in seconds. */
 interface Frame {
   lines: string[];
   seconds: number;
 }
 
-/** Screens of a terminal, one after the other, as one picture that moves. */
-export class Film {
+/** Screens of a terminal as one animated SVG. */
+export class SvgAnimation {
   readonly #size: PictureSize;
   readonly #frames: Frame[] = [];
 
@@ -16,15 +16,15 @@ export class Film {
     this.#size = size;
   }
 
-  /** Takes what is on the screen now; the same screen again only lasts longer. */
-  take(terminal: Terminal, seconds: number): void {
+  /** Adds the current screen. An unchanged screen extends the last frame. */
+  add(terminal: Terminal, seconds: number): void {
     const lines = screenLines(terminal, this.#size);
     const last = this.#frames.at(-1);
     if (last && last.lines.join('\n') === lines.join('\n')) last.seconds += seconds;
     else this.#frames.push({ lines, seconds });
   }
 
-  /** Each line is kept once, however many screens show it. Where nothing may move, the last screen is shown. */
+  /** Stores each distinct line once. With reduced motion only the last frame is shown. */
   toSvg(title: string): string {
     const names = new Map<string, string>();
     const nameOf = (line: string) => {

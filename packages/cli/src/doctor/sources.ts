@@ -2,16 +2,16 @@ import type { Lathe, McpSource } from '@lathe/core';
 import type { Io } from '../command-line/io.js';
 import type { Finding } from './finding.js';
 
-/** Tries every server and the discovery command, side by side. */
+/** Connects to every server and runs the discovery command, in parallel. */
 export async function sources(
-  { registry, sources: { servers, unusable } }: Lathe,
+  { registry, sources: { servers, unusable } }: Pick<Lathe, 'registry' | 'sources'>,
   _io: Io,
   signal: AbortSignal,
 ): Promise<Finding[]> {
   const failures = await registry.discover(signal);
   const others = [...failures].filter(([label]) => !servers.some((server) => server.label === label));
   return [
-    ...servers.map((server) => serverFinding(server, failures.get(server.label), countOf(registry, server.label))),
+    ...servers.map((server) => serverFinding(server, failures.get(server.label), toolCount(registry, server.label))),
     ...unusable.map(({ name, problem }): Finding => ({ state: 'bad', title: `MCP server ${name}`, detail: problem })),
     ...others.map(([title, error]): Finding => ({ state: 'bad', title, detail: messageOf(error) })),
   ];
@@ -29,11 +29,11 @@ function serverFinding({ label, client }: McpSource, failure: unknown, count: nu
     state: 'bad',
     title: label,
     detail: failure === undefined ? state.status : messageOf(failure),
-    hint: `lathe mcp test ${client.definition.name}    to try it alone`,
+    hint: `lathe mcp test ${client.definition.name}    to test it alone`,
   };
 }
 
-function countOf(registry: Lathe['registry'], label: string): number {
+function toolCount(registry: Lathe['registry'], label: string): number {
   return registry.entries().filter(({ source }) => source === label).length;
 }
 

@@ -4,11 +4,11 @@ import { type PartUnion, textOf } from '@lathe/core';
 import { mentionedPaths } from '../mentions/mentioned-paths.js';
 import { mentionedResources } from '../mentions/mentioned-resources.js';
 import type { Conversation, Driver } from './driver.js';
-import { callEvents, typedByPerson } from './run-calls.js';
+import { approveTyped, runCalls } from './run-calls.js';
 
-/** Input for a model: `@path` brings files along, `!command` runs without the model. */
+/** Sends input to a model: `@path` adds files, `!command` runs without the model. */
 export class AgentDriver implements Driver {
-  readonly placeholder = 'Ask for anything. @file brings a file along, !command runs one, / lists commands.';
+  readonly placeholder = 'Ask for anything. @file adds a file, !command runs a command, / lists commands.';
   readonly #lathe: AgentLathe;
   #agent: Agent | Session;
 
@@ -24,7 +24,7 @@ export class AgentDriver implements Driver {
   async *submit(input: string, signal: AbortSignal): AsyncGenerator<AgentEvent> {
     if (input.startsWith('!')) {
       const call = { name: 'run_shell_command', args: { command: input.slice(1).trim() } };
-      yield* callEvents(this.#lathe, [call], signal, typedByPerson);
+      yield* runCalls(this.#lathe, [call], signal, approveTyped);
       return;
     }
     const paths = await mentionedPaths(input, this.#lathe.workspace);
@@ -46,10 +46,6 @@ export class AgentDriver implements Driver {
 
   clear(): void {
     this.#agent.clear();
-  }
-
-  complete(): undefined {
-    return undefined;
   }
 
   get conversation(): Conversation {
@@ -75,25 +71,25 @@ export class AgentDriver implements Driver {
     const session = await openSession(this.#lathe, { model: this.#agent.model, resume: { id } });
     if (!(this.#agent instanceof Agent)) await this.#agent.close();
     this.#agent = session;
-    return [...session.notes, ...whereWeWere(session)];
+    return [...session.notes, ...recap(session)];
   }
 
   async *#read(paths: readonly string[], signal: AbortSignal): AsyncGenerator<AgentEvent, PartUnion[]> {
     const call = { name: 'read_many_files', args: { paths } };
-    const [outcome] = yield* callEvents(this.#lathe, [call], signal);
+    const [outcome] = yield* runCalls(this.#lathe, [call], signal);
     if (outcome?.status !== 'success') return [];
     const { llmContent } = outcome;
     return ['\n\nContent of the files mentioned above:\n', ...(Array.isArray(llmContent) ? llmContent : [llmContent])];
   }
 }
 
-const maxRecalled = 600;
+const maxRecapChars = 600;
 
-/** The end of a conversation that is gone on with, for the person to remember it by. */
-export function whereWeWere({ agent }: Session): string[] {
+/** The end of a resumed conversation, as a reminder for the person. */
+export function recap({ agent }: Session): string[] {
   const answer = agent.history.findLast(({ role }) => role === 'model');
   if (!answer) return [];
   const text = textOf(answer.parts.filter(({ thought }) => !thought)).trim();
-  const end = text.length > maxRecalled ? `…${text.slice(-maxRecalled)}` : text;
-  return [`Going on after ${agent.history.length} messages; the last one was:`, end];
+  const end = text.length > maxRecapChars ? `…${text.slice(-maxRecapChars)}` : text;
+  return [`Resumed a conversation of ${agent.history.length} messages. The last answer was:`, end];
 }

@@ -15,7 +15,7 @@ test.each<[string, unknown]>([
   expect(parseParameters(text)).toEqual(expected);
 });
 
-test.each(['just words', '{"a": ', 'a=1 word'])('%j is explained', (text) => {
+test.each(['just words', '{"a": ', 'a=1 word'])('%j gives an explanation', (text) => {
   expect(parseParameters(text)).toBeTypeOf('string');
 });
 
@@ -25,7 +25,7 @@ async function open(files: Record<string, string> = {}) {
   return { cwd, driver: new ConsoleDriver(lathe) };
 }
 
-test('a call goes through the same steps and shows what a model would get', async () => {
+test('a call runs through the same steps and shows what a model would receive', async () => {
   const { cwd, driver } = await open({ 'a.txt': 'hello' });
   const events = [];
   for await (const event of driver.submit(
@@ -43,7 +43,7 @@ test('a call goes through the same steps and shows what a model would get', asyn
   expect(events.at(-1)).toMatchObject({ message: { parts: [{ text: '```\nhello\n```' }] } });
 });
 
-test('what a hook has to tell is shown among the events', async () => {
+test('the message of a hook is one of the events', async () => {
   const hooks = { PreToolUse: [{ hooks: [{ type: 'command', command: 'echo broken >&2; exit 1' }] }] };
   const { driver } = await open({ '.state/settings.json': JSON.stringify({ hooks }) });
   const notices = [];

@@ -1,24 +1,22 @@
 import type { AgentEvent } from '@lathe/agent';
 import type { Lathe } from '@lathe/core';
-import { completeCall } from '../completion/complete-call.js';
-import type { Completion } from '../completion/completions.js';
 import type { Driver } from './driver.js';
-import { callEvents, typedByPerson } from './run-calls.js';
+import { approveTyped, runCalls } from './run-calls.js';
 
-/** Input without a model: `tool {"json": "parameters"}`, `tool key=value …`, `!command`. The same steps, the same questions. */
+/** Input without a model: `tool {"json": "parameters"}`, `tool key=value …`, `!command`. Calls run through the same steps as a model's. */
 export class ConsoleDriver implements Driver {
   readonly name = 'console (no model)';
   readonly placeholder = 'Call a tool: list_directory path=/tmp   Tab completes, / lists commands.';
-  readonly #lathe: Lathe;
+  readonly #lathe: Pick<Lathe, 'openScheduler'>;
 
-  constructor(lathe: Lathe) {
+  constructor(lathe: Pick<Lathe, 'openScheduler'>) {
     this.#lathe = lathe;
   }
 
   async *submit(input: string, signal: AbortSignal): AsyncGenerator<AgentEvent> {
     if (input.startsWith('!')) {
       const call = { name: 'run_shell_command', args: { command: input.slice(1).trim() } };
-      yield* callEvents(this.#lathe, [call], signal, typedByPerson);
+      yield* runCalls(this.#lathe, [call], signal, approveTyped);
       return;
     }
     const [name, rest = ''] = splitOnce(input.trim());
@@ -27,8 +25,8 @@ export class ConsoleDriver implements Driver {
       yield { type: 'notice', level: 'warning', message: args };
       return;
     }
-    const [outcome] = yield* callEvents(this.#lathe, [{ name, args }], signal);
-    if (outcome?.status === 'success' && isSilent(outcome.returnDisplay))
+    const [outcome] = yield* runCalls(this.#lathe, [{ name, args }], signal);
+    if (outcome?.status === 'success' && isSummary(outcome.returnDisplay))
       yield { type: 'message-add', message: { role: 'model', parts: fenced(outcome.llmContent) } };
   }
 
@@ -36,16 +34,12 @@ export class ConsoleDriver implements Driver {
     yield {
       type: 'notice',
       level: 'warning',
-      message: 'That needs a model, and this is the console; start lathe again to choose one.',
+      message: 'The console has no model. Start lathe again to choose one.',
     };
   }
 
-  complete(text: string, cursor: number): Completion | undefined {
-    return completeCall(text.slice(0, cursor), this.#lathe.registry.getAllTools());
-  }
-
   async *compact(): AsyncGenerator<AgentEvent> {
-    yield { type: 'notice', level: 'info', message: 'There is no conversation to shorten.' };
+    yield { type: 'notice', level: 'info', message: 'There is no conversation to compact.' };
   }
 
   clear(): void {}
@@ -56,7 +50,7 @@ function splitOnce(input: string): [string, string | undefined] {
   return [match?.[1] ?? input, match?.[2] ?? (/\s$/.test(input) ? '' : undefined)];
 }
 
-/** JSON, or `key=value` pairs whose values are JSON where they look like it and text otherwise; a sentence when neither. */
+/** Parses JSON or `key=value` pairs with JSON or text values. Returns an error message for anything else. */
 export function parseParameters(text: string): Record<string, unknown> | string {
   if (text.trim() === '') return {};
   if (text.startsWith('{')) {
@@ -69,7 +63,7 @@ export function parseParameters(text: string): Record<string, unknown> | string 
   }
   const pairs = text.match(/[^\s=]+=(?:"(?:[^"\\]|\\.)*"|'[^']*'|\S*)/g) ?? [];
   if (pairs.join(' ').length < text.trim().replace(/\s+/g, ' ').length)
-    return 'Give the parameters as key=value pairs or as one JSON object.';
+    return 'Write the parameters as key=value pairs or as one JSON object.';
   return Object.fromEntries(
     pairs.map((pair) => [pair.slice(0, pair.indexOf('=')), valueOf(pair.slice(pair.indexOf('=') + 1))]),
   );
@@ -84,8 +78,8 @@ function valueOf(text: string): unknown {
   }
 }
 
-/** Some tools show a person less than they tell a model; in the console the person is the one who asked. */
-function isSilent(display: unknown): boolean {
+/** Some tools show a person only a summary; in the console the person sees the full result. */
+function isSummary(display: unknown): boolean {
   return typeof display === 'string';
 }
 

@@ -1,37 +1,34 @@
 import type { AgentEvent, ContextFile } from '@lathe/agent';
 import type { PartUnion } from '@lathe/core';
-import type { Completion } from '../completion/completions.js';
 
-/** What a person's input is handed to: an agent with a model, or the console without one. */
+/** Handles a person's input: an agent with a model, or the console without one. */
 export interface Driver {
-  /** For the status line. */
+  /** Shown in the status line. */
   readonly name: string;
   readonly placeholder: string;
-  /** Does what the input says. The stream ends when it is done or aborted; it throws only bugs. */
+  /** Executes the input. The stream ends when it is done or aborted and throws only on bugs. */
   submit(input: string, signal: AbortSignal): AsyncIterable<AgentEvent>;
-  /** Gives a model these words as they are. */
+  /** Sends this content to the model unchanged. */
   prompt(content: PartUnion[], signal: AbortSignal): AsyncIterable<AgentEvent>;
-  /** What the text before the cursor could become. */
-  complete(text: string, cursor: number): Completion | undefined;
-  /** Forgets the conversation. */
+  /** Starts a new conversation. */
   clear(): void;
-  /** Shortens the conversation. */
+  /** Compacts the conversation. */
   compact(signal: AbortSignal): AsyncIterable<AgentEvent>;
-  /** The agent and its conversation, when there is one. */
+  /** Missing in the console. */
   readonly conversation?: Conversation | undefined;
 }
 
-/** What can be said and done about a conversation with a model. */
+/** A conversation with a model. */
 export interface Conversation {
-  /** Missing when it is not written down. */
+  /** Missing if the conversation is not stored. */
   readonly id?: string;
   readonly messages: number;
   readonly contextTokens: number;
   readonly contextWindow: number;
-  /** What the model was told besides. */
+  /** The context files that the model received. */
   readonly contextFiles: readonly ContextFile[];
-  /** Goes on with another session; returns what a person should know about it. */
+  /** Switches to another session. Returns notes for the person. */
   resume(id: string): Promise<string[]>;
-  /** Goes on with another model. Throws a sentence when there is none of that name. */
+  /** Switches to another model. Throws if there is none with this name. */
   useModel(name: string, signal: AbortSignal): Promise<string[]>;
 }

@@ -3,31 +3,31 @@ import { resolve } from 'node:path';
 import { describeMismatch, type JsonSchema, schemaProblem } from '@lathe/core';
 import { UsageError } from '../command-line/args.js';
 
-/** A final answer that must be JSON of a given shape. */
-export class TypedAnswer {
+/** A final answer that must be JSON and match a schema. */
+export class JsonAnswer {
   readonly #schema: JsonSchema;
 
   private constructor(schema: JsonSchema) {
     this.#schema = schema;
   }
 
-  /** From `--json-schema`: the schema itself, or the name of a file that holds it. */
-  static read(given: string, cwd: string): TypedAnswer {
+  /** Reads `--json-schema`: the schema itself or the name of its file. */
+  static read(given: string, cwd: string): JsonAnswer {
     const text = given.trimStart().startsWith('{') ? given : readSchemaFile(resolve(cwd, given));
     const schema = parse(text);
-    if (!isObject(schema)) throw new UsageError('--json-schema needs a JSON object, or a file that holds one');
+    if (!isObject(schema)) throw new UsageError('--json-schema needs a JSON object or the name of a file with one');
     const problem = schemaProblem(schema);
     if (problem !== null) throw new UsageError(`--json-schema: ${problem}`);
-    return new TypedAnswer(schema);
+    return new JsonAnswer(schema);
   }
 
-  /** What the model is told with the prompt. */
+  /** Added to the prompt for the model. */
   get instruction(): string {
     return `When the work is done, answer with nothing but JSON that fits this JSON Schema:\n${JSON.stringify(this.#schema)}`;
   }
 
   check(text: string): { value: unknown } | { problem: string } {
-    const value = parse(unfenced(text));
+    const value = parse(withoutFence(text));
     if (value === undefined) return { problem: 'it is not JSON' };
     const mismatch = describeMismatch(this.#schema, value);
     return mismatch === null ? { value } : { problem: mismatch };
@@ -54,8 +54,8 @@ function parse(text: string): unknown {
   }
 }
 
-/** Models like to put JSON into a Markdown block. */
-function unfenced(text: string): string {
+/** Models often put JSON into a Markdown code block. */
+function withoutFence(text: string): string {
   return /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/.exec(text)?.[1] ?? text;
 }
 

@@ -34,7 +34,7 @@ async function traced(args: readonly string[], { cwd, env }: { cwd: string; env:
 
 // SL03, SL09
 test.skipIf(!hasProgram('strace'))(
-  'a session talks to its model and to nobody else, and listens to nobody',
+  'a session connects only to its model and opens no port',
   async () => {
     const cwd = tempDirectory({ 'a.txt': 'alpha\n' });
     const read = { name: 'read_file', args: { absolute_path: join(cwd, 'a.txt') } };

@@ -2,8 +2,8 @@ import { type Lathe, type PartUnion, toParts, visibleText } from '@lathe/core';
 import type { Io } from '../command-line/io.js';
 import { runOne } from '../startup/open-lathe.js';
 
-/** What the prompt names: files as `@path`, read under the same rules as any call, and resources as `@server:uri`. */
-export async function mentioned(prompt: string, lathe: Lathe, io: Io, signal: AbortSignal): Promise<PartUnion[]> {
+/** Reads what the prompt mentions: files as `@path`, under the same rules as any call, and resources as `@server:uri`. */
+export async function readMentions(prompt: string, lathe: Lathe, io: Io, signal: AbortSignal): Promise<PartUnion[]> {
   if (!prompt.includes('@')) return [];
   const { mentionedResources } = await import('../mentions/mentioned-resources.js');
   const { parts, problems } = await mentionedResources(prompt, lathe, signal);
@@ -18,6 +18,6 @@ async function mentionedFiles(prompt: string, lathe: Lathe, io: Io, signal: Abor
   const outcome = await runOne(lathe, { id: 'mentions', name: 'read_many_files', args: { paths } }, io, signal);
   if (outcome.status === 'success')
     return ['\n\nContent of the files mentioned above:\n', ...toParts(outcome.llmContent)];
-  io.err(`lathe: ${visibleText(outcome.error?.message ?? 'the files mentioned were not read')}`);
+  io.err(`lathe: ${visibleText(outcome.error?.message ?? 'could not read the mentioned files')}`);
   return [];
 }

@@ -39,6 +39,6 @@ test.each([
   [['-t', 'tcp', 'x', 'y']],
   [['-e', 'A', 'x', 'y']],
   [['-e']],
-])('%j is wrong usage', (args) => {
+])('%j is a usage error', (args) => {
   expect(() => parseAdd(args)).toThrow(UsageError);
 });

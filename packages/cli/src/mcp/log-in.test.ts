@@ -60,7 +60,7 @@ async function shownPage(): Promise<{ callback: URL; child: ChildProcess; ended:
   return { callback, child, ended };
 }
 
-test('lathe mcp auth waits for the person, and ends when they have logged in', async () => {
+test('lathe mcp auth waits until the person has logged in', async () => {
   const { callback, ended } = await shownPage();
   // Browsers open connections ahead that they may never use.
   const unused = connect(Number(callback.port), callback.hostname);
@@ -72,7 +72,7 @@ test('lathe mcp auth waits for the person, and ends when they have logged in', a
   expect(code).toBe(0);
 }, 90_000);
 
-test('Ctrl+C ends the wait for a person who does not log in', async () => {
+test('Ctrl+C ends the wait for a login', async () => {
   const { child, ended } = await shownPage();
   child.kill('SIGINT');
   expect((await ended).code).toBe(130);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { KeySplitter, pastedText, pasteMark } from './key-stream.js';
+import { KeySplitter, pastedText, pastePrefix } from './key-stream.js';
 
 const split = (...chunks: string[]) => {
   const splitter = new KeySplitter();
@@ -14,22 +14,22 @@ test.each([
     ['a', 'b'],
   ],
   [['\u001b[A'], ['\u001b[A']],
-  [['\u001b[200~one\r\ntwo\r\u001b[201~\r'], [`${pasteMark}one\ntwo\n`, '\r']],
+  [['\u001b[200~one\r\ntwo\r\u001b[201~\r'], [`${pastePrefix}one\ntwo\n`, '\r']],
   [
     ['x\u001b[200~y', 'y\u001b[20', '1~z'],
-    ['x', `${pasteMark}yy`, 'z'],
+    ['x', `${pastePrefix}yy`, 'z'],
   ],
   [['\u0003\u0003'], ['\u0003', '\u0003']],
   [
     ['a\u001b[20', '0~b\u001b[201~c'],
-    ['a', `${pasteMark}b`, 'c'],
+    ['a', `${pastePrefix}b`, 'c'],
   ],
   [['x\u007f'], ['x', '\b']],
 ])('%j', (chunks, keys) => {
   expect(split(...chunks)).toEqual(keys);
 });
 
-test('however a paste arrives in pieces, it is one piece and no key', () => {
+test('a paste that arrives in pieces is one item and not a key', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: 'grapheme', maxLength: 60 }),
@@ -42,13 +42,13 @@ test('however a paste arrives in pieces, it is one piece and no key', () => {
           (a, b) => a - b,
         );
         const chunks = places.slice(1).map((end, index) => sent.slice(places[index], end));
-        expect(split(...chunks)).toEqual([pasteMark + pasted.replaceAll('\r\n', '\n').replaceAll('\r', '\n')]);
+        expect(split(...chunks)).toEqual([pastePrefix + pasted.replaceAll('\r\n', '\n').replaceAll('\r', '\n')]);
       },
     ),
   );
 });
 
-test('SF06 a paste with key sequences in it is still one piece, and its text is whole', () => {
+test('SF06 a paste that contains key sequences is one item with its full text', () => {
   const [paste, ...keys] = split('\u001b[200~a\u001b\ry\u001b[A\u001b[201~');
   expect(keys).toEqual([]);
   expect(paste).not.toContain('\u001b');

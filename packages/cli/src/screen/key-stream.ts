@@ -1,13 +1,13 @@
 import { EventEmitter } from 'node:events';
 
-/** Stands before pasted text, so that a paste is never taken for a key. A private character no keyboard types. */
-export const pasteMark = '\uE000';
-/** Stands for an escape character in pasted text, which would otherwise be taken for the beginning of a key. */
-const escapeMark = '\uE001';
+/** Precedes pasted text, so that a paste is never handled as a key. A private-use character that no keyboard sends. */
+export const pastePrefix = '\uE000';
+/** Replaces the escape character in pasted text, which would otherwise start a key sequence. */
+const escapeSubstitute = '\uE001';
 
-/** The text of a paste; `undefined` for a key. */
+/** The pasted text; `undefined` for a key. */
 export function pastedText(input: string): string | undefined {
-  return input.startsWith(pasteMark) ? input.slice(1).replaceAll(escapeMark, '\u001b') : undefined;
+  return input.startsWith(pastePrefix) ? input.slice(1).replaceAll(escapeSubstitute, '\u001b') : undefined;
 }
 
 export const enablePaste = '\u001b[?2004h';
@@ -16,10 +16,7 @@ export const disablePaste = '\u001b[?2004l';
 const pasteStart = '\u001b[200~';
 const pasteEnd = '\u001b[201~';
 
-/**
- * Cuts what a terminal sends into keys: Enter after fast typing is a key of its own, and a paste is one piece, marked
- * as such and never a key, however many line ends it has.
- */
+/** Splits terminal input into keys. A paste is one item with a prefix, however many line breaks it has. */
 export class KeySplitter {
   #pasted: string | undefined;
   #rest = '';
@@ -31,7 +28,7 @@ export class KeySplitter {
     while (text !== '') {
       const marker = this.#pasted === undefined ? pasteStart : pasteEnd;
       const at = text.indexOf(marker);
-      const whole = at === -1 ? text.length - beginningOf(marker, text) : at;
+      const whole = at === -1 ? text.length - partialMarker(marker, text) : at;
       const part = text.slice(0, whole);
       if (this.#pasted === undefined) keys.push(...keysOf(part));
       else this.#pasted += part;
@@ -42,7 +39,7 @@ export class KeySplitter {
       text = text.slice(at + marker.length);
       if (this.#pasted === undefined) this.#pasted = '';
       else {
-        keys.push(pasteMark + this.#pasted.replace(/\r\n?/g, '\n').replaceAll('\u001b', escapeMark));
+        keys.push(pastePrefix + this.#pasted.replace(/\r\n?/g, '\n').replaceAll('\u001b', escapeSubstitute));
         this.#pasted = undefined;
       }
     }
@@ -50,27 +47,24 @@ export class KeySplitter {
   }
 }
 
-/** How much of a marker the text ends with: it may arrive in pieces. The first two characters alone may be a key. */
-function beginningOf(marker: string, text: string): number {
+/** How many characters of a marker the text ends with, since it may arrive in pieces. Its first two characters may be a key. */
+function partialMarker(marker: string, text: string): number {
   const least = marker === pasteStart ? 3 : 1;
   for (let length = marker.length - 1; length >= least; length--)
     if (text.endsWith(marker.slice(0, length))) return length;
   return 0;
 }
 
-/**
- * A key is a control character, a sequence that begins with escape, or escape alone; everything else stays together.
- * Backspace is one byte, whatever the terminal sends.
- */
+/** A key is a control character, an escape sequence, or escape alone. Other text stays together. */
 const key =
-  // oxlint-disable-next-line no-control-regex -- control characters are what this is about
+  // oxlint-disable-next-line no-control-regex -- control characters are what this matches
   /\u001b{1,2}(?:\[[\d;:]*[ -/]*[@-~]|O[A-Za-z])|\u001b[^[\u001b]|\u001b\u001b|[\u0000-\u001f]|[^\u0000-\u001f]+/g;
 
 function keysOf(text: string): string[] {
   return text.replaceAll('\u007f', '\b').match(key) ?? [];
 }
 
-/** A terminal's input: one `key` event per key, and `end` when the terminal is gone. */
+/** Terminal input: one `key` event per key, and `end` when the terminal closes. */
 export class KeyStream extends EventEmitter<{ key: [string]; end: [] }> {
   readonly #terminal: NodeJS.ReadStream;
   readonly #splitter = new KeySplitter();
@@ -83,9 +77,9 @@ export class KeyStream extends EventEmitter<{ key: [string]; end: [] }> {
     this.#terminal = terminal;
     terminal.setEncoding('utf8');
     terminal.once('end', () => this.emit('end'));
-    // The mode of a terminal that is gone cannot be set back.
+    // Resetting the mode of a closed terminal fails.
     terminal.on('error', () => this.emit('end'));
-    this.resumeKeys();
+    this.resume();
   }
 
   setRawMode(isRaw: boolean): this {
@@ -93,14 +87,14 @@ export class KeyStream extends EventEmitter<{ key: [string]; end: [] }> {
     return this;
   }
 
-  /** Leaves the terminal to others: an editor, for example. */
+  /** Stops reading, for example while an editor uses the terminal. */
   release(): void {
     this.#terminal.off('data', this.#onData);
     this.#terminal.pause();
   }
 
-  /** Listens again. A stream that somebody has paused does not flow for a new listener by itself. */
-  resumeKeys(): void {
+  /** Reads again. A paused stream does not restart by itself for a new listener. */
+  resume(): void {
     this.#terminal.on('data', this.#onData);
     this.#terminal.resume();
   }

@@ -49,7 +49,7 @@ test.each([
   expect(told(sent)).toBe(expected);
 });
 
-test('keys that arrive together are told apart', () => {
+test('keys that arrive together are separated', () => {
   const sent = '\u001b[A\u001b[Bab\r\u001b\u001b[C\u001bOD\u001bx\u001b[1;5C\u0003\u001b';
   expect(new KeySplitter().split(sent).map(told)).toEqual([
     'upArrow',

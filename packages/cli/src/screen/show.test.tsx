@@ -5,7 +5,7 @@ import { Text } from './elements.js';
 import { KeyStream } from './key-stream.js';
 import { show } from './show.js';
 
-test('what is shown ends with the terminal', async () => {
+test('the screen closes when the terminal closes', async () => {
   const setRawMode = () => {
     if (input.readableEnded) input.emit('error', new Error('setRawMode EIO'));
     return input;
@@ -13,7 +13,7 @@ test('what is shown ends with the terminal', async () => {
   const input = Object.assign(new PassThrough(), { setRawMode }) as unknown as ReadStream;
   const terminal = Object.assign(new PassThrough(), { columns: 80, rows: 24 }) as unknown as WriteStream;
   const { signal } = new AbortController();
-  const shown = show(<Text>Hello.</Text>, { terminal, keys: new KeyStream(input), isSpoken: false, signal });
+  const shown = show(<Text>Hello.</Text>, { terminal, keys: new KeyStream(input), isScreenReader: false, signal });
   input.push(null);
   expect(await shown).toBeUndefined();
 });

@@ -5,16 +5,15 @@ import { openScreen } from './screen.js';
 export interface ShowOptions {
   terminal: NodeJS.WriteStream;
   keys: KeyStream;
-  /** For a screen reader. */
-  isSpoken: boolean;
+  isScreenReader: boolean;
   signal: AbortSignal;
 }
 
 const showCursor = '\u001b[?25h';
 const hideCursor = '\u001b[?25l';
 
-/** Shows something until it is left, the terminal is gone or the signal aborts. The terminal is as it was afterwards, whatever happened. */
-export async function show(app: ReactNode, { terminal, keys, isSpoken, signal }: ShowOptions): Promise<void> {
+/** Shows an app until it exits, the terminal closes or the signal aborts. Always restores the terminal afterwards. */
+export async function show(app: ReactNode, { terminal, keys, isScreenReader, signal }: ShowOptions): Promise<void> {
   const restore = () => {
     keys.setRawMode(false);
     terminal.write(disablePaste + showCursor);
@@ -24,27 +23,27 @@ export async function show(app: ReactNode, { terminal, keys, isSpoken, signal }:
     process.kill(process.pid, 'SIGSTOP');
   };
   const begin = () => {
-    // Whoever had the terminal meanwhile has set its mode, so ours counts only when it is set anew.
+    // Another program may have changed the mode, and setting the same value again has no effect.
     keys.setRawMode(false).setRawMode(true);
-    terminal.write(enablePaste + (isSpoken ? '' : hideCursor));
+    terminal.write(enablePaste + (isScreenReader ? '' : hideCursor));
   };
   const resume = () => {
     begin();
     shown.redraw();
   };
   process.on('SIGTSTP', suspend).on('SIGCONT', resume);
-  // For an end that nobody foresaw: an error that was not caught, or a second Ctrl+C.
+  // For an unexpected exit: an uncaught error or a second Ctrl+C.
   process.once('exit', restore);
   begin();
   const shown = openScreen(app, terminal, keys);
-  const leave = () => shown.close();
-  signal.addEventListener('abort', leave, { once: true });
-  keys.once('end', leave);
+  const close = () => shown.close();
+  signal.addEventListener('abort', close, { once: true });
+  keys.once('end', close);
   try {
     await shown.ended;
   } finally {
-    signal.removeEventListener('abort', leave);
-    keys.off('end', leave);
+    signal.removeEventListener('abort', close);
+    keys.off('end', close);
     process.off('exit', restore).off('SIGTSTP', suspend).off('SIGCONT', resume);
     restore();
     keys.release();

@@ -4,27 +4,33 @@ import { type Model, RecordingWriter, ReplayModel, recordModel } from '@lathe/ag
 import { secretsOf } from '@lathe/core';
 import { type Flags, UsageError } from '../command-line/args.js';
 
-/** What `--record` and `--replay` make of the models. */
-export interface ModelTraffic {
-  /** Answers in the place of every model. */
-  replayed: Model | undefined;
-  /** The model, written down when it is to be. */
-  through: (model: Model) => Model;
+/** The effect of `--record` and `--replay` on models. */
+export interface ModelRecording {
+  /** Replaces every model. */
+  replayModel: Model | undefined;
+  /** Records the answers of a model if `--record` is set. */
+  wrapModel: (model: Model) => Model;
 }
 
-/** From here on it also stands between `lathe` and the models of subagents and of pages. */
-export function modelTraffic({ record, replay }: Flags, { loaded, sideModels }: AgentLathe, cwd: string): ModelTraffic {
+/** Also applies to the models of subagents and to the side model that reads web pages. */
+export function openRecording(
+  { record, replay }: Flags,
+  { loaded, sideModels }: Pick<AgentLathe, 'loaded' | 'sideModels'>,
+  cwd: string,
+): ModelRecording {
   if (record !== undefined && replay !== undefined)
-    throw new UsageError('--record and --replay contradict each other: a replay asks no model');
+    throw new UsageError('--record and --replay cannot be used together: a replay asks no model');
   const secrets = secretsOf(loaded);
-  const replayed = replay === undefined ? undefined : opened(() => new ReplayModel(resolve(cwd, replay), secrets));
-  const writer = record === undefined ? undefined : opened(() => new RecordingWriter(resolve(cwd, record), secrets));
-  const through = (model: Model) => (writer ? recordModel(model, writer) : model);
-  sideModels.use = async (open) => replayed ?? through(await open());
-  return { replayed, through };
+  const replayModel =
+    replay === undefined ? undefined : orUsageError(() => new ReplayModel(resolve(cwd, replay), secrets));
+  const writer =
+    record === undefined ? undefined : orUsageError(() => new RecordingWriter(resolve(cwd, record), secrets));
+  const wrapModel = (model: Model) => (writer ? recordModel(model, writer) : model);
+  sideModels.use = async (open) => replayModel ?? wrapModel(await open());
+  return { replayModel, wrapModel };
 }
 
-function opened<T>(open: () => T): T {
+function orUsageError<T>(open: () => T): T {
   try {
     return open();
   } catch (error) {

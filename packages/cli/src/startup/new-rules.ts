@@ -2,8 +2,8 @@ import { AgreedRules, LatheHome, loadSettings, unagreedRules } from '@lathe/core
 import type { Io } from '../command-line/io.js';
 import { latheHome } from './open-lathe.js';
 
-/** Allow rules in the settings of a trusted folder that nobody has agreed to, and how to do so. */
-export async function newRules(io: Io): Promise<{ rules: string[]; agree: () => Promise<void> }> {
+/** Allow rules in a folder's settings that the person has not approved yet. */
+export async function newRules(io: Io): Promise<{ rules: string[]; approve: () => Promise<void> }> {
   const store = new AgreedRules(new LatheHome(latheHome(io)));
   const agreed = await store.of(io.cwd);
   const { ignored } = await loadSettings({
@@ -17,5 +17,5 @@ export async function newRules(io: Io): Promise<{ rules: string[]; agree: () => 
   const rules = [
     ...new Set(unagreedRules(ignored).flatMap(({ written }) => (typeof written === 'string' ? written : []))),
   ];
-  return { rules, agree: () => store.add(io.cwd, rules) };
+  return { rules, approve: () => store.add(io.cwd, rules) };
 }

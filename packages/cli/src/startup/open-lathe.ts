@@ -16,11 +16,11 @@ export interface OpenOptions {
   approver?: Approver;
   caller?: 'model' | 'person';
   openPage?: (url: URL) => Promise<void>;
-  /** Asks the person what an MCP server wants to know; without it servers can ask nothing. */
+  /** Asks the person on behalf of an MCP server. Without it servers cannot ask. */
   elicit?: NonNullable<ReverseRequests['elicit']>;
 }
 
-/** The library, set up from the command line; what is wrong with settings and hooks goes to stderr. */
+/** Opens the library as the command line says. Problems with settings and hooks go to stderr. */
 export async function openLathe(flags: Flags, io: Io, options: OpenOptions = {}): Promise<AgentLathe> {
   const lathe = await createAgentLathe({
     cwd: io.cwd,
@@ -44,7 +44,7 @@ export async function openLathe(flags: Flags, io: Io, options: OpenOptions = {})
   return lathe;
 }
 
-/** Runs one call; what hooks have to tell people goes to stderr. */
+/** Runs one call. Messages from hooks go to stderr. */
 export async function runOne(
   lathe: Pick<Lathe, 'run'>,
   call: CallRequest,
@@ -58,11 +58,11 @@ export async function runOne(
   return outcome;
 }
 
-const endHooksMs = 5_000;
+const endHooksTimeoutMs = 5_000;
 
-/** Tells the hooks that a conversation is over; nobody waits long for what they do then. */
-export async function tellEnd({ hooks }: Lathe): Promise<void> {
-  await hooks?.sessionEnd('other', AbortSignal.timeout(endHooksMs)).catch(() => undefined);
+/** Runs the hooks for the end of a session, for at most five seconds. */
+export async function runSessionEndHooks({ hooks }: Pick<Lathe, 'hooks'>): Promise<void> {
+  await hooks?.sessionEnd('other', AbortSignal.timeout(endHooksTimeoutMs)).catch(() => undefined);
 }
 
 export function latheHome(io: Io): string {

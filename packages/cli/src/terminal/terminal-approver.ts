@@ -2,7 +2,7 @@ import { type ApprovalRequest, type Approver, approvalText, type Decision, visib
 import type { Io } from '../command-line/io.js';
 import { askOnTerminal } from './terminal-question.js';
 
-/** Asks on the terminal, one question at a time, for commands that end with the answer: nothing is "always". Anything but a clear yes is a no. */
+/** Asks on the terminal, one question at a time. Offers no "always", because the command ends after one call. Anything but a clear yes means no. */
 export function terminalApprover(io: Io): Approver {
   let queue: Promise<unknown> = Promise.resolve();
   return {

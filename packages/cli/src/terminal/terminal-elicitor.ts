@@ -1,10 +1,10 @@
 import { createInterface } from 'node:readline/promises';
 import { type Elicitation, type ElicitationAnswer, visibleText } from '@lathe/core';
 import type { Io } from '../command-line/io.js';
-import { type Asker, elicit, quoted, readField } from '../mcp/elicit.js';
+import { elicit, type Prompter, parseField, quoted } from '../mcp/elicit.js';
 import { startBrowser } from '../mcp/open-browser.js';
 
-/** Asks on the terminal what a server wants to know, one question at a time. */
+/** Puts the questions of MCP servers to the person on the terminal, one at a time. */
 export function terminalElicitor(io: Io): (request: Elicitation, signal: AbortSignal) => Promise<ElicitationAnswer> {
   let queue: Promise<unknown> = Promise.resolve();
   return (request, signal) => {
@@ -17,29 +17,29 @@ export function terminalElicitor(io: Io): (request: Elicitation, signal: AbortSi
 async function ask(request: Elicitation, io: Io, signal: AbortSignal): Promise<ElicitationAnswer> {
   io.err(visibleText(`\nThe MCP server "${request.server}" asks:\n${quoted(request.message)}`));
   const terminal = createInterface({ input: io.stdin, output: process.stderr });
-  const over = new AbortController();
-  // A question to a closed terminal would wait for ever.
-  terminal.once('close', () => over.abort());
+  const closed = new AbortController();
+  // A question to a closed terminal would never settle.
+  terminal.once('close', () => closed.abort());
   terminal.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   const readLine = (question: string) =>
-    terminal.question(question, { signal: AbortSignal.any([signal, over.signal]) });
+    terminal.question(question, { signal: AbortSignal.any([signal, closed.signal]) });
   try {
-    return await elicit(request, lineAsker(readLine, io));
+    return await elicit(request, linePrompter(readLine, io));
   } finally {
     terminal.close();
   }
 }
 
-function lineAsker(readLine: (question: string) => Promise<string>, io: Io): Asker {
+function linePrompter(readLine: (question: string) => Promise<string>, io: Io): Prompter {
   return {
-    async confirm({ offer, subject }) {
-      io.err(visibleText(`${offer}\n${subject}`));
+    async confirm({ action, content }) {
+      io.err(visibleText(`${action}\n${content}`));
       return /^y(es)?$/i.test((await readLine('[y]es / [N]o: ')).trim());
     },
-    async read({ field }) {
-      const usual = field.fallback === undefined ? '' : ` [${visibleText(String(field.fallback))}]`;
+    async readField({ field }) {
+      const shown = field.defaultValue === undefined ? '' : ` [${visibleText(String(field.defaultValue))}]`;
       for (;;) {
-        const answer = readField(field, await readLine(`${field.label}${usual}: `));
+        const answer = parseField(field, await readLine(`${field.label}${shown}: `));
         if ('value' in answer) return answer.value;
         io.err(answer.problem);
       }

@@ -13,7 +13,7 @@ describe.each([
   { key: endOfInput, name: 'Ctrl+D', code: 3 },
   { key: interruption, name: 'Ctrl+C', code: 130 },
 ])('$name', ({ key, code }) => {
-  test('in the question of lathe call is a no', async () => {
+  test('denies the question of lathe call', async () => {
     const cwd = tempDirectory({});
     const call = { file_path: join(cwd, 'made'), content: 'x' };
     const at = terminal(['call', 'write_file', JSON.stringify(call)], { cwd });
@@ -29,16 +29,16 @@ test.each([
   [endOfInput, 0],
   [interruption, 130],
 ])(
-  'no answer to the question of trust is no trust (%j)',
+  'without an answer the folder is not trusted (%j)',
   async (key, code) => {
     const cwd = tempDirectory({ '.lathe/settings.json': '{"permissions": {"allow": ["write_file"]}}' });
     const HOME = tempDirectory();
     const at = terminal(['call', 'list_directory', JSON.stringify({ path: cwd })], { cwd, env: { HOME } });
-    await at.shows('Trust it?');
+    await at.shows('Trust this folder?');
     at.type(key);
     expect(await at.exited()).toBe(code);
     const again = terminal(['call', 'list_directory', JSON.stringify({ path: cwd })], { cwd, env: { HOME } });
-    await again.shows('Trust it?');
+    await again.shows('Trust this folder?');
   },
   60_000,
 );

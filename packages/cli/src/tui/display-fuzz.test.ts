@@ -5,7 +5,7 @@ import stringWidth from 'string-width';
 import { expect, test } from 'vitest';
 import { foreignControls } from '../../../../testing/terminal-sequences.js';
 import type { Io } from '../command-line/io.js';
-import { inertOutput } from '../command-line/sanitize-output.js';
+import { sanitizeOutput } from '../command-line/sanitize-output.js';
 import { TextOutput } from '../headless/text-output.js';
 import { renderItem } from '../render/history-item.js';
 import { renderMarkdown } from '../render/markdown.js';
@@ -22,7 +22,7 @@ const contextOf = (width: number): ViewContext => ({
   style,
   width,
   markdown: (text, columns) => renderMarkdown(text, columns, style),
-  isSpoken: false,
+  isScreenReader: false,
 });
 
 /** What terminals take for commands, what hides or turns text, what Markdown, diffs and JSON take for their own. */
@@ -165,19 +165,19 @@ const paths: ((text: string, index: number, context: ViewContext) => string[])[]
   (text, index, context) => screenOf(text, index).items.map((item) => renderItem(item, context)),
   (text, index, context) =>
     screenOf(text, index).items.map((item) =>
-      item.type === 'call' ? renderItem({ ...item, isOpen: true }, context) : '',
+      item.type === 'call' ? renderItem({ ...item, isExpanded: true }, context) : '',
     ),
   (text, index, context) => {
     const screen = screenOf(text, index);
     return [
-      ...liveLines(screen, context, { now: 5, rows: 30, isTall: index % 2 === 0 }),
+      ...liveLines(screen, context, { now: 5, rows: 30, isExpanded: index % 2 === 0 }),
       spinnerLine(screen, context, 5),
       statusLine(screen, { model: text, mode: text, sandbox: text }, context),
     ];
   },
   (text, index, context) => questionOf(text, index, context),
   (text, index) => [promptText({ text, cursor: index % (text.length + 1) }, text, style)],
-  (text) => [...headless(text), inertOutput(JSON.stringify({ text })), inertOutput(text)],
+  (text) => [...headless(text), sanitizeOutput(JSON.stringify({ text })), sanitizeOutput(text)],
 ];
 
 const screenOf = (text: string, index: number) => eventsOf(text, index).reduce<ScreenState>(nextScreen, emptyScreen);
@@ -198,7 +198,7 @@ function questionOf(text: string, index: number, context: ViewContext): string[]
   const options = optionsOf({
     request,
     answer: () => undefined,
-    mayAlways: true,
+    offersAlways: true,
     isTrusted: true,
     explain: () => undefined,
   });
@@ -219,7 +219,7 @@ const perRun = 20;
 /** Ten thousand strings in the long run. */
 const runs = process.env['LATHE_LONG'] ? 500 : 50;
 
-test('SF01, SF12: hostile strings down every path of display, and only our own colours come out', () => {
+test('SF01, SF12: hostile strings in every display leave only our own colours', () => {
   fc.assert(
     fc.property(
       fc.array(hostile, { minLength: perRun, maxLength: perRun }),
@@ -240,7 +240,7 @@ test('SF01, SF12: hostile strings down every path of display, and only our own c
   );
 }, 300_000);
 
-test('SF08: what is live and what is asked keeps to any width and height', () => {
+test('SF08: live lines and questions fit any width and height', () => {
   fc.assert(
     fc.property(
       fc.array(hostile, { minLength: 1, maxLength: 12 }),
@@ -249,7 +249,7 @@ test('SF08: what is live and what is asked keeps to any width and height', () =>
       (texts, width, rows) => {
         const context = contextOf(width);
         const screen = texts.flatMap(eventsOf).reduce<ScreenState>(nextScreen, emptyScreen);
-        const live = liveLines(screen, context, { now: 5, rows, isTall: rows % 2 === 0 });
+        const live = liveLines(screen, context, { now: 5, rows, isExpanded: rows % 2 === 0 });
         expect(live.length).toBeLessThanOrEqual(rows);
         for (const line of [
           spinnerLine(screen, context, 5),
@@ -285,7 +285,7 @@ test.each([
   0x00, 0x07, 0x08, 0x0d, 0x1b, 0x7f, 0x85, 0x9b, 0xa0, 0xad, 0x061c, 0x115f, 0x1160, 0x17b4, 0x180e, 0x2000, 0x200b,
   0x200e, 0x202a, 0x202e, 0x2028, 0x2060, 0x2066, 0x2069, 0x206f, 0x2800, 0x3000, 0x3164, 0xfeff, 0xffa0, 0xe0001,
   0xe0041, 0xe007f,
-])('SF02: U+%s in a command is spelled out, warned of, and never allowed for always', (code) => {
+])('SF02: U+%s in a command is escaped, causes a warning, and excludes "always"', (code) => {
   const character = String.fromCodePoint(code);
   for (const confirmation of confirmationsOf(`a${character}b`).slice(1, 4)) {
     const request = { callId: '1', tool: 't', displayName: 't', description: 'd', args: {}, reason: 'r', confirmation };
@@ -295,15 +295,15 @@ test.each([
   }
 });
 
-test('SF03: ten thousand blanks do not push a command out of sight', () => {
-  for (const blank of [' ', '\t', '\n']) {
-    const command = `ls ${blank.repeat(10_000)}CANARY`;
+test('SF03: ten thousand spaces do not push a command out of sight', () => {
+  for (const space of [' ', '\t', '\n']) {
+    const command = `ls ${space.repeat(10_000)}CANARY`;
     const [, confirmation] = confirmationsOf(command);
     if (!confirmation) throw new Error('there are five');
     const request = { callId: '1', tool: 't', displayName: 't', description: 'd', args: {}, reason: 'r', confirmation };
     const { body, isPlain, warnings } = confirmationText(request, contextOf(80));
     expect(body.length).toBeLessThan(8);
-    expect(visibleText(body.join('\n'))).toMatch(/⟨1000[01] blanks⟩ CANARY/);
-    expect([isPlain, warnings.join(' ').includes('characters in all')]).toEqual([false, true]);
+    expect(visibleText(body.join('\n'))).toMatch(/⟨1000[01] whitespace characters⟩ CANARY/);
+    expect([isPlain, warnings.join(' ').includes('long runs of whitespace')]).toEqual([false, true]);
   }
 });

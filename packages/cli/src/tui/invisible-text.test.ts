@@ -12,7 +12,7 @@ const context = {
   style,
   width: 500,
   markdown: (text: string, width: number) => renderMarkdown(text, width, style),
-  isSpoken: false,
+  isScreenReader: false,
 };
 
 /** A project in which everything of this kind was allowed for always, and a person who hears every question and says no. */
@@ -50,7 +50,7 @@ const places: Record<string, (text: string, cwd: string) => { name: string; args
 };
 
 test.each(Object.entries(places))(
-  'SF02: every invisible character in %s is spelled out, warned of, asked about whatever was allowed, and never allowed for always',
+  'SF02: every invisible character in %s is escaped, causes a warning and a question despite allow rules, and excludes "always"',
   { timeout: 300_000 },
   async (_place, callOf) => {
     const { lathe, cwd, asked } = await setUp();
@@ -84,7 +84,7 @@ function problemOf([request]: readonly ApprovalRequest[], character: string): st
   return grantableRules(request).length > 0 ? 'always is offered' : undefined;
 }
 
-test('what is plain runs by the same rules without a question, and signs that are pictures are no secret', async () => {
+test('the same rules allow plain text without asking, and emoji are not treated as hidden text', async () => {
   const { lathe, cwd, asked } = await setUp();
   for (const text of ['ab', 'é漢字', '👍🏽'])
     for (const place of ['a command', 'a path', 'a diff'])

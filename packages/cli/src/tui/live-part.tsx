@@ -8,14 +8,14 @@ export interface LivePartProps {
   screen: ScreenState;
   context: ViewContext;
   rows: number;
-  isTall: boolean;
+  isExpanded: boolean;
 }
 
-/** What is going on. It has a clock of its own, so that the rest is not redrawn with it. */
-export function LivePart({ screen, context, rows, isTall }: LivePartProps) {
-  const now = useClock(screen.isBusy && !context.isSpoken);
-  if (context.isSpoken) return null;
+/** The current work. It has its own clock, so that the spinner does not redraw the rest. */
+export function LivePart({ screen, context, rows, isExpanded }: LivePartProps) {
+  const now = useClock(screen.isBusy && !context.isScreenReader);
+  if (context.isScreenReader) return null;
   const spinner = screen.isBusy ? [spinnerLine(screen, context, now)] : [];
-  const lines = [...liveLines(screen, context, { now, isTall, rows: rows - spinner.length }), ...spinner];
+  const lines = [...liveLines(screen, context, { now, isExpanded, rows: rows - spinner.length }), ...spinner];
   return lines.length === 0 ? null : <Text>{lines.join('\n')}</Text>;
 }

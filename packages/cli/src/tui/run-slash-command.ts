@@ -3,8 +3,8 @@ import { findCommand, type SlashContext, splitCommand } from '../slash/slash-com
 import type { Input } from './prompt/prompt.js';
 import type { useAgentStream } from './use-agent-stream.js';
 
-/** Does what `/name argument` asks for and shows it. */
-export async function obeyCommand(
+/** Runs `/name argument` and shows its output. */
+export async function runSlashCommand(
   input: Input,
   context: SlashContext,
   { send, follow }: Pick<ReturnType<typeof useAgentStream>, 'send' | 'follow'>,
@@ -15,7 +15,7 @@ export async function obeyCommand(
     send({ type: 'add', item: { type: 'notice', level: 'warning', text: visibleText(text) } });
   if (command && 'stream' in command) return follow(input.shown, command.stream(argument, context));
   send({ type: 'add', item: { type: 'prompt', text: visibleText(input.shown) } });
-  if (!command) return warn(`There is no command /${name}; /help lists them.`);
+  if (!command) return warn(`Unknown command /${name}. /help lists the commands.`);
   try {
     return await command.run(argument, context);
   } catch (error) {

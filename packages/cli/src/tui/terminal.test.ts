@@ -11,7 +11,7 @@ beforeAll(buildProgram, 300_000);
 /** Shown when the prompt takes keys. */
 const idle = 'Ask for anything.';
 
-test('the console calls tools, asks, undoes and leaves the terminal as it was', async () => {
+test('the console calls tools, asks, undoes and restores the terminal', async () => {
   const cwd = tempDirectory({ 'a.txt': 'one\n' });
   const { type, shows, exited, raw, text } = terminal(['console'], { cwd });
   await shows('This is the console');
@@ -42,7 +42,7 @@ test('the console calls tools, asks, undoes and leaves the terminal as it was', 
   expect(isRestored(raw())).toBe(true);
 }, 90_000);
 
-test('a task with a model: a change is shown, changed in an editor, and told to the model', async () => {
+test('a person edits a proposed change, and the model receives the edit', async () => {
   const cwd = tempDirectory({ 'a.js': 'let x = 1;\n' });
   const editor = join(tempDirectory(), 'editor.sh');
   writeFileSync(editor, '#!/bin/sh\nprintf "const x = 2;\\n" > "$1"\n');
@@ -70,7 +70,7 @@ test('a task with a model: a change is shown, changed in an editor, and told to 
   expect(await exited()).toBe(0);
 }, 90_000);
 
-test('what is allowed for always in the demo holds in the demo alone', async () => {
+test('"always" in the demo applies to the demo only', async () => {
   const home = tempDirectory();
   const { type, shows, exited } = terminal(['demo'], { cwd: tempDirectory(), env: { HOME: home } });
   await shows('always for me: edit(/**)');
@@ -85,7 +85,7 @@ test('what is allowed for always in the demo holds in the demo alone', async () 
   expect(existsSync(join(home, '.lathe'))).toBe(false);
 }, 90_000);
 
-test('a paste of ten thousand lines in twenty columns is kept, and the program goes on', async () => {
+test('a paste of ten thousand lines in twenty columns is kept, and the program keeps running', async () => {
   const { type, shows, resize, exited, text } = terminal(['console'], { cwd: tempDirectory({}) });
   await shows('This is the console');
   resize(20);
@@ -99,7 +99,7 @@ test('a paste of ten thousand lines in twenty columns is kept, and the program g
   expect(text()).not.toContain('RangeError');
 }, 90_000);
 
-test('neither what was typed before a question nor a paste answers it', async () => {
+test('neither earlier keys nor a paste answer a question', async () => {
   const cwd = tempDirectory({});
   const { type, shows, exited } = terminal(['console'], { cwd });
   await shows('This is the console');
@@ -117,7 +117,7 @@ test('neither what was typed before a question nor a paste answers it', async ()
   expect(await exited()).toBe(0);
 }, 90_000);
 
-test('a conversation that was left is gone on with, and a subagent’s question reaches the person', async () => {
+test('a conversation is resumed, and a subagent’s question reaches the person', async () => {
   const cwd = tempDirectory({});
   const home = tempDirectory();
   const write = { name: 'write_file', args: { file_path: join(cwd, 'x.txt'), content: 'new' } };
@@ -145,7 +145,7 @@ test('a conversation that was left is gone on with, and a subagent’s question 
   expect(await first.exited()).toBe(0);
 
   const second = terminal(['--continue'], { cwd, env });
-  await second.shows('Going on after 2 messages');
+  await second.shows('Resumed a conversation of 2 messages');
   await second.shows('Hello **Ada**.');
   await second.shows(idle);
   second.type('have x.txt written\r');
@@ -162,7 +162,7 @@ test('a conversation that was left is gone on with, and a subagent’s question 
   expect(await second.exited()).toBe(0);
 }, 90_000);
 
-test('SC11: a command of the person’s own is offered with its origin and asked about; /memory tells what the model was given', async () => {
+test('SC11: a custom command shows its origin and needs approval; /memory lists the loaded context files', async () => {
   const cwd = tempDirectory({ 'AGENTS.md': 'Be brief.' });
   const home = tempDirectory({
     '.qwen/commands/team/sum.md': '---\ndescription: sums up\n---\nSum up {{args}}: !{echo made > made}',

@@ -5,7 +5,7 @@ export interface TerminalSize {
   rows: number;
 }
 
-/** The size of the terminal, also after it changed. */
+/** The current size of the terminal. */
 export function useTerminalSize(terminal: NodeJS.WriteStream): TerminalSize {
   const [size, setSize] = useState(() => sizeOf(terminal));
   useEffect(() => {

@@ -61,7 +61,7 @@ async function view(home: string, ...args: string[]): Promise<string> {
 
 beforeAll(() => buildProgram(), 120_000);
 
-test('the latest session becomes one page that loads nothing, for this person only', async () => {
+test('the latest session becomes one self-contained page that only this user can read', async () => {
   const { home, id } = await sessionWith(20);
   const path = await view(home);
   expect(path).toBe(join(home, '.lathe', 'views', `${id}.html`));
@@ -73,7 +73,7 @@ test('the latest session becomes one page that loads nothing, for this person on
   expect(await view(home, id.slice(0, 8), '--out', 'page.html')).toBe(join(home, 'page.html'));
 });
 
-test('what the program did, changed and decided is in the page', async () => {
+test('the page contains calls, changes and decisions', async () => {
   const cwd = tempDirectory({ 'a.txt': 'alpha\n' });
   const file_path = join(cwd, 'a.txt');
   const server = await modelServer([
@@ -99,7 +99,7 @@ test('what the program did, changed and decided is in the page', async () => {
   expect(rows.slice(1).every(({ time }) => time !== '')).toBe(true);
 });
 
-test('what a shortened history lost is in the page, with its outputs and times', async () => {
+test('the page contains the messages, outputs and times from before a compaction', async () => {
   const home = tempDirectory();
   const store = await SessionStore.open(new LatheHome(join(home, '.lathe')), home);
   const { transcript } = store.create({ model: 'some-model', secrets: [], onProblem: () => {} });
@@ -125,7 +125,7 @@ test('what a shortened history lost is in the page, with its outputs and times',
   expect(rows[2]?.sections).toContainEqual({ label: 'Output', type: 'text', text: 'all of it' });
 });
 
-test('a page replaces a page and nothing else, and is for this person only whatever was there', async () => {
+test('a page replaces only another page, and only this user can read it', async () => {
   const { home } = await sessionWith(1);
   const page = await view(home, '--out', 'page.html');
   chmodSync(page, 0o644);
@@ -140,7 +140,7 @@ test('a page replaces a page and nothing else, and is for this person only whate
   expect(readFileSync(join(home, 'main.ts'), 'utf8')).toBe('code');
 });
 
-test('a session that is not there is said so', async () => {
+test('an unknown session is reported', async () => {
   const home = tempDirectory();
   expect(await runProgram(['view'], { home, cwd: home })).toMatchObject({ code: 1 });
   expect(await runProgram(['view', 'abcdef12'], { home, cwd: home })).toMatchObject({ code: 1 });
@@ -189,7 +189,7 @@ async function openPage(turns: number): Promise<{ page: Page; asked: string[] }>
 const chosen = (page: Page) => page.locator('[aria-selected=true] .name').textContent();
 
 test.skipIf(!hasBrowser)(
-  'keys walk through the timeline, and hostile text stays text',
+  'keys move through the timeline, and hostile text stays text',
   async () => {
     const { page, asked } = await openPage(20);
     expect(await chosen(page)).toBe('Make part 0 faster');
@@ -222,7 +222,7 @@ test.skipIf(!hasBrowser)(
 );
 
 test.skipIf(!hasBrowser)(
-  'five thousand calls are searched and walked through',
+  'five thousand calls can be searched and browsed',
   async () => {
     const { page, asked } = await openPage(5000);
     expect(await page.locator('[aria-setsize="10500"]').count()).toBeLessThan(100);
@@ -244,7 +244,7 @@ test.skipIf(!hasBrowser)(
 );
 
 test.skipIf(!hasBrowser)(
-  'a checker of accessibility finds nothing, in light and dark',
+  'the accessibility checker finds no problems in light and dark mode',
   async () => {
     const { page } = await openPage(30);
     for (const colorScheme of ['light', 'dark'] as const) {
