@@ -11,7 +11,7 @@ import { webServer } from '../../../testing/web-server.js';
 
 const program = join(import.meta.dirname, '..', 'dist', 'main.js');
 
-/** The real program, built, in a process of its own, with a home of its own. */
+/** Runs the built program in its own process and home directory. */
 function lathe(
   args: string[],
   options: { cwd?: string; home?: string; input?: string; env?: Record<string, string> } = {},

@@ -14,7 +14,7 @@ const program = join(import.meta.dirname, '../dist/main.js');
 
 beforeAll(buildProgram, 300_000);
 
-/** A repository with a trap in every place that a program like ours looks at. */
+/** A repository with a trap in every place that a coding agent reads. */
 async function hostileRepository() {
   const requests: string[] = [];
   const server = createServer((request, response) => {
@@ -115,7 +115,7 @@ async function hostileRepository() {
   return { cwd, canary, requests, port };
 }
 
-/** What a program and all its children executed and connected to, in the words of the tracer. */
+/** What a program and its children executed and connected to, as strace reports it. */
 function traced(trace: string) {
   const text = readFileSync(trace, 'utf8');
   return {
@@ -231,7 +231,7 @@ test('even a trusted folder cannot redirect the model, its key or program loader
   const model = await modelServer([{ text: 'hi' }]);
   const variables = modelVariables('openai', model.url);
   const settings: Record<string, unknown> = JSON.parse(readFileSync(join(cwd, '.lathe/settings.json'), 'utf8'));
-  // What a trusted folder may start is not the question here.
+  // This test does not cover what a trusted folder may start.
   for (const key of ['tools', 'mcp', 'mcpServers', 'hooks']) delete settings[key];
   for (const name of ['.lathe', '.qwen']) writeFileSync(join(cwd, name, 'settings.json'), JSON.stringify(settings));
   const { code, stdout } = await runProgram(['-p', 'hello', '--trust'], { cwd, env: variables });

@@ -27,10 +27,10 @@ const textOf = (path: string) => readFileSync(join(root, path), 'utf8');
 const manifests = ['core', 'agent', 'cli'].map((name): Manifest => JSON.parse(textOf(`packages/${name}/package.json`)));
 const lock: { packages: Record<string, Locked> } = JSON.parse(textOf('package-lock.json'));
 const locked = Object.entries(lock.packages).filter(([path, { link }]) => path.includes('node_modules/') && !link);
-/** What people who install Lathe get. */
+/** The runtime dependencies of an installation. */
 const shipped = locked.filter(([, { dev }]) => !dev);
 
-/** What is published, by package. */
+/** The published files, by package. */
 let contents: Record<string, string[]> = {};
 
 beforeAll(() => {

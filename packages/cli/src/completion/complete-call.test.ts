@@ -30,7 +30,7 @@ const tools = [
   }),
 ];
 
-/** What Tab could make of it. */
+/** The texts after each completion. */
 const becomes = (typed: string) => {
   const completion = completeCall(typed, tools);
   return completion?.candidates.map(({ insert }) => typed.slice(0, completion.start) + insert);

@@ -66,9 +66,10 @@ function rules({ policy }: Pick<Lathe, 'policy'>): Finding[] {
 
 async function sandbox(lathe: Pick<Lathe, 'sandbox'>): Promise<Finding[]> {
   const { kind, text } = await lathe.sandbox.status();
-  if (kind !== 'none') return [{ state: 'ok', title: 'sandbox', detail: text }];
+  const detail = text.replace(/^Sandbox: /, '');
+  if (kind !== 'none') return [{ state: 'ok', title: 'sandbox', detail }];
   const hint = process.platform === 'linux' ? 'install bubblewrap (Debian: apt-get install bubblewrap)' : undefined;
-  return [{ state: 'note', title: 'sandbox', detail: text, ...(hint && { hint }) }];
+  return [{ state: 'note', title: 'sandbox', detail, ...(hint && { hint }) }];
 }
 
 async function model(lathe: Pick<Lathe, 'settings' | 'loaded'>, _io: Io, signal: AbortSignal): Promise<Finding[]> {
@@ -131,5 +132,5 @@ const searchHint =
   'set TAVILY_API_KEY, BRAVE_API_KEY or SEARXNG_URL, or add to settings.json: "webSearch": { "provider": [{ "type": "searxng", "baseUrl": "https://searx.example.org" }] }';
 
 function ruleList(title: string, list: readonly string[]): string {
-  return `${title} ${list.length > 0 ? list.join(', ') : 'nothing'}`;
+  return `${title} rules: ${list.length > 0 ? list.join(', ') : 'none'}`;
 }

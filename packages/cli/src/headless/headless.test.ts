@@ -20,7 +20,7 @@ async function ask(
   return { server, ...(await runProgram(args, { ...options, env })) };
 }
 
-/** What the tests look at in a line of output. */
+/** The parts of an output line that the tests use. */
 interface Printed {
   type: string;
   subtype?: string;
@@ -305,7 +305,7 @@ test('an answer that breaks off at any point of the stream is requested again, a
   const turn = { text: 'I write.', calls: [{ name: 'run_shell_command', args: { command: 'echo once >> log' } }] };
   const probe = await ask([turn, { text: 'done' }], ['-p', 'go', '--yolo'], { cwd });
   const recording = probe.server.bodies[0] ?? '';
-  // Once the reason of its end has come, an answer counts as complete.
+  // An answer is complete when its finish reason has arrived.
   const reason = recording.search(/"finish_reason":"/);
   const boundaries = [...recording.matchAll(/\n\n/g)].map(({ index }) => index + 2).filter((end) => end <= reason);
   const chosen = process.env['LATHE_LONG'] ? boundaries : boundaries.filter((_, index) => index % 4 === 1);
@@ -344,7 +344,7 @@ interface WireMessage {
   tool_calls?: { id: string }[];
 }
 
-/** Ids of calls without a result right behind them, and of results without a call. */
+/** Ids of calls that no result follows, and of results without a call. */
 function unpaired(messages: unknown): string[] {
   const wrong: string[] = [];
   let open: string[] = [];
@@ -407,7 +407,7 @@ test.skipIf(!canSeeProcesses)('an interrupt while stdin is still open ends with 
   expect(JSON.parse(stdout)).toEqual([end]);
 });
 
-/** Whether our handlers are set by now: the one for SIGHUP comes last, and Node has none of its own. */
+/** Whether our signal handlers are set: the one for SIGHUP comes last, and Node sets none itself. */
 function handlesInterrupt(pid = 0): boolean {
   const caught = /^SigCgt:\s*([0-9a-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '0';
   return (BigInt(`0x${caught}`) & 1n) !== 0n;

@@ -12,7 +12,7 @@ beforeAll(buildProgram, 300_000);
 
 const program = join(import.meta.dirname, '../../dist/main.js');
 
-/** What the program and all it starts do to the network: addresses that are connected to, and calls of `listen`. */
+/** The network use of the program and its children: connected addresses and `listen` calls. */
 async function traced(args: readonly string[], { cwd, env }: { cwd: string; env: Record<string, string> }) {
   const home = tempDirectory();
   const log = join(home, 'trace');
@@ -48,7 +48,7 @@ test.skipIf(!hasProgram('strace'))(
       listening: [],
     });
   },
-  // Traced, every step takes longer.
+  // Tracing slows every step down.
   120_000,
 );
 

@@ -104,7 +104,7 @@ test.each([
   });
 });
 
-/** Everything a file in a directory contains. */
+/** The content of all files in a directory. */
 function everythingIn(directory: string): string {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -155,7 +155,7 @@ test('SL01, SL06: none of 200 planted secrets reaches a file we write', async ()
   const written = everythingIn(home);
   expect(written).toContain('[redacted]');
   expect(secrets.filter(({ secret }) => written.includes(secret))).toEqual([]);
-  // What a server echoes of what we sent it as proof of who we are is not shown either.
+  // Credentials that a server echoes are not shown either.
   expect(of('header').filter(({ secret }) => stderr.includes(secret))).toEqual([]);
   expect(stderr).not.toContain(env['OPENAI_API_KEY']);
 });

@@ -8,7 +8,7 @@ beforeAll(buildProgram, 300_000);
 const cacheable = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
 const escape = '\u001b]0;owned\u0007\u009b2J\u202e';
 
-/** Speaks the revision of 2026-07-28, and lists these tools. */
+/** Uses protocol revision 2026-07-28 and lists these tools. */
 async function serve(tools: readonly object[]): Promise<string> {
   const results: Record<string, object> = {
     'server/discover': {

@@ -11,7 +11,7 @@ test.each([
   ['mail me@a.txt', []],
   ['@missing', []],
   ['@', []],
-  ['a file with a blank: @my\\ file.txt', ['my file.txt']],
+  ['a file with a space: @my\\ file.txt', ['my file.txt']],
   ['(@a.txt)', []],
   ['in quotes: @"my file.txt", and @"src/".', ['my file.txt', 'src/**']],
   ['not closed: @"my file.txt', ['my file.txt']],

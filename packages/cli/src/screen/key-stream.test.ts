@@ -37,7 +37,7 @@ test('a paste that arrives in pieces is one item and not a key', () => {
       (text, cuts) => {
         const pasted = text.replaceAll('\u001b', '').replace(/[\uE000\uE001]/g, '');
         const sent = `\u001b[200~${pasted}\u001b[201~`;
-        // The opening marker always arrives whole: terminals write it with the first of the text.
+        // The opening marker always arrives in one piece, because terminals write it with the text.
         const places = [...new Set([0, ...cuts.map((cut) => 6 + (cut % (sent.length - 5))), sent.length])].sort(
           (a, b) => a - b,
         );

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { KeySplitter } from './key-stream.js';
 import { keyOf } from './keys.js';
 
-/** The names of what is pressed or held, and the text. */
+/** The names of the key and its modifiers, and the text. */
 const told = (sent: string) => {
   const { input, key } = keyOf(sent);
   const names = Object.entries(key).flatMap(([name, isSo]) => (isSo ? [name] : []));
@@ -38,7 +38,7 @@ test.each([
   ['\u001b[13;2u', 'return shift'],
   ['\u001b[99;5u', 'ctrl c'],
   ['\u001b[27u', 'escape'],
-  // Keys nobody needs type nothing.
+  // Unknown keys produce no text.
   ['\u001b[15~', ''],
   ['\u001bOP', ''],
   ['\u001b[I', ''],

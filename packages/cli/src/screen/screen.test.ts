@@ -6,7 +6,7 @@ import { foreignControls } from '../../../../testing/terminal-sequences.js';
 import { Column, Scrollback, Text } from './elements.js';
 import { openScreen, useExit, useInput } from './screen.js';
 
-/** A terminal that keeps what it is sent. */
+/** A terminal that records its output. */
 function open(app: Parameters<typeof openScreen>[0], columns = 40) {
   let sent = '';
   const terminal = Object.assign(new EventEmitter(), { columns, write: (data: string) => (sent += data) });

@@ -82,6 +82,8 @@ export function openScreen(app: ReactNode, terminal: Terminal, keys: Keys): Open
   };
   const close = () => {
     if (!isOpen) return;
+    // Draws what the last key changed.
+    reconciler.flushSyncWork();
     isOpen = false;
     drawing.finish();
     keys.off('key', press);

@@ -9,7 +9,7 @@ import { findCommand, type SlashContext } from './slash-command.js';
 
 const { signal } = new AbortController();
 
-/** Commands of a trusted project, a person who always says no, and a model that only listens. */
+/** Commands of a trusted project, an approver that always denies, and a driver that records its input. */
 async function open(files: Record<string, string>, hasModel = true) {
   const asked: string[] = [];
   const approver: Approver = {
@@ -47,7 +47,7 @@ async function open(files: Record<string, string>, hasModel = true) {
   const run = async (name: string, argument = '') => {
     const command = findCommand(commands, name);
     if (!command || !('stream' in command)) throw new Error(`There is no /${name}`);
-    // A command that streams uses no more of it.
+    // Commands that stream use only these members.
     const context = { lathe, driver, signal } as SlashContext;
     const notices: string[] = [];
     for await (const event of command.stream(argument, context))

@@ -78,11 +78,11 @@ function setMode(argument: string, { lathe, print }: SlashContext): void {
 
 function showRules({ lathe, print }: SlashContext): void {
   const { allow, ask, deny } = lathe.policy.rules();
-  print([listed('allow', allow), listed('ask', ask), listed('deny', deny)].join('\n'));
+  print([ruleLines('allow', allow), ruleLines('ask', ask), ruleLines('deny', deny)].join('\n'));
 }
 
-function listed(title: string, rules: readonly string[]): string {
-  return `  ${title}: ${rules.length > 0 ? rules.map((rule) => `\n    ${visibleText(rule)}`).join('') : 'nothing'}`;
+function ruleLines(title: string, rules: readonly string[]): string {
+  return `  ${title} rules: ${rules.length > 0 ? rules.map((rule) => `\n    ${visibleText(rule)}`).join('') : 'none'}`;
 }
 
 async function undo(argument: string, { lathe, print, signal }: SlashContext): Promise<void> {

@@ -25,7 +25,7 @@ const contextOf = (width: number): ViewContext => ({
   isScreenReader: false,
 });
 
-/** What terminals take for commands, what hides or turns text, what Markdown, diffs and JSON take for their own. */
+/** Terminal sequences, characters that hide or reorder text, and syntax of Markdown, diffs and JSON. */
 const pieces = [
   '\u001b[2J',
   '\u001b[3J\u001b[H',
@@ -74,7 +74,7 @@ const hostile = fc
   .array(fc.oneof(fc.constantFrom(...pieces), fc.string({ unit: 'binary', maxLength: 6 })), { maxLength: 8 })
   .map((parts) => parts.join(''));
 
-/** The same for all kinds of display, so that one string goes down every path. */
+/** The same text in every kind of display. */
 function displaysOf(text: string): Display[] {
   const diffStat = {
     model_added_lines: 0,
@@ -160,7 +160,7 @@ function eventsOf(text: string, index: number): ScreenEvent[] {
   ];
 }
 
-/** The paths of display: scrollback, opened cards, the live part, what is typed, questions, what is printed without a screen. */
+/** All outputs: scrollback, expanded cards, live part, prompt, questions, and output without a screen. */
 const paths: ((text: string, index: number, context: ViewContext) => string[])[] = [
   (text, index, context) => screenOf(text, index).items.map((item) => renderItem(item, context)),
   (text, index, context) =>
@@ -205,7 +205,7 @@ function questionOf(text: string, index: number, context: ViewContext): string[]
   return [...title, ...body, ...warnings, ...options.map(({ label }) => label)];
 }
 
-/** What `lathe -p` prints. */
+/** The output of `lathe -p`. */
 function headless(text: string): string[] {
   const printed: string[] = [];
   const print = (line: string) => void printed.push(line);
@@ -216,7 +216,7 @@ function headless(text: string): string[] {
 }
 
 const perRun = 20;
-/** Ten thousand strings in the long run. */
+/** Ten thousand strings in the long test run. */
 const runs = process.env['LATHE_LONG'] ? 500 : 50;
 
 test('SF01, SF12: hostile strings in every display leave only our own colours', () => {
@@ -273,7 +273,7 @@ test('SF05: a question without a warning shows the command exactly as it runs', 
         { ...contextOf(1_000_000), style: styleFor({ NO_COLOR: '1' }) },
       );
       const shown = body.join('\n').slice(2, -'\nin /d'.length);
-      // Wrapping may compose accents, which changes nothing that can be seen.
+      // Wrapping may compose accents, which does not change how the text looks.
       if (isPlain) expect(shown.replaceAll('→   ', '\t').normalize()).toBe(command.normalize());
       else expect([hasHiddenText(command) || shown !== command, warnings.length]).toEqual([true, 2]);
     }),

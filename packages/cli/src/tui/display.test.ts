@@ -16,7 +16,7 @@ const wipes = /\u001b\[[23]J|\u001bc|\u001b\[\?1049h/;
 
 type Turns = Parameters<typeof modelServer>[0];
 
-/** The program with a model that says and does this. */
+/** Starts the program with a model that plays these turns. */
 async function withModel(
   turns: Turns | ((cwd: string) => Turns),
   args: string[],
@@ -56,7 +56,7 @@ test('a long task on a small screen stays in the scrollback, and only our own se
   for (let index = 0; index < 30; index++) expect(at.text()).toContain(`Paragraph ${index} of the answer.`);
   expect(at.text()).toContain('row 300');
   expect(at.text()).not.toContain('row 100\n');
-  // Two results were cut; the first of them is all of the rows.
+  // Two results were truncated; the first one contains all rows.
   const open = () => {
     at.type('\u000f');
     return at.text();
@@ -164,7 +164,7 @@ test('SF08, SF09: in twenty columns an edit can be scrolled to its end, and "alw
   }
   await at.shows('end··');
   expect(at.text()).toContain('line 39→');
-  // The frame was never taller than the screen: what is redrawn leaves nothing behind.
+  // The frame was never taller than the screen, so redrawing leaves nothing behind.
   expect(at.text().match(/Confirm/g)).toHaveLength(1);
   expect(at.text().match(/\+-{10,}\+/g)).toHaveLength(2);
   expect(at.text()).not.toContain('always');

@@ -9,7 +9,7 @@ beforeAll(buildProgram, 300_000);
 
 const script = join(import.meta.dirname, '../../../../testing/children/asking-mcp-server.mjs');
 
-/** The console with a server that asks back. */
+/** The console with a server that asks the person. */
 async function withServer() {
   const HOME = tempDirectory();
   const server = { command: process.execPath, args: [script] };
@@ -21,7 +21,7 @@ async function withServer() {
     shown.type(keys);
     await shown.shows(wanted);
   };
-  // Tab knows the tools once the server has told them.
+  // Completion offers the tools when the server has listed them.
   shown.type('asking__g');
   await shown.shows('asking__grow');
   shown.type('\u0015');
@@ -42,7 +42,7 @@ test('SG10: a server gets typed data, and a page opens, only after the person ha
   await think();
   await type('y', 'heard {"action":"accept","content":{"name":"Ada","age":36,"colour":"green"}}');
 
-  // Enter alone says no.
+  // Enter alone means no.
   await type('asking__page\r', 'Open this page on evil.example:');
   expect(text()).toContain('https://good.example@evil.example/log?a=1');
   await think();

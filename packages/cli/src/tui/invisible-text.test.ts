@@ -15,7 +15,7 @@ const context = {
   isScreenReader: false,
 };
 
-/** A project in which everything of this kind was allowed for always, and a person who hears every question and says no. */
+/** A project with allow rules for all of these calls, and an approver that denies and records every question. */
 async function setUp() {
   const base = tempDirectory({
     'home/.lathe/settings.json': JSON.stringify({
@@ -61,7 +61,7 @@ test.each(Object.entries(places))(
     for (const character of characters) {
       asked.length = 0;
       const [outcome] = await lathe.run([callOf(`a${character}b`, cwd)], new AbortController().signal);
-      // No address may hold control characters at all.
+      // URLs cannot contain control characters.
       if (outcome?.error?.type === 'invalid_tool_params') continue;
       questions++;
       const problem = problemOf(asked, character);

@@ -101,10 +101,10 @@ function afterAgentEvent(screen: ScreenState, event: AgentEvent, now: number): S
 }
 
 function compactionText({ tokensBefore, tokensAfter }: Compaction): string {
-  const format = (tokens: number) => tokens.toLocaleString('en');
+  const [before, after] = [tokensBefore, tokensAfter].map((tokens) => tokens.toLocaleString('en'));
   return tokensAfter < tokensBefore
-    ? `Compacted the conversation from ${format(tokensBefore)} to ${format(tokensAfter)} tokens.`
-    : `Could not compact further: ${format(tokensAfter)} tokens remain.`;
+    ? `Compacted the conversation from ${before} to ${after} tokens.`
+    : `Could not compact further: ${after} tokens remain.`;
 }
 
 /** Complete blocks go to the scrollback; only the last block is redrawn. */

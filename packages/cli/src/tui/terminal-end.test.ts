@@ -14,7 +14,7 @@ const idle = 'Ask for anything.';
 const crash = join(import.meta.dirname, '../../../../testing/children/crash-program.mjs');
 const shell = (command: string) => ({ name: 'run_shell_command', args: { command } });
 
-/** The program with a model that says and does this. */
+/** Starts the program with a model that plays these turns. */
 async function withModel(script: ServerScript, args: string[], options: Partial<TerminalOptions> = {}) {
   const server = await modelServer(script);
   const env = { HOME: tempDirectory(), ...modelVariables('openai', server.url), ...options.env };
@@ -99,7 +99,7 @@ test.skipIf(!canSeeProcesses)(
     at.type('\u001b');
     await expect.poll(() => processesWith(seconds), { timeout: 20_000 }).toEqual([]);
     await at.shows(idle);
-    // Each by itself: two in one piece are Alt+Esc to a terminal.
+    // One at a time, because two together mean Alt+Esc.
     for (let index = 0; index < 20; index++) {
       at.type('\u001b');
       await new Promise((resolve) => setTimeout(resolve, 5));

@@ -8,7 +8,7 @@ import { isRestored, terminal, think } from '../../../../testing/terminal.js';
 
 beforeAll(buildProgram, 300_000);
 
-/** Shown when the prompt takes keys. */
+/** Shown when the prompt accepts keys. */
 const idle = 'Ask for anything.';
 
 test('the console calls tools, asks, undoes and restores the terminal', async () => {
@@ -21,7 +21,7 @@ test('the console calls tools, asks, undoes and restores the terminal', async ()
   await shows('a.txt (4)');
   type(`write_file file_path=${join(cwd, 'a.txt')} content=two\r`);
   await shows('Yes, once');
-  // Nobody trusts the folder: what was saved in its settings would not count.
+  // The folder is not trusted, so a rule saved in its settings would be ignored.
   expect(text()).not.toContain('always in this project');
   await think();
   type('\r');
@@ -32,7 +32,7 @@ test('the console calls tools, asks, undoes and restores the terminal', async ()
   await think();
   type('y');
   await expect.poll(() => readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('two\n');
-  // Typed while the call may still be ending: it waits its turn.
+  // Typed while the call may still be running, so it is queued.
   type('/undo\r');
   await shows('a.txt: restored');
   type('\u0003');
@@ -107,7 +107,7 @@ test('neither earlier keys nor a paste answer a question', async () => {
   await shows('Yes, once');
   await think();
   type('\u001b[200~y\u001b[201~');
-  // Keys are taken in order: were the paste an answer, this one would come too late.
+  // Keys are handled in order, so if the paste answered, this key would come too late.
   type('n');
   await shows('did not allow');
   expect(existsSync(join(cwd, 'x.txt'))).toBe(false);

@@ -17,7 +17,7 @@ import type { PageData } from './page-data.js';
 const hostile = '</script><script>document.title="owned"</script><img src=x onerror=alert(1)> \u202egnp.exe\u0000';
 const diff = '--- a.ts\n+++ a.ts\n@@ -1 +1 @@\n-const a = 1;\n+const a = 2;\n';
 
-/** A session of so many turns, each with a prompt, an answer and one call; returns the home it is in. */
+/** Writes a session of this many turns, each with a prompt, an answer and one call. Returns its home directory. */
 async function sessionWith(turns: number): Promise<{ home: string; id: string }> {
   const home = tempDirectory();
   const store = await SessionStore.open(new LatheHome(join(home, '.lathe')), home);
@@ -249,7 +249,7 @@ test.skipIf(!hasBrowser)(
     const { page } = await openPage(30);
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      // Evaluated by the debugger, which the policy of the page does not bind.
+      // The debugger evaluates it, and the page's policy does not apply to the debugger.
       const violations = await page.evaluate(
         `${axe.source}; axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes[0].html))`,
       );
