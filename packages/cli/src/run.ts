@@ -4,6 +4,7 @@ import { homedir, userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { format } from 'node:util';
 import { type Invocation, parseInvocation, UsageError } from './command-line/args.js';
+import { errorMessage } from './command-line/error-message.js';
 import { exitCodes } from './command-line/exit-codes.js';
 import { helpText } from './command-line/help.js';
 import type { Io } from './command-line/io.js';
@@ -81,7 +82,7 @@ function reportError(error: unknown): number {
     err(`lathe: ${error.message}\nTry: lathe --help`);
     return exitCodes.usage;
   }
-  err(`lathe: ${error instanceof Error ? error.message : String(error)}`);
+  err(`lathe: ${errorMessage(error)}`);
   if (process.env['LATHE_DEBUG'] && error instanceof Error) err(error.stack ?? '');
   return exitCodes.failure;
 }

@@ -1,4 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { errorMessage } from './error-message.js';
 
 /** Wrong usage: the message goes to stderr and the exit code is 2. */
 export class UsageError extends Error {
@@ -134,7 +135,7 @@ function parse(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorMessage(error);
     // Node adds advice about arguments that begin with a dash, which is rarely what the person meant.
     throw new UsageError(message.replace(/\. To specify a positional .*/s, ''));
   }

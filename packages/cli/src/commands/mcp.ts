@@ -9,6 +9,7 @@ import {
   visibleText,
 } from '@lathe/core';
 import { type Flags, UsageError } from '../command-line/args.js';
+import { errorMessage } from '../command-line/error-message.js';
 import { exitCodes } from '../command-line/exit-codes.js';
 import type { Io } from '../command-line/io.js';
 import { parseAdd } from '../mcp/add-arguments.js';
@@ -112,7 +113,7 @@ async function testServer(source: McpSource, io: Io, signal: AbortSignal): Promi
     for (const { name: tool, reason } of source.rejections()) io.out(visibleText(`  skipped: ${tool} (${reason})`));
     return true;
   } catch (error) {
-    io.err(visibleText(`${name}: ${error instanceof Error ? error.message : String(error)}`));
+    io.err(visibleText(`${name}: ${errorMessage(error)}`));
     return false;
   }
 }

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type Lathe, serveHttp, serveStdio } from '@lathe/core';
 import { UsageError } from '../command-line/args.js';
+import { errorMessage } from '../command-line/error-message.js';
 import { exitCodes } from '../command-line/exit-codes.js';
 import { openLathe } from '../startup/open-lathe.js';
 import type { Command } from './command.js';
@@ -42,7 +43,7 @@ function parseFlags(operands: readonly string[]) {
   try {
     return parseArgs({ args: [...operands], options: { http: { type: 'boolean' }, port: { type: 'string' } } }).values;
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorMessage(error);
     throw new UsageError(`${message}; flags of lathe itself go before serve`);
   }
 }

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { SessionStore } from '@lathe/agent';
 import { LatheHome } from '@lathe/core';
 import { UsageError } from '../command-line/args.js';
+import { errorMessage } from '../command-line/error-message.js';
 import { exitCodes } from '../command-line/exit-codes.js';
 import { latheHome } from '../startup/open-lathe.js';
 import type { Command } from './command.js';
@@ -34,7 +35,7 @@ export const command: Command = {
 async function writePage(path: string, page: string): Promise<void> {
   const { O_RDWR, O_CREAT } = constants;
   const file = await open(path, O_RDWR | O_CREAT, 0o600).catch((error: unknown) => {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(errorMessage(error));
   });
   try {
     const info = await file.stat();

@@ -1,4 +1,5 @@
 import type { Lathe, McpSource } from '@lathe/core';
+import { errorMessage } from '../command-line/error-message.js';
 import type { Io } from '../command-line/io.js';
 import type { Finding } from './finding.js';
 
@@ -13,7 +14,7 @@ export async function sources(
   return [
     ...servers.map((server) => serverFinding(server, failures.get(server.label), toolCount(registry, server.label))),
     ...unusable.map(({ name, problem }): Finding => ({ state: 'bad', title: `MCP server ${name}`, detail: problem })),
-    ...others.map(([title, error]): Finding => ({ state: 'bad', title, detail: messageOf(error) })),
+    ...others.map(([title, error]): Finding => ({ state: 'bad', title, detail: errorMessage(error) })),
   ];
 }
 
@@ -28,15 +29,11 @@ function serverFinding({ label, client }: McpSource, failure: unknown, count: nu
   return {
     state: 'bad',
     title: label,
-    detail: failure === undefined ? state.status : messageOf(failure),
+    detail: failure === undefined ? state.status : errorMessage(failure),
     hint: `lathe mcp test ${client.definition.name}    to test it alone`,
   };
 }
 
 function toolCount(registry: Lathe['registry'], label: string): number {
   return registry.entries().filter(({ source }) => source === label).length;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

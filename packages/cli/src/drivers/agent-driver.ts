@@ -4,7 +4,7 @@ import { type PartUnion, textOf } from '@lathe/core';
 import { mentionedPaths } from '../mentions/mentioned-paths.js';
 import { mentionedResources } from '../mentions/mentioned-resources.js';
 import type { Conversation, Driver } from './driver.js';
-import { approveTyped, runCalls } from './run-calls.js';
+import { runCalls, runTypedCommand } from './run-calls.js';
 
 /** Sends input to a model: `@path` adds files, `!command` runs without the model. */
 export class AgentDriver implements Driver {
@@ -23,8 +23,7 @@ export class AgentDriver implements Driver {
 
   async *submit(input: string, signal: AbortSignal): AsyncGenerator<AgentEvent> {
     if (input.startsWith('!')) {
-      const call = { name: 'run_shell_command', args: { command: input.slice(1).trim() } };
-      yield* runCalls(this.#lathe, [call], signal, approveTyped);
+      yield* runTypedCommand(this.#lathe, input, signal);
       return;
     }
     const paths = await mentionedPaths(input, this.#lathe.workspace);

@@ -1,7 +1,8 @@
 import type { AgentEvent } from '@lathe/agent';
 import type { Lathe } from '@lathe/core';
+import { errorMessage } from '../command-line/error-message.js';
 import type { Driver } from './driver.js';
-import { approveTyped, runCalls } from './run-calls.js';
+import { runCalls, runTypedCommand } from './run-calls.js';
 
 /** Input without a model: `tool {"json": "parameters"}`, `tool key=value …`, `!command`. Calls run through the same steps as a model's. */
 export class ConsoleDriver implements Driver {
@@ -15,8 +16,7 @@ export class ConsoleDriver implements Driver {
 
   async *submit(input: string, signal: AbortSignal): AsyncGenerator<AgentEvent> {
     if (input.startsWith('!')) {
-      const call = { name: 'run_shell_command', args: { command: input.slice(1).trim() } };
-      yield* runCalls(this.#lathe, [call], signal, approveTyped);
+      yield* runTypedCommand(this.#lathe, input, signal);
       return;
     }
     const [name, rest = ''] = splitOnce(input.trim());
@@ -58,7 +58,7 @@ export function parseParameters(text: string): Record<string, unknown> | string 
       const value: unknown = JSON.parse(text);
       return typeof value === 'object' && value !== null ? { ...value } : 'The parameters must be a JSON object.';
     } catch (error) {
-      return `The parameters are not valid JSON: ${error instanceof Error ? error.message : String(error)}`;
+      return `The parameters are not valid JSON: ${errorMessage(error)}`;
     }
   }
   const pairs = text.match(/[^\s=]+=(?:"(?:[^"\\]|\\.)*"|'[^']*'|\S*)/g) ?? [];

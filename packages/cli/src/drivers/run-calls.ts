@@ -14,5 +14,12 @@ export async function* runCalls(
   return run;
 }
 
-/** A command that the person typed needs no further approval. Deny rules still apply. */
-export const approveTyped: Approver = { decide: async () => ({ outcome: 'once' }) };
+/** Runs `!command`. The person typed it, so it needs no further approval. Deny rules still apply. */
+export async function* runTypedCommand(
+  lathe: Pick<Lathe, 'openScheduler'>,
+  input: string,
+  signal: AbortSignal,
+): AsyncGenerator<AgentEvent> {
+  const call = { name: 'run_shell_command', args: { command: input.slice(1).trim() } };
+  yield* runCalls(lathe, [call], signal, { decide: async () => ({ outcome: 'once' }) });
+}

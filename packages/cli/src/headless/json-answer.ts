@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describeMismatch, type JsonSchema, schemaProblem } from '@lathe/core';
 import { UsageError } from '../command-line/args.js';
+import { errorMessage } from '../command-line/error-message.js';
 
 /** A final answer that must be JSON and match a schema. */
 export class JsonAnswer {
@@ -42,7 +43,7 @@ function readSchemaFile(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw new UsageError(`--json-schema: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`--json-schema: ${errorMessage(error)}`);
   }
 }
 

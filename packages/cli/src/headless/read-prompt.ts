@@ -1,7 +1,9 @@
 import { UsageError } from '../command-line/args.js';
 import type { Io } from '../command-line/io.js';
+import { readAll } from '../command-line/read-all.js';
 
 const maxBytes = 8 * 1024 * 1024;
+const tooLong = 'more than 8 MB on stdin; name a file in the prompt instead';
 
 /** The prompt: the words on the command line after the text on stdin, if there is any. */
 export async function readPrompt(words: readonly string[], io: Io, signal: AbortSignal): Promise<string> {
@@ -21,7 +23,7 @@ export async function readPrompt(words: readonly string[], io: Io, signal: Abort
 const stdinTimeoutMs = 300;
 
 async function readPiped(stdin: Io['stdin'], timeoutMs: number | undefined): Promise<string> {
-  if (timeoutMs === undefined) return readAll(stdin);
+  if (timeoutMs === undefined) return readAll(stdin, maxBytes, tooLong);
   let timer: NodeJS.Timeout | undefined;
   const silence = new Promise<'silent'>((resolve) => {
     timer = setTimeout(() => resolve('silent'), timeoutMs);
@@ -33,18 +35,7 @@ async function readPiped(stdin: Io['stdin'], timeoutMs: number | undefined): Pro
   });
   const first = await Promise.race([silence, readable]);
   clearTimeout(timer);
-  if (first === 'readable') return readAll(stdin);
+  if (first === 'readable') return readAll(stdin, maxBytes, tooLong);
   stdin.destroy();
   return '';
-}
-
-async function readAll(stream: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of stream) {
-    size += chunk.length;
-    if (size > maxBytes) throw new UsageError('more than 8 MB on stdin; name a file in the prompt instead');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }

@@ -4,7 +4,7 @@ import { type Flags, resumeOf } from '../command-line/args.js';
 import { exitCodes } from '../command-line/exit-codes.js';
 import type { Io } from '../command-line/io.js';
 import { openRecording } from '../startup/model-recording.js';
-import { openLathe, runSessionEndHooks } from '../startup/open-lathe.js';
+import { discoverTools, openLathe, runSessionEndHooks } from '../startup/open-lathe.js';
 import { openModel, openSideModel } from '../startup/open-model.js';
 import { JsonAnswer } from './json-answer.js';
 import { JsonOutput } from './json-output.js';
@@ -20,10 +20,10 @@ export async function runHeadless(
   io: Io,
   signal: AbortSignal,
 ): Promise<number> {
-  const typed = flags.jsonSchema === undefined ? undefined : JsonAnswer.read(flags.jsonSchema, io.cwd);
+  const jsonAnswer = flags.jsonSchema === undefined ? undefined : JsonAnswer.read(flags.jsonSchema, io.cwd);
   const { output, close } = openOutput(flags, io);
   const startedAt = performance.now();
-  const outcome = await start(words, { output, typed, flags, io }, signal).catch((error: unknown) => {
+  const outcome = await start(words, { output, jsonAnswer, flags, io }, signal).catch((error: unknown) => {
     // An interrupt before the agent has started is reported like any other.
     if (!signal.aborted) throw error;
     return emptyOutcome('aborted', 'Interrupted.', startedAt);
@@ -64,18 +64,19 @@ interface Task {
   lathe: AgentLathe;
   output: Output;
   prompt: string;
-  typed: JsonAnswer | undefined;
+  jsonAnswer: JsonAnswer | undefined;
   flags: Flags;
   io: Io;
 }
 
 async function work(task: Task, signal: AbortSignal): Promise<Finished> {
-  const { lathe, output, prompt, typed, flags, io } = task;
+  const { lathe, output, prompt, jsonAnswer, flags, io } = task;
   const startedAt = performance.now();
   const recording = openRecording(flags, lathe, io.cwd);
   const model = await openModel(lathe, flags, recording, signal);
   if (typeof model === 'string') return emptyOutcome('no-model', model, startedAt);
-  await discover(lathe, io, signal);
+  await discoverTools(lathe, io, signal);
+  reportIgnoredSettings(lathe, io);
   const requests = { count: 0 };
   const sideModel = await openSideModel(lathe, recording, signal);
   const options = {
@@ -90,8 +91,8 @@ async function work(task: Task, signal: AbortSignal): Promise<Finished> {
   const denials: Denial[] = [];
   const follow = (parts: PartListUnion) => followPrompt(session, parts, { output, denials, io }, signal);
   const files = await readMentions(prompt, lathe, io, signal);
-  const first = await follow([prompt, ...files, ...(typed ? [`\n\n${typed.instruction}`] : [])]);
-  const outcome = typed && first.reason === 'done' ? await checkAnswer(first, typed, follow) : first;
+  const first = await follow([prompt, ...files, ...(jsonAnswer ? [`\n\n${jsonAnswer.instruction}`] : [])]);
+  const outcome = jsonAnswer && first.reason === 'done' ? await checkAnswer(first, jsonAnswer, follow) : first;
   return { ...outcome, denials, neededApproval: requests.count > 0 };
 }
 
@@ -126,10 +127,14 @@ function collectDenial(event: AgentEvent, inputs: Map<string, unknown>, denials:
 }
 
 /** Asks once more if the answer does not match the schema. */
-async function checkAnswer(first: Ended, typed: JsonAnswer, follow: (text: string) => Promise<Ended>): Promise<Ended> {
-  const answer = typed.check(first.text);
+async function checkAnswer(
+  first: Ended,
+  jsonAnswer: JsonAnswer,
+  follow: (text: string) => Promise<Ended>,
+): Promise<Ended> {
+  const answer = jsonAnswer.check(first.text);
   if ('value' in answer) return { ...first, value: answer.value };
-  const second = await follow(typed.correction(answer.problem));
+  const second = await follow(jsonAnswer.correction(answer.problem));
   const both = {
     ...second,
     turns: first.turns + second.turns,
@@ -143,16 +148,12 @@ async function checkAnswer(first: Ended, typed: JsonAnswer, follow: (text: strin
     },
   };
   if (second.reason !== 'done') return both;
-  const again = typed.check(second.text);
+  const again = jsonAnswer.check(second.text);
   if ('value' in again) return { ...both, value: again.value };
   return { ...both, reason: 'bad-answer', message: `The answer does not match the schema: ${again.problem}` };
 }
 
-async function discover(lathe: Pick<Lathe, 'discover' | 'loaded'>, io: Io, signal: AbortSignal): Promise<void> {
-  for (const [source, error] of await lathe.discover(signal)) {
-    const reason = error instanceof Error ? error.message : String(error);
-    io.err(`lathe: ${visibleText(`${source}: ${reason}`)}`);
-  }
+function reportIgnoredSettings(lathe: Pick<Lathe, 'loaded'>, io: Io): void {
   const ignored = ignoredSettings(lathe);
   if (ignored.length > 0)
     io.err(`lathe: this folder is not trusted, so these settings are ignored: ${ignored.join(', ')} (see lathe trust)`);

@@ -1,4 +1,5 @@
 import type { Lathe, PartUnion } from '@lathe/core';
+import { errorMessage } from '../command-line/error-message.js';
 
 /** `@server:uri` at the start of a word. */
 const mention = /(?:^|(?<=\s))@([^\s:@]+):(\S+)/g;
@@ -28,7 +29,7 @@ export async function mentionedResources(
       found.parts.push(`\n\nContent of the resource ${uri} of the MCP server ${server}:\n`, ...parts);
     } catch (error) {
       signal.throwIfAborted();
-      found.problems.push(`Could not read @${name}: ${error instanceof Error ? error.message : String(error)}`);
+      found.problems.push(`Could not read @${name}: ${errorMessage(error)}`);
     }
   }
   return found;

@@ -1,6 +1,7 @@
 import { SessionStore } from '@lathe/agent';
 import { visibleText } from '@lathe/core';
 import { approvalModes } from '../command-line/args.js';
+import { errorMessage } from '../command-line/error-message.js';
 import { checks } from '../doctor/checks.js';
 import { manageBackground } from './background-command.js';
 import { showServers } from './mcp-commands.js';
@@ -144,7 +145,7 @@ async function sessions(id: string, { lathe, driver, print }: SlashContext): Pro
   if (id !== '') {
     if (!conversation) return print('  The console has no model, so it cannot resume a session.');
     const notes = await conversation.resume(id).catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorMessage(error);
       throw new Error(reason.replace('see lathe sessions', 'see /sessions'), { cause: error });
     });
     return print(notes.map((line) => visibleText(`  ${line}`)).join('\n'));

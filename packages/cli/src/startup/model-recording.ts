@@ -3,6 +3,7 @@ import type { AgentLathe } from '@lathe/agent';
 import { type Model, RecordingWriter, ReplayModel, recordModel } from '@lathe/agent/models';
 import { secretsOf } from '@lathe/core';
 import { type Flags, UsageError } from '../command-line/args.js';
+import { errorMessage } from '../command-line/error-message.js';
 
 /** The effect of `--record` and `--replay` on models. */
 export interface ModelRecording {
@@ -34,6 +35,6 @@ function orUsageError<T>(open: () => T): T {
   try {
     return open();
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(errorMessage(error));
   }
 }

@@ -10,6 +10,7 @@ import {
   visibleText,
 } from '@lathe/core';
 import type { Flags } from '../command-line/args.js';
+import { errorMessage } from '../command-line/error-message.js';
 import type { Io } from '../command-line/io.js';
 
 export interface OpenOptions {
@@ -42,6 +43,17 @@ export async function openLathe(flags: Flags, io: Io, options: OpenOptions = {})
   });
   for (const problem of lathe.problems) io.err(visibleText(`lathe: ${problem}`));
   return lathe;
+}
+
+/** Discovers the tools of servers and commands, or only those that may include `tool`. Failures go to stderr. */
+export async function discoverTools(
+  lathe: Pick<Lathe, 'discover'>,
+  io: Pick<Io, 'err'>,
+  signal: AbortSignal,
+  tool?: string,
+): Promise<void> {
+  for (const [source, error] of await lathe.discover(signal, tool))
+    io.err(visibleText(`lathe: ${source}: ${errorMessage(error)}`));
 }
 
 /** Runs one call. Messages from hooks go to stderr. */

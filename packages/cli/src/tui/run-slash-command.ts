@@ -1,4 +1,5 @@
 import { visibleText } from '@lathe/core';
+import { errorMessage } from '../command-line/error-message.js';
 import { findCommand, type SlashContext, splitCommand } from '../slash/slash-command.js';
 import type { Input } from './prompt/prompt.js';
 import type { useAgentStream } from './use-agent-stream.js';
@@ -19,6 +20,6 @@ export async function runSlashCommand(
   try {
     return await command.run(argument, context);
   } catch (error) {
-    return warn(error instanceof Error ? error.message : String(error));
+    return warn(errorMessage(error));
   }
 }

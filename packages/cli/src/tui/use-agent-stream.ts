@@ -1,5 +1,6 @@
 import type { AgentEvent } from '@lathe/agent';
 import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
+import { errorMessage } from '../command-line/error-message.js';
 import { emptyScreen, nextScreen, type ScreenEvent, type ScreenState } from './screen-state.js';
 
 /** Events within one frame are drawn together. */
@@ -36,7 +37,7 @@ export function useAgentStream(loaded: Promise<void>): {
         await loaded;
         for await (const event of events) pending.current.push({ type: 'agent', event, now: performance.now() });
       } catch (error) {
-        const text = error instanceof Error ? error.message : String(error);
+        const text = errorMessage(error);
         pending.current.push({ type: 'add', item: { type: 'notice', level: 'warning', text } });
       } finally {
         clearInterval(timer);

@@ -89,7 +89,7 @@ test('the page contains calls, changes and decisions', async () => {
   const { rows } = JSON.parse(/id="data">(.*?)<\/script>/s.exec(html)?.[1] ?? '') as PageData;
   expect(rows.map(({ kind, title, status }) => [kind, title, status])).toEqual([
     ['prompt', 'change it', ''],
-    ['answer', 'asks for 1 call', ''],
+    ['answer', 'requests 1 call', ''],
     ['change', 'edit a.txt: alpha => beta', 'success'],
     ['answer', 'Done.', ''],
   ]);
@@ -120,7 +120,7 @@ test('the page contains the messages, outputs and times from before a compaction
   await transcript.close();
   const html = readFileSync(await view(home), 'utf8');
   const { rows } = JSON.parse(/id="data">(.*?)<\/script>/s.exec(html)?.[1] ?? '') as PageData;
-  expect(rows.map(({ title }) => title)).toEqual(['Look', 'asks for 1 call', 'read_file', 'A summary', 'Go on']);
+  expect(rows.map(({ title }) => title)).toEqual(['Look', 'requests 1 call', 'read_file', 'A summary', 'Go on']);
   expect(rows[1]).toMatchObject({ time, facts: [['Tokens in', '7'], expect.anything()] });
   expect(rows[2]?.sections).toContainEqual({ label: 'Output', type: 'text', text: 'all of it' });
 });
@@ -132,7 +132,11 @@ test('a page replaces only another page, and only this user can read it', async 
   await view(home, '--out', 'page.html');
   expect(statSync(page).mode & 0o777).toBe(0o600);
   writeFileSync(join(home, 'main.ts'), 'code');
-  for (const [path, message] of Object.entries({ 'main.ts': 'no page', '.': 'EISDIR', 'missing/page.html': 'ENOENT' }))
+  for (const [path, message] of Object.entries({
+    'main.ts': 'is not a page',
+    '.': 'EISDIR',
+    'missing/page.html': 'ENOENT',
+  }))
     expect(await runProgram(['view', '--out', path], { home, cwd: home })).toMatchObject({
       code: 2,
       stderr: expect.stringContaining(message),
