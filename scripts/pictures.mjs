@@ -41,7 +41,7 @@ async function demo() {
   await at.shows('node --test');
   at.picture('command', 'A command, before it runs');
   at.type('y');
-  await at.shows('can be taken back');
+  await at.shows('can undo every change');
   await at.shows('Ask for anything');
   at.picture('task', 'A task, from the question to the answer');
   at.type('/quit\r');

@@ -56,7 +56,14 @@ export const areas = [
   [
     'SF',
     'text that deceives a person at the terminal',
-    ['core/src/text/terminal-text', 'core/src/text/visible-text', 'cli/src/console', 'cli/src/tui'],
+    [
+      'core/src/text/terminal-text',
+      'core/src/text/visible-text',
+      'cli/src/render',
+      'cli/src/screen',
+      'cli/src/completion',
+      'cli/src/tui',
+    ],
   ],
   [
     'SG',

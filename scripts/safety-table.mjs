@@ -60,7 +60,7 @@ const promises = [
       'core/src/lathe/path-gate: why an edit fails tells nothing about a file that may not be read unasked',
       'core/src/lathe/protected-files: mode no protected path is written without a person, whatever the rules allow',
       'core/src/process/shell/shell-corpus: no dangerous command runs without approval',
-      'cli/src/damaged-files: started with damaged files the program does not crash, and what was forbidden stays so',
+      'cli/src/damaged-files: with damaged files the program does not crash, and deny rules still apply',
       'core/src/process/shell/differential: a command without approval executes only the predicted programs',
       "core/src/lathe/open-hooks: the user's own hooks run for every caller",
       "agent/src/agent-hooks: the person's own hooks apply to the calls of an agent",
@@ -99,7 +99,7 @@ const promises = [
     promise: 'Nothing in an untrusted folder runs before its user agrees',
     how: 'Settings of a folder may tighten at any time; commands, servers and hooks of it count only when it is trusted, and agreement is bound to exactly what was shown.',
     tests: [
-      'cli/src/hostile-repository: in a hostile repository runs nothing of it and reaches nothing it names',
+      'cli/src/hostile-repository: in a hostile repository runs none of its programs and contacts none of its servers',
       'core/src/lathe/open-hooks: hooks of a folder run only when it is trusted and the user approved exactly these hooks',
       'core/src/lathe/protected-files: rules that a command writes into our settings have no effect',
       'core/src/policy/folder-trust: ',

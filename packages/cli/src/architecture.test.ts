@@ -1,3 +1,36 @@
-import { testPackage } from '../../../testing/architecture.js';
+import { testLayers, testPackage } from '../../../testing/architecture.js';
 
-testPackage(import.meta.dirname, ['@lathe/core', '@lathe/agent']);
+const src = import.meta.dirname;
+
+testPackage(src, ['@lathe/core', '@lathe/agent']);
+
+testLayers(
+  src,
+  [
+    { name: 'command-line' },
+    { name: 'render' },
+    { name: 'screen' },
+    { name: 'mcp', beside: 'input' },
+    { name: 'mentions', beside: 'input' },
+    { name: 'doctor', beside: 'input' },
+    { name: 'terminal' },
+    { name: 'startup' },
+    { name: 'first-run' },
+    { name: 'drivers' },
+    { name: 'slash' },
+    { name: 'completion' },
+    { name: 'headless', beside: 'front end' },
+    { name: 'tui', beside: 'front end' },
+    { name: 'view', beside: 'front end' },
+    { name: 'demo' },
+    { name: 'commands' },
+    { name: 'run' },
+    { name: 'main' },
+  ],
+  {
+    'react-reconciler': 'screen',
+    marked: 'render',
+    lowlight: 'render',
+    '@xterm/headless': 'demo',
+  },
+);

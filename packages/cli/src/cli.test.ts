@@ -11,7 +11,7 @@ import { webServer } from '../../../testing/web-server.js';
 
 const program = join(import.meta.dirname, '..', 'dist', 'main.js');
 
-/** The real program, built, in a process of its own, with a home of its own. */
+/** Runs the built program in its own process and home directory. */
 function lathe(
   args: string[],
   options: { cwd?: string; home?: string; input?: string; env?: Record<string, string> } = {},
@@ -39,7 +39,7 @@ test('--version and --help answer on stdout', async () => {
   expect((await lathe(['--help'])).stdout).toContain('lathe call <tool>');
 });
 
-test.each(['call', 'mcp', 'serve', 'trust', 'undo', 'view'])('%s has a page of help to itself', async (command) => {
+test.each(['call', 'mcp', 'serve', 'trust', 'undo', 'view'])('%s has its own help page', async (command) => {
   const { code, stdout } = await lathe([command, '--help']);
   expect({ code, first: stdout.split('\n')[0] }).toEqual({
     code: 0,
@@ -47,7 +47,7 @@ test.each(['call', 'mcp', 'serve', 'trust', 'undo', 'view'])('%s has a page of h
   });
 });
 
-test('call prints the documented object', async () => {
+test('call --json prints the documented object', async () => {
   const cwd = tempDirectory({ 'b.txt': 'hi', 'a/c.ts': '' });
   const { code, stdout, stderr } = await lathe([
     'call',
@@ -88,7 +88,7 @@ test.each([
     'file_not_found',
   ],
   [
-    'a question nobody can answer',
+    'a call that nobody can approve',
     ['call', 'read_file', '{"absolute_path": "/etc/hostname"}', '--json'],
     3,
     'execution_denied',
@@ -100,7 +100,7 @@ test.each([
 });
 
 // SF10
-describe('with nobody to ask, a call is denied at once and says why', () => {
+describe('without a person to ask, a call is denied at once with a reason', () => {
   const args = ['call', 'run_shell_command', '{"command": "touch made"}'];
   const denied = {
     status: 'denied',
@@ -128,7 +128,7 @@ describe('with nobody to ask, a call is denied at once and says why', () => {
     expect([status, existsSync(join(cwd, 'made'))]).toEqual([3, false]);
   });
 
-  test('a service gave the job a terminal', async () => {
+  test('a CI service provides a terminal', async () => {
     const cwd = tempDirectory();
     const job = terminal(args, { cwd, env: { CI: 'true' } });
     expect(await job.exited()).toBe(3);
@@ -144,13 +144,13 @@ test.each([
   [['call', 'read_file', '{}', 'extra']],
   [['--nonsense']],
   [['tools', '--cwd', '/nowhere/at/all']],
-])('wrong usage %j ends with 2 and a hint', async (args) => {
+])('the usage error %j exits with 2 and a hint', async (args) => {
   const { code, stdout, stderr } = await lathe(args);
   expect([code, stdout]).toEqual([2, '']);
   expect(stderr).toContain('lathe --help');
 });
 
-test.skipIf(!canSeeProcesses)('the program ends although something a hook started got away', async () => {
+test.skipIf(!canSeeProcesses)('the program exits although a process started by a hook survives', async () => {
   const seconds = uniqueSleep();
   onTestFinished(() => {
     for (const pid of processesWith(seconds)) process.kill(pid);
@@ -165,7 +165,7 @@ test.skipIf(!canSeeProcesses)('the program ends although something a hook starte
   expect(processesWith(seconds)).toHaveLength(1);
 });
 
-test('without its guard a command does not run, and both are told', async () => {
+test('a command does not run without its hook, and both the model and the person learn why', async () => {
   const guard = { matcher: 'Bash', hooks: [{ type: 'command', command: './check-command.sh' }] };
   const remark = { hooks: [{ type: 'command', command: 'echo "odd day" >&2; exit 1' }] };
   const hooks = { PreToolUse: [guard, remark] };
@@ -178,14 +178,14 @@ test('without its guard a command does not run, and both are told', async () => 
   expect(stderr).toContain('check-command.sh" could not do its work) and nobody is there');
 });
 
-test('doctor notes rules that are about no tool, with the name that was meant', async () => {
+test('doctor reports rules that match no tool and suggests the right name', async () => {
   const permissions = { deny: ['run_shel_command(rm *)', 'nosuch_tool(x)', 'Bash(dd *)'], ask: ['absent__tool'] };
   const home = tempDirectory({ '.lathe/settings.json': JSON.stringify({ permissions }) });
   const { code, stdout } = await lathe(['doctor'], { home });
   expect(code).toBe(0);
   expect(stdout.match(/the .* rule .* no tool.*(?:\n {8}.*)?/g)).toEqual([
-    'the deny rule "run_shel_command(rm *)" is about no tool that is here\n        did you mean run_shell_command?',
-    'the deny rule "nosuch_tool(x)" is about no tool that is here',
+    'the deny rule "run_shel_command(rm *)" matches no tool\n        did you mean run_shell_command?',
+    'the deny rule "nosuch_tool(x)" matches no tool',
   ]);
 });
 
@@ -197,7 +197,7 @@ test('tools --json has the documented shape', async () => {
     expect(Object.keys(tool)).toEqual(['name', 'displayName', 'description', 'kind', 'source', 'parameterSchema']);
 });
 
-test('what tools changed can be taken back, here and nowhere else', async () => {
+test('undo restores changes in this directory only', async () => {
   const home = tempDirectory();
   const cwd = tempDirectory({ 'a.txt': 'one\n' });
   const other = tempDirectory({ 'b.txt': 'one\n' });
@@ -223,7 +223,7 @@ test('what tools changed can be taken back, here and nowhere else', async () => 
     /write_file {2}created new\.txt\n.*write_file {2}a\.txt\n$/,
   );
   expect((await lathe(['undo', '2', '--cwd', cwd], { home })).stdout).toBe(
-    'new.txt: removed, it did not exist before\na.txt: as it was before write_file\n',
+    'new.txt: removed, because it did not exist before\na.txt: restored to its state before write_file\n',
   );
   expect([
     readFileSync(join(cwd, 'a.txt'), 'utf8'),
@@ -236,13 +236,13 @@ test('what tools changed can be taken back, here and nowhere else', async () => 
   expect([skipped.code, readFileSync(join(other, 'b.txt'), 'utf8')]).toEqual([1, 'mine\n']);
 });
 
-test('the demo runs to its end unattended and says that it is scripted', async () => {
+test('the demo runs unattended and says that it is scripted', async () => {
   const { code, stdout } = await lathe(['demo', '--yes']);
   expect(stdout).toMatch(/This is a script, not a model[\s\S]*-.*let i = 1;[\s\S]*# pass 1[\s\S]*## Done/);
   expect(code).toBe(0);
 });
 
-test('trust is asked for, kept and taken back', async () => {
+test('trust is granted, listed and removed', async () => {
   const home = tempDirectory();
   const project = tempDirectory({ '.lathe/settings.json': '{"permissions": {"allow": ["read_file(//etc/**)"]}}' });
   const read = () => lathe(['call', 'read_file', '{"absolute_path": "/etc/hostname"}', '--cwd', project], { home });
@@ -254,7 +254,7 @@ test('trust is asked for, kept and taken back', async () => {
   expect((await read()).code).toBe(3);
 });
 
-test('a rule that comes into a trusted folder later is told, and counts after it was agreed to', async () => {
+test('a rule added to a trusted folder later is reported and applies only after approval', async () => {
   const home = tempDirectory();
   const project = tempDirectory({ '.lathe/settings.json': '{}' });
   const read = () => lathe(['call', 'read_file', '{"absolute_path": "/etc/hostname"}', '--cwd', project], { home });
@@ -265,14 +265,14 @@ test('a rule that comes into a trusted folder later is told, and counts after it
   expect(await read()).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('wrong settings are named on stderr and the program goes on with the stricter ones', async () => {
+test('invalid settings are reported on stderr, and the program continues with stricter ones', async () => {
   const home = tempDirectory({ '.lathe/settings.json': '{\n  // a comment\n  "approvalMode": "sometimes",\n}' });
   const { code, stderr } = await lathe(['tools'], { home });
   expect(code).toBe(0);
   expect(stderr).toMatch(/settings\.json[\s\S]*approvalMode/);
 });
 
-test('RA06 a reader that goes away is no error', async () => {
+test('RA06 a reader that closes early is not an error', async () => {
   const home = tempDirectory();
   mkdirSync(join(home, 'x'));
   const child = spawn('sh', ['-c', `"${process.execPath}" "${program}" tools --json | head -c 1`], {
@@ -284,7 +284,7 @@ test('RA06 a reader that goes away is no error', async () => {
   expect([code, stderr]).toEqual([0, '']);
 });
 
-test('a server is added, listed without secrets, tried, called and removed', async () => {
+test('a server is added, listed without secrets, tested, called and removed', async () => {
   const home = tempDirectory();
   const server = join(import.meta.dirname, '../../../testing/children/bad-mcp-server.mjs');
   const run = (...args: string[]) => lathe(args, { home });
@@ -303,7 +303,7 @@ test('a server is added, listed without secrets, tried, called and removed', asy
   expect((await run('mcp', 'test', 'good')).code).toBe(2);
 });
 
-test('the commands of a project run after it is trusted and agreed to', async () => {
+test('the commands of a project run only after trust and approval', async () => {
   const home = tempDirectory();
   const settings = {
     tools: {
@@ -324,7 +324,7 @@ test('the commands of a project run after it is trusted and agreed to', async ()
   expect(await greet()).toMatchObject({ code: 0, stdout: 'hello you\n' });
 });
 
-test('the web is reached from the built program, and this machine only by a rule with a port', async () => {
+test('the built program reaches the web, and this machine only with a rule that names the port', async () => {
   const { url, port } = await webServer((request, response) => {
     if (request.url?.startsWith('/search')) response.end('{"results":[{"title":"Found","url":"https://a.example/"}]}');
     else response.setHeader('content-type', 'text/html').end('<main><h1>Hi</h1></main>');

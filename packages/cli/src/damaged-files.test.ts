@@ -12,7 +12,7 @@ const rule = 'read_file(/secret.txt)';
 const secret = 'not-for-the-model';
 const text = (value: unknown) => JSON.stringify(value, null, 2);
 
-/** A home and a project with every file that is read at the start, and one that may not be read. */
+/** A home and a project with every file that is read at startup, and a secret file that must not be read. */
 function world() {
   const root = tempDirectory({
     'project/secret.txt': `${secret}\n`,
@@ -38,7 +38,7 @@ const files = [
   'project/.env',
 ];
 
-/** Ways in which a file becomes another one. */
+/** Ways to damage a file. */
 const damages: Record<string, (path: string, below: (bound: number) => number) => void> = {
   cut: change((bytes, below) => bytes.subarray(0, below(bytes.length))),
   zeros: change((bytes, below) => bytes.fill(0, below(bytes.length))),
@@ -74,7 +74,7 @@ function change(make: (bytes: Buffer, below: (bound: number) => number) => Buffe
   return (path: string, below: (bound: number) => number) => writeFileSync(path, make(readFileSync(path), below));
 }
 
-/** Whether the damaged file says, well-formed, that the secret may be read: then it may. An empty one is like none. */
+/** True if the damaged file is still valid and allows reading the secret. An empty file counts as missing. */
 function isPermitted(home: string): boolean {
   try {
     const written = readFileSync(join(home, '.lathe/settings.json'), 'utf8');
@@ -86,7 +86,7 @@ function isPermitted(home: string): boolean {
 }
 
 // RC05 RP07
-test('started with damaged files the program does not crash, and what was forbidden stays so', {
+test('with damaged files the program does not crash, and deny rules still apply', {
   timeout: 1_200_000,
 }, async () => {
   const starts = isLong ? 1000 : 16;
@@ -109,7 +109,7 @@ test('started with damaged files the program does not crash, and what was forbid
   report('starts with damaged files', starts);
 });
 
-test('undamaged, the call is denied and the program says by which rule', async () => {
+test('with undamaged files the call is denied, and the program names the rule', async () => {
   const { home, project } = world();
   const call = ['call', 'read_file', text({ absolute_path: join(project, 'secret.txt') })];
   const { code, stdout, stderr } = await runProgram(call, { home, cwd: project });

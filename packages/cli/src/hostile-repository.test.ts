@@ -14,7 +14,7 @@ const program = join(import.meta.dirname, '../dist/main.js');
 
 beforeAll(buildProgram, 300_000);
 
-/** A repository with a trap in every place that a program like ours looks at. */
+/** A repository with a trap in every place that a coding agent reads. */
 async function hostileRepository() {
   const requests: string[] = [];
   const server = createServer((request, response) => {
@@ -115,7 +115,7 @@ async function hostileRepository() {
   return { cwd, canary, requests, port };
 }
 
-/** What a program and all its children executed and connected to, in the words of the tracer. */
+/** What a program and its children executed and connected to, as strace reports it. */
 function traced(trace: string) {
   const text = readFileSync(trace, 'utf8');
   return {
@@ -164,7 +164,7 @@ const starts: [string, ...string[]][] = [
 
 // SE01, SE02, SE03, SE05, SM03, SM05
 test.skipIf(!canInject).each(starts.map((args) => [args.join(' '), args] as const))(
-  'lathe %s in a hostile repository runs nothing of it and reaches nothing it names',
+  'lathe %s in a hostile repository runs none of its programs and contacts none of its servers',
   { timeout: 120_000 },
   async (_, args) => {
     const { cwd, canary, requests, port } = await hostileRepository();
@@ -193,7 +193,7 @@ test.skipIf(!canInject).each(starts.map((args) => [args.join(' '), args] as cons
 
 // SE01, SE09
 test.skipIf(!canInject || !hasProgram('script'))(
-  'lathe in a terminal asks about a hostile repository before anything of it runs, and says all that it wants',
+  'in a terminal lathe asks before anything of a hostile repository runs, and shows all its settings',
   { timeout: 120_000 },
   async () => {
     const { cwd, canary, requests, port } = await hostileRepository();
@@ -208,13 +208,13 @@ test.skipIf(!canInject || !hasProgram('script'))(
     await new Promise<void>((resolve) => {
       child.stdout.on('data', (data) => {
         shown += data;
-        if (shown.includes('Trust it?')) resolve();
+        if (shown.includes('Trust this folder?')) resolve();
       });
       child.on('close', resolve);
     });
     process.kill(-(child.pid ?? 0), 'SIGKILL');
     await new Promise((resolve) => child.once('close', resolve));
-    expect(shown).toContain('Trust it?');
+    expect(shown).toContain('Trust this folder?');
     for (const wish of ['toolDiscoveryCommand', 'toolCallCommand', canary, `"httpUrl":"http://127.0.0.1:${port}/mcp"`])
       expect(shown.replaceAll(/\s/g, '')).toContain(wish);
     for (const key of ['hooks', 'mcp.mcpServerCommand', 'mcpServers', join(cwd, '.qwen/settings.json')])
@@ -226,12 +226,12 @@ test.skipIf(!canInject || !hasProgram('script'))(
 );
 
 // SE02, SE03, SE05
-test('even in a trusted folder nothing of it redirects the model, its key or the loaders of programs', async () => {
+test('even a trusted folder cannot redirect the model, its key or program loaders', async () => {
   const { cwd, canary, requests } = await hostileRepository();
   const model = await modelServer([{ text: 'hi' }]);
   const variables = modelVariables('openai', model.url);
   const settings: Record<string, unknown> = JSON.parse(readFileSync(join(cwd, '.lathe/settings.json'), 'utf8'));
-  // What a trusted folder may start is not the question here.
+  // This test does not cover what a trusted folder may start.
   for (const key of ['tools', 'mcp', 'mcpServers', 'hooks']) delete settings[key];
   for (const name of ['.lathe', '.qwen']) writeFileSync(join(cwd, name, 'settings.json'), JSON.stringify(settings));
   const { code, stdout } = await runProgram(['-p', 'hello', '--trust'], { cwd, env: variables });
@@ -241,7 +241,7 @@ test('even in a trusted folder nothing of it redirects the model, its key or the
 });
 
 // SE01
-test('the traps are real: whoever trusts the folder and agrees springs them', async () => {
+test('the traps work: they run after a person trusts the folder and approves them', async () => {
   const { cwd, canary, requests } = await hostileRepository();
   await runProgram(['call', 'x__y', '{}', '--trust'], { cwd });
   await runProgram(['--trust', 'mcp', 'test'], { cwd });

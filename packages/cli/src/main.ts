@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Answers --version at once; everything else is loaded when it is needed.
+// Prints --version without loading the rest of the program.
 
 declare const LATHE_VERSION: string;
 

@@ -27,10 +27,10 @@ const textOf = (path: string) => readFileSync(join(root, path), 'utf8');
 const manifests = ['core', 'agent', 'cli'].map((name): Manifest => JSON.parse(textOf(`packages/${name}/package.json`)));
 const lock: { packages: Record<string, Locked> } = JSON.parse(textOf('package-lock.json'));
 const locked = Object.entries(lock.packages).filter(([path, { link }]) => path.includes('node_modules/') && !link);
-/** What people who install Lathe get. */
+/** The runtime dependencies of an installation. */
 const shipped = locked.filter(([, { dev }]) => !dev);
 
-/** What is published, by package. */
+/** The published files, by package. */
 let contents: Record<string, string[]> = {};
 
 beforeAll(() => {
@@ -49,7 +49,7 @@ function filesOf(name: string): string[] {
 }
 
 // SM01
-test('dependencies are pinned, and no older than the versions that closed known holes', () => {
+test('dependencies are pinned to versions without known vulnerabilities', () => {
   const versions = manifests.flatMap(({ dependencies, optionalDependencies }) =>
     Object.entries({ ...dependencies, ...optionalDependencies }),
   );
@@ -71,7 +71,7 @@ test('dependencies are pinned, and no older than the versions that closed known 
 });
 
 // SM02
-test('nothing runs when Lathe is installed', () => {
+test('no install scripts run', () => {
   const hooks = ['preinstall', 'install', 'postinstall', 'prepare', 'prepublish', 'preprepare', 'postprepare'];
   expect(manifests.flatMap(({ scripts = {} }) => Object.keys(scripts).filter((name) => hooks.includes(name)))).toEqual(
     [],
@@ -80,7 +80,7 @@ test('nothing runs when Lathe is installed', () => {
 });
 
 // SM04
-test('the packages hold what was built from a source that is there, and nothing else', () => {
+test('the packages contain only files built from existing sources', () => {
   const { cli = [], ...libraries } = contents;
   const allowed = /^(?:package\.json|README\.md|LICENSE|dist\/main\.js|dist\/chunks\/[\w-]+\.js)$/;
   expect(cli.filter((path) => !allowed.test(path))).toEqual([]);
@@ -100,7 +100,7 @@ test('the packages hold what was built from a source that is there, and nothing 
 });
 
 // SM04
-test('what is published names no place of the machine that built it', () => {
+test('published files contain no paths of the build machine', () => {
   const texts = Object.entries(contents).flatMap(([name, paths]) =>
     paths.map((path) => join(root, 'packages', name, path)),
   );

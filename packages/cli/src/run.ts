@@ -3,23 +3,24 @@ import { statSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { format } from 'node:util';
-import { type Invocation, parseInvocation, UsageError } from './args.js';
+import { type Invocation, parseInvocation, UsageError } from './command-line/args.js';
+import { errorMessage } from './command-line/error-message.js';
+import { exitCodes } from './command-line/exit-codes.js';
+import { helpText } from './command-line/help.js';
+import type { Io } from './command-line/io.js';
+import { sanitizeOutput } from './command-line/sanitize-output.js';
 import { commandNames } from './commands/command.js';
-import { findCommand } from './commands.js';
-import { exitCodes } from './exit-codes.js';
-import { helpText } from './help.js';
-import { inertOutput } from './inert-output.js';
-import type { Io } from './io.js';
+import { findCommand } from './commands/find-command.js';
 
 /** Parses the command line, runs the command and returns the exit code. */
 export async function run(args: readonly string[], version: string): Promise<number> {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    // A terminal that is gone ends the program in another way, and tidily.
+    // A closed terminal also sends SIGHUP, which ends the program cleanly.
     if (process.stdout.isTTY && error.code === 'EIO') return;
-    // A reader that went away (`lathe tools | head -1`) is no error.
+    // A reader that closes early (`lathe tools | head -1`) is not an error.
     process.exit(error.code === 'EPIPE' ? 0 : 1);
   });
-  takeConsole();
+  redirectConsole();
   try {
     const invocation = parseInvocation(args, new Set(commandNames));
     const io: Io = {
@@ -27,7 +28,7 @@ export async function run(args: readonly string[], version: string): Promise<num
       version,
       env: process.env,
       cwd: directoryOf(invocation),
-      // An empty HOME would put our files wherever we are started.
+      // With an empty HOME our files would end up in the current directory.
       home: homedir() || userInfo().homedir,
       stdin: process.stdin,
       terminal: process.stdout,
@@ -38,22 +39,22 @@ export async function run(args: readonly string[], version: string): Promise<num
     };
     return await dispatch(invocation, io);
   } catch (error) {
-    return explain(error);
+    return reportError(error);
   }
 }
 
-/** Some services give their jobs a terminal that nobody looks at. */
+/** Some CI services give their jobs a terminal that nobody looks at. */
 const isAutomated = !['', '0', 'false'].includes(process.env['CI'] ?? '');
 
-const line = (text: string): string => inertOutput(text.endsWith('\n') ? text : `${text}\n`);
+const line = (text: string): string => sanitizeOutput(text.endsWith('\n') ? text : `${text}\n`);
 const out = (text: string): void => void process.stdout.write(line(text));
 const flush = async (): Promise<void> => {
   if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain');
 };
 const err = (text: string): void => void process.stderr.write(line(text));
 
-/** Libraries talk to the console and quote servers there; stdout and the screen belong to the command. */
-function takeConsole(): void {
+/** Libraries write to the console and quote servers there. Only the command itself may write to stdout and the screen. */
+function redirectConsole(): void {
   Object.assign(console, { log: debug, info: debug, warn: debug, error: debug, debug });
 }
 
@@ -71,17 +72,17 @@ function startDirectory(): string {
   try {
     return process.cwd();
   } catch {
-    throw new UsageError('the current directory no longer exists; change to another one or give --cwd DIR');
+    throw new UsageError('the current directory no longer exists; change to another one or use --cwd DIR');
   }
 }
 
-/** One line for a person; the stack only for those who ask for it. */
-function explain(error: unknown): number {
+/** Prints one line, and the stack trace only with LATHE_DEBUG. Returns the exit code. */
+function reportError(error: unknown): number {
   if (error instanceof UsageError) {
     err(`lathe: ${error.message}\nTry: lathe --help`);
     return exitCodes.usage;
   }
-  err(`lathe: ${error instanceof Error ? error.message : String(error)}`);
+  err(`lathe: ${errorMessage(error)}`);
   if (process.env['LATHE_DEBUG'] && error instanceof Error) err(error.stack ?? '');
   return exitCodes.failure;
 }
@@ -97,7 +98,7 @@ async function dispatch(invocation: Invocation, io: Io): Promise<number> {
   }
   const controller = new AbortController();
   const interrupt = () => {
-    // Whoever asks twice does not want to wait for a tidy end; what still runs dies with us all the same.
+    // A second signal exits at once. Running commands are still killed with the program.
     if (controller.signal.aborted) process.exit(exitCodes.interrupted);
     controller.abort(new Error('interrupted'));
   };
@@ -105,11 +106,12 @@ async function dispatch(invocation: Invocation, io: Io): Promise<number> {
   try {
     const command = await findCommand(invocation.command);
     const extra = invocation.operands[command.maxOperands ?? Number.POSITIVE_INFINITY];
-    if (extra !== undefined) throw new UsageError(`${invocation.command} has no use for ${JSON.stringify(extra)}`);
+    if (extra !== undefined)
+      throw new UsageError(`lathe ${invocation.command} does not take the argument ${JSON.stringify(extra)}`);
     const code = await command.run(invocation, io, controller.signal);
     return controller.signal.aborted ? exitCodes.interrupted : code;
   } catch (error) {
-    const code = explain(error);
+    const code = reportError(error);
     return controller.signal.aborted ? exitCodes.interrupted : code;
   } finally {
     for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.off(name, interrupt);

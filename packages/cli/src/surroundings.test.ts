@@ -11,7 +11,7 @@ beforeAll(buildProgram, 300_000);
 const program = join(import.meta.dirname, '..', 'dist', 'main.js');
 const call = (name: string, args: object) => ['call', name, JSON.stringify(args), '--yolo'];
 
-test('RA11 started in a directory that is gone: said in one sentence', () => {
+test('RA11 a deleted current directory is reported in one sentence', () => {
   const cwd = tempDirectory({ 'gone/x': '' });
   const command = `cd gone && rm x && rmdir ../gone && exec '${process.execPath}' '${program}' tools`;
   const { status, stderr } = spawnSync('sh', ['-c', command], { cwd, encoding: 'utf8' });
@@ -23,7 +23,7 @@ test.each([
   ['no HOME', () => ({ HOME: '' })],
   ['a HOME that does not exist yet', () => ({ HOME: join(tempDirectory(), 'not', 'yet') })],
   ['no directory for temporary files', () => ({ TMPDIR: '/nonexistent/tmp' })],
-])('RA11 %s: files are written and commands run, and nothing is left in the project', async (_title, variables) => {
+])('RA11 %s: files are written, commands run, and no files are left in the project', async (_title, variables) => {
   const [cwd, env] = [tempDirectory(), variables()];
   const state = { LATHE_HOME: tempDirectory() };
   const write = call('write_file', { file_path: join(cwd, 'made'), content: 'x' });
@@ -37,7 +37,7 @@ test.each([
   expect(readdirSync(cwd)).toEqual(['made']);
 });
 
-test.skipIf(!hasProgram('bwrap'))('RA11 a read-only HOME: reading goes on, and changes say what to do', () => {
+test.skipIf(!hasProgram('bwrap'))('RA11 with a read-only HOME reading works, and a change says what to do', () => {
   const [cwd, home] = [tempDirectory({ f: 'hello\n' }), tempDirectory()];
   const inside = (args: string[]) =>
     spawnSync(
@@ -58,7 +58,7 @@ test.skipIf(!hasProgram('bwrap'))('RA11 a read-only HOME: reading goes on, and c
   expect(existsSync(join(cwd, 'made'))).toBe(false);
 });
 
-test('RA12 with little memory a large file is searched and edited', async () => {
+test('RA12 a large file is searched and edited with little memory', async () => {
   const line = 'some text that fills a line of a large file\n';
   const before = `${line.repeat(400_000)}needle\n`;
   const cwd = tempDirectory({ 'large.txt': before });

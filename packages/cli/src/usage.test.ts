@@ -7,7 +7,7 @@ import { commandNames } from './commands/command.js';
 
 beforeAll(buildProgram, 300_000);
 
-test.each(commandNames)('lathe %s --help is help', async (name) => {
+test.each(commandNames)('lathe %s --help prints help', async (name) => {
   const { code, stdout, stderr } = await runProgram([name, '--help']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toContain(`lathe ${name === 'serve' ? '[flags] serve' : name}`);
@@ -20,32 +20,35 @@ test.each([
   ['demo', 'extra'],
   ['trust', '.', 'extra'],
   ['completion', 'bash', 'extra'],
-])('lathe %s with a word too many is wrong usage', async (...args) => {
+])('lathe %s with an extra argument is a usage error', async (...args) => {
   const { code, stdout, stderr } = await runProgram(args);
   expect([code, stdout]).toEqual([2, '']);
-  expect(stderr).toContain('has no use for "extra"');
+  expect(stderr).toContain('does not take the argument "extra"');
 });
 
-test('a server that is not there is removed without a trace', async () => {
+test('removing an unknown server changes nothing', async () => {
   const cwd = tempDirectory();
   const { code, stderr } = await runProgram(['mcp', 'remove', 'x'], { cwd });
-  expect({ code, stderr }).toEqual({ code: 1, stderr: 'lathe: no settings file of ours names the server x\n' });
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: "lathe: no server named x in your settings or in this project's\n",
+  });
   expect(readdirSync(cwd)).toEqual([]);
 });
 
-test('the demo leaves nothing at home', async () => {
+test('the demo leaves no files in the home directory', async () => {
   const home = tempDirectory();
   expect((await runProgram(['demo', '--yes'], { home, cwd: tempDirectory() })).code).toBe(0);
   expect(existsSync(join(home, '.lathe'))).toBe(false);
 });
 
-test('plan mode that is not on is named where it cannot be left', async () => {
+test('leaving plan mode outside plan mode says so', async () => {
   const { code, stderr } = await runProgram(['call', 'exit_plan_mode', '{"plan": "x"}']);
   expect(code).toBe(3);
   expect(stderr).toContain('plan mode is not on');
 });
 
-test('a rule nobody agreed to is told by the doctor once', async () => {
+test('the doctor reports an unapproved rule once', async () => {
   const home = tempDirectory();
   const cwd = tempDirectory({ '.lathe/settings.json': '{}' });
   await runProgram(['trust'], { home, cwd });
@@ -53,7 +56,7 @@ test('a rule nobody agreed to is told by the doctor once', async () => {
   expect((await runProgram(['doctor'], { home, cwd })).stdout.match(/not agreed/g)).toHaveLength(1);
 });
 
-test('every line of a command that trust shows is indented', async () => {
+test('trust indents every line of a command', async () => {
   const tools = { toolDiscoveryCommand: 'echo one\necho two', toolCallCommand: 'true' };
   const cwd = tempDirectory({ '.lathe/settings.json': JSON.stringify({ tools }) });
   const { stdout } = await runProgram(['trust', '--yes'], { cwd });

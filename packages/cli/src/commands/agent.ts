@@ -1,6 +1,6 @@
 import type { Command } from './command.js';
 
-/** `lathe` without a command: the agent. */
+/** `lathe` without a command starts the agent. */
 export const command: Command = {
   async run({ operands, flags }, io, signal) {
     const isHeadless = flags.prompt !== undefined || flags.outputFormat !== undefined || !io.isInteractive;

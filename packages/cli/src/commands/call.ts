@@ -1,28 +1,32 @@
 import { type CallOutcome, textOf } from '@lathe/core';
 import { visibleText } from '@lathe/core/host';
-import { UsageError } from '../args.js';
-import { terminalApprover } from '../console/terminal-approver.js';
-import { terminalElicitor } from '../console/terminal-elicitor.js';
-import { exitCodes } from '../exit-codes.js';
-import type { Io } from '../io.js';
-import { openLathe, runOne } from '../open-lathe.js';
-import { askForTrust } from '../trust-question.js';
+import { UsageError } from '../command-line/args.js';
+import { errorMessage } from '../command-line/error-message.js';
+import { exitCodes } from '../command-line/exit-codes.js';
+import type { Io } from '../command-line/io.js';
+import { readAll } from '../command-line/read-all.js';
+import { discoverTools, openLathe, runOne } from '../startup/open-lathe.js';
+import { askForTrust } from '../startup/trust-question.js';
+import { terminalApprover } from '../terminal/terminal-approver.js';
+import { terminalElicitor } from '../terminal/terminal-elicitor.js';
 import type { Command } from './command.js';
 
 const maxInputBytes = 16 * 1024 * 1024;
+const tooLong = 'more than 16 MB of parameters on stdin';
 
-/** `lathe call`: one call through all nine steps, without a model. */
+/** `lathe call` runs one call through all nine steps, without a model. */
 export const command: Command = {
   async run({ operands, flags }, io, signal) {
     const [name, given, ...extra] = operands;
     if (name === undefined) throw new UsageError('call needs the name of a tool: lathe call <tool> [json|-]');
-    if (extra.length > 0) throw new UsageError(`call takes one JSON object, not also ${JSON.stringify(extra[0])}`);
-    const args = parse(given === '-' ? await readAll(io.stdin) : (given ?? '{}'));
+    if (extra.length > 0)
+      throw new UsageError(`call takes one JSON object; ${JSON.stringify(extra[0])} is one argument too many`);
+    const args = parse(given === '-' ? await readAll(io.stdin, maxInputBytes, tooLong) : (given ?? '{}'));
     await askForTrust(flags, io, signal);
     const person = io.isInteractive ? { approver: terminalApprover(io), elicit: terminalElicitor(io) } : {};
     const lathe = await openLathe(flags, io, { caller: 'person', ...person });
     try {
-      for (const [source, error] of await lathe.discover(signal, name)) io.err(`lathe: ${describe(source, error)}`);
+      await discoverTools(lathe, io, signal, name);
       const outcome = await runOne(lathe, { id: 'call-1', name, args }, io, signal);
       print(outcome, flags, io);
       return exitCode(outcome);
@@ -32,31 +36,14 @@ export const command: Command = {
   },
 };
 
-function describe(source: string, error: unknown): string {
-  return visibleText(`${source}: ${error instanceof Error ? error.message : String(error)}`);
-}
-
 function parse(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   } catch (error) {
-    throw new UsageError(
-      `the parameters are not valid JSON: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new UsageError(`the parameters are not valid JSON: ${errorMessage(error)}`);
   }
   throw new UsageError('the parameters must be a JSON object, such as {"path": "/tmp"}');
-}
-
-async function readAll(stream: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of stream) {
-    size += chunk.length;
-    if (size > maxInputBytes) throw new UsageError('more than 16 MB of parameters on stdin');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 function print(outcome: CallOutcome, { json }: { json: boolean }, io: Io): void {
@@ -80,7 +67,7 @@ function print(outcome: CallOutcome, { json }: { json: boolean }, io: Io): void 
   );
 }
 
-/** Whether nobody or somebody said no, a script only needs to know that it was denied. */
+/** Scripts only need to know that a call was denied, not who denied it. */
 function statusOf({ status, error }: CallOutcome): 'success' | 'error' | 'cancelled' | 'denied' {
   return error?.type === 'execution_denied' ? 'denied' : status;
 }

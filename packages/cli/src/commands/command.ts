@@ -1,14 +1,14 @@
-import type { Invocation } from '../args.js';
-import type { Io } from '../io.js';
+import type { Invocation } from '../command-line/args.js';
+import type { Io } from '../command-line/io.js';
 
 export interface Command {
-  /** More operands are wrong usage; a command without this judges its own. */
+  /** More operands are a usage error. A command without this limit checks its operands itself. */
   maxOperands?: number;
   /** Returns the exit code. */
   run(invocation: Invocation, io: Io, signal: AbortSignal): Promise<number>;
 }
 
-/** The commands that have a name; without one it is the agent itself. */
+/** The named commands. Without a name, `lathe` starts the agent. */
 export const commandNames = [
   'tools',
   'call',

@@ -11,7 +11,7 @@ const program = join(import.meta.dirname, '..', '..', 'dist', 'main.js');
 beforeAll(buildProgram, 300_000);
 
 test.skipIf(!hasProgram('bash'))(
-  'bash completes commands, flags, their values and the names of tools',
+  'bash completes commands, flags, their values and tool names',
   () => {
     const bin = tempDirectory();
     symlinkSync(program, join(bin, 'lathe'));

@@ -1,5 +1,5 @@
-import { approvalModes, flagNames, outputFormats, sandboxModes, UsageError } from '../args.js';
-import { exitCodes } from '../exit-codes.js';
+import { approvalModes, flagNames, outputFormats, sandboxModes, UsageError } from '../command-line/args.js';
+import { exitCodes } from '../command-line/exit-codes.js';
 import { type Command, commandNames } from './command.js';
 
 const words = commandNames.join(' ');
@@ -8,7 +8,7 @@ const modes = approvalModes.join(' ');
 const formats = outputFormats.join(' ');
 const sandboxes = sandboxModes.join(' ');
 
-/** Tools and sessions are asked of the program itself when they are needed; their names are the first words of its lines. */
+/** The script runs `lathe tools` and `lathe sessions` when it needs their names: the first word of each line. */
 const bash = `_lathe() {
   local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} list
   case $before in
@@ -26,7 +26,7 @@ const bash = `_lathe() {
 }
 complete -o default -F _lathe lathe`;
 
-/** Zsh understands the functions of bash. */
+/** Zsh can run bash completion functions. */
 const zsh = `autoload -U +X bashcompinit && bashcompinit
 ${bash}`;
 
@@ -45,12 +45,12 @@ ${flagNames
 
 const scripts: Readonly<Record<string, string>> = { bash, zsh, fish };
 
-/** `lathe completion bash`: what a shell needs to complete our command line. */
+/** `lathe completion bash` prints a completion script for a shell. */
 export const command: Command = {
   maxOperands: 1,
   async run({ operands: [shell = ''] }, io) {
     const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined;
-    if (script === undefined) throw new UsageError('lathe completion is for one of bash, zsh, fish');
+    if (script === undefined) throw new UsageError('lathe completion needs a shell: bash, zsh or fish');
     io.out(script);
     return exitCodes.success;
   },

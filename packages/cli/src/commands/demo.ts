@@ -4,28 +4,28 @@ import { openAgent } from '@lathe/agent';
 import { ScriptedModel } from '@lathe/agent/models';
 import { type ApprovalRequest } from '@lathe/core';
 import { loadSettings, visibleText } from '@lathe/core/host';
-import type { Flags } from '../args.js';
+import type { Flags } from '../command-line/args.js';
+import { exitCodes } from '../command-line/exit-codes.js';
+import type { Io } from '../command-line/io.js';
 import { makeDemoProject } from '../demo/demo-project.js';
 import { demoPrompt, demoScript } from '../demo/demo-script.js';
 import { printEvents } from '../demo/print-events.js';
-import { exitCodes } from '../exit-codes.js';
-import type { Io } from '../io.js';
-import { latheHome, openLathe } from '../open-lathe.js';
 import { styleFor } from '../render/style.js';
+import { latheHome, openLathe } from '../startup/open-lathe.js';
 import type { Command } from './command.js';
 
-/** `lathe demo`: the whole flow on a scratch project with a scripted model. `--yes` answers every question with yes; `--record FILE` makes a picture of it. */
+/** `lathe demo` runs a scripted model on a scratch project. `--yes` approves every call, `--record FILE` writes an SVG. */
 export const command: Command = {
   maxOperands: 0,
   async run({ flags: given }, io, signal) {
     const flags = { ...given, screenReader: given.screenReader || (await usesScreenReader(io)) };
     const { folder, root, latheHome: scratchHome } = await makeDemoProject();
     const here: Io = { ...io, cwd: root, env: { ...io.env, LATHE_HOME: scratchHome } };
-    io.err(`A scratch project in ${root}, a scripted model, real tools.`);
+    io.err(`Demo: a scripted model uses real tools on a scratch project in ${root}.`);
     try {
       if (flags.record !== undefined) {
         const { recordDemo } = await import('../demo/record-demo.js');
-        // Elsewhere the flag means the model's answers; here it is the picture.
+        // In the demo --record names the SVG; elsewhere it names a recording of the model's answers.
         const { record, ...others } = flags;
         return await recordDemo(root, resolve(io.cwd, record), others, here, signal);
       }
@@ -38,7 +38,7 @@ export const command: Command = {
   },
 };
 
-/** Of the person's own settings, the one without which they could not follow. */
+/** The demo ignores the person's settings, except for the screen reader mode. */
 async function usesScreenReader(io: Io): Promise<boolean> {
   const { settings } = await loadSettings({
     home: io.home,
@@ -55,12 +55,12 @@ async function watch(root: string, flags: Flags, io: Io, signal: AbortSignal): P
   return startInteractive([demoPrompt], flags, io, signal, { model: new ScriptedModel(demoScript(root, 700)) });
 }
 
-/** Also where there is no terminal: every step is printed as it happens. */
+/** Prints every step as it happens; works without a terminal. */
 async function runUnattended(root: string, flags: Flags, io: Io, signal: AbortSignal): Promise<number> {
   const style = styleFor(io.terminal.isTTY ? io.env : { NO_COLOR: '1' });
   const approver = {
     decide: async ({ confirmation }: ApprovalRequest) => {
-      io.out(style.warning(`? ${visibleText(confirmation.title)}  → yes (--yes)`));
+      io.out(style.warning(`? ${visibleText(confirmation.title)}  → yes (automatic)`));
       return { outcome: 'once' as const };
     },
   };

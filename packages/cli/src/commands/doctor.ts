@@ -1,14 +1,14 @@
 import { createAgentLathe } from '@lathe/agent';
 import { visibleText } from '@lathe/core/host';
+import { exitCodes } from '../command-line/exit-codes.js';
 import { checks } from '../doctor/checks.js';
 import type { Finding } from '../doctor/finding.js';
-import { exitCodes } from '../exit-codes.js';
-import { latheHome } from '../open-lathe.js';
+import { latheHome } from '../startup/open-lathe.js';
 import type { Command } from './command.js';
 
 const marks = { ok: 'ok  ', note: 'note', bad: 'BAD ' } as const;
 
-/** `lathe doctor`: what works here, what does not, and what to do about it. */
+/** `lathe doctor` checks the setup and says how to fix problems. */
 export const command: Command = {
   maxOperands: 0,
   async run({ flags }, io, signal) {
@@ -19,7 +19,7 @@ export const command: Command = {
       latheHome: latheHome(io),
       ...(flags.trust && { isTrusted: true }),
     });
-    // One after the other: what the servers offer is part of what the check of the tools sees.
+    // In order, because the tools check includes the tools that the servers check discovers.
     const findings: Finding[] = [];
     try {
       for (const check of checks) findings.push(...(await check(lathe, io, signal)));

@@ -2,35 +2,36 @@ import { type AgentLathe } from '@lathe/agent';
 import { projectSettings, saveSetting, showSetting, userSettings, visibleText } from '@lathe/core/host';
 import { type McpSource } from '@lathe/core/mcp';
 import { LatheHome } from '@lathe/core/tools';
-import { type Flags, UsageError } from '../args.js';
-import { terminalApprover } from '../console/terminal-approver.js';
-import { exitCodes } from '../exit-codes.js';
-import type { Io } from '../io.js';
+import { type Flags, UsageError } from '../command-line/args.js';
+import { errorMessage } from '../command-line/error-message.js';
+import { exitCodes } from '../command-line/exit-codes.js';
+import type { Io } from '../command-line/io.js';
 import { parseAdd } from '../mcp/add-arguments.js';
 import { openBrowser } from '../mcp/open-browser.js';
-import { latheHome, openLathe } from '../open-lathe.js';
+import { latheHome, openLathe } from '../startup/open-lathe.js';
+import { terminalApprover } from '../terminal/terminal-approver.js';
 import type { Command } from './command.js';
 
 type Action = (args: readonly string[], flags: Flags, io: Io, signal: AbortSignal) => Promise<number>;
 
-const noServers = 'No servers. lathe mcp add <name> <command|url> adds one.';
+const noServers = 'No MCP servers. Add one with: lathe mcp add <name> <command|url>';
 const actions: Record<string, Action> = { add, list, remove, test, auth };
 
-/** `lathe mcp`: the servers whose tools a model can call. */
+/** `lathe mcp` manages the MCP servers. */
 export const command: Command = {
   async run({ operands: [name = 'list', ...args], flags }, io, signal) {
     const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
     if (!action)
-      throw new UsageError(`mcp has no ${JSON.stringify(name)}: lathe mcp ${Object.keys(actions).join('|')}`);
+      throw new UsageError(`unknown action ${JSON.stringify(name)}; use lathe mcp ${Object.keys(actions).join('|')}`);
     return action(args, flags, io, signal);
   },
 };
 
 async function add(args: readonly string[], _flags: Flags, io: Io): Promise<number> {
   const { name, scope, server } = parseAdd(args);
-  const { path, home, file } = place(scope, io);
+  const { path, home, file } = settingsFile(scope, io);
   await saveSetting(home, file, ['mcpServers', name], () => JSON.parse(JSON.stringify(server)));
-  io.out(`${name} is in ${path}. Try it: lathe mcp test ${name}`);
+  io.out(`Added ${name} to ${path}. Test it with: lathe mcp test ${name}`);
   return exitCodes.success;
 }
 
@@ -39,7 +40,7 @@ async function remove(args: readonly string[], _flags: Flags, io: Io): Promise<n
   const name = args.find((arg) => !arg.startsWith('-') && arg !== 'user' && arg !== 'project');
   if (name === undefined) throw new UsageError('mcp remove needs the name of a server');
   for (const scope of scopes) {
-    const { path, home, file } = place(scope, io);
+    const { path, home, file } = settingsFile(scope, io);
     let wasThere = false;
     await saveSetting(home, file, ['mcpServers', name], (current) => {
       wasThere = current !== undefined;
@@ -48,10 +49,10 @@ async function remove(args: readonly string[], _flags: Flags, io: Io): Promise<n
       if (wasThere) throw error;
     });
     if (!wasThere) continue;
-    io.out(`${name} is no longer in ${path}.`);
+    io.out(`Removed ${name} from ${path}.`);
     return exitCodes.success;
   }
-  io.err(`lathe: no settings file of ours names the server ${name}`);
+  io.err(`lathe: no server named ${name} in your settings or in this project's`);
   return exitCodes.failure;
 }
 
@@ -72,9 +73,9 @@ async function list(_args: readonly string[], flags: Flags, io: Io): Promise<num
 async function test(args: readonly string[], flags: Flags, io: Io, signal: AbortSignal): Promise<number> {
   const lathe = await openLathe(flags, io, io.isInteractive ? { approver: terminalApprover(io) } : {});
   try {
-    const chosen = choose(lathe, args[0]);
+    const chosen = selectServers(lathe, args[0]);
     if (chosen.length === 0) io.out(noServers);
-    const results = await Promise.all(chosen.map((source) => tryOut(source, io, signal)));
+    const results = await Promise.all(chosen.map((source) => testServer(source, io, signal)));
     return results.every(Boolean) ? exitCodes.success : exitCodes.failure;
   } finally {
     await lathe.close();
@@ -86,14 +87,14 @@ async function auth(args: readonly string[], flags: Flags, io: Io, signal: Abort
   if (name === undefined) throw new UsageError('mcp auth needs the name of a server');
   const lathe = await openLathe(flags, io, { openPage: (url) => openBrowser(url, io) });
   try {
-    const [source] = choose(lathe, name);
-    return source && (await tryOut(source, io, signal)) ? exitCodes.success : exitCodes.failure;
+    const [source] = selectServers(lathe, name);
+    return source && (await testServer(source, io, signal)) ? exitCodes.success : exitCodes.failure;
   } finally {
     await lathe.close();
   }
 }
 
-async function tryOut(source: McpSource, io: Io, signal: AbortSignal): Promise<boolean> {
+async function testServer(source: McpSource, io: Io, signal: AbortSignal): Promise<boolean> {
   const { name } = source.client.definition;
   try {
     const tools = await source.discover(signal);
@@ -101,30 +102,30 @@ async function tryOut(source: McpSource, io: Io, signal: AbortSignal): Promise<b
     const about =
       state.status === 'ready' ? `${state.server}, protocol ${state.protocolVersion}, ${state.latencyMs} ms` : '';
     io.out(
-      visibleText(`${name}: works (${about}); ${tools.length} tools: ${tools.map((tool) => tool.name).join(', ')}`),
+      visibleText(`${name}: works (${about}), ${tools.length} tools: ${tools.map((tool) => tool.name).join(', ')}`),
     );
-    for (const { name: tool, reason } of source.rejections()) io.out(visibleText(`  left out: ${tool} (${reason})`));
+    for (const { name: tool, reason } of source.rejections()) io.out(visibleText(`  skipped: ${tool} (${reason})`));
     return true;
   } catch (error) {
-    io.err(visibleText(`${name}: ${error instanceof Error ? error.message : String(error)}`));
+    io.err(visibleText(`${name}: ${errorMessage(error)}`));
     return false;
   }
 }
 
-function choose(lathe: AgentLathe, name: string | undefined): readonly McpSource[] {
-  const { servers, unusable } = lathe.sources;
+function selectServers({ sources }: Pick<AgentLathe, 'sources'>, name: string | undefined): readonly McpSource[] {
+  const { servers, unusable } = sources;
   if (name === undefined) return servers;
   const found = servers.filter(({ client }) => client.definition.name === name);
   if (found.length > 0) return found;
   const problem = unusable.find((server) => server.name === name)?.problem;
   throw new UsageError(
     problem === undefined
-      ? `there is no server named ${name}; lathe doctor tells which settings do not count here`
+      ? `there is no server named ${name}; lathe doctor shows which settings are ignored here`
       : `${name} cannot be used: ${problem}`,
   );
 }
 
-function place(scope: 'user' | 'project', io: Io) {
+function settingsFile(scope: 'user' | 'project', io: Io) {
   const home = new LatheHome(latheHome(io));
   const file = scope === 'user' ? userSettings(home) : projectSettings(io.cwd);
   return { home, file, path: file.path };

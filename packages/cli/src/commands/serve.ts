@@ -1,14 +1,15 @@
 import { parseArgs } from 'node:util';
 import { type AgentLathe } from '@lathe/agent';
 import { serveHttp, serveStdio } from '@lathe/core/mcp';
-import { UsageError } from '../args.js';
-import { exitCodes } from '../exit-codes.js';
-import { openLathe } from '../open-lathe.js';
+import { UsageError } from '../command-line/args.js';
+import { errorMessage } from '../command-line/error-message.js';
+import { exitCodes } from '../command-line/exit-codes.js';
+import { openLathe } from '../startup/open-lathe.js';
 import type { Command } from './command.js';
 
-const unreadMs = 1_000;
+const exitDelayMs = 1_000;
 
-/** `lathe serve`: the built-in tools for another program, as an MCP server. */
+/** `lathe serve` offers the built-in tools to another program as an MCP server. */
 export const command: Command = {
   async run({ operands, flags }, io, signal) {
     const { isHttp, port } = parse(operands);
@@ -24,8 +25,8 @@ export const command: Command = {
       await serveHttp({ ...common, open, port, onListening }, signal);
     } else {
       await serveStdio({ ...common, toolbox: await open(), input: io.stdin, output: process.stdout }, signal);
-      // What a client leaves unread would keep the program running after its end.
-      setTimeout(() => process.exit(), unreadMs).unref();
+      // Output that the client does not read would keep the process alive.
+      setTimeout(() => process.exit(), exitDelayMs).unref();
     }
     return exitCodes.success;
   },
@@ -34,8 +35,8 @@ export const command: Command = {
 function parse(operands: readonly string[]): { isHttp: boolean; port: number } {
   const { http = false, port = '0' } = parseFlags(operands);
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
-    throw new UsageError(`--port is a number up to 65535, not ${JSON.stringify(port)}`);
-  if (!http && port !== '0') throw new UsageError('--port goes with --http');
+    throw new UsageError(`--port must be a number up to 65535, not ${JSON.stringify(port)}`);
+  if (!http && port !== '0') throw new UsageError('--port needs --http');
   return { isHttp: http, port: Number(port) };
 }
 
@@ -43,7 +44,7 @@ function parseFlags(operands: readonly string[]) {
   try {
     return parseArgs({ args: [...operands], options: { http: { type: 'boolean' }, port: { type: 'string' } } }).values;
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`${message}; flags of lathe itself stand before serve`);
+    const message = errorMessage(error);
+    throw new UsageError(`${message}; flags of lathe itself go before serve`);
   }
 }

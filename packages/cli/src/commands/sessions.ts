@@ -1,11 +1,11 @@
 import { SessionStore, type SessionSummary } from '@lathe/agent';
 import { visibleText } from '@lathe/core/host';
 import { LatheHome } from '@lathe/core/tools';
-import { exitCodes } from '../exit-codes.js';
-import { latheHome } from '../open-lathe.js';
+import { exitCodes } from '../command-line/exit-codes.js';
+import { latheHome } from '../startup/open-lathe.js';
 import type { Command } from './command.js';
 
-/** `lathe sessions`: what `--resume` can go on with, the newest first. */
+/** `lathe sessions` lists the sessions that `--resume` can continue, newest first. */
 export const command: Command = {
   maxOperands: 0,
   async run({ flags }, io) {

@@ -1,15 +1,14 @@
 import { visibleText } from '@lathe/core/host';
-import { exitCodes } from '../exit-codes.js';
-import { openLathe } from '../open-lathe.js';
+import { exitCodes } from '../command-line/exit-codes.js';
+import { discoverTools, openLathe } from '../startup/open-lathe.js';
 import type { Command } from './command.js';
 
-/** `lathe tools`: what a model can call. */
+/** `lathe tools` lists the tools a model can call. */
 export const command: Command = {
   maxOperands: 0,
   async run({ flags }, io, signal) {
     const lathe = await openLathe(flags, io);
-    for (const [source, error] of await lathe.discover(signal))
-      io.err(visibleText(`lathe: ${source}: ${error instanceof Error ? error.message : String(error)}`));
+    await discoverTools(lathe, io, signal);
     const entries = lathe.tools.entries();
     if (flags.json) {
       const list = entries.map(({ tool, source }) => ({

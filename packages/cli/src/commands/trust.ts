@@ -2,22 +2,22 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Consent, definitionHash, FolderTrust, visibleText } from '@lathe/core/host';
 import { LatheHome } from '@lathe/core/tools';
-import { type Flags, UsageError } from '../args.js';
-import { terminalApprover } from '../console/terminal-approver.js';
-import { exitCodes } from '../exit-codes.js';
-import type { Io } from '../io.js';
-import { newRules } from '../new-rules.js';
-import { latheHome, openLathe } from '../open-lathe.js';
+import { type Flags, UsageError } from '../command-line/args.js';
+import { exitCodes } from '../command-line/exit-codes.js';
+import type { Io } from '../command-line/io.js';
+import { newRules } from '../startup/new-rules.js';
+import { latheHome, openLathe } from '../startup/open-lathe.js';
+import { terminalApprover } from '../terminal/terminal-approver.js';
 import type { Command } from './command.js';
 
-/** `lathe trust`: whose settings, commands and servers may run. */
+/** `lathe trust` manages the folders whose settings, commands and servers are used. */
 export const command: Command = {
   maxOperands: 1,
   async run({ operands, flags }, io, signal) {
     const trust = new FolderTrust(new LatheHome(latheHome(io)));
     if (flags.list) {
       const entries = await trust.list();
-      if (entries.length === 0) io.out('No folder is trusted. `lathe trust [dir]` trusts one.');
+      if (entries.length === 0) io.out('No folders are trusted. Trust one with: lathe trust [dir]');
       for (const { path, state } of entries) io.out(visibleText(`${state.padEnd(9)}  ${path}`));
       return exitCodes.success;
     }
@@ -29,18 +29,18 @@ export const command: Command = {
       if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
         throw new UsageError(`${folder} is not a directory`);
       await trust.trust(folder);
-      io.out(`${folder} is trusted: its settings, commands, servers and .env now count.`);
-      await agree(flags, { ...io, cwd: folder }, signal);
+      io.out(`${folder} is trusted. Lathe now uses its settings, commands, servers and .env.`);
+      await approveSources(flags, { ...io, cwd: folder }, signal);
     }
     return exitCodes.success;
   },
 };
 
-/** Trust lets a folder's commands and servers count; that each of them may start is agreed to one by one. */
-async function agree(flags: Flags, io: Io, signal: AbortSignal): Promise<void> {
-  const { rules, agree: agreeToRules } = await newRules(io);
-  await agreeToRules();
-  for (const rule of rules) io.out(visibleText(`Its rule ${rule} allows calls without a question.`));
+/** Each command and server of a trusted folder needs its own approval before it may start. */
+async function approveSources(flags: Flags, io: Io, signal: AbortSignal): Promise<void> {
+  const { rules, approve } = await newRules(io);
+  await approve();
+  for (const rule of rules) io.out(visibleText(`Its rule ${rule} allows calls without asking.`));
   const lathe = await openLathe(flags, io);
   const consent = new Consent(lathe.home);
   const approver = terminalApprover(io);
@@ -57,12 +57,12 @@ async function agree(flags: Flags, io: Io, signal: AbortSignal): Promise<void> {
       args: {},
       confirmation,
     };
-    const isAgreed =
+    const isApproved =
       flags.yes ||
       (io.isInteractive &&
         (await approver.decide({ ...request, reason: 'it starts a program' }, signal)).outcome !== 'deny');
-    if (isAgreed) await consent.approve(kind, id, hash);
-    const verdict = isAgreed ? 'may start' : 'does not start before you agree: lathe trust --yes';
+    if (isApproved) await consent.approve(kind, id, hash);
+    const verdict = isApproved ? 'may start' : 'will not start until you approve it: lathe trust --yes';
     io.out(visibleText([confirmation.title, ...shown, verdict].join('\n  ')));
   }
   await lathe.close();

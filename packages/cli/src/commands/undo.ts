@@ -1,21 +1,21 @@
 import { relative } from 'node:path';
 import { type AgentLathe } from '@lathe/agent';
 import { type UndoOutcome, visibleText } from '@lathe/core/host';
-import { UsageError } from '../args.js';
-import { exitCodes } from '../exit-codes.js';
-import { openLathe } from '../open-lathe.js';
+import { UsageError } from '../command-line/args.js';
+import { exitCodes } from '../command-line/exit-codes.js';
+import { openLathe } from '../startup/open-lathe.js';
 import type { Command } from './command.js';
 
-const listed = 20;
+const defaultListed = 20;
 
-/** `lathe undo [n]`: takes back what tools changed in this workspace, newest first. */
+/** `lathe undo [n]` undoes file changes that tools made in this workspace, newest first. */
 export const command: Command = {
   async run({ operands, flags }, io, signal) {
     const count = parseCount(operands);
     const lathe = await openLathe(flags, io);
     try {
       if (flags.list) {
-        const lines = await list(lathe, count ?? listed);
+        const lines = await list(lathe, count ?? defaultListed);
         io.out(lines.length > 0 ? lines.join('\n') : 'Nothing to undo here.');
         return exitCodes.success;
       }
@@ -33,11 +33,14 @@ function parseCount([text, ...extra]: readonly string[]): number | undefined {
   if (text === undefined) return undefined;
   const count = Number(text);
   if (!Number.isInteger(count) || count < 1 || extra.length > 0)
-    throw new UsageError(`undo takes one number of changes, at least 1, not ${JSON.stringify(text)}`);
+    throw new UsageError(`undo takes one number, at least 1, not ${JSON.stringify(text)}`);
   return count;
 }
 
-async function list({ journal, workspace }: AgentLathe, count: number): Promise<string[]> {
+async function list(
+  { journal, workspace }: Pick<AgentLathe, 'journal' | 'workspace'>,
+  count: number,
+): Promise<string[]> {
   const changes = await journal.list(Number.POSITIVE_INFINITY);
   return changes
     .filter(({ path }) => workspace.contains(path))
@@ -47,15 +50,15 @@ async function list({ journal, workspace }: AgentLathe, count: number): Promise<
     );
 }
 
-function describe(outcome: UndoOutcome, { workspace }: AgentLathe): string {
+function describe(outcome: UndoOutcome, { workspace }: Pick<AgentLathe, 'workspace'>): string {
   const path = workspace.display(outcome.change.path);
   switch (outcome.status) {
     case 'restored':
-      return `${path}: as it was before ${outcome.change.tool}`;
+      return `${path}: restored to its state before ${outcome.change.tool}`;
     case 'removed':
-      return `${path}: removed, it did not exist before`;
+      return `${path}: removed, because it did not exist before`;
     case 'unchanged':
-      return `${path}: was as before already`;
+      return `${path}: already in its earlier state`;
     case 'skipped':
       return `${path}: skipped, ${outcome.reason}`;
   }

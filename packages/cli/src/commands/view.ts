@@ -4,12 +4,13 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { SessionStore } from '@lathe/agent';
 import { LatheHome } from '@lathe/core/tools';
-import { UsageError } from '../args.js';
-import { exitCodes } from '../exit-codes.js';
-import { latheHome } from '../open-lathe.js';
+import { UsageError } from '../command-line/args.js';
+import { errorMessage } from '../command-line/error-message.js';
+import { exitCodes } from '../command-line/exit-codes.js';
+import { latheHome } from '../startup/open-lathe.js';
 import type { Command } from './command.js';
 
-/** `lathe view [id]`: a session as one page for a browser, without a model and without the network. */
+/** `lathe view [id]` writes a session as one HTML page, without a model or the network. */
 export const command: Command = {
   async run({ operands, flags }, io) {
     const [id, ...extra] = operands;
@@ -30,15 +31,16 @@ export const command: Command = {
   },
 };
 
-/** An earlier page is replaced; any other file is left alone. Like the session itself, for the eyes of this person only. */
+/** Replaces an earlier page but no other file. Only this user can read the page, like the session itself. */
 async function writePage(path: string, page: string): Promise<void> {
   const { O_RDWR, O_CREAT } = constants;
   const file = await open(path, O_RDWR | O_CREAT, 0o600).catch((error: unknown) => {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(errorMessage(error));
   });
   try {
     const info = await file.stat();
-    if (info.size > 0 && !(await isPage(file))) throw new UsageError(`${path} exists and is no page of a session`);
+    if (info.size > 0 && !(await isPage(file)))
+      throw new UsageError(`${path} exists and is not a page written by lathe view`);
     if (info.isFile()) {
       await file.chmod(0o600);
       await file.truncate();

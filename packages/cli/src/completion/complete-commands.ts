@@ -1,17 +1,16 @@
-import { type AgentLathe } from '@lathe/agent';
 import { visibleText } from '@lathe/core/host';
 import { findCommand, type SlashCommand } from '../slash/slash-command.js';
 import { type CompletionSource, maxCandidates } from './completions.js';
 import { scoreOf } from './rank-paths.js';
 
-/** `/na` → the commands whose names fit, then what each can be given. */
-export function completeCommands(commands: () => readonly SlashCommand[], lathe: AgentLathe): CompletionSource {
+/** Completes `/na` to command names, then the arguments of a command. */
+export function completeCommands(commands: () => readonly SlashCommand[]): CompletionSource {
   return (text, cursor) => {
     const [, name, argument] = /^\/(\S*)(?:\s+(\S*))?$/.exec(text.slice(0, cursor)) ?? [];
     if (name === undefined) return undefined;
     if (argument === undefined)
-      return { start: 0, candidates: commandsLike(commands(), name), onEnter: 'take and send' };
-    const offered = findCommand(commands(), name)?.arguments?.({ lathe }) ?? [];
+      return { start: 0, candidates: matchingCommands(commands(), name), onEnter: 'accept and send' };
+    const offered = findCommand(commands(), name)?.arguments?.() ?? [];
     const candidates = offered
       .filter((each) => each.startsWith(argument) && each !== argument)
       .slice(0, maxCandidates)
@@ -20,13 +19,13 @@ export function completeCommands(commands: () => readonly SlashCommand[], lathe:
   };
 }
 
-function commandsLike(commands: readonly SlashCommand[], query: string) {
-  const fitting = commands.flatMap((command, index) => {
-    // Of a few dozen names each is shown in its own order as long as nothing is typed.
+function matchingCommands(commands: readonly SlashCommand[], query: string) {
+  const matches = commands.flatMap((command, index) => {
+    // Without a query the commands keep their order.
     const score = query === '' ? -index : command.name === query ? 10_000 : scoreOf(command.name, query.toLowerCase());
     return score === undefined ? [] : [{ command, score }];
   });
-  return fitting
+  return matches
     .sort((a, b) => b.score - a.score)
     .slice(0, maxCandidates)
     .map(({ command: { name, summary, origin } }) => ({

@@ -3,10 +3,10 @@ import { mentionOf } from '../mentions/mentioned-paths.js';
 import { type Candidate, type CompletionSource, maxCandidates } from './completions.js';
 import { rankPaths } from './rank-paths.js';
 
-/** The mention that ends at the cursor, open quote or not. */
+/** The mention before the cursor, with or without an opening quote. */
 const openMention = /(?:^|\s)@("[^"\n]*|[^\s"]*)$/;
 
-/** `@na` → the files and folders whose names fit, then whatever else can be mentioned like that. */
+/** Completes `@na` to files and folders, then to the other mentions. */
 export function completePaths(
   paths: () => readonly string[],
   others: (query: string) => readonly Candidate[] = () => [],
@@ -22,20 +22,20 @@ export function completePaths(
     const mentions = others(query);
     const limit = maxCandidates - Math.min(mentions.length, maxCandidates / 2);
     const found = await rankPaths(paths(), query, { limit, signal });
-    const isWhole = found.includes(query) || (query.endsWith('/') && query.length > 1);
+    const isComplete = found.includes(query) || (query.endsWith('/') && query.length > 1);
     return {
       start: cursor - typed.length - 1,
       candidates: [
         ...found.map((path) => ({ label: visibleText(path), insert: insertOf(path) })),
         ...mentions.slice(0, maxCandidates - found.length),
       ],
-      // Who has typed a whole name means it.
-      onEnter: isWhole ? ('send' as const) : ('take' as const),
+      // After a complete name, Enter sends the prompt.
+      onEnter: isComplete ? ('send' as const) : ('accept' as const),
     };
   }
 }
 
-/** A folder is left open, so that one can go on into it; after a file comes the next word. */
+/** After a folder the person can continue with a path inside it; after a file comes a space. */
 function insertOf(path: string): string {
   const mention = mentionOf(path);
   if (!path.endsWith('/')) return `${mention} `;

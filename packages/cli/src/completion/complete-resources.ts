@@ -3,14 +3,17 @@ import { visibleText } from '@lathe/core/host';
 import { ServerLists } from '../mcp/server-lists.js';
 import { type Candidate, maxCandidates } from './completions.js';
 
-/** A resource that can be mentioned, and what a query is looked for in. */
+/** A resource that can be mentioned, and the lower-case text to search. */
 interface Mention {
   text: string;
   candidate: Candidate;
 }
 
-/** The resources of the servers, as `@server:uri`. */
-export function resourceMentions(lathe: AgentLathe, signal: AbortSignal): ServerLists<Mention> {
+/** The resources of the MCP servers as `@server:uri`. */
+export function resourceMentions(
+  lathe: Pick<AgentLathe, 'tools' | 'sources'>,
+  signal: AbortSignal,
+): ServerLists<Mention> {
   return new ServerLists(lathe, 'resources', async (source) =>
     (await source.resources(signal)).map(({ uri, title }) => {
       const mention = `${source.client.serverName}:${uri}`;
@@ -22,8 +25,8 @@ export function resourceMentions(lathe: AgentLathe, signal: AbortSignal): Server
   );
 }
 
-/** The resources with the query in their address or title; none before anything is typed. */
-export function mentionsLike(mentions: readonly Mention[], query: string): Candidate[] {
+/** The resources with the query in their address or title; none for an empty query. */
+export function matchingMentions(mentions: readonly Mention[], query: string): Candidate[] {
   const wanted = query.toLowerCase();
   if (wanted === '') return [];
   return mentions

@@ -7,17 +7,17 @@ import { PathIndex } from './path-index.js';
 
 const one = (insert: string): Completion => ({ start: 0, candidates: [{ label: insert, insert }], onEnter: 'send' });
 
-test('candidates for an earlier text are shown until there are new ones, and never taken', async () => {
+test('candidates for an earlier text stay visible until there are new ones, and are never accepted', async () => {
   const completer = new Completer();
   const answers: ((completion: Completion | undefined) => void)[] = [];
   const slow: CompletionSource = () => new Promise((resolve) => answers.push(resolve));
-  completer.use([(text) => (text === 'now' ? one('now!') : undefined), slow]);
-  completer.ask('now', 3);
+  completer.setSources([(text) => (text === 'now' ? one('now!') : undefined), slow]);
+  completer.update('now', 3);
   expect(completer.fresh).toEqual(one('now!'));
-  completer.ask('later', 5);
+  completer.update('later', 5);
   expect(completer.current).toEqual(one('now!'));
   expect(completer.fresh).toBeUndefined();
-  completer.ask('latest', 6);
+  completer.update('latest', 6);
   answers[0]?.(one('of later'));
   await turn();
   expect(completer.fresh).toBeUndefined();
@@ -28,7 +28,7 @@ test('candidates for an earlier text are shown until there are new ones, and nev
   expect(completer.current).toBeUndefined();
 });
 
-test('paths are listed once they are asked for, offered while they are found, and quoted where they need it', async () => {
+test('paths are listed on first use, offered while the list grows, and quoted if necessary', async () => {
   const completer = new Completer();
   let walks = 0;
   const index = new PathIndex(
@@ -38,21 +38,21 @@ test('paths are listed once they are asked for, offered while they are found, an
       await turn();
       yield ['src/other.ts'];
     },
-    { onChange: () => completer.again(), signal: new AbortController().signal },
+    { onChange: () => completer.refresh(), signal: new AbortController().signal },
   );
-  completer.use([completePaths(() => index.paths)]);
+  completer.setSources([completePaths(() => index.paths)]);
   const inserts = async (text: string) => {
-    completer.ask(text, text.length);
+    completer.update(text, text.length);
     await expect.poll(() => completer.fresh !== undefined).toBe(true);
     const { start = 0, candidates = [] } = completer.fresh ?? {};
     return candidates.map(({ insert }) => text.slice(0, start) + insert);
   };
-  completer.ask('no mention', 10);
+  completer.update('no mention', 10);
   expect(walks).toBe(0);
   expect((await inserts('see @sr'))[0]).toBe('see @src/');
   await expect.poll(() => inserts('see @src/')).toEqual(['see @src/other.ts ', 'see @"src/my file.ts" ']);
   expect(await inserts('see @"my fi')).toEqual(['see @"src/my file.ts" ']);
-  expect(completer.fresh?.onEnter).toBe('take');
+  expect(completer.fresh?.onEnter).toBe('accept');
   await inserts('see @src/other.ts');
   expect(completer.fresh?.onEnter).toBe('send');
   expect(walks).toBe(1);

@@ -1,25 +1,25 @@
 import type { Completion, CompletionSource } from './completions.js';
 
-/** The candidates for what is being typed, found beside the typing: no key ever waits for them. */
+/** Finds candidates for the typed text in the background, so that no key waits for them. */
 export class Completer {
   readonly #listeners = new Set<() => void>();
   #sources: readonly CompletionSource[] = [];
-  #asked = { text: '', cursor: 0 };
-  #work = new AbortController();
+  #input = { text: '', cursor: 0 };
+  #search = new AbortController();
   #current: Completion | undefined;
   #isFresh = true;
 
-  /** The first source that has something to say is heard. */
-  use(sources: readonly CompletionSource[]): void {
+  /** The first source that returns a completion wins. */
+  setSources(sources: readonly CompletionSource[]): void {
     this.#sources = sources;
   }
 
-  /** To be shown; while new ones are looked for these are the old ones, so that the list does not flicker. */
+  /** The completion to show. During a new search it is the previous one, so that the list does not flicker. */
   get current(): Completion | undefined {
     return this.#current;
   }
 
-  /** To be taken: never candidates for a text that has changed since. */
+  /** The completion that a key may accept; `undefined` if the text has changed since. */
   get fresh(): Completion | undefined {
     return this.#isFresh ? this.#current : undefined;
   }
@@ -29,28 +29,28 @@ export class Completer {
     return () => this.#listeners.delete(listener);
   }
 
-  ask(text: string, cursor: number): void {
-    this.#asked = { text, cursor };
+  update(text: string, cursor: number): void {
+    this.#input = { text, cursor };
     this.#isFresh = false;
-    this.again();
+    this.refresh();
   }
 
-  /** Looks once more: a source knows more than before. */
-  again(): void {
-    this.#work.abort();
-    this.#work = new AbortController();
-    void this.#look(this.#work.signal);
+  /** Searches again, because a source has changed. */
+  refresh(): void {
+    this.#search.abort();
+    this.#search = new AbortController();
+    void this.#find(this.#search.signal);
   }
 
-  /** Nothing more is offered for this text. */
+  /** Offers nothing more for this text. */
   dismiss(): void {
-    this.#work.abort();
+    this.#search.abort();
     this.#show(undefined);
   }
 
-  /** What is known at once is shown with the key that asked for it. */
-  async #look(signal: AbortSignal): Promise<void> {
-    const { text, cursor } = this.#asked;
+  /** Synchronous results are shown in the same frame as the key. */
+  async #find(signal: AbortSignal): Promise<void> {
+    const { text, cursor } = this.#input;
     for (const source of this.#sources) {
       const answer = source(text, cursor, signal);
       const completion = answer instanceof Promise ? await answer.catch(() => undefined) : answer;

@@ -1,24 +1,24 @@
-/** One thing that Tab can put in. `label` and `detail` are inert. */
+/** One suggestion. `label` and `detail` are sanitized. */
 export interface Candidate {
   label: string;
   detail?: string;
   insert: string;
 }
 
-/** What a text could become: each candidate would replace what stands between `start` and the cursor. */
+/** Suggestions that replace the text between `start` and the cursor. */
 export interface Completion {
   start: number;
   candidates: readonly Candidate[];
-  /** What Enter does as long as nobody chose a candidate with the arrows. */
-  onEnter: 'send' | 'take' | 'take and send';
+  /** What Enter does if the person has not selected a candidate with the arrow keys. */
+  onEnter: 'send' | 'accept' | 'accept and send';
 }
 
-/** `undefined` where this source has nothing to say. */
+/** Returns `undefined` if the source does not apply to this text. */
 export type CompletionSource = (
   text: string,
   cursor: number,
   signal: AbortSignal,
 ) => Completion | undefined | Promise<Completion | undefined>;
 
-/** Lines of a list of candidates. */
+/** Lines in the list of candidates. */
 export const maxCandidates = 8;

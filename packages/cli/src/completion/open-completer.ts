@@ -1,33 +1,34 @@
 import { type AgentLathe } from '@lathe/agent';
 import type { SlashCommand } from '../slash/slash-command.js';
-import type { Driver } from '../tui/driver.js';
+import { completeCalls } from './complete-call.js';
 import { completeCommands } from './complete-commands.js';
 import { completePaths } from './complete-paths.js';
-import { mentionsLike, resourceMentions } from './complete-resources.js';
+import { matchingMentions, resourceMentions } from './complete-resources.js';
 import { Completer } from './completer.js';
 import { PathIndex } from './path-index.js';
 
 export interface CompleterOptions {
-  lathe: AgentLathe;
-  driver: Driver;
+  lathe: Pick<AgentLathe, 'listPaths' | 'tools' | 'sources'>;
+  /** The person types tool calls, not prompts. */
+  isConsole: boolean;
   commands: () => readonly SlashCommand[];
   signal: AbortSignal;
 }
 
-/** Completes commands and what they take, files, resources, and what the driver knows. */
-export function openCompleter({ lathe, driver, commands, signal }: CompleterOptions): Completer {
+/** Completes commands and their arguments, files, resources, and tool calls in the console. */
+export function openCompleter({ lathe, isConsole, commands, signal }: CompleterOptions): Completer {
   const completer = new Completer();
-  const index = new PathIndex((stop) => lathe.listPaths(stop), { onChange: () => completer.again(), signal });
+  const index = new PathIndex((stop) => lathe.listPaths(stop), { onChange: () => completer.refresh(), signal });
   const resources = resourceMentions(lathe, signal);
-  lathe.tools.onChange(() => completer.again());
-  resources.onChange(() => completer.again());
-  completer.use([
-    completeCommands(commands, lathe),
+  lathe.tools.onChange(() => completer.refresh());
+  resources.onChange(() => completer.refresh());
+  completer.setSources([
+    completeCommands(commands),
     completePaths(
       () => index.paths,
-      (query) => mentionsLike(resources.items, query),
+      (query) => matchingMentions(resources.items, query),
     ),
-    (text, cursor) => driver.complete(text, cursor),
+    ...(isConsole ? [completeCalls(() => lathe.tools.getAllTools())] : []),
   ]);
   return completer;
 }

@@ -1,11 +1,11 @@
-/** Names beyond these are not offered; nobody finds a file among so many by typing. */
+/** More paths are not offered. */
 const maxPaths = 200_000;
-/** A list younger than this is not made again. */
+/** A younger list is not refreshed. */
 const freshMs = 5_000;
-/** How often what is found so far is announced. */
+/** How often a growing list is announced. */
 const announceMs = 100;
 
-/** The paths of the workspace, listed in the background when they are first asked for and again when they are old. */
+/** The paths of the workspace, listed in the background on first use and again when the list is old. */
 export class PathIndex {
   readonly #list: (signal: AbortSignal) => AsyncIterable<readonly string[]>;
   readonly #onChange: () => void;
@@ -23,7 +23,7 @@ export class PathIndex {
     this.#signal = signal;
   }
 
-  /** What is known now; more may follow. */
+  /** The paths found so far. */
   get paths(): readonly string[] {
     if (!this.#isListing && performance.now() - this.#listedAt > freshMs) void this.#refresh();
     return this.#paths;
@@ -38,7 +38,7 @@ export class PathIndex {
       for await (const some of this.#list(this.#signal)) {
         found.push(...some);
         if (found.length >= maxPaths) break;
-        // The first list is of use while it grows; a later one replaces the old when it is complete.
+        // The first list is useful while it grows; a later one replaces the old list when it is complete.
         if (!isFirst || performance.now() - announcedAt < announceMs) continue;
         announcedAt = performance.now();
         this.#paths = found;
@@ -46,7 +46,7 @@ export class PathIndex {
       }
       this.#paths = found;
     } catch {
-      // The program ends, or the folder is gone: what was found stays on offer, and reading it says what is wrong.
+      // The program is exiting or the folder is gone. Keep what was found; reading a file reports the problem.
     } finally {
       this.#isListing = false;
       this.#listedAt = performance.now();

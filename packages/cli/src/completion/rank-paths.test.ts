@@ -29,12 +29,12 @@ test.each([
   expect((await rank(query)).slice(0, expected.length || 3)).toEqual(expected);
 });
 
-test('without a query the top of the tree is offered, and after a slash what is in the folder', async () => {
+test('an empty query offers the top of the tree, and a slash the content of the folder', async () => {
   expect(await rank('', 9)).toEqual(['src/', 'docs/', 'README.md', 'packages/']);
   expect(await rank('src/')).toEqual(['src/AppDelegate.m']);
 });
 
-test('a hundred thousand paths are ranked while timers go on firing, and a newer question stops it', async () => {
+test('ranking a hundred thousand paths does not block timers, and a newer query stops it', async () => {
   const many = Array.from(
     { length: 100_000 },
     (_, index) => `packages/p${index % 100}/src/deep/file-number-${index}.ts`,

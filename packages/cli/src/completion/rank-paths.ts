@@ -1,9 +1,9 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Ranking stops for others after so long. */
+/** Ranking yields to the event loop after this time. */
 const sliceMs = 4;
 
-/** The paths that fit a query best, best first. Works in slices, so that keys are never kept waiting. */
+/** The paths that match a query best, best first. Yields regularly, so that keys do not wait. */
 export async function rankPaths(
   paths: readonly string[],
   query: string,
@@ -14,7 +14,7 @@ export async function rankPaths(
   let since = performance.now();
   for (const [index, path] of paths.entries()) {
     if (index % 256 === 255 && performance.now() - since > sliceMs) {
-      await turn();
+      await nextTurn();
       signal.throwIfAborted();
       since = performance.now();
     }
@@ -34,8 +34,8 @@ function isBetter(path: string, score: number, other: { path: string; score: num
 }
 
 /**
- * How well a path fits, `undefined` when it does not: all letters of the query must come in order. Whole pieces beat
- * scattered letters, the name beats its folders, the start of a word beats its middle, and short beats long.
+ * How well a path matches; `undefined` if it does not contain all letters of the query in order. A contiguous match
+ * beats scattered letters, the name beats its folders, the start of a word beats its middle, and short beats long.
  */
 export function scoreOf(path: string, query: string): number | undefined {
   if (query === '' || query.endsWith('/')) return isChild(path, query) ? -path.length : undefined;

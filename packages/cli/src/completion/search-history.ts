@@ -1,7 +1,7 @@
 import { visibleText } from '@lathe/core/host';
 import { type Completion, maxCandidates } from './completions.js';
 
-/** Earlier inputs that contain the text, the newest first, each once. */
+/** Earlier inputs that contain the text, newest first, without duplicates. */
 export function searchHistory(history: readonly string[], text: string): Completion {
   const wanted = text.toLowerCase();
   const found = new Set<string>();
@@ -13,5 +13,5 @@ export function searchHistory(history: readonly string[], text: string): Complet
     label: visibleText(input).replace(/\s*\n\s*/g, ' ⏎ '),
     insert: input,
   }));
-  return { start: 0, candidates, onEnter: 'take' };
+  return { start: 0, candidates, onEnter: 'accept' };
 }

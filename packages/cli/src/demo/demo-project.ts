@@ -11,23 +11,25 @@ export function average(numbers) {
   return sum / numbers.length;
 }
 `,
-  'test/average.test.js': `import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { average } from '../src/average.js';
-
-test('the mean of 1, 2, 3 is 2', () => assert.equal(average([1, 2, 3]), 2));
-`,
+  'test/average.test.js': [
+    "import assert from 'node:assert/strict';",
+    "import { test } from 'node:test';",
+    "import { average } from '../src/average.js';",
+    '',
+    "test('the mean of 1, 2, 3 is 2', () => assert.equal(average([1, 2, 3]), 2));",
+    '',
+  ].join('\n'),
 };
 
 export interface DemoProject {
-  /** Holds all of it, to be removed in the end. */
+  /** Contains everything; removed at the end. */
   folder: string;
   root: string;
-  /** In the place of `~/.lathe`, so that no answer given in the demo holds elsewhere. */
+  /** Replaces `~/.lathe`, so that approvals in the demo have no effect elsewhere. */
   latheHome: string;
 }
 
-/** A small project with a bug and a test that shows it, and a place for what Lathe keeps, in a new folder. */
+/** Creates a small project with a bug and a failing test, and a Lathe home, in a new folder. */
 export async function makeDemoProject(): Promise<DemoProject> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'lathe-demo-')));
   const root = join(folder, 'project');

@@ -2,18 +2,18 @@ import { writeFile } from 'node:fs/promises';
 import { PassThrough, Writable } from 'node:stream';
 import { ScriptedModel } from '@lathe/agent/models';
 import xterm from '@xterm/headless';
-import type { Flags } from '../args.js';
-import type { Io } from '../io.js';
+import type { Flags } from '../command-line/args.js';
+import type { Io } from '../command-line/io.js';
 import { startInteractive } from '../tui/start.js';
 import { demoPrompt, demoScript } from './demo-script.js';
-import { Film } from './film.js';
+import { SvgAnimation } from './svg-animation.js';
 
 const size = { columns: 96, rows: 30 };
 const stepMs = 250;
-/** A reader needs this long before an answer, and at the end. */
-const [readMs, restSeconds] = [2500, 6];
+/** Time to read a question, and to look at the last frame. */
+const [readMs, lastFrameSeconds] = [2500, 6];
 
-/** Runs the demo in a terminal without a screen, answers its questions with yes, and writes what was seen as an SVG. */
+/** Runs the demo in a headless terminal, approves every call, and writes the screens as an animated SVG. */
 export async function recordDemo(
   root: string,
   file: string,
@@ -35,15 +35,15 @@ export async function recordDemo(
     stdin: asInput(keyboard),
     terminal: asOutput(new Screen(terminal)),
   };
-  const film = new Film(size);
+  const animation = new SvgAnimation(size);
   const end = new AbortController();
-  const camera = setInterval(() => film.take(terminal, stepMs / 1000), stepMs);
+  const camera = setInterval(() => animation.add(terminal, stepMs / 1000), stepMs);
   const answers = answerQuestions(terminal, keyboard, end.signal);
   try {
     const model = new ScriptedModel(demoScript(root, 700));
     const code = await startInteractive([demoPrompt], flags, here, signal, { model });
-    film.take(terminal, restSeconds);
-    await writeFile(file, film.toSvg('lathe demo'));
+    animation.add(terminal, lastFrameSeconds);
+    await writeFile(file, animation.toSvg('lathe demo'));
     io.err(`Written to ${file}.`);
     return code;
   } finally {
@@ -53,7 +53,7 @@ export async function recordDemo(
   }
 }
 
-/** Says yes to each question once it could have been read, and leaves when the demo is over. */
+/** Approves each call after a pause for reading, and quits at the end of the demo. */
 async function answerQuestions(terminal: xterm.Terminal, keyboard: Keyboard, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const text = textOf(terminal);
@@ -61,7 +61,7 @@ async function answerQuestions(terminal: xterm.Terminal, keyboard: Keyboard, sig
       await pause(readMs);
       keyboard.write('y');
       await pause(1000);
-    } else if (text.includes('can be taken back') && text.includes('Ask for anything')) {
+    } else if (text.includes('can undo every change') && text.includes('Ask for anything')) {
       await pause(readMs);
       keyboard.write('\u0003');
       keyboard.write('\u0003');
@@ -89,7 +89,7 @@ class Screen extends Writable {
   }
 
   override _write(chunk: string | Uint8Array, _encoding: string, done: () => void): void {
-    // A terminal begins a new line where a program only ends one.
+    // A real terminal converts line feeds.
     this.#terminal.write(typeof chunk === 'string' ? chunk.replaceAll('\n', '\r\n') : chunk, done);
   }
 }
@@ -107,7 +107,7 @@ class Keyboard extends PassThrough {
   }
 }
 
-/** The program uses no more of a terminal's streams than these have. */
+/** The program uses only the members that these streams have. */
 function asInput(stream: Keyboard): NodeJS.ReadStream {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
   return stream as unknown as NodeJS.ReadStream;

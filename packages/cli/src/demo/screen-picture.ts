@@ -9,7 +9,7 @@ export interface PictureSize {
 export const cell = { width: 8.4, height: 18 };
 const margin = 14;
 const bar = 26;
-/** The 16 colours of the terminal, on a dark ground. */
+/** The 16 terminal colours on a dark background. */
 const palette = [
   '#3b4252',
   '#e06c75',
@@ -28,8 +28,8 @@ const palette = [
   '#56b6c2',
   '#ffffff',
 ];
-const ground = '#1e222a';
-const ink = '#d8dee9';
+const background = '#1e222a';
+const foreground = '#d8dee9';
 
 interface Run {
   column: number;
@@ -39,7 +39,7 @@ interface Run {
   back: string | undefined;
 }
 
-/** The last `rows` lines that have text in them, as SVG: one element per run of cells that look alike. */
+/** The last `rows` lines with text as SVG, one element per run of cells with the same style. */
 export function screenLines(terminal: Terminal, { rows }: PictureSize): string[] {
   const { active } = terminal.buffer;
   let end = active.length;
@@ -48,7 +48,7 @@ export function screenLines(terminal: Terminal, { rows }: PictureSize): string[]
   return Array.from({ length: end - from }, (_, row) => lineOf(terminal, from + row));
 }
 
-/** A window with this text in it; `style` and `body` may hold more than one screen, shown one after the other. */
+/** A terminal window around `body`, which may contain several animated screens. */
 export function pictureFrame({ columns, rows }: PictureSize, title: string, body: string, style = ''): string {
   const width = Math.ceil(columns * cell.width + 2 * margin);
   const height = rows * cell.height + 2 * margin + bar;
@@ -57,8 +57,8 @@ export function pictureFrame({ columns, rows }: PictureSize, title: string, body
   );
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escape(title)}">`,
-    `<style>text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace;fill:${ink};white-space:pre}.b{font-weight:700}.i{font-style:italic}.u{text-decoration:underline}.d{opacity:.6}${style}</style>`,
-    `<rect width="${width}" height="${height}" rx="8" fill="${ground}"/>`,
+    `<style>text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace;fill:${foreground};white-space:pre}.b{font-weight:700}.i{font-style:italic}.u{text-decoration:underline}.d{opacity:.6}${style}</style>`,
+    `<rect width="${width}" height="${height}" rx="8" fill="${background}"/>`,
     ...dots,
     `<text x="${width / 2}" y="${bar / 2 + 8}" text-anchor="middle" class="d">${escape(title)}</text>`,
     `<g transform="translate(${margin} ${margin + bar})">${body}</g>`,
@@ -66,7 +66,7 @@ export function pictureFrame({ columns, rows }: PictureSize, title: string, body
   ].join('\n');
 }
 
-/** One screen, standing still; for scripts/pictures.mjs. @public */
+/** A static picture of one screen; used by scripts/pictures.mjs. @public */
 export function screenPicture(terminal: Terminal, size: PictureSize, title: string): string {
   const lines = screenLines(terminal, size);
   const rows = Math.max(8, lines.length);
@@ -92,7 +92,7 @@ function runsOf(terminal: Terminal, line: number): Run[] {
   for (let column = 0; column < (cells?.length ?? 0); column++) {
     const at = cells?.getCell(column);
     if (!at || at.getWidth() === 0) continue;
-    const { attributes, back } = lookOf(at);
+    const { attributes, back } = styleOf(at);
     const text = at.getChars() || ' ';
     const last = runs.at(-1);
     if (last && last.attributes === attributes && last.back === back) {
@@ -100,11 +100,11 @@ function runsOf(terminal: Terminal, line: number): Run[] {
       last.width += at.getWidth();
     } else runs.push({ column, width: at.getWidth(), text, attributes, back });
   }
-  return runs.map(trimmed);
+  return runs.map(trimRun);
 }
 
-/** Blanks at the end of a run have no look, and stretching a text to its cells must not stretch them. */
-function trimmed(run: Run): Run {
+/** Removes trailing spaces, which must not take part in `textLength`. */
+function trimRun(run: Run): Run {
   if (run.back) return run;
   const text = run.text.trimEnd();
   return { ...run, text, width: run.width - (run.text.length - text.length) };
@@ -112,7 +112,7 @@ function trimmed(run: Run): Run {
 
 type Cell = NonNullable<ReturnType<NonNullable<ReturnType<Terminal['buffer']['active']['getLine']>>['getCell']>>;
 
-function lookOf(at: Cell): { attributes: string; back: string | undefined } {
+function styleOf(at: Cell): { attributes: string; back: string | undefined } {
   const front = at.isFgPalette() ? palette[at.getFgColor() % 16] : undefined;
   const back = at.isBgPalette() ? palette[at.getBgColor() % 16] : undefined;
   const isInverse = at.isInverse() !== 0;
@@ -122,10 +122,10 @@ function lookOf(at: Cell): { attributes: string; back: string | undefined } {
     at.isUnderline() ? 'u' : '',
     at.isDim() ? 'd' : '',
   ].filter(Boolean);
-  const fill = isInverse ? (back ?? ground) : front;
+  const fill = isInverse ? (back ?? background) : front;
   return {
     attributes: `${classes.length > 0 ? ` class="${classes.join(' ')}"` : ''}${fill ? ` style="fill:${fill}"` : ''}`,
-    back: isInverse ? (front ?? ink) : back,
+    back: isInverse ? (front ?? foreground) : back,
   };
 }
 

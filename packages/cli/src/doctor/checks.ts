@@ -1,15 +1,15 @@
 import { type AgentLathe } from '@lathe/agent';
 import { chooseModel } from '@lathe/agent/models';
 import { unagreedRules, unknownTools } from '@lathe/core/host';
-import type { Io } from '../io.js';
+import type { Io } from '../command-line/io.js';
 import type { Finding } from './finding.js';
 import { sources } from './sources.js';
 
 export type Check = (lathe: AgentLathe, io: Io, signal: AbortSignal) => Finding[] | Promise<Finding[]>;
 
-/** In the order they are shown. */
+/** In the order of the report. `ruleNames` comes after `sources`, which brings tools that rules may name. */
 export const checks: readonly Check[] = [
-  programs,
+  program,
   folder,
   settings,
   rules,
@@ -21,29 +21,29 @@ export const checks: readonly Check[] = [
   webSearch,
 ];
 
-function programs(_lathe: AgentLathe, io: Io): Finding[] {
+function program(_lathe: unknown, io: Pick<Io, 'version'>): Finding[] {
   return [
     { state: 'ok', title: 'lathe', detail: `${io.version} on Node ${process.versions.node}, ${process.platform}` },
   ];
 }
 
-function folder({ loaded, workspace }: AgentLathe): Finding[] {
+function folder({ loaded, workspace }: Pick<AgentLathe, 'loaded' | 'workspace'>): Finding[] {
   const detail = workspace.roots.join(', ');
   if (loaded.isTrusted) return [{ state: 'ok', title: 'folder', detail: `${detail} (trusted)` }];
   return [
     {
       state: 'note',
       title: 'folder',
-      detail: `${detail} (not trusted: its settings can only tighten)`,
-      hint: 'lathe trust    to let its settings, commands, servers and .env count',
+      detail: `${detail} (not trusted: its settings can only make the rules stricter)`,
+      hint: 'lathe trust    to use its settings, commands, servers and .env',
     },
   ];
 }
 
-function settings({ loaded, problems }: AgentLathe): Finding[] {
-  // Rules nobody agreed to are among the problems.
-  const told = new Set(unagreedRules(loaded.ignored));
-  const ignored = loaded.ignored.filter((entry) => !told.has(entry));
+function settings({ loaded, problems }: Pick<AgentLathe, 'loaded' | 'problems'>): Finding[] {
+  // Rules that nobody approved are already among the problems.
+  const reported = new Set(unagreedRules(loaded.ignored));
+  const ignored = loaded.ignored.filter((entry) => !reported.has(entry));
   const files = new Set([...loaded.origins.values()].flat().map(({ source }) => source));
   return [
     { state: 'ok', title: 'settings', detail: files.size > 0 ? [...files].join(', ') : 'defaults only' },
@@ -54,39 +54,36 @@ function settings({ loaded, problems }: AgentLathe): Finding[] {
   ];
 }
 
-function rules({ policy }: AgentLathe): Finding[] {
+function rules({ policy }: Pick<AgentLathe, 'policy'>): Finding[] {
   const { allow, ask, deny } = policy.rules();
   return [
     {
       state: 'ok',
       title: 'policy',
-      detail: `mode ${policy.mode}; ${listed('allow', allow)}; ${listed('ask', ask)}; ${listed('deny', deny)}`,
+      detail: `mode ${policy.mode}; ${ruleList('allow', allow)}; ${ruleList('ask', ask)}; ${ruleList('deny', deny)}`,
     },
   ];
 }
 
-async function sandbox(lathe: AgentLathe): Promise<Finding[]> {
+async function sandbox(lathe: Pick<AgentLathe, 'sandbox'>): Promise<Finding[]> {
   const { kind, text } = await lathe.sandbox.status();
-  if (kind !== 'none') return [{ state: 'ok', title: 'sandbox', detail: text }];
+  const detail = text.replace(/^Sandbox: /, '');
+  if (kind !== 'none') return [{ state: 'ok', title: 'sandbox', detail }];
   const hint = process.platform === 'linux' ? 'install bubblewrap (Debian: apt-get install bubblewrap)' : undefined;
-  return [{ state: 'note', title: 'sandbox', detail: text, ...(hint && { hint }) }];
+  return [{ state: 'note', title: 'sandbox', detail, ...(hint && { hint }) }];
 }
 
-async function model(
-  { settings: { model: wanted }, loaded }: AgentLathe,
-  _io: Io,
-  signal: AbortSignal,
-): Promise<Finding[]> {
-  const name = wanted.name === undefined ? {} : { name: wanted.name };
-  const choice = await chooseModel({ ...name, settings: wanted, env: loaded.env }, signal);
+async function model(lathe: Pick<AgentLathe, 'settings' | 'loaded'>, _io: Io, signal: AbortSignal): Promise<Finding[]> {
+  const { model: wanted } = lathe.settings;
+  const choice = await chooseModel({ name: wanted.name, settings: wanted, env: lathe.loaded.env }, signal);
   if (choice.status === 'chosen')
     return [{ state: 'ok', title: 'model', detail: `${choice.model.id} from ${choice.origin}` }];
   const [first] = choice.setup.ways;
-  const hint = `start lathe in a terminal for the ways to get one; the first: ${first?.commands.join('; ') ?? ''}`;
+  const hint = `start lathe in a terminal to choose one, or run: ${first?.commands.join('; ') ?? ''}`;
   return [{ state: 'note', title: 'model', detail: choice.setup.problem, hint }];
 }
 
-function tools({ tools: registry }: AgentLathe): Finding[] {
+function tools({ tools: registry }: Pick<AgentLathe, 'tools'>): Finding[] {
   const names = registry.getAllTools().map(({ name }) => name);
   return [
     { state: 'ok', title: 'tools', detail: names.join(', ') },
@@ -94,14 +91,18 @@ function tools({ tools: registry }: AgentLathe): Finding[] {
       ({ source, name, reason }): Finding => ({
         state: 'note',
         title: 'tools',
-        detail: `${name} from ${source} left out: ${reason}`,
+        detail: `${name} from ${source} skipped: ${reason}`,
       }),
     ),
   ];
 }
 
-/** After the sources, which bring tools that rules may speak of. */
-function ruleNames({ policy, tools: registry, sources: { servers } }: AgentLathe): Finding[] {
+/** Finds rules that match no tool, for example a misspelled name. */
+function ruleNames({
+  policy,
+  tools: registry,
+  sources: { servers },
+}: Pick<AgentLathe, 'policy' | 'tools' | 'sources'>): Finding[] {
   const known = {
     tools: registry.getAllTools().map(({ name }) => name),
     servers: servers.map(({ client }) => client.definition.alias),
@@ -111,19 +112,19 @@ function ruleNames({ policy, tools: registry, sources: { servers } }: AgentLathe
       ({ rule, meant }): Finding => ({
         state: 'note',
         title: 'policy',
-        detail: `the ${list} rule "${rule}" is about no tool that is here`,
+        detail: `the ${list} rule "${rule}" matches no tool`,
         ...(meant !== undefined && { hint: `did you mean ${meant}?` }),
       }),
     ),
   );
 }
 
-function webSearch({ search }: AgentLathe): Finding[] {
+function webSearch({ search }: Pick<AgentLathe, 'search'>): Finding[] {
   const problems = search.problems.map(
     (problem): Finding => ({ state: 'bad', title: 'web search', detail: problem, hint: searchHint }),
   );
   if (search.engines.length === 0 && problems.length === 0)
-    return [{ state: 'note', title: 'web search', detail: 'no search engine is set up', hint: searchHint }];
+    return [{ state: 'note', title: 'web search', detail: 'no search engine is configured', hint: searchHint }];
   const detail = search.engines.map(({ name, url }) => `${name} (${url.host})`).join(', then ');
   return [...(detail === '' ? [] : [{ state: 'ok' as const, title: 'web search', detail }]), ...problems];
 }
@@ -131,6 +132,6 @@ function webSearch({ search }: AgentLathe): Finding[] {
 const searchHint =
   'set TAVILY_API_KEY, BRAVE_API_KEY or SEARXNG_URL, or add to settings.json: "webSearch": { "provider": [{ "type": "searxng", "baseUrl": "https://searx.example.org" }] }';
 
-function listed(title: string, list: readonly string[]): string {
-  return `${title} ${list.length > 0 ? list.join(', ') : 'nothing'}`;
+function ruleList(title: string, list: readonly string[]): string {
+  return `${title} rules: ${list.length > 0 ? list.join(', ') : 'none'}`;
 }

@@ -1,9 +1,9 @@
 /** One line of `lathe doctor`. */
 export interface Finding {
-  /** `note`: works, but the person may want to know. */
+  /** `note`: works, but worth knowing. */
   state: 'ok' | 'note' | 'bad';
   title: string;
   detail: string;
-  /** What to do about it. */
+  /** How to fix it. */
   hint?: string;
 }

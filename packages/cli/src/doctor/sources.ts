@@ -1,20 +1,21 @@
 import { type AgentLathe } from '@lathe/agent';
 import type { McpSource } from '@lathe/core/mcp';
-import type { Io } from '../io.js';
+import { errorMessage } from '../command-line/error-message.js';
+import type { Io } from '../command-line/io.js';
 import type { Finding } from './finding.js';
 
-/** Tries every server and the discovery command, side by side. */
+/** Connects to every server and runs the discovery command, in parallel. */
 export async function sources(
-  { tools: registry, sources: { servers, unusable } }: AgentLathe,
+  { tools: registry, sources: { servers, unusable } }: Pick<AgentLathe, 'tools' | 'sources'>,
   _io: Io,
   signal: AbortSignal,
 ): Promise<Finding[]> {
   const failures = await registry.discover(signal);
   const others = [...failures].filter(([label]) => !servers.some((server) => server.label === label));
   return [
-    ...servers.map((server) => serverFinding(server, failures.get(server.label), countOf(registry, server.label))),
+    ...servers.map((server) => serverFinding(server, failures.get(server.label), toolCount(registry, server.label))),
     ...unusable.map(({ name, problem }): Finding => ({ state: 'bad', title: `MCP server ${name}`, detail: problem })),
-    ...others.map(([title, error]): Finding => ({ state: 'bad', title, detail: messageOf(error) })),
+    ...others.map(([title, error]): Finding => ({ state: 'bad', title, detail: errorMessage(error) })),
   ];
 }
 
@@ -29,15 +30,11 @@ function serverFinding({ label, client }: McpSource, failure: unknown, count: nu
   return {
     state: 'bad',
     title: label,
-    detail: failure === undefined ? state.status : messageOf(failure),
-    hint: `lathe mcp test ${client.definition.name}    to try it alone`,
+    detail: failure === undefined ? state.status : errorMessage(failure),
+    hint: `lathe mcp test ${client.definition.name}    to test it alone`,
   };
 }
 
-function countOf(registry: AgentLathe['tools'], label: string): number {
+function toolCount(registry: AgentLathe['tools'], label: string): number {
   return registry.entries().filter(({ source }) => source === label).length;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -7,7 +7,7 @@ import { isRestored, terminal } from '../../../../testing/terminal.js';
 
 beforeAll(buildProgram, 300_000);
 
-test('with nothing configured a choice is offered, and the console works', async () => {
+test('without a configured model a menu appears, and the console works', async () => {
   const cwd = tempDirectory({ 'a.txt': 'one\n' });
   const { type, shows, text, exited, raw } = terminal([], { cwd });
   await shows('call the tools yourself, without a model');
@@ -20,7 +20,7 @@ test('with nothing configured a choice is offered, and the console works', async
   expect(isRestored(raw())).toBe(true);
 }, 60_000);
 
-test('among several keys one is chosen with the arrows and kept, beside whatever the settings hold', async () => {
+test('the choice between several keys is saved and other settings are kept', async () => {
   const home = tempDirectory({ '.lathe/settings.json': '{\n  // mine\n  "tools": { "approvalMode": "plan" }\n}\n' });
   const env = { HOME: home, OPENAI_API_KEY: 'key-one', ANTHROPIC_API_KEY: 'key-two', ANTHROPIC_MODEL: 'claude-x' };
   const first = terminal([], { cwd: tempDirectory(), env });
@@ -41,7 +41,7 @@ test('among several keys one is chosen with the arrows and kept, beside whatever
   expect(await second.exited()).toBe(0);
 }, 60_000);
 
-test('a key that is entered is not shown and kept in a private file; Esc leaves without a trace', async () => {
+test('an entered key is hidden and saved in a private file; Esc saves nothing', async () => {
   const home = tempDirectory();
   const env = { HOME: home };
   const left = terminal([], { cwd: tempDirectory(), env });
@@ -53,9 +53,9 @@ test('a key that is entered is not shown and kept in a private file; Esc leaves 
   const { type, shows, text, raw, exited } = terminal([], { cwd: tempDirectory(), env });
   await shows('Enter a key');
   type(/(\d) {2}Enter a key/.exec(text())?.[1] ?? '');
-  await shows('Whose key?');
+  await shows('Which provider?');
   type('1');
-  await shows('Enter saves');
+  await shows('Enter to save');
   type('\u001b[200~sk-secret-of-mine\n\u001b[201~');
   await shows('•••');
   type('\r');

@@ -1,49 +1,46 @@
 import { type AgentLathe } from '@lathe/agent';
 import { type FoundModel, findModels, providers } from '@lathe/agent/models';
 import { saveSetting, userSettings, visibleText } from '@lathe/core/host';
-import type { Flags } from '../args.js';
-import type { Io } from '../io.js';
+import type { Flags } from '../command-line/args.js';
+import type { Io } from '../command-line/io.js';
 import type { Style } from '../render/style.js';
-import { KeyStream } from '../tui/prompt/key-stream.js';
+import { KeyStream } from '../screen/key-stream.js';
 import { askSecret, type Choice, choose } from './menu.js';
 
-/** What a person wants who has no model yet: the settings hold it now, the console, or nothing. */
-export type FirstRun = 'saved' | 'nothing to ask' | 'console' | 'demo' | 'leave';
+/** What a person without a model chose. `configured`: there was nothing to ask. */
+export type FirstRun = 'saved' | 'configured' | 'console' | 'demo' | 'quit';
 
-type Wish = { type: 'use'; name: string } | { type: 'key' } | { type: 'console' } | { type: 'demo' };
+type Answer = { type: 'use'; name: string } | { type: 'key' } | { type: 'console' } | { type: 'demo' };
 
-/**
- * When nothing says which model to use, and not exactly one could be meant, asks which; the answer is kept in the
- * person's own settings.
- */
+/** Asks which model to use if none is configured and not exactly one was found. Saves the answer in the user settings. */
 export async function firstRun(
-  lathe: AgentLathe,
+  lathe: Pick<AgentLathe, 'settings' | 'loaded' | 'home'>,
   flags: Flags,
   { io, style, signal }: { io: Io; style: Style; signal: AbortSignal },
 ): Promise<FirstRun> {
-  if (isConfigured(lathe, flags)) return 'nothing to ask';
+  if (isConfigured(lathe, flags)) return 'configured';
   const found = await findModels({ env: lathe.loaded.env }, signal);
-  if (found.length === 1) return 'nothing to ask';
-  const isSpoken = lathe.settings.ui.accessibility.screenReader;
-  const place = () => ({ terminal: io.terminal, keys: new KeyStream(io.stdin), isSpoken, signal, style });
-  const title = `${style.bold('lathe')} works with any model. ${found.length === 0 ? 'None is configured, and none runs on this machine.' : 'Which one?'}\n`;
-  const wish = await choose<Wish>(title, choicesFor(found), place());
-  switch (wish?.type) {
+  if (found.length === 1) return 'configured';
+  const isScreenReader = lathe.settings.ui.accessibility.screenReader;
+  const screen = () => ({ terminal: io.terminal, keys: new KeyStream(io.stdin), isScreenReader, signal, style });
+  const title = `${style.bold('lathe')} works with any model. ${found.length === 0 ? 'None is configured, and none is running on this machine.' : 'Which one do you want to use?'}\n`;
+  const answer = await choose<Answer>(title, choicesFor(found), screen());
+  switch (answer?.type) {
     case undefined:
-      return 'leave';
+      return 'quit';
     case 'use':
-      await save(lathe, { 'model.name': wish.name });
-      io.err(`${wish.name} is your model now: ${lathe.home.file('settings.json')}`);
+      await save(lathe.home, { 'model.name': answer.name });
+      io.err(`Saved ${answer.name} as your model in ${lathe.home.file('settings.json')}`);
       return 'saved';
     case 'key':
-      return (await askForKey(lathe, io, place)) ? 'saved' : 'leave';
+      return (await askForKey(lathe, io, screen)) ? 'saved' : 'quit';
     case 'console':
     case 'demo':
-      return wish.type;
+      return answer.type;
   }
 }
 
-function isConfigured({ settings, loaded }: AgentLathe, flags: Flags): boolean {
+function isConfigured({ settings, loaded }: Pick<AgentLathe, 'settings' | 'loaded'>, flags: Flags): boolean {
   const { name, provider, baseUrl, apiKey } = settings.model;
   const { env } = loaded;
   const hints = [
@@ -59,7 +56,7 @@ function isConfigured({ settings, loaded }: AgentLathe, flags: Flags): boolean {
   return flags.continue || flags.resume !== undefined || hints.some(Boolean);
 }
 
-function choicesFor(found: readonly FoundModel[]): Choice<Wish>[] {
+function choicesFor(found: readonly FoundModel[]): Choice<Answer>[] {
   return [
     ...found.map(({ name, origin }) => ({
       label: visibleText(name),
@@ -67,35 +64,35 @@ function choicesFor(found: readonly FoundModel[]): Choice<Wish>[] {
       value: { type: 'use', name } as const,
     })),
     { label: 'Console', detail: 'call the tools yourself, without a model', value: { type: 'console' } },
-    { label: 'Demo', detail: 'watch a scripted model use them, in a scratch project', value: { type: 'demo' } },
-    { label: 'Enter a key', detail: `of ${providers.map(({ name }) => name).join(', ')}`, value: { type: 'key' } },
+    { label: 'Demo', detail: 'watch a scripted model use the tools on a scratch project', value: { type: 'demo' } },
+    { label: 'Enter a key', detail: `for ${providers.map(({ name }) => name).join(', ')}`, value: { type: 'key' } },
   ];
 }
 
-type Places = () => Parameters<typeof askSecret>[1];
+type OpenScreen = () => Parameters<typeof askSecret>[1];
 
-async function askForKey(lathe: AgentLathe, io: Io, place: Places): Promise<boolean> {
+async function askForKey({ home }: Pick<AgentLathe, 'home'>, io: Io, screen: OpenScreen): Promise<boolean> {
   const choices = providers.map((provider) => ({
     label: provider.name,
     detail: provider.defaultModel,
     value: provider,
   }));
-  const provider = await choose('Whose key?\n', choices, place());
+  const provider = await choose('Which provider?\n', choices, screen());
   if (!provider) return false;
-  const path = lathe.home.file('settings.json');
+  const path = home.file('settings.json');
   const key = await askSecret(
-    `The key for ${provider.name}. It is kept in ${visibleText(path)}, which only you can read.`,
-    place(),
+    `Enter the key for ${provider.name}. AgentLathe saves it in ${visibleText(path)}, which only you can read.`,
+    screen(),
   );
   if (key === undefined) return false;
   const name = `${provider.name}/${provider.defaultModel}`;
-  await save(lathe, { 'model.provider': provider.name, 'model.apiKey': key, 'model.name': name });
-  io.err(`${name} is your model now: ${path}`);
+  await save(home, { 'model.provider': provider.name, 'model.apiKey': key, 'model.name': name });
+  io.err(`Saved ${name} as your model in ${path}`);
   return true;
 }
 
-/** One setting after the other, each keeping whatever else the file holds. */
-async function save({ home }: AgentLathe, values: Readonly<Record<string, string>>): Promise<void> {
+/** Saves the settings one by one and keeps everything else in the file. */
+async function save(home: AgentLathe['home'], values: Readonly<Record<string, string>>): Promise<void> {
   await home.directory();
   for (const [key, value] of Object.entries(values)) {
     const [first = '', ...rest] = key.split('.');

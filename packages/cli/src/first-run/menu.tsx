@@ -1,37 +1,41 @@
 import { useEffect } from 'react';
 import type { Style } from '../render/style.js';
 import { Column, Text } from '../screen/elements.js';
+import { pastedText } from '../screen/key-stream.js';
 import { useExit, useInput } from '../screen/screen.js';
-import { pastedText } from '../tui/prompt/key-stream.js';
-import { type ShowOptions, show } from '../tui/show.js';
-import { useLatest } from '../tui/use-latest.js';
+import { type ShowOptions, show } from '../screen/show.js';
+import { useLatest } from '../screen/use-latest.js';
 
-/** One line of a menu. Its text is inert. */
+/** One line of a menu. Its text is sanitized. */
 export interface Choice<T> {
   label: string;
   detail?: string;
   value: T;
 }
 
-type Place = ShowOptions & { style: Style };
+type MenuOptions = ShowOptions & { style: Style };
 
-/** Asks a person to choose with the arrow keys or a digit; `undefined` when they leave. */
-export async function choose<T>(title: string, choices: readonly Choice<T>[], place: Place): Promise<T | undefined> {
+/** Lets the person choose with the arrow keys or a digit; `undefined` if they press Esc. */
+export async function choose<T>(
+  title: string,
+  choices: readonly Choice<T>[],
+  options: MenuOptions,
+): Promise<T | undefined> {
   let chosen: T | undefined;
   const onDone = (index: number | undefined) => {
     chosen = index === undefined ? undefined : choices[index]?.value;
   };
-  await show(<Menu title={title} choices={choices} style={place.style} onDone={onDone} />, place);
+  await show(<Menu title={title} choices={choices} style={options.style} onDone={onDone} />, options);
   return chosen;
 }
 
-/** Asks for a line that nobody may read over one's shoulder; `undefined` when they leave. */
-export async function askSecret(title: string, place: Place): Promise<string | undefined> {
+/** Reads a line without showing it; `undefined` if the person presses Esc. */
+export async function askSecret(title: string, options: MenuOptions): Promise<string | undefined> {
   let secret: string | undefined;
   const onDone = (text: string | undefined) => {
     secret = text;
   };
-  await show(<SecretInput title={title} style={place.style} onDone={onDone} />, place);
+  await show(<SecretInput title={title} style={options.style} onDone={onDone} />, options);
   return secret;
 }
 
@@ -62,12 +66,12 @@ function Menu({ title, choices, style, onDone }: MenuProps) {
         const isSelected = index === selected.get();
         const shown = `${index + 1}  ${detail === '' ? label : label.padEnd(width)}`;
         return (
-          <Text key={label} isCut>
+          <Text key={label} isTruncated>
             {(isSelected ? style.accent(`❯ ${shown}`) : `  ${shown}`) + style.dim(detail)}
           </Text>
         );
       })}
-      <Text>{style.dim('Arrow keys and Enter choose, Esc leaves.')}</Text>
+      <Text>{style.dim('Arrow keys and Enter to choose, Esc to quit')}</Text>
     </Column>
   );
 }
@@ -92,12 +96,12 @@ function SecretInput({ title, style, onDone }: SecretInputProps) {
     <Column>
       <Text>{title}</Text>
       <Text>{`${style.accent('❯')} ${'•'.repeat(Math.min(60, text.get().length))}█`}</Text>
-      <Text>{style.dim('Enter saves, Esc leaves.')}</Text>
+      <Text>{style.dim('Enter to save, Esc to quit')}</Text>
     </Column>
   );
 }
 
-/** Takes the answer, wipes what was shown, and ends. */
+/** Reports the answer, clears the screen and exits. */
 function useDone<T>(onDone: (value: T) => void): { isDone: boolean; finish: (value: T) => void } {
   const exit = useExit();
   const isDone = useLatest(false);

@@ -20,7 +20,7 @@ async function ask(
   return { server, ...(await runProgram(args, { ...options, env })) };
 }
 
-/** What the tests look at in a line of output. */
+/** The parts of an output line that the tests use. */
 interface Printed {
   type: string;
   subtype?: string;
@@ -144,7 +144,7 @@ test('partial messages add up to the answer', async () => {
   ]);
 });
 
-test('RA07 the prompt may come from stdin, alone or with words', async () => {
+test('RA07 the prompt may come from stdin, alone or with words on the command line', async () => {
   const piped = await ask([{ text: 'ok' }], [], { input: 'from the pipe' });
   expect(piped.stdout).toBe('ok\n');
   expect(JSON.stringify(piped.server.requests[0]?.body)).toContain('from the pipe');
@@ -152,12 +152,12 @@ test('RA07 the prompt may come from stdin, alone or with words', async () => {
   expect(JSON.stringify(both.server.requests[0]?.body)).toContain('from the pipe\\n\\nsummarise this');
 });
 
-test('a silent stdin does not hold up a prompt from the command line', async () => {
+test('an idle stdin does not delay a prompt from the command line', async () => {
   const { stdout, code } = await ask([{ text: 'ok' }], ['-p', 'go'], { input: undefined });
   expect([stdout, code]).toEqual(['ok\n', 0]);
 });
 
-test('SF10 what needs a person is denied with a reason, in the output and in the exit code', async () => {
+test('SF10 a call that needs approval is denied, with a reason in the output and an exit code', async () => {
   const cwd = tempDirectory();
   const calls = [{ name: 'run_shell_command', args: { command: 'touch made' } }];
   const { code, stdout, server } = await ask([{ calls }, { text: 'I may not.' }], ['-p', 'go', '-o', 'stream-json'], {
@@ -174,7 +174,7 @@ test('SF10 what needs a person is denied with a reason, in the output and in the
   expect(JSON.stringify(server.requests[1]?.body)).toContain('nobody is there');
 });
 
-test('yolo runs it', async () => {
+test('yolo mode runs it', async () => {
   const cwd = tempDirectory();
   const calls = [{ name: 'run_shell_command', args: { command: 'echo hi > made' } }];
   const { code } = await ask([{ calls }, { text: 'done' }], ['-p', 'go', '--yolo'], { cwd });
@@ -183,7 +183,7 @@ test('yolo runs it', async () => {
 });
 
 test.each([
-  ['no prompt', [], {}, 2, /there is no prompt/],
+  ['no prompt', [], {}, 2, /no prompt/],
   ['a wrong format', ['-p', 'x', '-o', 'xml'], {}, 2, /--output-format/],
   ['a wrong number', ['-p', 'x', '--max-turns', 'many'], {}, 2, /--max-turns/],
   ['a schema that is none', ['-p', 'x', '--json-schema', '{"type": "strnig"}'], {}, 2, /--json-schema/],
@@ -195,7 +195,7 @@ test.each([
 });
 
 // SL06
-test('an error of the model is told plainly, without the key', async () => {
+test('a model error is reported without the key', async () => {
   const fault = {
     kind: 'status',
     status: 401,
@@ -208,7 +208,7 @@ test('an error of the model is told plainly, without the key', async () => {
   expect(stdout + stderr).not.toContain('0123456789abcdef');
 });
 
-test('--max-turns ends the run as an error of its own kind', async () => {
+test('--max-turns ends the run with its own error type', async () => {
   let count = 0;
   const script = [() => ({ calls: [read(`/nowhere/${count++}`)] })];
   const { code, stdout, server } = await ask(script, ['-p', 'go', '--max-turns', '3', '-o', 'json', '--yolo']);
@@ -217,7 +217,7 @@ test('--max-turns ends the run as an error of its own kind', async () => {
   expect(server.requests).toHaveLength(3);
 });
 
-test('a typed answer is checked, corrected once, and printed as JSON', async () => {
+test('a JSON answer is checked, corrected once, and printed', async () => {
   const schema = JSON.stringify({ type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] });
   const good = await ask(
     [{ text: 'It is three.' }, { text: '```json\n{"n": 3}\n```' }],
@@ -232,7 +232,7 @@ test('a typed answer is checked, corrected once, and printed as JSON', async () 
 });
 
 test.skipIf(!canSeeProcesses).each(['SIGINT', 'SIGTERM'] as const)(
-  '%s in the middle of a command ends with valid output and no survivor',
+  '%s during a command ends with valid output and no surviving process',
   async (signal) => {
     const cwd = tempDirectory();
     const marker = `60.${process.pid}${signal.length}`;
@@ -258,7 +258,7 @@ test.skipIf(!canSeeProcesses).each(['SIGINT', 'SIGTERM'] as const)(
   },
 );
 
-test('RA06 a reader that closes early or reads slowly breaks nothing', async () => {
+test('RA06 a reader that closes early or reads slowly causes no error', async () => {
   const text = Array.from({ length: 5_000 }, (_, index) => `word${index}`).join(' ');
   const early = await ask([{ text }], ['-p', 'go', '-o', 'stream-json'], {
     onStart: (child) => child.stdout?.once('data', () => child.stdout?.destroy()),
@@ -275,7 +275,7 @@ test('RA06 a reader that closes early or reads slowly breaks nothing', async () 
   expect(last?.result === text).toBe(true);
 });
 
-test('in a folder that is not trusted nothing of it runs, and that is said', async () => {
+test('nothing of an untrusted folder runs, and a message says so', async () => {
   const canary = (name: string) => `touch ${name}`;
   const cwd = tempDirectory({
     '.lathe/settings.json': JSON.stringify({
@@ -300,12 +300,12 @@ test('in a folder that is not trusted nothing of it runs, and that is said', asy
   expect(first).toContain('not as instructions');
 });
 
-test('an answer that breaks at any boundary of the stream is asked for again, and nothing runs twice', async () => {
+test('an answer that breaks off at any point of the stream is requested again, and nothing runs twice', async () => {
   const cwd = tempDirectory();
   const turn = { text: 'I write.', calls: [{ name: 'run_shell_command', args: { command: 'echo once >> log' } }] };
   const probe = await ask([turn, { text: 'done' }], ['-p', 'go', '--yolo'], { cwd });
   const recording = probe.server.bodies[0] ?? '';
-  // Once the reason of its end has come, an answer counts as complete.
+  // An answer is complete when its finish reason has arrived.
   const reason = recording.search(/"finish_reason":"/);
   const boundaries = [...recording.matchAll(/\n\n/g)].map(({ index }) => index + 2).filter((end) => end <= reason);
   const chosen = process.env['LATHE_LONG'] ? boundaries : boundaries.filter((_, index) => index % 4 === 1);
@@ -318,7 +318,7 @@ test('an answer that breaks at any boundary of the stream is asked for again, an
   }
 });
 
-test('a long task is compacted on the way, and every request stays valid', async () => {
+test('a long task is compacted, and every request stays valid', async () => {
   const cwd = tempDirectory({ 'big.txt': 'some line of text\n'.repeat(300) });
   const home = tempDirectory({ '.lathe/settings.json': JSON.stringify({ model: { contextWindow: 8_000 } }) });
   let count = 0;
@@ -344,7 +344,7 @@ interface WireMessage {
   tool_calls?: { id: string }[];
 }
 
-/** Ids of calls without a result right behind them, and of results without a call. */
+/** Ids of calls that no result follows, and of results without a call. */
 function unpaired(messages: unknown): string[] {
   const wrong: string[] = [];
   let open: string[] = [];
@@ -360,7 +360,7 @@ function unpaired(messages: unknown): string[] {
   return [...wrong, ...open];
 }
 
-test('no key is written anywhere', async () => {
+test('no key is written to any file', async () => {
   const cwd = tempDirectory({ 'a.txt': 'alpha\n' });
   const home = tempDirectory();
   const secret = 'planted-secret-4711-0815';
@@ -380,7 +380,7 @@ test('no key is written anywhere', async () => {
 });
 
 // SC11
-test('@path brings a file along, within the rules', async () => {
+test('@path adds a file, within the rules', async () => {
   const cwd = tempDirectory({ 'src/a.txt': 'alpha content\n' });
   const { code, server } = await ask([{ text: 'ok' }], ['-p', 'explain @src/a.txt and write to me@example.com'], {
     cwd,
@@ -391,7 +391,7 @@ test('@path brings a file along, within the rules', async () => {
   expect(JSON.stringify(outside.server.requests[0]?.body)).not.toContain('Content of the files');
 });
 
-test.skipIf(!canSeeProcesses)('an interruption while stdin is still open ends with valid output', async () => {
+test.skipIf(!canSeeProcesses)('an interrupt while stdin is still open ends with valid output', async () => {
   const { code, stdout } = await ask([{ text: 'ok' }], ['-o', 'json'], {
     input: undefined,
     onStart: (child) => {
@@ -407,7 +407,7 @@ test.skipIf(!canSeeProcesses)('an interruption while stdin is still open ends wi
   expect(JSON.parse(stdout)).toEqual([end]);
 });
 
-/** Whether our handlers are set by now: the one for SIGHUP comes last, and Node has none of its own. */
+/** Whether our signal handlers are set: the one for SIGHUP comes last, and Node sets none itself. */
 function handlesInterrupt(pid = 0): boolean {
   const caught = /^SigCgt:\s*([0-9a-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '0';
   return (BigInt(`0x${caught}`) & 1n) !== 0n;

@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto';
 import type { AgentEvent } from '@lathe/agent';
 import type { Message, Usage } from '@lathe/agent/models';
 import type { FunctionResponse, Part } from '@lathe/core';
-import type { Beginning, Outcome, Output } from './output.js';
+import type { Outcome, Output, RunInfo } from './output.js';
 import { PartialMessages } from './partial-messages.js';
 
 /**
- * The messages that Qwen Code and Claude Code print with `--output-format json` and `stream-json`: system, assistant,
- * user, result, and stream_event for partial messages. Each goes to `write` as one object.
+ * Writes the messages that Qwen Code and Claude Code print with `--output-format json` and `stream-json`: system,
+ * assistant, user, result, and stream_event for partial messages.
  */
 export class JsonOutput implements Output {
   readonly #write: (message: object) => void;
   readonly #partial: PartialMessages | undefined;
   #sessionId = '';
   #model = '';
-  /** Answers that wait for their usage, by the call that started the agent they come from. */
+  /** Answers without usage figures yet, by the call that started their agent. */
   readonly #answers = new Map<string | null, Message>();
 
   constructor(write: (message: object) => void, { isPartial }: { isPartial: boolean }) {
@@ -23,7 +23,7 @@ export class JsonOutput implements Output {
       this.#partial = new PartialMessages((event, parent) => this.#send({ type: 'stream_event', event }, parent));
   }
 
-  begin({ sessionId, mcpServers, ignoredSettings, ...rest }: Beginning): void {
+  begin({ sessionId, mcpServers, ignoredSettings, ...rest }: RunInfo): void {
     this.#sessionId = sessionId;
     this.#model = rest.model;
     const more = ignoredSettings.length > 0 ? { ignored_settings: ignoredSettings } : {};
@@ -120,13 +120,13 @@ function blockOf({ text, thought, thoughtSignature, functionCall }: Part): Block
   return [{ type: 'thinking', thinking: text, ...(thoughtSignature && { signature: thoughtSignature }) }];
 }
 
-/** A reader of the stream needs no more of a result than this. */
+/** Longer results are cut off in the stream. */
 const maxResultCharacters = 65_536;
 
 function resultOf({ id = '', response = {} }: FunctionResponse) {
   const isError = response['error'] !== undefined;
-  const said = isError ? response['error'] : response['output'];
-  const text = typeof said === 'string' ? said : JSON.stringify(said ?? '');
+  const value = isError ? response['error'] : response['output'];
+  const text = typeof value === 'string' ? value : JSON.stringify(value ?? '');
   const content = text.length > maxResultCharacters ? `${text.slice(0, maxResultCharacters)}…` : text;
   return { type: 'tool_result', tool_use_id: id, is_error: isError, content };
 }

@@ -12,7 +12,7 @@ beforeAll(buildProgram, 300_000);
 
 const program = join(import.meta.dirname, '../../dist/main.js');
 
-/** What the program and all it starts do to the network: addresses that are connected to, and calls of `listen`. */
+/** The network use of the program and its children: connected addresses and `listen` calls. */
 async function traced(args: readonly string[], { cwd, env }: { cwd: string; env: Record<string, string> }) {
   const home = tempDirectory();
   const log = join(home, 'trace');
@@ -34,7 +34,7 @@ async function traced(args: readonly string[], { cwd, env }: { cwd: string; env:
 
 // SL03, SL09
 test.skipIf(!hasProgram('strace'))(
-  'a session talks to its model and to nobody else, and listens to nobody',
+  'a session connects only to its model and opens no port',
   async () => {
     const cwd = tempDirectory({ 'a.txt': 'alpha\n' });
     const read = { name: 'read_file', args: { absolute_path: join(cwd, 'a.txt') } };
@@ -48,7 +48,7 @@ test.skipIf(!hasProgram('strace'))(
       listening: [],
     });
   },
-  // Traced, every step takes longer.
+  // Tracing slows every step down.
   120_000,
 );
 

@@ -1,14 +1,14 @@
 import type { AgentEvent, EndReason } from '@lathe/agent';
 import type { Usage } from '@lathe/agent/models';
 
-/** A call that did not run because somebody, or nobody, said no. */
+/** A call that was denied. */
 export interface Denial {
   tool_name: string;
   tool_use_id: string;
   tool_input: unknown;
 }
 
-/** How it all ended. */
+/** The result of the run. */
 export interface Outcome {
   reason: EndReason | 'no-model' | 'bad-answer';
   text: string;
@@ -18,12 +18,12 @@ export interface Outcome {
   durationMs: number;
   modelMs: number;
   denials: readonly Denial[];
-  /** The answer as JSON, when a schema was given. */
+  /** The parsed answer, if a JSON schema was given. */
   value?: unknown;
 }
 
-/** What is known when the work begins. */
-export interface Beginning {
+/** Describes the run before the first event. */
+export interface RunInfo {
   sessionId: string;
   cwd: string;
   tools: readonly string[];
@@ -31,13 +31,13 @@ export interface Beginning {
   model: string;
   permissionMode: string;
   version: string;
-  /** Settings of the folder that do not count because nobody trusts it. */
+  /** Settings of the folder that are ignored because it is not trusted. */
   ignoredSettings: readonly string[];
 }
 
-/** One format of output. */
+/** An output format. */
 export interface Output {
-  begin(beginning: Beginning): void;
+  begin(info: RunInfo): void;
   event(event: AgentEvent): void;
   end(outcome: Outcome): void;
 }

@@ -2,10 +2,10 @@ import type { AgentEvent } from '@lathe/agent';
 
 type Kind = 'text' | 'thinking';
 
-/** Deltas as the `stream_event`s of `--include-partial-messages`: a message with its blocks, piece by piece. */
+/** Converts deltas to the `stream_event` messages of `--include-partial-messages`. */
 export class PartialMessages {
   readonly #send: (event: object, parent: string | null) => void;
-  /** The block that is being written, by the call that started the agent. */
+  /** The open block, by the call that started its agent. */
   readonly #blocks = new Map<string | null, { index: number; kind: Kind }>();
 
   constructor(send: (event: object, parent: string | null) => void) {

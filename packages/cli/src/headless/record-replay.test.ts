@@ -10,21 +10,21 @@ import { webServer } from '../../../../testing/web-server.js';
 beforeAll(buildProgram, 300_000);
 
 test.each(['openai', 'anthropic', 'gemini'] as const)(
-  'what was recorded over %s is replayed without a key or a server, and says when it differs',
+  'a recording over %s is replayed without a key or a server, and reports a difference',
   async (format) => {
     const cwd = tempDirectory({ 'a.txt': 'alpha\n' });
     const read = { name: 'read_file', args: { absolute_path: join(cwd, 'a.txt') } };
     const server = await modelServer([{ reasoning: 'hm', text: 'I look.', calls: [read] }, { text: 'It is alpha.' }]);
     const env = modelVariables(format, server.url);
-    const recorded = await runProgram(['-p', 'what is it?', '--record', 'traffic.jsonl'], { cwd, env });
+    const recorded = await runProgram(['-p', 'what is it?', '--record', 'recording.jsonl'], { cwd, env });
     expect(recorded).toEqual({ code: 0, stdout: 'It is alpha.\n', stderr: '' });
     await server.close();
-    const replay = (prompt: string) => runProgram(['-p', prompt, '--replay', 'traffic.jsonl'], { cwd });
+    const replay = (prompt: string) => runProgram(['-p', prompt, '--replay', 'recording.jsonl'], { cwd });
     expect(await replay('what is it?')).toEqual(recorded);
     const other = await replay('who is it?');
     expect(other).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('differs from the recording at request 1'),
+      stderr: expect.stringContaining('departs from the recording at request 1'),
     });
   },
 );
@@ -39,9 +39,9 @@ test('a subagent is recorded and replayed with its parent', async () => {
     { text: 'It says alpha.' },
   ]);
   const env = modelVariables('openai', server.url);
-  const recorded = await runProgram(['-p', 'go', '--record', 'traffic.jsonl'], { cwd, env });
+  const recorded = await runProgram(['-p', 'go', '--record', 'recording.jsonl'], { cwd, env });
   expect(recorded).toMatchObject({ code: 0, stdout: 'It says alpha.\n' });
-  expect(await runProgram(['-p', 'go', '--replay', 'traffic.jsonl'], { cwd })).toEqual(recorded);
+  expect(await runProgram(['-p', 'go', '--replay', 'recording.jsonl'], { cwd })).toEqual(recorded);
 });
 
 test('the side model that reads a page is recorded and replayed too', async () => {
@@ -60,14 +60,14 @@ test('the side model that reads a page is recorded and replayed too', async () =
     { text: 'It is 42.' },
   ]);
   const env = modelVariables('openai', server.url);
-  const recorded = await runProgram(['-p', 'go', '--record', 'traffic.jsonl'], { cwd: home, home, env });
+  const recorded = await runProgram(['-p', 'go', '--record', 'recording.jsonl'], { cwd: home, home, env });
   expect(recorded).toEqual({ code: 0, stdout: 'It is 42.\n', stderr: '' });
   expect(server.requests.map(({ body }) => body['model'])).toEqual(['scripted', 'small', 'scripted']);
   await server.close();
-  expect(await runProgram(['-p', 'go', '--replay', 'traffic.jsonl'], { cwd: home, home })).toEqual(recorded);
+  expect(await runProgram(['-p', 'go', '--replay', 'recording.jsonl'], { cwd: home, home })).toEqual(recorded);
 });
 
-test('at a terminal too, a session is recorded, and replayed without a server', async () => {
+test('an interactive session is recorded, and replayed without a server', async () => {
   const cwd = tempDirectory({ 'a.txt': 'alpha\n' });
   const edit = { name: 'edit', args: { file_path: join(cwd, 'a.txt'), old_string: 'alpha', new_string: 'beta' } };
   const server = await modelServer([{ text: 'I change it.', calls: [edit] }, { text: 'It is beta now.' }]);
@@ -84,18 +84,18 @@ test('at a terminal too, a session is recorded, and replayed without a server', 
     expect(await exited()).toBe(0);
     expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('beta\n');
   };
-  await play(['--record', 'traffic.jsonl'], modelVariables('openai', server.url));
+  await play(['--record', 'recording.jsonl'], modelVariables('openai', server.url));
   await server.close();
-  await play(['--replay', 'traffic.jsonl']);
+  await play(['--replay', 'recording.jsonl']);
 }, 120_000);
 
 test.each([
   [['--replay', 'missing.jsonl'], /missing\.jsonl/],
   [['--replay', 'a.txt'], /not a recording/],
-  [['--record', 'a.txt'], /not a recording/],
+  [['--record', 'a.txt'], /no recording/],
   [['--record', 'missing/x.jsonl'], /missing/],
-  [['--record', 'x', '--replay', 'y'], /contradict/],
-])('%j is wrong usage', async (flags, message) => {
+  [['--record', 'x', '--replay', 'y'], /cannot be used together/],
+])('%j is a usage error', async (flags, message) => {
   const cwd = tempDirectory({ 'a.txt': 'alpha\n' });
   const env = modelVariables('openai', 'http://127.0.0.1:9');
   expect(await runProgram(['-p', 'go', ...flags], { cwd, env })).toMatchObject({
@@ -104,7 +104,7 @@ test.each([
   });
 });
 
-/** Everything a file in a directory contains. */
+/** The content of all files in a directory. */
 function everythingIn(directory: string): string {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -112,7 +112,7 @@ function everythingIn(directory: string): string {
     .join('\n');
 }
 
-test('SL01, SL06: 200 planted secrets through a whole session reach none of the files we write', async () => {
+test('SL01, SL06: none of 200 planted secrets reaches a file we write', async () => {
   const home = tempDirectory();
   const value = (kind: string, index: number) => `${kind}Zq${index}x${(index * 7919).toString(36)}Kp9vLw3`;
   const kinds = { env: 40, header: 40, mcpEnv: 40, mcpHeader: 40, url: 40 };
@@ -148,14 +148,14 @@ test('SL01, SL06: 200 planted secrets through a whole session reach none of the 
     },
   ]);
   const env = { ...modelVariables('openai', model.url), ...variables };
-  const args = ['-p', `use ${told.join(' ')}`, '--record', join(home, 'traffic.jsonl')];
+  const args = ['-p', `use ${told.join(' ')}`, '--record', join(home, 'recording.jsonl')];
   const { code, stderr } = await runProgram(args, { cwd, home, env });
   expect(code).toBe(1);
   writeFileSync(join(home, '.lathe/settings.json'), '');
   const written = everythingIn(home);
   expect(written).toContain('[redacted]');
   expect(secrets.filter(({ secret }) => written.includes(secret))).toEqual([]);
-  // What a server echoes of what we sent it as proof of who we are is not shown either.
+  // Credentials that a server echoes are not shown either.
   expect(of('header').filter(({ secret }) => stderr.includes(secret))).toEqual([]);
   expect(stderr).not.toContain(env['OPENAI_API_KEY']);
 });

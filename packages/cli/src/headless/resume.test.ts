@@ -19,7 +19,7 @@ function project() {
   return { cwd, home, ask };
 }
 
-test('--continue and --resume go on with what was said before, and sessions lists it', async () => {
+test('--continue and --resume continue a conversation, and sessions lists it', async () => {
   const { cwd, ask } = project();
   const call = { name: 'read_file', args: { absolute_path: join(cwd, 'a.txt') } };
   await ask([{ calls: [call] }, { text: 'It is alpha.' }], ['-p', 'what is in a.txt?']);
@@ -43,7 +43,7 @@ test('--continue and --resume go on with what was said before, and sessions list
   expect(third.sent).toContain('Still alpha.');
 });
 
-test('a fresh run does not see earlier ones, and --continue without one says so', async () => {
+test('a new run does not see earlier ones, and --continue without a session says so', async () => {
   const { ask } = project();
   const first = await ask([{ text: 'Hello.' }], ['-p', 'my name is Ada', '--continue']);
   expect(first.stderr).toContain('no earlier session');
@@ -51,7 +51,7 @@ test('a fresh run does not see earlier ones, and --continue without one says so'
 });
 
 // SL07
-test('a planted session runs nothing and moves no cursor', async () => {
+test('a planted session runs nothing and sends no control sequences', async () => {
   const { home, cwd, ask } = project();
   await ask([{ text: 'Hello.' }], ['-p', 'clear \u001b[2J the screen \u202e']);
   const listed = await ask([], ['sessions']);
@@ -78,20 +78,20 @@ test('a planted session runs nothing and moves no cursor', async () => {
   expect(existsSync(join(cwd, 'x.txt'))).toBe(false);
 });
 
-test('a session is named after what was asked, not after what came along', async () => {
+test('the title of a session is the prompt, without mentioned files', async () => {
   const { cwd, home, ask } = project();
   await ask([{ text: '{}' }], ['-p', 'what is in @a.txt?', '--json-schema', '{"type": "object"}']);
   const { stdout } = await runProgram(['sessions', '--json'], { cwd, home });
   expect(JSON.parse(stdout)).toMatchObject([{ title: 'what is in @a.txt?' }]);
 });
 
-test('a session that is not there ends the program with a reason', async () => {
+test('an unknown session id is an error with a reason', async () => {
   const { ask } = project();
   const { code, stderr } = await ask([{ text: 'Hello.' }], ['-p', 'x', '--resume', 'abcdef12']);
   expect({ code, stderr }).toEqual({ code: 1, stderr: 'lathe: There is no session abcdef12; see lathe sessions\n' });
 });
 
-test('where nothing can be stored the work is done all the same', async () => {
+test('the work is done even if the session cannot be stored', async () => {
   const { home, ask } = project();
   mkdirSync(join(home, '.lathe'));
   writeFileSync(join(home, '.lathe', 'sessions'), 'a file where a folder should be');

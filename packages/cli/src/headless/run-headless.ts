@@ -1,33 +1,33 @@
 import { type AgentEvent, type AgentLathe, openSession, type Session } from '@lathe/agent';
 import { type Approver, noOneThere, type PartListUnion } from '@lathe/core';
 import { visibleText } from '@lathe/core/host';
-import { type Flags, resumeOf } from '../args.js';
-import { exitCodes } from '../exit-codes.js';
-import type { Io } from '../io.js';
-import { modelTraffic } from '../model-traffic.js';
-import { openLathe, tellEnd } from '../open-lathe.js';
+import { type Flags, resumeOf } from '../command-line/args.js';
+import { exitCodes } from '../command-line/exit-codes.js';
+import type { Io } from '../command-line/io.js';
+import { openRecording } from '../startup/model-recording.js';
+import { discoverTools, openLathe, runSessionEndHooks } from '../startup/open-lathe.js';
+import { openModel, openSideModel } from '../startup/open-model.js';
+import { JsonAnswer } from './json-answer.js';
 import { JsonOutput } from './json-output.js';
-import { mentioned } from './mentioned-files.js';
-import { openModel, openSideModel } from './open-model.js';
-import type { Beginning, Denial, Outcome, Output } from './output.js';
+import type { Denial, Outcome, Output, RunInfo } from './output.js';
+import { readMentions } from './read-mentions.js';
 import { readPrompt } from './read-prompt.js';
 import { TextOutput } from './text-output.js';
-import { TypedAnswer } from './typed-answer.js';
 
-/** `lathe -p`: one task without a person, then the exit code. Whatever would need an answer is denied. */
+/** `lathe -p` runs one task without a person and returns the exit code. Calls that need approval are denied. */
 export async function runHeadless(
   words: readonly string[],
   flags: Flags,
   io: Io,
   signal: AbortSignal,
 ): Promise<number> {
-  const typed = flags.jsonSchema === undefined ? undefined : TypedAnswer.read(flags.jsonSchema, io.cwd);
+  const jsonAnswer = flags.jsonSchema === undefined ? undefined : JsonAnswer.read(flags.jsonSchema, io.cwd);
   const { output, close } = openOutput(flags, io);
   const startedAt = performance.now();
-  const outcome = await start(words, { output, typed, flags, io }, signal).catch((error: unknown) => {
-    // An interruption before the agent was at work is an end like any other.
+  const outcome = await start(words, { output, jsonAnswer, flags, io }, signal).catch((error: unknown) => {
+    // An interrupt before the agent has started is reported like any other.
     if (!signal.aborted) throw error;
-    return nothingDone('aborted', 'Interrupted.', startedAt);
+    return emptyOutcome('aborted', 'Interrupted.', startedAt);
   });
   output.end(outcome);
   close();
@@ -47,15 +47,15 @@ async function start(
   try {
     return await work({ ...task, lathe, prompt }, signal);
   } finally {
-    await tellEnd(lathe);
+    await runSessionEndHooks(lathe);
     await lathe.close();
   }
 }
 
-/** `wasAsked`: a confirmation was needed. */
-type Finished = Outcome & { wasAsked?: boolean };
+/** `neededApproval`: a call would have needed a person. */
+type Finished = Outcome & { neededApproval?: boolean };
 
-function nothingDone(reason: Outcome['reason'], message: string, startedAt: number): Finished {
+function emptyOutcome(reason: Outcome['reason'], message: string, startedAt: number): Finished {
   const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
   const durationMs = Math.round(performance.now() - startedAt);
   return { reason, text: '', message, turns: 0, usage, durationMs, modelMs: 0, denials: [] };
@@ -65,35 +65,36 @@ interface Task {
   lathe: AgentLathe;
   output: Output;
   prompt: string;
-  typed: TypedAnswer | undefined;
+  jsonAnswer: JsonAnswer | undefined;
   flags: Flags;
   io: Io;
 }
 
 async function work(task: Task, signal: AbortSignal): Promise<Finished> {
-  const { lathe, output, prompt, typed, flags, io } = task;
+  const { lathe, output, prompt, jsonAnswer, flags, io } = task;
   const startedAt = performance.now();
-  const traffic = modelTraffic(flags, lathe, io.cwd);
-  const model = await openModel(lathe, flags, traffic, signal);
-  if (typeof model === 'string') return nothingDone('no-model', model, startedAt);
-  await discover(lathe, io, signal);
-  const asked = { count: 0 };
-  const sideModel = await openSideModel(lathe, traffic, signal);
+  const recording = openRecording(flags, lathe, io.cwd);
+  const model = await openModel(lathe, flags, recording, signal);
+  if (typeof model === 'string') return emptyOutcome('no-model', model, startedAt);
+  await discoverTools(lathe, io, signal);
+  reportIgnoredSettings(lathe, io);
+  const requests = { count: 0 };
+  const sideModel = await openSideModel(lathe, recording, signal);
   const options = {
     model,
     ...(sideModel && { sideModel }),
-    approver: counting(asked),
+    approver: countingApprover(requests),
     budgets: budgetsOf(flags),
   };
   const session = await openSession(lathe, { ...options, ...resumeOf(flags) });
   for (const note of session.notes) io.err(`lathe: ${visibleText(note)}`);
-  output.begin(beginning(lathe, session, io));
+  output.begin(runInfo(lathe, session, io));
   const denials: Denial[] = [];
   const follow = (parts: PartListUnion) => followPrompt(session, parts, { output, denials, io }, signal);
-  const files = await mentioned(prompt, lathe, io, signal);
-  const first = await follow([prompt, ...files, ...(typed ? [`\n\n${typed.instruction}`] : [])]);
-  const outcome = typed && first.reason === 'done' ? await checked(first, typed, follow) : first;
-  return { ...outcome, denials, wasAsked: asked.count > 0 };
+  const files = await readMentions(prompt, lathe, io, signal);
+  const first = await follow([prompt, ...files, ...(jsonAnswer ? [`\n\n${jsonAnswer.instruction}`] : [])]);
+  const outcome = jsonAnswer && first.reason === 'done' ? await checkAnswer(first, jsonAnswer, follow) : first;
+  return { ...outcome, denials, neededApproval: requests.count > 0 };
 }
 
 type Ended = Omit<Outcome, 'denials'>;
@@ -107,17 +108,17 @@ async function followPrompt(
   const inputs = new Map<string, unknown>();
   let end: Ended | undefined;
   for await (const event of session.prompt(parts, signal)) {
-    noteDenial(event, inputs, denials);
+    collectDenial(event, inputs, denials);
     output.event(event);
     if (event.type === 'prompt-end') end = event.end;
     await io.flush();
   }
-  if (!end) throw new Error('the agent ended without saying so');
+  if (!end) throw new Error('the agent sent no prompt-end event');
   return end;
 }
 
-function noteDenial(event: AgentEvent, inputs: Map<string, unknown>, denials: Denial[]): void {
-  if (event.type === 'subagent-event') return noteDenial(event.event, inputs, denials);
+function collectDenial(event: AgentEvent, inputs: Map<string, unknown>, denials: Denial[]): void {
+  if (event.type === 'subagent-event') return collectDenial(event.event, inputs, denials);
   if (event.type === 'call-update') inputs.set(event.callId, event.args);
   if (event.type !== 'call-end') return;
   const { callId, name, error } = event.outcome;
@@ -126,11 +127,15 @@ function noteDenial(event: AgentEvent, inputs: Map<string, unknown>, denials: De
   inputs.delete(callId);
 }
 
-/** Asks once more when the answer does not fit the schema. */
-async function checked(first: Ended, typed: TypedAnswer, follow: (text: string) => Promise<Ended>): Promise<Ended> {
-  const answer = typed.check(first.text);
+/** Asks once more if the answer does not match the schema. */
+async function checkAnswer(
+  first: Ended,
+  jsonAnswer: JsonAnswer,
+  follow: (text: string) => Promise<Ended>,
+): Promise<Ended> {
+  const answer = jsonAnswer.check(first.text);
   if ('value' in answer) return { ...first, value: answer.value };
-  const second = await follow(typed.correction(answer.problem));
+  const second = await follow(jsonAnswer.correction(answer.problem));
   const both = {
     ...second,
     turns: first.turns + second.turns,
@@ -144,39 +149,37 @@ async function checked(first: Ended, typed: TypedAnswer, follow: (text: string) 
     },
   };
   if (second.reason !== 'done') return both;
-  const again = typed.check(second.text);
+  const again = jsonAnswer.check(second.text);
   if ('value' in again) return { ...both, value: again.value };
-  return { ...both, reason: 'bad-answer', message: `The answer does not fit the schema: ${again.problem}` };
+  return { ...both, reason: 'bad-answer', message: `The answer does not match the schema: ${again.problem}` };
 }
 
-async function discover(lathe: AgentLathe, io: Io, signal: AbortSignal): Promise<void> {
-  for (const [source, error] of await lathe.discover(signal)) {
-    const reason = error instanceof Error ? error.message : String(error);
-    io.err(`lathe: ${visibleText(`${source}: ${reason}`)}`);
-  }
+function reportIgnoredSettings(lathe: Pick<AgentLathe, 'loaded'>, io: Io): void {
   const ignored = ignoredSettings(lathe);
   if (ignored.length > 0)
-    io.err(
-      `lathe: this folder is not trusted, so these of its settings do not count: ${ignored.join(', ')} (see lathe trust)`,
-    );
+    io.err(`lathe: this folder is not trusted, so these settings are ignored: ${ignored.join(', ')} (see lathe trust)`);
 }
 
-function ignoredSettings({ loaded }: AgentLathe): string[] {
+function ignoredSettings({ loaded }: Pick<AgentLathe, 'loaded'>): string[] {
   if (loaded.isTrusted) return [];
   return [...new Set(loaded.ignored.filter(({ layer }) => layer === 'workspace').map(({ key }) => key))];
 }
 
-/** Nobody is there; but it matters for the exit code that somebody was needed. */
-function counting(asked: { count: number }): Approver {
+/** Denies every request and counts them for the exit code. */
+function countingApprover(requests: { count: number }): Approver {
   return {
     decide(request, signal) {
-      asked.count += 1;
+      requests.count += 1;
       return noOneThere.decide(request, signal);
     },
   };
 }
 
-function beginning(lathe: AgentLathe, { id, model }: Session, io: Io): Beginning {
+function runInfo(
+  lathe: Pick<AgentLathe, 'tools' | 'workspace' | 'policy' | 'loaded'>,
+  { id, model }: Session,
+  io: Io,
+): RunInfo {
   const entries = lathe.tools.entries();
   return {
     sessionId: id,
@@ -213,8 +216,8 @@ function openOutput(flags: Flags, io: Io): { output: Output; close: () => void }
   return { output, close: () => io.out(JSON.stringify(messages)) };
 }
 
-function exitCode({ reason, wasAsked }: Finished): number {
+function exitCode({ reason, neededApproval }: Finished): number {
   if (reason === 'aborted') return exitCodes.interrupted;
   if (reason !== 'done') return exitCodes.failure;
-  return wasAsked ? exitCodes.denied : exitCodes.success;
+  return neededApproval ? exitCodes.denied : exitCodes.success;
 }

@@ -1,9 +1,9 @@
 import type { AgentEvent } from '@lathe/agent';
 import { visibleText } from '@lathe/core/host';
-import type { Io } from '../io.js';
+import type { Io } from '../command-line/io.js';
 import type { Outcome, Output } from './output.js';
 
-/** The answer on stdout; what a person should know besides on stderr. */
+/** Writes the answer to stdout, and notices and warnings to stderr. */
 export class TextOutput implements Output {
   readonly #io: Io;
 
@@ -28,7 +28,7 @@ export class TextOutput implements Output {
 function noteOf(event: AgentEvent): string | undefined {
   if (event.type === 'subagent-event') return noteOf(event.event);
   if (event.type === 'notice' && event.level === 'warning') return event.message;
-  if (event.type === 'retry') return `${event.reason} Trying again in ${Math.ceil(event.delayMs / 1000)} s.`;
+  if (event.type === 'retry') return `${event.reason} Retrying in ${Math.ceil(event.delayMs / 1000)} s.`;
   if (event.type === 'call-end' && event.outcome.error?.type === 'execution_denied') return event.outcome.error.message;
   return undefined;
 }

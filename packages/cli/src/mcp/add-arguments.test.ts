@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { UsageError } from '../args.js';
+import { UsageError } from '../command-line/args.js';
 import { parseAdd } from './add-arguments.js';
 
 test.each([
@@ -39,6 +39,6 @@ test.each([
   [['-t', 'tcp', 'x', 'y']],
   [['-e', 'A', 'x', 'y']],
   [['-e']],
-])('%j is wrong usage', (args) => {
+])('%j is a usage error', (args) => {
   expect(() => parseAdd(args)).toThrow(UsageError);
 });

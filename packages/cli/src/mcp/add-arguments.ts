@@ -1,7 +1,7 @@
 import type { McpServerSettings } from '@lathe/core/mcp';
-import { UsageError } from '../args.js';
+import { UsageError } from '../command-line/args.js';
 
-/** `lathe mcp add`, understood. */
+/** The parsed arguments of `lathe mcp add`. */
 export interface AddRequest {
   name: string;
   scope: 'user' | 'project';
@@ -18,16 +18,13 @@ const withValue = new Map([
   ),
 ]);
 
-/**
- * `[flags] name command [arguments of the command …]`, or `[flags] name address [flags]`. What follows a command
- * belongs to it, flags included.
- */
+/** `[flags] name command [arguments …]` or `[flags] name url [flags]`. All arguments after a command belong to it. */
 export function parseAdd(args: readonly string[]): AddRequest {
   const options = new Map<string, string[]>();
   const operands: string[] = [];
   const rest = [...args];
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
-    const isCommand = operands.length >= 2 && !isAddress(operands[1] ?? '');
+    const isCommand = operands.length >= 2 && !isUrl(operands[1] ?? '');
     if (isCommand) operands.push(word);
     else if (word === '--') operands.push(...rest.splice(0));
     else if (!word.startsWith('-')) operands.push(word);
@@ -35,9 +32,7 @@ export function parseAdd(args: readonly string[]): AddRequest {
   }
   const [name, target, ...extra] = operands;
   if (name === undefined || target === undefined)
-    throw new UsageError(
-      'mcp add needs a name and a command or an address: lathe mcp add <name> <command|url> [args…]',
-    );
+    throw new UsageError('mcp add needs a name and a command or URL: lathe mcp add <name> <command|url> [args…]');
   return { name, scope: scopeOf(options), server: { ...endpoint(target, extra, options), ...common(options) } };
 }
 
@@ -55,7 +50,7 @@ function takeOption(word: string, rest: string[], options: Map<string, string[]>
 }
 
 function endpoint(target: string, extra: readonly string[], options: Map<string, string[]>): McpServerSettings {
-  const transport = options.get('transport')?.at(-1) ?? (isAddress(target) ? 'http' : 'stdio');
+  const transport = options.get('transport')?.at(-1) ?? (isUrl(target) ? 'http' : 'stdio');
   const headers = pairs(options.get('header') ?? [], /^([^:]+):\s*(.*)$/s, '--header "Name: value"');
   const web = { ...(Object.keys(headers).length > 0 && { headers }) };
   const env = pairs(options.get('env') ?? [], /^([^=]+)=(.*)$/s, '--env NAME=value');
@@ -73,7 +68,7 @@ function endpoint(target: string, extra: readonly string[], options: Map<string,
         ...(cwd !== undefined && { cwd }),
       };
     default:
-      throw new UsageError(`--transport is one of stdio, http, sse, not ${JSON.stringify(transport)}`);
+      throw new UsageError(`--transport must be stdio, http or sse, not ${JSON.stringify(transport)}`);
   }
 }
 
@@ -94,7 +89,7 @@ function common(options: Map<string, string[]>): McpServerSettings {
 function scopeOf(options: Map<string, string[]>): AddRequest['scope'] {
   const scope = options.get('scope')?.at(-1) ?? 'user';
   if (scope === 'user' || scope === 'project') return scope;
-  throw new UsageError(`--scope is user or project, not ${JSON.stringify(scope)}`);
+  throw new UsageError(`--scope must be user or project, not ${JSON.stringify(scope)}`);
 }
 
 function pairs(texts: readonly string[], form: RegExp, usage: string): Record<string, string> {
@@ -107,6 +102,6 @@ function pairs(texts: readonly string[], form: RegExp, usage: string): Record<st
   );
 }
 
-function isAddress(text: string): boolean {
+function isUrl(text: string): boolean {
   return /^https?:\/\//.test(text);
 }

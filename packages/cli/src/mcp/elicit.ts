@@ -1,15 +1,15 @@
 import type { Elicitation, ElicitationAnswer } from '@lathe/core/mcp';
 import { type Field, type FieldValue, fieldsOf } from './elicitation-form.js';
 
-/** What a person must see before something of theirs goes to a server. */
+/** What a person sees before Lathe sends their data to a server or opens a page. */
 export interface Consent {
   server: string;
-  /** What the server says; not to be trusted. */
+  /** Untrusted text from the server. */
   message: string;
-  /** What a yes would do, for example `Open this page:`. */
-  offer: string;
-  /** What it would be done with, in full. */
-  subject: string;
+  /** What Lathe does after a yes, for example `Open this page:`. */
+  action: string;
+  /** The complete data or address. */
+  content: string;
 }
 
 /** One field of a form. */
@@ -17,22 +17,22 @@ export interface FieldQuestion {
   server: string;
   message: string;
   field: Field;
-  /** Which one of how many. */
+  /** For example `1 of 3`. */
   step: string;
 }
 
-/** How a person is asked; every method throws when they want to hear no more of it. */
-export interface Asker {
-  /** Anything but a clear yes is a no. */
+/** Asks a person. Every method throws if they cancel. */
+export interface Prompter {
+  /** Anything but a clear yes means no. */
   confirm(consent: Consent): Promise<boolean>;
-  read(question: FieldQuestion): Promise<FieldValue | undefined>;
+  readField(question: FieldQuestion): Promise<FieldValue | undefined>;
   openPage(url: URL): void;
 }
 
-/** Asks a person what a server wants to know. Nothing is sent or opened before they have seen all of it and said yes. */
-export async function elicit(request: Elicitation, asker: Asker): Promise<ElicitationAnswer> {
+/** Puts a server's question to a person. Lathe sends or opens nothing until they have seen all of it and said yes. */
+export async function elicit(request: Elicitation, prompter: Prompter): Promise<ElicitationAnswer> {
   try {
-    return request.type === 'url' ? await offerPage(request, asker) : await fillIn(request, asker);
+    return request.type === 'url' ? await offerPage(request, prompter) : await fillIn(request, prompter);
   } catch {
     return { action: 'cancel' };
   }
@@ -40,33 +40,33 @@ export async function elicit(request: Elicitation, asker: Asker): Promise<Elicit
 
 async function offerPage(
   { server, message, url }: Extract<Elicitation, { type: 'url' }>,
-  asker: Asker,
+  prompter: Prompter,
 ): Promise<ElicitationAnswer> {
-  // As a browser reads it: a name in other letters, or one put before an @, does not look like the host it is not.
+  // Normalized as in a browser, so that look-alike letters or a name before an @ cannot imitate another host.
   const page = new URL(url);
-  const consent = { server, message, offer: `Open this page of ${page.host}:`, subject: page.href };
-  if (!(await asker.confirm(consent))) return { action: 'decline' };
-  asker.openPage(page);
+  const consent = { server, message, action: `Open this page on ${page.host}:`, content: page.href };
+  if (!(await prompter.confirm(consent))) return { action: 'decline' };
+  prompter.openPage(page);
   return { action: 'accept' };
 }
 
 async function fillIn(
   { server, message, schema }: Extract<Elicitation, { type: 'form' }>,
-  asker: Asker,
+  prompter: Prompter,
 ): Promise<ElicitationAnswer> {
   const fields = fieldsOf(schema);
   if (!fields) return { action: 'decline' };
   const answers: [string, FieldValue][] = [];
   for (const [index, field] of fields.entries()) {
-    const value = await asker.read({ server, message, field, step: `${index + 1} of ${fields.length}` });
+    const value = await prompter.readField({ server, message, field, step: `${index + 1} of ${fields.length}` });
     if (value !== undefined) answers.push([field.name, value]);
   }
   const content = Object.fromEntries(answers);
-  const consent = { server, message, offer: 'Send this to it:', subject: JSON.stringify(content, null, 2) };
-  return (await asker.confirm(consent)) ? { action: 'accept', content } : { action: 'decline' };
+  const consent = { server, message, action: 'Send this answer:', content: JSON.stringify(content, null, 2) };
+  return (await prompter.confirm(consent)) ? { action: 'accept', content } : { action: 'decline' };
 }
 
-/** What a server says, set apart from what Lathe says. */
+/** Marks each line as text from a server. */
 export function quoted(message: string): string {
   return message
     .split('\n')
@@ -74,11 +74,11 @@ export function quoted(message: string): string {
     .join('\n');
 }
 
-/** What a typed line means for a field: the value, nothing where that is allowed, or why it is neither. */
-export function readField(
-  { isRequired, fallback, read }: Field,
+/** Converts a typed line to the value of a field. An empty line means the default, or no value for an optional field. */
+export function parseField(
+  { isRequired, defaultValue, parse }: Field,
   typed: string,
 ): { value: FieldValue | undefined } | { problem: string } {
-  if (typed === '' && (fallback !== undefined || !isRequired)) return { value: fallback };
-  return read(typed);
+  if (typed === '' && (defaultValue !== undefined || !isRequired)) return { value: defaultValue };
+  return parse(typed);
 }

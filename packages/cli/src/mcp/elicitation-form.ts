@@ -2,42 +2,47 @@ import { visibleText } from '@lathe/core/host';
 
 export type FieldValue = string | number | boolean | string[];
 
-/** One thing a server wants to know. */
+/** One field of a form that a server asks a person to fill in. */
 export interface Field {
   name: string;
-  /** For the person, safe to print. */
+  /** Sanitized. */
   label: string;
   isRequired: boolean;
-  fallback?: FieldValue;
-  /** What the person typed, as a value; a sentence under `problem` when it is none. */
-  read: (text: string) => { value: FieldValue } | { problem: string };
+  defaultValue?: FieldValue;
+  /** Converts what the person typed to a value, or says what is wrong with it. */
+  parse: (text: string) => { value: FieldValue } | { problem: string };
 }
 
-/** More than a person would answer. */
+/** A form with more fields is rejected. */
 const maxFields = 30;
 const maxChoices = 100;
 const maxTextChars = 300;
 
-type Shape = Readonly<Record<string, unknown>>;
+type Schema = Readonly<Record<string, unknown>>;
 
-/** The fields of the form a server asks for; `undefined` when it asks for something that is no form. */
-export function fieldsOf(schema: Shape): Field[] | undefined {
+/** The fields of a form; `undefined` if the schema does not describe a form. */
+export function fieldsOf(schema: Schema): Field[] | undefined {
   const { properties, required } = schema;
-  if (!isShape(properties)) return undefined;
-  const needed: readonly unknown[] = Array.isArray(required) ? required : [];
+  if (!isSchema(properties)) return undefined;
+  const requiredNames: readonly unknown[] = Array.isArray(required) ? required : [];
   const entries = Object.entries(properties);
   if (entries.length > maxFields) return undefined;
-  const fields = entries.map(([name, shape]) =>
-    isShape(shape) ? fieldOf(name, shape, needed.includes(name)) : undefined,
+  const fields = entries.map(([name, property]) =>
+    isSchema(property) ? fieldOf(name, property, requiredNames.includes(name)) : undefined,
   );
   return fields.every((field) => field !== undefined) ? fields : undefined;
 }
 
-function fieldOf(name: string, shape: Shape, isRequired: boolean): Field | undefined {
-  const { title, description, default: fallback } = shape;
-  const read = readerFor(shape);
-  if (!read) return undefined;
-  const about = [text(title) ?? text(name), text(description), read.hint, isRequired ? undefined : 'may be left empty'];
+function fieldOf(name: string, schema: Schema, isRequired: boolean): Field | undefined {
+  const { title, description, default: defaultValue } = schema;
+  const parser = parserFor(schema);
+  if (!parser) return undefined;
+  const about = [
+    shorten(title) ?? shorten(name),
+    shorten(description),
+    parser.hint,
+    isRequired ? undefined : 'optional',
+  ];
   return {
     name,
     label: about
@@ -45,48 +50,50 @@ function fieldOf(name: string, shape: Shape, isRequired: boolean): Field | undef
       .map((part) => visibleText(part))
       .join(' · '),
     isRequired,
-    ...(isFieldValue(fallback) && { fallback }),
-    read: read.value,
+    ...(isFieldValue(defaultValue) && { defaultValue }),
+    parse: parser.parse,
   };
 }
 
-interface Reader {
+interface Parser {
   hint?: string;
-  value: Field['read'];
+  parse: Field['parse'];
 }
 
-function readerFor(shape: Shape): Reader | undefined {
-  const choices = choicesOf(shape);
-  if (choices) return choices.length > maxChoices ? undefined : chooser(choices);
-  switch (shape['type']) {
+function parserFor(schema: Schema): Parser | undefined {
+  const choices = choicesOf(schema);
+  if (choices) return choices.length > maxChoices ? undefined : singleChoice(choices);
+  switch (schema['type']) {
     case 'string':
-      return { value: (typed) => ({ value: typed }) };
+      return { parse: (typed) => ({ value: typed }) };
     case 'number':
     case 'integer':
-      return numberReader(shape['type'] === 'integer');
+      return numberParser(schema['type'] === 'integer');
     case 'boolean':
-      return { hint: 'yes or no', value: readBoolean };
+      return { hint: 'yes or no', parse: parseBoolean };
     case 'array':
-      return isShape(shape['items']) ? severalOf(choicesOf(shape['items'])) : undefined;
+      return isSchema(schema['items']) ? multipleChoice(choicesOf(schema['items'])) : undefined;
     default:
       return undefined;
   }
 }
 
-function numberReader(isWhole: boolean): Reader {
+function numberParser(isWhole: boolean): Parser {
   const hint = isWhole ? 'a whole number' : 'a number';
   return {
     hint,
-    value: (typed) => {
+    parse: (typed) => {
       const value = typed.trim() === '' ? Number.NaN : Number(typed);
-      return Number.isFinite(value) && (!isWhole || Number.isInteger(value)) ? { value } : { problem: `Give ${hint}.` };
+      return Number.isFinite(value) && (!isWhole || Number.isInteger(value))
+        ? { value }
+        : { problem: `Enter ${hint}.` };
     },
   };
 }
 
-function readBoolean(typed: string): ReturnType<Field['read']> {
+function parseBoolean(typed: string): ReturnType<Field['parse']> {
   if (/^(?:y|yes|true)$/i.test(typed.trim())) return { value: true };
-  return /^(?:n|no|false)$/i.test(typed.trim()) ? { value: false } : { problem: 'Say yes or no.' };
+  return /^(?:n|no|false)$/i.test(typed.trim()) ? { value: false } : { problem: 'Enter yes or no.' };
 }
 
 interface Choice {
@@ -94,43 +101,43 @@ interface Choice {
   title: string;
 }
 
-function choicesOf({ enum: values, oneOf, anyOf, enumNames }: Shape): Choice[] | undefined {
+function choicesOf({ enum: values, oneOf, anyOf, enumNames }: Schema): Choice[] | undefined {
   const titles: readonly unknown[] = Array.isArray(enumNames) ? enumNames : [];
   if (Array.isArray(values))
     return values.map((value: unknown, index) => ({
       value: String(value),
-      title: text(titles[index]) ?? text(String(value)) ?? '',
+      title: shorten(titles[index]) ?? shorten(String(value)) ?? '',
     }));
   const titled = Array.isArray(oneOf) ? oneOf : anyOf;
   if (!Array.isArray(titled)) return undefined;
   return titled
-    .filter(isShape)
-    .map((each) => ({ value: String(each['const']), title: text(each['title']) ?? String(each['const']) }));
+    .filter(isSchema)
+    .map((each) => ({ value: String(each['const']), title: shorten(each['title']) ?? String(each['const']) }));
 }
 
-function chooser(choices: readonly Choice[]): Reader {
+function singleChoice(choices: readonly Choice[]): Parser {
   return {
-    hint: listed(choices),
-    value: (typed) => {
+    hint: numbered(choices),
+    parse: (typed) => {
       const chosen = chosenFrom(choices, typed);
-      return chosen === undefined ? { problem: 'Give one of the numbers.' } : { value: chosen };
+      return chosen === undefined ? { problem: 'Enter one of the numbers.' } : { value: chosen };
     },
   };
 }
 
-function severalOf(choices: readonly Choice[] | undefined): Reader | undefined {
+function multipleChoice(choices: readonly Choice[] | undefined): Parser | undefined {
   if (!choices || choices.length > maxChoices) return undefined;
   return {
-    hint: `${listed(choices)}; several with commas`,
-    value: (typed) => {
+    hint: `${numbered(choices)}; separate several with commas`,
+    parse: (typed) => {
       const chosen = typed.split(',').map((part) => chosenFrom(choices, part));
       const known = chosen.filter((value) => value !== undefined);
-      return known.length === chosen.length ? { value: known } : { problem: 'Give numbers of the list.' };
+      return known.length === chosen.length ? { value: known } : { problem: 'Enter numbers from the list.' };
     },
   };
 }
 
-function listed(choices: readonly Choice[]): string {
+function numbered(choices: readonly Choice[]): string {
   return choices.map(({ title }, index) => `${index + 1} ${title}`).join(', ');
 }
 
@@ -139,7 +146,7 @@ function chosenFrom(choices: readonly Choice[], typed: string): string | undefin
   return (choices[Number(wanted) - 1] ?? choices.find(({ value }) => value === wanted))?.value;
 }
 
-function isShape(value: unknown): value is Shape {
+function isSchema(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
@@ -147,7 +154,7 @@ function isFieldValue(value: unknown): value is FieldValue {
   return ['string', 'number', 'boolean'].includes(typeof value);
 }
 
-function text(value: unknown): string | undefined {
+function shorten(value: unknown): string | undefined {
   if (typeof value !== 'string' || value === '') return undefined;
   return value.length > maxTextChars ? `${value.slice(0, maxTextChars)}…` : value;
 }

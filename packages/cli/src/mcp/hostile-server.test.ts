@@ -8,7 +8,7 @@ beforeAll(buildProgram, 300_000);
 const cacheable = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
 const escape = '\u001b]0;owned\u0007\u009b2J\u202e';
 
-/** Speaks the revision of 2026-07-28, and lists these tools. */
+/** Uses protocol revision 2026-07-28 and lists these tools. */
 async function serve(tools: readonly object[]): Promise<string> {
   const results: Record<string, object> = {
     'server/discover': {
@@ -31,7 +31,7 @@ async function serve(tools: readonly object[]): Promise<string> {
 const headers = { type: 'object', properties: { a: { type: 'string', 'x-mcp-header': `a ${escape}` } } };
 
 test.each(['tools', 'doctor', 'mcp list', 'mcp test web'])(
-  'SF01, SG07: nothing that a server says about itself reaches the terminal of lathe %s as it is',
+  'SF01, SG07: lathe %s sanitizes everything that a server says about itself',
   { timeout: 60_000 },
   async (command) => {
     const httpUrl = await serve([

@@ -18,7 +18,7 @@ const results: Record<string, object> = {
   'tools/list': { tools: [{ name: 'echo', inputSchema: { type: 'object' } }] },
 };
 
-/** A server that wants a person to log in before it answers. */
+/** A server that requires a login. */
 async function serve(): Promise<string> {
   const server = await webServer(({ headers, method = '', url: path = '' }, response) => {
     const body = server.requests.at(-1)?.body ?? '';
@@ -36,7 +36,7 @@ async function serve(): Promise<string> {
   return `${server.url}/mcp`;
 }
 
-/** `lathe mcp auth`, up to the moment when a person has had the page before them for a while. */
+/** Runs `lathe mcp auth` until the login page has been open for a while. */
 async function shownPage(): Promise<{ callback: URL; child: ChildProcess; ended: Promise<ProgramResult> }> {
   const settings = { mcpServers: { web: { httpUrl: await serve() } } };
   const home = tempDirectory({ '.lathe/settings.json': JSON.stringify(settings) });
@@ -55,14 +55,14 @@ async function shownPage(): Promise<{ callback: URL; child: ChildProcess; ended:
   const callback = new URL(page.searchParams.get('redirect_uri') ?? '');
   callback.searchParams.set('state', page.searchParams.get('state') ?? '');
   callback.searchParams.set('code', 'code');
-  // Nobody types a password at once.
+  // A person needs time to type a password.
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   return { callback, child, ended };
 }
 
-test('lathe mcp auth waits for the person, and ends when they have logged in', async () => {
+test('lathe mcp auth waits until the person has logged in', async () => {
   const { callback, ended } = await shownPage();
-  // Browsers open connections ahead that they may never use.
+  // Browsers open connections in advance that they may never use.
   const unused = connect(Number(callback.port), callback.hostname);
   onTestFinished(() => void unused.destroy());
   await once(unused, 'connect');
@@ -72,7 +72,7 @@ test('lathe mcp auth waits for the person, and ends when they have logged in', a
   expect(code).toBe(0);
 }, 90_000);
 
-test('Ctrl+C ends the wait for a person who does not log in', async () => {
+test('Ctrl+C ends the wait for a login', async () => {
   const { child, ended } = await shownPage();
   child.kill('SIGINT');
   expect((await ended).code).toBe(130);

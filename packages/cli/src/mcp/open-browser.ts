@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process';
 import { trustedPath } from '@lathe/core/host';
-import type { Io } from '../io.js';
+import type { Io } from '../command-line/io.js';
 
-/** Shows the address of a page to log in on and opens it. */
+/** Prints the address of a login page and opens it in the browser. */
 export async function openBrowser(url: URL, io: Io): Promise<void> {
   io.err(`Log in on this page:\n  ${url.href}`);
   startBrowser(url, io);
 }
 
-/** Opens the person's browser where there is one: the address is an argument of a program, never shell text. */
+/** Opens the browser if there is one. The address is a program argument and never passes through a shell. */
 export function startBrowser(url: URL, io: Io): void {
   const name = process.platform === 'darwin' ? 'open' : 'xdg-open';
   const program = trustedPath(name, { outside: [io.cwd], path: io.env['PATH'] ?? '' });

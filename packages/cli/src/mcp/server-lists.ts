@@ -1,52 +1,53 @@
 import { type AgentLathe } from '@lathe/agent';
 import type { McpSource } from '@lathe/core/mcp';
 
-/**
- * What all servers have of something, as far as they have told: a server is asked when it is there, and when it says
- * that it has others now.
- */
+/** The prompts or resources of all connected servers. Fetches a server's list when it connects and when it changes. */
 export class ServerLists<T> {
-  readonly #lathe: AgentLathe;
+  readonly #servers: readonly McpSource[];
   readonly #fetch: (source: McpSource) => Promise<T[]>;
-  readonly #found = new Map<McpSource, T[]>();
+  readonly #lists = new Map<McpSource, T[]>();
   readonly #listeners = new Set<() => void>();
-  /** Who is being asked, and whether the answer is out of date already. */
-  readonly #asked = new Map<McpSource, boolean>();
+  /** Servers with a fetch in progress, and whether their list has changed since it began. */
+  readonly #fetching = new Map<McpSource, boolean>();
 
-  constructor(lathe: AgentLathe, list: 'prompts' | 'resources', fetch: (source: McpSource) => Promise<T[]>) {
-    this.#lathe = lathe;
+  constructor(
+    { tools, sources: { servers } }: Pick<AgentLathe, 'tools' | 'sources'>,
+    list: 'prompts' | 'resources',
+    fetch: (source: McpSource) => Promise<T[]>,
+  ) {
+    this.#servers = servers;
     this.#fetch = fetch;
-    lathe.tools.onChange(() => this.#askNew());
-    for (const source of lathe.sources.servers)
+    tools.onChange(() => this.#refreshNew());
+    for (const source of servers)
       source.onListChanged((changed) => {
-        if (changed === list) void this.#ask(source);
+        if (changed === list) void this.#refresh(source);
       });
   }
 
-  /** Calls back when a server has told what it has. */
+  /** Calls the listener when a list was fetched. */
   onChange(listener: () => void): void {
     this.#listeners.add(listener);
   }
 
   get items(): T[] {
-    return [...this.#found.values()].flat();
+    return [...this.#lists.values()].flat();
   }
 
-  #askNew(): void {
-    for (const source of this.#lathe.sources.servers)
-      if (source.client.state.status === 'ready' && !this.#found.has(source)) void this.#ask(source);
+  #refreshNew(): void {
+    for (const source of this.#servers)
+      if (source.client.state.status === 'ready' && !this.#lists.has(source)) void this.#refresh(source);
   }
 
-  /** One question at a time: a server that announces changes meanwhile is asked once more when it has answered. */
-  async #ask(source: McpSource): Promise<void> {
-    const isBusy = this.#asked.has(source);
-    this.#asked.set(source, isBusy);
+  /** One fetch at a time per server. A change during a fetch causes one more fetch. */
+  async #refresh(source: McpSource): Promise<void> {
+    const isBusy = this.#fetching.has(source);
+    this.#fetching.set(source, isBusy);
     if (isBusy) return;
-    const items = await this.#fetch(source).catch(() => this.#found.get(source) ?? []);
-    this.#found.set(source, items);
+    const items = await this.#fetch(source).catch(() => this.#lists.get(source) ?? []);
+    this.#lists.set(source, items);
     for (const listener of this.#listeners) listener();
-    const isStale = this.#asked.get(source);
-    this.#asked.delete(source);
-    if (isStale) await this.#ask(source);
+    const isStale = this.#fetching.get(source);
+    this.#fetching.delete(source);
+    if (isStale) await this.#refresh(source);
   }
 }

@@ -11,7 +11,7 @@ test.each([
   ['mail me@a.txt', []],
   ['@missing', []],
   ['@', []],
-  ['a file with a blank: @my\\ file.txt', ['my file.txt']],
+  ['a file with a space: @my\\ file.txt', ['my file.txt']],
   ['(@a.txt)', []],
   ['in quotes: @"my file.txt", and @"src/".', ['my file.txt', 'src/**']],
   ['not closed: @"my file.txt', ['my file.txt']],
@@ -22,7 +22,7 @@ test.each([
   expect(await mentionedPaths(text, await Workspace.open(root))).toEqual(expected);
 });
 
-test('absolute paths are mentioned as they are; whether they may be read is for the reader to say', async () => {
+test('absolute paths are kept; the tool that reads them decides about access', async () => {
   const root = tempDirectory({ 'a.txt': '' });
   expect(await mentionedPaths(`@${join(root, 'a.txt')}`, await Workspace.open(tempDirectory()))).toEqual([
     join(root, 'a.txt'),
@@ -38,7 +38,7 @@ test.each([
   'odd\\x1Bname',
   'zero\u200bwidth\u{e0041}',
   'src/',
-])('what %j is mentioned as is read back as the same path', async (path) => {
+])('the mention of %j resolves to the same path', async (path) => {
   const shown = path.replace(/\/$/, '/b.ts');
   const root = tempDirectory({ [shown.replace('\\x1B', '\u001b')]: '' });
   const expected = path.endsWith('/') ? `${path}**` : path;

@@ -4,13 +4,13 @@ import { hasHiddenText, osPath } from '@lathe/core/host';
 import { type Workspace } from '@lathe/core/tools';
 
 /**
- * `@` at the beginning of a word, up to a blank or a bracket; `\ ` is a blank in the name. Or a name in quotes, written
- * as JSON writes it; at the end of the text the last quote may be missing.
+ * `@` at the start of a word, up to a space or a bracket; `\ ` is a space in the name. Or a quoted name, escaped as in
+ * JSON; the closing quote may be missing at the end of the text.
  */
 const mention = /(?:^|(?<=\s))@(?:("(?:[^"\\\n]|\\.)+(?:"|$))|((?:\\.|[^\s\\,;!?()[\]{}"])+))/g;
 
-/** The files and folders that a text mentions as `@path` and that exist, each once, as the file tools want them. */
-export async function mentionedPaths(text: string, workspace: Workspace): Promise<string[]> {
+/** The existing files and folders that a text mentions as `@path`, without duplicates, as patterns for `read_many_files`. */
+export async function mentionedPaths(text: string, workspace: Pick<Workspace, 'root'>): Promise<string[]> {
   const found: string[] = [];
   for (const [, quoted, plain = ''] of text.matchAll(mention)) {
     const path = quoted === undefined ? plain.replace(/\\(.)/g, '$1').replace(/\.+$/, '') : unquote(quoted);
@@ -23,7 +23,7 @@ export async function mentionedPaths(text: string, workspace: Workspace): Promis
   return [...new Set(found)];
 }
 
-/** How a path is written so that it is read back as it is: in quotes when anything in it could be misread. */
+/** Writes a path as a mention, quoted if it would be misread otherwise. */
 export function mentionOf(path: string): string {
   const isPlain = /^[^\s\\,;!?()[\]{}"]+$/.test(path) && !path.endsWith('.') && !hasHiddenText(path);
   if (isPlain) return `@${path}`;

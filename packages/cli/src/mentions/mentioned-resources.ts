@@ -1,40 +1,43 @@
 import { type AgentLathe } from '@lathe/agent';
 import type { PartUnion } from '@lathe/core';
+import { errorMessage } from '../command-line/error-message.js';
 
-/** `@server:uri` at the beginning of a word. */
+/** `@server:uri` at the start of a word. */
 const mention = /(?:^|(?<=\s))@([^\s:@]+):(\S+)/g;
 
-/** What a prompt is given along, and what could not be had. */
+/** The contents to add to a prompt, and a message for each resource that could not be read. */
 export interface MentionedResources {
   parts: PartUnion[];
   problems: string[];
 }
 
-/** The resources that a text mentions as `@server:uri`, read from the servers that have these names. */
+/** Reads the resources that a text mentions as `@server:uri`. */
 export async function mentionedResources(
   text: string,
-  lathe: AgentLathe,
+  { sources }: Pick<AgentLathe, 'sources'>,
   signal: AbortSignal,
 ): Promise<MentionedResources> {
   const found: MentionedResources = { parts: [], problems: [] };
-  const wanted = new Set([...text.matchAll(mention)].map(([, server = '', uri = '']) => `${server}:${trimmed(uri)}`));
+  const wanted = new Set(
+    [...text.matchAll(mention)].map(([, server = '', uri = '']) => `${server}:${withoutPunctuation(uri)}`),
+  );
   for (const name of wanted) {
     const [server, uri] = splitAt(name, name.indexOf(':'));
-    const source = lathe.sources.servers.find(({ client }) => client.serverName === server);
+    const source = sources.servers.find(({ client }) => client.serverName === server);
     if (!source) continue;
     try {
       const parts = await source.readResource(uri, signal);
       found.parts.push(`\n\nContent of the resource ${uri} of the MCP server ${server}:\n`, ...parts);
     } catch (error) {
       signal.throwIfAborted();
-      found.problems.push(`@${name} was not read: ${error instanceof Error ? error.message : String(error)}`);
+      found.problems.push(`Could not read @${name}: ${errorMessage(error)}`);
     }
   }
   return found;
 }
 
-/** The end of a sentence is no part of an address. */
-function trimmed(uri: string): string {
+/** Punctuation at the end of a sentence is not part of the address. */
+function withoutPunctuation(uri: string): string {
   return uri.replace(/[.,;!?)\]}]+$/, '');
 }
 

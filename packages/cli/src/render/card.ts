@@ -1,13 +1,27 @@
-import type { CallView } from '../tui/screen-state.js';
+import type { CallStatus, Display } from '@lathe/core';
 import { type DisplaySize, renderDisplay, wholeDisplay } from './display.js';
-import { inert, oneLine, wrapLines } from './lines.js';
+import { oneLine, sanitize, wrapLines } from './lines.js';
 import type { ViewContext } from './view-context.js';
+
+/** A tool call on the screen. All text is sanitized. */
+export interface CallView {
+  callId: string;
+  name: string;
+  description: string;
+  status: CallStatus;
+  startedAt: number;
+  durationMs?: number;
+  /** What the call shows while it runs or after it ended. */
+  display?: Display;
+  /** Why it failed. */
+  error?: string;
+}
 
 /** Lines of output that a card shows before it says how many more there are. */
 const cardLines = 8;
 
-/** The last lines of a command say how it went. */
-const endsMatter: ReadonlySet<string> = new Set(['run_shell_command']);
+/** For these tools the last lines of the output matter most. */
+const showsEnd: ReadonlySet<string> = new Set(['run_shell_command']);
 
 const marks = {
   validating: '○',
@@ -30,40 +44,47 @@ const words = {
 } as const;
 
 export interface CardOptions {
-  /** For the elapsed time of a call that still runs. */
+  /** For the elapsed time of a running call. */
   now?: number;
-  /** Everything, not the first or last lines. */
-  isOpen?: boolean;
+  /** Shows the full output. */
+  isExpanded?: boolean;
   maxLines?: number;
 }
 
-/** A tool call: what it is about, how it stands, how long it takes, and the part of its output that matters now. */
+/** Renders a tool call: status, name, description, time, and the relevant part of its output. */
 export function renderCard(call: CallView, context: ViewContext, options: CardOptions = {}): string {
-  const { isOpen = false, maxLines = cardLines } = options;
-  const isOver = call.durationMs !== undefined;
+  const { isExpanded = false, maxLines = cardLines } = options;
+  const hasEnded = call.durationMs !== undefined;
   const inside = { ...context, width: Math.max(8, context.width - 2) };
-  const size: DisplaySize = isOpen ? wholeDisplay : { maxLines, fromEnd: !isOver || endsMatter.has(call.name) };
+  const size: DisplaySize = isExpanded ? wholeDisplay : { maxLines, fromEnd: !hasEnded || showsEnd.has(call.name) };
   const body =
     call.error === undefined
       ? renderDisplay(call.display, inside, size)
-      : wrapLines(context.style.failure(inert(call.error)), inside.width).join('\n');
+      : wrapLines(context.style.failure(sanitize(call.error)), inside.width).join('\n');
   const title = renderTitle(call, context, options);
   return body === '' ? title : `${title}\n${body.replace(/^/gm, '  ')}`;
 }
 
-/** True when the card leaves something out that `isOpen` would show. */
-export function isCut(call: CallView, context: ViewContext): boolean {
-  return renderCard(call, context) !== renderCard(call, context, { isOpen: true });
+/** True if the card shows less than with `isExpanded`. */
+export function isTruncated(call: CallView, context: ViewContext): boolean {
+  return renderCard(call, context) !== renderCard(call, context, { isExpanded: true });
 }
 
-/** The first line of a card, or two where it is narrow. */
-export function renderTitle(call: CallView, context: ViewContext, { now = 0, isOpen = false }: CardOptions): string {
-  const { style, width, isSpoken } = context;
+/** The title of a card: one line, or two on a narrow screen. */
+export function renderTitle(
+  call: CallView,
+  context: ViewContext,
+  { now = 0, isExpanded = false }: CardOptions,
+): string {
+  const { style, width, isScreenReader } = context;
   const { status } = call;
   const paint = status === 'success' ? style.success : status === 'error' ? style.failure : style.accent;
-  const mark = paint(isSpoken ? `${words[status]}:` : marks[status]);
+  const mark = paint(isScreenReader ? `${words[status]}:` : marks[status]);
   const seconds = `${((call.durationMs ?? Math.max(0, now - call.startedAt)) / 1000).toFixed(1)} s`;
   const room = Math.max(8, 2 * width - call.name.length - seconds.length - 4);
-  const about = isOpen ? call.description : oneLine(call.description, room);
-  return wrapLines(`${mark} ${style.bold(inert(call.name))} ${inert(about)} ${style.dim(seconds)}`, width).join('\n');
+  const description = isExpanded ? call.description : oneLine(call.description, room);
+  return wrapLines(
+    `${mark} ${style.bold(sanitize(call.name))} ${sanitize(description)} ${style.dim(seconds)}`,
+    width,
+  ).join('\n');
 }

@@ -1,9 +1,9 @@
-import { inert, markGaps, wrapLines } from './lines.js';
+import { markGaps, sanitize, wrapLines } from './lines.js';
 import type { Style } from './style.js';
 
 interface DiffLine {
   sign: ' ' | '-' | '+';
-  /** Its number in the file before for `-`, in the file after otherwise. */
+  /** The line number in the old file for `-`, otherwise in the new file. */
   number: number;
   text: string;
 }
@@ -13,30 +13,30 @@ export interface DiffOptions {
   maxLines?: number;
 }
 
-/** A unified diff with line numbers, side markers and colours; blanks, tabs and the part of a line that changed stand out. */
+/** Renders a unified diff with line numbers and colours. Highlights changed parts of lines, tabs and trailing spaces. */
 export function renderDiff(diff: string, style: Style, { width, maxLines = Number.POSITIVE_INFINITY }: DiffOptions) {
   const { notes, rows } = parseDiff(diff);
   const gutter = Math.max(1, ...rows.map((row) => ('number' in row ? String(row.number).length : 0)));
   const shown = rows.slice(0, maxLines);
-  const partners = partnersOf(shown);
+  const replacements = replacementsIn(shown);
   const lines = shown.flatMap((row) => {
-    if ('note' in row) return wrapLines(style.dim(inert(row.note)), width);
-    const text = paintLine(row, partners.get(row), style);
+    if ('note' in row) return wrapLines(style.dim(sanitize(row.note)), width);
+    const text = paintLine(row, replacements.get(row), style);
     const [first = '', ...rest] = wrapLines(text, Math.max(8, width - gutter - 1));
     return [
       `${style.dim(String(row.number).padStart(gutter))} ${first}`,
       ...rest.map((line) => `${' '.repeat(gutter)} ${line}`),
     ];
   });
-  const left = rows.length - shown.length;
+  const omitted = rows.length - shown.length;
   return [
-    ...notes.map((note) => style.dim(inert(note))),
+    ...notes.map((note) => style.dim(sanitize(note))),
     ...lines,
-    ...(left > 0 ? [style.dim(`… ${left} more lines`)] : []),
+    ...(omitted > 0 ? [style.dim(`… ${omitted} more lines`)] : []),
   ].join('\n');
 }
 
-/** Names are the frame's business; what else stands above the first hunk is told. */
+/** Notes are the lines above the first hunk, without the file names. */
 function parseDiff(diff: string): { notes: string[]; rows: (DiffLine | { note: string })[] } {
   const notes: string[] = [];
   const rows: (DiffLine | { note: string })[] = [];
@@ -61,9 +61,9 @@ function parseDiff(diff: string): { notes: string[]; rows: (DiffLine | { note: s
   return { notes, rows };
 }
 
-/** As many lines added as were removed just before: each replaces one, and only what differs is stressed. */
-function partnersOf(rows: readonly (DiffLine | { note: string })[]): Map<DiffLine, DiffLine> {
-  const partners = new Map<DiffLine, DiffLine>();
+/** Pairs removed and added lines if as many lines were added as were removed just before. */
+function replacementsIn(rows: readonly (DiffLine | { note: string })[]): Map<DiffLine, DiffLine> {
+  const pairs = new Map<DiffLine, DiffLine>();
   const isSigned = (row: (typeof rows)[number] | undefined, sign: string): row is DiffLine =>
     row !== undefined && 'sign' in row && row.sign === sign;
   for (let at = 0; at < rows.length; at++) {
@@ -72,40 +72,40 @@ function partnersOf(rows: readonly (DiffLine | { note: string })[]): Map<DiffLin
     for (let index = 0; index < count && isSigned(rows[at + 2 * count - 1], '+'); index++) {
       const [before, after] = [rows[at + index], rows[at + count + index]];
       if (!isSigned(before, '-') || !isSigned(after, '+')) continue;
-      partners.set(before, after);
-      partners.set(after, before);
+      pairs.set(before, after);
+      pairs.set(after, before);
     }
     at += count;
   }
-  return partners;
+  return pairs;
 }
 
-function paintLine({ sign, text }: DiffLine, partner: DiffLine | undefined, style: Style): string {
-  if (sign === ' ') return `  ${style.dim(inert(text))}`;
+function paintLine({ sign, text }: DiffLine, other: DiffLine | undefined, style: Style): string {
+  if (sign === ' ') return `  ${style.dim(sanitize(text))}`;
   const paint = sign === '+' ? style.added : style.removed;
-  if (!partner) return paint(`${sign} ${marked(text)}`);
-  const [from, to] = changedRange(text, partner.text);
+  if (!other) return paint(`${sign} ${marked(text)}`);
+  const [from, to] = changedRange(text, other.text);
   const changed = text.slice(from, to);
-  const stressed = changed === '' ? '' : style.inverse(marked(changed, { isEnd: to === text.length }));
+  const highlighted = changed === '' ? '' : style.inverse(marked(changed, { isEnd: to === text.length }));
   const end = to === text.length ? '' : marked(text.slice(to));
-  return paint(`${sign} ${marked(text.slice(0, from), { isEnd: from === text.length })}${stressed}${end}`);
+  return paint(`${sign} ${marked(text.slice(0, from), { isEnd: from === text.length })}${highlighted}${end}`);
 }
 
-/** Where `text` differs from `other`: after their common start, before their common end. */
+/** The part of `text` between the common start and the common end of both texts. */
 function changedRange(text: string, other: string): [from: number, to: number] {
   const length = Math.min(text.length, other.length);
   let from = 0;
   while (from < length && text[from] === other[from]) from++;
   let same = 0;
   while (same < length - from && text.at(-1 - same) === other.at(-1 - same)) same++;
-  // Half a character is not a difference anyone can see.
+  // Do not split surrogate pairs.
   if (/[\uDC00-\uDFFF]/.test(text[from] ?? '') && from > 0) from--;
   if (/[\uDC00-\uDFFF]/.test(text[text.length - same] ?? '') && same > 0) same--;
   return [from, text.length - same];
 }
 
-/** Tabs, and blanks at the end of a line, as signs. */
+/** Makes tabs and trailing spaces visible. */
 function marked(text: string, { isEnd = true } = {}): string {
   const tabs = markGaps(text).replaceAll('\t', '→\t');
-  return inert(isEnd ? tabs.replace(/ +(?=␍?$)/, (blanks) => '·'.repeat(blanks.length)) : tabs);
+  return sanitize(isEnd ? tabs.replace(/ +(?=␍?$)/, (spaces) => '·'.repeat(spaces.length)) : tabs);
 }

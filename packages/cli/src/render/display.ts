@@ -1,11 +1,11 @@
 import type { Display } from '@lathe/core';
 import type { PlanSummary, TaskExecution, TodoList } from '@lathe/core/host';
 import { renderDiff } from './diff.js';
-import { excerpt, inert, oneLine, wrapLines } from './lines.js';
+import { excerpt, oneLine, sanitize, wrapLines } from './lines.js';
 import type { ViewContext } from './view-context.js';
 
 export interface DisplaySize {
-  /** Lines of plain output; diffs and plans may have more. */
+  /** Lines of plain output; diffs and plans may be longer. */
   maxLines: number;
   /** The last lines matter more than the first. */
   fromEnd?: boolean;
@@ -14,10 +14,10 @@ export interface DisplaySize {
 const maxDiffLines = 40;
 const maxSteps = 4;
 
-/** All of it, however long. */
+/** No limit. */
 export const wholeDisplay: DisplaySize = { maxLines: Number.POSITIVE_INFINITY };
 
-/** What a tool has to show, as lines of at most `context.width` columns. */
+/** Renders the display of a tool as lines of at most `context.width` columns. */
 export function renderDisplay(display: Display | undefined, context: ViewContext, size: DisplaySize): string {
   if (display === undefined || display === '') return '';
   if (typeof display === 'string') return renderText(display, context, size);
@@ -39,41 +39,41 @@ export function renderDisplay(display: Display | undefined, context: ViewContext
 }
 
 function renderText(text: string, { style, width }: ViewContext, { maxLines, fromEnd = false }: DisplaySize): string {
-  const { lines, left } = excerpt(text, maxLines, { fromEnd });
-  const wrapped = lines.flatMap((line) => wrapLines(inert(line), width));
+  const { lines, omitted } = excerpt(text, maxLines, { fromEnd });
+  const wrapped = lines.flatMap((line) => wrapLines(sanitize(line), width));
   const shown = fromEnd ? wrapped.slice(-maxLines) : wrapped.slice(0, maxLines);
-  if (left === 0) return shown.join('\n');
-  const rest = style.dim(`… ${left} more ${left === 1 ? 'line' : 'lines'}`);
+  if (omitted === 0) return shown.join('\n');
+  const rest = style.dim(`… ${omitted} more ${omitted === 1 ? 'line' : 'lines'}`);
   return (fromEnd ? [rest, ...shown] : [...shown, rest]).join('\n');
 }
 
 const marks = { pending: '☐', in_progress: '▶', completed: '☑' } as const;
 const words = { pending: 'to do:', in_progress: 'doing:', completed: 'done:' } as const;
 
-function renderTodos({ todos }: TodoList, { style, width, isSpoken }: ViewContext): string {
+function renderTodos({ todos }: TodoList, { style, width, isScreenReader }: ViewContext): string {
   const paint = { pending: (text: string) => text, in_progress: style.bold, completed: style.dim };
   return todos
     .flatMap(({ content, status }) => {
-      const mark = (isSpoken ? words : marks)[status];
-      return wrapLines(paint[status](`${mark} ${inert(content)}`), width);
+      const mark = (isScreenReader ? words : marks)[status];
+      return wrapLines(paint[status](`${mark} ${sanitize(content)}`), width);
     })
     .join('\n');
 }
 
 function renderPlan({ message, plan }: PlanSummary, { markdown, width, style }: ViewContext): string {
-  return `${style.dim(inert(message))}\n${markdown(inert(plan), width)}`;
+  return `${style.dim(sanitize(message))}\n${markdown(sanitize(plan), width)}`;
 }
 
 const stepMarks: Record<string, string> = { success: '✓', error: '✗', cancelled: '–' };
 
 function renderTask(task: TaskExecution, context: ViewContext, size: DisplaySize): string {
-  const { style, width, isSpoken } = context;
+  const { style, width, isScreenReader } = context;
   const count = task.toolCalls.length;
   const state = `${task.subagentName} ${task.status}, ${count} ${count === 1 ? 'call' : 'calls'}`;
   const steps = task.toolCalls.slice(-maxSteps).map(({ name, description, status }) => {
-    const mark = isSpoken ? `${status}:` : (stepMarks[status] ?? '●');
-    return style.dim(inert(oneLine(`${mark} ${name} ${description}`, width)));
+    const mark = isScreenReader ? `${status}:` : (stepMarks[status] ?? '●');
+    return style.dim(sanitize(oneLine(`${mark} ${name} ${description}`, width)));
   });
   const result = task.status === 'running' ? '' : renderText(task.result ?? '', context, size);
-  return [inert(state), ...steps, result].filter((line) => line !== '').join('\n');
+  return [sanitize(state), ...steps, result].filter((line) => line !== '').join('\n');
 }

@@ -2,10 +2,10 @@ import { common, createLowlight } from 'lowlight';
 import type { Style } from './style.js';
 
 const lowlight = createLowlight(common);
-/** Longer code is shown without colours: highlighting must not hold up the screen. */
+/** Longer code is shown without colours, because highlighting would block the screen. */
 const maxChars = 20_000;
 
-/** Code with colours for keywords, strings, numbers and comments; unchanged when the language is unknown. */
+/** Colours code; unchanged if the language is unknown. */
 export function highlight(code: string, language: string, style: Style): string {
   if (style.isPlain || code.length > maxChars || !lowlight.registered(language)) return code;
   const { children } = lowlight.highlight(language, code);
@@ -23,7 +23,7 @@ function paint(node: Node, style: Style): string {
   return perLine(text, painters[kind]?.(style));
 }
 
-/** Colours end with their line, so that cutting lines apart never leaves one open. */
+/** Colours each line separately, so that splitting lines never leaves a colour open. */
 function perLine(text: string, apply: ((text: string) => string) | undefined): string {
   return apply
     ? text

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { expect, test } from 'vitest';
-import { cutLine, cutStart, lineWidth, wrapLines } from './lines.js';
+import { lineWidth, truncateLine, truncateStart, wrapLines } from './lines.js';
 
-test('every character is as wide as it is known to be', () => {
+test('characters have their known widths', () => {
   const wrong: string[] = [];
   for (let code = 0x20; code < 0x3000; code++) {
     const character = String.fromCharCode(code);
@@ -12,11 +12,11 @@ test('every character is as wide as it is known to be', () => {
   expect(wrong).toEqual([]);
 });
 
-test('SF08: no line is wider than there is room, and nothing is lost but what is cut', () => {
+test('SF08: no line exceeds the width, and only truncation loses text', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), fc.integer({ min: 4, max: 30 }), (text, width) => {
       const line = text.replaceAll(/[\n\p{Cc}]/gu, '');
-      for (const shown of [...wrapLines(line, width), cutLine(line, width), cutStart(line, width)])
+      for (const shown of [...wrapLines(line, width), truncateLine(line, width), truncateStart(line, width)])
         expect(stringWidth(shown)).toBeLessThanOrEqual(width);
       expect(wrapLines(line, width).join('').normalize()).toBe(line.normalize());
     }),
@@ -28,6 +28,6 @@ test.each([
   ['src/a/very/long/path.ts', 10, '…g/path.ts'],
   ['short', 10, 'short'],
   ['漢字漢字漢字', 6, '…漢字'],
-])('the end of %s stays', (text, width, expected) => {
-  expect(cutStart(text, width)).toBe(expected);
+])('the end of %s is kept', (text, width, expected) => {
+  expect(truncateStart(text, width)).toBe(expected);
 });

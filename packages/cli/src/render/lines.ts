@@ -2,44 +2,44 @@ import { visibleText } from '@lathe/core/host';
 import stringWidth from 'string-width';
 import wrapAnsi from 'wrap-ansi';
 
-/** Longer lines are cut where a card is not open: wrapping a megabyte must not hold up the screen. */
+/** Longer lines are truncated unless a card is expanded, because wrapping a megabyte would block the screen. */
 const maxLineChars = 2_000;
 
-/** Text from outside, ready for the screen: nothing in it can move the cursor, and a tab is as wide as it looks. */
-export function inert(text: string): string {
+/** Makes untrusted text safe for the screen: escapes control characters and replaces tabs with spaces. */
+export function sanitize(text: string): string {
   return visibleText(text).replaceAll('\t', '    ');
 }
 
-/** Characters that take one column each, which most text consists of; to measure others takes a while. */
-const simple =
+/** Characters that take one column each. Measuring other text is slow. */
+const narrow =
   /^[\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u0400-\u0482\u2010-\u2027\u2030-\u205e\u2190-\u2193\u2500-\u25ab✓✗❯☐☑●○▶⏎]*$/;
-// oxlint-disable-next-line no-control-regex -- our own colours
+// oxlint-disable-next-line no-control-regex -- colour sequences
 const colours = /\u001b\[[\d;]*m/g;
 
-/** How many columns a styled line takes. */
+/** The width of a styled line in columns. */
 export function lineWidth(line: string): number {
   const text = line.replace(colours, '');
-  return simple.test(text) ? text.length : stringWidth(text);
+  return narrow.test(text) ? text.length : stringWidth(text);
 }
 
-/** Styled text as lines of at most `width` columns. Blanks are kept: what is shown is what there is. */
+/** Wraps styled text to lines of at most `width` columns. Keeps all spaces. */
 export function wrapLines(text: string, width: number): string[] {
   const lines = text.split('\n');
-  // Colours that go on over the end of a line have to end and begin again there.
-  const isApart = lines.length === 1 || !text.includes('\u001b');
-  if (isApart && lines.every((line) => lineWidth(line) <= width)) return lines;
+  // A colour that spans lines must be closed and reopened at each line break.
+  const isSeparable = lines.length === 1 || !text.includes('\u001b');
+  if (isSeparable && lines.every((line) => lineWidth(line) <= width)) return lines;
   return wrapAnsi(text, Math.max(1, width), { hard: true, trim: false }).split('\n');
 }
 
-/** A styled line of at most `width` columns: what does not fit is left out at its end. */
-export function cutLine(line: string, width: number): string {
+/** Truncates a styled line to `width` columns. */
+export function truncateLine(line: string, width: number): string {
   if (lineWidth(line) <= width) return line;
   const [start = ''] = wrapAnsi(line, Math.max(1, width - 1), { hard: true, trim: false, wordWrap: false }).split('\n');
   return `${start}…`;
 }
 
-/** The end of a plain line, in at most `width` columns. */
-export function cutStart(line: string, width: number): string {
+/** The end of a plain line, truncated at its start to `width` columns. */
+export function truncateStart(line: string, width: number): string {
   if (lineWidth(line) <= width) return line;
   const characters = Array.from(new Intl.Segmenter().segment(line), ({ segment }) => segment);
   let shown = '';
@@ -48,41 +48,41 @@ export function cutStart(line: string, width: number): string {
   return `…${shown}`;
 }
 
-/** A styled line with blanks behind it, `width` columns in all. */
+/** Pads a styled line with spaces to `width` columns. */
 export function padLine(line: string, width: number): string {
   return line + ' '.repeat(Math.max(0, width - lineWidth(line)));
 }
 
 export interface Excerpt {
   lines: string[];
-  /** How many lines were left out. */
-  left: number;
+  /** The number of lines that are not included. */
+  omitted: number;
 }
 
-/** The first or last lines of a raw text, without looking at the rest of it more than once. */
+/** The first or last lines of a text. */
 export function excerpt(text: string, maxLines: number, { fromEnd = false } = {}): Excerpt {
   const lines = text.replace(/\n+$/, '').split('\n');
   const shown = fromEnd ? lines.slice(-maxLines) : lines.slice(0, maxLines);
   return {
     lines: shown.map((line) => (line.length > maxLineChars ? `${line.slice(0, maxLineChars)}…` : line)),
-    left: lines.length - shown.length,
+    omitted: lines.length - shown.length,
   };
 }
 
-/** One line of at most `width` columns, for a title: line ends become signs, and what is too long ends in an ellipsis. */
+/** Joins a text to one line of at most `width` columns. Line breaks become ⏎. */
 export function oneLine(text: string, width: number): string {
   const flat = text
     .slice(0, maxLineChars)
     .replaceAll(/\s*\n\s*/g, ' ⏎ ')
     .trim();
-  return cutLine(flat, width);
+  return truncateLine(flat, width);
 }
 
-/** Padding must not push anything out of sight: long stretches of blanks are told, not shown. */
+/** Long runs of whitespace are replaced by a note, so that padding cannot push text out of sight. */
 const gap = /[ \t]{40,}|\n{8,}/g;
 
 export function markGaps(text: string): string {
-  return text.replace(gap, (blanks) => ` ⟨${blanks.length} blanks⟩ `);
+  return text.replace(gap, (spaces) => ` ⟨${spaces.length} whitespace characters⟩ `);
 }
 
 export function hasGaps(text: string): boolean {

@@ -5,8 +5,8 @@ import { highlight } from './highlight.js';
 import type { Style } from './style.js';
 
 /**
- * Markdown as styled lines for a terminal `width` columns wide. The text must already be inert (`visibleText`): what
- * comes out contains only our own control sequences.
+ * Renders Markdown as styled lines of `width` columns. The text must already be sanitized (`visibleText`), so that the
+ * output contains only our own control sequences.
  */
 export function renderMarkdown(text: string, width: number, style: Style): string {
   const blocks = marked.lexer(text.replaceAll('\t', '    ')).filter(({ type }) => type !== 'space');
@@ -60,7 +60,7 @@ function renderList(list: Tokens.List, width: number, style: Style): string {
     .join('\n');
 }
 
-/** As a table when it fits, as one block per row when it does not. */
+/** A table if it fits, otherwise one block per row. */
 function renderTable({ header, rows }: Tokens.Table, width: number, style: Style): string {
   const cells = [header, ...rows].map((row) => row.map((cell) => inline(cell, style)));
   const widths = header.map((_, column) => Math.max(...cells.map((row) => stringWidth(row[column] ?? ''))));
@@ -112,15 +112,15 @@ function renderInline(generic: Token, style: Style): string {
   }
 }
 
-/** The target is always shown: a label alone could say one thing and lead to another. */
+/** Always shows the target, because a label can mislead. */
 function renderLink(link: Tokens.Link, style: Style): string {
   const label = inline(link, style);
   return label === link.href ? style.underline(label) : `${style.underline(label)} ${style.dim(`(${link.href})`)}`;
 }
 
-/** `Token` also allows for tokens of extensions, of which there are none here. */
+/** Narrows the type: `Token` includes tokens of extensions, and we use none. */
 function known(token: Token): MarkedToken {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the lexer without extensions makes no others
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the lexer without extensions creates no other tokens
   return token as MarkedToken;
 }
 

@@ -43,27 +43,27 @@ test('lines fit the width, wide characters included', () => {
 
 const diff = (text: string, options = {}) => renderDiff(text, plain, { width: 40, ...options });
 
-test('a diff has line numbers, side markers, and signs for blanks and tabs that changed', () => {
+test('a diff has line numbers, markers, and visible trailing spaces and tabs', () => {
   expect(diff('--- a\n+++ b\n@@ -9 +9,2 @@\n-a  \n+\ta\n+--- x\n c\n\\ No newline at end of file\n')).toBe(
     ' 9 - a··\n 9 + →    a\n10 + --- x\n11   c\n\\ No newline at end of file',
   );
 });
 
-test('a diff says what it leaves out, where a part ends and when the file is new', () => {
+test('a diff shows omitted lines, gaps between hunks and new files', () => {
   const two = '@@ -1 +1 @@\n-a\n+b\n@@ -9 +9 @@\n-c\n+d\n';
   expect(diff(two)).toBe('1 - a\n1 + b\n⋮\n9 - c\n9 + d');
   expect(diff(two, { maxLines: 2 })).toBe('1 - a\n1 + b\n… 3 more lines');
   expect(diff('--- /dev/null\n+++ b\n@@ -0,0 +1 @@\n+x\n')).toBe('new file\n1 + x');
 });
 
-test('a long line of a diff goes on under itself, and padding is told', () => {
+test('a long diff line wraps under itself, and long padding is replaced by a note', () => {
   expect(diff(`@@ -1 +1 @@\n+${'word '.repeat(6)}end\n`, { width: 22 })).toBe(
     '1 + word word word \n  word word word end',
   );
-  expect(diff(`@@ -1 +1 @@\n+x${' '.repeat(500)}; rm\n`)).toBe('1 + x ⟨500 blanks⟩ ; rm');
+  expect(diff(`@@ -1 +1 @@\n+x${' '.repeat(500)}; rm\n`)).toBe('1 + x ⟨500 whitespace characters⟩ ; rm');
 });
 
-test('of a line that was replaced, what differs stands out', () => {
+test('the changed part of a replaced line is highlighted', () => {
   expect(renderDiff('@@ -1 +1 @@\n-let i = 1;\n+let i = 0;\n', coloured, { width: 40 })).toContain(
     'let i = \u001b[7m0\u001b[27m;',
   );

@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 
 type Format = Parameters<typeof styleText>[0];
 
-/** Colours and weights by meaning. Everything a person sees in colour goes through here, so `NO_COLOR` holds everywhere. */
+/** Text styles by meaning. All coloured output uses them, so that `NO_COLOR` works everywhere. */
 export interface Style {
   readonly isPlain: boolean;
   dim: (text: string) => string;
@@ -19,7 +19,7 @@ export interface Style {
   success: (text: string) => string;
 }
 
-/** Colours unless the person said no (`NO_COLOR`, `TERM=dumb`). */
+/** Colours, unless `NO_COLOR` is set or `TERM` is `dumb`. */
 export function styleFor(env: Readonly<Record<string, string | undefined>>): Style {
   const isPlain = Boolean(env['NO_COLOR']) || env['TERM'] === 'dumb';
   const paint = (format: Format) =>

@@ -1,28 +1,27 @@
 import { createElement, type ReactNode, type RefObject } from 'react';
 import type { ColumnNode, Frame } from './nodes.js';
 
-/** A text of one or more lines; it may have colours, and no other control sequences. */
-export function Text({ children, isCut = false }: { children: string; isCut?: boolean }) {
-  return createElement('lathe-text', { text: children, isCut });
+/** Text of one or more lines. It may contain colours but no other control sequences. */
+export function Text({ children, isTruncated = false }: { children: string; isTruncated?: boolean }) {
+  return createElement('lathe-text', { text: children, isTruncated });
 }
 
 export interface ColumnProps {
   children: ReactNode;
-  /** Draws a frame around it. */
   frame?: Frame;
   ref?: RefObject<ColumnNode | null>;
 }
 
-/** Things below each other. */
+/** Stacks its children vertically. */
 export function Column({ children, frame, ref }: ColumnProps) {
   return createElement('lathe-column', { frame, ref }, children);
 }
 
-/** The scrollback: what is added to it is written above the rest, once. */
-export function Past<T>({ items, textOf }: { items: readonly T[]; textOf: (item: T) => string }) {
+/** The scrollback: each new item is written once, above the live area. */
+export function Scrollback<T>({ items, textOf }: { items: readonly T[]; textOf: (item: T) => string }) {
   const textAt = (index: number) => {
     const item = items[index];
     return item === undefined ? '' : textOf(item);
   };
-  return createElement('lathe-past', { count: items.length, textAt });
+  return createElement('lathe-scrollback', { count: items.length, textAt });
 }

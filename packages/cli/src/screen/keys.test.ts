@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { KeySplitter } from '../tui/prompt/key-stream.js';
+import { KeySplitter } from './key-stream.js';
 import { keyOf } from './keys.js';
 
-/** The names of what is pressed or held, and the text. */
+/** The names of the key and its modifiers, and the text. */
 const told = (sent: string) => {
   const { input, key } = keyOf(sent);
   const names = Object.entries(key).flatMap(([name, isSo]) => (isSo ? [name] : []));
@@ -38,7 +38,7 @@ test.each([
   ['\u001b[13;2u', 'return shift'],
   ['\u001b[99;5u', 'ctrl c'],
   ['\u001b[27u', 'escape'],
-  // Keys nobody needs type nothing.
+  // Unknown keys produce no text.
   ['\u001b[15~', ''],
   ['\u001bOP', ''],
   ['\u001b[I', ''],
@@ -49,7 +49,7 @@ test.each([
   expect(told(sent)).toBe(expected);
 });
 
-test('keys that arrive together are told apart', () => {
+test('keys that arrive together are separated', () => {
   const sent = '\u001b[A\u001b[Bab\r\u001b\u001b[C\u001bOD\u001bx\u001b[1;5C\u0003\u001b';
   expect(new KeySplitter().split(sent).map(told)).toEqual([
     'upArrow',

@@ -1,4 +1,4 @@
-/** What was pressed. */
+/** The key and its modifiers. */
 export interface Key {
   upArrow: boolean;
   downArrow: boolean;
@@ -18,7 +18,7 @@ export interface Key {
   meta: boolean;
 }
 
-/** A key, and the text it types: none for keys that have a name, the letter for those with Ctrl or Alt. */
+/** A key and its text: empty for named keys, the letter for keys with Ctrl or Alt. */
 export interface KeyPress {
   input: string;
   key: Key;
@@ -69,7 +69,7 @@ const numbers: Record<string, Name> = {
   8: 'end',
 };
 
-/** What a terminal sent for one key, as `KeySplitter` cuts it off: understood, or empty when nobody needs that key. */
+/** Decodes one key from `KeySplitter`. Unknown keys are empty. */
 export function keyOf(sent: string): KeyPress {
   const [first = '', second] = sent;
   if (first !== '\u001b') return plainKey(sent);
@@ -91,7 +91,7 @@ function plainKey(text: string): KeyPress {
 
 function sequenceKey(sent: string): KeyPress {
   const [, number = '', modifiers = '1', final = ''] =
-    // oxlint-disable-next-line no-control-regex -- control characters are what this is about
+    // oxlint-disable-next-line no-control-regex -- control characters are what this matches
     /^\u001b(?:\[|O)(\d*)(?:;(\d+))?(?:[;:][\d;:]*)?([~A-Za-z])$/.exec(sent) ?? [];
   const bits = Number(modifiers) - 1;
   const held = { shift: (bits & 1) > 0 || final === 'Z', meta: (bits & 2) > 0, ctrl: (bits & 4) > 0 };
@@ -102,7 +102,7 @@ function sequenceKey(sent: string): KeyPress {
 
 type Held = Pick<Key, 'shift' | 'meta' | 'ctrl'>;
 
-/** `CSI code ; modifiers u`, which newer terminals send for keys that had no code of their own, such as Shift+Enter. */
+/** `CSI code ; modifiers u`, which newer terminals send for keys without a classic code, such as Shift+Enter. */
 function unicodeKey(code: number, held: Held): KeyPress {
   if (code > 0x10_ff_ff) return { input: '', key: noKey };
   const character = String.fromCodePoint(code);

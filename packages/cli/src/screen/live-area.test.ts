@@ -15,7 +15,7 @@ const open = (cols = 30, rows = 12) => {
   return { terminal, send, lines };
 };
 
-test('whatever is drawn after whatever, the screen is as drawn anew, below all that was ever added above', async () => {
+test('any sequence of frames gives the same screen as one fresh draw below the scrollback', async () => {
   const line = fc.constantFrom('', 'a', 'bb', 'ccc ccc', 'x'.repeat(30));
   const frame = fc.record({ live: fc.array(line, { maxLength: 6 }), past: fc.array(line, { maxLength: 2 }) });
   await fc.assert(
@@ -30,7 +30,7 @@ test('whatever is drawn after whatever, the screen is as drawn anew, below all t
   );
 });
 
-test('a line that stays as it is is not sent again', () => {
+test('an unchanged line is not sent again', () => {
   const area = new LiveArea();
   area.frame(['title', 'one', 'status']);
   const sent = area.frame(['title', 'two', 'status']);
@@ -38,7 +38,7 @@ test('a line that stays as it is is not sent again', () => {
   expect(area.frame(['title', 'two', 'status'])).toBe('');
 });
 
-test('SF08: after the terminal got narrower nothing of the old area is left, and nothing above it is lost', async () => {
+test('SF08: a narrower terminal keeps nothing of the old area and loses nothing above it', async () => {
   const area = new LiveArea();
   const { terminal, send, lines } = open(30, 12);
   await send(area.frame(['❯ typed', 'm · default mode · sandboxed'], ['said before']));

@@ -1,27 +1,27 @@
-import { cutLine, padLine, wrapLines } from '../render/lines.js';
+import { padLine, truncateLine, wrapLines } from '../render/lines.js';
 
 export interface TextNode {
   type: 'lathe-text';
   text: string;
-  /** What does not fit in a line is left out instead of going to the next one. */
-  isCut: boolean;
+  /** Truncates the text to one line instead of wrapping it. */
+  isTruncated: boolean;
 }
 
-/** Things below each other. */
+/** Stacks its children vertically. */
 export interface ColumnNode {
   type: 'lathe-column';
   children: ScreenNode[];
   frame: Frame | undefined;
 }
 
-/** What goes to the scrollback: each of its texts is written once and never drawn again. */
-export interface PastNode {
-  type: 'lathe-past';
+/** Each text is written to the scrollback once and never drawn again. */
+export interface ScrollbackNode {
+  type: 'lathe-scrollback';
   count: number;
   textAt: (index: number) => string;
 }
 
-export type ScreenNode = TextNode | ColumnNode | PastNode;
+export type ScreenNode = TextNode | ColumnNode | ScrollbackNode;
 export type Frame = 'round' | 'plain';
 
 const frames = {
@@ -29,21 +29,21 @@ const frames = {
   plain: { top: ['+', '+'], bottom: ['+', '+'], line: '-', side: '|' },
 } as const;
 
-/** A node as lines of at most `width` columns. */
+/** Renders a node as lines of at most `width` columns. */
 export function linesOf(node: ScreenNode, width: number): string[] {
   switch (node.type) {
     case 'lathe-text':
-      return node.isCut ? [cutLine(node.text, width)] : wrapLines(node.text, width);
+      return node.isTruncated ? [truncateLine(node.text, width)] : wrapLines(node.text, width);
     case 'lathe-column':
       return node.frame === undefined
         ? node.children.flatMap((child) => linesOf(child, width))
         : framed(node.children, frames[node.frame], width);
-    case 'lathe-past':
+    case 'lathe-scrollback':
       return [];
   }
 }
 
-/** On a screen too narrow for a frame there is none. */
+/** Omits the frame if the screen is too narrow. */
 function framed(children: readonly ScreenNode[], frame: (typeof frames)[Frame], width: number): string[] {
   const inside = width - 4;
   if (inside < 1) return children.flatMap((child) => linesOf(child, width));

@@ -1,4 +1,4 @@
-/** The part of it that is used here; it brings no types of its own. */
+/** Types for the part of react-reconciler that we use; the package has none. */
 declare module 'react-reconciler' {
   import type { ReactNode } from 'react';
 

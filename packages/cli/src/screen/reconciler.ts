@@ -3,10 +3,10 @@ import createReconciler from 'react-reconciler';
 import { DefaultEventPriority, DiscreteEventPriority, NoEventPriority } from 'react-reconciler/constants.js';
 import type { ColumnNode, ScreenNode } from './nodes.js';
 
-/** What components are drawn into. */
+/** The root that components are rendered into. */
 export interface Root {
   column: ColumnNode;
-  /** After every change. */
+  /** Called after every change. */
   onChange: () => void;
 }
 
@@ -14,8 +14,8 @@ type Props = Record<string, unknown>;
 
 let priority = NoEventPriority;
 
-/** What a person does is drawn before anything else: changes made in here are on the screen when it returns. */
-export function atOnce(act: () => void): void {
+/** Runs an input handler with the highest priority. Its changes are rendered when this function returns. */
+export function withInputPriority(act: () => void): void {
   const before = priority;
   priority = DiscreteEventPriority;
   try {
@@ -28,7 +28,7 @@ export function atOnce(act: () => void): void {
 
 function create(type: string, props: Props): ScreenNode {
   const node = { type, ...(type === 'lathe-column' && { children: [] }) };
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- elements.ts makes no others
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- elements.ts creates no other nodes
   return update(node as unknown as ScreenNode, props);
 }
 
@@ -43,7 +43,7 @@ function remove(parent: ScreenNode, child: ScreenNode): void {
 }
 
 function insert(parent: ScreenNode, child: ScreenNode, before?: ScreenNode): void {
-  // React moves a child by inserting it once more.
+  // React moves a child by inserting it again.
   remove(parent, child);
   const { children } = column(parent);
   const at = before ? children.indexOf(before) : -1;
@@ -60,7 +60,7 @@ const never = () => false;
 const none = () => null;
 const hostContext = {};
 
-/** React for a terminal: components become nodes, and whoever draws them is told when they changed. */
+/** The React renderer for the terminal: components become nodes, and `onChange` is called when they change. */
 export const reconciler = createReconciler<Root>({
   supportsMutation: true,
   supportsPersistence: false,
@@ -74,7 +74,7 @@ export const reconciler = createReconciler<Root>({
 
   createInstance: create,
   createTextInstance: (text: string): ScreenNode => {
-    throw new Error(`A text belongs into <Text>: ${text}`);
+    throw new Error(`Text must be inside <Text>: ${text}`);
   },
   appendInitialChild: (parent: ScreenNode, child: ScreenNode) => insert(parent, child),
   appendChild: (parent: ScreenNode, child: ScreenNode) => insert(parent, child),

@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { createElement, Fragment } from 'react';
 import { expect, test } from 'vitest';
 import { foreignControls } from '../../../../testing/terminal-sequences.js';
-import { Column, Past, Text } from './elements.js';
+import { Column, Scrollback, Text } from './elements.js';
 import { openScreen, useExit, useInput } from './screen.js';
 
-/** A terminal that keeps what it is sent. */
+/** A terminal that records its output. */
 function open(app: Parameters<typeof openScreen>[0], columns = 40) {
   let sent = '';
   const terminal = Object.assign(new EventEmitter(), { columns, write: (data: string) => (sent += data) });
@@ -26,16 +26,16 @@ const hostile = fc
   )
   .map((parts) => parts.join(''));
 
-test('SF01, SF12: the last gate: whatever components show, only text, colours and our own drawing reach the terminal', async () => {
+test('SF01, SF12: whatever components render, only text, colours and our own sequences reach the terminal', async () => {
   await fc.assert(
     fc.asyncProperty(hostile, fc.integer({ min: 1, max: 80 }), async (text, columns) => {
       const { screen, sent } = open(
         createElement(
           Fragment,
           null,
-          createElement(Past<string>, { items: [text, text], textOf: (item) => item }),
+          createElement(Scrollback<string>, { items: [text, text], textOf: (item) => item }),
           createElement(Column, { frame: 'round', children: createElement(Text, { children: text }) }),
-          createElement(Text, { children: text, isCut: true }),
+          createElement(Text, { children: text, isTruncated: true }),
         ),
         columns,
       );
@@ -48,7 +48,7 @@ test('SF01, SF12: the last gate: whatever components show, only text, colours an
   );
 }, 120_000);
 
-test('a key is on the screen before the next event, and a component ends what is shown', async () => {
+test('a key is drawn before the next event, and a component can close the screen', async () => {
   const typed: string[] = [];
   function App() {
     const exit = useExit();
@@ -67,7 +67,7 @@ test('a key is on the screen before the next event, and a component ends what is
   expect(sent()).toContain('shown');
 });
 
-test('what a component throws ends the screen and is told', async () => {
+test('an error in a component closes the screen and is reported', async () => {
   function App(): never {
     throw new Error('boom');
   }

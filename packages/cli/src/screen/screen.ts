@@ -1,11 +1,11 @@
 import { EventEmitter, once } from 'node:events';
 import { createContext, createElement, type ReactNode, useContext, useEffect, useRef } from 'react';
-import { inertOutput } from '../inert-output.js';
+import { sanitizeOutput } from '../command-line/sanitize-output.js';
 import { wrapLines } from '../render/lines.js';
 import { type Key, keyOf } from './keys.js';
 import { LiveArea } from './live-area.js';
-import { type ColumnNode, linesOf, type PastNode } from './nodes.js';
-import { atOnce, type Root, reconciler } from './reconciler.js';
+import { type ColumnNode, linesOf, type ScrollbackNode } from './nodes.js';
+import { type Root, reconciler, withInputPriority } from './reconciler.js';
 
 type KeyListener = (input: string, key: Key) => void;
 
@@ -16,7 +16,7 @@ interface Controls {
 
 const controls = createContext<Controls>({ onKey: () => () => undefined, exit: () => undefined });
 
-/** Calls back with every key that is pressed. */
+/** Calls the listener for every key. */
 export function useInput(listener: KeyListener): void {
   const latest = useRef(listener);
   latest.current = listener;
@@ -24,20 +24,20 @@ export function useInput(listener: KeyListener): void {
   useEffect(() => onKey((input, key) => latest.current(input, key)), [onKey]);
 }
 
-/** Ends what is shown. */
+/** A function that closes the screen. */
 export function useExit(): () => void {
   return useContext(controls).exit;
 }
 
 export interface OpenScreen {
-  /** Settles when it is over; rejects with what a component threw. */
+  /** Resolves when the screen is closed; rejects with an error of a component. */
   ended: Promise<void>;
   close: () => void;
-  /** Draws everything once more, as after somebody else had the terminal. */
+  /** Redraws everything, for example after another program used the terminal. */
   redraw: () => void;
 }
 
-/** Where it is drawn: what is used of a terminal. */
+/** The part of a terminal that we use. */
 interface Terminal {
   readonly columns: number;
   write(text: string): unknown;
@@ -45,13 +45,13 @@ interface Terminal {
   off(event: 'resize', listener: () => void): unknown;
 }
 
-/** Emits what the terminal sends for a key, one at a time. */
+/** Emits one key at a time, as the terminal sent it. */
 interface Keys {
   on(event: 'key', listener: (sent: string) => void): unknown;
   off(event: 'key', listener: (sent: string) => void): unknown;
 }
 
-/** Draws components on the last lines of a terminal and gives them its keys, until one of them or the caller ends it. */
+/** Renders components on the last lines of a terminal and passes keys to them until one of them or the caller closes it. */
 export function openScreen(app: ReactNode, terminal: Terminal, keys: Keys): OpenScreen {
   const drawing = new Drawing(terminal);
   let listeners: readonly KeyListener[] = [];
@@ -76,12 +76,14 @@ export function openScreen(app: ReactNode, terminal: Terminal, keys: Keys): Open
   );
   const press = (sent: string) => {
     const { input, key } = keyOf(sent);
-    atOnce(() => {
+    withInputPriority(() => {
       for (const listener of listeners) listener(input, key);
     });
   };
   const close = () => {
     if (!isOpen) return;
+    // Draws what the last key changed.
+    reconciler.flushSyncWork();
     isOpen = false;
     drawing.finish();
     keys.off('key', press);
@@ -106,22 +108,22 @@ export function openScreen(app: ReactNode, terminal: Terminal, keys: Keys): Open
 
 const legacyRoot = 0;
 
-/** Keeps the terminal as the nodes are. */
+/** Draws the nodes on the terminal. */
 class Drawing {
   readonly #terminal: Terminal;
   readonly #area = new LiveArea();
   readonly #column: ColumnNode = { type: 'lathe-column', children: [], frame: undefined };
-  /** How much of the past is written. */
+  /** The number of scrollback items already written. */
   #written = 0;
   #isDue = false;
-  #isOver = false;
+  #isFinished = false;
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal;
   }
 
   get root(): Root {
-    // Later in this turn, for a layout may change something at once.
+    // At the end of this turn, because a layout effect may change something first.
     const onChange = () => {
       if (this.#isDue) return;
       this.#isDue = true;
@@ -135,10 +137,10 @@ class Drawing {
     this.#draw();
   };
 
-  /** Draws what is not drawn yet; after this the terminal is somebody else's. */
+  /** Draws the last changes and then leaves the terminal alone. */
   finish(): void {
     this.#draw();
-    this.#isOver = true;
+    this.#isFinished = true;
   }
 
   get #width(): number {
@@ -147,19 +149,19 @@ class Drawing {
 
   #draw(): void {
     this.#isDue = false;
-    if (this.#isOver) return;
-    // Whatever a component shows, nothing but text and colours passes here.
-    const lines = linesOf(this.#column, this.#width).map(inertOutput);
-    const frame = this.#area.frame(lines, this.#newPast().map(inertOutput));
+    if (this.#isFinished) return;
+    // Only text and colours may reach the terminal, whatever a component renders.
+    const lines = linesOf(this.#column, this.#width).map(sanitizeOutput);
+    const frame = this.#area.frame(lines, this.#newScrollback().map(sanitizeOutput));
     if (frame !== '') this.#terminal.write(frame);
   }
 
-  #newPast(): string[] {
-    const past = this.#column.children.find((node): node is PastNode => node.type === 'lathe-past');
-    if (!past) return [];
-    const from = Math.min(this.#written, past.count);
-    this.#written = past.count;
-    const indexes = Array.from({ length: past.count - from }, (_, index) => from + index);
-    return indexes.flatMap((index) => wrapLines(past.textAt(index), this.#width));
+  #newScrollback(): string[] {
+    const scrollback = this.#column.children.find((node): node is ScrollbackNode => node.type === 'lathe-scrollback');
+    if (!scrollback) return [];
+    const from = Math.min(this.#written, scrollback.count);
+    this.#written = scrollback.count;
+    const indexes = Array.from({ length: scrollback.count - from }, (_, index) => from + index);
+    return indexes.flatMap((index) => wrapLines(scrollback.textAt(index), this.#width));
   }
 }

@@ -17,7 +17,7 @@ const shell = (command: string, keep: boolean) => ({
 
 // RS09 RS10
 test.skipIf(!canSeeProcesses)(
-  'yolo mode asks before it keeps a command; the end says what was ended and what goes on; a later session stops it',
+  'yolo mode asks before it keeps a command; the summary says what stopped and what still runs; a later session stops it',
   async () => {
     const [kept, other] = [uniqueSleep(), uniqueSleep()];
     onTestFinished(() => {
@@ -38,8 +38,8 @@ test.skipIf(!canSeeProcesses)(
     await at.shows('bg_1 running');
     at.type('/quit\r');
     expect(await at.exited()).toBe(0);
-    expect(at.text()).toMatch(/bg_1 ended with Lathe \(pid \d+\): sleep/);
-    expect(at.text()).toMatch(/kept_\d+ goes on \(pid \d+\): sleep/);
+    expect(at.text()).toMatch(/bg_1 stopped \(pid \d+\): sleep/);
+    expect(at.text()).toMatch(/kept_\d+ still running \(pid \d+\): sleep/);
     expect(at.text()).toContain(join(place.env.HOME, '.lathe', 'spill'));
     expect(processesWith(`sleep\0${other}`)).toEqual([]);
     expect(processesWith(`sleep\0${kept}`)).toHaveLength(1);
@@ -49,7 +49,7 @@ test.skipIf(!canSeeProcesses)(
     later.type('/background\r');
     await later.shows(`: sleep ${kept}`);
     later.type(`/tasks stop ${/kept_\d+/.exec(later.text())?.[0]}\r`);
-    await later.shows('is stopped.');
+    await later.shows('Stopped kept_');
     expect(processesWith(`sleep\0${kept}`)).toEqual([]);
     later.type('/quit\r');
     expect(await later.exited()).toBe(0);
@@ -59,7 +59,7 @@ test.skipIf(!canSeeProcesses)(
 
 // RS10
 test.skipIf(!canSeeProcesses)(
-  'the end of the session waits for the last words of a command, also when somebody else holds its output open',
+  'the end of a session waits for the last output of a command, even if another process holds it open',
   async () => {
     const seconds = uniqueSleep();
     const server = await modelServer([{ calls: [shell(`sleep ${seconds}`, false)] }, { text: 'It is running.' }]);
@@ -72,7 +72,7 @@ test.skipIf(!canSeeProcesses)(
     onTestFinished(() => closeSync(held));
     at.type('/quit\r');
     expect(await at.exited()).toBe(0);
-    expect(at.text()).toMatch(/bg_1 ended with Lathe \(pid \d+\): sleep/);
+    expect(at.text()).toMatch(/bg_1 stopped \(pid \d+\): sleep/);
   },
   120_000,
 );

@@ -3,13 +3,13 @@ import { type AgentEvent, createAgentLathe } from '@lathe/agent';
 import type { Approver, PartUnion } from '@lathe/core';
 import { expect, onTestFinished, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
-import type { Driver } from '../tui/driver.js';
+import type { Driver } from '../drivers/driver.js';
 import { customCommands } from './custom-commands.js';
 import { findCommand, type SlashContext } from './slash-command.js';
 
 const { signal } = new AbortController();
 
-/** Commands of a trusted project, a person who always says no, and a model that only listens. */
+/** Commands of a trusted project, an approver that always denies, and a driver that records its input. */
 async function open(files: Record<string, string>, hasModel = true) {
   const asked: string[] = [];
   const approver: Approver = {
@@ -35,12 +35,11 @@ async function open(files: Record<string, string>, hasModel = true) {
   const talk = { contextFiles: [], messages: 0, contextTokens: 0, contextWindow: 1 };
   const conversation = { ...talk, resume: async () => [], useModel: async () => [] };
   const driver: Driver = {
-    name: 'listens',
+    name: 'test driver',
     placeholder: '',
     submit: prompt.bind(undefined, []),
     compact: prompt.bind(undefined, []),
     prompt,
-    complete: () => undefined,
     clear: () => undefined,
     ...(hasModel && { conversation }),
   };
@@ -48,7 +47,7 @@ async function open(files: Record<string, string>, hasModel = true) {
   const run = async (name: string, argument = '') => {
     const command = findCommand(commands, name);
     if (!command || !('stream' in command)) throw new Error(`There is no /${name}`);
-    // A command that streams uses no more of it.
+    // Commands that stream use only these members.
     const context = { lathe, driver, signal } as SlashContext;
     const notices: string[] = [];
     for await (const event of command.stream(argument, context))
@@ -62,7 +61,7 @@ function textOf(content: readonly PartUnion[]): string {
   return content.map((part) => (typeof part === 'string' ? part : (part.text ?? ''))).join('');
 }
 
-test('a command is its file’s prompt, with the arguments in their place', async () => {
+test('a command sends the prompt of its file with the arguments inserted', async () => {
   const { commands, run } = await open({ explain: '---\ndescription: explains\n---\nExplain {{args}} to me.' });
   expect(commands.map(({ name, summary, origin }) => [name, summary, origin])).toEqual([
     ['own', 'My own.', 'yours'],
@@ -71,13 +70,13 @@ test('a command is its file’s prompt, with the arguments in their place', asyn
   expect(await run('explain', 'a $& !{id}')).toEqual({ notices: [], asked: [], sent: ['Explain a $& !{id} to me.'] });
 });
 
-test.each(['help', 'quit', 'q', 'exit', 'resume'])('no file can be /%s', async (name) => {
+test.each(['help', 'quit', 'q', 'exit', 'resume'])('a file cannot define /%s', async (name) => {
   const { commands, problems } = await open({ [name]: 'Mine.' });
   expect(findCommand(commands, name)).toBeUndefined();
   expect(problems).toEqual([expect.stringContaining(`there is a command /${name} already`)]);
 });
 
-test('what a command and a file bring in is given to the model and not looked through again', async () => {
+test('included output and files reach the model and are not expanded again', async () => {
   const { run } = await open({
     look: 'Say: !{echo {{args}}} File: @{notes/a.txt}',
     'notes/a.txt': 'note !{id} {{args}}',
@@ -87,15 +86,15 @@ test('what a command and a file bring in is given to the model and not looked th
   expect(sent).toEqual([expect.stringMatching(/^Say: [^]*it's !\{id\}[^]* File: [^]*note !\{id\} \{\{args\}\}/)]);
 });
 
-test('SC11: a command in a file is asked about as any other, and after a no the model hears nothing', async () => {
+test('SC11: a shell command in a file needs approval, and after a no nothing reaches the model', async () => {
   const { run } = await open({ deploy: 'Look: !{touch made}' });
   const { asked, sent, notices } = await run('deploy');
   expect({ asked, sent }).toEqual({ asked: ['touch made'], sent: [] });
-  expect(notices).toEqual([expect.stringContaining('Nothing was sent')]);
+  expect(notices).toEqual([expect.stringContaining('nothing was sent')]);
 });
 
 test.each(['/etc/passwd', '../../../../../../etc/passwd', '.ssh/id_rsa', '{{args}}'])(
-  'SC11: @{%s} in a file is asked about as any path outside and any secret, and after a no the model hears nothing',
+  'SC11: @{%s} in a file needs approval like any outside path or secret, and after a no nothing reaches the model',
   async (path) => {
     const { run } = await open({ steal: `Look: @{${path}}`, '.ssh/id_rsa': 'secret' });
     const { asked, sent } = await run('steal', '/etc/hosts');
@@ -104,12 +103,12 @@ test.each(['/etc/passwd', '../../../../../../etc/passwd', '.ssh/id_rsa', '{{args
   },
 );
 
-test('the model is told of a file that is not there', async () => {
+test('the model learns about a missing file', async () => {
   const { run } = await open({ look: 'Look: @{missing.txt}' });
   expect((await run('look')).sent).toEqual([expect.stringContaining('missing.txt: no such file')]);
 });
 
-test('without a model nothing is run', async () => {
+test('without a model nothing runs', async () => {
   const { run } = await open({ look: '!{touch made}' }, false);
   expect(await run('look')).toEqual({ notices: [], asked: [], sent: [''] });
 });

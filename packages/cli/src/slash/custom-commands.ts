@@ -8,11 +8,11 @@ import {
   withArguments,
 } from '@lathe/agent';
 import { type PartUnion, toParts } from '@lathe/core';
-import { callEvents } from '../tui/call-events.js';
+import { runCalls } from '../drivers/run-calls.js';
 import { findCommand, type SlashCommand, type SlashContext } from './slash-command.js';
 import { slashCommands } from './slash-commands.js';
 
-/** The commands that files of the person and of a trusted project define, none of them with a name of ours. */
+/** Commands from the files of the person and of a trusted project. They cannot replace built-in commands. */
 export async function customCommands(
   lathe: Pick<AgentLathe, 'workspace' | 'loaded' | 'home' | 'userHome'>,
 ): Promise<{ commands: SlashCommand[]; problems: string[] }> {
@@ -25,7 +25,7 @@ export async function customCommands(
   return { commands: commands.map(customCommand), problems };
 }
 
-/** A prompt for the model. */
+/** A command that sends a prompt to the model. */
 function customCommand({ name, description, pieces, owner }: CommandFile): SlashCommand {
   return {
     name,
@@ -38,21 +38,21 @@ function customCommand({ name, description, pieces, owner }: CommandFile): Slash
 async function* runCommand(pieces: readonly PromptPiece[], context: SlashContext): AsyncGenerator<AgentEvent> {
   const { driver, signal } = context;
   const content: PartUnion[] = [];
-  // Without a model nothing needs to be brought in: the driver says so.
+  // Without a model nothing is loaded, and the driver says that it has none.
   for (const piece of driver.conversation ? pieces : []) {
-    const brought = piece.type === 'text' ? [piece.text] : yield* bring(piece, context);
-    if (brought === undefined) {
-      const message = `Nothing was sent to the model: ${piece.text} could not be brought in.`;
+    const loaded = piece.type === 'text' ? [piece.text] : yield* load(piece, context);
+    if (loaded === undefined) {
+      const message = `Could not load ${piece.text}, so nothing was sent to the model.`;
       yield { type: 'notice', level: 'warning', message };
       return;
     }
-    content.push(...brought);
+    content.push(...loaded);
   }
   yield* driver.prompt(content, signal);
 }
 
-/** The output of a command or the content of a file, under the same rules and questions as any call. */
-async function* bring(
+/** Loads the output of a command or the content of a file, under the same rules as any call. */
+async function* load(
   { type, text }: PromptPiece,
   { lathe, signal }: SlashContext,
 ): AsyncGenerator<AgentEvent, PartUnion[] | undefined> {
@@ -60,6 +60,6 @@ async function* bring(
     type === 'command'
       ? { name: 'run_shell_command', args: { command: text } }
       : { name: 'read_many_files', args: { paths: [text] } };
-  const [outcome] = yield* callEvents(lathe, [call], signal);
+  const [outcome] = yield* runCalls(lathe, [call], signal);
   return outcome?.status === 'success' ? toParts(outcome.llmContent) : undefined;
 }

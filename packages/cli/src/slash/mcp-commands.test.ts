@@ -28,7 +28,7 @@ async function open(servers: Record<string, string>) {
   return lathe;
 }
 
-test('prompts of a server become commands once the server is there', async () => {
+test('the prompts of a server become commands when it connects', async () => {
   const lathe = await open({ notes: 'library' });
   const prompts = promptCommands(lathe, signal);
   expect(prompts.items).toEqual([]);
@@ -36,7 +36,7 @@ test('prompts of a server become commands once the server is there', async () =>
   await expect.poll(() => prompts.items).toMatchObject([{ name: 'notes:review', summary: 'Reviews.' }]);
 });
 
-test('a resource that a text mentions is brought along; one that cannot be read is told', async () => {
+test('a mentioned resource is added; one that cannot be read is reported', async () => {
   const lathe = await open({ notes: 'library', broken: 'exit-at-start' });
   const text = 'Look at @notes:notes://today, mail me@notes:x and see @other:thing and @broken:a.';
   const { parts, problems } = await mentionedResources(text, lathe, signal);
@@ -44,14 +44,14 @@ test('a resource that a text mentions is brought along; one that cannot be read 
     '\n\nContent of the resource notes://today of the MCP server notes:\n',
     { text: 'text of notes://today' },
   ]);
-  expect(problems).toEqual([expect.stringContaining('@broken:a was not read')]);
+  expect(problems).toEqual([expect.stringContaining('Could not read @broken:a')]);
 });
 
-test('/mcp tells the state of each server, its tools, and why it has none', async () => {
+test('/mcp shows the state of each server, its tools, and why it has none', async () => {
   const lathe = await open({ notes: 'library', broken: 'exit-at-start' });
   await lathe.discover(signal);
   const said: string[] = [];
-  showServers({ lathe, say: (text) => said.push(text) });
+  showServers({ lathe, print: (text) => said.push(text) });
   expect(said.join('\n')).toMatch(/notes: library 1, protocol 2025-11-25, \d+ ms\n {4}1 tools: notes__echo/);
   expect(said.join('\n')).toMatch(/broken: failed: .*code 3/);
 });

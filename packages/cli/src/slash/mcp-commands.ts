@@ -4,8 +4,11 @@ import { type McpSource, type ServerPrompt } from '@lathe/core/mcp';
 import { ServerLists } from '../mcp/server-lists.js';
 import type { SlashCommand, SlashContext } from './slash-command.js';
 
-/** The prompts of the servers as `/server:prompt`. */
-export function promptCommands(lathe: AgentLathe, signal: AbortSignal): ServerLists<SlashCommand> {
+/** The prompts of the MCP servers as `/server:prompt`. */
+export function promptCommands(
+  lathe: Pick<AgentLathe, 'tools' | 'sources'>,
+  signal: AbortSignal,
+): ServerLists<SlashCommand> {
   return new ServerLists(lathe, 'prompts', async (source) =>
     (await source.prompts(signal)).map((prompt) => promptCommand(source, prompt)),
   );
@@ -18,7 +21,7 @@ function promptCommand(source: McpSource, { name, title, description, parameters
     const missing = parameters.filter((each) => each.isRequired && args[each.name] === undefined);
     if (missing.length > 0) {
       const names = missing.map((each) => visibleText(each.name)).join(', ');
-      yield { type: 'notice', level: 'warning', message: `/${server}:${name} also needs ${names}.` };
+      yield { type: 'notice', level: 'warning', message: `/${server}:${name} needs more arguments: ${names}` };
       return;
     }
     yield* driver.prompt(await source.getPrompt(name, args, signal), signal);
@@ -32,7 +35,7 @@ function promptCommand(source: McpSource, { name, title, description, parameters
   };
 }
 
-/** `name=value` pairs, or values in the order of the parameters; the last one takes all that is left. */
+/** `name=value` pairs, or values in the order of the parameters; the last one takes the rest of the text. */
 export function readArguments(text: string, parameters: ServerPrompt['parameters']): Record<string, string> {
   const names = new Set(parameters.map(({ name }) => name));
   const pairs = [...text.matchAll(/([^\s=]+)=(?:"([^"]*)"|(\S+))/g)].filter(([, name = '']) => names.has(name));
@@ -44,22 +47,28 @@ export function readArguments(text: string, parameters: ServerPrompt['parameters
   return Object.fromEntries(values.filter(([, value]) => value !== undefined && value !== ''));
 }
 
-/** `/mcp`: every server with its state, its tools, and what to do about a failure. */
-export function showServers({ lathe, say }: Pick<SlashContext, 'lathe' | 'say'>): void {
+/** `/mcp` shows the state and tools of every server, and how to fix a failure. */
+export function showServers({
+  lathe,
+  print,
+}: {
+  lathe: Pick<AgentLathe, 'sources' | 'tools'>;
+  print: (text: string) => void;
+}): void {
   const { servers, unusable } = lathe.sources;
   if (servers.length + unusable.length === 0)
-    return say('No MCP servers. Add one with: lathe mcp add <name> -- <command>');
+    return print('No MCP servers. Add one with: lathe mcp add <name> -- <command>');
   const entries = lathe.tools.entries();
   const lines = servers.flatMap((source) => {
     const tools = entries.filter((entry) => entry.source === source.label).map(({ tool }) => tool.name);
-    const left = source.rejections().map(({ name, reason }) => `    left out: ${name} (${reason})`);
+    const skipped = source.rejections().map(({ name, reason }) => `    skipped: ${name} (${reason})`);
     return [
       `  ${source.client.serverName}: ${stateOf(source)}`,
       ...(tools.length > 0 ? [`    ${tools.length} tools: ${tools.join(', ')}`] : []),
-      ...left,
+      ...skipped,
     ];
   });
-  return say(
+  return print(
     [...lines, ...unusable.map(({ name, problem }) => `  ${name}: cannot be used: ${problem}`)]
       .map((line) => visibleText(line))
       .join('\n'),
@@ -71,8 +80,8 @@ function stateOf({ client: { state, serverName } }: McpSource): string {
     case 'ready':
       return `${state.server}, protocol ${state.protocolVersion}, ${state.latencyMs} ms`;
     case 'failed': {
-      const wantsLogin = /unauthori[sz]ed|\b401\b|log ?in/i.test(state.reason);
-      return `failed: ${state.reason}${wantsLogin ? `\n    lathe mcp auth ${serverName}    logs in` : ''}`;
+      const needsLogin = /unauthori[sz]ed|\b401\b|log ?in/i.test(state.reason);
+      return `failed: ${state.reason}${needsLogin ? `\n    lathe mcp auth ${serverName}    to log in` : ''}`;
     }
     case 'idle':
       return 'not started';

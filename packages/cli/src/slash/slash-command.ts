@@ -1,42 +1,42 @@
-import { type AgentEvent, type AgentLathe } from '@lathe/agent';
-import type { Io } from '../io.js';
+import type { AgentEvent, AgentLathe } from '@lathe/agent';
+import type { Io } from '../command-line/io.js';
+import type { Driver } from '../drivers/driver.js';
 import type { Style } from '../render/style.js';
-import type { Driver } from '../tui/driver.js';
 
-/** What a slash command may use and do. */
+/** What a slash command can use. */
 export interface SlashContext {
   lathe: AgentLathe;
   driver: Driver;
   io: Io;
   style: Style;
-  /** Every command there is. */
+  /** All commands. */
   commands: readonly SlashCommand[];
-  /** Esc was pressed. */
+  /** Aborted by Esc. */
   signal: AbortSignal;
-  /** Puts text into the scrollback. */
-  say: (text: string) => void;
+  /** Adds text to the scrollback. */
+  print: (text: string) => void;
   clearScreen: () => void;
   quit: () => void;
 }
 
-interface Described {
+interface CommandInfo {
   name: string;
-  /** One line for /help. */
+  /** One line, shown by /help. */
   summary: string;
-  /** Where it comes from, when it is not one of ours. */
+  /** Where it comes from; missing for built-in commands. */
   origin?: string;
-  /** What could be given to it. */
-  arguments?: (context: { lathe: AgentLathe }) => readonly string[];
+  /** Offered as completions. */
+  arguments?: () => readonly string[];
 }
 
-/** Either says something, or does work that is shown as an agent's. */
-export type SlashCommand = Described &
+/** `run` prints text; `stream` yields events that are shown like those of an agent. */
+export type SlashCommand = CommandInfo &
   (
     | { run: (argument: string, context: SlashContext) => void | Promise<void> }
     | { stream: (argument: string, context: SlashContext) => AsyncIterable<AgentEvent> }
   );
 
-/** `/name argument`, taken apart. */
+/** Splits `/name argument`. */
 export function splitCommand(input: string): { name: string; argument: string } {
   const [, name = '', argument = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(input) ?? [];
   return { name, argument: argument.trim() };

@@ -1,168 +1,172 @@
 import { SessionStore } from '@lathe/agent';
 import { visibleText } from '@lathe/core/host';
-import { approvalModes } from '../args.js';
+import { approvalModes } from '../command-line/args.js';
+import { errorMessage } from '../command-line/error-message.js';
 import { checks } from '../doctor/checks.js';
-import { tendBackground } from './background-command.js';
+import { manageBackground } from './background-command.js';
 import { showServers } from './mcp-commands.js';
 import { showMemory } from './memory-command.js';
 import type { SlashCommand, SlashContext } from './slash-command.js';
 
-/** In the order /help shows them. */
+/** In the order of /help. */
 export const slashCommands: readonly SlashCommand[] = [
-  { name: 'help', summary: 'what you can type', run: (_, context) => help(context) },
-  { name: 'tools', summary: 'the tools and where they come from', run: (_, context) => showTools(context) },
-  { name: 'mcp', summary: 'MCP servers and their tools', run: (_, context) => showServers(context) },
+  { name: 'help', summary: 'show commands and keys', run: (_, context) => help(context) },
+  { name: 'tools', summary: 'list the tools and their sources', run: (_, context) => showTools(context) },
+  { name: 'mcp', summary: 'show the MCP servers and their tools', run: (_, context) => showServers(context) },
   {
     name: 'approval-mode',
-    summary: 'show the mode, or set it: plan, default, auto-edit, yolo',
+    summary: 'show or set the mode: plan, default, auto-edit, yolo',
     run: setMode,
     arguments: () => approvalModes,
   },
-  { name: 'permissions', summary: 'the rules in force', run: (_, context) => showRules(context) },
-  { name: 'undo', summary: 'take back the last change of a file, or the last n', run: undo },
-  { name: 'todos', summary: 'the todo list', run: (_, context) => showTodos(context) },
+  { name: 'permissions', summary: 'show the active rules', run: (_, context) => showRules(context) },
+  { name: 'undo', summary: 'undo the last file change, or the last n', run: undo },
+  { name: 'todos', summary: 'show the todo list', run: (_, context) => showTodos(context) },
   {
     name: 'background',
-    summary: 'the commands in the background, or stop one: /background stop ID',
-    run: tendBackground,
+    summary: 'list background commands, or stop one: /background stop ID',
+    run: manageBackground,
   },
-  { name: 'memory', summary: 'the context files and what is loaded of them', run: (_, context) => showMemory(context) },
-  { name: 'agents', summary: 'the subagents a model can start', run: (_, context) => showAgents(context) },
-  { name: 'model', summary: 'the model in use, or use another', run: useModel },
+  { name: 'memory', summary: 'list the loaded context files', run: (_, context) => showMemory(context) },
+  { name: 'agents', summary: 'list the subagents a model can start', run: (_, context) => showAgents(context) },
+  { name: 'model', summary: 'show the model, or switch to another', run: switchModel },
   {
     name: 'context',
-    summary: 'the conversation, the workspace and its trust',
+    summary: 'show the conversation, the workspace and its trust',
     run: (_, context) => showContext(context),
   },
-  { name: 'sessions', summary: 'earlier conversations here, or go on with one', run: sessions },
+  { name: 'sessions', summary: 'list earlier sessions here, or resume one', run: sessions },
   {
     name: 'compact',
-    summary: 'shorten the conversation to its summary',
+    summary: 'replace the conversation with a summary',
     stream: (_, { driver, signal }) => driver.compact(signal),
   },
-  { name: 'doctor', summary: 'what works here and what does not', run: (_, context) => diagnose(context) },
-  { name: 'clear', summary: 'forget the conversation', run: (_, context) => clear(context) },
-  { name: 'quit', summary: 'leave (also Ctrl+C twice)', run: (_, { quit }) => quit() },
+  { name: 'doctor', summary: 'check the setup', run: (_, context) => diagnose(context) },
+  { name: 'clear', summary: 'start a new conversation', run: (_, context) => clear(context) },
+  { name: 'quit', summary: 'quit (also Ctrl+C twice)', run: (_, { quit }) => quit() },
 ];
 
-function help({ commands, say, style }: SlashContext): void {
+function help({ commands, print, style }: SlashContext): void {
   const width = Math.max(...commands.map(({ name }) => name.length)) + 3;
   const lines = commands.map(({ name, summary, origin }) => {
     const from = origin === undefined ? '' : style.dim(` (${visibleText(origin)})`);
     return `  ${style.accent(visibleText(`/${name}`).padEnd(width))}${visibleText(summary)}${from}`;
   });
   const keys = [
-    'Enter sends · Alt+Enter or Ctrl+J begins a new line · Tab completes',
-    'up and down recall earlier input · Ctrl+R searches it · a blank in front keeps input out of it',
-    'Shift+Tab changes the approval mode · Esc cancels · Ctrl+C twice or Ctrl+D leaves',
-    'Ctrl+O shows more of what runs, or all of the last result that was cut',
-    '@path brings a file along, @server:uri a resource of an MCP server · !command runs a command',
+    'Enter: send · Alt+Enter or Ctrl+J: new line · Tab: complete',
+    'Up, Down: earlier input · Ctrl+R: search it · start with a space to keep input out of the history',
+    'Shift+Tab: change the approval mode · Esc: cancel · Ctrl+C twice or Ctrl+D: quit',
+    'Ctrl+O: show more of what is running, or the full result of the last call that was cut off',
+    '@path: add a file · @server:uri: add a resource of an MCP server · !command: run a command',
   ];
-  say([...lines, '', ...keys.map((line) => `  ${line}`)].join('\n'));
+  print([...lines, '', ...keys.map((line) => `  ${line}`)].join('\n'));
 }
 
-function showTools({ lathe, say, style }: SlashContext): void {
+function showTools({ lathe, print, style }: SlashContext): void {
   const lines = lathe.tools.entries().map(({ tool, source }) => {
     const origin = source === 'built-in' ? '' : style.dim(` (${visibleText(source)})`);
     return `  ${style.bold(tool.name)}${origin}  ${visibleText(tool.description.split('\n')[0] ?? '')}`;
   });
-  say(lines.join('\n'));
+  print(lines.join('\n'));
 }
 
-function setMode(argument: string, { lathe, say }: SlashContext): void {
+function setMode(argument: string, { lathe, print }: SlashContext): void {
   const mode = approvalModes.find((known) => known === argument);
-  if (argument !== '' && mode === undefined) return say(`The modes are ${approvalModes.join(', ')}.`);
+  if (argument !== '' && mode === undefined) return print(`Unknown mode. Use one of: ${approvalModes.join(', ')}`);
   if (mode !== undefined) lathe.policy.mode = mode;
-  say(`Approval mode: ${lathe.policy.mode}`);
+  print(`Approval mode: ${lathe.policy.mode}`);
 }
 
-function showRules({ lathe, say }: SlashContext): void {
+function showRules({ lathe, print }: SlashContext): void {
   const { allow, ask, deny } = lathe.policy.rules();
-  say([listed('allow', allow), listed('ask', ask), listed('deny', deny)].join('\n'));
+  print([ruleLines('allow', allow), ruleLines('ask', ask), ruleLines('deny', deny)].join('\n'));
 }
 
-function listed(title: string, rules: readonly string[]): string {
-  return `  ${title}: ${rules.length > 0 ? rules.map((rule) => `\n    ${visibleText(rule)}`).join('') : 'nothing'}`;
+function ruleLines(title: string, rules: readonly string[]): string {
+  return `  ${title} rules: ${rules.length > 0 ? rules.map((rule) => `\n    ${visibleText(rule)}`).join('') : 'none'}`;
 }
 
-async function undo(argument: string, { lathe, say, signal }: SlashContext): Promise<void> {
+async function undo(argument: string, { lathe, print, signal }: SlashContext): Promise<void> {
   const count = argument === '' ? 1 : Number(argument);
-  if (!Number.isInteger(count) || count < 1) return say('/undo takes a number of changes, at least 1.');
+  if (!Number.isInteger(count) || count < 1) return print('/undo takes a number, at least 1.');
   const outcomes = await lathe.changes.undo({ count, root: lathe.workspace.root }, signal);
-  if (outcomes.length === 0) return say('Nothing to undo here.');
+  if (outcomes.length === 0) return print('Nothing to undo here.');
   const lines = outcomes.map((outcome) => {
     const reason = outcome.status === 'skipped' ? `, ${outcome.reason}` : '';
     return visibleText(`  ${lathe.workspace.display(outcome.change.path)}: ${outcome.status}${reason}`);
   });
-  say(lines.join('\n'));
+  print(lines.join('\n'));
 }
 
-function showTodos({ lathe, say }: SlashContext): void {
+function showTodos({ lathe, print }: SlashContext): void {
   const { todos } = lathe.todos;
-  say(
+  print(
     todos.length === 0
       ? 'No todos.'
       : todos.map(({ content, status }) => visibleText(`  [${status}] ${content}`)).join('\n'),
   );
 }
 
-function showContext({ lathe, driver, say }: SlashContext): void {
+function showContext({ lathe, driver, print }: SlashContext): void {
   const { workspace, loaded, policy } = lathe;
-  const talk = driver.conversation;
-  const share = talk ? Math.round((100 * talk.contextTokens) / talk.contextWindow) : 0;
+  const { conversation } = driver;
+  const share = conversation ? Math.round((100 * conversation.contextTokens) / conversation.contextWindow) : 0;
   const lines = [
-    ...(talk
-      ? [`Conversation: ${talk.messages} messages, ${talk.contextTokens} of ${talk.contextWindow} tokens (${share} %)`]
+    ...(conversation
+      ? [
+          `Conversation: ${conversation.messages} messages, ${conversation.contextTokens} of ${conversation.contextWindow} tokens (${share} %)`,
+        ]
       : []),
-    ...(talk?.id === undefined ? [] : [`Session: ${talk.id}`]),
+    ...(conversation?.id === undefined ? [] : [`Session: ${conversation.id}`]),
     `Directories: ${workspace.roots.join(', ')}`,
-    `Trusted: ${loaded.isTrusted ? 'yes' : 'no, its settings can only tighten the rules (lathe trust)'}`,
+    `Trusted: ${loaded.isTrusted ? 'yes' : 'no, so its settings can only make the rules stricter (see lathe trust)'}`,
     `Mode: ${policy.mode}`,
   ];
-  say(lines.map((line) => visibleText(`  ${line}`)).join('\n'));
+  print(lines.map((line) => visibleText(`  ${line}`)).join('\n'));
 }
 
-function showAgents({ lathe, say, style }: SlashContext): void {
+function showAgents({ lathe, print, style }: SlashContext): void {
   const lines = lathe.subagents
     .list()
     .map(
       ({ name, description }) => `  ${style.bold(visibleText(name))}  ${visibleText(description.split('\n')[0] ?? '')}`,
     );
-  say([...lines, '  More: Markdown files in .lathe/agents, here or in your home directory.'].join('\n'));
+  print([...lines, '  Add your own as Markdown files in .lathe/agents, here or in your home directory.'].join('\n'));
 }
 
-async function useModel(name: string, { driver, say, signal }: SlashContext): Promise<void> {
-  const talk = driver.conversation;
-  if (!talk || name === '') return say(`  ${visibleText(driver.name)}${talk ? '   (/model NAME uses another)' : ''}`);
-  const notes = await talk.useModel(name, signal);
-  return say([`Model: ${driver.name}`, ...notes].map((line) => visibleText(`  ${line}`)).join('\n'));
+async function switchModel(name: string, { driver, print, signal }: SlashContext): Promise<void> {
+  const { conversation } = driver;
+  if (!conversation || name === '')
+    return print(`  ${visibleText(driver.name)}${conversation ? '   (/model NAME switches to another)' : ''}`);
+  const notes = await conversation.useModel(name, signal);
+  return print([`Model: ${driver.name}`, ...notes].map((line) => visibleText(`  ${line}`)).join('\n'));
 }
 
-async function sessions(id: string, { lathe, driver, say }: SlashContext): Promise<void> {
-  const talk = driver.conversation;
+async function sessions(id: string, { lathe, driver, print }: SlashContext): Promise<void> {
+  const { conversation } = driver;
   if (id !== '') {
-    if (!talk) return say('  That needs a model, and this is the console.');
-    const notes = await talk.resume(id).catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error);
+    if (!conversation) return print('  The console has no model, so it cannot resume a session.');
+    const notes = await conversation.resume(id).catch((error: unknown) => {
+      const reason = errorMessage(error);
       throw new Error(reason.replace('see lathe sessions', 'see /sessions'), { cause: error });
     });
-    return say(notes.map((line) => visibleText(`  ${line}`)).join('\n'));
+    return print(notes.map((line) => visibleText(`  ${line}`)).join('\n'));
   }
   const store = await SessionStore.open(lathe.home, lathe.workspace.root);
   const list = (await store.list(20)).map(
     (each) =>
       `  ${each.id.slice(0, 8)}  ${each.updated.slice(0, 16).replace('T', ' ')}  ${each.title.split('\n')[0]?.slice(0, 80)}`,
   );
-  return say(
+  return print(
     list.length === 0
-      ? '  No sessions here yet.'
-      : visibleText([...list, '  /sessions ID goes on with one.'].join('\n')),
+      ? '  No sessions in this directory yet.'
+      : visibleText([...list, '  Use /sessions ID to resume one.'].join('\n')),
   );
 }
 
-async function diagnose({ lathe, io, say, signal }: SlashContext): Promise<void> {
+async function diagnose({ lathe, io, print, signal }: SlashContext): Promise<void> {
   const findings = (await Promise.all(checks.map(async (check) => check(lathe, io, signal)))).flat();
-  say(
+  print(
     findings
       .map(({ state, title, detail, hint }) =>
         visibleText(`  ${state.padEnd(4)} ${title}: ${detail}${hint ? `\n       ${hint}` : ''}`),

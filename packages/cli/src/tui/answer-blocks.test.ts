@@ -11,18 +11,18 @@ test.each([
   ['```js\na\n\nb\n', '', '```js\na\n\nb\n'],
   ['```js\na\n\nb\n```\n\nnext\n', '```js\na\n\nb\n```\n\n', 'next\n'],
   ['````\n```\n\nstill code\n', '', '````\n```\n\nstill code\n'],
-])('%j', (text, whole, growing) => {
-  expect(answerBlocks(text)).toEqual({ whole, growing });
+])('%j', (text, complete, growing) => {
+  expect(answerBlocks(text)).toEqual({ complete, growing });
 });
 
-test('nothing is lost, and what was whole stays so', () => {
+test('no text is lost, and complete blocks stay complete', () => {
   const piece = fc.constantFrom('a', '\n', '\n\n', '```', ' ', '- x', '# t', '~~~\n');
   fc.assert(
     fc.property(fc.array(piece), fc.array(piece), (before, after) => {
       const [first, all] = [before.join(''), [...before, ...after].join('')];
-      const { whole, growing } = answerBlocks(first);
-      expect(whole + growing).toBe(first);
-      expect(answerBlocks(all).whole.startsWith(whole)).toBe(true);
+      const { complete, growing } = answerBlocks(first);
+      expect(complete + growing).toBe(first);
+      expect(answerBlocks(all).complete.startsWith(complete)).toBe(true);
     }),
   );
 });

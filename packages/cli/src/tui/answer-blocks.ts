@@ -1,20 +1,20 @@
-/** Text that is being written, cut where a block of Markdown has certainly ended. */
+/** Streamed Markdown, split after the last block that is certainly complete. */
 export interface AnswerBlocks {
-  /** Whole blocks, which nothing that follows can change. */
-  whole: string;
-  /** The block that is still growing. */
+  /** Complete blocks, which later text cannot change. */
+  complete: string;
+  /** The block that may still grow. */
   growing: string;
 }
 
 /**
- * A block ends at a blank line outside a fence when the next line begins at the margin: indented text still belongs to
- * the list above it.
+ * A block ends at an empty line outside a code fence if the next line is not indented. Indented text belongs to the list
+ * above it.
  */
 export function answerBlocks(text: string): AnswerBlocks {
   let end = 0;
   let fence: string | undefined;
   let isAfterBlank = false;
-  // The last line may still grow into something else.
+  // The last line may be incomplete.
   for (let at = 0; text.indexOf('\n', at) !== -1; at = text.indexOf('\n', at) + 1) {
     const line = text.slice(at, text.indexOf('\n', at));
     if (line.trim() === '') {
@@ -27,5 +27,5 @@ export function answerBlocks(text: string): AnswerBlocks {
     if (fence === undefined) fence = mark;
     else if (mark?.startsWith(fence) && line.trim() === mark) fence = undefined;
   }
-  return { whole: text.slice(0, end), growing: text.slice(end) };
+  return { complete: text.slice(0, end), growing: text.slice(end) };
 }

@@ -5,14 +5,14 @@ import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { expect, test } from 'vitest';
 import { foreignControls } from '../../../../testing/terminal-sequences.js';
+import type { Io } from '../command-line/io.js';
+import { sanitizeOutput } from '../command-line/sanitize-output.js';
 import { TextOutput } from '../headless/text-output.js';
-import { inertOutput } from '../inert-output.js';
-import type { Io } from '../io.js';
 import { renderItem } from '../render/history-item.js';
 import { renderMarkdown } from '../render/markdown.js';
 import { styleFor } from '../render/style.js';
 import type { ViewContext } from '../render/view-context.js';
-import { liveLines, spinnerLine, statusLine } from './live-part.js';
+import { liveLines, spinnerLine, statusLine } from './live-lines.js';
 import { promptText } from './prompt/prompt-text.js';
 import { optionsOf } from './questions/confirmation-options.js';
 import { confirmationText } from './questions/confirmation-text.js';
@@ -23,10 +23,10 @@ const contextOf = (width: number): ViewContext => ({
   style,
   width,
   markdown: (text, columns) => renderMarkdown(text, columns, style),
-  isSpoken: false,
+  isScreenReader: false,
 });
 
-/** What terminals take for commands, what hides or turns text, what Markdown, diffs and JSON take for their own. */
+/** Terminal sequences, characters that hide or reorder text, and syntax of Markdown, diffs and JSON. */
 const pieces = [
   '\u001b[2J',
   '\u001b[3J\u001b[H',
@@ -75,7 +75,7 @@ const hostile = fc
   .array(fc.oneof(fc.constantFrom(...pieces), fc.string({ unit: 'binary', maxLength: 6 })), { maxLength: 8 })
   .map((parts) => parts.join(''));
 
-/** The same for all kinds of display, so that one string goes down every path. */
+/** The same text in every kind of display. */
 function displaysOf(text: string): Display[] {
   const diffStat = {
     model_added_lines: 0,
@@ -161,24 +161,24 @@ function eventsOf(text: string, index: number): ScreenEvent[] {
   ];
 }
 
-/** The paths of display: scrollback, opened cards, the live part, what is typed, questions, what is printed without a screen. */
+/** All outputs: scrollback, expanded cards, live part, prompt, questions, and output without a screen. */
 const paths: ((text: string, index: number, context: ViewContext) => string[])[] = [
   (text, index, context) => screenOf(text, index).items.map((item) => renderItem(item, context)),
   (text, index, context) =>
     screenOf(text, index).items.map((item) =>
-      item.type === 'call' ? renderItem({ ...item, isOpen: true }, context) : '',
+      item.type === 'call' ? renderItem({ ...item, isExpanded: true }, context) : '',
     ),
   (text, index, context) => {
     const screen = screenOf(text, index);
     return [
-      ...liveLines(screen, context, { now: 5, rows: 30, isTall: index % 2 === 0 }),
+      ...liveLines(screen, context, { now: 5, rows: 30, isExpanded: index % 2 === 0 }),
       spinnerLine(screen, context, 5),
       statusLine(screen, { model: text, mode: text, sandbox: text }, context),
     ];
   },
   (text, index, context) => questionOf(text, index, context),
   (text, index) => [promptText({ text, cursor: index % (text.length + 1) }, text, style)],
-  (text) => [...headless(text), inertOutput(JSON.stringify({ text })), inertOutput(text)],
+  (text) => [...headless(text), sanitizeOutput(JSON.stringify({ text })), sanitizeOutput(text)],
 ];
 
 const screenOf = (text: string, index: number) => eventsOf(text, index).reduce<ScreenState>(nextScreen, emptyScreen);
@@ -199,14 +199,14 @@ function questionOf(text: string, index: number, context: ViewContext): string[]
   const options = optionsOf({
     request,
     answer: () => undefined,
-    mayAlways: true,
+    offersAlways: true,
     isTrusted: true,
     explain: () => undefined,
   });
   return [...title, ...body, ...warnings, ...options.map(({ label }) => label)];
 }
 
-/** What `lathe -p` prints. */
+/** The output of `lathe -p`. */
 function headless(text: string): string[] {
   const printed: string[] = [];
   const print = (line: string) => void printed.push(line);
@@ -217,10 +217,10 @@ function headless(text: string): string[] {
 }
 
 const perRun = 20;
-/** Ten thousand strings in the long run. */
+/** Ten thousand strings in the long test run. */
 const runs = process.env['LATHE_LONG'] ? 500 : 50;
 
-test('SF01, SF12: hostile strings down every path of display, and only our own colours come out', () => {
+test('SF01, SF12: hostile strings in every display leave only our own colours', () => {
   fc.assert(
     fc.property(
       fc.array(hostile, { minLength: perRun, maxLength: perRun }),
@@ -241,7 +241,7 @@ test('SF01, SF12: hostile strings down every path of display, and only our own c
   );
 }, 300_000);
 
-test('SF08: what is live and what is asked keeps to any width and height', () => {
+test('SF08: live lines and questions fit any width and height', () => {
   fc.assert(
     fc.property(
       fc.array(hostile, { minLength: 1, maxLength: 12 }),
@@ -250,7 +250,7 @@ test('SF08: what is live and what is asked keeps to any width and height', () =>
       (texts, width, rows) => {
         const context = contextOf(width);
         const screen = texts.flatMap(eventsOf).reduce<ScreenState>(nextScreen, emptyScreen);
-        const live = liveLines(screen, context, { now: 5, rows, isTall: rows % 2 === 0 });
+        const live = liveLines(screen, context, { now: 5, rows, isExpanded: rows % 2 === 0 });
         expect(live.length).toBeLessThanOrEqual(rows);
         for (const line of [
           spinnerLine(screen, context, 5),
@@ -274,7 +274,7 @@ test('SF05: a question without a warning shows the command exactly as it runs', 
         { ...contextOf(1_000_000), style: styleFor({ NO_COLOR: '1' }) },
       );
       const shown = body.join('\n').slice(2, -'\nin /d'.length);
-      // Wrapping may compose accents, which changes nothing that can be seen.
+      // Wrapping may compose accents, which does not change how the text looks.
       if (isPlain) expect(shown.replaceAll('→   ', '\t').normalize()).toBe(command.normalize());
       else expect([hasHiddenText(command) || shown !== command, warnings.length]).toEqual([true, 2]);
     }),
@@ -286,7 +286,7 @@ test.each([
   0x00, 0x07, 0x08, 0x0d, 0x1b, 0x7f, 0x85, 0x9b, 0xa0, 0xad, 0x061c, 0x115f, 0x1160, 0x17b4, 0x180e, 0x2000, 0x200b,
   0x200e, 0x202a, 0x202e, 0x2028, 0x2060, 0x2066, 0x2069, 0x206f, 0x2800, 0x3000, 0x3164, 0xfeff, 0xffa0, 0xe0001,
   0xe0041, 0xe007f,
-])('SF02: U+%s in a command is spelled out, warned of, and never allowed for always', (code) => {
+])('SF02: U+%s in a command is escaped, causes a warning, and excludes "always"', (code) => {
   const character = String.fromCodePoint(code);
   for (const confirmation of confirmationsOf(`a${character}b`).slice(1, 4)) {
     const request = { callId: '1', tool: 't', displayName: 't', description: 'd', args: {}, reason: 'r', confirmation };
@@ -296,15 +296,15 @@ test.each([
   }
 });
 
-test('SF03: ten thousand blanks do not push a command out of sight', () => {
-  for (const blank of [' ', '\t', '\n']) {
-    const command = `ls ${blank.repeat(10_000)}CANARY`;
+test('SF03: ten thousand spaces do not push a command out of sight', () => {
+  for (const space of [' ', '\t', '\n']) {
+    const command = `ls ${space.repeat(10_000)}CANARY`;
     const [, confirmation] = confirmationsOf(command);
     if (!confirmation) throw new Error('there are five');
     const request = { callId: '1', tool: 't', displayName: 't', description: 'd', args: {}, reason: 'r', confirmation };
     const { body, isPlain, warnings } = confirmationText(request, contextOf(80));
     expect(body.length).toBeLessThan(8);
-    expect(visibleText(body.join('\n'))).toMatch(/⟨1000[01] blanks⟩ CANARY/);
-    expect([isPlain, warnings.join(' ').includes('characters in all')]).toEqual([false, true]);
+    expect(visibleText(body.join('\n'))).toMatch(/⟨1000[01] whitespace characters⟩ CANARY/);
+    expect([isPlain, warnings.join(' ').includes('long runs of whitespace')]).toEqual([false, true]);
   }
 });

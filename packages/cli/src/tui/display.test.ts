@@ -16,7 +16,7 @@ const wipes = /\u001b\[[23]J|\u001bc|\u001b\[\?1049h/;
 
 type Turns = Parameters<typeof modelServer>[0];
 
-/** The program with a model that says and does this. */
+/** Starts the program with a model that plays these turns. */
 async function withModel(
   turns: Turns | ((cwd: string) => Turns),
   args: string[],
@@ -37,7 +37,7 @@ async function leave({ type, exited, raw }: ReturnType<typeof terminal>): Promis
   expect(isRestored(raw())).toBe(true);
 }
 
-test('a long task on a small screen: the scrollback keeps all of it, nothing is wiped, only our own sequences are sent', async () => {
+test('a long task on a small screen stays in the scrollback, and only our own sequences are sent', async () => {
   const paragraphs = Array.from({ length: 30 }, (_, index) => `Paragraph ${index} of **the answer**.`).join('\n\n');
   const list = 'for i in $(seq 300); do echo "row $i"; done';
   const at = await withModel(
@@ -56,7 +56,7 @@ test('a long task on a small screen: the scrollback keeps all of it, nothing is 
   for (let index = 0; index < 30; index++) expect(at.text()).toContain(`Paragraph ${index} of the answer.`);
   expect(at.text()).toContain('row 300');
   expect(at.text()).not.toContain('row 100\n');
-  // Two results were cut; the first of them is all of the rows.
+  // Two results were truncated; the first one contains all rows.
   const open = () => {
     at.type('\u000f');
     return at.text();
@@ -69,7 +69,7 @@ test('a long task on a small screen: the scrollback keeps all of it, nothing is 
   await leave(at);
 }, 90_000);
 
-test('SF07: an exec question shows its exact rule; several wait in order; no with a message reaches the model', async () => {
+test('SF07: a command question shows its exact rule; questions are queued; the reason for a no reaches the model', async () => {
   const at = await withModel(
     [{ calls: [shell('touch one'), shell('touch two'), shell('touch three')] }, { text: 'Understood.' }],
     ['go'],
@@ -93,7 +93,7 @@ test('SF07: an exec question shows its exact rule; several wait in order; no wit
   await leave(at);
 }, 90_000);
 
-test('always in this session is not asked again', async () => {
+test('"always in this session" prevents further questions', async () => {
   const at = await withModel(
     [{ calls: [shell('touch one')] }, { calls: [shell('touch one')] }, { text: 'Twice.' }],
     ['go'],
@@ -107,7 +107,7 @@ test('always in this session is not asked again', async () => {
   await leave(at);
 }, 90_000);
 
-test('a plan is shown as such, and approving it leaves plan mode', async () => {
+test('a plan is shown as a plan, and approving it ends plan mode', async () => {
   const plan = '## Plan\n\n1. Read **all** of it\n2. Change it';
   const at = await withModel(
     [{ calls: [{ name: 'exit_plan_mode', args: { plan } }] }, { text: 'I begin.' }],
@@ -123,7 +123,7 @@ test('a plan is shown as such, and approving it leaves plan mode', async () => {
   await leave(at);
 }, 90_000);
 
-test('an info question shows the address; a todo list and a subagent are shown as such', async () => {
+test('a web request shows its address; todo lists and subagents have their own display', async () => {
   const todos = [
     { id: '1', content: 'Look', status: 'completed' },
     { id: '2', content: 'Mend', status: 'in_progress' },
@@ -149,7 +149,7 @@ test('an info question shows the address; a todo list and a subagent are shown a
   await leave(at);
 }, 90_000);
 
-test('SF08, SF09: in twenty columns an edit can be read to its end, and always is not offered', async () => {
+test('SF08, SF09: in twenty columns an edit can be scrolled to its end, and "always" is not offered', async () => {
   const content = `${Array.from({ length: 40 }, (_, index) => `line ${index}`).join('\n')}\tend  \n`;
   const at = await withModel(
     (cwd) => [{ calls: [{ name: 'write_file', args: { file_path: join(cwd, 'x.txt'), content } }] }, { text: 'Fine.' }],
@@ -164,7 +164,7 @@ test('SF08, SF09: in twenty columns an edit can be read to its end, and always i
   }
   await at.shows('end··');
   expect(at.text()).toContain('line 39→');
-  // The frame was never taller than the screen: what is redrawn leaves nothing behind.
+  // The frame was never taller than the screen, so redrawing leaves nothing behind.
   expect(at.text().match(/Confirm/g)).toHaveLength(1);
   expect(at.text().match(/\+-{10,}\+/g)).toHaveLength(2);
   expect(at.text()).not.toContain('always');
@@ -175,7 +175,7 @@ test('SF08, SF09: in twenty columns an edit can be read to its end, and always i
   await leave(at);
 }, 90_000);
 
-test('for a screen reader: plain lines, no frames, no spinner, no signs', async () => {
+test('screen reader mode has plain lines, no frames, no spinner and no symbols', async () => {
   const at = await withModel(
     [{ text: 'I look.', calls: [shell('touch hello')] }, { text: 'All **done**.' }],
     ['--screen-reader', 'go'],

@@ -14,10 +14,10 @@ const context = {
   style,
   width: 500,
   markdown: (text: string, width: number) => renderMarkdown(text, width, style),
-  isSpoken: false,
+  isScreenReader: false,
 };
 
-/** A project in which everything of this kind was allowed for always, and a person who hears every question and says no. */
+/** A project with allow rules for all of these calls, and an approver that denies and records every question. */
 async function setUp() {
   const base = tempDirectory({
     'home/.lathe/settings.json': JSON.stringify({
@@ -52,7 +52,7 @@ const places: Record<string, (text: string, cwd: string) => { name: string; args
 };
 
 test.each(Object.entries(places))(
-  'SF02: every invisible character in %s is spelled out, warned of, asked about whatever was allowed, and never allowed for always',
+  'SF02: every invisible character in %s is escaped, causes a warning and a question despite allow rules, and excludes "always"',
   { timeout: 300_000 },
   async (_place, callOf) => {
     const { lathe, cwd, asked } = await setUp();
@@ -63,7 +63,7 @@ test.each(Object.entries(places))(
     for (const character of characters) {
       asked.length = 0;
       const [outcome] = await lathe.run([callOf(`a${character}b`, cwd)], new AbortController().signal);
-      // No address may hold control characters at all.
+      // URLs cannot contain control characters.
       if (outcome?.error?.type === 'invalid_tool_params') continue;
       questions++;
       const problem = problemOf(asked, character);
@@ -86,7 +86,7 @@ function problemOf([request]: readonly ApprovalRequest[], character: string): st
   return grantableRules(request).length > 0 ? 'always is offered' : undefined;
 }
 
-test('what is plain runs by the same rules without a question, and signs that are pictures are no secret', async () => {
+test('the same rules allow plain text without asking, and emoji are not treated as hidden text', async () => {
   const { lathe, cwd, asked } = await setUp();
   for (const text of ['ab', 'é漢字', '👍🏽'])
     for (const place of ['a command', 'a path', 'a diff'])

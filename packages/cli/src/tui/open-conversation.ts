@@ -1,23 +1,23 @@
 import { type AgentLathe, openAgent, openSession } from '@lathe/agent';
 import { chooseModel, type Model, type ModelChoice } from '@lathe/agent/models';
 import { visibleText } from '@lathe/core/host';
-import { type Flags, resumeOf } from '../args.js';
-import { ConsoleDriver } from '../console/console-driver.js';
+import { type Flags, resumeOf } from '../command-line/args.js';
+import type { Io } from '../command-line/io.js';
+import { AgentDriver, recap } from '../drivers/agent-driver.js';
+import { ConsoleDriver } from '../drivers/console-driver.js';
+import type { Driver } from '../drivers/driver.js';
 import { firstRun } from '../first-run/first-run.js';
-import { openSideModel } from '../headless/open-model.js';
-import type { Io } from '../io.js';
-import { type ModelTraffic, modelTraffic } from '../model-traffic.js';
-import { openLathe } from '../open-lathe.js';
 import type { Style } from '../render/style.js';
-import { AgentDriver, whereWeWere } from './agent-driver.js';
-import type { Driver } from './driver.js';
+import { type ModelRecording, openRecording } from '../startup/model-recording.js';
+import { openLathe } from '../startup/open-lathe.js';
+import { openSideModel } from '../startup/open-model.js';
 import type { QuestionQueue } from './questions/question-queue.js';
 import { queueElicitor } from './questions/queue-elicitor.js';
 
 export interface OpenedConversation {
   lathe: AgentLathe;
   driver: Driver;
-  /** What the scrollback begins with. */
+  /** The first lines of the scrollback. */
   greeting: string;
 }
 
@@ -25,23 +25,23 @@ export interface ConversationOptions {
   flags: Flags;
   io: Io;
   style: Style;
-  /** Where questions to the person go. */
+  /** Receives the questions for the person. */
   queue: QuestionQueue;
   signal: AbortSignal;
-  /** Instead of the one that the settings and the machine offer. */
+  /** Replaces the configured model. */
   model?: Model | 'console' | undefined;
 }
 
-/** An agent when there is a model, else the console; a person who has neither chosen is asked. */
-export async function openConversation(options: ConversationOptions): Promise<OpenedConversation | 'demo' | 'leave'> {
+/** Opens an agent if there is a model, else the console. Asks if neither is configured. */
+export async function openConversation(options: ConversationOptions): Promise<OpenedConversation | 'demo' | 'quit'> {
   if (options.model === 'console') return openConsole(options);
-  const lathe = await openLathe(options.flags, options.io, askedThrough(options));
+  const lathe = await openLathe(options.flags, options.io, questionHandlers(options));
   if (options.model) {
     const agent = openAgent(lathe, { model: options.model });
     return { lathe, driver: new AgentDriver(lathe, agent), greeting: greeting(options.model.id, lathe, options.style) };
   }
   const answer = await firstRun(lathe, options.flags, options);
-  if (answer === 'nothing to ask') return openModel(lathe, options);
+  if (answer === 'configured') return openModel(lathe, options);
   await lathe.close();
   if (answer === 'console') return openConsole(options);
   return answer === 'saved' ? openConversation(options) : answer;
@@ -49,13 +49,13 @@ export async function openConversation(options: ConversationOptions): Promise<Op
 
 async function openModel(lathe: AgentLathe, options: ConversationOptions): Promise<OpenedConversation> {
   const { flags, io, style, signal } = options;
-  const traffic = modelTraffic(flags, lathe, io.cwd);
-  const choice = await choose(lathe, flags, traffic, signal);
+  const recording = openRecording(flags, lathe, io.cwd);
+  const choice = await choose(lathe, flags, recording, signal);
   if (choice.status === 'chosen') {
-    const model = traffic.through(choice.model);
-    const sideModel = await openSideModel(lathe, traffic, signal);
+    const model = recording.wrapModel(choice.model);
+    const sideModel = await openSideModel(lathe, recording, signal);
     const session = await openSession(lathe, { model, ...(sideModel && { sideModel }), ...resumeOf(flags) });
-    const notes = [...choice.notes, ...session.notes, ...whereWeWere(session)];
+    const notes = [...choice.notes, ...session.notes, ...recap(session)];
     const lines = [greeting(choice.model.id, lathe, style), ...notes.map((note) => style.dim(visibleText(note)))];
     return { lathe, driver: new AgentDriver(lathe, session), greeting: lines.join('\n') };
   }
@@ -64,35 +64,35 @@ async function openModel(lathe: AgentLathe, options: ConversationOptions): Promi
   return openConsole(options, [visibleText(choice.setup.problem), ...ways, '']);
 }
 
-/** In the console the person is the caller, so the tools are set up for a person. */
+/** In the console a person calls the tools, so they are configured for a person. */
 async function openConsole(options: ConversationOptions, problem: readonly string[] = []): Promise<OpenedConversation> {
   const { flags, io, style } = options;
-  const lathe = await openLathe(flags, io, { ...askedThrough(options), caller: 'person' });
+  const lathe = await openLathe(flags, io, { ...questionHandlers(options), caller: 'person' });
   const lines = [
     greeting('', lathe, style),
     ...problem,
-    'This is the console: you call the tools yourself. /tools lists them, /help helps.',
+    'This is the console: you call the tools yourself. /tools lists them, /help shows what you can type.',
   ];
   return { lathe, driver: new ConsoleDriver(lathe), greeting: lines.join('\n') };
 }
 
-/** How the person is asked about calls, and what servers want to know. */
-function askedThrough({ queue, io }: ConversationOptions) {
+/** Sends approvals and the questions of MCP servers to the queue. */
+function questionHandlers({ queue, io }: ConversationOptions) {
   return { approver: queue, elicit: queueElicitor(queue, io) };
 }
 
-function greeting(name: string, { workspace }: AgentLathe, style: Style): string {
+function greeting(name: string, { workspace }: Pick<AgentLathe, 'workspace'>, style: Style): string {
   return `${style.bold('lathe')} ${name === '' ? '' : `${visibleText(name)} `}${style.dim(visibleText(workspace.root))}`;
 }
 
 async function choose(
-  { settings, loaded }: AgentLathe,
+  { settings, loaded }: Pick<AgentLathe, 'settings' | 'loaded'>,
   flags: Flags,
-  { replayed }: ModelTraffic,
+  { replayModel }: ModelRecording,
   signal: AbortSignal,
 ): Promise<ModelChoice> {
-  if (replayed)
-    return { status: 'chosen', model: replayed, origin: 'a recording', notes: ['Replayed from a recording.'] };
+  if (replayModel)
+    return { status: 'chosen', model: replayModel, origin: 'a recording', notes: ['Replaying a recording.'] };
   const name = flags.model ?? settings.model.name;
   return chooseModel({ ...(name !== undefined && { name }), settings: settings.model, env: loaded.env }, signal);
 }

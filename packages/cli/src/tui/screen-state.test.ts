@@ -7,7 +7,7 @@ const agent = (event: AgentEvent): ScreenEvent => ({ type: 'agent', event, now: 
 const update = (status: 'validating' | 'executing') =>
   agent({ type: 'call-update', callId: '1', name: 'read_file', status, description: 'a\u001b[2J.txt', args: {} });
 
-test('deltas are a preview of the answer that follows', () => {
+test('deltas preview the final answer', () => {
   const writing = play(agent({ type: 'text-delta', text: 'Hel' }), agent({ type: 'text-delta', text: 'lo' }));
   expect([writing.liveText, writing.items]).toEqual(['Hello', []]);
   const done = nextScreen(
@@ -20,25 +20,25 @@ test('deltas are a preview of the answer that follows', () => {
   expect([done.liveText, done.items]).toEqual(['', [{ type: 'answer', text: 'Hello' }]]);
 });
 
-test('a retry voids what was written and says why', () => {
+test('a retry discards the partial text and gives the reason', () => {
   const screen = play(
     agent({ type: 'text-delta', text: 'Hel' }),
     agent({ type: 'retry', attempt: 1, delayMs: 10, reason: 'The stream broke.' }),
   );
-  expect([screen.liveText, screen.retry]).toEqual(['', 'The stream broke. Trying again (1).']);
+  expect([screen.liveText, screen.retry]).toEqual(['', 'The stream broke. Retry 1.']);
   expect(nextScreen(screen, agent({ type: 'text-delta', text: 'x' })).retry).toBeUndefined();
 });
 
 test.each([
-  [300, 'History shortened from 1000 to 300 tokens.'],
-  [1000, 'History left at 1000 tokens: it could not be made shorter.'],
-])('a compaction from 1000 to %d tokens is told as what it was', (tokensAfter, text) => {
+  [300, 'Compacted the conversation from 1,000 to 300 tokens.'],
+  [1000, 'Could not compact further: 1,000 tokens remain.'],
+])('a compaction from 1000 to %d tokens is reported correctly', (tokensAfter, text) => {
   const compaction = { method: 'outputs' as const, tokensBefore: 1000, tokensAfter, history: [] };
   const { items } = play(agent({ type: 'compaction-end', compaction }));
   expect(items).toEqual([{ type: 'notice', level: 'info', text }]);
 });
 
-test('a call moves from the live part to the scrollback when it ends, and its text is inert', () => {
+test('a call moves to the scrollback when it ends, and its text is sanitized', () => {
   const running = play(
     update('validating'),
     update('executing'),
@@ -83,7 +83,7 @@ test('a call moves from the live part to the scrollback when it ends, and its te
   ]);
 });
 
-test('what a prompt ended with is told once, and then the screen is idle', () => {
+test('the end of a prompt is reported once, then the screen is idle', () => {
   const usage = { inputTokens: 1, outputTokens: 2, cachedInputTokens: 0, reasoningTokens: 0 };
   const screen = play(
     { type: 'begin', prompt: 'go', now: 1 },
@@ -102,7 +102,7 @@ test('what a prompt ended with is told once, and then the screen is idle', () =>
   ]);
 });
 
-test('what there is of an answer that breaks off stands above the reason', () => {
+test('the partial text of an interrupted answer appears above the reason', () => {
   const usage = { inputTokens: 1, outputTokens: 2, cachedInputTokens: 0, reasoningTokens: 0 };
   const screen = play(
     agent({ type: 'text-delta', text: 'Half an ans' }),
@@ -118,7 +118,7 @@ test('what there is of an answer that breaks off stands above the reason', () =>
   ]);
 });
 
-test('the time of a call is the time it ran, without the wait for an answer', () => {
+test('the time of a call does not include the wait for approval', () => {
   const at = (now: number, event: AgentEvent): ScreenEvent => ({ type: 'agent', event, now });
   const call = { type: 'call-update', callId: '1', name: 'edit', description: 'a.txt', args: {} } as const;
   const texts = { name: 'edit', description: 'a.txt', llmContent: '', returnDisplay: '' };

@@ -1,44 +1,23 @@
 import type { AgentEvent, Compaction } from '@lathe/agent';
-import { type CallOutcome, type CallStatus, type Display } from '@lathe/core';
+import { type CallOutcome, type Display } from '@lathe/core';
 import { visibleText } from '@lathe/core/host';
+import type { CallView } from '../render/card.js';
+import type { HistoryItem } from '../render/history-item.js';
 import { answerBlocks } from './answer-blocks.js';
-
-/** One thing in the scrollback. Once there it never changes. All text is inert. */
-export type HistoryItem =
-  | { type: 'prompt'; text: string }
-  | { type: 'answer'; text: string }
-  | { type: 'call'; call: CallView; isOpen?: boolean }
-  | { type: 'notice'; level: 'info' | 'warning'; text: string }
-  /** What a slash command has to say; already rendered. */
-  | { type: 'output'; text: string };
-
-/** A tool call on the screen. */
-export interface CallView {
-  callId: string;
-  name: string;
-  description: string;
-  status: CallStatus;
-  startedAt: number;
-  durationMs?: number;
-  /** What it shows while it runs or after it ended. */
-  display?: Display;
-  /** Why it failed. */
-  error?: string;
-}
 
 export interface ScreenState {
   items: readonly HistoryItem[];
-  /** What the model is writing now, as it came; whole blocks of it are already in the scrollback. */
+  /** Streamed text of the model that is not in the scrollback yet. */
   liveText: string;
-  /** The blocks of this answer that are already in the scrollback. */
+  /** The part of this answer that is in the scrollback. */
   writtenText: string;
   isThinking: boolean;
-  /** Calls that have not ended, in call order. */
+  /** Calls in progress, in call order. */
   calls: readonly CallView[];
   isBusy: boolean;
   startedAt: number;
   retry?: string;
-  /** What the model says it is at. */
+  /** The todo that is in progress. */
   todo?: string;
   tokens: number;
   cost?: number;
@@ -77,7 +56,7 @@ export function nextScreen(screen: ScreenState, event: ScreenEvent): ScreenState
     case 'add':
       return add(screen, event.item);
     case 'end':
-      return { ...withoutRetry(brokenOff(screen)), isBusy: false, calls: [] };
+      return { ...withoutRetry(flushAnswer(screen)), isBusy: false, calls: [] };
     case 'clear':
       return emptyScreen;
     case 'agent':
@@ -88,13 +67,13 @@ export function nextScreen(screen: ScreenState, event: ScreenEvent): ScreenState
 function afterAgentEvent(screen: ScreenState, event: AgentEvent, now: number): ScreenState {
   switch (event.type) {
     case 'text-delta':
-      return written({ ...withoutRetry(screen), isThinking: false }, event.text);
+      return appendText({ ...withoutRetry(screen), isThinking: false }, event.text);
     case 'reasoning-delta':
       return { ...withoutRetry(screen), isThinking: true };
     case 'retry':
-      return begunAgain(screen, visibleText(`${event.reason} Trying again (${event.attempt}).`));
+      return restartAnswer(screen, visibleText(`${event.reason} Retry ${event.attempt}.`));
     case 'message-add':
-      return event.message.role === 'model' ? answered(screen, answerOf(event.message.parts)) : screen;
+      return event.message.role === 'model' ? completeAnswer(screen, answerOf(event.message.parts)) : screen;
     case 'call-update':
       return { ...screen, calls: upsert(screen.calls, callView(event, screen.calls, now)) };
     case 'call-output':
@@ -103,9 +82,9 @@ function afterAgentEvent(screen: ScreenState, event: AgentEvent, now: number): S
         calls: screen.calls.map((call) => (call.callId === event.callId ? { ...call, display: event.display } : call)),
       };
     case 'call-end':
-      return ended(screen, event.outcome, now);
+      return endCall(screen, event.outcome, now);
     case 'usage':
-      return used(screen, event.usage);
+      return updateUsage(screen, event.usage);
     case 'compaction-end':
       return add(screen, { type: 'notice', level: 'info', text: compactionText(event.compaction) });
     case 'notice':
@@ -113,7 +92,7 @@ function afterAgentEvent(screen: ScreenState, event: AgentEvent, now: number): S
     case 'prompt-end':
       return event.end.message === undefined
         ? screen
-        : add(brokenOff(screen), { type: 'notice', level: 'warning', text: visibleText(event.end.message) });
+        : add(flushAnswer(screen), { type: 'notice', level: 'warning', text: visibleText(event.end.message) });
     case 'prompt-start':
     case 'turn-start':
     case 'compaction-start':
@@ -123,39 +102,40 @@ function afterAgentEvent(screen: ScreenState, event: AgentEvent, now: number): S
 }
 
 function compactionText({ tokensBefore, tokensAfter }: Compaction): string {
+  const [before, after] = [tokensBefore, tokensAfter].map((tokens) => tokens.toLocaleString('en'));
   return tokensAfter < tokensBefore
-    ? `History shortened from ${tokensBefore} to ${tokensAfter} tokens.`
-    : `History left at ${tokensAfter} tokens: it could not be made shorter.`;
+    ? `Compacted the conversation from ${before} to ${after} tokens.`
+    : `Could not compact further: ${after} tokens remain.`;
 }
 
-/** Whole blocks go to the scrollback as they come; only the last one is redrawn. */
-function written(screen: ScreenState, text: string): ScreenState {
-  const { whole, growing } = answerBlocks(screen.liveText + text);
-  const rest = { ...screen, liveText: growing, writtenText: screen.writtenText + whole };
-  return whole.trim() === '' ? rest : add(rest, { type: 'answer', text: visibleText(whole) });
+/** Complete blocks go to the scrollback; only the last block is redrawn. */
+function appendText(screen: ScreenState, text: string): ScreenState {
+  const { complete, growing } = answerBlocks(screen.liveText + text);
+  const rest = { ...screen, liveText: growing, writtenText: screen.writtenText + complete };
+  return complete.trim() === '' ? rest : add(rest, { type: 'answer', text: visibleText(complete) });
 }
 
-function begunAgain(screen: ScreenState, retry: string): ScreenState {
+function restartAnswer(screen: ScreenState, retry: string): ScreenState {
   const rest = { ...screen, liveText: '', writtenText: '', retry };
   if (screen.writtenText === '') return rest;
-  return add(rest, { type: 'notice', level: 'warning', text: 'The answer above broke off and begins again.' });
+  return add(rest, { type: 'notice', level: 'warning', text: 'The answer above was interrupted and starts again.' });
 }
 
 function answerOf(parts: readonly { text?: string; thought?: boolean }[]): string {
   return parts.map((part) => (part.thought ? '' : (part.text ?? ''))).join('');
 }
 
-/** The answer is complete: what of it is not in the scrollback yet goes there. */
-function answered(screen: ScreenState, text: string): ScreenState {
+/** The answer is complete. Adds the missing part to the scrollback. */
+function completeAnswer(screen: ScreenState, text: string): ScreenState {
   const { writtenText } = screen;
-  const left = text.startsWith(writtenText) ? text.slice(writtenText.length) : text;
+  const missing = text.startsWith(writtenText) ? text.slice(writtenText.length) : text;
   const rest = { ...screen, liveText: '', writtenText: '', isThinking: false };
-  return left.trim() === '' ? rest : add(rest, { type: 'answer', text: visibleText(left) });
+  return missing.trim() === '' ? rest : add(rest, { type: 'answer', text: visibleText(missing) });
 }
 
-/** No more of the answer comes: what there is of it goes to the scrollback. */
-function brokenOff(screen: ScreenState): ScreenState {
-  return answered(screen, screen.writtenText + screen.liveText);
+/** The answer was interrupted. Adds the part that arrived to the scrollback. */
+function flushAnswer(screen: ScreenState): ScreenState {
+  return completeAnswer(screen, screen.writtenText + screen.liveText);
 }
 
 function callView(
@@ -169,13 +149,13 @@ function callView(
     name: visibleText(event.name),
     description: visibleText(event.description),
     status: event.status,
-    // Its time begins when it runs: how long a person thinks about it is not its own.
+    // The time starts again with each status, so that the wait for approval does not count.
     startedAt: known && known.status === event.status ? known.startedAt : now,
     ...(known?.display !== undefined && { display: known.display }),
   };
 }
 
-function ended(screen: ScreenState, outcome: CallOutcome, now: number): ScreenState {
+function endCall(screen: ScreenState, outcome: CallOutcome, now: number): ScreenState {
   const known = screen.calls.find(({ callId }) => callId === outcome.callId);
   const call: CallView = {
     callId: outcome.callId,
@@ -191,7 +171,7 @@ function ended(screen: ScreenState, outcome: CallOutcome, now: number): ScreenSt
   return add(withTodo({ ...screen, calls }, outcome.returnDisplay), { type: 'call', call });
 }
 
-/** Without the wait for approval. */
+/** The running time without the wait for approval. */
 function ranMs({ durationMs }: CallOutcome, known: CallView | undefined, now: number): number {
   if (known?.status === 'awaiting_approval') return 0;
   return known?.status === 'executing' ? Math.min(durationMs, now - known.startedAt) : durationMs;
@@ -204,7 +184,7 @@ function withTodo(screen: ScreenState, display: Display | undefined): ScreenStat
   return current ? { ...rest, todo: visibleText(current.content) } : rest;
 }
 
-function used(screen: ScreenState, usage: Extract<AgentEvent, { type: 'usage' }>['usage']): ScreenState {
+function updateUsage(screen: ScreenState, usage: Extract<AgentEvent, { type: 'usage' }>['usage']): ScreenState {
   const { session, sessionCost, contextTokens, contextWindow } = usage;
   return {
     ...screen,

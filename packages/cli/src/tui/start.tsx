@@ -1,34 +1,34 @@
 import { type AgentLathe } from '@lathe/agent';
 import type { Model } from '@lathe/agent/models';
-import type { Flags } from '../args.js';
+import type { Flags } from '../command-line/args.js';
+import { exitCodes } from '../command-line/exit-codes.js';
+import type { Io } from '../command-line/io.js';
 import { openCompleter } from '../completion/open-completer.js';
-import { exitCodes } from '../exit-codes.js';
-import type { Io } from '../io.js';
-import { tellEnd } from '../open-lathe.js';
+import type { Driver } from '../drivers/driver.js';
 import { type Style, styleFor } from '../render/style.js';
 import type { ViewContext } from '../render/view-context.js';
-import { fateOf } from '../slash/background-command.js';
+import { KeyStream } from '../screen/key-stream.js';
+import { show } from '../screen/show.js';
+import { summarizeBackground } from '../slash/background-command.js';
 import { customCommands } from '../slash/custom-commands.js';
 import { promptCommands } from '../slash/mcp-commands.js';
 import { slashCommands } from '../slash/slash-commands.js';
-import { askForTrust } from '../trust-question.js';
+import { runSessionEndHooks } from '../startup/open-lathe.js';
+import { askForTrust } from '../startup/trust-question.js';
 import { App } from './app.js';
-import type { Driver } from './driver.js';
 import { openConversation } from './open-conversation.js';
 import { editorCommand, editText } from './prompt/edit-text.js';
 import { InputHistory } from './prompt/input-history.js';
-import { KeyStream } from './prompt/key-stream.js';
 import { QuestionQueue } from './questions/question-queue.js';
-import { show } from './show.js';
 
 interface StartOptions {
-  /** Instead of the one that is found. */
+  /** Replaces the configured model. */
   model?: Model | 'console';
-  /** What happens when a person without a model wants to see one at work. */
+  /** Called if a person without a model chooses the demo. */
   showDemo?: () => Promise<number>;
 }
 
-/** The interactive program: an agent when there is a model (a given one, or the one that is found), else the console. */
+/** Starts the interactive program: an agent if there is a model, else the console. */
 export async function startInteractive(
   operands: readonly string[],
   flags: Flags,
@@ -40,7 +40,7 @@ export async function startInteractive(
   const queue = new QuestionQueue();
   const style = styleFor(io.env);
   const opened = await openConversation({ flags, io, style, queue, signal, model });
-  if (opened === 'leave') return exitCodes.success;
+  if (opened === 'quit') return exitCodes.success;
   if (opened === 'demo') return showDemo();
   const { lathe, driver } = opened;
   const prompts = promptCommands(lathe, signal);
@@ -49,11 +49,11 @@ export async function startInteractive(
   const greeting = [opened.greeting, ...custom.problems.map((problem) => style.warning(problem))].join('\n');
   const sandbox = (await lathe.sandbox.status()).text;
   const editor = editorCommand(io.env, lathe.settings.general.preferredEditor);
-  const isSpoken = lathe.settings.ui.accessibility.screenReader;
+  const isScreenReader = lathe.settings.ui.accessibility.screenReader;
   const prompt = operands.join(' ');
   const history = await InputHistory.open(lathe.home, lathe.workspace.root);
-  const completer = openCompleter({ lathe, driver, commands, signal });
-  prompts.onChange(() => completer.again());
+  const completer = openCompleter({ lathe, isConsole: driver.conversation === undefined, commands, signal });
+  prompts.onChange(() => completer.refresh());
   const keys = new KeyStream(io.stdin);
   const app = (
     <App
@@ -64,7 +64,7 @@ export async function startInteractive(
       style={style}
       sandbox={sandbox}
       {...lazyMarkdown(style)}
-      isSpoken={isSpoken}
+      isScreenReader={isScreenReader}
       greeting={greeting}
       history={history}
       completer={completer}
@@ -75,31 +75,31 @@ export async function startInteractive(
         try {
           return await editText(text, name, editor);
         } finally {
-          keys.resumeKeys();
+          keys.resume();
         }
       }}
     />
   );
   try {
-    const shown = show(app, { terminal: io.terminal, keys, isSpoken, signal });
-    // Behind the first frame: a hundred servers take their time to start.
+    const shown = show(app, { terminal: io.terminal, keys, isScreenReader, signal });
+    // After the first frame, because servers may start slowly.
     void lathe.discover(signal);
     await shown;
   } finally {
-    await Promise.all([endWith(opened, io), history.close()]);
+    await Promise.all([closeSession(opened, io), history.close()]);
   }
   return exitCodes.success;
 }
 
-/** Ends what runs in the background, and says what became of it. */
-async function endWith({ lathe, driver }: { lathe: AgentLathe; driver: Driver }, io: Io): Promise<void> {
-  if (driver.conversation !== undefined) await tellEnd(lathe);
+/** Stops background commands and says which still run. */
+async function closeSession({ lathe, driver }: { lathe: AgentLathe; driver: Driver }, io: Io): Promise<void> {
+  if (driver.conversation !== undefined) await runSessionEndHooks(lathe);
   const running = lathe.background.running();
   await lathe.close();
-  if (running.length > 0) io.out(fateOf(running));
+  if (running.length > 0) io.out(summarizeBackground(running));
 }
 
-/** The renderer is loaded behind the first frame; no answer is shown before it is there. */
+/** Loads the Markdown renderer after the first frame. No answer is shown before `loaded` resolves. */
 function lazyMarkdown(style: Style): { markdown: ViewContext['markdown']; loaded: Promise<void> } {
   let renderText: ViewContext['markdown'] | undefined;
   const load = async () => {

@@ -14,7 +14,7 @@ const idle = 'Ask for anything.';
 const crash = join(import.meta.dirname, '../../../../testing/children/crash-program.mjs');
 const shell = (command: string) => ({ name: 'run_shell_command', args: { command } });
 
-/** The program with a model that says and does this. */
+/** Starts the program with a model that plays these turns. */
 async function withModel(script: ServerScript, args: string[], options: Partial<TerminalOptions> = {}) {
   const server = await modelServer(script);
   const env = { HOME: tempDirectory(), ...modelVariables('openai', server.url), ...options.env };
@@ -22,9 +22,9 @@ async function withModel(script: ServerScript, args: string[], options: Partial<
   return { server, place, ...terminal(args, place) };
 }
 
-describe('an end and a pause', () => {
+describe('exit and suspend', () => {
   test.each(['SIGTERM', 'SIGHUP'] as const)(
-    'RA03 the terminal is as it was after %s, and the exit code says so',
+    'RA03 %s restores the terminal and sets the exit code',
     async (name) => {
       const at = await withModel([{ text: 'Hello.' }], [], { isStartedByShell: true });
       await at.shows(idle);
@@ -37,7 +37,7 @@ describe('an end and a pause', () => {
   );
 
   test.each(['component', 'exception', 'rejection'])(
-    'RA08 RA09 the terminal is as it was after a bug (%s), which is told',
+    'RA08 RA09 a bug (%s) restores the terminal and is reported',
     async (kind) => {
       const env = { NODE_OPTIONS: `--import=${crash}`, LATHE_TEST_CRASH: kind };
       const at = await withModel([{ text: 'Hello.' }], [], { isStartedByShell: true, env });
@@ -53,7 +53,7 @@ describe('an end and a pause', () => {
     60_000,
   );
 
-  test('RA04 the terminal is as it was while the program is stopped, and the screen is back when it goes on', async () => {
+  test('RA04 the terminal is restored while the program is suspended, and the screen returns when it continues', async () => {
     const at = await withModel([{ text: 'Hello you.' }], [], { isStartedByShell: true });
     await at.shows(idle);
     process.kill(at.pid(), 'SIGTSTP');
@@ -70,7 +70,7 @@ describe('an end and a pause', () => {
 });
 
 test.skipIf(!canSeeProcesses)(
-  'RA03 when the terminal is closed, what runs is killed and the conversation is kept',
+  'RA03 closing the terminal kills running commands and keeps the conversation',
   async () => {
     const seconds = uniqueSleep();
     const script = [{ text: 'I wait.', calls: [shell(`sleep ${seconds}`)] }, { text: 'Back again.' }];
@@ -88,7 +88,7 @@ test.skipIf(!canSeeProcesses)(
 );
 
 test.skipIf(!canSeeProcesses)(
-  'RA01 RA02 a storm of Esc cancels what runs, and the next turn is valid',
+  'RA01 RA02 repeated Esc cancels the work, and the next turn is valid',
   async () => {
     const seconds = uniqueSleep();
     const at = await withModel(
@@ -99,7 +99,7 @@ test.skipIf(!canSeeProcesses)(
     at.type('\u001b');
     await expect.poll(() => processesWith(seconds), { timeout: 20_000 }).toEqual([]);
     await at.shows(idle);
-    // Each by itself: two in one piece are Alt+Esc to a terminal.
+    // One at a time, because two together mean Alt+Esc.
     for (let index = 0; index < 20; index++) {
       at.type('\u001b');
       await new Promise((resolve) => setTimeout(resolve, 5));
@@ -115,7 +115,7 @@ test.skipIf(!canSeeProcesses)(
   90_000,
 );
 
-test('RA02 Esc and Ctrl+C in a question are a no, whatever is typed behind them', async () => {
+test('RA02 Esc and Ctrl+C deny a question, whatever is typed after them', async () => {
   const at = await withModel(
     [{ calls: [shell('touch made')] }, { text: 'Not made.' }, { calls: [shell('touch made')] }],
     ['make it'],
@@ -134,7 +134,7 @@ test('RA02 Esc and Ctrl+C in a question are a no, whatever is typed behind them'
   expect(isRestored(at.raw())).toBe(true);
 }, 90_000);
 
-test('a model server that dies in the middle of an answer is told, and the prompt is there again', async () => {
+test('a model server that dies during an answer is reported, and the prompt returns', async () => {
   const at = await withModel([{ text: 'Hello there. '.repeat(50), fault: { kind: 'stall', afterBytes: 400 } }], ['hi']);
   await expect.poll(() => at.server.requests.length, { timeout: 20_000 }).toBe(1);
   await at.server.close();
@@ -144,7 +144,7 @@ test('a model server that dies in the middle of an answer is told, and the promp
   expect(isRestored(at.raw())).toBe(true);
 }, 90_000);
 
-test('Shift+Tab goes through the modes, and never to yolo', async () => {
+test('Shift+Tab cycles through the modes without yolo', async () => {
   const at = terminal(['console'], { cwd: tempDirectory({}) });
   await at.shows('This is the console');
   const modes: string[] = [];
@@ -158,7 +158,7 @@ test('Shift+Tab goes through the modes, and never to yolo', async () => {
   expect(await at.exited()).toBe(0);
 }, 60_000);
 
-test('RA05 a thousand changes of size, from one column to five hundred, end in the right layout', async () => {
+test('RA05 a thousand resizes between one and five hundred columns end in the right layout', async () => {
   const at = terminal(['console'], { cwd: tempDirectory({}) });
   await at.shows('This is the console');
   at.type('half a line');
@@ -179,7 +179,7 @@ test('RA05 a thousand changes of size, from one column to five hundred, end in t
 
 const statusOf = (text: string) => text.trimEnd().split('\n').at(-1) ?? '';
 
-test('hooks hear of the end of a conversation', async () => {
+test('hooks run at the end of a conversation', async () => {
   const ended = join(tempDirectory(), 'ended');
   const settings = { hooks: { SessionEnd: [{ hooks: [{ command: `cat > ${ended}` }] }] } };
   const HOME = tempDirectory({ '.lathe/settings.json': JSON.stringify(settings) });

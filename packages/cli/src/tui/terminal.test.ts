@@ -8,10 +8,10 @@ import { isRestored, terminal, think } from '../../../../testing/terminal.js';
 
 beforeAll(buildProgram, 300_000);
 
-/** Shown when the prompt takes keys. */
+/** Shown when the prompt accepts keys. */
 const idle = 'Ask for anything.';
 
-test('the console calls tools, asks, undoes and leaves the terminal as it was', async () => {
+test('the console calls tools, asks, undoes and restores the terminal', async () => {
   const cwd = tempDirectory({ 'a.txt': 'one\n' });
   const { type, shows, exited, raw, text } = terminal(['console'], { cwd });
   await shows('This is the console');
@@ -21,7 +21,7 @@ test('the console calls tools, asks, undoes and leaves the terminal as it was', 
   await shows('a.txt (4)');
   type(`write_file file_path=${join(cwd, 'a.txt')} content=two\r`);
   await shows('Yes, once');
-  // Nobody trusts the folder: what was saved in its settings would not count.
+  // The folder is not trusted, so a rule saved in its settings would be ignored.
   expect(text()).not.toContain('always in this project');
   await think();
   type('\r');
@@ -32,7 +32,7 @@ test('the console calls tools, asks, undoes and leaves the terminal as it was', 
   await think();
   type('y');
   await expect.poll(() => readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('two\n');
-  // Typed while the call may still be ending: it waits its turn.
+  // Typed while the call may still be running, so it is queued.
   type('/undo\r');
   await shows('a.txt: restored');
   type('\u0003');
@@ -42,7 +42,7 @@ test('the console calls tools, asks, undoes and leaves the terminal as it was', 
   expect(isRestored(raw())).toBe(true);
 }, 90_000);
 
-test('a task with a model: a change is shown, changed in an editor, and told to the model', async () => {
+test('a person edits a proposed change, and the model receives the edit', async () => {
   const cwd = tempDirectory({ 'a.js': 'let x = 1;\n' });
   const editor = join(tempDirectory(), 'editor.sh');
   writeFileSync(editor, '#!/bin/sh\nprintf "const x = 2;\\n" > "$1"\n');
@@ -70,7 +70,7 @@ test('a task with a model: a change is shown, changed in an editor, and told to 
   expect(await exited()).toBe(0);
 }, 90_000);
 
-test('what is allowed for always in the demo holds in the demo alone', async () => {
+test('"always" in the demo applies to the demo only', async () => {
   const home = tempDirectory();
   const { type, shows, exited } = terminal(['demo'], { cwd: tempDirectory(), env: { HOME: home } });
   await shows('always for me: edit(/**)');
@@ -85,7 +85,7 @@ test('what is allowed for always in the demo holds in the demo alone', async () 
   expect(existsSync(join(home, '.lathe'))).toBe(false);
 }, 90_000);
 
-test('a paste of ten thousand lines in twenty columns is kept, and the program goes on', async () => {
+test('a paste of ten thousand lines in twenty columns is kept, and the program keeps running', async () => {
   const { type, shows, resize, exited, text } = terminal(['console'], { cwd: tempDirectory({}) });
   await shows('This is the console');
   resize(20);
@@ -99,7 +99,7 @@ test('a paste of ten thousand lines in twenty columns is kept, and the program g
   expect(text()).not.toContain('RangeError');
 }, 90_000);
 
-test('neither what was typed before a question nor a paste answers it', async () => {
+test('neither earlier keys nor a paste answer a question', async () => {
   const cwd = tempDirectory({});
   const { type, shows, exited } = terminal(['console'], { cwd });
   await shows('This is the console');
@@ -107,7 +107,7 @@ test('neither what was typed before a question nor a paste answers it', async ()
   await shows('Yes, once');
   await think();
   type('\u001b[200~y\u001b[201~');
-  // Keys are taken in order: were the paste an answer, this one would come too late.
+  // Keys are handled in order, so if the paste answered, this key would come too late.
   type('n');
   await shows('did not allow');
   expect(existsSync(join(cwd, 'x.txt'))).toBe(false);
@@ -117,7 +117,7 @@ test('neither what was typed before a question nor a paste answers it', async ()
   expect(await exited()).toBe(0);
 }, 90_000);
 
-test('a conversation that was left is gone on with, and a subagent’s question reaches the person', async () => {
+test('a conversation is resumed, and a subagent’s question reaches the person', async () => {
   const cwd = tempDirectory({});
   const home = tempDirectory();
   const write = { name: 'write_file', args: { file_path: join(cwd, 'x.txt'), content: 'new' } };
@@ -145,7 +145,7 @@ test('a conversation that was left is gone on with, and a subagent’s question 
   expect(await first.exited()).toBe(0);
 
   const second = terminal(['--continue'], { cwd, env });
-  await second.shows('Going on after 2 messages');
+  await second.shows('Resumed a conversation of 2 messages');
   await second.shows('Hello **Ada**.');
   await second.shows(idle);
   second.type('have x.txt written\r');
@@ -162,7 +162,7 @@ test('a conversation that was left is gone on with, and a subagent’s question 
   expect(await second.exited()).toBe(0);
 }, 90_000);
 
-test('SC11: a command of the person’s own is offered with its origin and asked about; /memory tells what the model was given', async () => {
+test('SC11: a custom command shows its origin and needs approval; /memory lists the loaded context files', async () => {
   const cwd = tempDirectory({ 'AGENTS.md': 'Be brief.' });
   const home = tempDirectory({
     '.qwen/commands/team/sum.md': '---\ndescription: sums up\n---\nSum up {{args}}: !{echo made > made}',

@@ -1,11 +1,12 @@
 import type { AgentEvent } from '@lathe/agent';
 import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
+import { errorMessage } from '../command-line/error-message.js';
 import { emptyScreen, nextScreen, type ScreenEvent, type ScreenState } from './screen-state.js';
 
-/** A frame: events that arrive faster are drawn together. */
+/** Events within one frame are drawn together. */
 const frameMs = 33;
 
-/** The screen and a way to feed it a stream of events, once all is `loaded`, without drawing each one. */
+/** The screen state, updated from event streams at most once per frame. Waits for `loaded` before the first event. */
 export function useAgentStream(loaded: Promise<void>): {
   screen: ScreenState;
   send: (event: ScreenEvent) => void;
@@ -36,7 +37,7 @@ export function useAgentStream(loaded: Promise<void>): {
         await loaded;
         for await (const event of events) pending.current.push({ type: 'agent', event, now: performance.now() });
       } catch (error) {
-        const text = error instanceof Error ? error.message : String(error);
+        const text = errorMessage(error);
         pending.current.push({ type: 'add', item: { type: 'notice', level: 'warning', text } });
       } finally {
         clearInterval(timer);
@@ -48,7 +49,7 @@ export function useAgentStream(loaded: Promise<void>): {
   return { screen, send, follow };
 }
 
-/** The time, often enough for a spinner while something is going on. */
+/** The current time, updated often enough for a spinner while `isRunning`. */
 export function useClock(isRunning: boolean): number {
   const [now, setNow] = useState(() => performance.now());
   useEffect(() => {

@@ -1,7 +1,7 @@
 import { type RefObject, useLayoutEffect, useRef, useState } from 'react';
 import { type ColumnNode, linesOf } from '../screen/nodes.js';
 
-/** A column to be measured, and how many lines of `width` columns it took when it was last drawn. */
+/** A ref for a column, and how many lines of `width` columns it had when last drawn. */
 export function useHeight(width: number): [RefObject<ColumnNode | null>, number] {
   const column = useRef<ColumnNode>(null);
   const [height, setHeight] = useState(1);

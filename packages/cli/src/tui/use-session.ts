@@ -1,16 +1,16 @@
 import type { AgentLathe } from '@lathe/agent';
 import { visibleText } from '@lathe/core/host';
 import { useCallback, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react';
-import type { Io } from '../io.js';
+import type { Io } from '../command-line/io.js';
+import type { Driver } from '../drivers/driver.js';
+import type { HistoryItem } from '../render/history-item.js';
 import type { Style } from '../render/style.js';
 import { useExit } from '../screen/screen.js';
-import { obeyCommand } from '../slash/obey-command.js';
 import type { SlashCommand } from '../slash/slash-command.js';
-import type { Driver } from './driver.js';
 import type { InputHistory } from './prompt/input-history.js';
 import type { Input } from './prompt/prompt.js';
 import type { QuestionQueue } from './questions/question-queue.js';
-import type { HistoryItem } from './screen-state.js';
+import { runSlashCommand } from './run-slash-command.js';
 import { useAgentStream } from './use-agent-stream.js';
 import { useSessionKeys } from './use-session-keys.js';
 
@@ -21,13 +21,13 @@ export interface SessionProps {
   io: Io;
   style: Style;
   history: InputHistory;
-  /** Every slash command there is now. */
+  /** All slash commands; servers may add more later. */
   commands: () => readonly SlashCommand[];
-  /** Settles when answers can be drawn. */
+  /** Resolves when answers can be drawn. */
   loaded: Promise<void>;
 }
 
-/** The conversation: what is on the screen, what a person has typed, and what their keys do to it. */
+/** The state of the conversation and the handlers for input. */
 export function useSession(props: SessionProps) {
   const { lathe, driver, queue, io, style, history, commands, loaded } = props;
   const exit = useExit();
@@ -40,24 +40,24 @@ export function useSession(props: SessionProps) {
     () => queue.current,
   );
   const add = useCallback((item: HistoryItem) => send({ type: 'add', item }), [send]);
-  const say = useCallback((text: string) => add({ type: 'output', text }), [add]);
+  const print = useCallback((text: string) => add({ type: 'output', text }), [add]);
   const clearScreen = useCallback(() => send({ type: 'clear' }), [send]);
 
   const start = async (input: Input): Promise<void> => {
     const { signal } = (work.current = new AbortController());
-    const context = { lathe, driver, io, style, signal, say, clearScreen, commands: commands(), quit: exit };
-    if (input.text.startsWith('/')) await obeyCommand(input, context, { send, follow });
+    const context = { lathe, driver, io, style, signal, print, clearScreen, commands: commands(), quit: exit };
+    if (input.text.startsWith('/')) await runSlashCommand(input, context, { send, follow });
     else await follow(input.shown, driver.submit(input.text, signal));
     work.current = undefined;
     setMode(lathe.policy.mode);
   };
 
-  /** While something runs, what is typed waits its turn. */
+  /** Input that arrives during work is queued. */
   const enter = async (input: Input): Promise<void> => {
     history.add(input.shown);
     if (work.current) {
       queued.current.push(input);
-      say(style.dim(`(next) ${visibleText(input.shown)}`));
+      print(style.dim(`(queued) ${visibleText(input.shown)}`));
     } else for (let next: Input | undefined = input; next; next = queued.current.shift()) await start(next);
   };
 
@@ -66,29 +66,28 @@ export function useSession(props: SessionProps) {
     work.current?.abort();
     return work.current !== undefined;
   };
-  // However the screen is left, by a terminal that is gone too, nothing goes on behind it.
+  // However the screen closes, even with the terminal, the work behind it stops.
   useLayoutEffect(() => () => void cancel(), []);
   useSessionKeys({
     policy: lathe.policy,
-    isAsked: question !== undefined,
+    hasQuestion: question !== undefined,
     cancel,
     onMode: () => setMode(lathe.policy.mode),
-    onIdleInterrupt: () => say(style.dim('Ctrl+C again to leave.')),
+    onIdleInterrupt: () => print(style.dim('Press Ctrl+C again to quit.')),
   });
 
   return {
     screen,
     mode,
-    say,
+    print,
     add,
     question,
-    isAsked: question !== undefined,
-    world: {
+    promptContext: {
       history: history.inputs,
       isBusy: screen.isBusy,
       onSubmit: (input: Input) => void enter(input),
       onEscape: () => void cancel(),
-      onLeave: exit,
+      onQuit: exit,
     },
   };
 }

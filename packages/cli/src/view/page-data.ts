@@ -2,7 +2,7 @@ import type { ResumedSession } from '@lathe/agent';
 import { type Part, textOf } from '@lathe/core';
 import { visibleText } from '@lathe/core/host';
 
-/** A session as the page shows it: plain data, in which nothing is left that could hide. */
+/** A session as plain data for the page. All text is sanitized. */
 export interface PageData {
   id: string;
   directory: string;
@@ -11,19 +11,19 @@ export interface PageData {
   rows: PageRow[];
 }
 
-/** What a row is about; calls by what they do. */
+/** The type of a row; calls are grouped by what they do. */
 export type RowKind = 'prompt' | 'answer' | 'read' | 'change' | 'command' | 'web' | 'other';
 
 export interface PageRow {
   kind: RowKind;
   title: string;
   status: string;
-  /** ISO 8601; empty when it was not written down. */
+  /** ISO 8601; empty if unknown. */
   time: string;
   durationMs: number;
-  /** On a clock that stops while nothing happens. */
+  /** Start time on a clock that skips idle time. */
   beginMs: number;
-  /** Label and value of the figures of this row. */
+  /** Labels and values. */
   facts: [string, string][];
   sections: PageSection[];
 }
@@ -51,21 +51,22 @@ export function pageDataOf({ id, header, messages, turns, calls, notes }: Resume
       textOf(message.parts.filter(({ thought }) => !thought)),
     );
     const thought = section('Thoughts', textOf(message.parts.filter((part) => part.thought)));
-    const own = { title: titleOf(text.text), sections: [...filled([thought, text]), ...imagesOf(message.parts)] };
+    const own = { title: titleOf(text.text), sections: [...nonEmpty([thought, text]), ...imagesOf(message.parts)] };
     if (message.role === 'user') return [{ ...blank, kind: 'prompt', ...own }];
     const turn = turns.get(message);
-    const asked = message.parts.flatMap(({ functionCall }) => functionCall ?? []);
+    const requested = message.parts.flatMap(({ functionCall }) => functionCall ?? []);
     const facts: [string, string][] = turn
       ? [
           ['Tokens in', String(turn.inputTokens)],
           ['Tokens out', String(turn.outputTokens)],
         ]
       : [];
-    const title = own.title === '' ? `asks for ${asked.length} ${asked.length === 1 ? 'call' : 'calls'}` : own.title;
+    const title =
+      own.title === '' ? `requests ${requested.length} ${requested.length === 1 ? 'call' : 'calls'}` : own.title;
     const answer: PageRow = { ...blank, kind: 'answer', ...own, title, facts, ...timesOf(turn) };
-    return [answer, ...asked.map((call) => callRow(call, calls.get(call.id ?? ''), answers.get(call.id ?? '')))];
+    return [answer, ...requested.map((call) => callRow(call, calls.get(call.id ?? ''), answers.get(call.id ?? '')))];
   });
-  placeOnClock(rows);
+  setBeginTimes(rows);
   const { cwd = '', model = '' } = header ?? {};
   return { id, directory: visibleText(cwd), model: visibleText(model), notes: notes.map(visibleText), rows };
 }
@@ -97,7 +98,7 @@ function callRow(call: FunctionCall, record: CallRecord | undefined, answer: Fun
     title: titleOf(description === name ? name : `${name} ${description}`),
     status,
     facts,
-    sections: [...filled(sectionsOf(call, record, answer)), ...imagesOf(answer?.parts ?? [])],
+    sections: [...nonEmpty(sectionsOf(call, record, answer)), ...imagesOf(answer?.parts ?? [])],
     ...timesOf(record),
   };
 }
@@ -114,10 +115,10 @@ function sectionsOf(
   answer: FunctionResponse | undefined,
 ): PageSection[] {
   const { output, error } = answer?.response ?? {};
-  const parameters = section('Parameters', listed(call.args ?? {}));
+  const parameters = section('Parameters', formatParameters(call.args ?? {}));
   const result = section(error === undefined ? 'Output' : 'Error', asText(error ?? output ?? answer?.response));
   if (!record?.diff) return [parameters, result];
-  // A diff says what the parameters of a change say, and better.
+  // For a file change the diff comes first, because it is easier to read than the parameters.
   return [{ ...section('Change', record.diff), type: 'diff' }, result, parameters];
 }
 
@@ -135,8 +136,8 @@ function timesOf(step: { time: string; durationMs: number } | undefined): { time
     : { time: '', durationMs: 0 };
 }
 
-/** Waiting for a person between two prompts would make everything else too small to see. */
-function placeOnClock(rows: PageRow[]): void {
+/** Sets `beginMs` without idle time, because waiting for a person would make everything else too small to see. */
+function setBeginTimes(rows: PageRow[]): void {
   const timed = rows.filter(({ time }) => time !== '').sort((a, b) => Date.parse(a.time) - Date.parse(b.time));
   let [idle, end] = [0, 0];
   for (const row of timed) {
@@ -157,7 +158,7 @@ function section(label: string, text: string): PageSection {
   return { label, type: 'text', text: visibleText(cut) };
 }
 
-function filled(sections: readonly PageSection[]): PageSection[] {
+function nonEmpty(sections: readonly PageSection[]): PageSection[] {
   return sections.filter(({ text }) => text.trim() !== '');
 }
 
@@ -175,8 +176,8 @@ function titleOf(text: string): string {
   return visibleText(line.slice(0, maxTitle));
 }
 
-/** A line per parameter; text of several lines stands below its name. */
-function listed(parameters: Record<string, unknown>): string {
+/** One line per parameter; text of several lines starts below its name. */
+function formatParameters(parameters: Record<string, unknown>): string {
   const lines = Object.entries(parameters).map(([name, value]) => {
     const text = asText(value);
     return text.includes('\n') ? `${name}:\n${text.replace(/^/gm, '  ')}` : `${name}: ${text}`;

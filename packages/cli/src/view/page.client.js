@@ -1,4 +1,4 @@
-// Runs in the browser, as a module. Everything from the session is text: it goes into the page as textContent only.
+// Runs in the browser as a module. Text from the session goes into the page only as textContent.
 const byId = (id) => document.getElementById(id);
 const data = JSON.parse(byId('data').textContent);
 const [list, details, search, help] = ['rows', 'details', 'search', 'help'].map(byId);
@@ -16,9 +16,9 @@ const end = Math.max(
   1,
   rows.reduce((last, row) => Math.max(last, row.beginMs + row.durationMs), 0),
 );
-/** As in the style of the rows. */
+/** Must match the CSS of the rows. */
 const rowHeight = 28;
-/** The rows that the search left, and the place of the chosen one among them. */
+/** The indexes of the visible rows, and the position of the selected one among them. */
 let shown = [...rows.keys()];
 let chosen = 0;
 
@@ -59,7 +59,7 @@ function drawRow(row, place) {
   return element;
 }
 
-/** Only rows near those in sight are in the page, so that it stays quick however many there are. */
+/** Creates elements only for rows near the visible ones, so that long sessions stay fast. */
 function drawRows() {
   const first = Math.max(0, Math.floor(list.scrollTop / rowHeight) - 10);
   const count = Math.ceil(list.clientHeight / rowHeight) + 20;
@@ -71,7 +71,7 @@ function drawRows() {
   else list.removeAttribute('aria-activedescendant');
 }
 
-/** About five marks at round figures; the lines below them are drawn by the style of the rows. */
+/** About five marks at round values; CSS draws the lines below them. */
 function drawAxis() {
   const rough = end / 5;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -98,7 +98,7 @@ function drawSection({ label, type, text }) {
   if (type === 'text') return [make('h3', '', label), make('pre', '', text)];
   const image = make('img');
   image.src = text;
-  image.alt = 'an image of the session';
+  image.alt = 'an image from the session';
   return [make('h3', '', label), image];
 }
 
@@ -112,7 +112,7 @@ function drawFacts(facts) {
   return table;
 }
 
-/** Chooses a row by its place among those shown. */
+/** Selects a row by its position among the visible ones. */
 function choose(place) {
   chosen = place;
   const top = place * rowHeight;
@@ -126,22 +126,22 @@ function drawDetails(row) {
   details.replaceChildren();
   if (!row) return;
   const { title, kind, time, durationMs, facts, sections } = row;
-  const times = { Began: new Date(time).toLocaleString(), Took: duration(durationMs) };
+  const times = { Started: new Date(time).toLocaleString(), Duration: duration(durationMs) };
   const known = [...facts, ...(time === '' ? [] : Object.entries(times))];
   details.append(make('h2', '', title || kind), drawFacts(known), ...sections.flatMap(drawSection));
   details.scrollTop = 0;
   highlight();
 }
 
-/** The next row in this direction that is like this. */
-function move(from, step, isLikeThis = () => true) {
+/** Selects the next matching row in this direction. */
+function move(from, step, matches = () => true) {
   for (let place = from; place >= 0 && place < shown.length; place += step)
-    if (isLikeThis(rows[shown[place]])) return choose(place);
+    if (matches(rows[shown[place]])) return choose(place);
 }
 
 const wanted = () => search.value.trim().toLowerCase();
 
-/** Marks what was searched for in the details, as far as a reader will look. */
+/** Highlights up to 1000 matches of the search in the details. */
 function highlight() {
   if (!CSS.highlights) return;
   const ranges = [];
@@ -149,7 +149,7 @@ function highlight() {
   while (wanted() !== '' && texts.nextNode() && ranges.length < 1000) {
     const node = texts.currentNode;
     const text = node.data.toLowerCase();
-    // Some letters grow when they become small, and then places would not agree.
+    // Lower-casing some letters changes the length, and then the offsets would be wrong.
     if (text.length !== node.data.length) continue;
     for (let at = text.indexOf(wanted()); at !== -1 && ranges.length < 1000; at = text.indexOf(wanted(), at + 1))
       ranges.push(
@@ -199,7 +199,7 @@ const keys = {
   '?': () => help.showModal(),
 };
 
-/** In the details the arrows scroll, and in the search field letters are letters. */
+/** In the details the arrow keys scroll, and in the search field letters are text. */
 function isTaken(key, target) {
   if (help.open || target.tagName === 'BUTTON') return true;
   if (target === search) return !['Enter', 'Escape', 'ArrowDown', 'ArrowUp'].includes(key);
@@ -232,10 +232,10 @@ function drawSummary() {
     Model: data.model,
     Directory: data.directory,
     Calls: rows.filter(isCall).length,
-    'Not successful': rows.filter(isWrong).length,
+    'Failed or denied': rows.filter(isWrong).length,
     'Tokens in': sum('Tokens in').toLocaleString('en'),
     'Tokens out': sum('Tokens out').toLocaleString('en'),
-    'At work': duration(end),
+    'Active time': duration(end),
     Session: data.id.slice(0, 8),
   });
   byId('summary').replaceChildren(...drawFacts(facts.filter(([, value]) => value !== '')).children);

@@ -7,10 +7,10 @@ import timeline from './page-timeline.css?raw';
 
 const style = timeline + general;
 
-/** One page that needs nothing else: the browser is told to load nothing and to run this script only. */
+/** A self-contained page. Its policy lets the browser load nothing and run only this script. */
 export function pageOf(data: PageData): string {
   const policy = `default-src 'none'; img-src data:; style-src '${hashOf(style)}'; script-src '${hashOf(script)}'; base-uri 'none'; form-action 'none'`;
-  // Inside a script element only this sign could end it.
+  // Inside a script element only `<` could end it.
   const json = JSON.stringify(data).replaceAll('<', '\\u003c');
   const pieces: Record<string, string> = {
     policy: `<meta http-equiv="Content-Security-Policy" content="${policy}">`,

@@ -17,7 +17,7 @@ import type { PageData } from './page-data.js';
 const hostile = '</script><script>document.title="owned"</script><img src=x onerror=alert(1)> \u202egnp.exe\u0000';
 const diff = '--- a.ts\n+++ a.ts\n@@ -1 +1 @@\n-const a = 1;\n+const a = 2;\n';
 
-/** A session of so many turns, each with a prompt, an answer and one call; returns the home it is in. */
+/** Writes a session of this many turns, each with a prompt, an answer and one call. Returns its home directory. */
 async function sessionWith(turns: number): Promise<{ home: string; id: string }> {
   const home = tempDirectory();
   const store = await SessionStore.open(new LatheHome(join(home, '.lathe')), home);
@@ -61,7 +61,7 @@ async function view(home: string, ...args: string[]): Promise<string> {
 
 beforeAll(() => buildProgram(), 120_000);
 
-test('the latest session becomes one page that loads nothing, for this person only', async () => {
+test('the latest session becomes one self-contained page that only this user can read', async () => {
   const { home, id } = await sessionWith(20);
   const path = await view(home);
   expect(path).toBe(join(home, '.lathe', 'views', `${id}.html`));
@@ -73,7 +73,7 @@ test('the latest session becomes one page that loads nothing, for this person on
   expect(await view(home, id.slice(0, 8), '--out', 'page.html')).toBe(join(home, 'page.html'));
 });
 
-test('what the program did, changed and decided is in the page', async () => {
+test('the page contains calls, changes and decisions', async () => {
   const cwd = tempDirectory({ 'a.txt': 'alpha\n' });
   const file_path = join(cwd, 'a.txt');
   const server = await modelServer([
@@ -89,7 +89,7 @@ test('what the program did, changed and decided is in the page', async () => {
   const { rows } = JSON.parse(/id="data">(.*?)<\/script>/s.exec(html)?.[1] ?? '') as PageData;
   expect(rows.map(({ kind, title, status }) => [kind, title, status])).toEqual([
     ['prompt', 'change it', ''],
-    ['answer', 'asks for 1 call', ''],
+    ['answer', 'requests 1 call', ''],
     ['change', 'edit a.txt: alpha => beta', 'success'],
     ['answer', 'Done.', ''],
   ]);
@@ -99,7 +99,7 @@ test('what the program did, changed and decided is in the page', async () => {
   expect(rows.slice(1).every(({ time }) => time !== '')).toBe(true);
 });
 
-test('what a shortened history lost is in the page, with its outputs and times', async () => {
+test('the page contains the messages, outputs and times from before a compaction', async () => {
   const home = tempDirectory();
   const store = await SessionStore.open(new LatheHome(join(home, '.lathe')), home);
   const { transcript } = store.create({ model: 'some-model', secrets: [], onProblem: () => {} });
@@ -120,19 +120,23 @@ test('what a shortened history lost is in the page, with its outputs and times',
   await transcript.close();
   const html = readFileSync(await view(home), 'utf8');
   const { rows } = JSON.parse(/id="data">(.*?)<\/script>/s.exec(html)?.[1] ?? '') as PageData;
-  expect(rows.map(({ title }) => title)).toEqual(['Look', 'asks for 1 call', 'read_file', 'A summary', 'Go on']);
+  expect(rows.map(({ title }) => title)).toEqual(['Look', 'requests 1 call', 'read_file', 'A summary', 'Go on']);
   expect(rows[1]).toMatchObject({ time, facts: [['Tokens in', '7'], expect.anything()] });
   expect(rows[2]?.sections).toContainEqual({ label: 'Output', type: 'text', text: 'all of it' });
 });
 
-test('a page replaces a page and nothing else, and is for this person only whatever was there', async () => {
+test('a page replaces only another page, and only this user can read it', async () => {
   const { home } = await sessionWith(1);
   const page = await view(home, '--out', 'page.html');
   chmodSync(page, 0o644);
   await view(home, '--out', 'page.html');
   expect(statSync(page).mode & 0o777).toBe(0o600);
   writeFileSync(join(home, 'main.ts'), 'code');
-  for (const [path, message] of Object.entries({ 'main.ts': 'no page', '.': 'EISDIR', 'missing/page.html': 'ENOENT' }))
+  for (const [path, message] of Object.entries({
+    'main.ts': 'is not a page',
+    '.': 'EISDIR',
+    'missing/page.html': 'ENOENT',
+  }))
     expect(await runProgram(['view', '--out', path], { home, cwd: home })).toMatchObject({
       code: 2,
       stderr: expect.stringContaining(message),
@@ -140,7 +144,7 @@ test('a page replaces a page and nothing else, and is for this person only whate
   expect(readFileSync(join(home, 'main.ts'), 'utf8')).toBe('code');
 });
 
-test('a session that is not there is said so', async () => {
+test('an unknown session is reported', async () => {
   const home = tempDirectory();
   expect(await runProgram(['view'], { home, cwd: home })).toMatchObject({ code: 1 });
   expect(await runProgram(['view', 'abcdef12'], { home, cwd: home })).toMatchObject({ code: 1 });
@@ -189,7 +193,7 @@ async function openPage(turns: number): Promise<{ page: Page; asked: string[] }>
 const chosen = (page: Page) => page.locator('[aria-selected=true] .name').textContent();
 
 test.skipIf(!hasBrowser)(
-  'keys walk through the timeline, and hostile text stays text',
+  'keys move through the timeline, and hostile text stays text',
   async () => {
     const { page, asked } = await openPage(20);
     expect(await chosen(page)).toBe('Make part 0 faster');
@@ -222,7 +226,7 @@ test.skipIf(!hasBrowser)(
 );
 
 test.skipIf(!hasBrowser)(
-  'five thousand calls are searched and walked through',
+  'five thousand calls can be searched and browsed',
   async () => {
     const { page, asked } = await openPage(5000);
     expect(await page.locator('[aria-setsize="10500"]').count()).toBeLessThan(100);
@@ -244,12 +248,12 @@ test.skipIf(!hasBrowser)(
 );
 
 test.skipIf(!hasBrowser)(
-  'a checker of accessibility finds nothing, in light and dark',
+  'the accessibility checker finds no problems in light and dark mode',
   async () => {
     const { page } = await openPage(30);
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      // Evaluated by the debugger, which the policy of the page does not bind.
+      // The debugger evaluates it, and the page's policy does not apply to the debugger.
       const violations = await page.evaluate(
         `${axe.source}; axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes[0].html))`,
       );

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { Channel } from '../async/channel.js';
 import { ReadWriteLock } from '../async/read-write-lock.js';
+import { untilAborted } from '../async/until-aborted.js';
 import type { Approver, AuditRecord, CallEvent, CallOutcome, CallRequest } from '../contract/call.js';
 import type { PartListUnion } from '../contract/content.js';
 import type { ToolCall } from '../contract/tool-call.js';
@@ -11,7 +12,7 @@ import { toResult } from '../tools/tools.js';
 import { approve } from './approve.js';
 import { addRemark, askHooks, type CallHooks } from './call-hooks.js';
 import { CallState, fit, type Spill } from './call-state.js';
-import { untilAborted, withDeadline } from './deadline.js';
+import { withDeadline } from './deadline.js';
 import { prepare, type ReadyCall } from './prepare.js';
 
 /** What a scheduler needs to run calls. */

@@ -42,8 +42,7 @@ export function checkOf(schema: JsonSchema | StandardSchema): ParameterCheck {
   if (!jsonSchema) throw new Error(`This schema of ${vendor} cannot give JSON Schema: use a version that can`);
   const { $schema: _, ...json } = jsonSchema.input({ target: 'draft-2020-12' });
   return {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the registry checks every schema before use
-    jsonSchema: json as JsonSchema,
+    jsonSchema: json,
     parse: (value) => {
       const result = validate(value);
       if (result instanceof Promise) return { problem: 'its schema is asynchronous, which tools cannot use' };

@@ -3,13 +3,13 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 
-/** The person's editor as program and arguments: `code --wait` is two words, never a shell's line. */
+/** The person's editor as program and arguments. `code --wait` is split at spaces and never passes through a shell. */
 export function editorCommand(env: Readonly<Record<string, string | undefined>>, preferred?: string): string[] {
   const command = preferred ?? env['VISUAL'] ?? env['EDITOR'] ?? (process.platform === 'win32' ? 'notepad' : 'vi');
   return command.trim().split(/\s+/);
 }
 
-/** Opens a copy of the text in an editor and returns what was saved; `undefined` when the editor failed. */
+/** Opens a copy of the text in an editor and returns the saved text; `undefined` if the editor failed. */
 export async function editText(
   text: string,
   name: string,

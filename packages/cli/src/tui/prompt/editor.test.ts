@@ -33,7 +33,7 @@ test.each<[string, Edit, string]>([
   expect(show(edit(at(before), change))).toBe(expected);
 });
 
-test('the cursor stays inside the text, whatever is typed', () => {
+test('the cursor stays inside the text after any edits', () => {
   const change = fc.oneof(
     fc.record({ type: fc.constant('insert' as const), text: fc.string({ unit: 'grapheme', maxLength: 5 }) }),
     fc.record({

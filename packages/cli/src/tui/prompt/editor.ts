@@ -1,15 +1,15 @@
-import { markAtEnd, markAtStart } from './pastes.js';
+import { placeholderAtEnd, placeholderAtStart } from './long-pastes.js';
 
-/** The text being typed and where the cursor is. */
+/** The text and the cursor. */
 export interface EditorState {
   text: string;
-  /** Index into `text`, always between two characters. */
+  /** An index into `text`, never inside a character. */
   cursor: number;
 }
 
 export const emptyEditor: EditorState = { text: '', cursor: 0 };
 
-/** What a key does to the text. Pure, so that every key can be tested without a terminal. */
+/** A change of the text or the cursor. */
 export type Edit =
   | { type: 'insert'; text: string }
   | { type: 'left' | 'right' | 'word-left' | 'word-right' | 'home' | 'end' | 'up' | 'down' }
@@ -51,24 +51,24 @@ export function edit(state: EditorState, change: Edit): EditorState {
   }
 }
 
-/** True when the cursor has no line above it: "up" then means the history. */
+/** On the first line, "up" recalls the history. */
 export const isOnFirstLine = ({ text, cursor }: EditorState): boolean => !text.slice(0, cursor).includes('\n');
 export const isOnLastLine = ({ text, cursor }: EditorState): boolean => !text.slice(cursor).includes('\n');
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** Emoji and accents are one step, however many code units they have, and so is the mark of a paste. */
+/** A grapheme (emoji, accented letter) is one step, and so is the placeholder of a paste. */
 function before(text: string, cursor: number): number {
-  const mark = text[cursor - 1] === ']' ? markAtEnd.exec(text.slice(0, cursor)) : null;
-  if (mark) return mark.index;
+  const placeholder = text[cursor - 1] === ']' ? placeholderAtEnd.exec(text.slice(0, cursor)) : null;
+  if (placeholder) return placeholder.index;
   const from = Math.max(0, cursor - 64);
   const segments = [...segmenter.segment(text.slice(from, cursor))];
   return cursor - (segments.at(-1)?.segment.length ?? 0);
 }
 
 function after(text: string, cursor: number): number {
-  const mark = text[cursor] === '[' ? markAtStart.exec(text.slice(cursor)) : null;
-  if (mark) return cursor + mark[0].length;
+  const placeholder = text[cursor] === '[' ? placeholderAtStart.exec(text.slice(cursor)) : null;
+  if (placeholder) return cursor + placeholder[0].length;
   const [next] = segmenter.segment(text.slice(cursor, cursor + 64));
   return cursor + (next?.segment.length ?? 0);
 }
@@ -84,7 +84,7 @@ function lineEnd(text: string, cursor: number): number {
   return end === -1 ? text.length : end;
 }
 
-/** The place in the line around `inLine` that is as far from its start as the cursor is from its own. */
+/** Moves the cursor to the line around `inLine` and keeps its column. */
 function sameColumn(text: string, cursor: number, inLine: number): number {
   if (inLine < 0 || inLine > text.length) return cursor;
   const column = cursor - lineStart(text, cursor);

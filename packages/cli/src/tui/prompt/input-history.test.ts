@@ -9,7 +9,7 @@ function fileIn(home: LatheHome): string {
   return join(home.file('history'), readdirSync(home.file('history'))[0] ?? '');
 }
 
-test('what was typed in a directory is there the next time, and only there', async () => {
+test('the history of a directory is available the next time, and only there', async () => {
   const home = new LatheHome(tempDirectory());
   const history = await InputHistory.open(home, '/project');
   for (const input of ['one', 'two\nlines', 'two\nlines', ' secret', 'x'.repeat(20_000)]) history.add(input);
@@ -20,7 +20,7 @@ test('what was typed in a directory is there the next time, and only there', asy
   expect(statSync(fileIn(home)).mode & 0o777).toBe(0o600);
 });
 
-test('a damaged or overlong file is read as far as it goes and kept short', async () => {
+test('the valid lines of a damaged or long file are read, and the file is shortened', async () => {
   const home = new LatheHome(tempDirectory());
   const history = await InputHistory.open(home, '/project');
   history.add('first');
@@ -34,7 +34,7 @@ test('a damaged or overlong file is read as far as it goes and kept short', asyn
   expect(readFileSync(fileIn(home), 'utf8').split('\n')).toHaveLength(501);
 });
 
-test('where the history cannot be written, work goes on', async () => {
+test('a history that cannot be written does not stop the work', async () => {
   const directory = tempDirectory();
   writeFileSync(join(directory, 'file'), '');
   const history = await InputHistory.open(new LatheHome(join(directory, 'file')), '/project');

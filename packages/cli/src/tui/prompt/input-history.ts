@@ -4,12 +4,12 @@ import { chmod, open, rename, writeFile } from 'node:fs/promises';
 import type { LatheHome } from '@lathe/core/tools';
 
 const maxInputs = 500;
-/** A longer input is remembered until the program ends, not on disk. */
+/** Longer input is kept in memory only. */
 const maxCharacters = 10_000;
-/** Of a file that grew beyond it only the end is read, and then kept. */
+/** Only the end of a longer file is read and kept. */
 const maxBytes = 512 * 1024;
 
-/** What was typed in this directory, in a private file. Input that begins with a blank is not written down. */
+/** The input typed in this directory, in a private file. Input that starts with a space is not stored. */
 export class InputHistory {
   readonly #home: LatheHome;
   readonly #name: string;
@@ -31,7 +31,7 @@ export class InputHistory {
     return history;
   }
 
-  /** The oldest first. */
+  /** Oldest first. */
   get inputs(): readonly string[] {
     return this.#inputs;
   }
@@ -51,7 +51,7 @@ export class InputHistory {
     });
   }
 
-  /** Settles when everything is on disk. */
+  /** Resolves when everything is on disk. */
   async close(): Promise<void> {
     await this.#writing;
   }
@@ -70,7 +70,7 @@ export class InputHistory {
     });
   }
 
-  /** One write after the other. A history that cannot be written is no reason to stop anybody's work. */
+  /** Writes in order and ignores failures: the history is not worth stopping the work. */
   #write(work: () => Promise<void>): void {
     this.#writing = this.#writing.then(work).catch(() => undefined);
   }
@@ -85,18 +85,18 @@ async function read(path: string): Promise<{ inputs: string[]; isLong: boolean }
       const { size } = await file.stat();
       const start = Math.max(0, size - maxBytes);
       const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(size, maxBytes)), { position: start });
-      return { inputs: buffer.toString('utf8', 0, bytesRead).split('\n').flatMap(inputIn), isLong: start > 0 };
+      return { inputs: buffer.toString('utf8', 0, bytesRead).split('\n').flatMap(parseLine), isLong: start > 0 };
     } finally {
       await file.close();
     }
   } catch {
-    // Nothing was typed here before, or what is there is not ours.
+    // There is no history yet, or the file is not ours.
     return { inputs: [], isLong: false };
   }
 }
 
-/** A line that was cut or damaged is left out. */
-function inputIn(line: string): string[] {
+/** Skips incomplete and damaged lines. */
+function parseLine(line: string): string[] {
   try {
     const input: unknown = JSON.parse(line);
     return typeof input === 'string' && input.length <= maxCharacters ? [input] : [];

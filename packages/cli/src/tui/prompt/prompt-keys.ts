@@ -1,7 +1,7 @@
 import type { Key } from '../../screen/keys.js';
 import type { Edit } from './editor.js';
 
-/** What a key does to the text; `undefined` when it is not about the text. */
+/** The edit that a key makes; `undefined` for keys that do not edit. */
 export function editOf(input: string, key: Key): Edit | undefined {
   if (key.return || input === '\n') return { type: 'insert', text: '\n' };
   const move = moveOf(key);

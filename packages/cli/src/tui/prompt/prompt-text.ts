@@ -2,10 +2,10 @@ import { visibleText } from '@lathe/core/host';
 import type { Style } from '../../render/style.js';
 import type { EditorState } from './editor.js';
 
-/** Lines of a long text that are shown around the cursor. */
+/** A longer text is shown only around the cursor. */
 const maxLines = 10;
 
-/** The text as the prompt shows it, with a cursor: of a long one the lines around the cursor. */
+/** Renders the text with the cursor. */
 export function promptText({ text, cursor }: EditorState, placeholder: string, style: Style): string {
   if (text === '') return `█${style.dim(placeholder)}`;
   const lines = `${visibleText(text.slice(0, cursor))}█${visibleText(text.slice(cursor))}`.split('\n');

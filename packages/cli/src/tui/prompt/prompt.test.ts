@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { Completer } from '../../completion/completer.js';
 import type { CompletionSource } from '../../completion/completions.js';
+import { pastePrefix } from '../../screen/key-stream.js';
 import type { Key } from '../../screen/keys.js';
-import { pasteMark } from './key-stream.js';
 import { type Input, Prompt } from './prompt.js';
 
 const noKey: Key = {
@@ -34,27 +34,27 @@ const keys = {
 
 function setup(history: string[] = [], sources: CompletionSource[] = []) {
   const completer = new Completer();
-  completer.use(sources);
+  completer.setSources(sources);
   const prompt = new Prompt(completer);
   const sent: Input[] = [];
   const done: string[] = [];
-  const world = {
+  const context = {
     history,
     isBusy: false,
     onSubmit: (input: Input) => sent.push(input),
     onEscape: () => done.push('escape'),
-    onLeave: () => done.push('leave'),
+    onQuit: () => done.push('leave'),
   };
   return {
     prompt,
     sent,
     done,
-    world,
-    type: (text: string) => prompt.press(text, noKey, world),
+    context,
+    type: (text: string) => prompt.press(text, noKey, context),
     press: (...names: (keyof typeof keys)[]) => {
-      for (const name of names) prompt.press('', { ...noKey, ...keys[name] }, world);
+      for (const name of names) prompt.press('', { ...noKey, ...keys[name] }, context);
     },
-    control: (letter: string) => prompt.press(letter, { ...noKey, ctrl: true }, world),
+    control: (letter: string) => prompt.press(letter, { ...noKey, ctrl: true }, context),
     text: () => prompt.state.text,
   };
 }
@@ -62,10 +62,10 @@ function setup(history: string[] = [], sources: CompletionSource[] = []) {
 const fruits: CompletionSource = (text, cursor) => {
   const fitting = ['apple', 'apricot', 'plum'].filter((each) => text !== '' && each.startsWith(text) && each !== text);
   const candidates = fitting.map((each) => ({ label: each, insert: each }));
-  return { start: cursor - text.length, candidates, onEnter: 'take' };
+  return { start: cursor - text.length, candidates, onEnter: 'accept' };
 };
 
-test('history is leafed through with the draft kept, and searched', () => {
+test('the history is browsed without losing the draft, and searched', () => {
   const { type, press, control, text, prompt } = setup(['first', 'second one', 'third']);
   type('draft');
   press('up', 'up');
@@ -83,7 +83,7 @@ test('history is leafed through with the draft kept, and searched', () => {
   expect(prompt.isSearching).toBe(false);
 });
 
-test('candidates are chosen with the arrows, taken with Tab or Enter, and sent away with Esc', () => {
+test('arrow keys select candidates, Tab or Enter accepts, Esc dismisses', () => {
   const { type, press, text, sent, done } = setup([], [fruits]);
   type('a');
   press('down', 'tab');
@@ -103,7 +103,7 @@ test('candidates are chosen with the arrows, taken with Tab or Enter, and sent a
   expect(done).toEqual(['escape']);
 });
 
-test('Enter sends; with Alt or after a backslash it begins a line; an empty prompt sends nothing', () => {
+test('Enter sends; with Alt or after a backslash it starts a new line; an empty prompt is not sent', () => {
   const { type, press, sent } = setup();
   press('enter');
   type('one');
@@ -115,12 +115,12 @@ test('Enter sends; with Alt or after a backslash it begins a line; an empty prom
   expect(sent).toEqual([{ shown: 'one\ntwo\nthree', text: 'one\ntwo\nthree' }]);
 });
 
-test('a long paste is shown as a mark, sent in full, and still whole when it is recalled', () => {
+test('a long paste is shown as a placeholder, sent in full, and complete when recalled', () => {
   const history: string[] = [];
   const { type, press, sent, text } = setup(history);
   const lines = 'line\n'.repeat(10_000);
   type('look: ');
-  type(`${pasteMark}${lines}`);
+  type(`${pastePrefix}${lines}`);
   expect(text()).toBe('look: [paste #1 10,000 lines]');
   press('enter');
   expect(sent[0]).toEqual({ shown: 'look: [paste #1 10,000 lines]', text: `look: ${lines}` });
@@ -129,13 +129,13 @@ test('a long paste is shown as a mark, sent in full, and still whole when it is 
   expect(sent[1]?.text).toBe(`look: ${lines}`);
 });
 
-test('Ctrl+C empties the line unless something runs, Ctrl+D leaves when it is empty', () => {
-  const { type, control, text, done, world } = setup();
+test('Ctrl+C clears the line unless something runs, Ctrl+D quits on an empty line', () => {
+  const { type, control, text, done, context } = setup();
   type('abc');
-  world.isBusy = true;
+  context.isBusy = true;
   control('c');
   expect(text()).toBe('abc');
-  world.isBusy = false;
+  context.isBusy = false;
   control('d');
   expect(done).toEqual([]);
   control('c');

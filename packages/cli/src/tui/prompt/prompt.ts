@@ -1,39 +1,39 @@
 import type { Completer } from '../../completion/completer.js';
 import type { Completion } from '../../completion/completions.js';
 import { searchHistory } from '../../completion/search-history.js';
+import { pastedText } from '../../screen/key-stream.js';
 import type { Key } from '../../screen/keys.js';
 import { type EditorState, edit, emptyEditor, isOnFirstLine, isOnLastLine } from './editor.js';
-import { pastedText } from './key-stream.js';
-import { Pastes } from './pastes.js';
+import { LongPastes } from './long-pastes.js';
 import { editOf } from './prompt-keys.js';
 
-/** What a person sends: as the prompt showed it, and with every paste in full. */
+/** Input as shown in the prompt, and with every paste in full. */
 export interface Input {
   shown: string;
   text: string;
 }
 
-/** What the prompt needs to know and may do when a key is pressed. */
-export interface PromptWorld {
-  /** Earlier inputs, the oldest first. */
+/** What the prompt uses to handle a key. */
+export interface PromptContext {
+  /** Earlier inputs, oldest first. */
   history: readonly string[];
   isBusy: boolean;
   onSubmit: (input: Input) => void;
-  /** Esc that is not about the list of candidates. */
+  /** Esc, unless it closes the list of candidates. */
   onEscape: () => void;
-  onLeave: () => void;
+  onQuit: () => void;
 }
 
-/** The text being typed, the candidates for it, and what each key does to them. */
+/** The typed text, its candidates, and the effect of each key on them. */
 export class Prompt {
   readonly #completer: Completer;
-  readonly #pastes = new Pastes();
+  readonly #pastes = new LongPastes();
   #state = emptyEditor;
-  /** The candidate chosen with the arrows. */
+  /** The candidate selected with the arrow keys. */
   #moved: number | undefined;
-  /** Earlier inputs that fit, while they are searched. */
+  /** Matching earlier inputs during a history search. */
   #search: Completion | undefined;
-  /** How far back in the history the text is from, and what was typed before. */
+  /** The position in the history and the text typed before it was opened. */
   #recalled = { back: 0, draft: emptyEditor };
 
   constructor(completer: Completer) {
@@ -53,49 +53,49 @@ export class Prompt {
     return this.#search ?? this.#completer.current;
   }
 
-  /** The candidate that Enter takes; `undefined` when it sends. */
-  get chosen(): number | undefined {
+  /** The candidate that Enter accepts; `undefined` if Enter sends. */
+  get selected(): number | undefined {
     if (!this.list || this.list.onEnter === 'send') return this.#moved;
     return Math.min(this.#moved ?? 0, this.list.candidates.length - 1);
   }
 
-  press(input: string, key: Key, world: PromptWorld): void {
+  press(input: string, key: Key, context: PromptContext): void {
     const pasted = pastedText(input);
-    if (pasted !== undefined) this.#set(edit(this.#state, { type: 'insert', text: this.#pastes.keep(pasted) }), world);
-    else if (!this.#pressControl(input, key, world) && !this.#pressInList(key, world))
-      this.#pressInText(input, key, world);
+    if (pasted !== undefined) this.#set(edit(this.#state, { type: 'insert', text: this.#pastes.add(pasted) }), context);
+    else if (!this.#pressControl(input, key, context) && !this.#pressInList(key, context))
+      this.#pressInText(input, key, context);
   }
 
-  /** Keys that mean the same wherever one is; true when the key was one. */
-  #pressControl(input: string, key: Key, world: PromptWorld): boolean {
+  /** Handles control keys; true if it was one. */
+  #pressControl(input: string, key: Key, context: PromptContext): boolean {
     const isEmpty = this.#state.text === '';
     if (!key.ctrl) return false;
     if (input === 'c') {
-      if (!world.isBusy && !isEmpty) this.#set(emptyEditor, world);
-    } else if (input === 'd' && isEmpty) world.onLeave();
+      if (!context.isBusy && !isEmpty) this.#set(emptyEditor, context);
+    } else if (input === 'd' && isEmpty) context.onQuit();
     else if (input === 'r') {
       this.#moved = undefined;
-      this.#search = this.#search ? undefined : searchHistory(world.history, this.#state.text);
+      this.#search = this.#search ? undefined : searchHistory(context.history, this.#state.text);
     } else return false;
     return true;
   }
 
-  /** Keys of the list of candidates; true when the key was one. */
-  #pressInList(key: Key, world: PromptWorld): boolean {
+  /** Handles keys for the list of candidates; true if it was one. */
+  #pressInList(key: Key, context: PromptContext): boolean {
     const list = this.#search ?? this.#completer.fresh;
     if (!list) return false;
-    if (key.upArrow || key.downArrow) this.#choose(key.upArrow ? -1 : 1, list.candidates.length);
-    else if (key.tab && !key.shift) this.#take(list, this.chosen ?? 0, world);
+    if (key.upArrow || key.downArrow) this.#move(key.upArrow ? -1 : 1, list.candidates.length);
+    else if (key.tab && !key.shift) this.#accept(list, this.selected ?? 0, context);
     else if (key.escape) this.#closeList();
-    else if (isEnter(key) && this.chosen !== undefined && list.candidates.length > 0) {
-      this.#take(list, this.chosen, world);
-      if (list.onEnter === 'take and send') this.#send(world);
+    else if (isEnter(key) && this.selected !== undefined && list.candidates.length > 0) {
+      this.#accept(list, this.selected, context);
+      if (list.onEnter === 'accept and send') this.#send(context);
     } else return false;
     return true;
   }
 
-  #choose(step: 1 | -1, count: number): void {
-    const from = this.chosen ?? (step === 1 ? -1 : count);
+  #move(step: 1 | -1, count: number): void {
+    const from = this.selected ?? (step === 1 ? -1 : count);
     this.#moved = (from + step + count) % count;
   }
 
@@ -104,56 +104,56 @@ export class Prompt {
     this.#search = undefined;
   }
 
-  #pressInText(input: string, key: Key, world: PromptWorld): void {
-    if (key.escape) return world.onEscape();
-    if (isEnter(key)) return this.#send(world);
-    if (key.upArrow && isOnFirstLine(this.#state)) return this.#recall(1, world);
-    if (key.downArrow && isOnLastLine(this.#state)) return this.#recall(-1, world);
+  #pressInText(input: string, key: Key, context: PromptContext): void {
+    if (key.escape) return context.onEscape();
+    if (isEnter(key)) return this.#send(context);
+    if (key.upArrow && isOnFirstLine(this.#state)) return this.#recall(1, context);
+    if (key.downArrow && isOnLastLine(this.#state)) return this.#recall(-1, context);
     const change = editOf(input, key);
-    return change && this.#set(edit(this.#state, change), world);
+    return change && this.#set(edit(this.#state, change), context);
   }
 
-  #set(state: EditorState, { history }: PromptWorld): void {
+  #set(state: EditorState, { history }: PromptContext): void {
     this.#state = state;
     this.#moved = undefined;
     if (this.#search) this.#search = searchHistory(history, state.text);
-    else this.#completer.ask(state.text, state.cursor);
+    else this.#completer.update(state.text, state.cursor);
   }
 
-  #take({ start, candidates }: Completion, index: number, world: PromptWorld): void {
+  #accept({ start, candidates }: Completion, index: number, context: PromptContext): void {
     const { text, cursor } = this.#state;
     const insert = candidates[index]?.insert ?? '';
     const end = this.#search ? text.length : cursor;
     this.#search = undefined;
-    this.#set({ text: text.slice(0, start) + insert + text.slice(end), cursor: start + insert.length }, world);
+    this.#set({ text: text.slice(0, start) + insert + text.slice(end), cursor: start + insert.length }, context);
   }
 
-  #recall(step: 1 | -1, world: PromptWorld): void {
+  #recall(step: 1 | -1, context: PromptContext): void {
     const { back, draft } = this.#recalled;
     const next = back + step;
-    if (next < 0 || next > world.history.length) return;
+    if (next < 0 || next > context.history.length) return;
     this.#recalled = { back: next, draft: back === 0 ? this.#state : draft };
-    const text = world.history[world.history.length - next] ?? '';
-    this.#set(next === 0 ? draft : { text, cursor: text.length }, world);
-    // Who leafs through the history is not looking for a completion.
+    const text = context.history[context.history.length - next] ?? '';
+    this.#set(next === 0 ? draft : { text, cursor: text.length }, context);
+    // No completion while the person browses the history.
     this.#completer.dismiss();
   }
 
-  #send(world: PromptWorld): void {
+  #send(context: PromptContext): void {
     const { text } = this.#state;
     if (text.endsWith('\\')) {
       const shorter = edit({ text, cursor: text.length }, { type: 'backspace' });
-      return this.#set(edit(shorter, { type: 'insert', text: '\n' }), world);
+      return this.#set(edit(shorter, { type: 'insert', text: '\n' }), context);
     }
     if (text.trim() === '') return undefined;
     this.#recalled = { back: 0, draft: emptyEditor };
     this.#search = undefined;
-    this.#set(emptyEditor, world);
-    return world.onSubmit({ shown: text, text: this.#pastes.expand(text) });
+    this.#set(emptyEditor, context);
+    return context.onSubmit({ shown: text, text: this.#pastes.expand(text) });
   }
 }
 
-/** With Alt or Shift it begins a new line. */
+/** Alt+Enter and Shift+Enter insert a new line. */
 function isEnter(key: Key): boolean {
   return key.return && !key.meta && !key.shift;
 }

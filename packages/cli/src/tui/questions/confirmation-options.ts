@@ -2,7 +2,7 @@ import { type Decision, type GrantScope } from '@lathe/core';
 import { visibleText } from '@lathe/core/host';
 import type { Proposal } from './question-queue.js';
 
-/** One way to answer a question. */
+/** One answer to a question. */
 export interface Option {
   key: string;
   label: string;
@@ -12,21 +12,21 @@ export interface Option {
 export interface OptionsInput {
   request: Proposal;
   answer: (decision: Decision) => void;
-  /** Opens the proposed text in an editor; the answer follows. Missing when there is none to open. */
+  /** Opens the proposed text in an editor and answers with the result. Missing if there is no text to edit. */
   modify?: (() => void) | undefined;
-  /** Everything is in sight, so that it can be answered for once and for all. */
-  mayAlways: boolean;
-  /** The settings of the project count: what is saved there would be heeded. */
+  /** The whole question is visible, so "always" can be offered. */
+  offersAlways: boolean;
+  /** The project is trusted, so a rule saved in its settings takes effect. */
   isTrusted: boolean;
-  /** Lets the person say why not, where anybody hears it. */
+  /** Lets the person give a reason. Missing if nobody receives it. */
   explain: (() => void) | undefined;
 }
 
-/** The answers to a question. The last one, which is chosen at first, says no. */
-export function optionsOf({ request, answer, modify, mayAlways, isTrusted, explain }: OptionsInput): Option[] {
+/** The answers to a question. The last one means no and is selected at first. */
+export function optionsOf({ request, answer, modify, offersAlways, isTrusted, explain }: OptionsInput): Option[] {
   const { choices = [], rules = [] } = request.confirmation;
   const always = (scope: GrantScope) => () => answer({ outcome: 'always', scope });
-  const saved = rules.map((rule) => visibleText(rule)).join(', ');
+  const ruleText = rules.map((rule) => visibleText(rule)).join(', ');
   const yes: Option[] =
     choices.length > 0
       ? choices.map(({ id, label }, index) => ({
@@ -36,14 +36,16 @@ export function optionsOf({ request, answer, modify, mayAlways, isTrusted, expla
         }))
       : [{ key: 'y', label: 'Yes, once', decide: () => answer({ outcome: 'once' }) }];
   const grants: Option[] = [
-    { key: 's', label: `Yes, and always in this session: ${saved}`, decide: always('session') },
-    ...(isTrusted ? [{ key: 'p', label: `Yes, and always in this project: ${saved}`, decide: always('project') }] : []),
-    { key: 'u', label: `Yes, and always for me: ${saved}`, decide: always('user') },
+    { key: 's', label: `Yes, and always in this session: ${ruleText}`, decide: always('session') },
+    ...(isTrusted
+      ? [{ key: 'p', label: `Yes, and always in this project: ${ruleText}`, decide: always('project') }]
+      : []),
+    { key: 'u', label: `Yes, and always for me: ${ruleText}`, decide: always('user') },
   ];
   return [
     ...yes,
-    ...(mayAlways && rules.length > 0 ? grants : []),
-    ...(modify ? [{ key: 'e', label: 'Change it in an editor', decide: modify }] : []),
+    ...(offersAlways && rules.length > 0 ? grants : []),
+    ...(modify ? [{ key: 'e', label: 'Edit it first', decide: modify }] : []),
     ...(explain ? [{ key: 'm', label: 'No, and say why', decide: explain }] : []),
     { key: 'n', label: 'No (Esc)', decide: () => answer({ outcome: 'deny' }) },
   ];

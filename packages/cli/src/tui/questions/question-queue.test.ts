@@ -22,7 +22,7 @@ function shown({ current }: QuestionQueue) {
   return current;
 }
 
-test('questions are shown in order and each answer goes to its own', async () => {
+test('questions appear in order, and each answer reaches its own question', async () => {
   const queue = new QuestionQueue();
   const last = request('b');
   const [a, b] = [queue.decide(request('a'), never), queue.decide(last, never)];
@@ -46,43 +46,48 @@ test('an aborted question leaves the queue', async () => {
   await expect(queue.decide(request('b'), controller.signal)).rejects.toThrow('stop');
 });
 
-test('a field that nobody wants to fill in rejects', async () => {
+test('a cancelled field rejects', async () => {
   const queue = new QuestionQueue();
   const [field] = fieldsOf({ properties: { x: { type: 'string' } } }) ?? [];
   if (!field) throw new Error('no form');
   const filling = queue.askField({ server: 's', message: '', field, step: '1 of 1' }, never);
   if (queue.current?.type !== 'field') throw new Error('no field is asked for');
   queue.current.cancel();
-  await expect(filling).rejects.toThrow('does not want');
+  await expect(filling).rejects.toThrow('cancelled');
   expect(queue.length).toBe(0);
 });
 
-const context = { style: styleFor({ NO_COLOR: '1' }), width: 80, markdown: (text: string) => text, isSpoken: false };
+const context = {
+  style: styleFor({ NO_COLOR: '1' }),
+  width: 80,
+  markdown: (text: string) => text,
+  isScreenReader: false,
+};
 
 test.each([
   ['plain', 'ls -la', true],
   ['an escape sequence', 'ls \u001b[2J', false],
   ['a bidi override', 'ls \u202efdp', false],
   ['padding that hides the end', `ls ${' '.repeat(500)}; rm -rf x`, false],
-])('%s: whether "always" may be offered', (_title, command, isPlain) => {
-  const { isPlain: mayAlways, body: lines } = confirmationText(request('a', command), context);
+])('%s: whether "always" is offered', (_title, command, isPlain) => {
+  const { isPlain: offersAlways, body: lines } = confirmationText(request('a', command), context);
   const body = lines.join('\n');
-  expect(mayAlways).toBe(isPlain);
+  expect(offersAlways).toBe(isPlain);
   for (const hidden of ['\u001b', '\u202e', ' '.repeat(40)]) expect(body).not.toContain(hidden);
   expect(body).toContain(command.slice(0, 3));
   expect(body).toContain(command.slice(-3));
 });
 
-test('"always in this project" is offered where the settings of the project count', () => {
+test('"always in this project" is offered in a trusted project', () => {
   const asked = { ...request('a'), confirmation: { ...request('a').confirmation, rules: ['edit(/**)'] } };
   const keys = (isTrusted: boolean) =>
-    optionsOf({ request: asked, answer: () => undefined, mayAlways: true, isTrusted, explain: undefined })
+    optionsOf({ request: asked, answer: () => undefined, offersAlways: true, isTrusted, explain: undefined })
       .map(({ key }) => key)
       .join('');
   expect([keys(true), keys(false)]).toEqual(['yspun', 'ysun']);
 });
 
-test('why it is asked is told once, also when it is a warning', () => {
+test('a reason that is also a warning is shown once', () => {
   const asked = request('a');
   const warned = { ...asked, confirmation: { ...asked.confirmation, warnings: [asked.reason] } };
   expect(confirmationText(asked, context).warnings).toEqual(['asked because no rule allows it']);

@@ -2,14 +2,14 @@ import type { ApprovalRequest, Approver, Decision } from '@lathe/core';
 import type { FieldQuestion } from '../../mcp/elicit.js';
 import type { FieldValue } from '../../mcp/elicitation-form.js';
 
-/** What a yes is said to. */
+/** What the person is asked to approve. */
 export type Proposal = Pick<ApprovalRequest, 'confirmation' | 'reason'>;
 
-/** A question and how to answer it. */
-export type Waiting =
-  /** A call that the model proposes; or what a server asks for, which hears nothing but yes or no. */
+/** A question that waits for an answer. */
+export type PendingQuestion =
+  /** A call of the model, or a request of a server. A server receives only yes or no. */
   | { type: 'approval' | 'consent'; id: number; request: Proposal; answer: (decision: Decision) => void }
-  /** A field of a form that a server wants filled in; without a value where none is needed. */
+  /** A field of a server's form; `undefined` leaves an optional field empty. */
   | {
       type: 'field';
       id: number;
@@ -18,12 +18,12 @@ export type Waiting =
       cancel: () => void;
     };
 
-/** How a question is put into the queue, once it is known how its answer travels. */
-type Enqueue<A> = (id: number, answer: (value: A) => void, cancel: () => void) => Waiting;
+/** Creates the question for the given id and answer functions. */
+type Enqueue<A> = (id: number, answer: (value: A) => void, cancel: () => void) => PendingQuestion;
 
-/** The questions that wait for a person, first come first shown. An answer always belongs to the question it was given to. */
+/** The questions for the person, in order of arrival. An answer always belongs to the question it was given to. */
 export class QuestionQueue implements Approver {
-  readonly #waiting: Waiting[] = [];
+  readonly #pending: PendingQuestion[] = [];
   readonly #listeners = new Set<() => void>();
   #nextId = 0;
 
@@ -35,18 +35,18 @@ export class QuestionQueue implements Approver {
     return this.#ask((id, answer) => ({ type: 'consent', id, request, answer }), signal);
   }
 
-  /** Rejects when the person wants no more of the form. */
+  /** Rejects if the person cancels the form. */
   askField(question: FieldQuestion, signal: AbortSignal): Promise<FieldValue | undefined> {
     return this.#ask((id, answer, cancel) => ({ type: 'field', id, question, answer, cancel }), signal);
   }
 
-  /** The question to show now. Its identity changes with every new question. */
-  get current(): Waiting | undefined {
-    return this.#waiting[0];
+  /** The question to show. */
+  get current(): PendingQuestion | undefined {
+    return this.#pending[0];
   }
 
   get length(): number {
-    return this.#waiting.length;
+    return this.#pending.length;
   }
 
   onChange(listener: () => void): () => void {
@@ -60,34 +60,34 @@ export class QuestionQueue implements Approver {
         reject(signal.reason);
         return;
       }
-      const over = () => {
+      const finish = () => {
         signal.removeEventListener('abort', onAbort);
-        this.#remove(waiting);
+        this.#remove(question);
       };
       const onAbort = () => {
-        over();
+        finish();
         reject(signal.reason);
       };
-      const waiting = enqueue(
+      const question = enqueue(
         this.#nextId++,
         (value) => {
-          over();
+          finish();
           resolve(value);
         },
         () => {
-          over();
-          reject(new Error('the person does not want to answer'));
+          finish();
+          reject(new Error('the person cancelled the form'));
         },
       );
       signal.addEventListener('abort', onAbort, { once: true });
-      this.#waiting.push(waiting);
+      this.#pending.push(question);
       this.#changed();
     });
   }
 
-  #remove(waiting: Waiting): void {
-    const index = this.#waiting.indexOf(waiting);
-    if (index !== -1) this.#waiting.splice(index, 1);
+  #remove(question: PendingQuestion): void {
+    const index = this.#pending.indexOf(question);
+    if (index !== -1) this.#pending.splice(index, 1);
     this.#changed();
   }
 

@@ -1,23 +1,23 @@
 import type { Elicitation, ElicitationAnswer } from '@lathe/core/mcp';
-import type { Io } from '../../io.js';
+import type { Io } from '../../command-line/io.js';
 import { elicit, quoted } from '../../mcp/elicit.js';
 import { startBrowser } from '../../mcp/open-browser.js';
 import type { QuestionQueue } from './question-queue.js';
 
-/** Puts what a server wants to know into the queue of questions, one after the other. */
+/** Puts the questions of MCP servers into the question queue. */
 export function queueElicitor(
   queue: QuestionQueue,
   io: Io,
 ): (request: Elicitation, signal: AbortSignal) => Promise<ElicitationAnswer> {
   return (request, signal) =>
     elicit(request, {
-      read: (question) => queue.askField(question, signal),
+      readField: (question) => queue.askField(question, signal),
       openPage: (url) => startBrowser(url, io),
-      confirm: async ({ server, message, offer, subject }) => {
-        const prompt = `${offer}\n${subject}\n\nIt says:\n${quoted(message)}`;
+      confirm: async ({ server, message, action, content }) => {
+        const prompt = `${action}\n${content}\n\nMessage from the server:\n${quoted(message)}`;
         const proposal = {
           confirmation: { type: 'info' as const, title: `The MCP server "${server}" asks`, prompt },
-          reason: 'what a server gets from you is yours to give',
+          reason: 'a server wants something from you',
         };
         return (await queue.consent(proposal, signal)).outcome === 'once';
       },

@@ -1,0 +1,206 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { errorMessage } from './error-message.js';
+
+/** Wrong usage: the message goes to stderr and the exit code is 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+export const approvalModes = ['plan', 'default', 'auto-edit', 'yolo'] as const;
+export const sandboxModes = ['required', 'auto', 'off'] as const;
+export const outputFormats = ['text', 'json', 'stream-json'] as const;
+
+/** The parsed command line. */
+export interface Invocation {
+  /** `undefined` starts the agent. */
+  command: string | undefined;
+  /** The arguments after the command, without flags. Commands with their own flags get everything. */
+  operands: string[];
+  flags: Flags;
+}
+
+export interface Flags {
+  help: boolean;
+  json: boolean;
+  trust: boolean;
+  list: boolean;
+  remove: boolean;
+  yes: boolean;
+  screenReader: boolean;
+  approvalMode?: (typeof approvalModes)[number];
+  outputFormat?: (typeof outputFormats)[number];
+  prompt?: string;
+  cwd?: string;
+  model?: string;
+  allowedTools: string[];
+  continue: boolean;
+  resume?: string;
+  sandbox?: (typeof sandboxModes)[number];
+  jsonSchema?: string;
+  record?: string;
+  replay?: string;
+  out?: string;
+  includePartialMessages: boolean;
+  maxTurns?: number;
+  maxTokens?: number;
+  maxMinutes?: number;
+}
+
+const options = {
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'v' },
+  json: { type: 'boolean' },
+  trust: { type: 'boolean' },
+  list: { type: 'boolean' },
+  remove: { type: 'boolean' },
+  yes: { type: 'boolean', short: 'y' },
+  yolo: { type: 'boolean' },
+  'screen-reader': { type: 'boolean' },
+  'approval-mode': { type: 'string' },
+  'output-format': { type: 'string', short: 'o' },
+  prompt: { type: 'string', short: 'p' },
+  cwd: { type: 'string' },
+  model: { type: 'string', short: 'm' },
+  'allowed-tools': { type: 'string', multiple: true },
+  continue: { type: 'boolean', short: 'c' },
+  resume: { type: 'string', short: 'r' },
+  sandbox: { type: 'string' },
+  'json-schema': { type: 'string' },
+  record: { type: 'string' },
+  replay: { type: 'string' },
+  out: { type: 'string' },
+  'include-partial-messages': { type: 'boolean' },
+  'max-turns': { type: 'string' },
+  'max-tokens': { type: 'string' },
+  'max-minutes': { type: 'string' },
+} satisfies ParseArgsConfig['options'];
+
+/** Every flag as it is typed, for shell completion. */
+export const flagNames: readonly string[] = Object.keys(options).map((name) => `--${name}`);
+
+/** Commands that parse their own arguments. */
+const ownFlags = new Set(['mcp', 'serve']);
+
+export function parseInvocation(args: readonly string[], commands: ReadonlySet<string>): Invocation {
+  const raw = rawCommand(args);
+  const { values, positionals } = parse(raw ? raw.before : args);
+  const flags = flagsOf(values);
+  if (raw)
+    return {
+      command: raw.command,
+      operands: raw.after,
+      flags: { ...flags, help: flags.help || asksForHelp(raw.after) },
+    };
+  const [first, ...rest] = positionals;
+  if (first !== undefined && commands.has(first)) return { command: first, operands: rest, flags };
+  return { command: undefined, operands: positionals, flags };
+}
+
+function flagsOf(values: ReturnType<typeof parse>['values']): Flags {
+  return {
+    help: values.help ?? false,
+    json: values.json ?? false,
+    trust: values.trust ?? false,
+    list: values.list ?? false,
+    remove: values.remove ?? false,
+    yes: values.yes ?? false,
+    screenReader: values['screen-reader'] ?? false,
+    continue: values.continue ?? false,
+    allowedTools: (values['allowed-tools'] ?? []).flatMap(splitRules),
+    ...approvalMode(values),
+    ...optional('outputFormat', oneOf('--output-format', values['output-format'], outputFormats)),
+    ...optional('prompt', values.prompt),
+    ...optional('cwd', values.cwd),
+    ...optional('model', values.model),
+    ...optional('resume', values.resume),
+    ...optional('sandbox', oneOf('--sandbox', normalizeSandbox(values.sandbox), sandboxModes)),
+    ...optional('jsonSchema', values['json-schema']),
+    ...optional('record', values.record),
+    ...optional('replay', values.replay),
+    ...optional('out', values.out),
+    includePartialMessages: values['include-partial-messages'] ?? false,
+    ...optional('maxTurns', count('--max-turns', values['max-turns'])),
+    ...optional('maxTokens', count('--max-tokens', values['max-tokens'])),
+    ...optional('maxMinutes', count('--max-minutes', values['max-minutes'])),
+  };
+}
+
+/** Which earlier session to continue, if any. */
+export function resumeOf(flags: Flags): { resume?: 'latest' | { id: string } } {
+  if (flags.resume !== undefined) return { resume: { id: flags.resume } };
+  return flags.continue ? { resume: 'latest' } : {};
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true });
+  } catch (error) {
+    const message = errorMessage(error);
+    // Node adds advice about arguments that begin with a dash, which is rarely what the person meant.
+    throw new UsageError(message.replace(/\. To specify a positional .*/s, ''));
+  }
+}
+
+/** `lathe [flags] mcp …`: everything after the command belongs to it. */
+function rawCommand(args: readonly string[]): { command: string; before: string[]; after: string[] } | undefined {
+  const index = args.findIndex((arg) => ownFlags.has(arg));
+  const command = args[index];
+  if (command === undefined) return undefined;
+  const before = args.slice(0, index);
+  return parse(before).positionals.length > 0 ? undefined : { command, before, after: args.slice(index + 1) };
+}
+
+/** `lathe mcp --help` or `lathe mcp add --help`. A later --help may belong to the server's own command. */
+function asksForHelp(after: readonly string[]): boolean {
+  return after.slice(0, 2).some((arg) => arg === '--help' || arg === '-h');
+}
+
+function approvalMode(values: { yolo?: boolean; 'approval-mode'?: string }): Pick<Flags, 'approvalMode'> {
+  // Qwen Code also accepts an underscore or camel case.
+  const spelled = values['approval-mode']?.replace(/^auto_edit$|^autoEdit$/, 'auto-edit');
+  const mode = oneOf('--approval-mode', spelled, approvalModes);
+  if (values.yolo && mode !== undefined && mode !== 'yolo')
+    throw new UsageError(`--yolo and --approval-mode ${mode} cannot be used together`);
+  return optional('approvalMode', values.yolo ? 'yolo' : mode);
+}
+
+/** Qwen Code only has on and off. */
+function normalizeSandbox(value: string | undefined): string | undefined {
+  return value?.replace(/^true$/, 'required').replace(/^false$/, 'off');
+}
+
+function oneOf<T extends string>(flag: string, value: string | undefined, known: readonly T[]): T | undefined {
+  if (value === undefined) return undefined;
+  const found = known.find((candidate) => candidate === value);
+  if (found === undefined)
+    throw new UsageError(`${flag} must be one of ${known.join(', ')}, not ${JSON.stringify(value)}`);
+  return found;
+}
+
+function count(flag: string, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^\d{1,12}$/.test(value)) return Number(value);
+  throw new UsageError(`${flag} must be a whole number, not ${JSON.stringify(value)}`);
+}
+
+/** `a,b(c, d)` → `a`, `b(c, d)`: commas inside parentheses belong to the rule. Half a rule could allow more than intended. */
+function splitRules(text: string): string[] {
+  const rules: string[] = [];
+  let [start, depth] = [0, 0];
+  for (let at = 0; at <= text.length; at++) {
+    const character = text[at] ?? ',';
+    if (character === '(') depth++;
+    else if (character === ')') depth--;
+    if (depth < 0 || (at === text.length && depth > 0))
+      throw new UsageError(`--allowed-tools: the parentheses in ${JSON.stringify(text)} are not balanced`);
+    if (character !== ',' || depth > 0) continue;
+    rules.push(text.slice(start, at).trim());
+    start = at + 1;
+  }
+  return rules.filter((rule) => rule !== '');
+}
+
+function optional<K extends string, V>(key: K, value: V | undefined): { [key in K]?: V } {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object with exactly this key, or no key
+  return (value === undefined ? {} : { [key]: value }) as { [key in K]?: V };
+}

@@ -1,0 +1,16 @@
+/** The parts of the process that a command may use. Tests pass their own. */
+export interface Io {
+  args: readonly string[];
+  version: string;
+  env: Readonly<Record<string, string | undefined>>;
+  cwd: string;
+  home: string;
+  stdin: NodeJS.ReadStream;
+  /** Where the interactive screen is drawn. */
+  terminal: NodeJS.WriteStream;
+  isInteractive: boolean;
+  out: (text: string) => void;
+  err: (text: string) => void;
+  /** Resolves when the reader of stdout has caught up. */
+  flush: () => Promise<void>;
+}

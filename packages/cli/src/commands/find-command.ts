@@ -1,0 +1,25 @@
+import { type Command, commandNames } from './command.js';
+
+/** Each command is loaded when it is called. */
+const loaders: Record<(typeof commandNames)[number], () => Promise<{ command: Command }>> = {
+  tools: () => import('./tools.js'),
+  call: () => import('./call.js'),
+  console: () => import('./console.js'),
+  sessions: () => import('./sessions.js'),
+  view: () => import('./view.js'),
+  undo: () => import('./undo.js'),
+  mcp: () => import('./mcp.js'),
+  demo: () => import('./demo.js'),
+  serve: () => import('./serve.js'),
+  trust: () => import('./trust.js'),
+  completion: () => import('./completion.js'),
+  doctor: () => import('./doctor.js'),
+};
+
+/** Finds a command by name; without a name, the agent. */
+export async function findCommand(name: string | undefined): Promise<Command> {
+  if (name === undefined) return (await import('./agent.js')).command;
+  const known = commandNames.find((each) => each === name);
+  if (!known) throw new Error(`no command named ${name}`);
+  return (await loaders[known]()).command;
+}

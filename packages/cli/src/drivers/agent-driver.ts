@@ -1,0 +1,94 @@
+import { Agent, type AgentEvent, type AgentLathe, openSession, type Session } from '@lathe/agent';
+import { chooseModel } from '@lathe/agent/models';
+import { type PartUnion, textOf } from '@lathe/core';
+import { mentionedPaths } from '../mentions/mentioned-paths.js';
+import { mentionedResources } from '../mentions/mentioned-resources.js';
+import type { Conversation, Driver } from './driver.js';
+import { runCalls, runTypedCommand } from './run-calls.js';
+
+/** Sends input to a model: `@path` adds files, `!command` runs without the model. */
+export class AgentDriver implements Driver {
+  readonly placeholder = 'Ask for anything. @file adds a file, !command runs a command, / lists commands.';
+  readonly #lathe: AgentLathe;
+  #agent: Agent | Session;
+
+  constructor(lathe: AgentLathe, agent: Agent | Session) {
+    this.#lathe = lathe;
+    this.#agent = agent;
+  }
+
+  get name(): string {
+    return this.#agent.model.id;
+  }
+
+  async *submit(input: string, signal: AbortSignal): AsyncGenerator<AgentEvent> {
+    if (input.startsWith('!')) {
+      yield* runTypedCommand(this.#lathe, input, signal);
+      return;
+    }
+    const paths = await mentionedPaths(input, this.#lathe.workspace);
+    const parts: PartUnion[] = [input];
+    if (paths.length > 0) parts.push(...(yield* this.#read(paths, signal)));
+    const resources = await mentionedResources(input, this.#lathe, signal);
+    for (const message of resources.problems) yield { type: 'notice', level: 'warning', message };
+    parts.push(...resources.parts);
+    yield* this.#agent.prompt(parts, signal);
+  }
+
+  prompt(content: PartUnion[], signal: AbortSignal): AsyncIterable<AgentEvent> {
+    return this.#agent.prompt(content, signal);
+  }
+
+  compact(signal: AbortSignal): AsyncIterable<AgentEvent> {
+    return this.#agent.compact(signal);
+  }
+
+  clear(): void {
+    this.#agent.clear();
+  }
+
+  get conversation(): Conversation {
+    const agent = this.#agent instanceof Agent ? this.#agent : this.#agent.agent;
+    return {
+      ...(!(this.#agent instanceof Agent) && { id: this.#agent.id }),
+      messages: agent.history.length,
+      contextTokens: agent.contextTokens,
+      contextWindow: agent.model.contextWindow,
+      contextFiles: agent.contextFiles,
+      resume: (id) => this.#resume(id),
+      useModel: async (name, signal) => {
+        const { settings, loaded } = this.#lathe;
+        const choice = await chooseModel({ name, settings: settings.model, env: loaded.env }, signal);
+        if (choice.status === 'none') throw new Error(choice.setup.problem);
+        agent.model = choice.model;
+        return choice.notes;
+      },
+    };
+  }
+
+  async #resume(id: string): Promise<string[]> {
+    const session = await openSession(this.#lathe, { model: this.#agent.model, resume: { id } });
+    if (!(this.#agent instanceof Agent)) await this.#agent.close();
+    this.#agent = session;
+    return [...session.notes, ...recap(session)];
+  }
+
+  async *#read(paths: readonly string[], signal: AbortSignal): AsyncGenerator<AgentEvent, PartUnion[]> {
+    const call = { name: 'read_many_files', args: { paths } };
+    const [outcome] = yield* runCalls(this.#lathe, [call], signal);
+    if (outcome?.status !== 'success') return [];
+    const { llmContent } = outcome;
+    return ['\n\nContent of the files mentioned above:\n', ...(Array.isArray(llmContent) ? llmContent : [llmContent])];
+  }
+}
+
+const maxRecapChars = 600;
+
+/** The end of a resumed conversation, as a reminder for the person. */
+export function recap({ agent }: Session): string[] {
+  const answer = agent.history.findLast(({ role }) => role === 'model');
+  if (!answer) return [];
+  const text = textOf(answer.parts.filter(({ thought }) => !thought)).trim();
+  const end = text.length > maxRecapChars ? `…${text.slice(-maxRecapChars)}` : text;
+  return [`Resumed a conversation of ${agent.history.length} messages. The last answer was:`, end];
+}

@@ -1,0 +1,34 @@
+import type { AgentEvent, ContextFile } from '@lathe/agent';
+import type { PartUnion } from '@lathe/core';
+
+/** Handles a person's input: an agent with a model, or the console without one. */
+export interface Driver {
+  /** Shown in the status line. */
+  readonly name: string;
+  readonly placeholder: string;
+  /** Executes the input. The stream ends when it is done or aborted and throws only on bugs. */
+  submit(input: string, signal: AbortSignal): AsyncIterable<AgentEvent>;
+  /** Sends this content to the model unchanged. */
+  prompt(content: PartUnion[], signal: AbortSignal): AsyncIterable<AgentEvent>;
+  /** Starts a new conversation. */
+  clear(): void;
+  /** Compacts the conversation. */
+  compact(signal: AbortSignal): AsyncIterable<AgentEvent>;
+  /** Missing in the console. */
+  readonly conversation?: Conversation | undefined;
+}
+
+/** A conversation with a model. */
+export interface Conversation {
+  /** Missing if the conversation is not stored. */
+  readonly id?: string;
+  readonly messages: number;
+  readonly contextTokens: number;
+  readonly contextWindow: number;
+  /** The context files that the model received. */
+  readonly contextFiles: readonly ContextFile[];
+  /** Switches to another session. Returns notes for the person. */
+  resume(id: string): Promise<string[]>;
+  /** Switches to another model. Throws if there is none with this name. */
+  useModel(name: string, signal: AbortSignal): Promise<string[]>;
+}

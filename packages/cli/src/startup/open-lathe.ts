@@ -1,0 +1,75 @@
+import { type AgentLathe, createAgentLathe } from '@lathe/agent';
+import { type Approver, type CallOutcome, type CallRequest, noOneThere } from '@lathe/core';
+import { homeDirectories, visibleText } from '@lathe/core/host';
+import { type ReverseRequests } from '@lathe/core/mcp';
+import type { Flags } from '../command-line/args.js';
+import { errorMessage } from '../command-line/error-message.js';
+import type { Io } from '../command-line/io.js';
+
+export interface OpenOptions {
+  approver?: Approver;
+  caller?: 'model' | 'person';
+  openPage?: (url: URL) => Promise<void>;
+  /** Asks the person on behalf of an MCP server. Without it servers cannot ask. */
+  elicit?: NonNullable<ReverseRequests['elicit']>;
+}
+
+/** Opens the library as the command line says. Problems with settings and hooks go to stderr. */
+export async function openLathe(flags: Flags, io: Io, options: OpenOptions = {}): Promise<AgentLathe> {
+  const lathe = await createAgentLathe({
+    cwd: io.cwd,
+    env: io.env,
+    home: io.home,
+    latheHome: latheHome(io),
+    approver: options.approver ?? noOneThere,
+    ...(flags.trust && { isTrusted: true }),
+    ...(options.caller && { caller: options.caller }),
+    ...(options.openPage && { openPage: options.openPage }),
+    ...(options.elicit && { handlers: { elicit: options.elicit } }),
+    flags: {
+      ...(flags.approvalMode && { 'tools.approvalMode': flags.approvalMode }),
+      ...(flags.allowedTools.length > 0 && { 'tools.allowed': flags.allowedTools }),
+      ...(flags.sandbox !== undefined && { 'tools.sandbox.mode': flags.sandbox }),
+      ...(flags.screenReader && { 'ui.accessibility.screenReader': true }),
+      ...(flags.model !== undefined && { 'model.name': flags.model }),
+    },
+  });
+  for (const problem of lathe.problems) io.err(visibleText(`lathe: ${problem}`));
+  return lathe;
+}
+
+/** Discovers the tools of servers and commands, or only those that may include `tool`. Failures go to stderr. */
+export async function discoverTools(
+  lathe: Pick<AgentLathe, 'discover'>,
+  io: Pick<Io, 'err'>,
+  signal: AbortSignal,
+  tool?: string,
+): Promise<void> {
+  for (const [source, error] of await lathe.discover(signal, tool))
+    io.err(visibleText(`lathe: ${source}: ${errorMessage(error)}`));
+}
+
+/** Runs one call. Messages from hooks go to stderr. */
+export async function runOne(
+  lathe: Pick<AgentLathe, 'run'>,
+  call: CallRequest,
+  io: Io,
+  signal: AbortSignal,
+): Promise<CallOutcome> {
+  const run = lathe.run([call], signal);
+  for await (const event of run) if (event.type === 'notice') io.err(visibleText(`lathe: ${event.message}`));
+  const [outcome] = await run;
+  if (!outcome) throw new Error('the scheduler returned no outcome');
+  return outcome;
+}
+
+const endHooksTimeoutMs = 5_000;
+
+/** Runs the hooks for the end of a session, for at most five seconds. */
+export async function runSessionEndHooks({ hooks }: Pick<AgentLathe, 'hooks'>): Promise<void> {
+  await hooks?.sessionEnd('other', AbortSignal.timeout(endHooksTimeoutMs)).catch(() => undefined);
+}
+
+export function latheHome(io: Io): string {
+  return homeDirectories(io).latheHome;
+}

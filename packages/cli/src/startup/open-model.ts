@@ -1,0 +1,38 @@
+import { type AgentLathe } from '@lathe/agent';
+import { chooseModel, formatModelSetup, type Model, ModelError } from '@lathe/agent/models';
+import type { Flags } from '../command-line/args.js';
+import type { ModelRecording } from './model-recording.js';
+
+/** The model, or a message that says why there is none and how to get one. */
+export async function openModel(
+  { settings, loaded }: Pick<AgentLathe, 'settings' | 'loaded'>,
+  flags: Flags,
+  { replayModel, wrapModel }: ModelRecording,
+  signal: AbortSignal,
+): Promise<Model | string> {
+  if (replayModel) return replayModel;
+  try {
+    const choice = await chooseModel({ name: flags.model, settings: settings.model, env: loaded.env }, signal);
+    return choice.status === 'chosen' ? wrapModel(choice.model) : formatModelSetup(choice.setup);
+  } catch (error) {
+    if (error instanceof ModelError) return error.message;
+    throw error;
+  }
+}
+
+/** Without a usable side model the main model does its work. */
+export async function openSideModel(
+  { settings, loaded }: Pick<AgentLathe, 'settings' | 'loaded'>,
+  { replayModel, wrapModel }: ModelRecording,
+  signal: AbortSignal,
+): Promise<Model | undefined> {
+  const name = settings.model.sideModel;
+  if (name === undefined || replayModel) return undefined;
+  try {
+    const choice = await chooseModel({ name, settings: settings.model, env: loaded.env }, signal);
+    return choice.status === 'chosen' ? wrapModel(choice.model) : undefined;
+  } catch (error) {
+    if (error instanceof ModelError) return undefined;
+    throw error;
+  }
+}

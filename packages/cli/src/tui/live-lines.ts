@@ -1,0 +1,79 @@
+import { renderCard, renderTitle } from '../render/card.js';
+import { oneLine, sanitize } from '../render/lines.js';
+import type { ViewContext } from '../render/view-context.js';
+import type { ScreenState } from './screen-state.js';
+
+export interface LiveOptions {
+  now: number;
+  /** Available lines. */
+  rows: number;
+  /** Ctrl+O: show more of each running call. */
+  isExpanded: boolean;
+}
+
+const tailLines = 5;
+const textLines = 12;
+
+/**
+ * The end of the model's text and the running calls, in at most `rows` lines. It never exceeds the screen, because lines
+ * that have scrolled off cannot be redrawn.
+ */
+export function liveLines(screen: ScreenState, context: ViewContext, { now, rows, isExpanded }: LiveOptions): string[] {
+  const { calls, liveText } = screen;
+  if (rows <= 0 || context.isScreenReader) return [];
+  const forCards = liveText.trim() === '' ? rows : Math.max(rows - textLines, Math.floor(rows / 2));
+  // A title may take two lines, "… more lines" takes one.
+  const perCard = Math.floor(forCards / Math.max(1, calls.length)) - 3;
+  const maxLines = Math.min(isExpanded ? perCard : tailLines, perCard);
+  const draw = maxLines < 1 ? renderTitle : renderCard;
+  const cards = calls.flatMap((call) => draw(call, context, { now, maxLines }).split('\n'));
+  const room = Math.max(0, rows - cards.length);
+  const text = liveText.trim() === '' ? [] : `\n${context.markdown(sanitize(liveText), context.width)}`.split('\n');
+  return [...lastLines(text, Math.min(room, isExpanded ? rows : textLines)), ...lastLines(cards, rows)];
+}
+
+function lastLines(lines: readonly string[], count: number): string[] {
+  if (lines.length <= count) return [...lines];
+  return count <= 1 ? lines.slice(lines.length - count) : ['…', ...lines.slice(1 - count)];
+}
+
+const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+/** Time per spinner frame. */
+export const spinnerMs = 100;
+
+export function spinnerLine(screen: ScreenState, { style, width }: ViewContext, now: number): string {
+  const frame = style.isPlain ? '*' : (frames[Math.floor(now / spinnerMs) % frames.length] ?? '');
+  const activity = screen.retry ?? screen.todo ?? (screen.isThinking ? 'thinking' : 'working');
+  const parts = [activity, `${Math.floor((now - screen.startedAt) / 1000)} s`, ...usageParts(screen), 'Esc to cancel'];
+  return `${style.accent(frame)} ${style.dim(oneLine(sanitize(parts.join(' · ')), width - 2))}`;
+}
+
+export interface StatusFields {
+  model: string;
+  mode: string;
+  sandbox: string;
+}
+
+export function statusLine(screen: ScreenState, fields: StatusFields, { style, width }: ViewContext): string {
+  const share = Math.round((100 * screen.contextTokens) / Math.max(1, screen.contextWindow));
+  const parts = [
+    fields.model,
+    `${fields.mode} mode (Shift+Tab)`,
+    fields.sandbox,
+    ...(screen.contextWindow > 0 ? [`context ${share}%`] : []),
+    ...(screen.isBusy ? [] : usageParts(screen)),
+  ];
+  return style.dim(oneLine(sanitize(parts.join(' · ')), width));
+}
+
+function usageParts({ tokens, cost }: ScreenState): string[] {
+  return [
+    ...(tokens > 0 ? [`${formatCount(tokens)} tokens`] : []),
+    ...(cost === undefined ? [] : [`$${(cost / 100).toFixed(2)}`]),
+  ];
+}
+
+function formatCount(count: number): string {
+  if (count < 1000) return String(count);
+  return count < 1_000_000 ? `${(count / 1000).toFixed(1)}k` : `${(count / 1_000_000).toFixed(1)}M`;
+}
