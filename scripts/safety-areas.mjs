@@ -31,7 +31,7 @@ export const areas = [
       'core/src/files/workspace',
       'core/src/lathe/path-gate',
       'core/src/files/open-file',
-      'core/src/files/access/path-target',
+      'core/src/files/access/judged-paths',
       'core/src/files/file-name',
       'core/src/files/read/file-kind',
     ],

@@ -4,12 +4,12 @@
  */
 
 export type { PlanSummary, TaskExecution, TodoList } from './contract/display.js';
+export { uniqueId } from './contract/tool-call.js';
 export { osPath } from './files/file-name.js';
 export type { UndoOutcome } from './files/undo/undo.js';
 export { isWithin } from './files/workspace.js';
 export { type Hook, Hooks } from './hooks/hooks.js';
 export type { HookAnswer, PromptHooks } from './hooks/prompt-hooks.js';
-export type { OpenedParts } from './lathe/extension.js';
 export { homeDirectories } from './lathe/home-directories.js';
 export { secretsOf } from './lathe/secrets-of.js';
 export { AgreedRules } from './policy/agreed-rules.js';
@@ -31,11 +31,9 @@ export { closestNames } from './text/closest-names.js';
 export { parseFrontMatter } from './text/front-matter.js';
 export { parseArguments } from './text/parse-arguments.js';
 export { redact, redactedJson } from './text/redact.js';
-export { describeMismatch } from './text/schema/json-schema.js';
+export { boundsProblem, describeMismatch } from './text/schema/json-schema.js';
 export { schemaProblem } from './text/schema/schema-check.js';
-export { boundsProblem } from './text/schema/value-bounds.js';
 export { keepEnds } from './text/truncate.js';
-export { uniqueId } from './text/unique-id.js';
 export { hasHiddenText, visibleText } from './text/visible-text.js';
 export { builtIn } from './tools/tool-registry.js';
 export { markOrigin } from './web/page/mark-origin.js';

@@ -45,8 +45,8 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
       registry,
       policy,
       approver,
-      spill: (name, text) => spill.write(name, text),
-      audit: options.audit ?? ((record) => audit.record(record)),
+      spill: spill.write.bind(spill),
+      audit: options.audit ?? audit.record.bind(audit),
       ...(hooks && { hooks }),
       ...own,
     });
@@ -64,16 +64,16 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
     openOwnTools,
     listPaths: paths,
   };
-  const calls = closable(openScheduler());
+  const scheduler = openScheduler();
   return {
     tools: registry,
     workspace,
     settings,
     problems: [...settingsProblems(loaded), ...policy.problems, ...notices, ...(extension.problems ?? [])],
-    run: calls.run,
+    run: scheduler.run.bind(scheduler),
     discover: sources.discover,
     close: async () => {
-      calls.close();
+      scheduler.close();
       await Promise.all([close(), sources.close()]);
     },
     host,
@@ -89,19 +89,6 @@ async function openParts(options: LatheOptions) {
     guarded: [home.path],
   });
   return { workspace, loaded, home, userHome, spill };
-}
-
-function closable(scheduler: Scheduler): { run: Lathe['run']; close(): void } {
-  let isClosed = false;
-  return {
-    run: (calls, signal) => {
-      if (isClosed) throw new Error('This Lathe is closed: create another one to run calls');
-      return scheduler.run(calls, signal);
-    },
-    close: () => {
-      isClosed = true;
-    },
-  };
 }
 
 /** Mistakes of the program that calls us, named before anything is opened. */

@@ -11,7 +11,7 @@ function options(more: object = {}) {
 test('nothing runs after close', async () => {
   const lathe = await createLathe(options());
   await lathe.close();
-  expect(() => lathe.run([{ name: 'list_directory' }], never)).toThrow('This Lathe is closed');
+  expect(() => lathe.run([{ name: 'list_directory' }], never)).toThrow('No call can be run: this was closed');
 });
 
 test.each([

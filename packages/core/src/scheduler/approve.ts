@@ -1,10 +1,10 @@
+import { withDeadline } from '../async/deadline.js';
 import type { ApprovalRequest, Approver, AuditRecord } from '../contract/call.js';
 import type { Confirmation, Decision } from '../contract/confirmation.js';
 import { ToolError } from '../contract/errors.js';
 import type { Policy, Verdict } from '../policy/policy.js';
 import type { Change } from '../tools/tools.js';
 import { grantableRules } from './approval-text.js';
-import { withDeadline } from './deadline.js';
 import { type ReadyCall, readyCall } from './prepare.js';
 
 /** A person said no. Not an error of the call: the model is told and may go another way. */

@@ -4,8 +4,8 @@ import type { ToolCall } from '../contract/tool-call.js';
 import { canonicalName } from '../policy/rule.js';
 import { likelyNames } from '../text/closest-names.js';
 import { parseArguments } from '../text/parse-arguments.js';
+import { boundsProblem } from '../text/schema/json-schema.js';
 import { repairParams } from '../text/schema/repair-params.js';
-import { boundsProblem } from '../text/schema/value-bounds.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import type { AnyTool } from '../tools/tools.js';
 

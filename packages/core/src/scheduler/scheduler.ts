@@ -1,18 +1,17 @@
 import { setMaxListeners } from 'node:events';
 import { Channel } from '../async/channel.js';
+import { untilAborted, withDeadline } from '../async/deadline.js';
 import { ReadWriteLock } from '../async/read-write-lock.js';
-import { untilAborted } from '../async/until-aborted.js';
 import type { Approver, AuditRecord, CallEvent, CallOutcome, CallRequest } from '../contract/call.js';
 import type { PartListUnion } from '../contract/content.js';
 import type { ToolCall } from '../contract/tool-call.js';
+import { uniqueId } from '../contract/tool-call.js';
 import type { Policy } from '../policy/policy.js';
-import { uniqueId } from '../text/unique-id.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import { toResult } from '../tools/tools.js';
 import { approve } from './approve.js';
 import { addRemark, askHooks, type CallHooks } from './call-hooks.js';
 import { CallState, fit, type Spill } from './call-state.js';
-import { withDeadline } from './deadline.js';
 import { prepare, type ReadyCall } from './prepare.js';
 
 /** What a scheduler needs to run calls. */
@@ -50,14 +49,21 @@ const defaultGraceMs = 1000;
 export class Scheduler {
   readonly #options: SchedulerOptions;
   readonly #lock = new ReadWriteLock(maxParallel);
+  #isClosed = false;
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
   }
 
-  /** Runs a batch: its events and, when it is awaited, its outcomes. Never rejects. */
+  /** Runs a batch: its events and, when it is awaited, its outcomes. Never rejects. Throws when it is closed. */
   run(requests: readonly CallRequest[], signal: AbortSignal): CallRun {
+    if (this.#isClosed) throw new Error('No call can be run: this was closed');
     return new CallRun((emit) => this.#runBatch(requests, { emit, signal, isNested: false }));
+  }
+
+  /** Runs nothing from now on. */
+  close(): void {
+    this.#isClosed = true;
   }
 
   async #runBatch(requests: readonly CallRequest[], outer: Batch): Promise<CallOutcome[]> {

@@ -1,5 +1,5 @@
 import { endOfString, type ParsedJson, parseJson } from './parse-json.js';
-import { boundsProblem } from './schema/value-bounds.js';
+import { boundsProblem } from './schema/json-schema.js';
 
 const maxChars = 8 * 1024 * 1024;
 

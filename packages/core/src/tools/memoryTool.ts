@@ -5,7 +5,7 @@ import type { Confirmation } from '../contract/confirmation.js';
 import { ToolError } from '../contract/errors.js';
 import type { Target } from '../contract/target.js';
 import { CallSlot, directCall } from '../contract/tool-call.js';
-import { pathTarget } from '../files/access/path-target.js';
+import { pathTarget } from '../files/access/judged-paths.js';
 import { confirmChange } from '../files/edit/change-report.js';
 import { type ChangeView, type TextChange, viewChange } from '../files/edit/change-view.js';
 import { emptyText, textOfSnapshot } from '../files/edit/plan-edit.js';

@@ -1,8 +1,7 @@
 import type { XStatic } from 'typebox/schema';
 import type { PartUnion } from '../contract/content.js';
 import { directCall, type ToolCall } from '../contract/tool-call.js';
-import { judgedPath, judgePath } from '../files/access/judged-paths.js';
-import { confirmReading, pathTarget } from '../files/access/path-target.js';
+import { confirmReading, judgedPath, judgePath, pathTarget } from '../files/access/judged-paths.js';
 import { contentHash, type SeenFiles } from '../files/access/seen-files.js';
 import type { Visibility } from '../files/access/visibility.js';
 import { type Gathered, gatherFiles, resolveWanted, type Wanted } from '../files/read/gather-files.js';

@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import { ToolError } from '../contract/errors.js';
 import { directCall, type ToolCall } from '../contract/tool-call.js';
-import { judgedPath, judgePath } from '../files/access/judged-paths.js';
-import { confirmReading, pathTarget } from '../files/access/path-target.js';
+import { confirmReading, judgedPath, judgePath, pathTarget } from '../files/access/judged-paths.js';
 import { toBytePath } from '../files/byte-path.js';
 import { codeOf } from '../files/fs-error.js';
 import { outermost, searchPlace } from '../files/search/search-place.js';

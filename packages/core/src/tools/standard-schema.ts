@@ -28,30 +28,23 @@ export type ParamsOf<S> = S extends { '~standard': { types?: infer T } }
     : unknown
   : XStatic<S>;
 
-/** A schema as JSON Schema, with what its own library has to say about a value that fits it. */
-export interface ParameterCheck {
-  jsonSchema: JsonSchema;
-  /** The value as the library reads it, defaults filled in, or what is wrong with it. */
-  parse(value: unknown): { value: unknown } | { problem: string };
-}
-
-/** Throws for a schema that cannot give JSON Schema. */
-export function checkOf(schema: JsonSchema | StandardSchema): ParameterCheck {
-  if (!isStandard(schema)) return { jsonSchema: schema, parse: (value) => ({ value }) };
-  const { vendor, validate, jsonSchema } = schema['~standard'];
+/** The schema as JSON Schema. Throws when it cannot give that. */
+export function toJsonSchema(schema: StandardSchema): JsonSchema {
+  const { vendor, jsonSchema } = schema['~standard'];
   if (!jsonSchema) throw new Error(`This schema of ${vendor} cannot give JSON Schema: use a version that can`);
   const { $schema: _, ...json } = jsonSchema.input({ target: 'draft-2020-12' });
-  return {
-    jsonSchema: json,
-    parse: (value) => {
-      const result = validate(value);
-      if (result instanceof Promise) return { problem: 'its schema is asynchronous, which tools cannot use' };
-      return result.issues ? { problem: result.issues.map(describe).join('; ') } : { value: result.value };
-    },
-  };
+  return json;
 }
 
-function isStandard(schema: JsonSchema | StandardSchema): schema is StandardSchema {
+/** The value as the library of the schema reads it, defaults filled in, or what is wrong with it. */
+export function parseWith(schema: StandardSchema, value: unknown): { value: unknown } | { problem: string } {
+  const result = schema['~standard'].validate(value);
+  if (result instanceof Promise) return { problem: 'its schema is asynchronous, which tools cannot use' };
+  return result.issues ? { problem: result.issues.map(describe).join('; ') } : { value: result.value };
+}
+
+/** Whether a schema is one of a library rather than JSON Schema. */
+export function isStandard(schema: JsonSchema | StandardSchema): schema is StandardSchema {
   return (typeof schema === 'object' || typeof schema === 'function') && '~standard' in schema;
 }
 

@@ -6,7 +6,7 @@ import type { Target } from '../contract/target.js';
 import { directCall, type ToolCall } from '../contract/tool-call.js';
 import { describeMismatch, type JsonSchema } from '../text/schema/json-schema.js';
 import type { ParameterAliases } from '../text/schema/repair-params.js';
-import { checkOf, type ParameterCheck, type ParamsOf, type StandardSchema } from './standard-schema.js';
+import { isStandard, type ParamsOf, parseWith, type StandardSchema, toJsonSchema } from './standard-schema.js';
 
 /** What a tool does in the main; decides icons, grouping and the default of `isReadOnly`. */
 export type ToolKind = 'read' | 'search' | 'edit' | 'execute' | 'fetch' | 'think' | 'agent' | 'other';
@@ -80,15 +80,16 @@ export abstract class BaseTool<P> implements Tool<P> {
   readonly parameterAliases: ParameterAliases;
   readonly timeoutMs: number;
   readonly maxOutputChars: number;
-  readonly #check: ParameterCheck;
+  readonly #standard: StandardSchema | undefined;
 
   constructor(identity: ToolIdentity) {
-    this.#check = checkOf(identity.parameterSchema);
+    const { parameterSchema } = identity;
+    this.#standard = isStandard(parameterSchema) ? parameterSchema : undefined;
     this.name = identity.name;
     this.displayName = identity.displayName ?? titleOf(identity.name);
     this.description = identity.description;
     this.kind = identity.kind ?? 'other';
-    this.parameterSchema = this.#check.jsonSchema;
+    this.parameterSchema = isStandard(parameterSchema) ? toJsonSchema(parameterSchema) : parameterSchema;
     this.parameterAliases = identity.parameterAliases ?? {};
     this.timeoutMs = identity.timeoutMs ?? defaultTimeoutMs;
     this.maxOutputChars = identity.maxOutputChars ?? defaultMaxOutputChars;
@@ -99,17 +100,17 @@ export abstract class BaseTool<P> implements Tool<P> {
   validateToolParams(params: unknown): string | null {
     const mismatch = describeMismatch(this.parameterSchema, params);
     if (mismatch !== null) return mismatch;
-    const parsed = this.#check.parse(params);
-    if ('problem' in parsed) return parsed.problem;
+    const parsed = this.#standard && parseWith(this.#standard, params);
+    if (parsed && 'problem' in parsed) return parsed.problem;
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the checks just above have passed
     return this.validateToolParamValues(params as P);
   }
 
   /** The parameters as the library of the schema reads them, defaults filled in. For parameters that were validated. */
   protected parsedParams(params: P): P {
-    const parsed = this.#check.parse(params);
+    const parsed = this.#standard && parseWith(this.#standard, params);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a schema accepts has its type
-    return 'value' in parsed ? (parsed.value as P) : params;
+    return parsed && 'value' in parsed ? (parsed.value as P) : params;
   }
 
   /** Rules that JSON Schema cannot state. Runs only on parameters that fit the schema. */

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
-import { untilAborted } from '../../async/until-aborted.js';
+import { untilAborted } from '../../async/deadline.js';
 import { ToolError } from '../../contract/errors.js';
 import type { ReadableFile } from '../open-file.js';
 import { readFully } from './read-bytes.js';

@@ -2,7 +2,6 @@ import { Check, Compile, Errors, Meta, type XSchemaObject } from 'typebox/schema
 import { explainMismatch, WorkLimitExceeded } from './explain-mismatch.js';
 import { safePattern } from './safe-pattern.js';
 import { isRecord, joinPath, mapSchemas, own, ownList, type SchemaNode } from './schema-nodes.js';
-import { boundsProblem } from './value-bounds.js';
 
 /** Any JSON Schema, draft-07 or 2020-12. Only this file depends on the validator. */
 export type JsonSchema = XSchemaObject;
@@ -14,6 +13,10 @@ export const metaSchemas: Readonly<Record<'draft-07' | '2020-12', JsonSchema>> =
 };
 
 const shownProblems = 5;
+
+/** No tool needs more; both limits keep recursive walks over parameters within the stack. */
+const maxDepth = 100;
+const maxValues = 100_000;
 
 /** Limits the `$ref`s that are followed, because recursive schemas can cause unbounded work. */
 const maxReferences = 200_000;
@@ -120,4 +123,24 @@ function readable(pointer: string): string {
     return joinPath(parent, /^\d+$/.test(key) ? Number(key) : key);
   }, '');
   return path === '' ? 'the parameters' : path;
+}
+
+/** Why a value is too deep or too large to be processed, or `null`. Walks without recursion. */
+export function boundsProblem(value: unknown): string | null {
+  let level: unknown[] = [value];
+  let count = 0;
+  for (let depth = 0; level.length > 0; depth++) {
+    count += level.length;
+    if (count > maxValues) return `has more than ${maxValues} values`;
+    if (depth > maxDepth) return `is nested more than ${maxDepth} levels deep`;
+    const next: unknown[] = [];
+    for (const item of level) {
+      if (typeof item !== 'object' || item === null) continue;
+      const children = Array.isArray(item) ? item : Object.values(item);
+      if (count + next.length + children.length > maxValues) return `has more than ${maxValues} values`;
+      for (const child of children) next.push(child);
+    }
+    level = next;
+  }
+  return null;
 }

@@ -1,7 +1,7 @@
 import { withoutCaseStyle } from '../closest-names.js';
 import { show } from './expectation.js';
 import { explainMismatch, fitsType, itemSchemas, patternSchemas, typeName, typesOf } from './explain-mismatch.js';
-import { fitsSchema, type JsonSchema } from './json-schema.js';
+import { boundsProblem, fitsSchema, type JsonSchema } from './json-schema.js';
 import {
   isRecord,
   joinPath,
@@ -12,7 +12,6 @@ import {
   resolveReference,
   type SchemaNode,
 } from './schema-nodes.js';
-import { boundsProblem } from './value-bounds.js';
 
 export interface Repaired {
   value: unknown;

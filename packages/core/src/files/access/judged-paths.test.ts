@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { confirmReading, pathTarget } from './path-target.js';
+import { confirmReading, pathTarget } from './judged-paths.js';
 
 const path = '/w/f';
 

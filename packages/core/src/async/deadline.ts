@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import { deferredRejection } from '../async/until-aborted.js';
 import { ToolError } from '../contract/errors.js';
 
 /** Node turns longer delays into one millisecond. */
@@ -44,4 +43,26 @@ export async function withDeadline<T>(
 
 function timeoutError({ name, ms }: Deadline): ToolError {
   return new ToolError('execution_timeout', `${name} did not finish within ${ms / 1000} s and was stopped.`);
+}
+
+/** `promise`, or a rejection as soon as `signal` is aborted, whichever is first. Leaves no listener behind. */
+export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = deferredRejection();
+  const onAbort = () => aborted.reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  try {
+    return await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** A promise that can only be rejected, from outside. */
+function deferredRejection(): { promise: Promise<never>; reject: (reason: unknown) => void } {
+  const handle: { reject?: (reason: unknown) => void } = {};
+  const promise = new Promise<never>((_resolve, reject) => {
+    handle.reject = reject;
+  });
+  return { promise, reject: (reason) => handle.reject?.(reason) };
 }
