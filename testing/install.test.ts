@@ -20,5 +20,5 @@ test('npm run install-lathe puts lathe on the PATH for use in any directory', { 
   const lathe = (...args: string[]) => execFileSync('lathe', args, { cwd: elsewhere, env, encoding: 'utf8' });
   expect(lathe('--version')).toMatch(/^\d+\.\d+\.\d+\n$/);
   expect(lathe('call', 'grep_search', '{"pattern": "find me"}')).toContain('notes.txt');
-  expect(lathe('demo', '--yes')).toContain('taken back');
+  expect(lathe('demo', '--yes')).toContain('This is a script, not a model');
 });

@@ -173,9 +173,9 @@ test('a command does not run without its hook, and both the model and the person
   const command = JSON.stringify({ command: 'echo hey' });
   const { code, stdout, stderr } = await lathe(['call', 'run_shell_command', command], { home });
   expect([code, stdout]).toEqual([3, '']);
-  expect(stderr).toMatch(/^lathe: The PreToolUse hook ".\/check-command.sh" ended with code 127: /m);
-  expect(stderr).toMatch(/^lathe: The PreToolUse hook .* ended with code 1: odd day$/m);
-  expect(stderr).toContain('check-command.sh" could not do its work) and nobody is there');
+  expect(stderr).toMatch(/^lathe: The PreToolUse hook ".\/check-command.sh" exited with code 127: /m);
+  expect(stderr).toMatch(/^lathe: The PreToolUse hook .* exited with code 1: odd day$/m);
+  expect(stderr).toContain('check-command.sh" could not run) and nobody is there');
 });
 
 test('doctor reports rules that match no tool and suggests the right name', async () => {

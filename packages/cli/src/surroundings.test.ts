@@ -52,7 +52,7 @@ test.skipIf(!hasProgram('bwrap'))('RA11 with a read-only HOME reading works, and
     call('run_shell_command', { command: 'touch made' }),
   ]) {
     const { status, stderr } = inside(args);
-    expect(stderr).toContain('Set LATHE_HOME to a directory that can');
+    expect(stderr).toContain('Set LATHE_HOME to a writable directory');
     expect(status).toBe(1);
   }
   expect(existsSync(join(cwd, 'made'))).toBe(false);

@@ -3,6 +3,7 @@
  * change between minor versions.
  */
 
+export { responseText } from './contract/content.js';
 export type { PlanSummary, TaskExecution, TodoList } from './contract/display.js';
 export { uniqueId } from './contract/tool-call.js';
 export { osPath } from './files/file-name.js';

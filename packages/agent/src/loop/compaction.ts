@@ -1,5 +1,5 @@
 import { type FunctionResponse, type Part, textOf } from '@lathe/core';
-import { keepEnds } from '@lathe/core/host';
+import { keepEnds, responseText } from '@lathe/core/host';
 import { estimateHistoryTokens, estimateMessageTokens, estimateTokens } from '../models/estimate-tokens.js';
 import type { Message, Model, Usage } from '../models/model.js';
 import type { Compaction } from './agent-event.js';
@@ -65,7 +65,8 @@ function clearOutputs(history: readonly Message[], tokens: number): Message[] {
 function clearOutput(part: Part): Part {
   const { functionResponse } = part;
   if (!functionResponse) return part;
-  const size = JSON.stringify(functionResponse.response ?? {}).length + (functionResponse.parts ? 4_000 : 0);
+  const hasMedia = functionResponse.parts?.some(({ text }) => text === undefined);
+  const size = responseText(functionResponse).length + (hasMedia ? 4_000 : 0);
   if (size / 4 < smallOutput) return part;
   return { functionResponse: withText(functionResponse, () => pointer(size)) };
 }
@@ -74,8 +75,7 @@ function clearOutput(part: Part): Part {
 function withText(result: FunctionResponse, change: (text: string) => string): FunctionResponse {
   const { parts: _media, ...rest } = result;
   const key = result.response?.['error'] === undefined ? 'output' : 'error';
-  const said = result.response?.[key];
-  return { ...rest, response: { [key]: change(typeof said === 'string' ? said : JSON.stringify(said ?? '')) } };
+  return { ...rest, response: { [key]: change(responseText(result)) } };
 }
 
 /** The index where the latest turns that fit into `tokens` begin: never at results, which belong to the answer before. */

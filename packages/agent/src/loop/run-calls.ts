@@ -1,4 +1,5 @@
 import type { CallOutcome, CallRequest, FunctionResponse } from '@lathe/core';
+import { responseText } from '@lathe/core/host';
 import type { Usage } from '../models/model.js';
 import type { AgentEvent } from './agent-event.js';
 import type { CallRunner } from './agent-options.js';
@@ -89,8 +90,10 @@ async function* addContext(
 function note(responses: FunctionResponse[], text: string, index = responses.length - 1): void {
   const response = responses[index];
   if (!response) return;
+  if (response.response?.['output'] === '') {
+    responses[index] = { ...response, parts: [...(response.parts ?? []), { text }] };
+    return;
+  }
   const key = response.response?.['error'] === undefined ? 'output' : 'error';
-  const said = response.response?.[key];
-  const before = typeof said === 'string' ? said : JSON.stringify(said ?? '');
-  responses[index] = { ...response, response: { ...response.response, [key]: `${before}\n\n${text}` } };
+  responses[index] = { ...response, response: { [key]: `${responseText(response)}\n\n${text}` } };
 }

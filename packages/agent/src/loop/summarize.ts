@@ -1,5 +1,5 @@
 import { type Part, textOf } from '@lathe/core';
-import { keepEnds } from '@lathe/core/host';
+import { keepEnds, responseText } from '@lathe/core/host';
 import { estimateTokens } from '../models/estimate-tokens.js';
 import type { Message, Model, Usage } from '../models/model.js';
 import { ModelError } from '../models/model-error.js';
@@ -39,8 +39,7 @@ export async function summarize(
 
 function describe(role: Message['role'], { functionCall, functionResponse, text, thought }: Part): string[] {
   if (functionCall) return [`agent calls ${functionCall.name}: ${clip(JSON.stringify(functionCall.args ?? {}))}`];
-  if (functionResponse)
-    return [`${functionResponse.name} answers: ${clip(JSON.stringify(functionResponse.response ?? {}))}`];
+  if (functionResponse) return [`${functionResponse.name} answers: ${clip(responseText(functionResponse))}`];
   const speaker = role === 'user' ? 'person' : 'agent';
   if (text === undefined) return [`${speaker} attaches a file`];
   return thought ? [] : [`${speaker}: ${clip(text)}`];

@@ -67,7 +67,8 @@ function estimatePartTokens(part: Part): number {
   if (part.functionCall) return 8 + estimateTokens(JSON.stringify(part.functionCall.args ?? {}));
   if (part.functionResponse) {
     const { response, parts = [] } = part.functionResponse;
-    return 8 + estimateTokens(JSON.stringify(response ?? {})) + parts.length * mediaTokens;
+    const sizes = parts.map(({ text }) => (text === undefined ? mediaTokens : estimateTokens(text)));
+    return sizes.reduce((sum, size) => sum + size, 8 + estimateTokens(JSON.stringify(response ?? {})));
   }
   if (part.inlineData?.mimeType === 'application/pdf') {
     // About 3 kB of PDF are one page, which providers read both as text and as an image.

@@ -21,6 +21,8 @@ export interface ModelFeatures {
   images: boolean;
   tools: boolean;
   pdf: boolean;
+  audio?: boolean;
+  video?: boolean;
 }
 
 /** A request to a model. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AgentEvent } from '@lathe/agent';
 import type { Message, Usage } from '@lathe/agent/models';
 import type { FunctionResponse, Part } from '@lathe/core';
+import { responseText } from '@lathe/core/host';
 import type { Outcome, Output, RunInfo } from './output.js';
 import { PartialMessages } from './partial-messages.js';
 
@@ -123,10 +124,10 @@ function blockOf({ text, thought, thoughtSignature, functionCall }: Part): Block
 /** Longer results are cut off in the stream. */
 const maxResultCharacters = 65_536;
 
-function resultOf({ id = '', response = {} }: FunctionResponse) {
+function resultOf(result: FunctionResponse) {
+  const { id = '', response = {} } = result;
   const isError = response['error'] !== undefined;
-  const value = isError ? response['error'] : response['output'];
-  const text = typeof value === 'string' ? value : JSON.stringify(value ?? '');
+  const text = responseText(result);
   const content = text.length > maxResultCharacters ? `${text.slice(0, maxResultCharacters)}…` : text;
   return { type: 'tool_result', tool_use_id: id, is_error: isError, content };
 }

@@ -24,7 +24,7 @@ test.each(['openai', 'anthropic', 'gemini'] as const)(
     const other = await replay('who is it?');
     expect(other).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('departs from the recording at request 1'),
+      stderr: expect.stringContaining('differs from the recording at request 1'),
     });
   },
 );
@@ -92,7 +92,7 @@ test('an interactive session is recorded, and replayed without a server', async 
 test.each([
   [['--replay', 'missing.jsonl'], /missing\.jsonl/],
   [['--replay', 'a.txt'], /not a recording/],
-  [['--record', 'a.txt'], /no recording/],
+  [['--record', 'a.txt'], /not a recording/],
   [['--record', 'missing/x.jsonl'], /missing/],
   [['--record', 'x', '--replay', 'y'], /cannot be used together/],
 ])('%j is a usage error', async (flags, message) => {

@@ -1,6 +1,6 @@
 import type { ResumedSession } from '@lathe/agent';
 import { type Part, textOf } from '@lathe/core';
-import { visibleText } from '@lathe/core/host';
+import { responseText, visibleText } from '@lathe/core/host';
 
 /** A session as plain data for the page. All text is sanitized. */
 export interface PageData {
@@ -114,9 +114,9 @@ function sectionsOf(
   record: CallRecord | undefined,
   answer: FunctionResponse | undefined,
 ): PageSection[] {
-  const { output, error } = answer?.response ?? {};
+  const { error } = answer?.response ?? {};
   const parameters = section('Parameters', formatParameters(call.args ?? {}));
-  const result = section(error === undefined ? 'Output' : 'Error', asText(error ?? output ?? answer?.response));
+  const result = section(error === undefined ? 'Output' : 'Error', answer ? responseText(answer) : '');
   if (!record?.diff) return [parameters, result];
   // For a file change the diff comes first, because it is easier to read than the parameters.
   return [{ ...section('Change', record.diff), type: 'diff' }, result, parameters];

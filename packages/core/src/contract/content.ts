@@ -44,12 +44,15 @@ export interface FunctionCall {
 export interface FunctionResponse {
   id?: string;
   name?: string;
-  /** `output` on success, `error` on failure. */
+  /** `output` on success, `error` on failure. An empty `output` says that the text is in `parts`. */
   response?: Record<string, unknown>;
+  /** Media, or everything that the tool returned, in its order. */
   parts?: FunctionResponsePart[];
 }
 
+/** One of several things that a tool returned. */
 export interface FunctionResponsePart {
+  text?: string;
   inlineData?: Blob;
   fileData?: FileData;
 }
@@ -65,6 +68,14 @@ export interface FunctionDeclaration {
 export function toParts(content: PartListUnion): Part[] {
   const list = Array.isArray(content) ? content : [content];
   return list.map((part) => (typeof part === 'string' ? { text: part } : part));
+}
+
+/** The text of a result: its error, its output, or the texts of its parts, one per line. */
+export function responseText({ response = {}, parts = [] }: FunctionResponse): string {
+  const { error, output = '' } = response;
+  if (error !== undefined) return typeof error === 'string' ? error : JSON.stringify(error);
+  if (output !== '') return typeof output === 'string' ? output : JSON.stringify(output);
+  return parts.flatMap(({ text }) => text ?? []).join('\n');
 }
 
 /** The text of `content`, media left out. */

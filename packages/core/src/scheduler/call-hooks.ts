@@ -66,5 +66,6 @@ export async function askHooks(
 
 /** The content with a remark behind it. */
 export function addRemark(content: PartListUnion, remark: string | undefined): PartListUnion {
-  return remark === undefined ? content : [...toParts(content), { text: `\n\n${remark}` }];
+  if (remark === undefined) return content;
+  return typeof content === 'string' ? `${content}\n\n${remark}` : [...toParts(content), { text: remark }];
 }

@@ -1,5 +1,11 @@
 import type { AuditRecord, CallEvent, CallOutcome, CallRequest, CallStatus } from '../contract/call.js';
-import { type FunctionResponse, type FunctionResponsePart, type PartListUnion, toParts } from '../contract/content.js';
+import {
+  type FunctionResponse,
+  type FunctionResponsePart,
+  type Part,
+  type PartListUnion,
+  toParts,
+} from '../contract/content.js';
 import type { Display } from '../contract/display.js';
 import { ToolError, type ToolErrorType } from '../contract/errors.js';
 import type { ToolCall } from '../contract/tool-call.js';
@@ -158,9 +164,20 @@ export async function fit(content: PartListUnion, ready: ReadyCall, spill: Spill
   if (text.length <= limit) return content;
   // The tool has run: what it did is told even if the rest of it cannot be kept.
   const place = await spill(`${ready.tool.name}-${ready.call.id}`, text).then(whereIsIt, whyNot);
-  const media = parts.filter((part) => part.text === undefined);
-  const shown = withNote(keepEnds(text, limit), place);
-  return media.length === 0 ? shown : [{ text: shown }, ...media];
+  if (parts.every((part) => part.text !== undefined)) return withNote(keepEnds(text, limit), place);
+  return cutInOrder(parts, limit, place);
+}
+
+/** Keeps media where they are; of the texts, those that fit, and the ends of the first that does not. */
+function cutInOrder(parts: readonly Part[], limit: number, place: string): Part[] {
+  let left = limit;
+  return parts.flatMap((part): Part[] => {
+    if (part.text === undefined) return [part];
+    const room = left;
+    left = Math.max(0, left - part.text.length);
+    if (part.text.length <= room) return [part];
+    return room === 0 ? [] : [{ text: withNote(keepEnds(part.text, room), place) }];
+  });
 }
 
 function withNote({ head, tail, omitted }: Cut, place: string): string {
@@ -178,17 +195,20 @@ export function toResponse(
   content: PartListUnion,
   error?: string,
 ): FunctionResponse {
-  const parts = toParts(content);
-  const text = parts.map((part) => part.text ?? '').join('');
-  const media: FunctionResponsePart[] = parts.flatMap(({ inlineData, fileData }): FunctionResponsePart[] => {
+  const parts = toParts(content).flatMap(({ text, inlineData, fileData }): FunctionResponsePart[] => {
     if (inlineData) return [{ inlineData }];
-    return fileData ? [{ fileData }] : [];
+    if (fileData) return [{ fileData }];
+    return text ? [{ text }] : [];
   });
-  const response =
-    error === undefined ? { output: text || emptyAnswer(call.name, media.length) } : { error: text || error };
-  return { id: call.callId, name: call.name, response, ...(media.length > 0 && { parts: media }) };
-}
-
-function emptyAnswer(name: string, media: number): string {
-  return media > 0 ? `${name} returned ${media} attached file(s).` : `${name} completed with no output.`;
+  const texts = parts.flatMap(({ text }) => text ?? []);
+  const { callId: id, name } = call;
+  if (error !== undefined) {
+    const media = parts.filter(({ text }) => text === undefined);
+    return { id, name, response: { error: texts.join('\n') || error }, ...(media.length > 0 && { parts: media }) };
+  }
+  if (parts.length === 0) return { id, name, response: { output: `${name} completed with no output.` } };
+  const [first] = texts;
+  return parts.length === 1 && first !== undefined
+    ? { id, name, response: { output: first } }
+    : { id, name, response: { output: '' }, parts };
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Message } from '../model.js';
-import { callsOf, pairHistory, responseText } from './paired-history.js';
+import { callsOf, pairHistory, resultAsText } from './paired-history.js';
 
 const call = (id: string): Message => ({ role: 'model', parts: [{ functionCall: { id, name: 'ls', args: {} } }] });
 const result = (id: string, output = id): Message => ({
@@ -14,7 +14,7 @@ test('a call without a result gets one that says so', () => {
   expect(
     pairHistory([call('a'), user])
       .flatMap(callsOf)
-      .map(({ response }) => responseText(response)),
+      .map(({ response }) => resultAsText(response)),
   ).toEqual(['Error: The call was interrupted; whether it had an effect is not known.']);
 });
 
@@ -29,7 +29,7 @@ test('a result without its call, an empty message and a second result are droppe
     result('a', 'second'),
   ]);
   expect(turns.map(({ role }) => role)).toEqual(['user', 'model']);
-  expect(turns.flatMap(callsOf).map(({ response }) => responseText(response))).toEqual(['first']);
+  expect(turns.flatMap(callsOf).map(({ response }) => resultAsText(response))).toEqual(['first']);
 });
 
 test('neighboring user messages are merged', () => {

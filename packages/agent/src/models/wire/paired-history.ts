@@ -1,4 +1,5 @@
 import type { FunctionResponse, Part } from '@lathe/core';
+import { responseText } from '@lathe/core/host';
 import type { Message } from '../model.js';
 import { repairHistory } from '../repair-history.js';
 
@@ -65,17 +66,34 @@ function safeName(name = ''): string {
     : name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || 'unnamed_call';
 }
 
-/** The result as text, for providers whose results are text. */
-export function responseText({ response = {} }: FunctionResponse): string {
-  if (typeof response['error'] === 'string') return `Error: ${response['error']}`;
-  const { output } = response;
-  return typeof output === 'string' ? output : JSON.stringify(output ?? response);
+export function isFailure({ response }: FunctionResponse): boolean {
+  return response?.['error'] !== undefined;
 }
 
-/** Images and documents that a tool returned besides its text. */
-export function responseMedia({ parts = [] }: FunctionResponse): Part[] {
-  return parts.map(({ inlineData, fileData }) => ({
-    ...(inlineData && { inlineData }),
-    ...(fileData && { fileData }),
-  }));
+/** What a tool returned, in its order: text, images, sounds, documents. */
+export function resultParts(response: FunctionResponse): Part[] {
+  const parts = response.parts ?? [];
+  if (parts.some(({ text }) => text !== undefined)) return parts.map((part) => ({ ...part }));
+  const text = isFailure(response) ? `Error: ${responseText(response)}` : responseText(response);
+  return [...(text === '' ? [] : [{ text }]), ...parts];
+}
+
+/** A result for providers whose results are text, with a mark where each medium follows in a message of its own. */
+export function resultAsText(response: FunctionResponse): string {
+  return resultParts(response)
+    .map((part, index) => part.text ?? `[${placeOf(part, index)}, sent below]`)
+    .join('\n');
+}
+
+/** The media of results, each named by its place in the result of its call, in order. */
+export function mediaBelow(calls: readonly PairedCall[]): Part[] {
+  return calls.flatMap(({ name, response }) =>
+    resultParts(response).flatMap((part, index) =>
+      part.text === undefined ? [{ text: `From ${name}, ${placeOf(part, index)}:` }, part] : [],
+    ),
+  );
+}
+
+function placeOf({ inlineData, fileData }: Part, index: number): string {
+  return `part ${index + 1}: ${inlineData?.mimeType ?? fileData?.mimeType ?? 'a file'}`;
 }

@@ -1,5 +1,5 @@
 import type { ModelRequest } from '../model.js';
-import { isCall, type PairedCall, responseText, type Turn } from './paired-history.js';
+import { isCall, type PairedCall, resultAsText, type Turn } from './paired-history.js';
 
 /**
  * Tools for a model whose server does not support them: declared in the instructions, called and answered in the
@@ -29,6 +29,6 @@ export function assistantText({ items }: Extract<Turn, { role: 'model' }>): stri
 
 /** A result cannot fake its own end, or a call. */
 export function resultText({ name, response }: PairedCall): string {
-  const text = responseText(response).replaceAll(/<(\/?tool_(?:response|call))/g, '<\u200b$1');
+  const text = resultAsText(response).replaceAll(/<(\/?tool_(?:response|call))/g, '<\u200b$1');
   return `<tool_response name="${name}">\n${text}\n</tool_response>`;
 }

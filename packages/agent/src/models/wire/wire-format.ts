@@ -30,12 +30,20 @@ export interface WireFormat {
 export function omitted(part: Part): string {
   const type = part.inlineData?.mimeType ?? part.fileData?.mimeType ?? 'unknown type';
   const name = part.inlineData?.displayName ?? part.fileData?.displayName;
-  return `[${name ? `${name}, ` : ''}${type}: this model cannot see it]`;
+  return `[${name ? `${name}, ` : ''}${type}: this model does not accept it]`;
+}
+
+/** What a model has to support to receive this type of media. */
+export function inputKind(mimeType: string): 'images' | 'audio' | 'video' | 'pdf' | undefined {
+  if (mimeType.startsWith('image/')) return 'images';
+  if (mimeType.startsWith('audio/')) return 'audio';
+  if (mimeType.startsWith('video/')) return 'video';
+  return mimeType === 'application/pdf' ? 'pdf' : undefined;
 }
 
 export function canSee(mimeType: string, supports: ModelFeatures): boolean {
-  if (mimeType.startsWith('image/')) return supports.images;
-  return mimeType === 'application/pdf' && supports.pdf;
+  const kind = inputKind(mimeType);
+  return kind !== undefined && supports[kind] === true;
 }
 
 /** For providers without response schemas, or without response schemas beside tools. */

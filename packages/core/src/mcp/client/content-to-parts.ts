@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { CallToolResult, ContentBlock, ReadResourceResult } from '@modelcontextprotocol/client';
 import type { Part } from '../../contract/content.js';
 import { imageFault } from '../../files/read/media.js';
@@ -51,22 +52,23 @@ function structuredBlock({ content, structuredContent }: Pick<CallToolResult, 'c
   if (structuredContent === undefined) return undefined;
   const json = JSON.stringify(structuredContent);
   const texts = content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
-  const isWrapped =
-    isRecord(structuredContent) && Object.values(structuredContent).every((value) => texts.includes(String(value)));
-  return isWrapped || texts.some((candidate) => sameJson(candidate, json)) ? undefined : text(json);
+  const isSaid = (value: unknown) => texts.some((said) => said === String(value) || isJsonOf(said, value));
+  const isWrapped = isRecord(structuredContent) && Object.values(structuredContent).every(isSaid);
+  return isWrapped || isSaid(structuredContent) ? undefined : text(json);
 }
 
-function sameJson(candidate: string, json: string): boolean {
+function isJsonOf(candidate: string, value: unknown): boolean {
   const parsed = parseJson(candidate);
-  return parsed.ok && JSON.stringify(parsed.value) === json;
+  return parsed.ok && isDeepStrictEqual(parsed.value, value);
 }
 
 function media(kind: string, mimeType: string, data: string, name?: string): ConvertedContent {
   const label = `${kind}${name === undefined ? '' : ` ${name}`}, ${mimeType}`;
   if (data.length > maxMediaChars) return note(`${label}: ${data.length} characters of base64 are too many`);
-  const fault = imageFault(Buffer.from(data, 'base64'), mimeType);
+  const fault = mimeType.startsWith('image/') ? imageFault(Buffer.from(data, 'base64'), mimeType) : undefined;
   if (fault !== undefined) return note(`${label}: ${fault}`);
-  return { parts: [{ text: `[${visibleText(label)}]` }, { inlineData: { mimeType, data } }], display: `[${label}]` };
+  const displayName = name === undefined ? {} : { displayName: visibleText(name) };
+  return { parts: [{ inlineData: { mimeType, data, ...displayName } }], display: `[${label}]` };
 }
 
 function text(content: string): ConvertedContent {

@@ -1,14 +1,6 @@
 import type { Part } from '@lathe/core';
 import type { ModelRequest } from '../../model.js';
-import {
-  callsOf,
-  isCall,
-  type PairedCall,
-  pairHistory,
-  responseMedia,
-  responseText,
-  type Turn,
-} from '../paired-history.js';
+import { callsOf, isCall, isFailure, type PairedCall, pairHistory, resultParts, type Turn } from '../paired-history.js';
 import { canSee, type Endpoint, omitted, withSchemaInstruction } from '../wire-format.js';
 
 type Block = { type: string; [key: string]: unknown };
@@ -82,13 +74,15 @@ function thinkingBlock({ text = '', thoughtSignature = '' }: Part): Block[] {
 }
 
 function resultBlock({ id, response }: PairedCall, endpoint: Endpoint): Block {
-  const media = responseMedia(response).map((part) => blockOf(part, endpoint));
-  const text = responseText(response);
+  const blocks = resultParts(response)
+    .map((part) => blockOf(part, endpoint))
+    .filter(({ type, text }) => type !== 'text' || String(text).trim() !== '');
+  const [first] = blocks;
   return {
     type: 'tool_result',
     tool_use_id: safeId(id),
-    content: media.length === 0 ? text : [...(text.trim() ? [{ type: 'text', text }] : []), ...media],
-    ...(response.response?.['error'] !== undefined && { is_error: true }),
+    content: blocks.length === 1 && first?.type === 'text' ? first['text'] : blocks,
+    ...(isFailure(response) && { is_error: true }),
   };
 }
 

@@ -1,6 +1,15 @@
 import type { Part } from '@lathe/core';
 import type { ModelRequest } from '../../model.js';
-import { callsOf, isCall, type PairedCall, pairHistory, responseMedia, type Turn } from '../paired-history.js';
+import {
+  callsOf,
+  isCall,
+  isFailure,
+  mediaBelow,
+  type PairedCall,
+  pairHistory,
+  resultAsText,
+  type Turn,
+} from '../paired-history.js';
 import { canSee, type Endpoint, omitted, withSchemaInstruction } from '../wire-format.js';
 
 export function geminiBody(request: ModelRequest, endpoint: Endpoint): object {
@@ -50,9 +59,13 @@ const unsigned = 'skip_thought_signature_validator';
 
 function resultParts(calls: PairedCall[], endpoint: Endpoint): object[] {
   const results = calls.map(({ id, name, response }) => ({
-    functionResponse: { id, name, response: response.response ?? {} },
+    functionResponse: {
+      id,
+      name,
+      response: isFailure(response) ? (response.response ?? {}) : { output: resultAsText(response) },
+    },
   }));
-  const media = calls.flatMap(({ response }) => responseMedia(response).map((part) => partOf(part, endpoint)));
+  const media = mediaBelow(calls).map((part) => partOf(part, endpoint));
   return [...results, ...media];
 }
 

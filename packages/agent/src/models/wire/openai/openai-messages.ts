@@ -4,10 +4,10 @@ import type { ModelRequest } from '../../model.js';
 import {
   callsOf,
   isCall,
+  mediaBelow,
   type PairedCall,
   pairHistory,
-  responseMedia,
-  responseText,
+  resultAsText,
   type Turn,
 } from '../paired-history.js';
 import { assistantText, resultText, withTextTools } from '../text-tools.js';
@@ -47,7 +47,8 @@ function messagesOf(request: ModelRequest, endpoint: Endpoint): object[] {
 }
 
 function textMessages(turn: ModelTurn, endpoint: Endpoint): object[] {
-  const parts = callsOf(turn).flatMap((call) => [{ text: resultText(call) }, ...responseMedia(call.response)]);
+  const calls = callsOf(turn);
+  const parts = [...calls.map((call) => ({ text: resultText(call) })), ...mediaBelow(calls)];
   const answers = parts.length > 0 ? [{ role: 'user', content: contentOf(parts, endpoint) }] : [];
   return [{ role: 'assistant', content: assistantText(turn) }, ...answers];
 }
@@ -59,7 +60,9 @@ function contentOf(parts: Part[], endpoint: Endpoint): unknown {
   return items;
 }
 
-type ContentItem = { type: 'text'; text: string } | { type: 'image_url' | 'file'; [key: string]: unknown };
+type ContentItem =
+  | { type: 'text'; text: string }
+  | { type: 'image_url' | 'input_audio' | 'video_url' | 'file'; [key: string]: unknown };
 
 function contentItem(part: Part, { supports }: Endpoint): ContentItem {
   if (part.text !== undefined) return { type: 'text', text: part.text };
@@ -67,7 +70,16 @@ function contentItem(part: Part, { supports }: Endpoint): ContentItem {
   if (data === undefined || !canSee(mimeType, supports)) return { type: 'text', text: omitted(part) };
   const url = `data:${mimeType};base64,${data}`;
   if (mimeType.startsWith('image/')) return { type: 'image_url', image_url: { url } };
+  if (mimeType.startsWith('audio/'))
+    return { type: 'input_audio', input_audio: { data, format: audioFormat(mimeType) } };
+  if (mimeType.startsWith('video/')) return { type: 'video_url', video_url: { url } };
   return { type: 'file', file: { filename: displayName ?? 'document.pdf', file_data: url } };
+}
+
+/** `wav` and `mp3` are what most servers know; others are named as they are. */
+function audioFormat(mimeType: string): string {
+  const name = mimeType.slice('audio/'.length).replace(/^x-/, '');
+  return name === 'mpeg' ? 'mp3' : name === 'wave' ? 'wav' : name;
 }
 
 type ModelTurn = Extract<Turn, { role: 'model' }>;
@@ -112,12 +124,9 @@ function resultMessages(calls: PairedCall[], endpoint: Endpoint): object[] {
   const messages: object[] = calls.map(({ id, response }) => ({
     role: 'tool',
     tool_call_id: id,
-    content: responseText(response),
+    content: resultAsText(response),
   }));
-  const media = calls.flatMap(({ name, response }) => {
-    const parts = responseMedia(response);
-    return parts.length > 0 ? [{ text: `From ${name}:` }, ...parts] : [];
-  });
+  const media = mediaBelow(calls);
   if (media.length > 0) messages.push({ role: 'user', content: contentOf(media, endpoint) });
   return messages;
 }

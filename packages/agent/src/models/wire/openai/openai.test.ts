@@ -268,7 +268,7 @@ test('images go beside text; media that the model cannot see are named', () => {
         content: [
           { type: 'text', text: 'look' },
           { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
-          { type: 'text', text: '[a.pdf, application/pdf: this model cannot see it]' },
+          { type: 'text', text: '[a.pdf, application/pdf: this model does not accept it]' },
         ],
       },
     ],
