@@ -6,12 +6,14 @@ import type { AgentOptions } from './agent-options.js';
 import { Budget } from './budget.js';
 import { Conversation } from './conversation.js';
 import { LoopGuard } from './loop-guard.js';
+import { UnseenMedia } from './unseen-media.js';
 
 /** What an agent keeps from one prompt to the next. */
 export class AgentState {
   readonly options: AgentOptions;
   readonly budget: Budget;
   readonly loops = new LoopGuard();
+  readonly unseenMedia = new UnseenMedia();
   model: Model;
   conversation: Conversation;
   /** The provider's count for a history, and our estimate for the same history. */

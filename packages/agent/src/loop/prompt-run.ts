@@ -117,6 +117,8 @@ export class PromptRun {
     const isFirst = conversation.messages.length === 0;
     const context = await (isFirst ? options.context?.opening() : options.context?.changed());
     for (const each of context?.notices ?? []) yield { type: 'notice', ...each };
+    const unseen = this.#state.unseenMedia.notice(parts, this.#state.model);
+    if (unseen !== undefined) yield notice('warning', unseen);
     const after = [answer?.context, options.remarks?.()].flatMap(textPart);
     yield added(conversation.addUser([...textPart(context?.text), ...parts, ...after]));
     return undefined;

@@ -34,7 +34,10 @@ export async function* runCalls(
   const responses = outcomes.map(({ response }) => response);
   if (verdict === 'warn') note(responses, repeating);
   yield* addContext(state, requests, outcomes, responses);
-  yield { type: 'message-add', message: state.conversation.addResults(responses) };
+  const results = state.conversation.addResults(responses);
+  const message = state.unseenMedia.notice(results.parts, state.model);
+  if (message !== undefined) yield { type: 'notice', level: 'warning', message };
+  yield { type: 'message-add', message: results };
   return verdict;
 }
 

@@ -118,6 +118,11 @@ export const settingsTable = {
   'model.apiKey': setting(secret, undefined, 'Key of the model, best written as "$NAME".', { workspace: 'never' }),
   'model.headers': setting(secrets, {}, 'Headers sent to the model.', { merge: 'by-key', workspace: 'never' }),
   'model.contextWindow': setting(integer(1_000), undefined, 'Tokens the model can see, when it does not say.'),
+  'model.inputs': setting(
+    list(choice(['text', 'image', 'audio', 'video', 'pdf'])),
+    undefined,
+    'What the model accepts, when its name does not tell: image, audio, video, pdf.',
+  ),
   'model.maxOutputTokens': setting(integer(1), undefined, 'Longest answer of the model, in tokens.'),
   'model.maxSessionTurns': setting(integer(-1), -1, 'Turns of one session; -1 for no limit.', {
     ...limit,

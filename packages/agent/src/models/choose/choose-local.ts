@@ -1,5 +1,6 @@
 import { isLoopback } from '../http/proxy-settings.js';
 import { RemoteModel } from '../http/remote-model.js';
+import { inputsOf } from './known-models.js';
 import { findLocalServers, type LocalModel, type LocalServerName } from './local.js';
 import { modelSetup } from './model-setup.js';
 import type { ModelChoice, ModelSources } from './model-sources.js';
@@ -24,7 +25,7 @@ export async function chooseLocal(
     model: chosen.name,
     contextWindow: settings.contextWindow ?? chosen.contextWindow,
     maxOutputTokens: settings.maxOutputTokens,
-    supports: chosen.supports,
+    supports: settings.inputs ? { ...chosen.supports, ...inputsOf(settings.inputs) } : chosen.supports,
     isRaw: true,
   });
   return { status: 'chosen', model, origin: `${chosen.server} on this machine`, notes: notesOn(chosen) };

@@ -2,7 +2,7 @@ import { proxyFor } from '../http/proxy-settings.js';
 import { RemoteModel } from '../http/remote-model.js';
 import type { Model } from '../model.js';
 import { ModelError } from '../model-error.js';
-import { knownModel } from './known-models.js';
+import { inputsOf, knownModel } from './known-models.js';
 import type { Environment, ModelSources } from './model-sources.js';
 import { loadWireFormat, type Provider, providers } from './providers.js';
 
@@ -59,10 +59,10 @@ function findKey(provider: Provider, { env, settings }: ModelSources): Key | und
   return key;
 }
 
-function limitsOf(id: string, { contextWindow, maxOutputTokens }: NonNullable<ModelSources['settings']>) {
+function limitsOf(id: string, { contextWindow, maxOutputTokens, inputs }: NonNullable<ModelSources['settings']>) {
   const known = knownModel(id);
   return {
-    supports: known.supports,
+    supports: inputs ? { ...known.supports, ...inputsOf(inputs) } : known.supports,
     contextWindow: contextWindow ?? known.contextWindow,
     maxOutputTokens: maxOutputTokens ?? known.maxOutputTokens,
   };
