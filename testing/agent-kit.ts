@@ -4,7 +4,7 @@ import type { AgentOptions, DeclaredTools } from '../packages/agent/src/loop/age
 import type { Message } from '../packages/agent/src/models/model.js';
 import { ScriptedModel, type ScriptStep } from '../packages/agent/src/models/replay/scripted.js';
 import { Policy } from '../packages/core/src/policy/policy.js';
-import { noOneThere } from '../packages/core/src/scheduler/approve.js';
+import { denyAll } from '../packages/core/src/scheduler/approve.js';
 import { Scheduler, type SchedulerOptions } from '../packages/core/src/scheduler/scheduler.js';
 import { ToolRegistry } from '../packages/core/src/tools/tool-registry.js';
 import { type AnyTool, defineTool } from '../packages/core/src/tools/tools.js';
@@ -41,7 +41,7 @@ export function agentKit(
     model,
     system: 'Be brief.',
     tools: declare?.(registry) ?? { declarations: () => registry.getFunctionDeclarations() },
-    runner: new Scheduler({ registry, policy, approver: noOneThere, spill: async () => '/spilled', ...scheduler }),
+    runner: new Scheduler({ registry, policy, approver: denyAll, spill: async () => '/spilled', ...scheduler }),
     ...rest,
   });
   return { agent, model, registry, notes };

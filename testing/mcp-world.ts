@@ -8,7 +8,7 @@ import { DefinitionPins } from '../packages/core/src/policy/definition-pins.js';
 import type { PolicyOptions } from '../packages/core/src/policy/policy.js';
 import type { ProgramRequest } from '../packages/core/src/process/run/contained-program.js';
 import { CommandRunner } from '../packages/core/src/process/run/run-command.js';
-import { noOneThere } from '../packages/core/src/scheduler/approve.js';
+import { denyAll } from '../packages/core/src/scheduler/approve.js';
 import { Scheduler } from '../packages/core/src/scheduler/scheduler.js';
 import type { AnyTool } from '../packages/core/src/tools/tools.js';
 import { policyOf, schedulerOf } from './scheduler-kit.js';
@@ -52,7 +52,7 @@ export function mcpWorld(servers: ServerDefinition[], options: WorldOptions = {}
   for (const source of sources) registry.addSource(source);
   // A queue of its own for each call: one queue runs calls that may change something one after the other.
   const run = async (name: string, args: Record<string, unknown> = {}, signal = never) => {
-    const { approver = noOneThere, policy } = options;
+    const { approver = denyAll, policy } = options;
     const scheduler = new Scheduler({ registry, policy: policyOf(policy), approver, spill: async () => '' });
     return (await scheduler.run([{ id: name, name, args }], signal))[0];
   };

@@ -12,7 +12,7 @@ import type {
   ToolSpec,
   Verdict,
 } from '@lathe/core';
-import { BaseTool, CallSlot, defineTool, noOneThere, Policy, Scheduler, ToolRegistry } from '@lathe/core';
+import { BaseTool, CallSlot, defineTool, denyAll, Policy, Scheduler, ToolRegistry } from '@lathe/core';
 import { DiscoveredTool, DiscoverySource, DefinitionPins as Pins } from '@lathe/core/discovery';
 import { createMcp, DefinitionPins, DiscoveredMCPTool, type McpOptions, McpSource, TokenStore } from '@lathe/core/mcp';
 import { directCall, runCalls, tempWorkspace } from '@lathe/core/testing';
@@ -155,7 +155,7 @@ test('a registry, a scheduler, a policy and a source of tools work without creat
   const scheduler = new Scheduler({
     registry,
     policy,
-    approver: noOneThere,
+    approver: denyAll,
     spill: async (name) => name,
     audit: (record) => records.push(record),
   });

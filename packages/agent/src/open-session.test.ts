@@ -179,9 +179,9 @@ test('however a transcript is damaged, every call in it has exactly one result a
       const damaged = changes.reduce(apply, lines);
       writeFileSync(path, `${damaged.join('\n')}\n`, { mode: 0o600 });
       const { messages } = await readTranscript(path);
-      const mended = new Conversation(messages).messages;
-      expect(faults(mended)).toEqual([]);
-      expect(new Conversation(mended).messages).toEqual(mended);
+      const repaired = new Conversation(messages).messages;
+      expect(faults(repaired)).toEqual([]);
+      expect(new Conversation(repaired).messages).toEqual(repaired);
     }),
     { numRuns: 150 },
   );

@@ -31,7 +31,7 @@ export { CallSlot, type ToolCall } from './contract/tool-call.js';
 export { createLathe } from './lathe/create-lathe.js';
 export type { Lathe, LatheHost, LatheOptions } from './lathe/lathe.js';
 export { type ApprovalMode, Policy, type PolicyOptions, type Verdict } from './policy/policy.js';
-export { noOneThere } from './scheduler/approve.js';
+export { denyAll } from './scheduler/approve.js';
 export { type CallRun, Scheduler, type SchedulerOptions } from './scheduler/scheduler.js';
 export type { SettingKey, Settings } from './settings/keys.js';
 export type { JsonSchema } from './text/schema/json-schema.js';

@@ -1,5 +1,5 @@
 import { type AgentEvent, type AgentLathe, openSession, type Session } from '@lathe/agent';
-import { type Approver, noOneThere, type PartListUnion } from '@lathe/core';
+import { type Approver, denyAll, type PartListUnion } from '@lathe/core';
 import { visibleText } from '@lathe/core/host';
 import { type Flags, resumeOf } from '../command-line/args.js';
 import { exitCodes } from '../command-line/exit-codes.js';
@@ -170,7 +170,7 @@ function countingApprover(requests: { count: number }): Approver {
   return {
     decide(request, signal) {
       requests.count += 1;
-      return noOneThere.decide(request, signal);
+      return denyAll.decide(request, signal);
     },
   };
 }

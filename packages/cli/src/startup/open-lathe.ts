@@ -1,5 +1,5 @@
 import { type AgentLathe, createAgentLathe } from '@lathe/agent';
-import { type Approver, type CallOutcome, type CallRequest, noOneThere } from '@lathe/core';
+import { type Approver, type CallOutcome, type CallRequest, denyAll } from '@lathe/core';
 import { homeDirectories, visibleText } from '@lathe/core/host';
 import { type ReverseRequests } from '@lathe/core/mcp';
 import type { Flags } from '../command-line/args.js';
@@ -21,7 +21,7 @@ export async function openLathe(flags: Flags, io: Io, options: OpenOptions = {})
     env: io.env,
     home: io.home,
     latheHome: latheHome(io),
-    approver: options.approver ?? noOneThere,
+    approver: options.approver ?? denyAll,
     ...(flags.trust && { isTrusted: true }),
     ...(options.caller && { caller: options.caller }),
     ...(options.openPage && { openPage: options.openPage }),

@@ -9,7 +9,7 @@ import { Consent } from '../policy/consent.js';
 import { DefinitionPins } from '../policy/definition-pins.js';
 import { isAlive } from '../process/run/call-mark.js';
 import { CommandRunner } from '../process/run/run-command.js';
-import { noOneThere } from '../scheduler/approve.js';
+import { denyAll } from '../scheduler/approve.js';
 import { ConsentGate } from '../scheduler/ask-consent.js';
 import { defineTool } from '../tools/tools.js';
 import { DiscoverySource } from './discovery-source.js';
@@ -261,7 +261,7 @@ test('SH04: every call asks unless a rule decides, and deny rules for commands a
     [policyOf({ allow: [`run_shell_command(${process.execPath} *)`] }), 'error'],
     [policyOf({ allow: ['build'], deny: [`run_shell_command(${process.execPath} *)`] }), 'error'],
   ] as const) {
-    const { registry, scheduler } = schedulerOf([], { approver: noOneThere, policy });
+    const { registry, scheduler } = schedulerOf([], { approver: denyAll, policy });
     registry.addSource(source);
     await registry.discover(never);
     const [outcome] = await scheduler.run([{ id: '1', name: 'build', args: { n: 3 } }], never);
@@ -274,7 +274,7 @@ test('SH06: a tool whose definition changed after it ran asks again, whatever th
   const first = project({ list: one(), home });
   const policy = policyOf({ allow: ['build'], mode: 'yolo' });
   const run = async (source: DiscoverySource) => {
-    const { registry, scheduler } = schedulerOf([], { approver: noOneThere, policy });
+    const { registry, scheduler } = schedulerOf([], { approver: denyAll, policy });
     registry.addSource(source);
     await registry.discover(never);
     return (await scheduler.run([{ id: '1', name: 'build', args: { n: 3 } }], never))[0];
@@ -299,12 +299,12 @@ test('SH01: no command of the project runs before the user approved exactly thes
   const homePath = tempDirectory();
   const consent = new Consent(new LatheHome(homePath));
   const list = `import { writeFileSync } from 'node:fs'; writeFileSync('ran', ''); ${one()}`;
-  const refused = project({ list, home: homePath, gate: new ConsentGate(consent, noOneThere) });
+  const refused = project({ list, home: homePath, gate: new ConsentGate(consent, denyAll) });
   await expect(refused.source.discover(never)).rejects.toThrow('lathe trust');
   expect(existsSync(join(refused.cwd, 'ran'))).toBe(false);
   const agreed = project({ list, home: homePath, gate: new ConsentGate(consent, yes) });
   expect(await agreed.source.discover(never)).toHaveLength(1);
-  const later = { list, home: homePath, cwd: agreed.cwd, gate: new ConsentGate(consent, noOneThere) };
+  const later = { list, home: homePath, cwd: agreed.cwd, gate: new ConsentGate(consent, denyAll) };
   expect(await project(later).source.discover(never)).toHaveLength(1);
   const changed = project({ ...later, callCommand: `${process.execPath} call.mjs --call --more` });
   await expect(changed.source.discover(never)).rejects.toThrow('lathe trust');

@@ -6,7 +6,7 @@ import { policyOf, schedulerOf } from '../../../../testing/scheduler-kit.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import type { Approver } from '../contract/call.js';
 import { childEnvironment } from '../process/run/environment.js';
-import { noOneThere } from '../scheduler/approve.js';
+import { denyAll } from '../scheduler/approve.js';
 import { defineTool } from '../tools/tools.js';
 import { type Hook, Hooks } from './hooks.js';
 
@@ -123,7 +123,7 @@ test('a hook can make a call ask even in yolo mode', async () => {
 
 test('a question from a hook does not mention rules', async () => {
   const command = answers({ permissionDecision: 'ask', permissionDecisionReason: 'looks odd' });
-  const { outcome } = await runWith(hooksOf([{ command }]), { approver: noOneThere, allow: ['edit'] });
+  const { outcome } = await runWith(hooksOf([{ command }]), { approver: denyAll, allow: ['edit'] });
   expect(outcome?.error?.message).toMatch(/\(looks odd\) and nobody is there to give it\.$/);
 });
 

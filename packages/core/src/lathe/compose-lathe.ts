@@ -7,7 +7,7 @@ import { Workspace } from '../files/workspace.js';
 import type { Hooks } from '../hooks/hooks.js';
 import { AgreedRules } from '../policy/agreed-rules.js';
 import { FolderTrust } from '../policy/folder-trust.js';
-import { noOneThere } from '../scheduler/approve.js';
+import { denyAll } from '../scheduler/approve.js';
 import { Scheduler } from '../scheduler/scheduler.js';
 import { allSettings } from '../settings/keys.js';
 import { type LoadedSettings, loadSettings } from '../settings/load-settings.js';
@@ -27,7 +27,7 @@ import { toolSources } from './tool-sources.js';
 /** Puts the parts together. The only place that sees them all. */
 export async function composeLathe(options: LatheOptions): Promise<Lathe> {
   assertUsable(options);
-  const { approver = noOneThere, caller = 'model', isTrusted: isConsented = false } = options;
+  const { approver = denyAll, caller = 'model', isTrusted: isConsented = false } = options;
   const parts = await openParts(options);
   const { workspace, loaded, home, userHome, spill } = parts;
   const { settings, env } = loaded;

@@ -7,7 +7,7 @@ import type { Change } from '../tools/tools.js';
 import { grantableRules } from './approval-text.js';
 import { type ReadyCall, readyCall } from './prepare.js';
 
-/** A person said no. Not an error of the call: the model is told and may go another way. */
+/** A person said no. That is no error of the call: the model learns it and can try another way. */
 export class Declined extends Error {
   override readonly name = 'Declined';
 }
@@ -121,8 +121,8 @@ function refusal(call: ReadyCall, verdict: Verdict): string {
   return `${call.tool.name} was not run: ${verdict.reason}.`;
 }
 
-/** Answers for nobody: every question is a no. */
-export const noOneThere: Approver = {
+/** Denies every question, for programs without a person to ask. */
+export const denyAll: Approver = {
   decide: async (request) => {
     throw new ToolError(
       'execution_denied',

@@ -162,8 +162,8 @@ export async function fit(content: PartListUnion, ready: ReadyCall, spill: Spill
   const parts = toParts(content);
   const text = parts.map((part) => part.text ?? '').join('');
   if (text.length <= limit) return content;
-  // The tool has run: what it did is told even if the rest of it cannot be kept.
-  const place = await spill(`${ready.tool.name}-${ready.call.id}`, text).then(whereIsIt, whyNot);
+  // The tool has run, so its result is reported even if the rest of it cannot be saved.
+  const place = await spill(`${ready.tool.name}-${ready.call.id}`, text).then(spilledTo, whyNot);
   if (parts.every((part) => part.text !== undefined)) return withNote(keepEnds(text, limit), place);
   return cutInOrder(parts, limit, place);
 }
@@ -184,7 +184,7 @@ function withNote({ head, tail, omitted }: Cut, place: string): string {
   return `${head}\n\n[${omitted} characters left out here; ${place}]\n\n${tail}`;
 }
 
-const whereIsIt = (path: string) =>
+const spilledTo = (path: string) =>
   `the whole output is in ${path} (use read_file with offset and limit, or grep_search, on it)`;
 const whyNot = (error: unknown) =>
   `the whole output could not be kept: ${error instanceof Error ? error.message : 'unknown reason'}`;

@@ -5,7 +5,7 @@ import type { Approver, AuditRecord, CallEvent } from '../contract/call.js';
 import type { Confirmation, Decision } from '../contract/confirmation.js';
 import { ToolError } from '../contract/errors.js';
 import { BaseTool, type Change, defineTool } from '../tools/tools.js';
-import { noOneThere } from './approve.js';
+import { denyAll } from './approve.js';
 
 const never = new AbortController().signal;
 
@@ -344,7 +344,7 @@ test('what a person rewrote is shown again before it runs, and a choice reaches 
 
 test('with nobody there a question is a no, with the reason', async () => {
   const notebook = new Notebook();
-  const { scheduler } = schedulerOf([notebook], { approver: noOneThere });
+  const { scheduler } = schedulerOf([notebook], { approver: denyAll });
   const [outcome] = await scheduler.run([{ name: 'note', args: { line: 'a' } }], never);
   expect(outcome).toMatchObject({
     status: 'error',
@@ -357,7 +357,7 @@ test('with nobody there a question is a no, with the reason', async () => {
 });
 
 test('an ask rule makes a tool ask that would not have', async () => {
-  const { scheduler } = schedulerOf([echo], { policy: policyOf({ ask: ['echo'] }), approver: noOneThere });
+  const { scheduler } = schedulerOf([echo], { policy: policyOf({ ask: ['echo'] }), approver: denyAll });
   const [outcome] = await scheduler.run([{ name: 'echo', args: { text: 'x' } }], never);
   expect(outcome?.error?.type).toBe('execution_denied');
   // No rule and no mode would help, so none is recommended.

@@ -3,7 +3,7 @@ import { policyOf, schedulerOf } from '../../../../testing/scheduler-kit.js';
 import type { Approver } from '../contract/call.js';
 import type { Decision } from '../contract/confirmation.js';
 import type { ApprovalMode } from '../policy/policy.js';
-import { noOneThere } from '../scheduler/approve.js';
+import { denyAll } from '../scheduler/approve.js';
 import { ExitPlanModeTool } from './exitPlanMode.js';
 
 const never = new AbortController().signal;
@@ -44,7 +44,7 @@ test('a no keeps planning and tells the model what was said', async () => {
 });
 
 test('nobody there means no', async () => {
-  const { outcome, mode } = await present({ plan: 'x' }, noOneThere);
+  const { outcome, mode } = await present({ plan: 'x' }, denyAll);
   expect([outcome?.error?.type, mode]).toEqual(['execution_denied', 'plan']);
 });
 

@@ -11,7 +11,7 @@ import { Journal } from '../files/undo/journal.js';
 import { Workspace } from '../files/workspace.js';
 import { FileChanges } from '../files/write/file-changes.js';
 import { FileLocks } from '../files/write/file-lock.js';
-import { noOneThere } from '../scheduler/approve.js';
+import { denyAll } from '../scheduler/approve.js';
 import { MemoryTool } from './memoryTool.js';
 
 const never = new AbortController().signal;
@@ -100,13 +100,13 @@ test('a file that changed after the diff was shown is not written', async () => 
 
 // SK03
 test.each(['default', 'auto-edit'] as const)('in %s mode remembering asks', async (mode) => {
-  const { save } = await setUp({}, noOneThere, mode);
+  const { save } = await setUp({}, denyAll, mode);
   expect((await save({ fact: 'x', scope: 'project' }))?.error?.type).toBe('execution_denied');
 });
 
 // SK03
 test('even yolo does not write the memory of all projects unasked', async () => {
-  const { save } = await setUp({}, noOneThere, 'yolo');
+  const { save } = await setUp({}, denyAll, 'yolo');
   expect((await save({ fact: 'x', scope: 'global' }))?.error?.type).toBe('execution_denied');
 });
 

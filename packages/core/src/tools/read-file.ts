@@ -116,7 +116,7 @@ export class ReadFileTool extends BaseTool<Params> {
     });
   }
 
-  /** Says what the model may have meant; of places outside nothing is told that was not asked for. */
+  /** Suggests what the model may have meant, without revealing names outside the workspace. */
   #withHint(error: unknown, path: string): unknown {
     if (!(error instanceof ToolError) || error.type !== 'file_not_found') return error;
     const similar = similarFiles(path, this.#visibility);

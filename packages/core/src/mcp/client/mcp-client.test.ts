@@ -8,7 +8,7 @@ import type { Approver } from '../../contract/call.js';
 import { textOf } from '../../contract/content.js';
 import { LatheHome } from '../../files/lathe-home.js';
 import { Consent } from '../../policy/consent.js';
-import { noOneThere } from '../../scheduler/approve.js';
+import { denyAll } from '../../scheduler/approve.js';
 import { ConsentGate } from '../../scheduler/ask-consent.js';
 import { toResult } from '../../tools/tools.js';
 import type { ServerDefinition } from './server-definition.js';
@@ -92,7 +92,7 @@ test('SG01, SG15: a server of the project starts only after the user approved it
   const home = tempDirectory();
   const consent = new Consent(new LatheHome(home));
   const theirs = badServer('none', { isProjects: true, written: { command: 'node', args: ['x'] } });
-  const refused = mcpWorld([theirs], { home, gate: new ConsentGate(consent, noOneThere) });
+  const refused = mcpWorld([theirs], { home, gate: new ConsentGate(consent, denyAll) });
   expect(String((await refused.discover()).get('MCP server none'))).toContain('lathe trust');
   expect(refused.pids).toEqual([]);
   const shown: unknown[] = [];
@@ -106,9 +106,9 @@ test('SG01, SG15: a server of the project starts only after the user approved it
   expect(shown).toMatchObject([
     { type: 'exec', command: expect.stringContaining('bad-mcp-server.mjs none'), directory: '/' },
   ]);
-  expect((await mcpWorld([theirs], { home, gate: new ConsentGate(consent, noOneThere) }).discover()).size).toBe(0);
+  expect((await mcpWorld([theirs], { home, gate: new ConsentGate(consent, denyAll) }).discover()).size).toBe(0);
   const changed = { ...theirs, written: { command: 'node', args: ['y'] } };
-  const again = mcpWorld([changed], { home, gate: new ConsentGate(consent, noOneThere) });
+  const again = mcpWorld([changed], { home, gate: new ConsentGate(consent, denyAll) });
   expect((await again.discover()).size).toBe(1);
   expect(again.pids).toEqual([]);
 });

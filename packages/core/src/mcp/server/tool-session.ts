@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { ReadWriteLock } from '../../async/read-write-lock.js';
 import type { ApprovalRequest, Approver, CallOutcome } from '../../contract/call.js';
 import type { Display } from '../../contract/display.js';
-import { noOneThere } from '../../scheduler/approve.js';
+import { denyAll } from '../../scheduler/approve.js';
 import type { Scheduler, SchedulerOptions } from '../../scheduler/scheduler.js';
 import { builtIn, type ToolRegistry } from '../../tools/tool-registry.js';
 import type { AnyTool, ToolKind } from '../../tools/tools.js';
@@ -114,7 +114,7 @@ export class ToolSession {
     return {
       decide: async (request, signal) => {
         if (answer && shown === digestOf(request)) return decisionOf(answer.reply, request);
-        if (!canAsk) return noOneThere.decide(request, signal);
+        if (!canAsk) return denyAll.decide(request, signal);
         ask(request);
         throw signal.reason;
       },
