@@ -34,7 +34,7 @@ export interface JudgedCommand {
   rights?: readonly Right[];
 }
 
-/** What is known of a command before it runs. */
+/** The result of judging a command before it runs. */
 export interface Judgement {
   cwd: Location;
   analysis: CommandAnalysis;

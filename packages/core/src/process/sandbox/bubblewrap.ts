@@ -1,4 +1,4 @@
-import { constants, existsSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { constants, existsSync, lstatSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { secretNames } from '../../files/access/protected-names.js';
 import { isWithin } from '../../files/workspace.js';
@@ -204,9 +204,18 @@ function writable(path: string): Mount {
   return ['--bind', path, path];
 }
 
+/** `undefined` also where a file stands in the place of a directory. */
+function infoOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
 /** Every mount costs time, so a place that is empty or unreadable is not masked; it stays read-only. */
 function hasContent(path: string): boolean {
-  const info = statSync(path, { throwIfNoEntry: false });
+  const info = infoOf(path);
   if (!info?.isDirectory()) return info !== undefined && canAccess(path, constants.R_OK);
   try {
     return readdirSync(path).length > 0;

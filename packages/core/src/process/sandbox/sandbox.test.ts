@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  chownSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -236,6 +237,40 @@ describe.skipIf(!hasProgram('bwrap'))('bubblewrap', () => {
     const { run } = sandboxed();
     expect((await run(command)).ending).not.toEqual({ type: 'exit', code: 0 });
   });
+
+  test('no file gets a setuid or setgid bit, by whatever call', async () => {
+    const { run, root } = sandboxed();
+    const ways = [
+      'cp /bin/true s && chmod 4755 s',
+      'cp /bin/true g && chmod g+s g',
+      'install -m 4755 /bin/true i',
+      'python3 -c "import os; os.close(os.open(\'o\', os.O_CREAT | os.O_WRONLY, 0o4755))"',
+      'python3 -c "import os; f = os.open(\'f\', os.O_CREAT | os.O_WRONLY); os.fchmod(f, 0o2755)"',
+      'python3 -c "import os, stat; os.mknod(\'n\', stat.S_IFREG | 0o4755)"',
+    ];
+    for (const way of ways) await run(way);
+    const bits = readdirSync(root).filter((name) => (statSync(join(root, name)).mode & 0o6000) !== 0);
+    expect(bits).toEqual([]);
+    expect((await run('touch plain && chmod 755 plain && stat -c %a plain')).text).toBe('755');
+  });
+
+  test('a file where a directory of secrets is expected stops no command', async () => {
+    const userHome = outsideDirectory();
+    for (const name of ['.gem', '.ssh', '.aws', '.config']) writeFileSync(join(userHome, name), 'a file');
+    const { run } = sandboxed({ userHome });
+    expect((await run('echo fine')).text).toBe('fine');
+  });
+
+  test.skipIf(process.getuid?.() !== 0)(
+    'root in a folder of another user is told why nothing can be written',
+    async () => {
+      const root = outsideDirectory();
+      chownSync(root, 12_345, 12_345);
+      const { run } = sandboxed({ roots: [root] });
+      await expect(run('touch x')).rejects.toThrow('it belongs to the user with the id 12345');
+      expect((await run('echo reads', { workspace: false })).text).toBe('reads');
+    },
+  );
 
   // SB12
   test('a command sees only descriptors 0 to 2 and its own processes', async () => {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { openSync, rmSync } from 'node:fs';
+import { openSync, rmSync, statSync } from 'node:fs';
 import { ToolError } from '../../contract/errors.js';
 import type { LatheHome } from '../../files/lathe-home.js';
 import type { Launch } from '../run/contained-program.js';
@@ -88,6 +88,14 @@ export class Sandbox {
       const args = seatbeltArguments({ roots, home: userHome, hidden: [latheHome.path], rights });
       return (argv) => ({ argv: [found.program, ...args, ...argv] });
     }
+    return this.#prepareBubblewrap(found, { cwd, rights, isKept });
+  }
+
+  async #prepareBubblewrap(
+    found: Probe,
+    { cwd, rights, isKept }: Pick<BubblewrapOptions, 'cwd' | 'rights' | 'isKept'>,
+  ): Promise<(argv: readonly string[]) => Launch> {
+    if (rights.workspace && found.hasUserNamespace) refuseForeignWorkspace(this.#options.roots);
     this.#files ??= this.#makeFiles();
     const files = await this.#files;
     // A command that only reads needs no sockets, so they are not searched.
@@ -149,6 +157,17 @@ export class Sandbox {
         for (const path of plan.forbidden) rmSync(path, { recursive: true, force: true });
       },
     };
+  }
+}
+
+/** Inside a user namespace root has no rights over the files of others, so that every write would fail. */
+function refuseForeignWorkspace(roots: readonly string[]): void {
+  if (process.getuid?.() !== 0) return;
+  for (const root of roots) {
+    const info = statSync(root, { throwIfNoEntry: false });
+    if (info === undefined || info.uid === 0 || (info.mode & 0o002) !== 0) continue;
+    const message = `The sandbox cannot write in ${root}: it belongs to the user with the id ${info.uid}, and root has no rights over it inside. Run Lathe as that user, or with --sandbox off.`;
+    throw new ToolError('sandbox_unavailable', message);
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * A filter for system calls inside the sandbox, as a classic BPF program for `bwrap --seccomp`. It blocks ways around the
  * namespaces (kernel keyrings, mounts, new user namespaces, sockets to the host machine), input to terminals, and parts
- * of the kernel that builds and tests never need. Without `unixSockets` a program can neither create nor reach a socket
+ * of the kernel that builds and tests never need. Files with a setuid or setgid bit cannot be made. Without `unixSockets` a program can neither create nor reach a socket
  * with a path, only create connected pairs. `undefined` on a processor whose system call numbers are not listed.
  */
 export function seccompFilter(architecture: string, { unixSockets }: { unixSockets: boolean }): Buffer | undefined {
@@ -17,6 +17,7 @@ export function seccompFilter(architecture: string, { unixSockets }: { unixSocke
     ...numbers.denied.flatMap((number) => when(number, notPermitted)),
     // A filter cannot see its flags, which are in memory; "not implemented" makes the C library use the older call.
     ...when(numbers.clone3, notImplemented),
+    ...when(openat2, notImplemented),
     ...inCall(numbers.clone, 0, [[jumpSet, 0, 1, newUserNamespace], notPermitted]),
     ...inCall(numbers.unshare, 0, [[jumpSet, 0, 1, newUserNamespace], notPermitted]),
     ...inCall(
@@ -28,6 +29,18 @@ export function seccompFilter(architecture: string, { unixSockets }: { unixSocke
       ...[...(unixSockets ? [unixFamily] : []), ...families].flatMap((family) => when(family, allowed)),
       notPermitted,
     ]),
+    ...numbers.modes.flatMap(([number, argument]) =>
+      inCall(number, argument, [[jumpSet, 0, 1, privilegeBits], notPermitted]),
+    ),
+    // Without one of these flags the register of the mode may hold anything.
+    ...numbers.opens.flatMap(([number, flags]) =>
+      inCall(number, flags, [
+        [jumpSet, 0, 3, creatingFlags],
+        load(offsets.firstArgument + 8 * (flags + 1)),
+        [jumpSet, 0, 1, privilegeBits],
+        notPermitted,
+      ]),
+    ),
     allowed,
   ];
   return Buffer.concat(program.map(encode));
@@ -44,6 +57,12 @@ const notPermitted: Instruction = [0x06, 0, 0, 0x0005_0001];
 const notImplemented: Instruction = [0x06, 0, 0, 0x0005_0026];
 
 const newUserNamespace = 0x1000_0000;
+/** The bits that make a program run with the rights of its owner or group. */
+const privilegeBits = 0o6000;
+/** O_CREAT and O_TMPFILE. */
+const creatingFlags = 0o20000100;
+/** Its flags are in memory too. */
+const openat2 = 437;
 /** TIOCSTI and TIOCLINUX insert characters into a terminal as if they were typed. */
 const terminalTricks = [0x5412, 0x541c];
 const unixFamily = 1;
@@ -57,6 +76,10 @@ interface Numbers {
   clone: number;
   clone3: number;
   unshare: number;
+  /** Calls that set the mode of a file, with the position of the mode. */
+  modes: readonly (readonly [number: number, argument: number])[];
+  /** Calls that may create a file, with the position of the flags; the mode comes next. */
+  opens: readonly (readonly [number: number, flags: number])[];
   denied: number[];
 }
 
@@ -72,6 +95,21 @@ const tables: Record<string, Numbers> = {
     clone: 56,
     clone3: 435,
     unshare: 272,
+    // chmod fchmod fchmodat fchmodat2 creat mknod mknodat
+    modes: [
+      [90, 1],
+      [91, 1],
+      [268, 2],
+      [452, 2],
+      [85, 1],
+      [133, 1],
+      [259, 2],
+    ],
+    // open openat
+    opens: [
+      [2, 1],
+      [257, 2],
+    ],
     denied: [
       250, 248, 249, 321, 298, 323, 425, 426, 427, 246, 320, 175, 313, 176, 169, 167, 168, 165, 166, 155, 308, 304, 428,
       429, 430, 431, 432, 433, 442,
@@ -84,6 +122,15 @@ const tables: Record<string, Numbers> = {
     clone: 220,
     clone3: 435,
     unshare: 97,
+    // fchmod fchmodat fchmodat2 mknodat
+    modes: [
+      [52, 1],
+      [53, 2],
+      [452, 2],
+      [33, 2],
+    ],
+    // openat
+    opens: [[56, 2]],
     denied: [
       219, 217, 218, 280, 241, 282, 425, 426, 427, 104, 294, 105, 273, 106, 142, 224, 225, 40, 39, 41, 268, 265, 428,
       429, 430, 431, 432, 433, 442,
