@@ -25,6 +25,8 @@ export interface WorkspaceOptions {
   readable?: readonly string[];
   /** Directories of our own state: reading or writing them asks, whatever their name. */
   guarded?: readonly string[];
+  /** Files that the user's hooks run: writing them always asks. */
+  executed?: readonly string[];
 }
 
 /** The state of this program itself. */
@@ -52,13 +54,14 @@ export class Workspace {
   static async open(
     directory: string,
     extra: readonly string[] = [],
-    { readable = [], guarded = [] }: WorkspaceOptions = {},
+    { readable = [], guarded = [], executed = [] }: WorkspaceOptions = {},
   ): Promise<Workspace> {
     const first = await existingPath(resolve(directory));
     const others = await Promise.all(extra.map((path) => realPathOf(resolve(first, path))));
     return new Workspace([first, ...others], {
       readable: await Promise.all(readable.map((path) => realPathOf(resolve(path)))),
       guarded: await Promise.all(guarded.map((path) => realPathOf(resolve(path)))),
+      executed: await Promise.all(executed.map((path) => realPathOf(resolve(path)))),
     });
   }
 
@@ -72,7 +75,7 @@ export class Workspace {
       throw new ToolError('invalid_tool_params', `The path ${JSON.stringify(path)} is refused: ${odd}.`);
     const spelled = resolve(this.root, canonicalSpelling(path));
     const real = await realPathOf(spelled, this.contains(spelled) ? existingPathNow : existingPath);
-    const guarded = protectionOf(real) ?? gitDirectoryOf(real) ?? this.#ownState(real);
+    const guarded = protectionOf(real) ?? gitDirectoryOf(real) ?? this.#ownState(real) ?? this.#execution(real);
     const secret = this.secrecyOf(real);
     return {
       path: real,
@@ -100,6 +103,10 @@ export class Workspace {
 
   #isReadable(real: string): boolean {
     return this.#options.readable.some((root) => isWithin(root, real));
+  }
+
+  #execution(real: string): string | undefined {
+    return this.#options.executed.includes(real) ? `${real} is run by a hook` : undefined;
   }
 
   #ownState(real: string): string | undefined {

@@ -1,10 +1,11 @@
 import { type ConsentGate, ConsentRefused, type ConsentRequest } from '../scheduler/ask-consent.js';
 import type { LoadedSettings } from '../settings/load-settings.js';
+import { fileHashes, hookFiles } from './hook-files.js';
 import { type Hook, type HookEvent, hookEvents } from './hooks.js';
 
 /**
  * The hooks in the settings. Those of a workspace, which is trusted, must pass `gate` first: the user must have approved
- * their exact commands. The notices name the hooks that do not run.
+ * their exact commands and the files that they run. The notices name the hooks that do not run.
  */
 export async function loadHooks(
   { origins }: Pick<LoadedSettings, 'origins'>,
@@ -40,7 +41,8 @@ function consentTo(event: HookEvent, hooks: readonly Hook[], source: string, roo
   return {
     kind: 'hook',
     id: `${source} ${event}`,
-    definition: hooks,
+    // With the content of the files that they run, so that another content is another agreement.
+    definition: { hooks, files: fileHashes(hooks.flatMap((hook) => hookFiles(hook.command, root))) },
     confirmation: {
       type: 'exec',
       title: `Let this project run its ${event} hooks?`,

@@ -46,6 +46,8 @@ export interface BuiltInOptions {
   /** Who calls the tools: a model must have read a file before it may replace it. */
   caller: 'model' | 'person';
   spill: SpillStore;
+  /** Files that hooks run. */
+  executed: readonly string[];
   extension: Pick<Extension, 'tasks' | 'answerer'>;
 }
 
@@ -174,10 +176,11 @@ function visibilityOf({ workspace, settings, policy, env, userHome }: BuiltInOpt
   return { rules, disregard, canRead: policy.readFilter() };
 }
 
-async function shellTool({ workspace, settings, home, userHome, env }: BuiltInOptions) {
+async function shellTool({ workspace, settings, home, userHome, env, executed }: BuiltInOptions) {
   const { mode, network, autoApprove } = settings.tools.sandbox;
   const path = await sanitizePath(env['PATH'] ?? '', workspace.roots);
-  const sandbox = new Sandbox({ mode, roots: workspace.roots, latheHome: home, userHome, path });
+  const { roots } = workspace;
+  const sandbox = new Sandbox({ mode, roots, protectedFiles: executed, latheHome: home, userHome, path });
   const runner = new CommandRunner(home);
   const background = new BackgroundCommands(runner, new KeptCommands(home));
   const tool = new ShellTool({

@@ -4,6 +4,7 @@ import { LatheHome } from '../files/lathe-home.js';
 import { listPaths } from '../files/search/list-paths.js';
 import { SpillStore } from '../files/spill.js';
 import { Workspace } from '../files/workspace.js';
+import { hookFiles } from '../hooks/hook-files.js';
 import type { Hooks } from '../hooks/hooks.js';
 import { AgreedRules } from '../policy/agreed-rules.js';
 import { FolderTrust } from '../policy/folder-trust.js';
@@ -34,7 +35,7 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
   const policy = await openPolicy(loaded, parts);
   const registry = new ToolRegistry();
   const extension = (await options.extend?.(parts)) ?? {};
-  const builtIns = await builtInTools({ workspace, policy, settings, home, userHome, env, caller, spill, extension });
+  const builtIns = await builtInTools({ ...parts, policy, settings, env, caller, extension });
   const { tools, openOwnTools, visibility, close, ...shared } = builtIns;
   for (const tool of [...tools, ...(options.tools ?? [])]) registry.registerTool(tool);
   const sources = toolSources({ ...options, ...parts, approver, registry, sandbox: shared.sandbox });
@@ -84,11 +85,19 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
 async function openParts(options: LatheOptions) {
   const { userHome, home, loaded } = await loadEverything(options);
   const spill = new SpillStore(home);
+  const executed = commandsOf(loaded).flatMap((command) => hookFiles(command, options.cwd));
   const workspace = await Workspace.open(options.cwd, loaded.settings.context.includeDirectories, {
     readable: [spill.directory],
     guarded: [home.path],
+    executed,
   });
-  return { workspace, loaded, home, userHome, spill };
+  return { workspace, loaded, home, userHome, spill, executed };
+}
+
+/** The commands of all hooks in the settings. */
+function commandsOf({ settings }: LoadedSettings): string[] {
+  const groups = Object.values(settings.hooks).flat();
+  return groups.flatMap(({ hooks }) => hooks.map(({ command }) => command));
 }
 
 /** Mistakes of the program that calls us, named before anything is opened. */

@@ -22,6 +22,8 @@ export interface BubblewrapOptions {
   rights: SandboxRights;
   /** Sockets in the workspace to cover. */
   sockets: readonly string[];
+  /** Files of the workspace that must not change, besides those with protected names. */
+  protectedFiles: readonly string[];
   /** The command outlives Lathe, so nothing would clean up after it. */
   isKept: boolean;
   /** The descriptor of the system call filter. */

@@ -14,6 +14,8 @@ export interface GuardedNames {
 }
 
 interface GuardOptions {
+  /** Files that must not change or appear, besides those with protected names. */
+  protectedFiles: readonly string[];
   /** Names that exist only because another command is running. */
   placeholders: { has(path: string): boolean };
   /** Lathe may be gone when the command ends, so nothing would remove the forbidden names. */
@@ -23,19 +25,24 @@ interface GuardOptions {
 /** Protected even before they exist, because Lathe loads them. Each name costs time and shows up in listings. */
 const reservedNames = ['.lathe', '.qwen'];
 
-export function guardedNames(root: string, { placeholders, isKept }: GuardOptions): GuardedNames {
+export function guardedNames(root: string, { placeholders, isKept, protectedFiles }: GuardOptions): GuardedNames {
   const isMissing = (path: string) =>
     placeholders.has(path) || lstatSync(path, { throwIfNoEntry: false }) === undefined;
   const isGit = (path: string) => path.endsWith('/.git') && isDirectory(path) && !isKept;
   const found = protectedBelow(root).filter((path) => !isMissing(path));
   const git = found.filter(isGit).map((path) => gitNames(path, isMissing));
+  const files = protectedFiles.filter((path) => path.startsWith(`${root}/`));
   const reserved = reservedNames.map((name) => join(root, name)).filter(isMissing);
   return {
-    fixed: [...found.filter((path) => !isGit(path)), ...git.flatMap(({ fixed }) => fixed)],
+    fixed: [
+      ...found.filter((path) => !isGit(path)),
+      ...git.flatMap(({ fixed }) => fixed),
+      ...files.filter((path) => !isMissing(path)),
+    ],
     reserved: [...reserved, ...git.flatMap((names) => names.reserved)].filter((path) =>
       canAccess(dirname(path), constants.W_OK),
     ),
-    forbidden: git.flatMap(({ forbidden }) => forbidden),
+    forbidden: [...git.flatMap(({ forbidden }) => forbidden), ...files.filter(isMissing)],
   };
 }
 

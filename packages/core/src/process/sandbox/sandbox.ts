@@ -18,6 +18,8 @@ export interface SandboxOptions {
   mode: SandboxMode;
   /** The workspace's directories, as real paths. */
   roots: readonly string[];
+  /** Files of the workspace that no command may change, besides those with protected names. */
+  protectedFiles?: readonly string[];
   latheHome: LatheHome;
   /** The user's home directory, whose keys are hidden. */
   userHome: string;
@@ -140,6 +142,7 @@ export class Sandbox {
     const plan = planBubblewrap({
       ...details,
       roots: this.#options.roots,
+      protectedFiles: this.#options.protectedFiles ?? [],
       home: this.#options.userHome,
       hidden: [this.#options.latheHome.path],
       hasUserNamespace,
