@@ -9,6 +9,8 @@ export interface AgentLathe extends Lathe, LatheHost {
   /** The subagents of this session. */
   readonly subagents: Subagents;
   readonly sideModels: SideModels;
+  /** Looks for tools unless somebody has done so before. Returns what went wrong, by source. */
+  discoverOnce(signal: AbortSignal): Promise<Map<string, unknown>>;
 }
 
 /** Like `createLathe`, for an agent. */
@@ -28,5 +30,11 @@ export async function createAgentLathe(options: Omit<LatheOptions, 'extend'>): P
       return { problems, ...(depth > 0 && { tasks: subagents }), ...(answerer && { answerer }) };
     },
   });
-  return { ...lathe, ...lathe.host, subagents, sideModels };
+  let wasAsked = false;
+  const discover: Lathe['discover'] = (signal, name) => {
+    wasAsked = true;
+    return lathe.discover(signal, name);
+  };
+  const discoverOnce: AgentLathe['discoverOnce'] = async (signal) => (wasAsked ? new Map() : discover(signal));
+  return { ...lathe, ...lathe.host, discover, discoverOnce, subagents, sideModels };
 }

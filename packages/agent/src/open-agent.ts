@@ -35,7 +35,10 @@ type ContextHost = Pick<AgentLathe, 'home' | 'loaded' | 'settings' | 'userHome' 
 
 /** What an agent uses of an `AgentLathe`. */
 export type AgentHost = ContextHost &
-  Pick<AgentLathe, 'approver' | 'hooks' | 'openOwnTools' | 'openScheduler' | 'policy' | 'sideModels' | 'tools'>;
+  Pick<
+    AgentLathe,
+    'approver' | 'discoverOnce' | 'hooks' | 'openOwnTools' | 'openScheduler' | 'policy' | 'sideModels' | 'tools'
+  >;
 
 /** Opens an agent that works with the tools, the policy and the settings of `lathe`. */
 export function openAgent(lathe: AgentHost, options: OpenAgentOptions): Agent {
@@ -46,7 +49,7 @@ export function openAgent(lathe: AgentHost, options: OpenAgentOptions): Agent {
     budgets: smallerBudgets(sessionBudgets(settings), options.budgets ?? {}),
     depth: 0,
     registry: lathe.tools,
-    context: withSessionStart(openContextFiles(lathe), hooks),
+    context: withDiscovery(withSessionStart(openContextFiles(lathe), hooks), lathe),
     remark: 'Look around, then present your plan with exit_plan_mode.',
     ...(hooks && { hooks }),
   });
@@ -167,6 +170,27 @@ export function openContextFiles({ workspace, settings, home, userHome, loaded }
     userHome,
     isTrusted: loaded.isTrusted,
   });
+}
+
+/** Looks for the tools of commands and servers before the first prompt, if the program has not done so. */
+function withDiscovery(files: ContextSource, { discoverOnce }: Pick<AgentLathe, 'discoverOnce'>): ContextSource {
+  const discovered = async (read: () => Promise<ContextText>): Promise<ContextText> => {
+    const failures = await discoverOnce(new AbortController().signal);
+    const { text, notices } = await read();
+    const problems = [...failures].map(([source, error]) => ({
+      level: 'warning' as const,
+      message: `${source}: ${error instanceof Error ? error.message : String(error)}`,
+    }));
+    return { text, notices: [...problems, ...notices] };
+  };
+  return {
+    get loaded() {
+      return files.loaded;
+    },
+    opening: () => discovered(() => files.opening()),
+    changed: () => discovered(() => files.changed()),
+    touched: (args) => files.touched(args),
+  };
 }
 
 /** Puts the output of SessionStart hooks before the files. */
