@@ -166,7 +166,7 @@ export const fixed = {
     [
       'core/src/process/shell/secret-trees.ts',
       'maxEntries',
-      'Names below a directory it searches that are looked at for secrets, beyond those that start like one',
+      'Names below a directory it searches that are checked for secrets; more ask',
     ],
     ['core/src/process/shell/analyze-command.ts', 'maxPrograms', 'Programs in it; more ask'],
     [

@@ -8,6 +8,7 @@ import { isWithin } from '../../files/workspace.js';
 import { matchCommandRule } from '../rules/command-rule.js';
 import { analyzeCommand } from './analyze-command.js';
 import { type CommandAnalysis, unknownPart } from './command-analysis.js';
+import { searchDoubt } from './secret-trees.js';
 import { CommandWalk, maxInnerWork } from './walk-command.js';
 
 const home = '/home/somebody';
@@ -896,13 +897,20 @@ test.each(['grep -r foo .', 'rg foo', 'find . -type f -exec cat {} +', 'find . -
   },
 );
 
-test('the search for secrets follows no symlink, and is bounded in a large tree', async () => {
+test('the search for secrets follows no symlink, and finds one behind thousands of files', async () => {
   const outside = tempDirectory({ '.netrc': '' });
   const root = tempDirectory(Object.fromEntries(Array.from({ length: 2100 }, (_, at) => [`many/${at}`, ''])));
-  mkdirSync(join(root, 'many/deep'));
-  writeFileSync(join(root, 'many/deep/.netrc'), '');
   symlinkSync(outside, join(root, 'link'));
   expect((await analyzeIn(root, 'grep -r foo .')).isReadOnly).toBe(true);
+  mkdirSync(join(root, 'many/deep'));
+  writeFileSync(join(root, 'many/deep/.netrc'), '');
+  expect((await analyzeIn(root, 'grep -r foo .')).isReadOnly).toBe(false);
+});
+
+test('a search through more files than can be checked needs approval', async () => {
+  const root = tempDirectory({ 'a/1': '', 'a/2': '', 'b/1': '', 'c/d/1': '' });
+  expect(await searchDoubt(root, 6)).toBe('It would search more than 6 files, too many to look for keys among them.');
+  expect(await searchDoubt(root, 9)).toBeUndefined();
 });
 
 test.each(["-name '*.json'", "-name '*'", "-name '*.c*'", "-path './src/*'", "-regex '.*\\.ts'", '-name config.json'])(

@@ -17,7 +17,7 @@ import { maxParseCost, ParseBudget } from './parse-budget.js';
 import { breaksWord, richSyntax } from './plain-syntax.js';
 import { LookupBudget, type PathUse, resolvePathUse } from './resolve-paths.js';
 import { type ProgramLocation, resolveProgram } from './resolve-program.js';
-import { secretBelow } from './secret-trees.js';
+import { searchDoubt } from './secret-trees.js';
 import { trackedLink } from './tracked-links.js';
 import { CommandWalk } from './walk-command.js';
 
@@ -31,8 +31,7 @@ const tooManyParts = 'It has too many parts to be understood.';
 
 /**
  * Analyzes a command as bash 5 would run it. A command is proven read-only if every simple command in it is a known
- * program with known flags. Whatever is not understood becomes a doubt. Every limit adds a doubt when it is reached,
- * except the one on the search for secrets below a directory.
+ * program with known flags. Whatever is not understood becomes a doubt. Every limit adds a doubt when it is reached.
  *
  * The text is parsed once for each `memo`; what depends on files is looked up each time.
  */
@@ -206,8 +205,8 @@ async function checkRepositories(findings: Findings, home: string): Promise<void
 async function checkSearches(directories: readonly string[], doubts: Set<string>): Promise<void> {
   if (doubts.size > 0) return;
   for (const directory of directories) {
-    const secret = await secretBelow(directory);
-    if (secret !== undefined) doubts.add(`It would search ${secret}, which holds keys or credentials.`);
+    const doubt = await searchDoubt(directory);
+    if (doubt !== undefined) doubts.add(doubt);
   }
 }
 

@@ -5,8 +5,8 @@ import { secretNames } from '../../files/access/protected-names.js';
 import { secrecyOf } from '../../files/access/protected-paths.js';
 import { compileComponent } from '../../text/glob/glob-component.js';
 
-/** How many names are checked in ordinary directories. */
-const maxEntries = 2000;
+/** How many names are checked; a search through more needs approval. */
+const maxEntries = 100_000;
 /** Large directories in which people do not keep keys. */
 const skipped = new Set(['.git', 'node_modules']);
 
@@ -17,24 +17,26 @@ interface Place {
 }
 
 /**
- * A file with keys or credentials that a search through this directory would read; `undefined` if none was found. Names
- * that start with a dot or underscore are searched first, two levels deep, because programs keep secrets there. Then all
- * others, nearest first, within the budget.
+ * Why a search through this directory needs approval: it would read a file with keys or credentials, or too many files to
+ * know; `undefined` if neither. Names that start with a dot or underscore are searched first, two levels deep, because
+ * programs keep secrets there. Then all others, nearest first, within the budget.
  */
-export async function secretBelow(directory: string): Promise<string | undefined> {
+export async function searchDoubt(directory: string, limit = maxEntries): Promise<string | undefined> {
   // A directory that the command names is checked by its own path.
   if (secrecyOf(directory) !== undefined) return undefined;
   const likely: Place[] = [{ path: directory, levels: 2 }];
   const others: Place[] = [];
-  let left = maxEntries;
+  let left = limit;
   for (;;) {
-    const place = likely.shift() ?? (left > 0 ? others.shift() : undefined);
+    const place = likely.shift() ?? others.shift();
     if (place === undefined) return undefined;
+    if (left <= 0) return `It would search more than ${limit} files, too many to look for keys among them.`;
     const entries = await readdir(place.path, { withFileTypes: true }).catch(() => []);
     left -= entries.length;
     for (const entry of entries) {
       const path = join(place.path, entry.name);
-      if (isLinkedRules(entry) || (mayBeSecret(entry.name) && secrecyOf(path) !== undefined)) return path;
+      if (isLinkedRules(entry) || (mayBeSecret(entry.name) && secrecyOf(path) !== undefined))
+        return `It would search ${path}, which holds keys or credentials.`;
       if (!entry.isDirectory() || skipped.has(entry.name)) continue;
       if (place.levels > 0 && /^[._]/.test(entry.name)) likely.push({ path, levels: place.levels - 1 });
       else others.push({ path, levels: 0 });
