@@ -7,6 +7,7 @@ import { Workspace } from '../files/workspace.js';
 import type { Hooks } from '../hooks/hooks.js';
 import { AgreedRules } from '../policy/agreed-rules.js';
 import { FolderTrust } from '../policy/folder-trust.js';
+import { assertNode } from '../process/run/assert-node.js';
 import { noOneThere } from '../scheduler/approve.js';
 import { Scheduler } from '../scheduler/scheduler.js';
 import { allSettings } from '../settings/keys.js';
@@ -91,8 +92,9 @@ async function openParts(options: LatheOptions) {
   return { workspace, loaded, home, userHome, spill };
 }
 
-/** Mistakes of the program that calls us, named before anything is opened. */
+/** Mistakes of the program that calls us, and a runtime that cannot work, named before anything is opened. */
 function assertUsable({ cwd, flags = {} }: LatheOptions): void {
+  assertNode();
   if (!isAbsolute(cwd)) throw new Error(`cwd must be an absolute path, not ${JSON.stringify(cwd)}`);
   if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`cwd is no directory: ${cwd}`);
   const known: readonly string[] = allSettings.map(({ key }) => key);
