@@ -40,6 +40,7 @@ export {
   type AnyTool,
   BaseTool,
   type Change,
+  type DefinedTool,
   defineTool,
   type Tool,
   type ToolIdentity,

@@ -8,6 +8,7 @@ import { hookFiles } from '../hooks/hook-files.js';
 import type { Hooks } from '../hooks/hooks.js';
 import { AgreedRules } from '../policy/agreed-rules.js';
 import { FolderTrust } from '../policy/folder-trust.js';
+import { assertNode } from '../process/run/assert-node.js';
 import { denyAll } from '../scheduler/approve.js';
 import { Scheduler } from '../scheduler/scheduler.js';
 import { allSettings } from '../settings/keys.js';
@@ -100,8 +101,9 @@ function commandsOf({ settings }: LoadedSettings): string[] {
   return groups.flatMap(({ hooks }) => hooks.map(({ command }) => command));
 }
 
-/** Mistakes of the program that calls us, named before anything is opened. */
+/** Mistakes of the program that calls us, and a runtime that cannot work, named before anything is opened. */
 function assertUsable({ cwd, flags = {} }: LatheOptions): void {
+  assertNode();
   if (!isAbsolute(cwd)) throw new Error(`cwd must be an absolute path, not ${JSON.stringify(cwd)}`);
   if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`cwd is no directory: ${cwd}`);
   const known: readonly string[] = allSettings.map(({ key }) => key);

@@ -161,7 +161,8 @@ export function defineTool<const S extends JsonSchema | StandardSchema>(spec: To
   return new DefinedTool(spec);
 }
 
-class DefinedTool<S extends JsonSchema | StandardSchema> extends BaseTool<ParamsOf<S>> {
+/** What `defineTool` makes. Its type is public so that a package can export a tool with its declaration. */
+export class DefinedTool<S extends JsonSchema | StandardSchema> extends BaseTool<ParamsOf<S>> {
   readonly #spec: ToolSpec<S>;
 
   constructor(spec: ToolSpec<S>) {

@@ -2,6 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ToolError } from '../../contract/errors.js';
 import type { LatheHome } from '../../files/lathe-home.js';
+import { assertNode } from './assert-node.js';
 import { type CallMark, MarkSeries } from './call-mark.js';
 import { CapturedOutput } from './captured-output.js';
 import {
@@ -44,6 +45,7 @@ export class CommandRunner {
   #spillDirectory: string | undefined;
 
   constructor(home: LatheHome, options: RunnerOptions = {}) {
+    assertNode();
     this.shell =
       options.shell ?? (existsSync('/bin/bash') ? '/bin/bash' : (trustedPath('bash', { outside: [] }) ?? '/bin/sh'));
     this.#home = home;
