@@ -251,8 +251,10 @@ export const fixed = {
     ['core/src/text/schema/schema-check.ts', 'maxDepth', 'Depth of it'],
     ['core/src/text/schema/schema-check.ts', 'maxNodes', 'Parts of it'],
     ['core/src/text/schema/json-schema.ts', 'maxReferences', 'References followed in it'],
-    ['core/src/text/schema/safe-pattern.ts', 'maxPatternChars', 'Characters of a pattern in it'],
-    ['core/src/text/schema/pattern-syntax.ts', 'maxNesting', 'Depth of such a pattern'],
+    ['core/src/text/schema/safe-pattern.ts', 'maxAnalyzedChars', "Characters of a pattern for JavaScript's own engine"],
+    ['core/src/text/schema/safe-pattern.ts', 'maxSteps', 'States of any other pattern times characters of the value'],
+    ['core/src/text/schema/linear-pattern.ts', 'maxStates', 'States of a pattern that is checked'],
+    ['core/src/text/schema/pattern-syntax.ts', 'maxNesting', 'Depth of a pattern that is checked'],
     ['core/src/text/sanitize-definition.ts', 'maxDescription', 'Characters of the description of a tool'],
     ['core/src/text/sanitize-definition.ts', 'maxFieldText', 'Characters of the description of a parameter'],
     [

@@ -45,7 +45,7 @@ function shapeSchema(shape) {
       };
     case 'string':
       // A reference to a variable does not match a pattern, and its value is unknown here.
-      return { type: 'string', minLength: 1 };
+      return shape.mayBeBlank ? { type: 'string' } : { type: 'string', minLength: 1 };
     case 'choice':
       return { enum: [...shape.of, ...Object.keys(shape.also).map(literal)] };
     case 'list': {

@@ -17,6 +17,7 @@ const suites = {
   fuzz: {
     files: [
       'core/src/text/schema/repair-params.test.ts',
+      'core/src/text/schema/safe-pattern.test.ts',
       'core/src/settings/edit-jsonc.test.ts',
       'agent/src/loop/conversation.test.ts',
       'agent/src/loop/compaction.test.ts',

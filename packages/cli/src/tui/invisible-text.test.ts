@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createAgentLathe } from '@lathe/agent';
-import { type ApprovalRequest } from '@lathe/core';
+import { type ApprovalRequest, noOneThere } from '@lathe/core';
 import { grantableRules } from '@lathe/core/host';
 import { expect, onTestFinished, test } from 'vitest';
 import { invisibleCharacters } from '../../../../testing/invisible-characters.js';
@@ -92,8 +92,20 @@ test('the same rules allow plain text without asking, and emoji are not treated 
     for (const place of ['a command', 'a path', 'a diff'])
       await lathe.run([places[place]?.(text, cwd) ?? { name: '', args: {} }], new AbortController().signal);
   await lathe.run(
-    [{ name: 'write_file', args: { file_path: join(cwd, 'b'), content: '⚠️ 1️⃣\r\n' } }],
+    [{ name: 'write_file', args: { file_path: join(cwd, 'b'), content: '\ufeff⚠️ 1️⃣\r\n' } }],
     AbortSignal.timeout(60_000),
   );
+  for (const place of ['a path', 'a diff'])
+    await lathe.run([places[place]?.('👩🏽‍💻🏳️‍🌈', cwd) ?? { name: '', args: {} }], AbortSignal.timeout(60_000));
   expect(asked).toEqual([]);
+});
+
+test('where nobody can be asked, the denial names the character and its line', async () => {
+  const { lathe, cwd } = await setUp();
+  const scheduler = lathe.host.openScheduler({ approver: noOneThere });
+  const args = { file_path: join(cwd, 'new.txt'), content: 'a\nb\u200bc\n' };
+  const [outcome] = await scheduler.run([{ name: 'write_file', args }], AbortSignal.timeout(60_000));
+  expect(outcome?.error?.message).toBe(
+    "write_file was not run: it needs a person's approval (it contains invisible or control characters: U+200B in line 2 of content; where they are meant, write them as escape sequences) and nobody is there to give it.",
+  );
 });

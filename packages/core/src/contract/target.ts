@@ -17,6 +17,8 @@ interface TargetBase {
   asks: boolean;
   /** Why no mode and no rule may answer for the person: a protected path, for example. */
   guarded?: string;
+  /** Why this target asks, if no rule about its place can allow it; never text that a model chose. */
+  why?: string;
   /** Only deny and ask rules look at it: the command inside a wrapper, a command behind an assignment. */
   hidden?: boolean;
 }

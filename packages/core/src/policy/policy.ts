@@ -76,7 +76,8 @@ export class Policy {
   }
 
   judge(call: JudgedCall): Verdict {
-    const noRule: Verdict = { ...ask('no rule allows it'), isGrantable: true };
+    const why = call.targets.find((target) => target.asks && target.why !== undefined)?.why;
+    const noRule: Verdict = why === undefined ? { ...ask('no rule allows it'), isGrantable: true } : ask(why);
     return this.#forbidden(call) ?? this.#asked(call) ?? this.#permitted(call) ?? noRule;
   }
 

@@ -66,7 +66,8 @@ function hasShape(shape: Exclude<ScalarShape, { is: 'choice' }>, value: string |
   if (shape.is === 'boolean') return typeof value === 'boolean';
   if (shape.is === 'integer')
     return Number.isInteger(value) && Number(value) >= shape.min && Number(value) <= shape.max;
-  if (typeof value !== 'string' || value.trim() === '' || value.includes('\0')) return false;
+  if (typeof value !== 'string' || value.includes('\0')) return false;
+  if (value.trim() === '' && !shape.mayBeBlank) return false;
   return shape.pattern?.test(value) ?? true;
 }
 

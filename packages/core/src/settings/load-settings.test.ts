@@ -58,6 +58,11 @@ test('every group exists, even if its settings have no value', async () => {
   }
 });
 
+test('an argument of a server may be empty', async () => {
+  const { settings, problems } = await machine({ [user]: { mcpServers: { a: { command: 'x', args: [''] } } } });
+  expect([settings.mcpServers['a']?.args, problems]).toEqual([[''], []]);
+});
+
 test('settings are frozen all the way down', async () => {
   const { settings } = await machine({ [user]: { mcpServers: { a: { command: 'x', args: ['y'] } } } });
   expect(Object.isFrozen(settings.tools)).toBe(true);

@@ -1,9 +1,9 @@
-import { boolean, choice, integer, list, object, secret, secrets, string, type TypeOf } from './shape.js';
+import { anyString, boolean, choice, integer, list, object, secret, secrets, string, type TypeOf } from './shape.js';
 
 /** One entry of `mcpServers`, with every key Qwen Code knows. */
 export const mcpServerShape = object({
   command: string,
-  args: list(string),
+  args: list(anyString),
   env: secrets,
   cwd: string,
   url: string,

@@ -97,12 +97,9 @@ const badFiles: [string, unknown[]][] = [
   ['{"mcpServers": {"a": "x"}}', [expect.stringMatching(/^1 mcpServers\.a: Expected an object with command, args/)]],
   [
     '{"mcpServers": {"a": {"command": "x", "args": "y"}}}',
-    ['1 mcpServers.a.args: Expected a list, each entry a text that is not empty, but found "y".'],
+    ['1 mcpServers.a.args: Expected a list, each entry a text, but found "y".'],
   ],
-  [
-    '{"mcpServers": {"a": {"command": "x", "args": [1]}}}',
-    ['1 mcpServers.a.args[0]: Expected a text that is not empty, but found 1.'],
-  ],
+  ['{"mcpServers": {"a": {"command": "x", "args": [1]}}}', ['1 mcpServers.a.args[0]: Expected a text, but found 1.']],
   [
     '{"mcpServers": {"a": {"command": "x", "excludeTool": ["y"]}}}',
     ['1 mcpServers.a.excludeTool: Unknown key. Did you mean "excludeTools"?'],

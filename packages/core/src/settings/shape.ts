@@ -4,7 +4,13 @@ import { isArray, type JsonValue } from './parse-jsonc.js';
 export type Shape =
   | { readonly is: 'boolean' }
   | { readonly is: 'integer'; readonly min: number; readonly max: number }
-  | { readonly is: 'string'; readonly pattern?: RegExp; readonly expected?: string; readonly secret?: true }
+  | {
+      readonly is: 'string';
+      readonly pattern?: RegExp;
+      readonly expected?: string;
+      readonly secret?: true;
+      readonly mayBeBlank?: true;
+    }
   | { readonly is: 'choice'; readonly of: readonly string[]; readonly also: Readonly<Record<string, string>> }
   | { readonly is: 'list'; readonly item: Shape; readonly allowSingle: boolean }
   | { readonly is: 'map'; readonly value: Shape; readonly secret?: true }
@@ -22,6 +28,9 @@ export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): Typ
 
 /** A string that is not blank. */
 export const string: Typed<string> = { is: 'string' };
+
+/** A string that may be empty, such as an argument of a program. */
+export const anyString: Typed<string> = { is: 'string', expected: 'a text', mayBeBlank: true };
 
 /** A string that is never shown unless it is only a reference such as `$TOKEN`. */
 export const secret: Typed<string> = { is: 'string', secret: true };

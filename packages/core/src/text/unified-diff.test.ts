@@ -27,7 +27,7 @@ describe('the diff that the user approves', () => {
     ['trailing whitespace', 'a \n', 'a\n', ['-a ', '+a']],
     ['line endings', 'a\r\n', 'a\n', ['-a␍', '+a']],
     ['a lone CR', 'a\r', 'a\n', ['-a␍ (CR alone)', '+a']],
-    ['a byte order mark', '\uFEFFa\n', 'a\n', ['-<U+FEFF>a', '+a']],
+    ['a byte order mark', '\uFEFFa\n', 'a\n', ['-<BOM>a', '+a']],
     ['direction overrides', 'a\n', 'a\u202E\n', ['-a', '+a<U+202E>']],
     ['escape sequences', 'a\n', 'a\u001B[2K\n', ['-a', '+a<U+001B>[2K']],
     ['zero-width characters', 'a\n', 'a\u200B\n', ['-a', '+a<U+200B>']],

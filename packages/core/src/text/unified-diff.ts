@@ -63,7 +63,7 @@ function groupsOf(edits: readonly LineEdit[]): LineEdit[][] {
 
 /**
  * The unified diff that the user approves, without invisible characters: mixed line endings are marked, and control,
- * bidirectional and zero-width characters are shown by their code.
+ * bidirectional and zero-width characters are shown by their code. A byte order mark at the start of the file is `<BOM>`.
  */
 export function formatDiff(hunks: readonly Hunk[], { oldName, newName }: DiffNames): string {
   if (hunks.length === 0) return '';
@@ -75,17 +75,33 @@ export function formatDiff(hunks: readonly Hunk[], { oldName, newName }: DiffNam
       lines.filter(({ sign }) => sign !== '-').length,
     ];
     out.push(`@@ -${rangeOf(oldStart, removed)} +${rangeOf(newStart, added)} @@`);
-    for (const { sign, text } of lines) {
-      out.push(sign + visible(text, showReturns));
+    const [firstOld, firstNew] = [lines.find(({ sign }) => sign !== '+'), lines.find(({ sign }) => sign !== '-')];
+    for (const line of lines) {
+      const { sign, text } = line;
+      const isFirst = (oldStart === 0 && line === firstOld) || (newStart === 0 && line === firstNew);
+      const hasMark = isFirst && text.startsWith('\ufeff');
+      out.push(sign + (hasMark ? `<BOM>${visible(text.slice(1), showReturns)}` : visible(text, showReturns)));
       if (!text.endsWith('\n') && !text.endsWith('\r')) out.push('\\ No newline at end of file');
     }
   }
   return `${out.join('\n')}\n`;
 }
 
-/** True when a diff shows invisible characters by their code. */
-export function spellsOut(diff: string): boolean {
-  return /<U\+[0-9A-F]{4,6}>/.test(diff);
+/** Where a diff shows invisible characters by their code, such as `U+200B in line 3`. */
+export function spelledPlaces(diff: string): string[] {
+  const places: string[] = [];
+  const at = { old: 0, new: 0 };
+  for (const line of diff.split('\n')) {
+    const [, oldStart, newStart] = /^@@ -(\d+)\S* \+(\d+)/.exec(line) ?? [];
+    if (oldStart !== undefined) Object.assign(at, { old: Number(oldStart), new: Number(newStart) });
+    const isHeader = at.new === 0 && at.old === 0;
+    const where = isHeader ? 'the name' : line.startsWith('-') ? `removed line ${at.old}` : `line ${at.new}`;
+    for (const [, code] of line.matchAll(/<(U\+[0-9A-F]{4,6})>/g)) places.push(`${code} in ${where}`);
+    if (isHeader || oldStart !== undefined) continue;
+    if (!line.startsWith('+')) at.old++;
+    if (!line.startsWith('-')) at.new++;
+  }
+  return places;
 }
 
 /** The lines of a text, each with its line break. */

@@ -3,6 +3,13 @@ import { hasHiddenText, visibleText } from './visible-text.js';
 
 test.each([
   ['plain text, é, 漢字 and 👍🏽 stay', 'plain text, é, 漢字 and 👍🏽 stay'],
+  ['👩🏽‍💻 ❤️‍🔥 👨‍👩‍👧 🏳️‍🌈 stay', '👩🏽‍💻 ❤️‍🔥 👨‍👩‍👧 🏳️‍🌈 stay'],
+  ['⚠️ ⚠\ufe0e 1️⃣ stay', '⚠️ ⚠\ufe0e 1️⃣ stay'],
+  ['a\u200db', 'a\\u{200d}b'],
+  ['👩\u200d', '👩\\u{200d}'],
+  ['👩\u200d\u200d💻', '👩\\u{200d}\\u{200d}💻'],
+  ['a\ufe0fb', 'a\\u{fe0f}b'],
+  ['⚠️\ufe0f', '⚠️\\u{fe0f}'],
   ['tab\tand\nnewline stay', 'tab\tand\nnewline stay'],
   ['\u001b[31mred', '\\x1b[31mred'],
   ['\u009b31m', '\\x9b31m'],

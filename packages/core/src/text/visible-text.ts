@@ -14,16 +14,34 @@ export function hasHiddenText(text: string): boolean {
   return text.search(hidden) !== -1;
 }
 
+/** Where the hidden characters are, such as `U+200B in line 3`. */
+export function hiddenPlaces(text: string): string[] {
+  if (!hasHiddenText(text)) return [];
+  return text
+    .split('\n')
+    .flatMap((line, index) => (line.match(hidden) ?? []).map((found) => `${codeOf(found)} in line ${index + 1}`));
+}
+
 /** Shows invisible characters by their code, as diffs do, because a backslash has a meaning in code. */
 export function spelledOut(text: string): string {
-  return text.replace(
-    hidden,
-    (character) => `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`,
-  );
+  return text.replace(hidden, (character) => `<${codeOf(character)}>`);
+}
+
+function codeOf(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+}
+
+const shownItems = 3;
+
+/** The first few of a list, and how many more there are. */
+export function firstFew(items: readonly string[]): string {
+  const distinct = [...new Set(items)];
+  const more = distinct.length - shownItems;
+  return distinct.slice(0, shownItems).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 // Control characters except \t and \n, format characters, line separators, lone surrogates and default-ignorable
-// characters. The variation selector of an emoji (⚠️, 1️⃣) is visible.
+// characters. Variation selectors after an emoji or a digit (⚠️, 1️⃣) and joiners between two emoji (👩🏽‍💻) are visible.
 const hidden =
   // oxlint-disable-next-line no-control-regex -- control characters are what this is about
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}](?<!\p{Extended_Pictographic}\ufe0f|[\d#*]\ufe0f(?=\u20e3))/gu;
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}](?<!\p{Extended_Pictographic}[\ufe0e\ufe0f]|[\d#*]\ufe0f(?=\u20e3)|\p{Extended_Pictographic}(?:\ufe0f|\p{Emoji_Modifier})?\u200d(?=\p{Extended_Pictographic}))/gu;

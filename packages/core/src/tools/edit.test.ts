@@ -48,6 +48,27 @@ async function setUp(files: Record<string, string | Uint8Array> = {}) {
   return { root, tool, seen, changes, path, call, edit, read };
 }
 
+// SF09
+describe('hidden characters', () => {
+  test.each([
+    ['a byte order mark that stays', '\ufeffa', '\ufeffb', []],
+    ['a byte order mark that is new', 'a', '\ufeffb', ['U+FEFF in line 1 of new_string']],
+    ['emoji sequences', 'a', '👩🏽‍💻 ⚠️ 🏳️‍🌈', []],
+    ['a joiner in a word', 'a', 'x\nad\u200dmin', ['U+200D in line 2 of new_string']],
+    ['very many', 'a', '\u200b\n'.repeat(9), ['U+200B in line 3 of new_string and 6 more']],
+  ])('%s', async (_, oldText, newText, named) => {
+    const { tool, call } = await setUp({ f: 'a\n' });
+    const why = (await tool.getTargets(call('f', oldText, newText))).flatMap((target) => target.why ?? []);
+    expect(why).toEqual(named.map((places) => expect.stringContaining(places)));
+  });
+
+  test('the question names their lines in the file', async () => {
+    const { tool, call } = await setUp({ f: 'a\nb\nc\u200b\n' });
+    const question = await tool.shouldConfirmExecute(call('f', 'c\u200b', 'd\u00ad'), signal);
+    expect(question.warnings).toEqual([expect.stringContaining('U+200B in removed line 3, U+00AD in line 3')]);
+  });
+});
+
 describe('a successful edit', () => {
   test('says so, shows the place and returns the diff', async () => {
     const { edit, read, path } = await setUp({ f: 'a\nb\nc\n' });

@@ -11,7 +11,7 @@ import { applySplices } from '../files/edit/splice.js';
 import type { Workspace } from '../files/workspace.js';
 import type { FileChanges } from '../files/write/file-changes.js';
 import type { Snapshot } from '../files/write/file-snapshot.js';
-import { hasHiddenText } from '../text/visible-text.js';
+import { firstFew, hiddenPlaces } from '../text/visible-text.js';
 import { BaseTool, type Change, type ToolIdentity, type ToolResult } from './tools.js';
 
 /** What a person was shown for a call that has not run yet: exactly this is done if the file is still the same. */
@@ -74,8 +74,9 @@ export abstract class FileChangeTool<P extends { file_path: string }, C extends 
     const read: Target = { type: 'path', access: 'read', path: location.path, asks: false, hidden: true };
     const targets: Target[] = [pathTarget(location, 'write'), read];
     // What cannot be seen is asked for, whatever a rule or a mode says about the place.
-    if ([location.path, ...Object.values(params)].some(isHidden))
-      targets.push({ type: 'path', access: 'write', path: location.path, asks: true, hidden: true });
+    const why = hiddenTextIn(params, location.path);
+    if (why !== undefined)
+      targets.push({ type: 'path', access: 'write', path: location.path, asks: true, hidden: true, why });
     return targets;
   }
 
@@ -144,6 +145,18 @@ export abstract class FileChangeTool<P extends { file_path: string }, C extends 
   }
 }
 
-function isHidden(value: unknown): boolean {
-  return typeof value === 'string' && hasHiddenText(value.replaceAll('\r\n', '\n'));
+/** Names the invisible characters of a call; `path` is where its path leads. */
+function hiddenTextIn({ file_path, ...rest }: { file_path: string }, path: string): string | undefined {
+  const texts = Object.entries(rest).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  // In an edit, a byte order mark is at the start of the file if the old text has it too, or there is none.
+  const startsFile = texts.every(([, text]) => text === '' || text.startsWith('\ufeff'));
+  const contents = texts.map(([name, text]): [string, string] => [
+    name,
+    startsFile ? text.replace('\ufeff', '') : text,
+  ]);
+  const places = [['file_path', file_path], ['file_path', path], ...contents].flatMap(([name, text = '']) =>
+    hiddenPlaces(text.replaceAll('\r\n', '\n')).map((place) => `${place} of ${name}`),
+  );
+  if (places.length === 0) return undefined;
+  return `it contains invisible or control characters: ${firstFew(places)}; where they are meant, write them as escape sequences`;
 }

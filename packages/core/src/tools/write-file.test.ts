@@ -192,11 +192,36 @@ test('what was approved is what is written: a new file that appeared meanwhile i
 });
 
 // SF09
+test('a byte order mark at the start of a file is not hidden text', async () => {
+  const { tool, path, see } = await setUp({ f: '\ufeffa\n' });
+  see('f');
+  const question = await tool.shouldConfirmExecute({ file_path: path('f'), content: 'b\n' }, signal);
+  expect(question).toMatchObject({ rules: ['write_file(/**)'] });
+  expect(question).not.toHaveProperty('warnings');
+  const params = { file_path: path('new'), content: '\ufeffa\n' };
+  expect(await tool.shouldConfirmExecute(params, signal)).toMatchObject({ rules: ['write_file(/**)'] });
+  expect((await tool.getTargets(params)).filter(({ why }) => why !== undefined)).toEqual([]);
+});
+
+// SF09
+test('a byte order mark elsewhere, and other hidden characters, are named with their lines', async () => {
+  const { tool, path } = await setUp();
+  const params = { file_path: path('new'), content: 'a\nb\ufeff\n\u202ec\n' };
+  expect(await tool.shouldConfirmExecute(params, signal)).toMatchObject({
+    warnings: ['It contains invisible or control characters, spelled out here: U+FEFF in line 2, U+202E in line 3'],
+  });
+  const places = 'U+FEFF in line 2 of content, U+202E in line 3 of content';
+  expect((await tool.getTargets(params)).at(-1)?.why).toBe(
+    `it contains invisible or control characters: ${places}; where they are meant, write them as escape sequences`,
+  );
+});
+
+// SF09
 describe('the question about a change hides nothing of it', () => {
   test.each([
     ['line endings, which stay as they are', 'a\r\nb\r\n', 'a\nB\n', [' a', '-b', '+B'], 'a\r\nB\r\n'],
     ['mixed line endings', 'a\nb\n', 'a\r\nb\n', ['-a', '+a␍', ' b']],
-    ['a byte order mark', '\ufeffa\n', 'b\n', ['-<U+FEFF>a', '+<U+FEFF>b'], '\ufeffb\n'],
+    ['a byte order mark', '\ufeffa\n', 'b\n', ['-<BOM>a', '+<BOM>b'], '\ufeffb\n'],
     ['indentation', 'if x:\n\ty\n', 'if x:\n        y\n', [' if x:', '-\ty', '+        y']],
     ['blanks at the end of a line', 'a\n', 'a  \n', ['-a', '+a  ']],
     ['invisible characters', 'admin\n', 'ad\u200bmin\n', ['-admin', '+ad<U+200B>min']],

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { diffLines } from '../../text/line-diff.js';
-import { spellsOut, splitKeepingBreaks } from '../../text/unified-diff.js';
-import { hasHiddenText } from '../../text/visible-text.js';
+import { spelledPlaces, splitKeepingBreaks } from '../../text/unified-diff.js';
+import { firstFew, hiddenPlaces } from '../../text/visible-text.js';
 import type { Location, Workspace } from '../workspace.js';
 import type { Snapshot } from '../write/file-snapshot.js';
 import type { ChangeView, TextChange } from './change-view.js';
@@ -34,7 +34,7 @@ export function confirmChange(
 ) {
   const { location, current } = change;
   const warnings = warningsOf(change, view);
-  const isSeen = !view.isCut && !isSpelledOut(change, view);
+  const isSeen = !view.isCut && hiddenIn(change, view).length === 0;
   const isGuarded = location.guarded !== undefined || location.secret !== undefined;
   return {
     type: 'edit' as const,
@@ -59,15 +59,16 @@ function warningsOf(
   if (!location.inside) warnings.push(`${location.path} is outside the workspace`);
   if (change.asked !== location.path && location.inside) warnings.push(`${change.asked} leads to ${location.path}`);
   if (current !== null && current.otherNames > 0) warnings.push(hardLinkNote(current));
-  if (isSpelledOut(change, view))
-    warnings.push('It contains invisible or control characters; they are spelled out here');
+  const hidden = hiddenIn(change, view);
+  if (hidden.length > 0)
+    warnings.push(`It contains invisible or control characters, spelled out here: ${firstFew(hidden)}`);
   if (view.isCut) warnings.push('The change is too large to be shown in full');
   return warnings;
 }
 
-/** Whether the path or the change contains invisible characters. */
-function isSpelledOut({ asked }: { asked: string }, { diff }: ChangeView): boolean {
-  return hasHiddenText(asked) || spellsOut(diff);
+/** The invisible characters in the path and the change. */
+function hiddenIn({ asked }: { asked: string }, { diff }: ChangeView): string[] {
+  return [...hiddenPlaces(asked).map((place) => `${place} of the path`), ...spelledPlaces(diff)];
 }
 
 export function hardLinkNote({ otherNames }: Snapshot): string {

@@ -41,7 +41,7 @@ export async function planEdit(current: Snapshot | null, wish: EditWish, yielder
   const matches = await chosen(text, found, wish, yielder);
   const splices: Splice[] = [];
   for (const match of matches) {
-    const splice = spliceFor(text, match, found, wish);
+    const splice = await spliceFor(text, match, found, wish);
     if (!splice) encodeOrRefuse(text, newText);
     else if (!isVain(text, splice)) splices.push(splice);
     if (yielder.shouldYield) await yielder.yield();

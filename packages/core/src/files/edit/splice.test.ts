@@ -21,7 +21,7 @@ async function textOf(content: string | Buffer, name = 'utf-8'): Promise<TextByt
 async function edited(file: string, oldText: string, newText: string, name = 'utf-8') {
   const text = await textOf(file, name);
   const found = await findText(text, oldText, new Yielder());
-  const splices = found.matches.map((match) => spliceFor(text, match, found, { oldText, newText }));
+  const splices = await Promise.all(found.matches.map((match) => spliceFor(text, match, found, { oldText, newText })));
   const content = text.codec.decode(Buffer.concat(applySplices(text.bytes, splices as Splice[])));
   return { content, relaxed: found.relaxed, count: found.matches.length };
 }
@@ -119,6 +119,22 @@ describe('a text that is there in another spelling', () => {
       '\tif a:\n\t\tc()\n',
       ['indentation'],
     ],
+    [
+      'lines between two changes, of which a blank one has a tab',
+      'a()\n\t\nsay(“hi”)  \nb()\n',
+      'a()\n    \nsay("hi")\nb()',
+      'x()\n    \nsay("hi")\nnew()\ny()',
+      'x()\n\t\nsay(“hi”)  \nnew()\ny()\n',
+      ['trailing whitespace', 'typographic characters'],
+    ],
+    [
+      'a blank line with a tab, where the indentation differs',
+      '\tif a:\n\t\tb()\n\t\n\t\tc()\n',
+      '    if a:\n        b()\n    \n        c()',
+      '    if a:\n        x()\n    \n        y()',
+      '\tif a:\n\t\tx()\n\t\n\t\ty()\n',
+      ['indentation'],
+    ],
     ['the last line break', 'a\nlast', 'last\n', 'end\n', 'a\nend', ['the missing line break at the end of the file']],
   ])('%s', async (_, file, oldText, newText, expected, relaxed) => {
     expect(await edited(file, oldText, newText)).toEqual({ content: expected, relaxed, count: 1 });
@@ -153,7 +169,7 @@ test('a character that the encoding lacks gives no splice', async () => {
   const text = await textOf('caf\u00e9', 'windows-1252');
   const found = await findText(text, 'caf', new Yielder());
   const [match] = found.matches;
-  expect(match && spliceFor(text, match, found, { oldText: 'caf', newText: '中' })).toBeUndefined();
+  expect(match && (await spliceFor(text, match, found, { oldText: 'caf', newText: '中' }))).toBeUndefined();
 });
 
 /** Words that need every encoding's attention, without anything a relaxed comparison would fold. */
@@ -220,7 +236,7 @@ test(`bytes outside an edit never change (${isLong ? '10,000' : '1,000'} random 
     const match = found.matches.find(({ lines }) => lines[0]?.start === before.length);
     if (oldText === '') return;
     expect(match, 'the text that was put there is found').toBeDefined();
-    const splice = match && spliceFor(text, match, found, { oldText, newText });
+    const splice = match && (await spliceFor(text, match, found, { oldText, newText }));
     if (!splice) return;
     const result = Buffer.concat(applySplices(text.bytes, [splice]));
     const middle = result.subarray(before.length, result.length - after.length);

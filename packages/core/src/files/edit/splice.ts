@@ -1,3 +1,4 @@
+import { diffLines } from '../../text/line-diff.js';
 import { breakAfter, breakBefore, lineEnd, lineStart, type TextBytes } from '../read/text-bytes.js';
 import { foldLine } from './fold-text.js';
 import { splitLines } from './match.js';
@@ -17,11 +18,16 @@ export interface Replacement {
 }
 
 /**
- * The smallest splice that turns this match into `newText`. Lines (and, in relaxed matches, characters) that the old and
- * the new text share stay as they are in the file, whatever was ignored to find them. New lines end like the lines
+ * The smallest splice that turns this match into `newText`. Lines (and, at both ends of a relaxed match, characters)
+ * that the old and the new text share stay as they are in the file, whatever was ignored to find them. New lines end like the lines
  * around them. `undefined` when the encoding of the file lacks a character.
  */
-export function spliceFor(text: TextBytes, match: Match, found: Found, change: Replacement): Splice | undefined {
+export async function spliceFor(
+  text: TextBytes,
+  match: Match,
+  found: Found,
+  change: Replacement,
+): Promise<Splice | undefined> {
   const span = spanOf(match.lines);
   if (isAboutLineEndings(change)) return encoded(text, span, change.newText);
   const given = splitLines(change.oldText);
@@ -31,7 +37,11 @@ export function spliceFor(text: TextBytes, match: Match, found: Found, change: R
   const newLines = splitLines(isUnfinished ? change.newText.replace(/\n$/, '') : change.newText);
   const { before, after } = sharedLines(oldLines, newLines);
   const stale = match.lines.slice(before, match.lines.length - after);
-  const fresh = newLines.slice(before, newLines.length - after).map((line) => reindented(line, found));
+  const kept = found.relaxed.length > 0 ? await keptLines(oldLines, newLines) : new Map<number, number>();
+  const fresh = newLines.slice(before, newLines.length - after).map((line, index) => {
+    const same = match.lines[kept.get(before + index) ?? -1];
+    return same ? decode(text, same) : reindented(line, found);
+  });
   if (stale.length === 0 && fresh.length === 0) return encoded(text, { start: span.end, end: span.end }, '');
   let breaks: string[] | undefined;
   const breakAt = (index: number) => {
@@ -72,6 +82,18 @@ function sharedLines(oldLines: readonly string[], newLines: readonly string[]): 
   let after = 0;
   while (after < most - before && oldLines.at(-1 - after) === newLines.at(-1 - after)) after++;
   return { before, after };
+}
+
+/** The old line that each unchanged new line comes from. */
+async function keptLines(oldLines: readonly string[], newLines: readonly string[]): Promise<Map<number, number>> {
+  const kept = new Map<number, number>();
+  const end = { oldStart: oldLines.length, oldEnd: 0, newStart: newLines.length, newEnd: 0 };
+  let [oldAt, newAt] = [0, 0];
+  for (const edit of [...(await diffLines(oldLines, newLines)), end]) {
+    while (newAt < edit.newStart) kept.set(newAt++, oldAt++);
+    [oldAt, newAt] = [edit.oldEnd, edit.newEnd];
+  }
+  return kept;
 }
 
 function reindented(line: string, { reindent }: Found): string {

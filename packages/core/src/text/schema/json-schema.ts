@@ -1,7 +1,7 @@
 import { Check, Compile, Errors, Meta, type XSchemaObject } from 'typebox/schema';
 import { explainMismatch, WorkLimitExceeded } from './explain-mismatch.js';
 import { safePattern } from './safe-pattern.js';
-import { isRecord, joinPath, mapSchemas, own, ownList, type SchemaNode } from './schema-nodes.js';
+import { isRecord, joinPath, mapSchemas, own, ownList, ownRecord, type SchemaNode } from './schema-nodes.js';
 
 /** Any JSON Schema, draft-07 or 2020-12. Only this file depends on the validator. */
 export type JsonSchema = XSchemaObject;
@@ -99,7 +99,8 @@ function compileCheck(schema: SchemaNode): (value: unknown) => boolean {
 }
 
 /** Replaces `pattern` by a safe check, drops `format` (an annotation in 2020-12), and counts references. */
-function prepare(node: SchemaNode, countReference: () => boolean): SchemaNode {
+function prepare(given: SchemaNode, countReference: () => boolean): SchemaNode {
+  const node = withSafeNames(given);
   const { pattern, format: _, '~refine': __, ...rest }: Record<string, unknown> = node;
   const refinements: { check: (value: unknown) => boolean; error: () => string }[] = [];
   if (typeof pattern === 'string') {
@@ -114,6 +115,17 @@ function prepare(node: SchemaNode, countReference: () => boolean): SchemaNode {
   const { $ref: ___, ...others } = guarded;
   const count = { '~refine': [{ check: countReference, error: () => '' }] };
   return { ...others, allOf: [...ownList(node, 'allOf'), count, { $ref: reference }] };
+}
+
+/** The validator itself matches property names, with JavaScript's engine: where that may hang, they are not checked. */
+function withSafeNames(node: SchemaNode): SchemaNode {
+  const isSafe = Object.keys(ownRecord(node, 'patternProperties')).every((source) => {
+    const pattern = safePattern(source);
+    return typeof pattern !== 'string' && pattern.isSafeAnywhere;
+  });
+  if (isSafe) return node;
+  const { patternProperties: _, additionalProperties: __, unevaluatedProperties: ___, ...rest } = node;
+  return rest;
 }
 
 function readable(pointer: string): string {

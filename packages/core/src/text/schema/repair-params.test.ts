@@ -117,6 +117,30 @@ test('a local reference is followed, also a recursive one', () => {
   });
 });
 
+// The screenshot tool of Playwright's MCP server declares its type like this.
+const screenshot = object({ type: { enum: ['png', 'jpeg'], default: 'png' }, filename: text }, { required: ['type'] });
+
+test('a required parameter that is missing gets its default, as a visible repair', () => {
+  const repairs = ['"type": missing, so its default "png" is used'];
+  expect(repairParams(screenshot, {})).toEqual({ value: { type: 'png' }, repairs });
+  expect(repairParams(screenshot, { type: 'jpeg' })).toEqual({ value: { type: 'jpeg' }, repairs: [] });
+});
+
+test.each<[string, JsonSchema]>([
+  ['of an optional parameter', object({ x: text, y: { default: 1 } }, { required: ['x'] })],
+  ['that does not fit', object({ x: { type: 'integer', default: 'one' } }, { required: ['x'] })],
+])('a default %s is not filled in', (_, schema) => {
+  expect(repairParams(schema, {})).toEqual({ value: {}, repairs: [] });
+});
+
+test('a default that is filled in is a copy', () => {
+  const initial = { a: [1] };
+  const schema = object({ x: { type: 'object', default: initial } }, { required: ['x'] });
+  const { value } = repairParams(schema, {});
+  expect(value).toEqual({ x: initial });
+  expect(Reflect.get(Object(value), 'x')).not.toBe(initial);
+});
+
 test('names of the prototype stay plain data', () => {
   const given: unknown = JSON.parse('{"__proto__":{"polluted":"1"},"constructor":"2","x":"5"}');
   const { value } = repairParams({ type: 'object', properties: { x: integer } }, given);
@@ -141,7 +165,9 @@ const anySchema = fc.letrec<{ schema: unknown }>((tie) => ({
       type: fc.constant('object'),
       properties: fc.dictionary(fc.constantFrom('a', 'a_b', 'aB', '__proto__', 'constructor'), tie('schema')),
       additionalProperties: fc.boolean(),
+      required: fc.subarray(['a', 'a_b', '__proto__']),
     }),
+    fc.record({ type: fc.constantFrom('integer', 'string'), default: fc.constantFrom(1, 'x') }),
   ),
 })).schema;
 const leaf = fc.constantFrom<unknown>('5', 'true', '[1]', '{"a":"1"}', '["5"]', 5, true, null, 'x', '\uD800');

@@ -26,7 +26,8 @@ const shownRepairs = 20;
 const maxSteps = 20_000;
 
 /**
- * Repairs parameters before they are checked: `"5"` for a number, JSON in a string, one value for a list, an alias.
+ * Repairs parameters before they are checked: `"5"` for a number, JSON in a string, one value for a list, an alias,
+ * a missing required parameter that has a default.
  * Does not change values that fit or are ambiguous. Never changes its input.
  */
 export function repairParams(schema: JsonSchema, value: unknown, aliases: ParameterAliases = {}): Repaired {
@@ -137,7 +138,20 @@ class Repair {
       return [[name, this.node(schema, item, joinPath(path, name))]];
     });
     // Defines own properties whatever their names are, so `__proto__` stays plain data.
-    return Object.fromEntries(entries);
+    return Object.fromEntries([...entries, ...this.#defaults(node, new Set(entries.map(([name]) => name)), path)]);
+  }
+
+  /** Required properties that are missing and have a default. */
+  #defaults(node: SchemaNode, given: ReadonlySet<string>, path: string): [string, unknown][] {
+    const properties = ownRecord(node, 'properties');
+    return ownList(node, 'required').flatMap((name): [string, unknown][] => {
+      if (typeof name !== 'string' || given.has(name) || !Object.hasOwn(properties, name)) return [];
+      const schema = properties[name];
+      const value = isRecord(schema) ? structuredClone(own(schema, 'default')) : undefined;
+      if (value === undefined || !this.#fits(schema, value)) return [];
+      this.#note(joinPath(path, name), `missing, so its default ${show(value)} is used`);
+      return [[name, value]];
+    });
   }
 
   /** Maps keys of `value` to missing declared properties: only if there is exactly one candidate, and the key fits no other. */

@@ -1,47 +1,56 @@
+import { linearPattern } from './linear-pattern.js';
 import { anyOverlap, firstOf, isNullable, parsePattern, type Sequence, type Term } from './pattern-syntax.js';
 
 /** A regular expression that cannot hang: texts that are too long for it do not match. */
 export interface SafePattern {
-  maxLength: number;
-  /** Valid in Unicode mode. */
-  isUnicode: boolean;
+  /** JavaScript's own engine is safe for it, in Unicode mode, also where nothing limits the length. */
+  isSafeAnywhere: boolean;
   test(text: string): boolean;
 }
 
-const maxPatternChars = 1_000;
+/** Longer patterns run on the linear engine without an analysis. */
+const maxAnalyzedChars = 1_000;
 
 /** Longest text per degree of the polynomial that bounds the matching time; about 25 million steps each. */
 const maxLengths = [1_000_000, 1_000_000, 5_000, 300];
+/** For the slower linear engine: states of the pattern times characters of the text. */
+const maxSteps = 5_000_000;
 
+const unchecked: SafePattern = { isSafeAnywhere: false, test: () => true };
 const cache = new Map<string, SafePattern | string>();
 
 /**
- * Compiles `source`, or returns why it is rejected. JavaScript's engine backtracks, so a repeated group is accepted only
- * if each character determines how the match continues (no exponential time). The remaining time is polynomial in the
- * number of ambiguous loops, which limits the length of the text.
+ * Compiles `source`, or returns why it is not a pattern. JavaScript's engine backtracks, so it runs only patterns in
+ * which each character determines how a repeated group continues (no exponential time); the number of ambiguous loops
+ * then limits the length of the text. All others run on a linear engine. What that cannot run either, such as a
+ * backreference, is not checked: any text matches.
  */
 export function safePattern(source: string): SafePattern | string {
   const known = cache.get(source);
   if (known !== undefined) return known;
   if (cache.size > 1_000) cache.clear();
-  const result = source.length > maxPatternChars ? `is longer than ${maxPatternChars} characters` : compile(source);
-  if (source.length <= maxPatternChars) cache.set(source, result);
+  const result = compile(source);
+  cache.set(source, result);
   return result;
 }
 
 function compile(source: string): SafePattern | string {
   const expression = toRegExp(source);
   if (expression === null) return 'is not a valid regular expression';
-  const parsed = parsePattern(source);
-  if (typeof parsed === 'string') return parsed;
-  const degree = Math.ceil(Math.max(...parsed.map(degreeOfAlternative)));
-  const maxLength = maxLengths[degree];
-  if (maxLength === undefined) return 'could take very long to match (ambiguous repetition)';
-  return {
-    maxLength,
-    isUnicode: expression.unicode,
-    test: (text) => text.length <= maxLength && expression.test(text),
-  };
+  const isUnicode = expression.unicode;
+  const parsed = parsePattern(source, { isUnicode });
+  if (parsed === undefined) return unchecked;
+  const isLong = source.length > maxAnalyzedChars;
+  const maxLength = isLong ? undefined : maxLengths[Math.ceil(Math.max(...parsed.map(degreeOfAlternative)))];
+  if (maxLength !== undefined)
+    return {
+      isSafeAnywhere: isUnicode && maxLength >= 5_000,
+      test: (text) => text.length <= maxLength && expression.test(text),
+    };
+  const linear = linearPattern(parsed, { isUnicode });
+  if (linear === undefined) return unchecked;
+  const { size } = linear;
+  return { isSafeAnywhere: false, test: (text) => size * text.length <= maxSteps && linear.test(text) };
 }
 
 function toRegExp(source: string): RegExp | null {
@@ -76,7 +85,7 @@ function degreeOf(sequence: Sequence, after: bigint): number {
   sequence.forEach((term, index) => {
     const follow = firstOf(sequence.slice(index + 1), after);
     const degree = degreeOfTerm(term, follow);
-    if (term.kind === 'group' && term.isLook) look = Math.max(look, degree);
+    if (term.kind === 'group' && term.look) look = Math.max(look, degree);
     else sum += degree;
   });
   return Math.max(sum, look);
@@ -84,7 +93,7 @@ function degreeOf(sequence: Sequence, after: bigint): number {
 
 function degreeOfTerm(term: Term, follow: bigint): number {
   if (term.kind === 'group') {
-    const inner = term.alternatives.map((sequence) => degreeOf(sequence, term.isLook ? 0n : follow));
+    const inner = term.alternatives.map((sequence) => degreeOf(sequence, term.look ? 0n : follow));
     return Math.max(...inner) + choice * overlapsIn(term.alternatives);
   }
   if (term.kind !== 'repeat') return 0;
@@ -117,7 +126,7 @@ function isDeterministic(term: Term, follow: bigint): boolean {
     return isDeterministic(term.body, term.max > 1 ? follow | first : follow);
   }
   if (term.kind !== 'group') return true;
-  if (term.isLook) return term.alternatives.every((sequence) => !sequence.some(hasLoop));
+  if (term.look) return term.alternatives.every((sequence) => !sequence.some(hasLoop));
   if (overlapsIn(term.alternatives) > 0) return false;
   return term.alternatives.every((sequence) =>
     sequence.every((inner, index) => isDeterministic(inner, firstOf(sequence.slice(index + 1), follow))),

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { safePattern } from './safe-pattern.js';
 import { schemaProblem } from './schema-check.js';
 
 const withX = (x: unknown) => ({ type: 'object', properties: { x } });
@@ -19,6 +18,9 @@ test.each<[string, unknown]>([
     'a property named pattern',
     { type: 'object', properties: { pattern: { type: 'string' }, $ref: { type: 'string' } } },
   ],
+  ['a pattern that JavaScript would match in exponential time', withX({ type: 'string', pattern: '^(a+)+$' })],
+  ['such a pattern for names', { patternProperties: { '^(a|a)*$': true } }],
+  ['a backreference', withX({ pattern: '^(a)\\1$' })],
   ['a slug', withX({ pattern: '^[a-z0-9]+(?:-[a-z0-9]+)*$' })],
 ])('%s is accepted', (_, schema) => {
   expect(schemaProblem(schema)).toBeNull();
@@ -40,8 +42,6 @@ test.each<[string, unknown, string]>([
   ['a reference to the prototype', withX({ $ref: '#/constructor' }), 'where there is no schema'],
   ['a loop at the root', { $ref: '#' }, 'endless loop'],
   ['a loop through allOf', { $defs: { a: { allOf: [{ $ref: '#/$defs/a' }] } } }, 'endless loop'],
-  ['a catastrophic pattern', withX({ type: 'string', pattern: '^(a+)+$' }), 'could take very long'],
-  ['a catastrophic name pattern', { patternProperties: { '^(a|a)*$': true } }, 'could take very long'],
   ['a broken pattern', withX({ pattern: '(' }), 'not a valid regular expression'],
   ['10 MB', { description: 'x'.repeat(10_000_000) }, 'larger than 256 KB'],
   [
@@ -53,28 +53,4 @@ test.each<[string, unknown, string]>([
   ['a function', withX({ default: () => 1 }), 'JSON cannot represent'],
 ])('%s is rejected', (_, schema, reason) => {
   expect(schemaProblem(schema)).toContain(reason);
-});
-
-// SJ02
-test.each([
-  '(a|aa)+$',
-  '(.*)*x',
-  '^(\\w+\\s?)*$',
-  `${'a?'.repeat(30)}${'a'.repeat(30)}`,
-  '(x+x+)+y',
-  '.*.*.*.*=',
-  '(a)\\1',
-  '(?:a|a)'.repeat(40),
-])('the pattern %s is rejected', (source) => {
-  expect(safePattern(source)).toBeTypeOf('string');
-});
-
-test.each([
-  ['^[^@\\s]+@[^@\\s]+\\.[^@\\s]+$', 'a@b.c'],
-  ['^v?\\d+(\\.\\d+)*$', 'v1.2.3'],
-  ['^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$', '01234567-89ab-cdef-0123-456789abcdef'],
-  ['^[\\w\\-]+\\-$', 'a-'],
-])('the pattern %s works', (source, text) => {
-  const pattern = safePattern(source);
-  expect(typeof pattern !== 'string' && pattern.test(text) && !pattern.test(`@${text}!!`)).toBe(true);
 });
