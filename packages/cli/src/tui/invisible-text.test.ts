@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createAgentLathe } from '@lathe/agent';
-import { type ApprovalRequest, noOneThere } from '@lathe/core';
+import { type ApprovalRequest, denyAll } from '@lathe/core';
 import { grantableRules } from '@lathe/core/host';
 import { expect, onTestFinished, test } from 'vitest';
 import { invisibleCharacters } from '../../../../testing/invisible-characters.js';
@@ -102,7 +102,7 @@ test('the same rules allow plain text without asking, and emoji are not treated 
 
 test('where nobody can be asked, the denial names the character and its line', async () => {
   const { lathe, cwd } = await setUp();
-  const scheduler = lathe.host.openScheduler({ approver: noOneThere });
+  const scheduler = lathe.host.openScheduler({ approver: denyAll });
   const args = { file_path: join(cwd, 'new.txt'), content: 'a\nb\u200bc\n' };
   const [outcome] = await scheduler.run([{ name: 'write_file', args }], AbortSignal.timeout(60_000));
   expect(outcome?.error?.message).toBe(
