@@ -36,5 +36,5 @@ export { boundsProblem, describeMismatch } from './text/schema/json-schema.js';
 export { schemaProblem } from './text/schema/schema-check.js';
 export { keepEnds } from './text/truncate.js';
 export { hasHiddenText, visibleText } from './text/visible-text.js';
-export { builtIn } from './tools/tool-registry.js';
+export { builtIn, NotTrusted } from './tools/tool-registry.js';
 export { markOrigin } from './web/page/mark-origin.js';

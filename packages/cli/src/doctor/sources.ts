@@ -1,4 +1,5 @@
 import { type AgentLathe } from '@lathe/agent';
+import { NotTrusted } from '@lathe/core/host';
 import type { McpSource } from '@lathe/core/mcp';
 import { errorMessage } from '../command-line/error-message.js';
 import type { Io } from '../command-line/io.js';
@@ -6,7 +7,7 @@ import type { Finding } from './finding.js';
 
 /** Connects to every server and runs the discovery command, in parallel. */
 export async function sources(
-  { tools: registry, sources: { servers, unusable } }: Pick<AgentLathe, 'tools' | 'sources'>,
+  { tools: registry, sources: { servers } }: Pick<AgentLathe, 'tools' | 'sources'>,
   _io: Io,
   signal: AbortSignal,
 ): Promise<Finding[]> {
@@ -14,8 +15,13 @@ export async function sources(
   const others = [...failures].filter(([label]) => !servers.some((server) => server.label === label));
   return [
     ...servers.map((server) => serverFinding(server, failures.get(server.label), toolCount(registry, server.label))),
-    ...unusable.map(({ name, problem }): Finding => ({ state: 'bad', title: `MCP server ${name}`, detail: problem })),
-    ...others.map(([title, error]): Finding => ({ state: 'bad', title, detail: errorMessage(error) })),
+    ...others.map(
+      ([title, error]): Finding => ({
+        state: error instanceof NotTrusted ? 'note' : 'bad',
+        title,
+        detail: errorMessage(error),
+      }),
+    ),
   ];
 }
 

@@ -45,8 +45,12 @@ export async function discoverTools(
   signal: AbortSignal,
   tool?: string,
 ): Promise<void> {
-  for (const [source, error] of await lathe.discover(signal, tool))
-    io.err(visibleText(`lathe: ${source}: ${errorMessage(error)}`));
+  for (const failure of describeFailures(await lathe.discover(signal, tool))) io.err(`lathe: ${failure}`);
+}
+
+/** One line for each source whose tools are missing. */
+export function describeFailures(failures: ReadonlyMap<string, unknown>): string[] {
+  return [...failures].map(([source, error]) => visibleText(`${source}: ${errorMessage(error)}`));
 }
 
 /** Runs one call. Messages from hooks go to stderr. */

@@ -22,27 +22,18 @@ export interface AppProps extends SessionProps {
   greeting: string;
   completer: Completer;
   initialPrompt?: string;
+  /** Looks for more tools; returns a line for each source that has none to give. */
+  discover: () => Promise<string[]>;
   /** Opens the person's editor; `undefined` if the editor failed. */
   editText: (text: string, name: string) => Promise<string | undefined>;
 }
 
 export function App(props: AppProps) {
-  const {
-    lathe,
-    driver,
-    queue,
-    io,
-    style,
-    sandbox,
-    markdown,
-    isScreenReader,
-    greeting,
-    initialPrompt,
-    editText,
-    completer,
-  } = props;
+  const { lathe, driver, queue, io, style, sandbox, markdown, isScreenReader, editText, completer } = props;
   const { columns, rows } = useTerminalSize(io.terminal);
-  const { screen, mode, print, add, promptContext, question } = useSession(props);
+  const session = useSession(props);
+  const { screen, mode, add, promptContext, question } = session;
+  useStart(props, session);
   const prompt = useRef(new Prompt(completer)).current;
   const context = useMemo<ViewContext>(
     () => ({ style, width: Math.max(10, columns - 1), markdown, isScreenReader }),
@@ -50,12 +41,6 @@ export function App(props: AppProps) {
   );
   const { isExpanded } = useExpandedResults(screen, context, add);
   const [below, belowHeight] = useHeight(columns);
-
-  useEffect(() => {
-    print(greeting);
-    if (initialPrompt !== undefined) promptContext.onSubmit({ shown: initialPrompt, text: initialPrompt });
-    // Once, when the screen appears.
-  }, []);
 
   return (
     <>
@@ -88,6 +73,19 @@ export function App(props: AppProps) {
       </Column>
     </>
   );
+}
+
+/** Once, when the screen appears. */
+function useStart(
+  { greeting, initialPrompt, discover }: AppProps,
+  { print, add, promptContext }: ReturnType<typeof useSession>,
+): void {
+  useEffect(() => {
+    print(greeting);
+    // After the first frame, because servers may start slowly.
+    void discover().then((lines) => lines.forEach((text) => add({ type: 'notice', level: 'warning', text })));
+    if (initialPrompt !== undefined) promptContext.onSubmit({ shown: initialPrompt, text: initialPrompt });
+  }, []);
 }
 
 interface QuestionProps {

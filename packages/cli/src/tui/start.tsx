@@ -13,7 +13,7 @@ import { summarizeBackground } from '../slash/background-command.js';
 import { customCommands } from '../slash/custom-commands.js';
 import { promptCommands } from '../slash/mcp-commands.js';
 import { slashCommands } from '../slash/slash-commands.js';
-import { runSessionEndHooks } from '../startup/open-lathe.js';
+import { describeFailures, runSessionEndHooks } from '../startup/open-lathe.js';
 import { askForTrust } from '../startup/trust-question.js';
 import { App } from './app.js';
 import { openConversation } from './open-conversation.js';
@@ -69,6 +69,7 @@ export async function startInteractive(
       history={history}
       completer={completer}
       commands={commands}
+      discover={async () => describeFailures(await lathe.discover(signal))}
       {...(prompt !== '' && { initialPrompt: prompt })}
       editText={async (text, name) => {
         keys.release();
@@ -81,10 +82,7 @@ export async function startInteractive(
     />
   );
   try {
-    const shown = show(app, { terminal: io.terminal, keys, isScreenReader, signal });
-    // After the first frame, because servers may start slowly.
-    void lathe.discover(signal);
-    await shown;
+    await show(app, { terminal: io.terminal, keys, isScreenReader, signal });
   } finally {
     await Promise.all([closeSession(opened, io), history.close()]);
   }

@@ -59,7 +59,7 @@ export interface Lathe {
   run(calls: readonly CallRequest[], signal: AbortSignal): CallRun;
   /**
    * Looks for the tools of the discovery command and the servers; with a name, only where a tool of that name could be.
-   * Returns what went wrong, by source.
+   * Returns what went wrong, by source; `NotTrusted` for what would run code of a folder that is not trusted.
    */
   discover(signal: AbortSignal, name?: string): Promise<Map<string, unknown>>;
   /** Ends whatever is still running. Nothing can be run afterwards. */

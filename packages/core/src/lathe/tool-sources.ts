@@ -7,7 +7,7 @@ import { createMcp } from '../mcp/client/create-mcp.js';
 import type { McpSource } from '../mcp/client/mcp-source.js';
 import type { ReverseRequests } from '../mcp/client/reverse-requests.js';
 import { serverConsent } from '../mcp/client/server-consent.js';
-import { serverDefinitions, type UnusableServer } from '../mcp/client/server-definition.js';
+import { isSelected, serverDefinitions, type UnusableServer } from '../mcp/client/server-definition.js';
 import { Consent } from '../policy/consent.js';
 import { DefinitionPins } from '../policy/definition-pins.js';
 import { childEnvironment, unattendedVariables } from '../process/run/environment.js';
@@ -15,7 +15,7 @@ import { CommandRunner } from '../process/run/run-command.js';
 import type { Sandbox } from '../process/sandbox/sandbox.js';
 import { ConsentGate, type ConsentRequest } from '../scheduler/ask-consent.js';
 import type { LoadedSettings } from '../settings/load-settings.js';
-import type { ToolRegistry } from '../tools/tool-registry.js';
+import { NotTrusted, type ToolRegistry, type ToolSource } from '../tools/tool-registry.js';
 
 export interface ToolSourceOptions {
   workspace: Workspace;
@@ -37,7 +37,7 @@ export interface ToolSourceOptions {
 /** Where tools come from besides the built-in ones. */
 export interface ToolSources {
   servers: readonly McpSource[];
-  /** Servers that cannot be used as they are configured. */
+  /** Servers that cannot be used as they are configured, or because the folder is not trusted. */
   unusable: readonly UnusableServer[];
   /** What the project wants to start and a person has to agree to. */
   consents(): ConsentRequest[];
@@ -50,10 +50,20 @@ export interface ToolSources {
 export function toolSources(options: ToolSourceOptions): ToolSources {
   const { servers, unusable } = mcpSources(options);
   const discovery = discoverySource(options);
-  for (const source of [...discovery.map((entry) => entry.source), ...servers]) options.registry.addSource(source);
+  const untrusted = untrustedSources(options.loaded);
+  const notStarted = new NotTrusted('An MCP server of this folder was not started');
+  const others: ToolSource[] = [
+    ...discovery.map(({ source }) => source),
+    ...(untrusted.command === undefined
+      ? []
+      : [failingSource(DiscoverySource.label, new NotTrusted(`${untrusted.command} was not run`))]),
+    ...unusable.map(({ name, problem }) => failingSource(`MCP server ${name}`, new Error(problem))),
+    ...untrusted.servers.map((name) => failingSource(`MCP server ${name}`, notStarted)),
+  ];
+  for (const source of [...others, ...servers]) options.registry.addSource(source);
   return {
     servers,
-    unusable,
+    unusable: [...unusable, ...untrusted.servers.map((name) => ({ name, problem: notStarted.message }))],
     consents: () => [
       ...discovery.filter(({ isProjects }) => isProjects).map(({ source }) => source.consentRequest()),
       ...servers
@@ -65,7 +75,8 @@ export function toolSources(options: ToolSourceOptions): ToolSources {
       if (options.registry.getTool(name)) return new Map();
       const alias = name.split('__', 1)[0];
       const server = servers.find(({ client }) => client.definition.alias === alias);
-      return options.registry.discover(signal, server?.label ?? DiscoverySource.label);
+      const labels = (server ? [server] : others).map(({ label }) => label);
+      return labels.length > 0 ? options.registry.discover(signal, ...labels) : new Map();
     },
     close: async () => {
       await Promise.all(servers.map(({ client }) => client.close()));
@@ -118,4 +129,24 @@ function discoverySource(options: ToolSourceOptions): { source: DiscoverySource;
     ...(isProjects && !isTrusted && { gate: new ConsentGate(new Consent(home), approver) }),
   });
   return [{ source, isProjects }];
+}
+
+/** The discovery command and the servers that wait for trust. A person's own server runs elsewhere, so it does not. */
+function untrustedSources({ isTrusted, settings, ignored }: LoadedSettings): { command?: string; servers: string[] } {
+  if (isTrusted) return { servers: [] };
+  const wanted = ignored.filter(({ layer }) => layer === 'workspace');
+  const isWanted = (key: string) => wanted.some((entry) => entry.key === key);
+  const named = wanted.flatMap(({ key, written }) =>
+    key === 'mcpServers' && typeof written === 'object' ? Object.keys(written ?? {}) : [],
+  );
+  const names = new Set(isWanted('mcp.mcpServerCommand') ? [...named, 'mcp'] : named);
+  const isNew = (name: string) => !Object.hasOwn(settings.mcpServers, name) && isSelected(name, settings.mcp);
+  const servers = [...names].filter(isNew);
+  if (settings.tools.toolDiscoveryCommand !== undefined) return { command: 'Your discovery command', servers };
+  return { servers, ...(isWanted('tools.toolDiscoveryCommand') && { command: 'A discovery command of this folder' }) };
+}
+
+/** A source that has no tools to give, so that each discovery says why. */
+function failingSource(label: string, error: Error): ToolSource {
+  return { label, discover: () => Promise.reject(error) };
 }

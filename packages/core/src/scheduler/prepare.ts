@@ -6,7 +6,7 @@ import { likelyNames } from '../text/closest-names.js';
 import { parseArguments } from '../text/parse-arguments.js';
 import { boundsProblem } from '../text/schema/json-schema.js';
 import { repairParams } from '../text/schema/repair-params.js';
-import type { ToolRegistry } from '../tools/tool-registry.js';
+import { NotTrusted, type ToolRegistry } from '../tools/tool-registry.js';
 import type { AnyTool } from '../tools/tools.js';
 
 /** A call that passed steps 2 to 4. `params` fit the tool's schema, which `never` stands for. */
@@ -53,7 +53,19 @@ function findTool(name: string, registry: ToolRegistry): AnyTool {
   const names = registry.getAllTools().map((known) => known.name);
   const near = sameElsewhere ? [sameElsewhere.name] : likelyNames(name, names);
   const hint = near.length > 0 ? ` Did you mean ${near.join(', ')}?` : '';
-  throw new ToolError('tool_not_registered', `There is no tool named ${JSON.stringify(name)}.${hint}`);
+  const text = `There is no tool named ${JSON.stringify(name)}.${hint}${missingSources(registry)}`;
+  throw new ToolError('tool_not_registered', text);
+}
+
+/** Why a tool may be missing. Never in the words of a source, which nobody may have agreed to. */
+function missingSources(registry: ToolRegistry): string {
+  const failures = [...registry.failures().values()];
+  const untrusted = new Set(failures.flatMap((error) => (error instanceof NotTrusted ? error.message : [])));
+  const broken = failures.filter((error) => !(error instanceof NotTrusted)).length;
+  const sources = broken === 1 ? 'A source of tools' : `${broken} sources of tools`;
+  return [...untrusted, ...(broken > 0 ? [`${sources} could not be used: run lathe doctor.`] : [])]
+    .map((sentence) => ` ${sentence}`)
+    .join('');
 }
 
 /** Some providers deliver the arguments as JSON text, and models leave them out when there are none. */

@@ -26,6 +26,16 @@ export interface Rejection {
   reason: string;
 }
 
+/** A source was not asked, because it could run code of a folder that nobody trusts. */
+export class NotTrusted extends Error {
+  override readonly name = 'NotTrusted';
+
+  /** `what` did not happen, as a clause: `A discovery command of this folder was not run`. Models see it too. */
+  constructor(what: string) {
+    super(`${what}, because the folder is not trusted: run lathe trust.`);
+  }
+}
+
 /** The source of the built-in tools. */
 export const builtIn = 'built-in';
 
@@ -38,6 +48,7 @@ export class ToolRegistry {
   readonly #found = new Map<string, RegisteredTool>();
   readonly #sources = new Map<string, ToolSource>();
   readonly #rejections = new Map<string, Rejection[]>();
+  readonly #failures = new Map<string, unknown>();
   readonly #listeners = new Set<() => void>();
 
   /** Registers a tool for good and reserves its name. */
@@ -58,22 +69,30 @@ export class ToolRegistry {
   /** Takes a source and its tools away. */
   removeSource(label: string): void {
     this.#sources.delete(label);
+    this.#failures.delete(label);
     this.replaceTools(label, []);
   }
 
-  /** Asks one source, or all of them side by side. A source that fails keeps the tools it had; the error is returned. */
-  async discover(signal: AbortSignal, label?: string): Promise<Map<string, unknown>> {
+  /** Asks all sources side by side, or those named. A source that fails keeps the tools it had; the error is returned. */
+  async discover(signal: AbortSignal, ...labels: string[]): Promise<Map<string, unknown>> {
     const failures = new Map<string, unknown>();
-    const asked = [...this.#sources.values()].filter((source) => label === undefined || source.label === label);
+    const asked = [...this.#sources.values()].filter(({ label }) => labels.length === 0 || labels.includes(label));
     const discoverOne = async (source: ToolSource) => {
       try {
         this.replaceTools(source.label, await source.discover(signal));
+        this.#failures.delete(source.label);
       } catch (error) {
         failures.set(source.label, error);
+        this.#failures.set(source.label, error);
       }
     };
     await Promise.all(asked.map(discoverOne));
     return failures;
+  }
+
+  /** What went wrong at the last discovery of each source, by its label. */
+  failures(): ReadonlyMap<string, unknown> {
+    return this.#failures;
   }
 
   /** Exchanges the tools of one source in one step, leaving all others alone. */

@@ -91,7 +91,8 @@ function limitsOf(settings: McpServerSettings) {
   };
 }
 
-function isSelected(name: string, { allowed, excluded }: LoadedSettings['settings']['mcp']): boolean {
+/** Whether `mcp.allowed` and `mcp.excluded` let a server of this name be used. */
+export function isSelected(name: string, { allowed, excluded }: LoadedSettings['settings']['mcp']): boolean {
   if (excluded.some((pattern) => matches(pattern, name))) return false;
   return allowed === undefined || allowed.some((pattern) => matches(pattern, name));
 }
