@@ -33,8 +33,8 @@ export type SessionAnswer =
   | { type: 'question'; id: string; request: ApprovalRequest };
 
 const readOnlyKinds: ReadonlySet<ToolKind> = new Set(['read', 'search', 'fetch']);
-/** Plan mode is for the user of Lathe, not for the client's model. */
-const notServed = new Set(['exit_plan_mode']);
+/** Plan mode is for the user of Lathe, not for the client's model, and a subagent needs the model of an agent. */
+const notServed = new Set(['exit_plan_mode', 'task']);
 const maxParallel = 10;
 const maxQuestions = 100;
 /** Each waiting call takes memory. */
@@ -53,11 +53,16 @@ export class ToolSession {
   readonly #running = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
 
-  constructor(toolbox: Toolbox) {
+  /** Offers the tools with these names; by default the built-in ones. */
+  constructor(toolbox: Toolbox, names?: readonly string[]) {
     this.#toolbox = toolbox;
-    this.tools = toolbox.tools
-      .entries()
-      .flatMap(({ tool, source }) => (source === builtIn && !notServed.has(tool.name) ? [tool] : []));
+    const known = toolbox.tools.entries();
+    const unknown = names?.filter((name) => !known.some(({ tool }) => tool.name === name)) ?? [];
+    if (unknown.length > 0) throw new Error(`There is no tool to serve named ${unknown.join(', ')}.`);
+    this.tools = known.flatMap(({ tool, source }) => {
+      const isOffered = names ? names.includes(tool.name) : source === builtIn && !notServed.has(tool.name);
+      return isOffered ? [tool] : [];
+    });
     setMaxListeners(0, this.#closing.signal);
   }
 
