@@ -49,6 +49,14 @@ test('only tools that work without an agent are offered, or exactly those that a
   expect(() => names(['no_such_tool'])).toThrow('no tool to serve named no_such_tool');
 });
 
+test('a declined question says how to allow the call', async () => {
+  const { edit, text } = await editing();
+  const question = questionOf(await edit());
+  const answer = await edit({ answer: { question, reply: { action: 'decline' } } });
+  expect(JSON.stringify(answer)).toContain('Allow it with edit(/**) in permissions.allow or --allowed-tools');
+  expect(text()).toBe('one\ntwo\n');
+});
+
 test('an approval counts once', async () => {
   const { edit, file_path } = await editing();
   const question = questionOf(await edit());

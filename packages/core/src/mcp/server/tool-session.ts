@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { ReadWriteLock } from '../../async/read-write-lock.js';
 import type { ApprovalRequest, Approver, CallOutcome } from '../../contract/call.js';
 import type { Display } from '../../contract/display.js';
-import { noOneThere } from '../../scheduler/approve.js';
+import { advice, noOneThere } from '../../scheduler/approve.js';
 import type { Scheduler, SchedulerOptions } from '../../scheduler/scheduler.js';
 import { builtIn, type ToolRegistry } from '../../tools/tool-registry.js';
 import type { AnyTool, ToolKind } from '../../tools/tools.js';
@@ -50,6 +50,8 @@ export class ToolSession {
   readonly #lock = new ReadWriteLock(maxParallel);
   /** Digests of the questions that were shown, by id. */
   readonly #questions = new Map<string, string>();
+  /** How to allow the calls that were declined. */
+  readonly #declined = new WeakMap<SessionCall, string>();
   readonly #running = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
 
@@ -110,15 +112,25 @@ export class ToolSession {
     const [outcome] = await run;
     if (question) return { type: 'question', id: this.#remember(question), request: question };
     if (!outcome) throw new Error('the scheduler returned no outcome');
-    return { type: 'outcome', outcome };
+    // Clients may decline without showing the question to anybody.
+    const hint = this.#declined.get(call) ?? '';
+    return {
+      type: 'outcome',
+      outcome: hint === '' ? outcome : { ...outcome, llmContent: [outcome.llmContent, hint].flat() },
+    };
   }
 
-  #approver({ answer, canAsk }: SessionCall, ask: (request: ApprovalRequest) => void): Approver {
+  #approver(call: SessionCall, ask: (request: ApprovalRequest) => void): Approver {
+    const { answer, canAsk } = call;
     const shown = answer && this.#questions.get(answer.question);
     if (answer) this.#questions.delete(answer.question);
     return {
       decide: async (request, signal) => {
-        if (answer && shown === digestOf(request)) return decisionOf(answer.reply, request);
+        if (answer && shown === digestOf(request)) {
+          const decision = decisionOf(answer.reply, request);
+          if (decision.outcome === 'deny') this.#declined.set(call, advice(request));
+          return decision;
+        }
         if (!canAsk) return noOneThere.decide(request, signal);
         ask(request);
         throw signal.reason;
