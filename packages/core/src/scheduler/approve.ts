@@ -132,7 +132,7 @@ export const denyAll: Approver = {
 };
 
 /** How to do without a person, where that is possible. */
-function advice(request: ApprovalRequest): string {
+export function advice(request: ApprovalRequest): string {
   if (!request.isGrantable) return '';
   const rules = grantableRules(request).join(', ') || 'a rule for it';
   return ` Allow it with ${rules} in permissions.allow or --allowed-tools, or with --approval-mode.`;

@@ -11,6 +11,8 @@ import type { SessionAnswer, SessionCall, ToolSession } from './tool-session.js'
 export type ServerSdk = typeof import('@modelcontextprotocol/server');
 
 export interface ServerIdentity {
+  /** The name that clients see; `lathe` by default. */
+  name?: string;
   version: string;
   /** What the client's model should know about this server. */
   instructions: string;
@@ -24,9 +26,9 @@ const progressIntervalMs = 100;
 const maxProgressChars = 2000;
 
 /** A server for one connection, or for one request if the protocol has no connections. Supports both eras. */
-export const createServer: ServerFor = (sdk, session, { version, instructions }) => {
+export const createServer: ServerFor = (sdk, session, { name: serverName = 'lathe', version, instructions }) => {
   const server = new sdk.Server(
-    { name: 'lathe', title: 'Lathe', version },
+    { name: serverName, ...(serverName === 'lathe' && { title: 'Lathe' }), version },
     { capabilities: { tools: {} }, instructions, requestState: { verify: (state) => session.assertAsked(state) } },
   );
   server.setRequestHandler('tools/list', () => ({ tools: session.tools.map(describeTool) }));

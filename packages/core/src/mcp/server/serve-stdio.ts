@@ -5,6 +5,8 @@ import { type Toolbox, ToolSession } from './tool-session.js';
 
 export interface ServeStdioOptions extends ServerIdentity {
   toolbox: Toolbox;
+  /** Names of the tools to offer; by default the built-in ones that work without an agent. */
+  tools?: readonly string[];
   input: Readable;
   /** Only for the protocol. */
   output: Writable;
@@ -15,7 +17,7 @@ export interface ServeStdioOptions extends ServerIdentity {
 /** Serves one client until it disconnects or `signal` aborts. Nothing keeps running afterwards. */
 export async function serveStdio(options: ServeStdioOptions, signal: AbortSignal): Promise<void> {
   const { toolbox, input, output, log } = options;
-  const session = new ToolSession(toolbox);
+  const session = new ToolSession(toolbox, options.tools);
   try {
     const [sdk, stdio] = await Promise.all([
       import('@modelcontextprotocol/server'),

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { tempDirectory } from '../../../../../testing/temp-directory.js';
 import { createLathe } from '../../lathe/create-lathe.js';
+import { defineTool } from '../../tools/tools.js';
 import { type SessionAnswer, type SessionCall, ToolSession } from './tool-session.js';
 
 const never = new AbortController().signal;
@@ -32,6 +33,28 @@ test('a call that needs approval changes nothing before it is answered', async (
   expect(text()).toBe('one\ntwo\n');
   expect(await edit({ answer: { question, reply: accept } })).toMatchObject({ outcome: { status: 'success' } });
   expect(text()).toBe('uno\ntwo\n');
+});
+
+test('only tools that work without an agent are offered, or exactly those that are named', async () => {
+  const cwd = tempDirectory();
+  const toolbox = await createLathe({ cwd, env: {}, home: cwd });
+  onTestFinished(() => toolbox.close());
+  toolbox.tools.registerTool(
+    defineTool({ name: 'task', description: 'Needs an agent.', parameterSchema: {}, execute: async () => 'x' }),
+  );
+  const names = (only?: string[]) => new ToolSession(toolbox, only).tools.map(({ name }) => name);
+  expect(names()).toContain('read_file');
+  expect(names()).not.toContain('task');
+  expect(names(['glob', 'read_file']).toSorted()).toEqual(['glob', 'read_file']);
+  expect(() => names(['no_such_tool'])).toThrow('no tool to serve named no_such_tool');
+});
+
+test('a declined question says how to allow the call', async () => {
+  const { edit, text } = await editing();
+  const question = questionOf(await edit());
+  const answer = await edit({ answer: { question, reply: { action: 'decline' } } });
+  expect(JSON.stringify(answer)).toContain('Allow it with edit(/**) in permissions.allow or --allowed-tools');
+  expect(text()).toBe('one\ntwo\n');
 });
 
 test('an approval counts once', async () => {

@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { ReadWriteLock } from '../../async/read-write-lock.js';
 import type { ApprovalRequest, Approver, CallOutcome } from '../../contract/call.js';
 import type { Display } from '../../contract/display.js';
-import { denyAll } from '../../scheduler/approve.js';
+import { advice, denyAll } from '../../scheduler/approve.js';
 import type { Scheduler, SchedulerOptions } from '../../scheduler/scheduler.js';
 import { builtIn, type ToolRegistry } from '../../tools/tool-registry.js';
 import type { AnyTool, ToolKind } from '../../tools/tools.js';
@@ -33,8 +33,8 @@ export type SessionAnswer =
   | { type: 'question'; id: string; request: ApprovalRequest };
 
 const readOnlyKinds: ReadonlySet<ToolKind> = new Set(['read', 'search', 'fetch']);
-/** Plan mode is for the user of Lathe, not for the client's model. */
-const notServed = new Set(['exit_plan_mode']);
+/** Plan mode is for the user of Lathe, not for the client's model, and a subagent needs the model of an agent. */
+const notServed = new Set(['exit_plan_mode', 'task']);
 const maxParallel = 10;
 const maxQuestions = 100;
 /** Each waiting call takes memory. */
@@ -50,14 +50,21 @@ export class ToolSession {
   readonly #lock = new ReadWriteLock(maxParallel);
   /** Digests of the questions that were shown, by id. */
   readonly #questions = new Map<string, string>();
+  /** How to allow the calls that were declined. */
+  readonly #declined = new WeakMap<SessionCall, string>();
   readonly #running = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
 
-  constructor(toolbox: Toolbox) {
+  /** Offers the tools with these names; by default the built-in ones. */
+  constructor(toolbox: Toolbox, names?: readonly string[]) {
     this.#toolbox = toolbox;
-    this.tools = toolbox.tools
-      .entries()
-      .flatMap(({ tool, source }) => (source === builtIn && !notServed.has(tool.name) ? [tool] : []));
+    const known = toolbox.tools.entries();
+    const unknown = names?.filter((name) => !known.some(({ tool }) => tool.name === name)) ?? [];
+    if (unknown.length > 0) throw new Error(`There is no tool to serve named ${unknown.join(', ')}.`);
+    this.tools = known.flatMap(({ tool, source }) => {
+      const isOffered = names ? names.includes(tool.name) : source === builtIn && !notServed.has(tool.name);
+      return isOffered ? [tool] : [];
+    });
     setMaxListeners(0, this.#closing.signal);
   }
 
@@ -105,15 +112,25 @@ export class ToolSession {
     const [outcome] = await run;
     if (question) return { type: 'question', id: this.#remember(question), request: question };
     if (!outcome) throw new Error('the scheduler returned no outcome');
-    return { type: 'outcome', outcome };
+    // Clients may decline without showing the question to anybody.
+    const hint = this.#declined.get(call) ?? '';
+    return {
+      type: 'outcome',
+      outcome: hint === '' ? outcome : { ...outcome, llmContent: [outcome.llmContent, hint].flat() },
+    };
   }
 
-  #approver({ answer, canAsk }: SessionCall, ask: (request: ApprovalRequest) => void): Approver {
+  #approver(call: SessionCall, ask: (request: ApprovalRequest) => void): Approver {
+    const { answer, canAsk } = call;
     const shown = answer && this.#questions.get(answer.question);
     if (answer) this.#questions.delete(answer.question);
     return {
       decide: async (request, signal) => {
-        if (answer && shown === digestOf(request)) return decisionOf(answer.reply, request);
+        if (answer && shown === digestOf(request)) {
+          const decision = decisionOf(answer.reply, request);
+          if (decision.outcome === 'deny') this.#declined.set(call, advice(request));
+          return decision;
+        }
         if (!canAsk) return denyAll.decide(request, signal);
         ask(request);
         throw signal.reason;

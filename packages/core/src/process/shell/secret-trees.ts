@@ -33,15 +33,20 @@ export async function searchDoubt(directory: string, limit = maxEntries): Promis
     if (left <= 0) return `It would search more than ${limit} files, too many to look for keys among them.`;
     const entries = await readdir(place.path, { withFileTypes: true }).catch(() => []);
     left -= entries.length;
+    const secret = entries.find((entry) => isSecretEntry(entry, place.path));
+    if (secret) return `It would search ${join(place.path, secret.name)}, which holds keys or credentials.`;
     for (const entry of entries) {
-      const path = join(place.path, entry.name);
-      if (isLinkedRules(entry) || (mayBeSecret(entry.name) && secrecyOf(path) !== undefined))
-        return `It would search ${path}, which holds keys or credentials.`;
       if (!entry.isDirectory() || skipped.has(entry.name)) continue;
+      const path = join(place.path, entry.name);
       if (place.levels > 0 && /^[._]/.test(entry.name)) likely.push({ path, levels: place.levels - 1 });
       else others.push({ path, levels: 0 });
     }
   }
+}
+
+function isSecretEntry(entry: Dirent, directory: string): boolean {
+  if (isLinkedRules(entry)) return true;
+  return mayBeSecret(entry.name) && secrecyOf(join(directory, entry.name)) !== undefined;
 }
 
 /** A search prints the lines of an ignore file that it cannot parse, wherever the symlink leads. */
