@@ -245,6 +245,8 @@ export const fixed = {
     ['core/src/discovery/discovery-source.ts', 'timeoutMs', 'Milliseconds for the discovery command'],
     ['core/src/discovery/discovery-source.ts', 'maxBytes', 'Bytes of its output'],
     ['core/src/discovery/read-declarations.ts', 'maxTools', 'Tools it may declare'],
+    ['core/src/discovery/tool-files.ts', 'maxFiles', 'Tool files of a folder that are loaded'],
+    ['core/src/discovery/tool-files.ts', 'maxFileBytes', 'Bytes of a tool file'],
     ['core/src/tools/discovered-tool.ts', 'timeoutMs', 'Milliseconds of a call'],
     ['core/src/tools/discovered-tool.ts', 'maxBytes', 'Bytes of its output'],
     ['core/src/text/schema/schema-check.ts', 'maxChars', 'Characters of the schema of a tool'],

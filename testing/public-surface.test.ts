@@ -13,7 +13,7 @@ import type {
   Verdict,
 } from '@lathe/core';
 import { BaseTool, CallSlot, defineTool, denyAll, Policy, Scheduler, ToolRegistry } from '@lathe/core';
-import { DiscoveredTool, DiscoverySource, DefinitionPins as Pins } from '@lathe/core/discovery';
+import { DiscoveredTool, DiscoverySource, DefinitionPins as Pins, ToolFiles } from '@lathe/core/discovery';
 import { createMcp, DefinitionPins, DiscoveredMCPTool, type McpOptions, McpSource, TokenStore } from '@lathe/core/mcp';
 import { directCall, runCalls, tempWorkspace } from '@lathe/core/testing';
 import {
@@ -190,7 +190,11 @@ test('discovery commands and MCP servers can be added to any registry', async ()
       pins: new Pins(home),
     }),
   );
+  const text =
+    "export default require('@lathe/core').defineTool({ name: 'me', parameterSchema: {}, execute: () => '' })";
+  registry.addSource(new ToolFiles({ label: 'files', folder: scratch({ 'me.js': text }).path, isTrusted: true }));
   expect(await registry.discover(never)).toEqual(new Map());
+  expect(registry.getTool('me')?.displayName).toBe('Me');
   const tool = registry.getTool('hi');
   expect(tool).toBeInstanceOf(DiscoveredTool);
   const { outcomes } = await runCalls({

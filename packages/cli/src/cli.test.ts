@@ -1,5 +1,5 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { runProgram } from '../../../testing/lathe-program.js';
@@ -339,4 +339,25 @@ test('the built program reaches the web, and this machine only with a rule that 
   const search = ['call', 'web_search', '{"query":"anything"}', '--allowed-tools', 'web_search'];
   expect(await lathe(search, { env })).toMatchObject({ code: 0, stdout: expect.stringContaining('1. Found') });
   expect((await lathe(['doctor'], { env })).stdout).toContain(`web search: searxng (127.0.0.1:${port})`);
+});
+
+test('tools new writes a short tool that answers once it is trusted, with a test that passes', async () => {
+  const [cwd, home] = [tempDirectory(), tempDirectory()];
+  const run = (...args: string[]) => lathe(args, { cwd, home });
+  expect((await run('tools', 'new', 'hello')).code).toBe(0);
+  expect(readFileSync(join(cwd, '.lathe/tools/hello.ts'), 'utf8').split('\n').length).toBeLessThanOrEqual(16);
+  expect((await run('call', 'hello', '{}')).stderr).toContain('not loaded, because the folder is not trusted');
+  await run('trust', '--yes');
+  expect(await run('call', 'hello', '{}')).toEqual({ code: 0, stdout: 'Hello, world!\n', stderr: '' });
+  const bin = tempDirectory({ lathe: `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n` });
+  chmodSync(join(bin, 'lathe'), 0o755);
+  const env = { PATH: `${bin}:${process.env['PATH']}`, HOME: tempDirectory() };
+  const checked = spawnSync(process.execPath, ['--test', '.lathe/tools/hello.test.mjs'], {
+    cwd,
+    env,
+    encoding: 'utf8',
+  });
+  expect([checked.status, checked.stdout]).toEqual([0, expect.stringContaining('hello greets by name')]);
+  expect((await run('tools', 'new', 'hello')).stderr).toContain('exists');
+  expect((await run('tools', 'new', '../x')).code).toBe(2);
 });

@@ -17,13 +17,17 @@ interface Place {
   home: string;
 }
 
-/** A folder with a discovery command and a server, both of which fail when they are started. */
+/** A folder with a discovery command, a server and a tool file, all of which fail when they are started. */
 async function place(state: State): Promise<Place> {
   const settings = {
     tools: { toolDiscoveryCommand: 'false', toolCallCommand: 'true' },
     mcpServers: { theirs: { command: 'false' } },
   };
-  const [cwd, home] = [tempDirectory({ '.lathe/settings.json': JSON.stringify(settings) }), tempDirectory()];
+  const files = {
+    '.lathe/settings.json': JSON.stringify(settings),
+    '.lathe/tools/bad.ts': 'export const nothing = 1;',
+  };
+  const [cwd, home] = [tempDirectory(files), tempDirectory()];
   if (state !== 'untrusted') await runProgram(['trust', ...(state === 'broken' ? ['--yes'] : [])], { cwd, home });
   return { cwd, home };
 }
@@ -57,16 +61,44 @@ async function library({ cwd, home }: Place) {
   return lathe;
 }
 
-/** On every surface, whichever of the two sources it names. */
-const sentences: Record<State, RegExp> = {
-  untrusted: /(?:command of this folder was not run|server of this folder was not started), because the folder is not/,
-  'not agreed': /Run `lathe trust` to see it and agree|run lathe doctor/,
-  broken: /exited with code 1|Connection closed|ended|run lathe doctor/i,
+type Source = 'command' | 'server' | 'file';
+
+const sentences: Record<State, Record<Source, RegExp>> = {
+  untrusted: {
+    command: /A discovery command of this folder was not run, because the folder is not trusted: run lathe trust/,
+    server: /An MCP server of this folder was not started, because the folder is not trusted: run lathe trust/,
+    file: /Tool files of this folder were not loaded, because the folder is not trusted: run lathe trust/,
+  },
+  'not agreed': {
+    command: /discovery command\b.*Run `lathe trust` to see it and agree/s,
+    server: /theirs\b.*Run `lathe trust` to see it and agree/s,
+    file: /\.lathe\/tools\b.*Run `lathe trust` to see it and agree/s,
+  },
+  broken: {
+    command: /The discovery command exited with code 1/,
+    server: /theirs\b.*(?:closed|ended|exited)/is,
+    file: /bad\.ts from \.lathe\/tools skipped: it exports no tool/,
+  },
 };
 
+/** A model reads only that something is wrong, never the words of a source. */
+const someTools = /Some tools could not be loaded: run lathe doctor/;
+
+function expected(surface: string, state: State): RegExp[] {
+  const { command, server, file } = sentences[state];
+  if (surface === 'lathe mcp test') return [server];
+  if (surface === 'the error for an unknown tool' && state !== 'untrusted') return [someTools];
+  // A name without the prefix of a server starts no server.
+  if (surface === 'lathe call' && state !== 'untrusted') return [command, file, someTools];
+  // Of a source that works, `rejections` of the registry names what it left out.
+  if (surface === 'the result of discover()' && state === 'broken') return [command, server];
+  return [command, server, file];
+}
+
 describe.each(['untrusted', 'not agreed', 'broken'] as const)('sources of tools that are %s are named by', (state) => {
-  test.each(Object.keys(surfaces))('%s', { timeout: 60_000 }, async (name) => {
-    expect(await surfaces[name]?.(await place(state))).toMatch(sentences[state]);
+  test.each(Object.entries(surfaces))('%s', { timeout: 60_000 }, async (name, read) => {
+    const text = await read(await place(state));
+    for (const sentence of expected(name, state)) expect(text).toMatch(sentence);
   });
 });
 

@@ -6,6 +6,7 @@
 export { responseText } from './contract/content.js';
 export type { PlanSummary, TaskExecution, TodoList } from './contract/display.js';
 export { uniqueId } from './contract/tool-call.js';
+export { toolFileNames } from './discovery/tool-files.js';
 export { osPath } from './files/file-name.js';
 export type { UndoOutcome } from './files/undo/undo.js';
 export { isWithin } from './files/workspace.js';

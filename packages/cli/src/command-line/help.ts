@@ -8,6 +8,7 @@ const general = `lathe: a coding agent for the terminal, with any model
   lathe [prompt]                   interactive agent in this directory
   lathe -p "…"                     run one task and exit (the prompt may also come from stdin)
   lathe tools [--json]             list the tools a model can call
+  lathe tools new <name>           write a tool of this project: .lathe/tools/<name>.ts
   lathe call <tool> [json|-]       run one tool call, with all checks and without a model
   lathe console                    call the tools yourself, with completion
   lathe demo [--yes]               watch a scripted model work on a scratch project (--record FILE writes an SVG)

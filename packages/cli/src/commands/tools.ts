@@ -1,12 +1,17 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { visibleText } from '@lathe/core/host';
+import { UsageError } from '../command-line/args.js';
 import { exitCodes } from '../command-line/exit-codes.js';
+import type { Io } from '../command-line/io.js';
 import { discoverTools, openLathe } from '../startup/open-lathe.js';
 import type { Command } from './command.js';
 
-/** `lathe tools` lists the tools a model can call. */
+/** `lathe tools` lists the tools a model can call; `lathe tools new` begins one. */
 export const command: Command = {
-  maxOperands: 0,
-  async run({ flags }, io, signal) {
+  async run({ operands: [action, name, ...extra], flags }, io, signal) {
+    if (action === 'new') return writeTool(name, extra, io);
+    if (action !== undefined) throw new UsageError(`tools does not take the argument ${JSON.stringify(action)}`);
     const lathe = await openLathe(flags, io);
     await discoverTools(lathe, io, signal);
     const entries = lathe.tools.entries();
@@ -33,3 +38,43 @@ export const command: Command = {
 function firstSentence(text: string): string {
   return /^[^\n]*?\.(?=\s|$)/.exec(text)?.[0] ?? text.split('\n')[0] ?? '';
 }
+
+/** Writes a tool that works, and a test for it. */
+function writeTool(name: string | undefined, extra: readonly string[], io: Io): number {
+  if (name === undefined || extra.length > 0) throw new UsageError('tools new needs one name: lathe tools new <name>');
+  if (!/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(name))
+    throw new UsageError(`${JSON.stringify(name)} cannot name a tool: use letters, digits, _ and -`);
+  const folder = join(io.cwd, '.lathe', 'tools');
+  mkdirSync(folder, { recursive: true });
+  // Fails if there is one already.
+  writeFileSync(join(folder, `${name}.ts`), toolText(name), { flag: 'wx' });
+  writeFileSync(join(folder, `${name}.test.mjs`), testText(name), { flag: 'wx' });
+  io.out(`Wrote .lathe/tools/${name}.ts and a test. Try it: lathe trust --yes && lathe call ${name} '{}'`);
+  return exitCodes.success;
+}
+
+const toolText = (name: string) => `import { defineTool } from '@lathe/core';
+
+export default defineTool({
+  name: '${name}',
+  description: 'Says hello. The model reads this to decide when to call the tool.',
+  parameterSchema: {
+    type: 'object',
+    properties: { name: { type: 'string', description: 'Who to greet.' } },
+  },
+  execute: ({ name = 'world' }) => \`Hello, \${name}!\`,
+});
+`;
+
+const testText = (name: string) => `// node --test .lathe/tools/${name}.test.mjs
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+test('${name} greets by name', () => {
+  const args = ['--trust', 'call', '${name}', '{"name": "Ada"}'];
+  const cwd = join(import.meta.dirname, '../..');
+  assert.equal(execFileSync('lathe', args, { cwd, encoding: 'utf8' }), 'Hello, Ada!\\n');
+});
+`;

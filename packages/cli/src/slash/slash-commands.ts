@@ -3,7 +3,7 @@ import { visibleText } from '@lathe/core/host';
 import { approvalModes } from '../command-line/args.js';
 import { errorMessage } from '../command-line/error-message.js';
 import { checks } from '../doctor/checks.js';
-import { describeFailures } from '../startup/open-lathe.js';
+import { missingTools } from '../startup/open-lathe.js';
 import { manageBackground } from './background-command.js';
 import { showServers } from './mcp-commands.js';
 import { showMemory } from './memory-command.js';
@@ -68,7 +68,7 @@ function showTools({ lathe, print, style }: SlashContext): void {
     const origin = source === 'built-in' ? '' : style.dim(` (${visibleText(source)})`);
     return `  ${style.bold(tool.name)}${origin}  ${visibleText(tool.description.split('\n')[0] ?? '')}`;
   });
-  const missing = describeFailures(lathe.tools.failures()).map((line) => `  ${style.warning(line)}`);
+  const missing = missingTools(lathe.tools).map((line) => `  ${style.warning(line)}`);
   print([...lines, ...missing].join('\n'));
 }
 

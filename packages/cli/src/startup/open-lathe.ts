@@ -40,17 +40,21 @@ export async function openLathe(flags: Flags, io: Io, options: OpenOptions = {})
 
 /** Discovers the tools of servers and commands, or only those that may include `tool`. Failures go to stderr. */
 export async function discoverTools(
-  lathe: Pick<AgentLathe, 'discover'>,
+  lathe: Pick<AgentLathe, 'discover' | 'tools'>,
   io: Pick<Io, 'err'>,
   signal: AbortSignal,
   tool?: string,
 ): Promise<void> {
-  for (const failure of describeFailures(await lathe.discover(signal, tool))) io.err(`lathe: ${failure}`);
+  await lathe.discover(signal, tool);
+  for (const line of missingTools(lathe.tools)) io.err(`lathe: ${line}`);
 }
 
-/** One line for each source whose tools are missing. */
-export function describeFailures(failures: ReadonlyMap<string, unknown>): string[] {
-  return [...failures].map(([source, error]) => visibleText(`${source}: ${errorMessage(error)}`));
+/** One line for each source whose tools are missing, and for each tool that was skipped. */
+export function missingTools(registry: AgentLathe['tools']): string[] {
+  return [
+    ...[...registry.failures()].map(([source, error]) => `${source}: ${errorMessage(error)}`),
+    ...registry.rejections().map(({ source, name, reason }) => `${name} from ${source} skipped: ${reason}`),
+  ].map((line) => visibleText(line));
 }
 
 /** Runs one call. Messages from hooks go to stderr. */

@@ -1,4 +1,5 @@
-import { FolderTrust, loadSettings, showSetting, visibleText } from '@lathe/core/host';
+import { join } from 'node:path';
+import { FolderTrust, loadSettings, showSetting, toolFileNames, visibleText } from '@lathe/core/host';
 import { LatheHome } from '@lathe/core/tools';
 import type { Flags } from '../command-line/args.js';
 import type { Io } from '../command-line/io.js';
@@ -19,7 +20,7 @@ export async function askForTrust(flags: Flags, io: Io, signal: AbortSignal): Pr
   if (state === 'trusted') return askAboutRules(rules, approve, io, signal);
   const requested = await requestedSettings(io);
   if (requested.length === 0) return;
-  io.err(`${visibleText(io.cwd)} has its own settings:`);
+  io.err(`${visibleText(io.cwd)} has its own settings or tools:`);
   for (const setting of requested) io.err(`  ${visibleText(setting)}`);
   io.err('Until you trust this folder, its settings can only make the rules stricter.');
   const answer = await askOnTerminal('Trust this folder? [y]es / [n]ever / Enter: not now ', io, signal);
@@ -44,7 +45,7 @@ async function askAboutRules(
 
 const isYes = (answer: string): boolean => /^y(es)?$/i.test(answer);
 
-/** The settings that the folder's own files ask for, one line each, with secrets hidden. */
+/** The settings and tools that the folder's own files bring, one line each, with secrets hidden. */
 async function requestedSettings(io: Io): Promise<string[]> {
   const { origins } = await loadSettings({
     home: io.home,
@@ -53,9 +54,11 @@ async function requestedSettings(io: Io): Promise<string[]> {
     isTrusted: true,
     env: {},
   });
-  return [...origins].flatMap(([key, list]) =>
+  const settings = [...origins].flatMap(([key, list]) =>
     list
       .filter(({ layer }) => layer === 'workspace')
       .map(({ source, written }) => `${key} = ${JSON.stringify(showSetting(key, written))}   (${source})`),
   );
+  const files = toolFileNames(join(io.cwd, '.lathe', 'tools')).map((name) => `a tool: .lathe/tools/${name}`);
+  return [...settings, ...files];
 }

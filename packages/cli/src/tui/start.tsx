@@ -13,7 +13,7 @@ import { summarizeBackground } from '../slash/background-command.js';
 import { customCommands } from '../slash/custom-commands.js';
 import { promptCommands } from '../slash/mcp-commands.js';
 import { slashCommands } from '../slash/slash-commands.js';
-import { describeFailures, runSessionEndHooks } from '../startup/open-lathe.js';
+import { missingTools, runSessionEndHooks } from '../startup/open-lathe.js';
 import { askForTrust } from '../startup/trust-question.js';
 import { App } from './app.js';
 import { openConversation } from './open-conversation.js';
@@ -69,7 +69,7 @@ export async function startInteractive(
       history={history}
       completer={completer}
       commands={commands}
-      discover={async () => describeFailures(await lathe.discover(signal))}
+      discover={() => lathe.discover(signal).then(() => missingTools(lathe.tools))}
       {...(prompt !== '' && { initialPrompt: prompt })}
       editText={async (text, name) => {
         keys.release();

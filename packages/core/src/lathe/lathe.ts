@@ -58,7 +58,7 @@ export interface Lathe {
   /** Runs a model's calls: read what happens, or await one outcome each, in order. Never rejects. */
   run(calls: readonly CallRequest[], signal: AbortSignal): CallRun;
   /**
-   * Looks for the tools of the discovery command and the servers; with a name, only where a tool of that name could be.
+   * Looks for the tools of the discovery command, files and servers; with a name, only where a tool of that name could be.
    * Returns what went wrong, by source; `NotTrusted` for what would run code of a folder that is not trusted.
    */
   discover(signal: AbortSignal, name?: string): Promise<Map<string, unknown>>;

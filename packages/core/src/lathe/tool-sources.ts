@@ -1,5 +1,7 @@
+import { join, resolve } from 'node:path';
 import type { Approver } from '../contract/call.js';
 import { DiscoverySource } from '../discovery/discovery-source.js';
+import { ToolFiles } from '../discovery/tool-files.js';
 import type { LatheHome } from '../files/lathe-home.js';
 import type { Workspace } from '../files/workspace.js';
 import { TokenStore } from '../mcp/auth/token-store.js';
@@ -50,10 +52,13 @@ export interface ToolSources {
 export function toolSources(options: ToolSourceOptions): ToolSources {
   const { servers, unusable } = mcpSources(options);
   const discovery = discoverySource(options);
+  const { own, project } = toolFiles(options);
   const untrusted = untrustedSources(options.loaded);
   const notStarted = new NotTrusted('An MCP server of this folder was not started');
   const others: ToolSource[] = [
     ...discovery.map(({ source }) => source),
+    ...own,
+    ...project,
     ...(untrusted.command === undefined
       ? []
       : [failingSource(DiscoverySource.label, new NotTrusted(`${untrusted.command} was not run`))]),
@@ -66,6 +71,7 @@ export function toolSources(options: ToolSourceOptions): ToolSources {
     unusable: [...unusable, ...untrusted.servers.map((name) => ({ name, problem: notStarted.message }))],
     consents: () => [
       ...discovery.filter(({ isProjects }) => isProjects).map(({ source }) => source.consentRequest()),
+      ...project.flatMap((files) => files.consentRequests()),
       ...servers
         .filter(({ client }) => client.definition.isProjects)
         .map(({ client }) => serverConsent(client.definition, options.workspace.root)),
@@ -109,6 +115,21 @@ function mcpSources(options: ToolSourceOptions): { servers: McpSource[]; unusabl
     onTools: (label, tools) => registry.replaceTools(label, tools),
   });
   return { servers: sources, unusable };
+}
+
+/** The person's own need neither trust nor agreement. In the home folder both are the same, and are the person's own. */
+function toolFiles({ workspace, loaded, home, approver, isTrusted }: ToolSourceOptions) {
+  const own = { label: '~/.lathe/tools', folder: resolve(home.path, 'tools'), isTrusted: true };
+  const project = {
+    label: '.lathe/tools',
+    folder: join(workspace.root, '.lathe', 'tools'),
+    isTrusted: loaded.isTrusted,
+    ...(!isTrusted && { gate: new ConsentGate(new Consent(home), approver) }),
+  };
+  return {
+    own: [new ToolFiles(own)],
+    project: own.folder === project.folder ? [] : [new ToolFiles(project)],
+  };
 }
 
 /** Only in a trusted folder: even a command of the person's own would run the folder's files. */

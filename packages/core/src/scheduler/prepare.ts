@@ -61,9 +61,8 @@ function findTool(name: string, registry: ToolRegistry): AnyTool {
 function missingSources(registry: ToolRegistry): string {
   const failures = [...registry.failures().values()];
   const untrusted = new Set(failures.flatMap((error) => (error instanceof NotTrusted ? error.message : [])));
-  const broken = failures.filter((error) => !(error instanceof NotTrusted)).length;
-  const sources = broken === 1 ? 'A source of tools' : `${broken} sources of tools`;
-  return [...untrusted, ...(broken > 0 ? [`${sources} could not be used: run lathe doctor.`] : [])]
+  const isBroken = failures.some((error) => !(error instanceof NotTrusted)) || registry.rejections().length > 0;
+  return [...untrusted, ...(isBroken ? ['Some tools could not be loaded: run lathe doctor to see why.'] : [])]
     .map((sentence) => ` ${sentence}`)
     .join('');
 }

@@ -1,0 +1,89 @@
+import { createRequire } from 'node:module';
+import { basename, join } from 'node:path';
+import { compileFunction } from 'node:vm';
+import { transform } from 'sucrase';
+import { textOf, toParts } from '../contract/content.js';
+import { ToolError } from '../contract/errors.js';
+import { CallSlot } from '../contract/tool-call.js';
+import { type AnyTool, BaseTool, defineTool } from '../tools/tools.js';
+
+/** What `import … from '@lathe/core'` gives a tool file, wherever the file is. */
+const core = { BaseTool, CallSlot, defineTool, textOf, toParts, ToolError };
+
+/**
+ * Runs the files and collects the tools they export. Each becomes a CommonJS module: unlike an ES module, it can be loaded
+ * again after a change, and its imports are ours to resolve. Files that begin with `_` only help others.
+ */
+export async function loadToolFiles(
+  folder: string,
+  texts: Readonly<Record<string, string>>,
+): Promise<{ tools: AnyTool[]; problems: { name: string; reason: string }[] }> {
+  const load = loaderOf(folder, texts);
+  const tools: AnyTool[] = [];
+  const problems: { name: string; reason: string }[] = [];
+  for (const name of Object.keys(texts).filter((each) => !each.startsWith('_'))) {
+    try {
+      const found = [...new Set(Object.values(load(name)).flat())].filter(isTool);
+      if (found.length === 0) throw new Error('it exports no tool; write: export default defineTool({ … })');
+      const reserved = found.find((tool) => tool.name.includes('__'));
+      if (reserved) throw new Error(`"${reserved.name}": names with __ belong to MCP servers`);
+      tools.push(...found);
+    } catch (error) {
+      problems.push({ name, reason: describe(error, join(folder, name)) });
+    }
+  }
+  return { tools, problems };
+}
+
+type Exports = Record<string, unknown>;
+
+function loaderOf(folder: string, texts: Readonly<Record<string, string>>): (name: string) => Exports {
+  const modules = new Map<string, { exports: Exports }>();
+  const requirePackage = createRequire(join(folder, 'tool.js'));
+  const requireFrom = (specifier: string): unknown => {
+    if (specifier === '@lathe/core') return core;
+    if (!specifier.startsWith('.')) return requirePackage(specifier);
+    const stem = basename(specifier).replace(/\.(?:js|mjs|ts)$/, '');
+    const name = Object.keys(texts).find((each) => each.replace(/\.(?:js|mjs|ts)$/, '') === stem);
+    // Only these files are part of what the user agreed to.
+    if (name === undefined || join(folder, specifier, '..') !== folder)
+      throw new Error(`cannot import ${specifier}: only files of ${folder}, packages and Node's own modules`);
+    return load(name);
+  };
+  const load = (name: string): Exports => {
+    const known = modules.get(name);
+    if (known) return known.exports;
+    const module: { exports: Exports } = { exports: {} };
+    modules.set(name, module);
+    try {
+      const filename = join(folder, name);
+      const run = compileFunction(toCommonJs(texts[name] ?? '', name), ['require', 'exports', 'module'], { filename });
+      run(requireFrom, module.exports, module);
+    } catch (error) {
+      modules.delete(name);
+      throw error;
+    }
+    return module.exports;
+  };
+  return load;
+}
+
+function toCommonJs(text: string, filePath: string): string {
+  const transforms = filePath.endsWith('.ts') ? (['typescript', 'imports'] as const) : (['imports'] as const);
+  return transform(text, { transforms: [...transforms], disableESTransforms: true, filePath }).code;
+}
+
+/** By its shape, because a package may bring its own copy of the base class. */
+function isTool(value: unknown): value is AnyTool {
+  if (value instanceof BaseTool) return true;
+  const isFunction = (key: string) =>
+    typeof value === 'object' && value !== null && key in value && typeof Reflect.get(value, key) === 'function';
+  return ['execute', 'validateToolParams', 'shouldConfirmExecute', 'getTargets', 'getDescription'].every(isFunction);
+}
+
+/** The message, with the line of the file where it arose. */
+function describe(error: unknown, path: string): string {
+  if (!(error instanceof Error)) return String(error);
+  const line = error.stack?.split(`${path}:`)[1]?.match(/^\d+/)?.[0];
+  return `${error.message}${line === undefined ? '' : ` (line ${line})`}`;
+}

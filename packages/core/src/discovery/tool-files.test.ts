@@ -1,0 +1,128 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+import type { Approver } from '../contract/call.js';
+import { LatheHome } from '../files/lathe-home.js';
+import { Consent } from '../policy/consent.js';
+import { denyAll } from '../scheduler/approve.js';
+import { ConsentGate } from '../scheduler/ask-consent.js';
+import { NotTrusted } from '../tools/tool-registry.js';
+import { toResult } from '../tools/tools.js';
+import { ToolFiles, toolFileNames } from './tool-files.js';
+
+const never = new AbortController().signal;
+
+const defined = (name: string, answer = "'ok'") =>
+  `defineTool({ name: '${name}', description: 'x', parameterSchema: { type: 'object' }, execute: () => ${answer} })`;
+const imported = "import { defineTool } from '@lathe/core';\n";
+
+function toolFiles(files: Record<string, string>, gate?: ConsentGate) {
+  const folder = tempDirectory(files);
+  return { folder, source: new ToolFiles({ label: 'files', folder, isTrusted: true, ...(gate && { gate }) }) };
+}
+
+async function loaded(files: Record<string, string>) {
+  const { source } = toolFiles(files);
+  const tools = await source.discover(never);
+  return { tools, names: tools.map(({ name }) => name), rejections: source.rejections() };
+}
+
+test('a file exports a tool by default or by name, several of them, a list, or instances of a class', async () => {
+  const { names, rejections } = await loaded({
+    'a.js': `${imported}export default ${defined('one')};`,
+    'b.mjs': `${imported}export const x = ${defined('two')};\nexport const y = ${defined('three')};\nexport default x;`,
+    'c.ts': `${imported}export default [${defined('four')}, ${defined('five')}];`,
+    'd.ts': `import { BaseTool, type ToolResult } from '@lathe/core';
+      class Six extends BaseTool<{ n?: number }> {
+        constructor(private readonly greeting: string) {
+          super({ name: 'six', description: 'x', parameterSchema: { type: 'object' } });
+        }
+        async execute({ n = 1 }: { n?: number }): Promise<string | ToolResult> {
+          return this.greeting satisfies string + n!;
+        }
+      }
+      export const six = new Six('hi');`,
+  });
+  expect([names, rejections]).toEqual([['one', 'two', 'three', 'four', 'five', 'six'], []]);
+});
+
+test('a tool may use modules of Node, packages, and other files of its folder', async () => {
+  const { tools, rejections } = await loaded({
+    'a.ts': `${imported}import { basename } from 'node:path';\nimport parts, { join } from 'parts';
+      import { shout, type Loud } from './_shout.js';
+      const loud: Loud = shout(join(basename('/a/b'), parts));
+      export default ${defined('a', 'loud')};`,
+    '_shout.ts': 'export type Loud = string;\nexport const shout = (text: string): Loud => text.toUpperCase();',
+    'node_modules/parts/package.json': '{ "type": "module", "exports": "./index.js" }',
+    'node_modules/parts/index.js': "export default 'c';\nexport const join = (a, b) => a + b;",
+  });
+  expect(rejections).toEqual([]);
+  expect(toResult((await tools[0]?.execute({} as never, never)) ?? '').llmContent).toBe('BC');
+});
+
+test.each([
+  ['is no program', 'export default {', /Unexpected token|a\.ts/],
+  ['fails, by its line', '\n\nthrow new Error("no");', /^no \(line 3\)$/],
+  ['exports no tool', 'export const x = 1;', /exports no tool; write: export default defineTool/],
+  ['exports a class instead of an instance', 'export class X {}', /exports no tool/],
+  ['imports what is outside its folder', "import '../x.js';", /cannot import \.\.\/x\.js: only files of/],
+  ['imports a package that is missing', "import 'no-such-package';", /no-such-package/],
+  ['takes a name of a server', `${imported}export default ${defined('a__b')};`, /belong to MCP servers/],
+])('a file that %s is named, and the others stay', async (_, text, reason) => {
+  const { names, rejections } = await loaded({ 'a.ts': text, 'b.ts': `${imported}export default ${defined('b')};` });
+  expect(names).toEqual(['b']);
+  expect(rejections).toEqual([{ source: 'files', name: 'a.ts', reason: expect.stringMatching(reason) }]);
+});
+
+test('tests, declarations and folders are no tool files', () => {
+  const folder = tempDirectory({
+    'a.ts': '',
+    'a.test.ts': '',
+    'a.test.mjs': '',
+    'a.d.ts': '',
+    'b/c.ts': '',
+    'x.md': '',
+  });
+  expect([toolFileNames(folder), toolFileNames(join(folder, 'none'))]).toEqual([['a.ts'], []]);
+});
+
+test('a change counts at the next discovery, and what is unchanged stays the same object', async () => {
+  const { folder, source } = toolFiles({ 'a.ts': `${imported}export default ${defined('a')};` });
+  const before = await source.discover(never);
+  expect(await source.discover(never)).toBe(before);
+  writeFileSync(join(folder, 'a.ts'), `${imported}export default ${defined('b')};`);
+  expect((await source.discover(never)).map(({ name }) => name)).toEqual(['b']);
+  rmSync(join(folder, 'a.ts'));
+  expect(await source.discover(never)).toEqual([]);
+});
+
+test('nothing runs in a folder that is not trusted', async () => {
+  const folder = tempDirectory({ 'a.ts': 'globalThis.hasRun = true;' });
+  const source = new ToolFiles({ label: 'files', folder, isTrusted: false });
+  await expect(source.discover(never)).rejects.toThrow(NotTrusted);
+  expect('hasRun' in globalThis).toBe(false);
+  const empty = new ToolFiles({ label: 'files', folder: tempDirectory(), isTrusted: false });
+  expect(await empty.discover(never)).toEqual([]);
+});
+
+// SH01
+test('no file runs before the user approved exactly these files', async () => {
+  const consent = new Consent(new LatheHome(tempDirectory()));
+  const { folder } = toolFiles({ 'a.ts': `${imported}export default ${defined('a')};`, '_b.ts': '' });
+  const withApprover = (approver: Approver) =>
+    new ToolFiles({ label: 'files', folder, isTrusted: true, gate: new ConsentGate(consent, approver) });
+  await expect(withApprover(denyAll).discover(never)).rejects.toThrow('lathe trust');
+  const asked: unknown[] = [];
+  const agree: Approver = {
+    decide: async ({ confirmation }) => {
+      asked.push(confirmation);
+      return { outcome: 'once' };
+    },
+  };
+  expect(await withApprover(agree).discover(never)).toHaveLength(1);
+  expect(asked).toEqual([expect.objectContaining({ type: 'exec', command: '_b.ts\na.ts', directory: folder })]);
+  expect(await withApprover(denyAll).discover(never)).toHaveLength(1);
+  writeFileSync(join(folder, '_b.ts'), ' ');
+  await expect(withApprover(denyAll).discover(never)).rejects.toThrow('lathe trust');
+});

@@ -1,0 +1,103 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { definitionHash } from '../policy/consent.js';
+import type { ConsentGate, ConsentRequest } from '../scheduler/ask-consent.js';
+import { readBounded } from '../settings/read-bounded.js';
+import { NotTrusted, type Rejection, type ToolSource } from '../tools/tool-registry.js';
+import type { AnyTool } from '../tools/tools.js';
+
+export interface ToolFilesOptions {
+  /** Shown to people: `.lathe/tools`. */
+  label: string;
+  /** The folder of the files. */
+  folder: string;
+  /** Set to false, files are named and not loaded. */
+  isTrusted: boolean;
+  /** Asks before files that are new or changed are loaded; not set for the user's own. */
+  gate?: ConsentGate;
+}
+
+const maxFiles = 200;
+const maxFileBytes = 1024 * 1024;
+
+/** Tools as files of a project or a person: each exports what `defineTool` returns, or instances of a class. */
+export class ToolFiles implements ToolSource {
+  readonly label: string;
+  readonly #options: ToolFilesOptions;
+  #loaded: { hash: string; tools: AnyTool[]; rejections: Rejection[] } | undefined;
+
+  constructor(options: ToolFilesOptions) {
+    this.label = options.label;
+    this.#options = options;
+  }
+
+  rejections(): Rejection[] {
+    return this.#loaded?.rejections ?? [];
+  }
+
+  /** Loads the files, or returns the same tools as before while no file has changed. */
+  async discover(signal: AbortSignal): Promise<AnyTool[]> {
+    const { folder, isTrusted, gate, label } = this.#options;
+    if (toolFileNames(folder).length === 0) {
+      this.#loaded = undefined;
+      return [];
+    }
+    if (!isTrusted) throw new NotTrusted('Tool files of this folder were not loaded');
+    const texts = this.#read();
+    const hash = definitionHash(texts);
+    if (this.#loaded?.hash === hash) return this.#loaded.tools;
+    await gate?.pass(this.#consentFor(texts), signal);
+    const { loadToolFiles } = await import('./load-tool-files.js');
+    const { tools, problems } = await loadToolFiles(folder, texts);
+    const rejections = problems.map(({ name, reason }) => ({ source: label, name, reason }));
+    this.#loaded = { hash, tools, rejections };
+    return tools;
+  }
+
+  /** What the user approves: the content of all files, because any of them may load any other. */
+  consentRequests(): ConsentRequest[] {
+    return toolFileNames(this.#options.folder).length === 0 ? [] : [this.#consentFor(this.#read())];
+  }
+
+  #consentFor(texts: Record<string, string>): ConsentRequest {
+    const { folder } = this.#options;
+    return {
+      kind: 'tool-files',
+      id: folder,
+      definition: texts,
+      confirmation: {
+        type: 'exec',
+        title: 'Let this project add tools by loading its files? They run inside Lathe, without a sandbox.',
+        command: Object.keys(texts).join('\n'),
+        rootCommand: 'tool files',
+        directory: folder,
+      },
+    };
+  }
+
+  /** The same texts are agreed to and run, even if a file changes in between. */
+  #read(): Record<string, string> {
+    const { folder } = this.#options;
+    const names = toolFileNames(folder);
+    return Object.fromEntries(names.map((name) => [name, readOne(join(folder, name))]));
+  }
+}
+
+/** The names of the tool files of a folder, sorted; tests beside them are none. */
+export function toolFileNames(folder: string): string[] {
+  try {
+    const names = readdirSync(folder).filter((name) => /(?<!\.test|\.d)\.(?:js|mjs|ts)$/.test(name));
+    return names.sort().slice(0, maxFiles);
+  } catch {
+    // Most folders have none.
+    return [];
+  }
+}
+
+function readOne(path: string): string {
+  try {
+    return readBounded(path, maxFileBytes) ?? '';
+  } catch (cause) {
+    throw new Error(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+}
