@@ -142,7 +142,7 @@ test.each([
   ['a nonsense type', { type: 'strnig' }],
   ['a remote reference', { type: 'object', properties: { a: { $ref: 'https://example.com/x' } } }],
   ['endless recursion', { $ref: '#' }],
-  ['a catastrophic pattern', { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } }],
+  ['an invalid pattern', { type: 'object', properties: { a: { type: 'string', pattern: '(' } } }],
   ['no object', { type: 'string' }],
   [
     'fifty thousand properties',

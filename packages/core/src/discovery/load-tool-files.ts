@@ -1,10 +1,11 @@
-import { createRequire } from 'node:module';
+import { createRequire, isBuiltin } from 'node:module';
 import { basename, join } from 'node:path';
 import { compileFunction } from 'node:vm';
 import { transform } from 'sucrase';
 import { textOf, toParts } from '../contract/content.js';
 import { ToolError } from '../contract/errors.js';
 import { CallSlot } from '../contract/tool-call.js';
+import { isWithin } from '../files/workspace.js';
 import { type AnyTool, BaseTool, defineTool } from '../tools/tools.js';
 
 /** What `import … from '@lathe/core'` gives a tool file, wherever the file is. */
@@ -12,13 +13,15 @@ const core = { BaseTool, CallSlot, defineTool, textOf, toParts, ToolError };
 
 /**
  * Runs the files and collects the tools they export. Each becomes a CommonJS module: unlike an ES module, it can be loaded
- * again after a change, and its imports are ours to resolve. Files that begin with `_` only help others.
+ * again after a change, and its imports are ours to resolve: packages only from below `packagesIn`. Files that begin with
+ * `_` only help others.
  */
 export async function loadToolFiles(
   folder: string,
   texts: Readonly<Record<string, string>>,
+  packagesIn: string,
 ): Promise<{ tools: AnyTool[]; problems: { name: string; reason: string }[] }> {
-  const load = loaderOf(folder, texts);
+  const load = loaderOf(folder, texts, packagesIn);
   const tools: AnyTool[] = [];
   const problems: { name: string; reason: string }[] = [];
   for (const name of Object.keys(texts).filter((each) => !each.startsWith('_'))) {
@@ -37,12 +40,21 @@ export async function loadToolFiles(
 
 type Exports = Record<string, unknown>;
 
-function loaderOf(folder: string, texts: Readonly<Record<string, string>>): (name: string) => Exports {
+function loaderOf(
+  folder: string,
+  texts: Readonly<Record<string, string>>,
+  packagesIn: string,
+): (name: string) => Exports {
   const modules = new Map<string, { exports: Exports }>();
   const requirePackage = createRequire(join(folder, 'tool.js'));
   const requireFrom = (specifier: string): unknown => {
     if (specifier === '@lathe/core') return core;
-    if (!specifier.startsWith('.')) return requirePackage(specifier);
+    if (isBuiltin(specifier)) return requirePackage(specifier);
+    if (!specifier.startsWith('.')) {
+      const path = requirePackage.resolve(specifier);
+      if (!isWithin(packagesIn, path)) throw new Error(`cannot import ${specifier}: install it in ${packagesIn}`);
+      return requirePackage(path);
+    }
     const stem = basename(specifier).replace(/\.(?:js|mjs|ts)$/, '');
     const name = Object.keys(texts).find((each) => each.replace(/\.(?:js|mjs|ts)$/, '') === stem);
     // Only these files are part of what the user agreed to.

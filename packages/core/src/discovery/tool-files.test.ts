@@ -19,7 +19,10 @@ const imported = "import { defineTool } from '@lathe/core';\n";
 
 function toolFiles(files: Record<string, string>, gate?: ConsentGate) {
   const folder = tempDirectory(files);
-  return { folder, source: new ToolFiles({ label: 'files', folder, isTrusted: true, ...(gate && { gate }) }) };
+  return {
+    folder,
+    source: new ToolFiles({ label: 'files', folder, packagesIn: folder, isTrusted: true, ...(gate && { gate }) }),
+  };
 }
 
 async function loaded(files: Record<string, string>) {
@@ -73,6 +76,30 @@ test.each([
   const { names, rejections } = await loaded({ 'a.ts': text, 'b.ts': `${imported}export default ${defined('b')};` });
   expect(names).toEqual(['b']);
   expect(rejections).toEqual([{ source: 'files', name: 'a.ts', reason: expect.stringMatching(reason) }]);
+});
+
+test('packages come only from the folder that is protected with the files', async () => {
+  const root = tempDirectory({
+    '.lathe/tools/a.ts': `${imported}import inside from 'inside';\nexport default ${defined('a', 'inside')};`,
+    '.lathe/tools/b.ts': `${imported}import outside from 'outside';\nexport default ${defined('b', 'outside')};`,
+    '.lathe/node_modules/inside/index.js': "module.exports = 'in';",
+    'node_modules/outside/index.js': "module.exports = 'out';",
+  });
+  const packagesIn = join(root, '.lathe');
+  const source = new ToolFiles({ label: 'files', folder: join(packagesIn, 'tools'), packagesIn, isTrusted: true });
+  expect((await source.discover(never)).map(({ name }) => name)).toEqual(['a']);
+  expect(source.rejections()).toMatchObject([
+    { name: 'b.ts', reason: expect.stringContaining(`cannot import outside: install it in ${packagesIn}`) },
+  ]);
+});
+
+test('files beyond the limit are named', async () => {
+  const files = Array.from({ length: 202 }, (_, n) => [`f${n}.js`, `${imported}export default ${defined(`t${n}`)};`]);
+  const { names, rejections } = await loaded(Object.fromEntries(files));
+  expect([names.length, rejections]).toEqual([
+    200,
+    [{ source: 'files', name: '2 files', reason: expect.stringContaining('more than 200 files') }],
+  ]);
 });
 
 test('tests, declarations and folders are no tool files', () => {

@@ -13,6 +13,11 @@ export interface ToolFilesOptions {
   folder: string;
   /** Set to false, files are named and not loaded. */
   isTrusted: boolean;
+  /**
+   * Packages are loaded from below this folder only, because others can be changed without asking; `folder` when left
+   * out.
+   */
+  packagesIn?: string;
   /** Asks before files that are new or changed are loaded; not set for the user's own. */
   gate?: ConsentGate;
 }
@@ -37,7 +42,7 @@ export class ToolFiles implements ToolSource {
 
   /** Loads the files, or returns the same tools as before while no file has changed. */
   async discover(signal: AbortSignal): Promise<AnyTool[]> {
-    const { folder, isTrusted, gate, label } = this.#options;
+    const { folder, isTrusted, gate, label, packagesIn = folder } = this.#options;
     if (toolFileNames(folder).length === 0) {
       this.#loaded = undefined;
       return [];
@@ -48,7 +53,9 @@ export class ToolFiles implements ToolSource {
     if (this.#loaded?.hash === hash) return this.#loaded.tools;
     await gate?.pass(this.#consentFor(texts), signal);
     const { loadToolFiles } = await import('./load-tool-files.js');
-    const { tools, problems } = await loadToolFiles(folder, texts);
+    const { tools, problems } = await loadToolFiles(folder, texts, packagesIn);
+    const tooMany = namesIn(folder).length - maxFiles;
+    if (tooMany > 0) problems.push({ name: `${tooMany} files`, reason: `more than ${maxFiles} files in ${folder}` });
     const rejections = problems.map(({ name, reason }) => ({ source: label, name, reason }));
     this.#loaded = { hash, tools, rejections };
     return tools;
@@ -85,9 +92,14 @@ export class ToolFiles implements ToolSource {
 
 /** The names of the tool files of a folder, sorted; tests beside them are none. */
 export function toolFileNames(folder: string): string[] {
+  return namesIn(folder).slice(0, maxFiles);
+}
+
+function namesIn(folder: string): string[] {
   try {
-    const names = readdirSync(folder).filter((name) => /(?<!\.test|\.d)\.(?:js|mjs|ts)$/.test(name));
-    return names.sort().slice(0, maxFiles);
+    return readdirSync(folder)
+      .filter((name) => /(?<!\.test|\.d)\.(?:js|mjs|ts)$/.test(name))
+      .sort();
   } catch {
     // Most folders have none.
     return [];

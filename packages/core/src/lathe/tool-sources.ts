@@ -119,10 +119,11 @@ function mcpSources(options: ToolSourceOptions): { servers: McpSource[]; unusabl
 
 /** The person's own need neither trust nor agreement. In the home folder both are the same, and are the person's own. */
 function toolFiles({ workspace, loaded, home, approver, isTrusted }: ToolSourceOptions) {
-  const own = { label: '~/.lathe/tools', folder: resolve(home.path, 'tools'), isTrusted: true };
+  const own = { label: '~/.lathe/tools', folder: resolve(home.path, 'tools'), isTrusted: true, packagesIn: '/' };
   const project = {
     label: '.lathe/tools',
     folder: join(workspace.root, '.lathe', 'tools'),
+    packagesIn: join(workspace.root, '.lathe'),
     isTrusted: loaded.isTrusted,
     ...(!isTrusted && { gate: new ConsentGate(new Consent(home), approver) }),
   };
