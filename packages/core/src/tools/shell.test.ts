@@ -285,7 +285,7 @@ test.skipIf(!hasProgram('bwrap'))('a failure for want of network is recognised',
   expect(textOf(llmContent)).toContain('rights: ["network"]');
 });
 
-test('a proven read-only command asks nothing and is told apart from one that writes', async () => {
+test('a proven read-only command asks nothing and differs from one that writes', async () => {
   const { tool, root } = await shellTool({ analyze: analyzeCommand });
   const git = { command: 'git status && ls -la' };
   expect(await tool.isReadOnly({ command: 'ls -la' })).toBe(true);

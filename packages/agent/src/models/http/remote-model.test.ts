@@ -277,7 +277,7 @@ test.each([
   [402, '{}', 'quota', /credit/],
   [429, '{"error":{"code":"insufficient_quota","message":"pay"}}', 'quota', /pay/],
   [307, '', 'bad-response', /base URL/],
-] as const)('status %i is told plainly and not retried', async (status, body, kind, message) => {
+] as const)('status %i is explained and not retried', async (status, body, kind, message) => {
   const server = await modelServer([{ fault: { kind: 'status', status, body } }]);
   const error = await ask(modelAt(server, formats[0])).catch((caught: unknown) => caught);
   expect(error).toMatchObject({ kind, status, isTransient: false });

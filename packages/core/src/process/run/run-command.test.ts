@@ -76,16 +76,13 @@ test.each([
 });
 
 // RS11
-test.skipIf(!hasProgram('vim'))(
-  'an editor, which waits for keys for ever, is told apart from other slow commands',
-  async () => {
-    const { run } = commands();
-    const result = await run('vim notes', { timeoutMs: 2_000 });
-    expect(result.ending.type).toBe('timeout');
-    const options = { command: 'vim notes', directory: '(root)', lastWords: ['vim', 'notes'] };
-    expect(reportOn(result, options).text).toContain('It seems to have asked for input');
-  },
-);
+test.skipIf(!hasProgram('vim'))('an editor that waits for keys is distinguished from other slow commands', async () => {
+  const { run } = commands();
+  const result = await run('vim notes', { timeoutMs: 2_000 });
+  expect(result.ending.type).toBe('timeout');
+  const options = { command: 'vim notes', directory: '(root)', lastWords: ['vim', 'notes'] };
+  expect(reportOn(result, options).text).toContain('It seems to have asked for input');
+});
 
 // SB15 RS11
 test('git fails instead of asking for a password', async () => {
