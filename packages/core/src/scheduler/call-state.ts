@@ -171,12 +171,14 @@ export async function fit(content: PartListUnion, ready: ReadyCall, spill: Spill
 /** Keeps media where they are; of the texts, those that fit, and the ends of the first that does not. */
 function cutInOrder(parts: readonly Part[], limit: number, place: string): Part[] {
   let left = limit;
+  let isCut = false;
   return parts.flatMap((part): Part[] => {
     if (part.text === undefined) return [part];
-    const room = left;
-    left = Math.max(0, left - part.text.length);
-    if (part.text.length <= room) return [part];
-    return room === 0 ? [] : [{ text: withNote(keepEnds(part.text, room), place) }];
+    if (isCut) return [];
+    isCut = part.text.length > left;
+    if (isCut) return [{ text: withNote(keepEnds(part.text, left), place) }];
+    left -= part.text.length;
+    return [part];
   });
 }
 
@@ -189,7 +191,7 @@ const spilledTo = (path: string) =>
 const whyNot = (error: unknown) =>
   `the whole output could not be kept: ${error instanceof Error ? error.message : 'unknown reason'}`;
 
-/** Step 8: what the model gets. Text becomes `output`, media travel along as parts. */
+/** Step 8: what the model gets. A single text becomes `output`; several parts stay parts, in their order. */
 export function toResponse(
   call: { callId: string; name: string },
   content: PartListUnion,

@@ -410,6 +410,26 @@ test('a long answer is cut, spilled whole and named; media stay', async () => {
   expect(media).toEqual([image]);
 });
 
+test('of several texts beside media those that fit stay, and a note stands where the cut begins', async () => {
+  const image = { inlineData: { mimeType: 'image/png', data: 'AAAA' } };
+  const texts = ['a'.repeat(1000), 'b'.repeat(50), 'c'];
+  const tool = defineTool({
+    ...spec('long'),
+    maxOutputChars: 1000,
+    execute: async () => ({
+      llmContent: [texts[0] ?? '', image, texts[1] ?? '', image, texts[2] ?? ''],
+      returnDisplay: '',
+    }),
+  });
+  const [outcome] = await schedulerOf([tool]).scheduler.run([{ id: 'c', name: 'long' }], never);
+  expect(outcome?.response.parts).toEqual([
+    { text: texts[0] },
+    image,
+    { text: expect.stringContaining('50 characters left out here; the whole output is in /spill/long-c') },
+    image,
+  ]);
+});
+
 test('an empty answer says so', async () => {
   const { scheduler } = schedulerOf([echo]);
   const [outcome] = await scheduler.run([{ name: 'echo', args: { text: '' } }], never);
