@@ -1,6 +1,9 @@
+import { type CommandName, commandNames } from './command-names.js';
+
 /** The help page of a command, or the general page. */
 export function helpText(command: string | undefined): string {
-  return (command !== undefined ? pages[command] : undefined) ?? general;
+  const name = commandNames.find((each) => each === command);
+  return name === undefined ? general : pages[name];
 }
 
 const general = `lathe: a coding agent for the terminal, with any model
@@ -41,7 +44,12 @@ Flags
 
 Exit codes: 0 success, 1 failure, 2 wrong usage or parameters, 3 denied, 130 interrupted`;
 
-const pages: Record<string, string> = {
+const pages: Record<CommandName, string> = {
+  tools: `lathe tools [--json]       list the tools a model can call here, and what was not loaded
+lathe tools new <name>     write .lathe/tools/<name>.ts and a test for it
+
+The list names each tool, where it comes from and what it does. With --json it also has the parameter schemas. Tools of
+this folder are listed after you trusted it: lathe trust.`,
   call: `lathe call <tool> [json|-] [--json]
 
 Runs one tool through the same steps as a call from a model: find, validate, approve, execute. The parameters are a
@@ -50,6 +58,17 @@ Elsewhere the call is denied unless a rule or mode allows it.
 
   lathe call glob '{"pattern": "**/*.md"}'
   lathe call read_file '{"absolute_path": "/etc/hosts"}' --json      outside the directory, so it asks`,
+  console: `lathe console
+
+Starts the terminal without a model: you call the tools yourself, with completion of names and parameters, and with the
+same questions as an agent. Type a tool's name and its parameters, ! and a shell command, or /help.`,
+  sessions: `lathe sessions [--json]
+
+Lists the earlier sessions in this directory, newest first: id, time and first prompt.
+
+  lathe --continue             continue the latest session
+  lathe --resume ID            continue the session with this id, which may be shortened
+  lathe view ID                show a session as an HTML page`,
   mcp: `lathe mcp add [flags] <name> <command> [args…]   a server that Lathe starts
 lathe mcp add [flags] <name> <url>                 a server reached over HTTP
 lathe mcp list                                     list the configured servers
@@ -62,6 +81,10 @@ Flags of add, before the name: --scope user|project, --transport stdio|http|sse,
 
   lathe mcp add memory npx -y @modelcontextprotocol/server-memory
   lathe mcp add --header 'Authorization: Bearer $TOKEN' docs https://example.com/mcp`,
+  demo: `lathe demo [--yes] [--record FILE]
+
+A scripted model works on a scratch project with the real tools. You answer its questions, or --yes answers all of them.
+The project is removed at the end; your files, settings and keys are not used. --record writes the screen as an SVG.`,
   serve: `lathe [flags] serve [--http [--port N]]
 
 Offers the built-in tools to another program (an editor, another agent) as an MCP server on stdin and stdout, for the
@@ -77,6 +100,17 @@ lathe trust --list           list trusted and distrusted folders
 lathe trust --remove [dir]   stop trusting a folder
 
 The settings of an untrusted folder can only make the rules stricter. Its commands, servers and .env are ignored.`,
+  completion: `lathe completion bash|zsh|fish
+
+Prints a completion script for your shell. Load it in the shell's start file:
+
+  source <(lathe completion bash)                                         ~/.bashrc
+  source <(lathe completion zsh)                                          ~/.zshrc, after compinit
+  lathe completion fish > ~/.config/fish/completions/lathe.fish           once`,
+  doctor: `lathe doctor [--json]
+
+Checks the setup of this machine and this folder: model and key, settings, trust, tools and servers, the sandbox, the
+terminal. Each line says ok, note or BAD, and what to do about it. The exit code is 1 if something is BAD.`,
   undo: `lathe undo [n]           undo the last n file changes made here by tools (default: 1), newest first
 lathe undo --list [n]    list the last n changes (default: 20) without undoing them
 

@@ -1,6 +1,7 @@
 import { approvalModes, flagNames, outputFormats, sandboxModes, UsageError } from '../command-line/args.js';
+import { commandNames } from '../command-line/command-names.js';
 import { exitCodes } from '../command-line/exit-codes.js';
-import { type Command, commandNames } from './command.js';
+import type { Command } from './command.js';
 
 const words = commandNames.join(' ');
 const flags = flagNames.join(' ');

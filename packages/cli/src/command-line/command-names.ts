@@ -1,0 +1,17 @@
+/** The named commands. Without a name, `lathe` starts the agent. */
+export const commandNames = [
+  'tools',
+  'call',
+  'console',
+  'sessions',
+  'view',
+  'undo',
+  'mcp',
+  'demo',
+  'serve',
+  'trust',
+  'completion',
+  'doctor',
+] as const;
+
+export type CommandName = (typeof commandNames)[number];
