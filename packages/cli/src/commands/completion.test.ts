@@ -1,7 +1,7 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { spawn } from '@lydell/node-pty';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { buildProgram } from '../../../../testing/lathe-program.js';
 import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
@@ -24,18 +24,22 @@ describe.each(shells)('$shell', ({ shell, args, setup }) => {
   test.skipIf(!hasProgram(shell))(
     'completes commands, flags, their values and tool names',
     async () => {
-      const typed = await startShell(shell, args, setup);
-      await typed('lathe doc', 'lathe doctor');
-      await typed('lathe --appr', 'lathe --approval-mode');
-      await typed('lathe --approval-mode pl', 'lathe --approval-mode plan');
-      await typed('lathe call read_m', 'lathe call read_many_files');
-      await typed('lathe mcp rem', 'lathe mcp remove');
+      const complete = await startShell(shell, args, setup);
+      const lines = {
+        'lathe doc': 'lathe doctor',
+        'lathe --appr': 'lathe --approval-mode',
+        'lathe --approval-mode pl': 'lathe --approval-mode plan',
+        'lathe call read_m': 'lathe call read_many_files',
+        'lathe mcp rem': 'lathe mcp remove',
+      };
+      for (const [typed, expected] of Object.entries(lines))
+        expect(await complete(typed, expected)).toContain(expected);
     },
     60_000,
   );
 });
 
-/** A real shell in a real terminal. Returns a function that types a line with Tab and waits for what it becomes. */
+/** A real shell in a real terminal. Returns a function that types a line and Tab, and waits for what it becomes. */
 async function startShell(shell: string, args: string[], setup: string) {
   const bin = tempDirectory();
   symlinkSync(program, join(bin, 'lathe'));
@@ -46,14 +50,18 @@ async function startShell(shell: string, args: string[], setup: string) {
   child.onData((data) => {
     output += data;
   });
-  const shows = (wanted: string) => expect.poll(() => output, { timeout: 25_000, interval: 30 }).toContain(wanted);
+  const shows = async (wanted: string) => {
+    await vi.waitUntil(() => output.includes(wanted), { timeout: 25_000, interval: 30 });
+    return output;
+  };
   child.write(`${setup}; echo "rea""dy"\r`);
   await shows('ready');
   return async (line: string, expected: string) => {
     output = '';
     child.write(`${line}\t`);
-    await shows(expected);
+    const shown = await shows(expected);
     // Empties the line.
     child.write('\x15');
+    return shown;
   };
 }
