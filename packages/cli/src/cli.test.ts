@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { runProgram } from '../../../testing/lathe-program.js';
+import { modelServer } from '../../../testing/model-server.js';
 import { processesWith, uniqueSleep } from '../../../testing/processes.js';
 import { canSeeProcesses } from '../../../testing/running.js';
 import { tempDirectory } from '../../../testing/temp-directory.js';
@@ -176,6 +177,16 @@ test('a command does not run without its hook, and both the model and the person
   expect(stderr).toMatch(/^lathe: The PreToolUse hook ".\/check-command.sh" exited with code 127: /m);
   expect(stderr).toMatch(/^lathe: The PreToolUse hook .* exited with code 1: odd day$/m);
   expect(stderr).toContain('check-command.sh" could not run) and nobody is there');
+});
+
+test('doctor asks the model and says why it does not answer', async () => {
+  const { url } = await modelServer([{ text: 'ok' }, { fault: { kind: 'status', status: 401 } }]);
+  const env = { OPENAI_API_KEY: 'wrong', OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: 'some-model' };
+  const good = await lathe(['doctor'], { env });
+  expect(good.stdout).toMatch(/^ok {4}model: some-model from openai at \S+ answers \(\d+ ms\)$/m);
+  const bad = await lathe(['doctor'], { env });
+  expect(bad.code).toBe(1);
+  expect(bad.stdout).toMatch(/^BAD {3}model: some-model from openai at \S+ does not answer: .*OPENAI_API_KEY/m);
 });
 
 test('doctor reports rules that match no tool and suggests the right name', async () => {

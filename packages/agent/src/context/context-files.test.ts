@@ -159,3 +159,15 @@ test('a new session reads everything again', async () => {
   writeFileSync(join(repo, 'AGENTS.md'), 'second');
   expect((await context.opening()).text).toContain('second');
 });
+
+test('a CLAUDE.md is read in folders that have no other context file', async () => {
+  const { context } = await contextOf({
+    'repo/CLAUDE.md': 'only here',
+    'repo/both/AGENTS.md': 'agents',
+    'repo/both/CLAUDE.md': 'repeats agents',
+  });
+  expect((await context.opening()).text).toContain('\nonly here\n');
+  const below = await context.touched({ path: 'both' });
+  expect(below.text).toContain('\nagents\n');
+  expect(below.text).not.toContain('repeats');
+});

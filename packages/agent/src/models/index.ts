@@ -1,3 +1,4 @@
+export { checkModel } from './choose/check-model.js';
 export { chooseModel } from './choose/choose-model.js';
 export { type FoundModel, findModels } from './choose/find-models.js';
 export { formatModelSetup, type ModelSetup } from './choose/model-setup.js';

@@ -1,5 +1,5 @@
 import { type AgentLathe } from '@lathe/agent';
-import { chooseModel } from '@lathe/agent/models';
+import { checkModel, chooseModel, type ModelChoice, ModelError } from '@lathe/agent/models';
 import { unagreedRules, unknownTools } from '@lathe/core/host';
 import type { Io } from '../command-line/io.js';
 import type { Finding } from './finding.js';
@@ -75,12 +75,32 @@ async function sandbox(lathe: Pick<AgentLathe, 'sandbox'>): Promise<Finding[]> {
 
 async function model(lathe: Pick<AgentLathe, 'settings' | 'loaded'>, _io: Io, signal: AbortSignal): Promise<Finding[]> {
   const { model: wanted } = lathe.settings;
-  const choice = await chooseModel({ name: wanted.name, settings: wanted, env: lathe.loaded.env }, signal);
-  if (choice.status === 'chosen')
-    return [{ state: 'ok', title: 'model', detail: `${choice.model.id} from ${choice.origin}` }];
-  const [first] = choice.setup.ways;
-  const hint = `start lathe in a terminal to choose one, or run: ${first?.commands.join('; ') ?? ''}`;
-  return [{ state: 'note', title: 'model', detail: choice.setup.problem, hint }];
+  try {
+    const choice = await chooseModel({ name: wanted.name, settings: wanted, env: lathe.loaded.env }, signal);
+    if (choice.status === 'chosen') return [await askModel(choice, signal)];
+    const [first] = choice.setup.ways;
+    const hint = `start lathe in a terminal to choose one, or run: ${first?.commands.join('; ') ?? ''}`;
+    return [{ state: 'note', title: 'model', detail: choice.setup.problem, hint }];
+  } catch (error) {
+    if (!(error instanceof ModelError)) throw error;
+    return [{ state: 'bad', title: 'model', detail: error.message }];
+  }
+}
+
+/** A key or an address is right only if the model answers. */
+async function askModel(
+  { model: chosen, origin }: Extract<ModelChoice, { status: 'chosen' }>,
+  signal: AbortSignal,
+): Promise<Finding> {
+  const name = `${chosen.id} from ${origin}`;
+  const start = performance.now();
+  try {
+    await checkModel(chosen, signal);
+    return { state: 'ok', title: 'model', detail: `${name} answers (${Math.round(performance.now() - start)} ms)` };
+  } catch (error) {
+    if (!(error instanceof ModelError)) throw error;
+    return { state: 'bad', title: 'model', detail: `${name} does not answer: ${error.message}` };
+  }
 }
 
 function tools({ tools: registry }: Pick<AgentLathe, 'tools'>): Finding[] {

@@ -1,3 +1,4 @@
+import { visibleText } from '@lathe/core/host';
 import { useEffect } from 'react';
 import type { Style } from '../render/style.js';
 import { Column, Text } from '../screen/elements.js';
@@ -29,14 +30,18 @@ export async function choose<T>(
   return chosen;
 }
 
-/** Reads a line without showing it; `undefined` if the person presses Esc. */
-export async function askSecret(title: string, options: MenuOptions): Promise<string | undefined> {
-  let secret: string | undefined;
+/** Reads a line; `undefined` if the person presses Esc or enters nothing. A secret is not shown. */
+export async function askLine(
+  title: string,
+  options: MenuOptions & { isSecret?: boolean },
+): Promise<string | undefined> {
+  let line: string | undefined;
   const onDone = (text: string | undefined) => {
-    secret = text;
+    line = text;
   };
-  await show(<SecretInput title={title} style={options.style} onDone={onDone} />, options);
-  return secret;
+  const { style, isSecret = false } = options;
+  await show(<LineInput title={title} style={style} isSecret={isSecret} onDone={onDone} />, options);
+  return line;
 }
 
 interface MenuProps {
@@ -76,13 +81,14 @@ function Menu({ title, choices, style, onDone }: MenuProps) {
   );
 }
 
-interface SecretInputProps {
+interface LineInputProps {
   title: string;
+  isSecret: boolean;
   style: Style;
   onDone: (text: string | undefined) => void;
 }
 
-function SecretInput({ title, style, onDone }: SecretInputProps) {
+function LineInput({ title, style, isSecret, onDone }: LineInputProps) {
   const text = useLatest('');
   const done = useDone(onDone);
   useInput((input, key) => {
@@ -95,8 +101,8 @@ function SecretInput({ title, style, onDone }: SecretInputProps) {
   return (
     <Column>
       <Text>{title}</Text>
-      <Text>{`${style.accent('❯')} ${'•'.repeat(Math.min(60, text.get().length))}█`}</Text>
-      <Text>{style.dim('Enter to save, Esc to quit')}</Text>
+      <Text>{`${style.accent('❯')} ${isSecret ? '•'.repeat(Math.min(60, text.get().length)) : visibleText(text.get())}█`}</Text>
+      <Text>{style.dim('Enter to continue, Esc to quit')}</Text>
     </Column>
   );
 }
