@@ -179,6 +179,23 @@ test('a command does not run without its hook, and both the model and the person
   expect(stderr).toContain('check-command.sh" could not run) and nobody is there');
 });
 
+test('mcp add replaces no server and says when the folder must be trusted first', async () => {
+  const [cwd, home] = [tempDirectory(), tempDirectory()];
+  const add = (...args: string[]) => lathe(['mcp', 'add', ...args], { cwd, home });
+  const added = await add('--scope', 'project', 'docs', 'docs-server');
+  expect({ code: added.code, stdout: added.stdout }).toEqual({
+    code: 0,
+    stdout: `Added docs to ${join(cwd, '.lathe/settings.json')}.
+This folder is not trusted, so its servers are not used yet: lathe trust
+Test it with: lathe mcp test docs
+`,
+  });
+  const again = await add('--scope', 'project', 'docs', 'other-server');
+  expect(again.code).toBe(2);
+  expect(again.stderr).toContain('already has a server named docs; remove it first: lathe mcp remove docs');
+  expect(readFileSync(join(cwd, '.lathe/settings.json'), 'utf8')).toContain('docs-server');
+});
+
 test('doctor asks the model and says why it does not answer', async () => {
   const { url } = await modelServer([{ text: 'ok' }, { fault: { kind: 'status', status: 401 } }]);
   const env = { OPENAI_API_KEY: 'wrong', OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: 'some-model' };
