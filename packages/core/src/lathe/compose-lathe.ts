@@ -37,7 +37,7 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
   const registry = new ToolRegistry();
   const extension = (await options.extend?.(parts)) ?? {};
   const builtIns = await builtInTools({ ...parts, policy, settings, env, caller, extension });
-  const { tools, openOwnTools, visibility, close, ...shared } = builtIns;
+  const { tools, openOwnTools, visibility, files, close, ...shared } = builtIns;
   for (const tool of [...tools, ...(options.tools ?? [])]) registry.registerTool(tool);
   const sources = toolSources({ ...options, ...parts, approver, registry, sandbox: shared.sandbox });
   const audit = new AuditLog(home, secretsOf(loaded));
@@ -50,6 +50,7 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
       spill: spill.write.bind(spill),
       audit: options.audit ?? audit.record.bind(audit),
       ...(hooks && { hooks }),
+      files,
       ...own,
     });
   const paths: LatheHost['listPaths'] = (signal) => listPaths(workspace, visibility, signal);

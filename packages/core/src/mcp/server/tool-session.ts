@@ -131,7 +131,8 @@ export class ToolSession {
           if (decision.outcome === 'deny') this.#declined.set(call, advice(request));
           return decision;
         }
-        if (!canAsk) return denyAll.decide(request, signal);
+        // The client gets a question as the end of a call, to be made again; a call that already runs cannot end so.
+        if (!canAsk || request.isMidCall) return denyAll.decide(request, signal);
         ask(request);
         throw signal.reason;
       },
