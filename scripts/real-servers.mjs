@@ -46,10 +46,10 @@ writeFileSync(
       filesystem: server('filesystem', [workspace]),
       memory: server('memory', [], { MEMORY_FILE_PATH: join(home, 'memory.json') }),
       ...(chromium && {
-        playwright: server('playwright', [
-          ...['--headless', '--no-sandbox', '--isolated', '--executable-path', chromium],
-          ...['--output-dir', join(home, 'pictures')],
-        ]),
+        playwright: server(
+          'playwright',
+          `--headless --no-sandbox --isolated --executable-path ${chromium} --output-dir ${home}/pictures`.split(' '),
+        ),
       }),
       // Its tools are listed without a request to the service.
       firecrawl: server('firecrawl', [], { FIRECRAWL_API_KEY: 'fc-of-nobody' }),
@@ -100,10 +100,10 @@ function assertOnce({ llmContent }, fact) {
 }
 
 /** No tool of a server is left out. */
-function assertTools(server, wanted) {
+function assertTools(name, wanted) {
   const { stdout, stderr } = lathe('tools', '--json');
-  const found = JSON.parse(stdout).filter(({ name }) => name.startsWith(`${server}__`));
-  if (found.length !== wanted) throw new Error(`${server}: ${found.length} of ${wanted} tools; ${stderr}`);
+  const found = JSON.parse(stdout).filter((tool) => tool.name.startsWith(`${name}__`));
+  if (found.length !== wanted) throw new Error(`${name}: ${found.length} of ${wanted} tools; ${stderr}`);
 }
 
 function call(tool, args) {

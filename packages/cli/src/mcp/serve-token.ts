@@ -29,8 +29,8 @@ async function tokenOfFile(file: string): Promise<string> {
 
 /** The text of a file that only this user can read; `undefined` when there is none. */
 async function readPrivate(file: string): Promise<string | undefined> {
-  const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
-  const handle = await open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const handle = await open(file, flags).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     if (error.code === 'ELOOP') throw new Error(`${file} is a symlink; name the file itself.`, { cause: error });
     throw error;

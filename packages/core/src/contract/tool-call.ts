@@ -49,9 +49,10 @@ export class CallSlot<T> {
   }
 }
 
+const refuse = () => Promise.reject(new Error('Only a call that a scheduler runs can run others or touch files'));
+
 /** A call without a scheduler, for code that runs a tool directly. Nothing in it has been judged. */
 export function directCall(): ToolCall {
-  const refuse = () => Promise.reject(new Error('Only a call that a scheduler runs can run others or touch files'));
   return {
     id: 'direct',
     directory: '/',

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { schedulerOf } from '../../../../testing/scheduler-kit.js';
 import type { Approver } from '../contract/call.js';
-import type { ToolCall } from '../contract/tool-call.js';
+import { textOf } from '../contract/content.js';
+import { directCall, type ToolCall } from '../contract/tool-call.js';
 import { runCalls, type ScriptedCalls } from '../testing/run-calls.js';
 import { tempWorkspace } from '../testing/temp-workspace.js';
 import { BaseTool, defineTool } from '../tools/tools.js';
@@ -41,7 +42,7 @@ async function run(
     calls: [{ id: 'a', name: 'worker' }],
   });
   const [outcome] = outcomes;
-  return { outcome, text: outcome?.llmContent, type: outcome?.error?.type, questions, events };
+  return { outcome, text: textOf(outcome?.llmContent ?? ''), type: outcome?.error?.type, questions, events };
 }
 
 test('reads a file of the workspace unasked, by a relative path, whole and without its byte order mark', async () => {
@@ -54,7 +55,7 @@ test('reads a file of the workspace unasked, by a relative path, whole and witho
     },
     { cwd },
   );
-  expect(JSON.parse(String(text))).toEqual([true, true, join(cwd, 'src/a.txt')]);
+  expect(JSON.parse(text)).toEqual([true, true, join(cwd, 'src/a.txt')]);
   expect(questions).toEqual([]);
   expect(events.flatMap((event) => (event.type === 'call-end' ? event.outcome.callId : []))).toEqual(['a']);
 });
@@ -202,7 +203,7 @@ test('a tool asks the person, who picks an option, writes an answer, or gives no
   const ask = (options?: string[]) => (call: ToolCall) =>
     call.ask('Where to?', options).then((answer) => JSON.stringify(answer));
   const answered = async (answers: ScriptedCalls['answers'], options?: string[]): Promise<unknown> =>
-    JSON.parse(String((await run(ask(options), { cwd, answers: answers ?? [] })).text));
+    JSON.parse((await run(ask(options), { cwd, answers: answers ?? [] })).text);
   expect(await answered([{ outcome: 'once', choice: '1' }], ['left', 'right'])).toEqual({
     status: 'answered',
     text: 'right',
@@ -284,7 +285,7 @@ test('an abort ends a question that nobody answers', async () => {
 
 test('code that a call left behind can do nothing more through it', async () => {
   const { cwd } = world({ 'a.txt': 'a' });
-  let left: ToolCall | undefined;
+  let left: ToolCall = directCall();
   await run(
     async (call) => {
       left = call;
@@ -292,7 +293,7 @@ test('code that a call left behind can do nothing more through it', async () => 
     },
     { cwd, mode: 'yolo' },
   );
-  const attempts = [left?.write('b.txt', 'x'), left?.readText('a.txt'), left?.ask('?'), left?.run([], never)];
+  const attempts = [left.write('b.txt', 'x'), left.readText('a.txt'), left.ask('?'), left.run([], never)];
   expect((await Promise.allSettled(attempts)).map(({ status }) => status)).toEqual(Array(4).fill('rejected'));
   expect(existsSync(join(cwd, 'b.txt'))).toBe(false);
 });

@@ -131,10 +131,11 @@ function interpretAll(files: readonly OpenedFile[], sources: SettingsSources, en
   };
 }
 
+const open = async (file: SettingsFile): Promise<OpenedFile> => ({ file, content: await openSettingsFile(file.path) });
+const isQwenHome = ({ layer, isForeign }: SettingsFile): boolean => layer === 'user' && isForeign;
+
 /** Opens the files that count. Whether `~/.qwen` does, the others say. */
 async function openFiles(sources: SettingsSources): Promise<{ files: OpenedFile[]; readsQwenHome: boolean }> {
-  const open = async (file: SettingsFile) => ({ file, content: await openSettingsFile(file.path) });
-  const isQwenHome = ({ layer, isForeign }: SettingsFile) => layer === 'user' && isForeign;
   const all = settingsFiles(sources);
   const others = await Promise.all(all.filter((file) => !isQwenHome(file)).map(open));
   const own = others.filter(({ file }) => file.layer !== 'workspace');
