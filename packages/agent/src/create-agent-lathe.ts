@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { createLathe, type Lathe, type LatheHost, type LatheOptions } from '@lathe/core';
+import { personalFolders } from '@lathe/core/host';
 import { pageAnswerer, type SideModels } from './page-answerer.js';
 import { loadSubagents } from './subagents/subagent-files.js';
 import { Subagents } from './subagents/subagents.js';
@@ -21,8 +22,8 @@ export async function createAgentLathe(options: Omit<LatheOptions, 'extend'>): P
     ...options,
     extend: async (parts) => {
       const { settings, env } = parts.loaded;
-      const personalFolders = [parts.home.path, join(parts.userHome, '.qwen')].map((folder) => join(folder, 'agents'));
-      const places = { workspace: parts.workspace, isTrusted: parts.loaded.isTrusted, personalFolders };
+      const folders = personalFolders({ ...parts, settings }).map((folder) => join(folder, 'agents'));
+      const places = { workspace: parts.workspace, isTrusted: parts.loaded.isTrusted, personalFolders: folders };
       const { definitions, problems } = await loadSubagents(places);
       const { maxDepth: depth, maxParallel: parallel } = settings.agents;
       subagents = new Subagents(definitions, { depth, parallel });

@@ -1,6 +1,5 @@
-import { join } from 'node:path';
 import { type Approver, ToolError, type ToolRegistry } from '@lathe/core';
-import { type Hooks, type PromptHooks } from '@lathe/core/host';
+import { type Hooks, type PromptHooks, personalFolders } from '@lathe/core/host';
 import { ContextFiles } from './context/context-files.js';
 import { basicInstructions, systemPrompt } from './context/system-prompt.js';
 import type { AgentLathe } from './create-agent-lathe.js';
@@ -166,7 +165,7 @@ export function openContextFiles({ workspace, settings, home, userHome, loaded }
   return new ContextFiles({
     names: settings.context.fileName,
     workspace,
-    personalFolders: [home.path, join(userHome, '.qwen')],
+    personalFolders: personalFolders({ home, userHome, settings }),
     userHome,
     isTrusted: loaded.isTrusted,
   });

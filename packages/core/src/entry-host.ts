@@ -12,7 +12,7 @@ export type { UndoOutcome } from './files/undo/undo.js';
 export { isWithin } from './files/workspace.js';
 export { type Hook, Hooks } from './hooks/hooks.js';
 export type { HookAnswer, PromptHooks } from './hooks/prompt-hooks.js';
-export { homeDirectories } from './lathe/home-directories.js';
+export { homeDirectories, personalFolders } from './lathe/home-directories.js';
 export { secretsOf } from './lathe/secrets-of.js';
 export { AgreedRules } from './policy/agreed-rules.js';
 export { Consent, definitionHash } from './policy/consent.js';

@@ -85,11 +85,13 @@ Flags of add, before the name: --scope user|project, --transport stdio|http|sse,
 
 A scripted model works on a scratch project with the real tools. You answer its questions, or --yes answers all of them.
 The project is removed at the end; your files, settings and keys are not used. --record writes the screen as an SVG.`,
-  serve: `lathe [flags] serve [--http [--port N]]
+  serve: `lathe [flags] serve [--tools NAME,…] [--http [--port N] [--token-file FILE]]
 
 Offers the built-in tools to another program (an editor, another agent) as an MCP server on stdin and stdout, for the
-current directory or --cwd DIR. With --http it listens on 127.0.0.1 instead, on a free port or port N. Every request
-must carry the token that is printed at the start, and requests from web pages are rejected. The usual rules apply: a
+current directory or --cwd DIR. --tools offers these tools instead, also those of servers, commands and files. With
+--http it listens on 127.0.0.1 instead, on a free port or port N. Every request must carry the token, and requests from
+web pages are rejected. The token is that of --token-file (a private file, written when it is missing), or
+LATHE_SERVE_TOKEN, or a new one that is printed at the start. The usual rules apply: a
 call that needs approval is put to the person through the client. If the client cannot ask, the call is denied unless a
 rule, --allowed-tools or --approval-mode allows it.
 

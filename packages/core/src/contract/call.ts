@@ -61,6 +61,8 @@ export interface ApprovalRequest {
   reason: string;
   /** A rule or a mode could answer this question. */
   isGrantable?: true;
+  /** Asked by a call that already runs, so that it cannot be stopped now and run again with the answer. */
+  isMidCall?: true;
 }
 
 /** One line of the record of what was proposed, shown, decided and executed. */

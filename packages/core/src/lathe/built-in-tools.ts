@@ -18,6 +18,7 @@ import { KeptCommands } from '../process/run/kept-commands.js';
 import { CommandRunner } from '../process/run/run-command.js';
 import { Sandbox } from '../process/sandbox/sandbox.js';
 import { sanitizePath } from '../process/shell/resolve-program.js';
+import type { FileAccess } from '../scheduler/call-files.js';
 import type { Settings } from '../settings/keys.js';
 import { EditTool } from '../tools/edit.js';
 import { ExitPlanModeTool, type PlanMode } from '../tools/exitPlanMode.js';
@@ -62,6 +63,8 @@ export interface BuiltIns {
   search: SearchSetup;
   /** What of the workspace the tools that search show. */
   visibility: Visibility;
+  /** How tools of others touch files. */
+  files: FileAccess;
   /** New ones of the tools that remember what their caller has seen and planned, for another agent. */
   openOwnTools: () => AnyTool[];
   /** Ends what the tools left running. */
@@ -106,6 +109,7 @@ export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
     background: shell.background,
     search: web.search,
     visibility,
+    files: { workspace, ...shared },
     journal,
     close: async () => {
       await Promise.all([shell.background.stopAll(), web.close()]);

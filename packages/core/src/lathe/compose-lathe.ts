@@ -10,7 +10,7 @@ import { AgreedRules } from '../policy/agreed-rules.js';
 import { FolderTrust } from '../policy/folder-trust.js';
 import { assertNode } from '../process/run/assert-node.js';
 import { denyAll } from '../scheduler/approve.js';
-import { Scheduler } from '../scheduler/scheduler.js';
+import { Scheduler, type SchedulerOptions } from '../scheduler/scheduler.js';
 import { allSettings } from '../settings/keys.js';
 import { type LoadedSettings, loadSettings } from '../settings/load-settings.js';
 import { unagreedRules } from '../settings/merge-layers.js';
@@ -37,10 +37,10 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
   const registry = new ToolRegistry();
   const extension = (await options.extend?.(parts)) ?? {};
   const builtIns = await builtInTools({ ...parts, policy, settings, env, caller, extension });
-  const { tools, openOwnTools, visibility, close, ...shared } = builtIns;
+  const { tools, openOwnTools, visibility, files, close, ...shared } = builtIns;
   for (const tool of [...tools, ...(options.tools ?? [])]) registry.registerTool(tool);
   const sources = toolSources({ ...options, ...parts, approver, registry, sandbox: shared.sandbox });
-  const audit = new AuditLog(home, secretsOf(loaded));
+  const audit = options.audit ?? (settings.general.auditLog && logOf(parts));
   const { hooks, notices } = await hooksOf({ loaded, home, root: workspace.root, policy, approver, isConsented });
   const openScheduler: LatheHost['openScheduler'] = (own = {}) =>
     new Scheduler({
@@ -48,8 +48,9 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
       policy,
       approver,
       spill: spill.write.bind(spill),
-      audit: options.audit ?? audit.record.bind(audit),
+      ...(audit && { audit }),
       ...(hooks && { hooks }),
+      files,
       ...own,
     });
   const paths: LatheHost['listPaths'] = (signal) => listPaths(workspace, visibility, signal);
@@ -95,6 +96,11 @@ async function openParts(options: LatheOptions) {
   return { workspace, loaded, home, userHome, spill, executed };
 }
 
+function logOf({ home, loaded }: { home: LatheHome; loaded: LoadedSettings }): NonNullable<SchedulerOptions['audit']> {
+  const log = new AuditLog(home, secretsOf(loaded));
+  return (record) => log.record(record);
+}
+
 /** The commands of all hooks in the settings. */
 function commandsOf({ settings }: LoadedSettings): string[] {
   const groups = Object.values(settings.hooks).flat();
@@ -136,7 +142,10 @@ async function loadEverything(
     isTrusted,
     ...(agreed && { isAgreed: (rule) => agreed.has(rule) }),
     env,
-    ...(options.flags && { flags: options.flags }),
+    flags: {
+      ...(options.readsQwenHome !== undefined && { 'general.readQwenHome': options.readsQwenHome }),
+      ...options.flags,
+    },
   });
   if (loaded.fatal.length > 0) throw new Error(loaded.fatal.map(describeProblem).join('\n'));
   return { userHome, home, loaded };

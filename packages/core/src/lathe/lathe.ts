@@ -38,8 +38,10 @@ export interface LatheOptions {
   handlers?: ReverseRequests;
   /** Brings a person to a page where they log in to an MCP server; without it such servers are refused. */
   openPage?: (url: URL) => Promise<void>;
-  /** Receives the record of each call instead of the log in the home directory. */
-  audit?: (record: AuditRecord) => void;
+  /** Receives the record of each call instead of the log in the home directory; `false` keeps none. */
+  audit?: ((record: AuditRecord) => void) | false;
+  /** `false` leaves `~/.qwen` alone, as the setting `general.readQwenHome` does. */
+  readsQwenHome?: boolean;
   /** Who calls the tools: a model (the default) must have read a file before it may replace it, a person need not. */
   caller?: 'model' | 'person';
   /** Tools of your own, beside the built-in ones. */

@@ -1,4 +1,5 @@
 import { withDeadline } from '../async/deadline.js';
+import type { Pauses } from '../async/pauses.js';
 import type { ApprovalRequest, Approver, AuditRecord } from '../contract/call.js';
 import type { Confirmation, Decision } from '../contract/confirmation.js';
 import { ToolError } from '../contract/errors.js';
@@ -19,6 +20,8 @@ export interface ApprovalContext {
   onWait(call: ReadyCall): void;
   /** Collects what was shown and decided. */
   record: Partial<AuditRecord>;
+  /** When the time that the call may take does not count. */
+  pauses: Pauses;
   /** Why a person must be asked although the policy would allow the call. */
   ask?: string | undefined;
 }
@@ -34,7 +37,7 @@ export async function approve(ready: ReadyCall, context: ApprovalContext, signal
       const denial = policy.denial({ tool: tool.name, targets: touched });
       return { targets: touched, confirmation: !denial && (await tool.shouldConfirmExecute(params, own, call)) };
     },
-    { name: tool.name, ms: tool.timeoutMs, graceMs: 0 },
+    { name: tool.name, ms: tool.timeoutMs, graceMs: 0, pauses: context.pauses },
     signal,
   );
   const judged = policy.judge({ tool: tool.name, isReadOnly: ready.isReadOnly, targets, confirmation });

@@ -10,6 +10,8 @@ export interface DotEnvPlaces {
   /** The folder of the settings and the home folder of the user. */
   latheHome: string;
   home: string;
+  /** `~/.qwen` counts; it does when left out. */
+  readsQwenHome?: boolean;
 }
 
 export interface DotEnvResult {
@@ -32,10 +34,11 @@ export function loadDotEnv(env: Environment, places: DotEnvPlaces): DotEnvResult
     join(folder, '.qwen', '.env'),
     join(folder, '.env'),
   ]);
-  const home = [join(places.latheHome, '.env'), join(places.home, '.qwen', '.env'), join(places.home, '.env')];
+  const qwen = join(places.home, '.qwen', '.env');
+  const home = [join(places.latheHome, '.env'), qwen, join(places.home, '.env')];
   const projectOnly = project.filter((file) => !home.includes(file));
   addFirst(projectOnly, refusalInProject, result);
-  addFirst(home, refusalAnywhere, result);
+  addFirst(places.readsQwenHome === false ? home.filter((file) => file !== qwen) : home, refusalAnywhere, result);
   return result;
 }
 

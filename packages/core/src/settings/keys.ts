@@ -172,6 +172,17 @@ export const settingsTable = {
   'agents.maxMinutes': setting(integer(1), 15, 'Minutes a subagent gets.', limit),
 
   hooks: setting(map(hookGroups), {}, 'Commands run around calls.', { merge: 'by-key' }),
+  'general.auditLog': setting(boolean, true, 'Every call is recorded in the audit log.', {
+    workspace: 'tighten',
+    strictness: [true, false],
+    strict: true,
+  }),
+  'general.readQwenHome': setting(
+    boolean,
+    true,
+    'What Qwen Code keeps in ~/.qwen counts: settings, variables, context files, subagents and commands.',
+    { workspace: 'never' },
+  ),
   'general.preferredEditor': setting(string, undefined, 'Editor for changing a proposal.', {
     also: ['preferredEditor'],
     workspace: 'never',

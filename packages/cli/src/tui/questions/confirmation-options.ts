@@ -25,6 +25,7 @@ export interface OptionsInput {
 /** The answers to a question. The last one means no and is selected at first. */
 export function optionsOf({ request, answer, modify, offersAlways, isTrusted, explain }: OptionsInput): Option[] {
   const { choices = [], rules = [] } = request.confirmation;
+  const isQuestion = isToolQuestion(request);
   const always = (scope: GrantScope) => () => answer({ outcome: 'always', scope });
   const ruleText = rules.map((rule) => visibleText(rule)).join(', ');
   const yes: Option[] =
@@ -34,7 +35,9 @@ export function optionsOf({ request, answer, modify, offersAlways, isTrusted, ex
           label: visibleText(label),
           decide: () => answer({ outcome: 'once', choice: id }),
         }))
-      : [{ key: 'y', label: 'Yes, once', decide: () => answer({ outcome: 'once' }) }];
+      : isQuestion
+        ? []
+        : [{ key: 'y', label: 'Yes, once', decide: () => answer({ outcome: 'once' }) }];
   const grants: Option[] = [
     { key: 's', label: `Yes, and always in this session: ${ruleText}`, decide: always('session') },
     ...(isTrusted
@@ -46,7 +49,12 @@ export function optionsOf({ request, answer, modify, offersAlways, isTrusted, ex
     ...yes,
     ...(offersAlways && rules.length > 0 ? grants : []),
     ...(modify ? [{ key: 'e', label: 'Edit it first', decide: modify }] : []),
-    ...(explain ? [{ key: 'm', label: 'No, and say why', decide: explain }] : []),
-    { key: 'n', label: 'No (Esc)', decide: () => answer({ outcome: 'deny' }) },
+    ...(explain ? [{ key: 'm', label: isQuestion ? 'Write an answer' : 'No, and say why', decide: explain }] : []),
+    { key: 'n', label: isQuestion ? 'No answer (Esc)' : 'No (Esc)', decide: () => answer({ outcome: 'deny' }) },
   ];
+}
+
+/** A tool asks for information. There is nothing to approve. */
+export function isToolQuestion({ confirmation }: Proposal): boolean {
+  return confirmation.type === 'info' && confirmation.isQuestion === true;
 }

@@ -8,7 +8,7 @@ import { pastePrefix } from '../../screen/key-stream.js';
 import type { Key } from '../../screen/keys.js';
 import { useInput } from '../../screen/screen.js';
 import { useLatest } from '../../screen/use-latest.js';
-import { type Option, optionsOf } from './confirmation-options.js';
+import { isToolQuestion, type Option, optionsOf } from './confirmation-options.js';
 import { type ConfirmationText, confirmationText } from './confirmation-text.js';
 import type { Proposal } from './question-queue.js';
 
@@ -62,7 +62,7 @@ export function Confirmation(props: ConfirmationProps) {
     ...(written === undefined
       ? options.flatMap((option, index) => optionLines(option, index === selected, inside))
       : wrapLines(
-          `No, because: ${visibleText(written)}█  ${style.dim('(Enter to send, Esc to go back)')}`,
+          `${isToolQuestion(request) ? 'Answer' : 'No, because'}: ${visibleText(written)}█  ${style.dim('(Enter to send, Esc to go back)')}`,
           inside.width,
         )),
   ];

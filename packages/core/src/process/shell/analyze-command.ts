@@ -1,5 +1,6 @@
 import { constants, stat } from 'node:fs/promises';
 import { basename, sep } from 'node:path';
+import { hasHiddenText } from '../../text/visible-text.js';
 import { proposeRules } from '../rules/propose-rules.js';
 import { withoutFlags } from '../rules/without-flags.js';
 import { canAccess } from './can-access.js';
@@ -135,8 +136,8 @@ function findUnusualText(command: string, { isOtherShell }: AnalysisOptions): st
   if (isOtherShell) found.push('It is run by another shell than bash.');
   if (command.length > maxLength) found.push(`It is longer than ${maxLength} characters.`);
   if (/[\0\p{Cs}]/u.test(command)) found.push('It contains characters that cannot be passed on.');
-  if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Default_Ignorable_Code_Point}]/u.test(command.replace(/[\t\n\0]/g, '')))
-    found.push('It contains invisible characters.');
+  const passed = command.replace(/[\0\p{Cs}]/gu, '');
+  if (hasHiddenText(passed) || /[\p{Co}\p{Cn}]/u.test(passed)) found.push('It contains invisible characters.');
   if (/[\p{Zs}\u115f\u1160\u3164\uffa0]/u.test(command.replaceAll(' ', ''))) found.push('It contains unusual spaces.');
   return found;
 }
