@@ -80,7 +80,11 @@ export interface Usage {
   inputTokens: number;
   /** Tokens of the answer, reasoning included. */
   outputTokens: number;
+  /** Part of the input that the provider had in its cache. */
   cachedInputTokens: number;
+  /** Part of the input that the provider put into its cache, where it charges for that. */
+  cacheWriteTokens?: number;
+  /** Part of the output. */
   reasoningTokens: number;
   /** The provider sent no figures; these are our estimate. */
   isEstimate?: boolean;

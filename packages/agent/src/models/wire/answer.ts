@@ -5,7 +5,7 @@ import { ModelError } from '../model-error.js';
 import { CallAssembler, type CallFragment, type FinishedCall } from './call-assembler.js';
 
 /** Token counts as far as a chunk states them. */
-type ReportedUsage = { [K in Exclude<keyof Usage, 'isEstimate'>]?: number | undefined };
+type ReportedUsage = { [K in Exclude<keyof Usage, 'isEstimate'> | 'freshInputTokens']?: number | undefined };
 
 /** A longer answer is a model that repeats itself. */
 const maxTextCharacters = 10 * 1024 * 1024;
@@ -48,12 +48,21 @@ export class Answer {
 
   call(fragment: CallFragment): void {
     const position = this.#calls.add(fragment);
-    if (!this.#items.includes(position)) this.#items.push(position);
+    if (position !== undefined && !this.#items.includes(position)) this.#items.push(position);
   }
 
+  /** The call of this index is run by the provider: whatever its fragments say, it is no call to us. */
+  ignoreCall(index: number | undefined): void {
+    this.#calls.ignore(index);
+  }
+
+  /**
+   * Counts are totals so far, so the last one wins; a zero is no correction. `freshInputTokens` are for providers that
+   * count cached tokens apart from the input.
+   */
   usage(usage: ReportedUsage): void {
     for (const [key, value] of Object.entries(usage))
-      if (value !== undefined) Object.assign(this.#usage, { [key]: value });
+      if (value !== undefined && !(value === 0 && key in this.#usage)) Object.assign(this.#usage, { [key]: value });
   }
 
   /** The last reason wins, but nothing overrides `length` and `filter`. */
@@ -104,12 +113,16 @@ export class Answer {
   }
 
   #finalUsage(message: Message): Usage {
-    const { inputTokens, outputTokens, cachedInputTokens = 0, reasoningTokens = 0 } = this.#usage;
+    const { freshInputTokens: fresh, outputTokens, cachedInputTokens = 0, reasoningTokens = 0 } = this.#usage;
+    const { cacheWriteTokens } = this.#usage;
+    const whole = fresh === undefined ? undefined : fresh + cachedInputTokens + (cacheWriteTokens ?? 0);
+    const inputTokens = this.#usage.inputTokens ?? whole;
     const isEstimate = inputTokens === undefined || outputTokens === undefined;
     return {
       inputTokens: inputTokens ?? estimateRequestTokens(this.#request),
       outputTokens: outputTokens ?? estimateMessageTokens(message),
       cachedInputTokens,
+      ...(cacheWriteTokens && { cacheWriteTokens }),
       reasoningTokens,
       ...(isEstimate && { isEstimate }),
     };

@@ -274,3 +274,41 @@ test('images go beside text; media that the model cannot see are named', () => {
     ],
   });
 });
+
+test.each<[string, object, object]>([
+  [
+    'reasoning counted only in the total (xAI)',
+    {
+      prompt_tokens: 12,
+      completion_tokens: 1,
+      total_tokens: 303,
+      prompt_tokens_details: { cached_tokens: 4 },
+      completion_tokens_details: { reasoning_tokens: 290 },
+    },
+    { inputTokens: 12, outputTokens: 291, cachedInputTokens: 4, reasoningTokens: 290 },
+  ],
+  [
+    'reasoning counted in the output as well (OpenAI)',
+    {
+      prompt_tokens: 12,
+      completion_tokens: 291,
+      total_tokens: 303,
+      completion_tokens_details: { reasoning_tokens: 290 },
+    },
+    { inputTokens: 12, outputTokens: 291, cachedInputTokens: 0, reasoningTokens: 290 },
+  ],
+  [
+    'cached tokens beside the others (Moonshot)',
+    { prompt_tokens: 100, completion_tokens: 5, total_tokens: 105, cached_tokens: 80 },
+    { inputTokens: 100, outputTokens: 5, cachedInputTokens: 80, reasoningTokens: 0 },
+  ],
+  [
+    'a total that includes something unknown',
+    { prompt_tokens: 10, completion_tokens: 5, total_tokens: 95, prompt_cache_hit_tokens: 80 },
+    { inputTokens: 10, outputTokens: 5, cachedInputTokens: 80, reasoningTokens: 0 },
+  ],
+])('usage: %s', (_, usage, expected) => {
+  const answer = new Answer(request, 'openai');
+  openai.read({ choices: [{ delta: { content: 'x' }, finish_reason: 'stop' }], usage }, answer, endpoint);
+  expect([...answer.finish()].at(-1)).toMatchObject({ usage: expected });
+});
