@@ -9,7 +9,7 @@ import { priceOf, sessionBudgets, smallerBudgets, taskBudgets } from './loop/age
 import type { ContextSource, ContextText } from './loop/agent-options.js';
 import type { Budgets } from './loop/budget.js';
 import { DeferredTools } from './loop/deferred-tools.js';
-import type { Message, Model } from './models/model.js';
+import type { Effort, Message, Model } from './models/model.js';
 import { ModelError } from './models/model-error.js';
 import { openSideModel } from './page-answerer.js';
 import { reportInstructions, type SubagentDefinition } from './subagents/subagent-definition.js';
@@ -23,6 +23,8 @@ export interface OpenAgentOptions {
   sideModel?: Model;
   /** Answers this agent's confirmations. Default: the approver of `createAgentLathe`. */
   approver?: Approver;
+  /** How much the model thinks. Default: `model.effort` of the settings. */
+  effort?: Effort;
   /** An earlier conversation to continue. */
   history?: readonly Message[];
   /** In addition to those of the settings; the smaller one counts. */
@@ -70,6 +72,7 @@ interface Place extends OpenAgentOptions {
 function open(lathe: AgentHost, place: Place): Agent {
   const { workspace, settings, hooks: allHooks } = lathe;
   const { model, sideModel, history, approver, registry, budgets, context, hooks } = place;
+  const effort = place.effort ?? settings.model.effort;
   const price = priceOf(settings, model);
   const parent: ParentAgent = {
     depth: place.depth,
@@ -91,6 +94,7 @@ function open(lathe: AgentHost, place: Place): Agent {
     ...(history && { history }),
     budgets,
     ...(price && { price }),
+    ...(effort !== undefined && { effort }),
     ...(settings.model.maxOutputTokens !== undefined && { maxOutputTokens: settings.model.maxOutputTokens }),
     ...(hooks && { hooks }),
     context,
@@ -118,6 +122,7 @@ async function openSubagent(
   return open(lathe, {
     model,
     ...(place.sideModel && { sideModel: place.sideModel }),
+    ...(parent.effort !== undefined && { effort: parent.effort }),
     instructions: `${instructions}\n\n${reportInstructions}`,
     approver: onBehalfOf(name, place.approver),
     budgets: smallerBudgets(taskBudgets(settings), parent.budgetLeft),

@@ -1,6 +1,6 @@
 import type { CallEvent, CallOutcome, CallRequest, FunctionDeclaration } from '@lathe/core';
 import type { PromptHooks } from '@lathe/core/host';
-import type { Message, Model } from '../models/model.js';
+import type { Effort, Message, Model } from '../models/model.js';
 import type { Budgets, Price } from './budget.js';
 
 /** What an agent needs. */
@@ -18,6 +18,8 @@ export interface AgentOptions {
   /** Price of the model, for a budget of cost. */
   price?: Price;
   maxOutputTokens?: number;
+  /** How much the model thinks. Default: as the provider likes. */
+  effort?: Effort;
   hooks?: PromptHooks;
   context?: ContextSource;
   /** Added to every prompt; may be empty. */

@@ -1,6 +1,6 @@
 import type { FunctionDeclaration } from '@lathe/core';
 import { estimateTokens } from '../models/estimate-tokens.js';
-import type { Model, Usage } from '../models/model.js';
+import type { Effort, Model, Usage } from '../models/model.js';
 import type { UsageReport } from './agent-event.js';
 import type { AgentOptions } from './agent-options.js';
 import { Budget } from './budget.js';
@@ -15,6 +15,7 @@ export class AgentState {
   readonly loops = new LoopGuard();
   readonly unseenMedia = new UnseenMedia();
   model: Model;
+  effort: Effort | undefined;
   conversation: Conversation;
   /** The provider's count for a history, and our estimate for the same history. */
   #measured: { tokens: number; estimate: number } | undefined;
@@ -24,6 +25,7 @@ export class AgentState {
   constructor(options: AgentOptions) {
     this.options = options;
     this.model = options.model;
+    this.effort = options.effort;
     this.conversation = new Conversation(options.history);
     this.budget = new Budget(options.budgets);
   }

@@ -1,5 +1,5 @@
 import { type PartListUnion, toParts } from '@lathe/core';
-import type { Message, Model } from '../models/model.js';
+import type { Effort, Message, Model } from '../models/model.js';
 import type { AgentEvent } from './agent-event.js';
 import type { AgentOptions, ContextFile } from './agent-options.js';
 import { AgentState } from './agent-state.js';
@@ -25,6 +25,16 @@ export class Agent {
   /** Takes effect with the next request. */
   set model(model: Model) {
     this.#state.model = model;
+  }
+
+  /** How much the model thinks; undefined when the provider decides. */
+  get effort(): Effort | undefined {
+    return this.#state.effort;
+  }
+
+  /** Takes effect with the next request. */
+  set effort(effort: Effort | undefined) {
+    this.#state.effort = effort;
   }
 
   /** The conversation so far, every call paired with its result. */

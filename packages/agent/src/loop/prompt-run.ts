@@ -140,7 +140,7 @@ export class PromptRun {
 
   /** Asks the model. Returns `undefined` when the request was too long and the history was shortened for a retry. */
   async *#ask(): Events<ModelAnswer | undefined> {
-    const { conversation, model, options } = this.#state;
+    const { conversation, effort, model, options } = this.#state;
     const partial = { text: '' };
     const startedAt = performance.now();
     let isOver = false;
@@ -151,6 +151,7 @@ export class PromptRun {
         history: conversation.messages.slice(),
         tools: this.#state.tools(),
         ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+        ...(effort !== undefined && { effort }),
       };
       const answer = yield* askModel(model, request, partial, this.#signal);
       isOver = true;

@@ -14,8 +14,10 @@ export type {
   ReceivedCall,
   Usage,
 } from './model.js';
+export { type Effort, efforts } from './model.js';
 export { ModelError, type ModelErrorKind } from './model-error.js';
 export { recordModel } from './replay/record-model.js';
 export { RecordingWriter } from './replay/recording.js';
 export { ReplayModel } from './replay/replay-model.js';
 export { ScriptedModel, type ScriptedTurn, type ScriptStep } from './replay/scripted.js';
+export { closestLevel } from './wire/effort.js';

@@ -13,6 +13,8 @@ export interface Model {
   /** Tokens that a request and its answer may have together. */
   readonly contextWindow: number;
   readonly supports: ModelFeatures;
+  /** The levels of effort that it takes, if known. Empty: it has no such thing. */
+  readonly effortLevels?: readonly Effort[];
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
 }
 
@@ -25,6 +27,10 @@ export interface ModelFeatures {
   video?: boolean;
 }
 
+/** How much a model thinks before it answers, from the least to the most. */
+export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+export type Effort = (typeof efforts)[number];
+
 /** A request to a model. */
 export interface ModelRequest {
   system: string;
@@ -32,6 +38,8 @@ export interface ModelRequest {
   history: readonly Message[];
   tools: readonly FunctionDeclaration[];
   maxOutputTokens?: number;
+  /** How much to think. Without it the provider decides. A model gets the closest level that it knows. */
+  effort?: Effort;
   /** A JSON Schema that the text of the answer must satisfy. */
   responseSchema?: unknown;
 }

@@ -29,6 +29,8 @@ export interface Conversation {
   readonly contextFiles: readonly ContextFile[];
   /** Switches to another session. Returns notes for the person. */
   resume(id: string): Promise<string[]>;
-  /** Switches to another model. Throws if there is none with this name. */
+  /** Switches to another model, another effort or both: `gpt-5.4 high`. Throws if there is no model with this name. */
   useModel(name: string, signal: AbortSignal): Promise<string[]>;
+  /** How much the model thinks, for people; empty when the provider decides. */
+  readonly effort: string;
 }

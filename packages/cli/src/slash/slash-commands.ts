@@ -139,9 +139,15 @@ function showAgents({ lathe, print, style }: SlashContext): void {
 async function switchModel(name: string, { driver, print, signal }: SlashContext): Promise<void> {
   const { conversation } = driver;
   if (!conversation || name === '')
-    return print(`  ${visibleText(driver.name)}${conversation ? '   (/model NAME switches to another)' : ''}`);
+    return print(`  ${visibleText(nameAndEffort(driver))}${conversation ? `   (${switchHint})` : ''}`);
   const notes = await conversation.useModel(name, signal);
   return print([`Model: ${driver.name}`, ...notes].map((line) => visibleText(`  ${line}`)).join('\n'));
+}
+
+const switchHint = '/model NAME switches to another, /model high changes how much it thinks';
+
+function nameAndEffort({ name, conversation }: SlashContext['driver']): string {
+  return conversation?.effort ? `${name}, effort ${conversation.effort}` : name;
 }
 
 async function sessions(id: string, { lathe, driver, print }: SlashContext): Promise<void> {

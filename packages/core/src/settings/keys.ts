@@ -117,6 +117,18 @@ export const settingsTable = {
   'model.baseUrl': setting(url, undefined, 'Where the model is served.', { workspace: 'never', env: 'LATHE_BASE_URL' }),
   'model.apiKey': setting(secret, undefined, 'Key of the model, best written as "$NAME".', { workspace: 'never' }),
   'model.headers': setting(secrets, {}, 'Headers sent to the model.', { merge: 'by-key', workspace: 'never' }),
+  'model.wire': setting(
+    choice(['chat', 'responses', 'messages', 'gemini']),
+    undefined,
+    'How to talk to the server: chat (/chat/completions), responses (/responses), messages (/messages) or gemini.',
+    { workspace: 'never' },
+  ),
+  'model.effort': setting(
+    choice(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']),
+    undefined,
+    'How much the model thinks; it gets the closest level it knows.',
+    { env: 'LATHE_EFFORT' },
+  ),
   'model.contextWindow': setting(integer(1_000), undefined, 'Tokens the model can see, when it does not say.'),
   'model.inputs': setting(
     list(choice(['text', 'image', 'audio', 'video', 'pdf'])),

@@ -1,15 +1,25 @@
-import type { Model, ModelEvent, ModelRequest } from '../model.js';
+import { efforts, type Model, type ModelEvent, type ModelRequest } from '../model.js';
 import { ModelError } from '../model-error.js';
 import type { RecordingWriter } from './recording.js';
 
 /** Wraps a model so that its answers are recorded, except interrupted ones. */
 export function recordModel(model: Model, recording: RecordingWriter): Model {
-  const { id, provider, contextWindow, supports } = model;
   return {
-    id,
-    provider,
-    contextWindow,
-    supports,
+    get id() {
+      return model.id;
+    },
+    get provider() {
+      return model.provider;
+    },
+    get contextWindow() {
+      return model.contextWindow;
+    },
+    get supports() {
+      return model.supports;
+    },
+    get effortLevels() {
+      return model.effortLevels ?? efforts;
+    },
     async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
       let problems: Record<string, string> = {};
       try {

@@ -19,7 +19,8 @@ export class Answer {
   readonly #provider: string;
   readonly #calls: CallAssembler;
   /** In order of arrival. A number is the position of a call. */
-  readonly #items: (Part | number)[] = [];
+  readonly #items: { place: number; content: Part | number }[] = [];
+  #place = 0;
   #deltas: ModelEvent[] = [];
   #reason: FinishReason | undefined;
   #usage: ReportedUsage = {};
@@ -36,6 +37,20 @@ export class Answer {
     return this.#reason;
   }
 
+  /** Where the following content belongs in the message, for providers that send several items at the same time. */
+  at(place: number): this {
+    this.#place = place;
+    return this;
+  }
+
+  get isEmpty(): boolean {
+    return this.#items.length === 0;
+  }
+
+  hasContentAt(place: number): boolean {
+    return this.#items.some((item) => item.place === place);
+  }
+
   text(text: string, thoughtSignature?: string): void {
     this.#write({ text, ...(thoughtSignature && { thoughtSignature }) });
     if (text !== '') this.#deltas.push({ type: 'text-delta', text });
@@ -48,7 +63,7 @@ export class Answer {
 
   call(fragment: CallFragment): void {
     const position = this.#calls.add(fragment);
-    if (position !== undefined && !this.#items.includes(position)) this.#items.push(position);
+    if (position !== undefined && !this.#items.some(({ content }) => content === position)) this.#push(position);
   }
 
   /** The call of this index is run by the provider: whatever its fragments say, it is no call to us. */
@@ -84,7 +99,9 @@ export class Answer {
   /** The calls and the one `finish` event. */
   *finish(): Generator<ModelEvent> {
     const calls = this.#calls.finish(this.#reason ?? 'other');
-    const parts = this.#items.flatMap((item) => (typeof item === 'number' ? partsOf(calls[item]) : item));
+    const parts = this.#items
+      .toSorted((a, b) => a.place - b.place)
+      .flatMap(({ content }) => (typeof content === 'number' ? partsOf(calls[content]) : content));
     for (const { call, problem } of calls) {
       if (problem === undefined) yield { type: 'call', call };
       else yield { type: 'broken-call', id: call.id, name: call.name, problem };
@@ -98,11 +115,15 @@ export class Answer {
     this.#characters += part.text?.length ?? 0;
     if (this.#characters > maxTextCharacters)
       throw new ModelError('bad-response', 'The answer did not end: over 10 MB of text.');
-    const last = this.#items.at(-1);
+    const last = this.#items.findLast(({ place }) => place === this.#place)?.content;
     // A signature ends its part.
     const continues = typeof last === 'object' && last.thought === part.thought && !last.thoughtSignature;
-    if (!continues) this.#items.push(part);
+    if (!continues) this.#push(part);
     else if (last) Object.assign(last, part, { text: `${last.text ?? ''}${part.text ?? ''}` });
+  }
+
+  #push(content: Part | number): void {
+    this.#items.push({ place: this.#place, content });
   }
 
   #finalReason(calls: number): FinishReason {

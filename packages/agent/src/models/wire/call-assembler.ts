@@ -10,6 +10,8 @@ export interface CallFragment {
   name?: string | undefined;
   /** The next piece of the arguments, or all of them as an object. */
   args?: string | object | undefined;
+  /** All of the arguments as text, instead of the pieces so far. */
+  allArgs?: string | undefined;
   /** Values inside the arguments, each at its JSON Path. Texts at the same path are joined. */
   values?: readonly ArgumentValue[] | undefined;
   thoughtSignature?: string | undefined;
@@ -67,6 +69,8 @@ export class CallAssembler {
     if (fragment.thoughtSignature) call.thoughtSignature = fragment.thoughtSignature;
     if (typeof fragment.args === 'object') call.whole = fragment.args;
     else if (fragment.args) appendText(call, fragment.args);
+    if (fragment.allArgs !== undefined)
+      Object.assign(call, { text: [fragment.allArgs], size: fragment.allArgs.length });
     if (fragment.values) (call.values ??= new ArgumentValues()).add(fragment.values);
     call.isOpen = fragment.isOpen ?? false;
     return this.#calls.indexOf(call);

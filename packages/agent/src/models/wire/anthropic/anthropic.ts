@@ -7,6 +7,7 @@ import { anthropicBody, redactedMark } from './anthropic-messages.js';
 
 /** The Messages API of Anthropic. */
 export const anthropic: WireFormat = {
+  name: 'messages',
   path: () => '/messages',
   headers: ({ apiKey }) => ({ 'anthropic-version': '2023-06-01', ...(apiKey ? { 'x-api-key': apiKey } : {}) }),
   body: anthropicBody,

@@ -8,6 +8,7 @@ import { geminiBody } from './gemini-messages.js';
 
 /** `streamGenerateContent` of Google's Gemini API. */
 export const gemini: WireFormat = {
+  name: 'gemini',
   path: ({ model }) => `/models/${encodeURIComponent(model)}:streamGenerateContent?alt=sse`,
   headers: ({ apiKey }) => (apiKey ? { 'x-goog-api-key': apiKey } : {}),
   body: geminiBody,

@@ -1,6 +1,7 @@
 import type { Part } from '@lathe/core';
 import { isObject, parseJson } from '../../json.js';
 import type { ModelRequest } from '../../model.js';
+import { effortOptions } from '../effort.js';
 import {
   callsOf,
   isCall,
@@ -25,6 +26,7 @@ export function openaiBody(request: ModelRequest, endpoint: Endpoint): object {
     // OpenAI's reasoning models reject the old name, most other servers do not know the new one.
     [isOpenai ? 'max_completion_tokens' : 'max_tokens']: maxOutputTokens,
     response_format: responseSchema && { type: 'json_schema', json_schema: { name: 'answer', schema: responseSchema } },
+    ...effortOptions('chat', request, endpoint),
   };
 }
 
@@ -91,17 +93,18 @@ function assistantMessage({ items, provider }: ModelTurn, endpoint: Endpoint, is
   return {
     role: 'assistant',
     content: text === '' && calls.length > 0 ? null : text,
-    ...(isOwn && isCurrent ? reasoningOf(items, endpoint) : {}),
+    ...(isOwn && (isCurrent || calls.length > 0) ? reasoningOf(items, endpoint) : {}),
     ...(calls.length > 0 ? { tool_calls: calls.map((call) => callOf(call, isOwn)) } : {}),
   };
 }
 
 /** Some models continue their reasoning after a result only if they get back the reasoning before it. */
-function reasoningOf(items: (Part | PairedCall)[], { provider }: Endpoint): object {
+function reasoningOf(items: (Part | PairedCall)[], { provider, model }: Endpoint): object {
   const thoughts = items.filter((item): item is Part => !isCall(item) && item.thought === true);
   if (thoughts.length === 0) return {};
-  if (provider === 'deepseek') return { reasoning_content: thoughts.map(({ text }) => text ?? '').join('') };
-  return provider === 'openrouter' ? { reasoning_details: thoughts.flatMap(detailOf) } : {};
+  if (provider === 'openrouter') return { reasoning_details: thoughts.flatMap(detailOf) };
+  const isWanted = provider === 'deepseek' || /kimi|glm-|mimo/i.test(model);
+  return isWanted ? { reasoning_content: thoughts.map(({ text }) => text ?? '').join('') } : {};
 }
 
 function detailOf({ text, thoughtSignature }: Part): object[] {

@@ -10,6 +10,7 @@ import { openaiBody } from './openai-messages.js';
  * llama.cpp.
  */
 export const openai: WireFormat = {
+  name: 'chat',
   path: () => '/chat/completions',
   headers: ({ apiKey }) => (apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
   body: openaiBody,
