@@ -14,7 +14,7 @@ export interface Model {
   readonly contextWindow: number;
   readonly supports: ModelFeatures;
   /** The levels of effort that it takes, if known. Empty: it has no such thing. */
-  readonly effortLevels?: readonly Effort[];
+  readonly effortLevels?: readonly Effort[] | undefined;
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
 }
 
@@ -64,6 +64,8 @@ export type ModelEvent =
   | { type: 'reasoning-delta'; text: string }
   /** The answer broke or was rejected. The request is repeated after `delayMs`, and all deltas so far are void. */
   | { type: 'retry'; attempt: number; delayMs: number; reason: string }
+  /** The model could not answer. `model` does from now on, and all deltas so far are void. */
+  | { type: 'fallback'; model: string; reason: string }
   /**
    * A complete call: `args` is an object, `id` is unique in this answer. The agent makes it unique in the conversation.
    */

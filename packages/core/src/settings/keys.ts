@@ -129,6 +129,11 @@ export const settingsTable = {
     'How much the model thinks; it gets the closest level it knows.',
     { env: 'LATHE_EFFORT' },
   ),
+  'model.fallbacks': setting(
+    names,
+    [],
+    'Models to go on with, in this order, when one has no quota, keeps failing or is too small for the conversation.',
+  ),
   'model.contextWindow': setting(integer(1_000), undefined, 'Tokens the model can see, when it does not say.'),
   'model.inputs': setting(
     list(choice(['text', 'image', 'audio', 'video', 'pdf'])),

@@ -1,3 +1,4 @@
+import type { Model } from '../model.js';
 import { ModelError } from '../model-error.js';
 import { chooseLocal } from './choose-local.js';
 import { isLocalServerName } from './local.js';
@@ -10,6 +11,21 @@ import { customProvider, type Provider, providerNamed, providers } from './provi
  * machine. Throws a `ModelError` when the model asked for is not available.
  */
 export async function chooseModel(sources: ModelSources, signal: AbortSignal): Promise<ModelChoice> {
+  const choice = await chooseFirst(sources, signal);
+  const names = sources.settings?.fallbacks ?? [];
+  if (choice.status === 'none' || names.length === 0) return choice;
+  const { FallbackModel } = await import('./fallback-model.js');
+  const fallbacks = names.map((name) => ({ name, open: (stop: AbortSignal) => openFallback(name, sources, stop) }));
+  return { ...choice, model: new FallbackModel(choice.model, fallbacks) };
+}
+
+async function openFallback(name: string, sources: ModelSources, signal: AbortSignal): Promise<Model> {
+  const choice = await chooseFirst({ ...sources, name }, signal);
+  if (choice.status === 'none') throw new ModelError('not-found', choice.setup.problem);
+  return choice.model;
+}
+
+async function chooseFirst(sources: ModelSources, signal: AbortSignal): Promise<ModelChoice> {
   const wanted = splitName(sources.name ?? sources.settings?.name, sources);
   const own = ownSettings(sources, wanted.provider);
   const providerName = wanted.provider ?? own.settings?.provider;

@@ -1,4 +1,4 @@
-import { efforts, type Model, type ModelEvent, type ModelRequest } from '../model.js';
+import type { Model, ModelEvent, ModelRequest } from '../model.js';
 import { ModelError } from '../model-error.js';
 import type { RecordingWriter } from './recording.js';
 
@@ -18,13 +18,13 @@ export function recordModel(model: Model, recording: RecordingWriter): Model {
       return model.supports;
     },
     get effortLevels() {
-      return model.effortLevels ?? efforts;
+      return model.effortLevels;
     },
     async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
       let problems: Record<string, string> = {};
       try {
         for await (const event of model.stream(request, signal)) {
-          if (event.type === 'retry') problems = {};
+          if (event.type === 'retry' || event.type === 'fallback') problems = {};
           if (event.type === 'broken-call') problems[event.id] = event.problem;
           if (event.type === 'finish') {
             const { message, reason, usage } = event;
