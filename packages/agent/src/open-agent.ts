@@ -5,12 +5,13 @@ import { ContextFiles } from './context/context-files.js';
 import { basicInstructions, systemPrompt } from './context/system-prompt.js';
 import type { AgentLathe } from './create-agent-lathe.js';
 import { Agent } from './loop/agent.js';
-import { priceOf, sessionBudgets, smallerBudgets, taskBudgets } from './loop/agent-budgets.js';
+import { sessionBudgets, smallerBudgets, taskBudgets } from './loop/agent-budgets.js';
 import type { ContextSource, ContextText } from './loop/agent-options.js';
 import type { Budgets } from './loop/budget.js';
 import { DeferredTools } from './loop/deferred-tools.js';
 import type { Effort, Message, Model } from './models/model.js';
 import { ModelError } from './models/model-error.js';
+import { openPriceList } from './models/prices.js';
 import { openSideModel } from './page-answerer.js';
 import { reportInstructions, type SubagentDefinition } from './subagents/subagent-definition.js';
 import { subagentTools } from './subagents/subagent-tools.js';
@@ -73,7 +74,6 @@ function open(lathe: AgentHost, place: Place): Agent {
   const { workspace, settings, hooks: allHooks } = lathe;
   const { model, sideModel, history, approver, registry, budgets, context, hooks } = place;
   const effort = place.effort ?? settings.model.effort;
-  const price = priceOf(settings, model);
   const parent: ParentAgent = {
     depth: place.depth,
     open: (definition, signal) => openSubagent(lathe, place, agent, definition, signal),
@@ -93,7 +93,7 @@ function open(lathe: AgentHost, place: Place): Agent {
     }),
     ...(history && { history }),
     budgets,
-    ...(price && { price }),
+    prices: openPriceList(settings.model.prices),
     ...(effort !== undefined && { effort }),
     ...(settings.model.maxOutputTokens !== undefined && { maxOutputTokens: settings.model.maxOutputTokens }),
     ...(hooks && { hooks }),

@@ -75,18 +75,24 @@ export class AgentState {
   }
 
   /** Adds the usage of the answer that now ends the history. */
-  spend(usage: Usage): UsageReport {
+  async spend(usage: Usage): Promise<UsageReport> {
     const { budget, conversation, model } = this;
-    budget.add(usage, this.options.price);
+    const requestCost = await this.costOf(usage);
+    budget.add(usage, requestCost);
     if (!usage.isEstimate)
       this.#measured = { tokens: usage.inputTokens + usage.outputTokens, estimate: conversation.tokens };
     return {
       request: usage,
       session: { ...budget.usage },
-      ...(this.options.price && { sessionCost: budget.cost }),
+      ...(requestCost !== undefined && { requestCost }),
+      ...(budget.knownCost !== undefined && { sessionCost: budget.knownCost }),
       contextTokens: this.contextTokens(),
       contextWindow: model.contextWindow,
     };
+  }
+
+  async costOf(usage: Usage, model = this.model): Promise<number | undefined> {
+    return this.options.prices?.costOf(usage, model);
   }
 
   /** Assumes that the provider's count keeps its proportion to our estimate. */

@@ -1,5 +1,5 @@
 import { type PartListUnion, toParts } from '@lathe/core';
-import type { Effort, Message, Model } from '../models/model.js';
+import type { Effort, Message, Model, Usage } from '../models/model.js';
 import type { AgentEvent } from './agent-event.js';
 import type { AgentOptions, ContextFile } from './agent-options.js';
 import { AgentState } from './agent-state.js';
@@ -50,6 +50,12 @@ export class Agent {
   /** The context files that the model has seen. */
   get contextFiles(): readonly ContextFile[] {
     return this.#state.options.context?.loaded ?? [];
+  }
+
+  /** What the conversation cost so far: tokens, and cents as far as all prices are known. */
+  get spent(): { usage: Usage; cost?: number } {
+    const { usage, knownCost } = this.#state.budget;
+    return { usage: { ...usage }, ...(knownCost !== undefined && { cost: knownCost }) };
   }
 
   /** What may still be spent on tokens. */

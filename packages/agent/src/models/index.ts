@@ -16,6 +16,7 @@ export type {
 } from './model.js';
 export { type Effort, efforts } from './model.js';
 export { ModelError, type ModelErrorKind } from './model-error.js';
+export { openPriceList, type Price, type PriceList } from './prices.js';
 export { recordModel } from './replay/record-model.js';
 export { RecordingWriter } from './replay/recording.js';
 export { ReplayModel } from './replay/replay-model.js';

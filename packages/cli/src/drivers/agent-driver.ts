@@ -54,6 +54,7 @@ export class AgentDriver implements Driver {
       messages: agent.history.length,
       contextTokens: agent.contextTokens,
       contextWindow: agent.model.contextWindow,
+      spent: agent.spent,
       contextFiles: agent.contextFiles,
       resume: (id) => this.#resume(id),
       effort: describeEffort(agent),

@@ -147,11 +147,21 @@ export const settingsTable = {
   }),
   'model.maxSessionTokens': setting(integer(-1), -1, 'Tokens of one session, in and out; -1 for no limit.', limit),
   'model.maxSessionMinutes': setting(integer(-1), -1, 'Minutes of work in one session; -1 for no limit.', limit),
-  'model.maxSessionCents': setting(integer(-1), -1, 'Cost of one session by model.prices; -1 for no limit.', limit),
+  'model.maxSessionCents': setting(
+    integer(-1),
+    -1,
+    'Cost of one session in cents; -1 for no limit. A model without a known price is not asked.',
+    limit,
+  ),
   'model.prices': setting(
-    map(object({ input: integer(0), output: integer(0), cachedInput: integer(0) }, ['input', 'output'])),
+    map(
+      object({ input: integer(0), output: integer(0), cachedInput: integer(0), cacheWrite: integer(0) }, [
+        'input',
+        'output',
+      ]),
+    ),
     {},
-    'Cents for a million tokens, by model.',
+    'Cents for a million tokens, by model or provider/model; before the published prices.',
     { merge: 'by-key', workspace: 'never' },
   ),
   'model.skipLoopDetection': setting(boolean, false, 'Go on when the model repeats itself.', {
