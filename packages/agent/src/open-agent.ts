@@ -137,9 +137,9 @@ async function openSubagent(
   });
 }
 
-async function subagentModel({ settings, loaded }: AgentHost, name: string, signal: AbortSignal): Promise<Model> {
+async function subagentModel({ settings, loaded, home }: AgentHost, name: string, signal: AbortSignal): Promise<Model> {
   try {
-    return await openSideModel(name, { settings, env: loaded.env }, signal);
+    return await openSideModel(name, { settings, env: loaded.env, home: home.path }, signal);
   } catch (cause) {
     if (!(cause instanceof ModelError)) throw cause;
     const message = `The model ${name} of this subagent cannot be used: ${cause.message}`;

@@ -69,8 +69,8 @@ export class AgentDriver implements Driver {
   }
 
   async #useModel(agent: Agent, name: string, signal: AbortSignal): Promise<string[]> {
-    const { settings, loaded } = this.#lathe;
-    const choice = await chooseModel({ name, settings: settings.model, env: loaded.env }, signal);
+    const { settings, loaded, home } = this.#lathe;
+    const choice = await chooseModel({ name, settings: settings.model, env: loaded.env, home: home.path }, signal);
     if (choice.status === 'none') throw new Error(choice.setup.problem);
     agent.model = choice.model;
     return choice.notes;

@@ -43,6 +43,10 @@ export class Answer {
     return this;
   }
 
+  get hasCalls(): boolean {
+    return this.#items.some(({ content }) => typeof content === 'number');
+  }
+
   get isEmpty(): boolean {
     return this.#items.length === 0;
   }

@@ -36,7 +36,8 @@ function responsesOptions(level: Effort | undefined): object {
   return { reasoning, include: ['reasoning.encrypted_content'] };
 }
 
-const tokens: Record<Effort, number> = {
+/** For providers that take a number of tokens. */
+export const thinkingTokens: Record<Effort, number> = {
   none: 0,
   minimal: 1_024,
   low: 2_048,
@@ -52,7 +53,7 @@ const write: Record<Exclude<EffortWay, 'responses'>, Writer> = {
   reasoning_effort: (level) => ({ reasoning_effort: level }),
   reasoning: (level) => ({ reasoning: { effort: level } }),
   enable_thinking: (level) =>
-    level === 'none' ? { enable_thinking: false } : { enable_thinking: true, thinking_budget: tokens[level] },
+    level === 'none' ? { enable_thinking: false } : { enable_thinking: true, thinking_budget: thinkingTokens[level] },
   thinking_type: (level) =>
     level === 'none'
       ? { thinking: { type: 'disabled' } }
@@ -64,10 +65,10 @@ const write: Record<Exclude<EffortWay, 'responses'>, Writer> = {
   budget_tokens: (level, maxOutputTokens = 8_192) => {
     if (level === 'none') return { thinking: { type: 'disabled' } };
     // Thoughts are part of the output; at least a quarter stays for the answer. The API takes no budget below 1,024.
-    const budget = Math.min(tokens[level], Math.floor(maxOutputTokens * 0.75));
+    const budget = Math.min(thinkingTokens[level], Math.floor(maxOutputTokens * 0.75));
     return budget < 1_024 ? {} : { thinking: { type: 'enabled', budget_tokens: budget } };
   },
   thinkingLevel: (level) => ({ thinkingLevel: level.toUpperCase() }),
-  thinkingBudget: (level) => ({ thinkingBudget: Math.min(tokens[level], 24_576) }),
+  thinkingBudget: (level) => ({ thinkingBudget: Math.min(thinkingTokens[level], 24_576) }),
   omitted: () => ({}),
 };
