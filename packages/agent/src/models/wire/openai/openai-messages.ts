@@ -13,6 +13,7 @@ import {
 } from '../paired-history.js';
 import { assistantText, resultText, withTextTools } from '../text-tools.js';
 import { canSee, type Endpoint, omitted } from '../wire-format.js';
+import { type ChatMessage, needsCacheMarks, withCacheMarks } from './cache-marks.js';
 
 export function openaiBody(request: ModelRequest, endpoint: Endpoint): object {
   const { tools, responseSchema, maxOutputTokens = endpoint.maxOutputTokens } = request;
@@ -35,7 +36,7 @@ function toolOf({ name, description, parametersJsonSchema }: ModelRequest['tools
   return { type: 'function', function: { name, description, parameters } };
 }
 
-function messagesOf(request: ModelRequest, endpoint: Endpoint): object[] {
+function messagesOf(request: ModelRequest, endpoint: Endpoint): ChatMessage[] {
   const turns = pairHistory(request.history);
   const lastUser = turns.findLastIndex(({ role }) => role === 'user');
   const hasTextTools = request.tools.length > 0 && !endpoint.supports.tools;
@@ -45,10 +46,11 @@ function messagesOf(request: ModelRequest, endpoint: Endpoint): object[] {
     if (hasTextTools) return textMessages(turn, endpoint);
     return [assistantMessage(turn, endpoint, index > lastUser), ...resultMessages(callsOf(turn), endpoint)];
   });
-  return system === '' ? messages : [{ role: 'system', content: system }, ...messages];
+  const all: ChatMessage[] = system === '' ? messages : [{ role: 'system', content: system }, ...messages];
+  return needsCacheMarks(endpoint) ? withCacheMarks(all) : all;
 }
 
-function textMessages(turn: ModelTurn, endpoint: Endpoint): object[] {
+function textMessages(turn: ModelTurn, endpoint: Endpoint): ChatMessage[] {
   const calls = callsOf(turn);
   const parts = [...calls.map((call) => ({ text: resultText(call) })), ...mediaBelow(calls)];
   const answers = parts.length > 0 ? [{ role: 'user', content: contentOf(parts, endpoint) }] : [];
@@ -86,7 +88,7 @@ function audioFormat(mimeType: string): string {
 
 type ModelTurn = Extract<Turn, { role: 'model' }>;
 
-function assistantMessage({ items, provider }: ModelTurn, endpoint: Endpoint, isCurrent: boolean): object {
+function assistantMessage({ items, provider }: ModelTurn, endpoint: Endpoint, isCurrent: boolean): ChatMessage {
   const text = items.map((item) => (isCall(item) || item.thought ? '' : (item.text ?? ''))).join('');
   const calls = items.filter(isCall);
   const isOwn = provider === endpoint.provider;
@@ -123,8 +125,8 @@ function callOf({ id, name, args, thoughtSignature }: PairedCall, isOwn: boolean
 }
 
 /** A result is text in this format; images follow in a user message. */
-function resultMessages(calls: PairedCall[], endpoint: Endpoint): object[] {
-  const messages: object[] = calls.map(({ id, response }) => ({
+function resultMessages(calls: PairedCall[], endpoint: Endpoint): ChatMessage[] {
+  const messages: ChatMessage[] = calls.map(({ id, response }) => ({
     role: 'tool',
     tool_call_id: id,
     content: resultAsText(response),

@@ -312,3 +312,25 @@ test.each<[string, object, object]>([
   openai.read({ choices: [{ delta: { content: 'x' }, finish_reason: 'stop' }], usage }, answer, endpoint);
   expect([...answer.finish()].at(-1)).toMatchObject({ usage: expected });
 });
+
+test('marks for a cache go to the providers that need them, and to no other', () => {
+  const history: Message[] = [
+    { role: 'user', parts: [{ text: 'old' }] },
+    { role: 'model', parts: [{ functionCall: { id: 'a', name: 'ls', args: {} } }] },
+    { role: 'tool', parts: [{ functionResponse: { id: 'a', name: 'ls', response: { output: 'files' } } }] },
+    { role: 'user', parts: [{ text: 'new' }] },
+  ];
+  const asked = { system: 's', history, tools: [] };
+  const mark = (text: string) => [{ type: 'text', text, cache_control: { type: 'ephemeral' } }];
+  const contents = (provider: string, model: string) => {
+    const { messages } = openai.body(asked, { ...endpoint, provider, model }) as { messages: { content: unknown }[] };
+    return messages.map(({ content }) => content);
+  };
+  for (const [provider, model] of [
+    ['dashscope', 'qwen3-coder-plus'],
+    ['openrouter', 'anthropic/claude-opus-5'],
+  ] as const)
+    expect(contents(provider, model)).toEqual([mark('s'), 'old', null, mark('files'), mark('new')]);
+  expect(contents('openrouter', 'openai/gpt-5')).toEqual(['s', 'old', null, 'files', 'new']);
+  expect(contents('custom', 'qwen3-coder-plus')).toEqual(['s', 'old', null, 'files', 'new']);
+});

@@ -12,7 +12,11 @@ import { openaiBody } from './openai-messages.js';
 export const openai: WireFormat = {
   name: 'chat',
   path: () => '/chat/completions',
-  headers: ({ apiKey }) => (apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
+  headers: ({ apiKey, provider }) => ({
+    ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
+    // DashScope looks at marks for its cache only when asked to.
+    ...(provider === 'dashscope' ? { 'x-dashscope-cachecontrol': 'enable' } : {}),
+  }),
   body: openaiBody,
   read(chunk, answer, endpoint) {
     const [first] = asList(chunk['choices']);
