@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { onTestFinished } from 'vitest';
 import { anthropicEvents, geminiEvents, openaiEvents } from './model-wire.js';
+import { responsesEvents } from './responses-wire.js';
 
 /** What the scripted server answers to one request. */
 export interface ServerTurn {
@@ -11,7 +12,7 @@ export interface ServerTurn {
   calls?: { id?: string; name: string; args?: unknown }[];
   /** Defaults to what fits: calls or stop. `length` cuts the last call in the middle. */
   finish?: 'stop' | 'calls' | 'length' | 'filter';
-  usage?: { input: number; output: number; cached?: number };
+  usage?: { input: number; output: number; cached?: number; reasoning?: number };
   fault?: ServerFault;
 }
 
@@ -40,7 +41,7 @@ export interface ServerRequest {
 }
 
 export interface ModelServer {
-  /** `http://127.0.0.1:port`; add `/v1` for OpenAI and Anthropic, `/v1beta` for Gemini. */
+  /** `http://127.0.0.1:port`; add `/v1` for OpenAI (both formats) and Anthropic, `/v1beta` for Gemini. */
   url: string;
   requests: ServerRequest[];
   /** The port each request came from: the same one again means a kept connection. */
@@ -54,7 +55,7 @@ export type ServerScript = (ServerTurn | ((request: ServerRequest) => ServerTurn
 
 /**
  * A model server on loopback that follows a script, one turn per request (the last one repeats), over real HTTP in the
- * three wire formats: `…/chat/completions`, `…/messages`, `…:streamGenerateContent`. Closed after the test that
+ * four wire formats: `…/chat/completions`, `…/responses`, `…/messages`, `…:streamGenerateContent`. Closed after the test that
  * called it, unless `keep` is set (then call `close`).
  */
 export async function modelServer(script: ServerScript, options: { keep?: boolean } = {}): Promise<ModelServer> {
@@ -94,7 +95,9 @@ function bodyOf(turn: ServerTurn, { path, body }: ServerRequest, count: number):
       ? geminiEvents
       : path.includes('/messages')
         ? anthropicEvents
-        : openaiEvents;
+        : path.includes('/responses')
+          ? responsesEvents
+          : openaiEvents;
   return eventsOf(turn, model, count).join('');
 }
 

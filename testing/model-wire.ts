@@ -1,7 +1,7 @@
 import type { ServerTurn } from './model-server.js';
 
 /** One turn as the events of each wire format, cut into pieces as real servers do. */
-type Encoder = (turn: ServerTurn, model: string, count: number) => string[];
+export type Encoder = (turn: ServerTurn, model: string, count: number) => string[];
 
 export const openaiEvents: Encoder = (turn, model, count) => {
   const base = { id: `chatcmpl-${count}`, object: 'chat.completion.chunk', created: 1, model };
@@ -20,12 +20,13 @@ export const openaiEvents: Encoder = (turn, model, count) => {
       );
   }
   const finish = { stop: 'stop', calls: 'tool_calls', length: 'length', filter: 'content_filter' }[finishOf(turn)];
-  const { input, output, cached = 0 } = usageOf(turn);
+  const { input, output, cached = 0, reasoning = 0 } = usageOf(turn);
   const usage = {
     prompt_tokens: input,
     completion_tokens: output,
     total_tokens: input + output,
     prompt_tokens_details: { cached_tokens: cached },
+    completion_tokens_details: { reasoning_tokens: reasoning },
   };
   return [...events, chunk({}, finish), data({ ...base, choices: [], usage }), 'data: [DONE]\n\n'];
 };
@@ -97,27 +98,27 @@ export const geminiEvents: Encoder = (turn, model, count) => {
   return [...events, chunk([{ text: '' }], { finishReason })];
 };
 
-function finishOf({ finish, calls = [] }: ServerTurn): NonNullable<ServerTurn['finish']> {
+export function finishOf({ finish, calls = [] }: ServerTurn): NonNullable<ServerTurn['finish']> {
   return finish ?? (calls.length > 0 ? 'calls' : 'stop');
 }
 
-function usageOf({ usage }: ServerTurn): NonNullable<ServerTurn['usage']> {
+export function usageOf({ usage }: ServerTurn): NonNullable<ServerTurn['usage']> {
   return usage ?? { input: 1000, output: 10 };
 }
 
-function argumentsOf({ finish, calls = [] }: ServerTurn, index: number): string {
+export function argumentsOf({ finish, calls = [] }: ServerTurn, index: number): string {
   const args = calls[index]?.args;
   const text = typeof args === 'string' ? args : JSON.stringify(args ?? {});
   return finish === 'length' && index === calls.length - 1 ? text.slice(0, Math.ceil(text.length / 2)) : text;
 }
 
-function pieces(text = '', size = 5): string[] {
+export function pieces(text = '', size = 5): string[] {
   const characters = Array.from(text);
   return Array.from({ length: Math.ceil(characters.length / size) }, (_, index) =>
     characters.slice(index * size, (index + 1) * size).join(''),
   );
 }
 
-function data(value: object): string {
+export function data(value: object): string {
   return `data: ${JSON.stringify(value)}\n\n`;
 }

@@ -27,7 +27,7 @@ export async function createAgentLathe(options: Omit<LatheOptions, 'extend'>): P
       const { definitions, problems } = await loadSubagents(places);
       const { maxDepth: depth, maxParallel: parallel } = settings.agents;
       subagents = new Subagents(definitions, { depth, parallel });
-      const answerer = pageAnswerer(settings, env, sideModels);
+      const answerer = pageAnswerer({ settings, env, home: parts.home.path }, sideModels);
       return { problems, ...(depth > 0 && { tasks: subagents }), ...(answerer && { answerer }) };
     },
   });

@@ -11,7 +11,7 @@ export type {
   ContextText,
   DeclaredTools,
 } from './loop/agent-options.js';
-export type { Budgets, Price } from './loop/budget.js';
+export type { Budgets } from './loop/budget.js';
 export { repairHistory } from './models/repair-history.js';
 export { type OpenAgentOptions, openAgent, openContextFiles } from './open-agent.js';
 export { type OpenSessionOptions, openSession, Session } from './open-session.js';

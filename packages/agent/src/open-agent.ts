@@ -4,12 +4,13 @@ import { ContextFiles } from './context/context-files.js';
 import { basicInstructions, systemPrompt } from './context/system-prompt.js';
 import type { AgentLathe } from './create-agent-lathe.js';
 import { Agent } from './loop/agent.js';
-import { priceOf, sessionBudgets, smallerBudgets, taskBudgets } from './loop/agent-budgets.js';
+import { sessionBudgets, smallerBudgets, taskBudgets } from './loop/agent-budgets.js';
 import type { ContextSource, ContextText } from './loop/agent-options.js';
 import type { Budgets } from './loop/budget.js';
 import { DeferredTools } from './loop/deferred-tools.js';
-import type { Message, Model } from './models/model.js';
+import type { Effort, Message, Model } from './models/model.js';
 import { ModelError } from './models/model-error.js';
+import { openPriceList } from './models/prices.js';
 import { openSideModel } from './page-answerer.js';
 import { reportInstructions, type SubagentDefinition } from './subagents/subagent-definition.js';
 import { subagentTools } from './subagents/subagent-tools.js';
@@ -22,6 +23,8 @@ export interface OpenAgentOptions {
   sideModel?: Model;
   /** Answers this agent's confirmations. Default: the approver of `createAgentLathe`. */
   approver?: Approver;
+  /** How much the model thinks. Default: `model.effort` of the settings. */
+  effort?: Effort;
   /** An earlier conversation to continue. */
   history?: readonly Message[];
   /** In addition to those of the settings; the smaller one counts. */
@@ -69,7 +72,7 @@ interface Place extends OpenAgentOptions {
 function open(lathe: AgentHost, place: Place): Agent {
   const { workspace, settings, hooks: allHooks } = lathe;
   const { model, sideModel, history, approver, registry, budgets, context, hooks } = place;
-  const price = priceOf(settings, model);
+  const effort = place.effort ?? settings.model.effort;
   const parent: ParentAgent = {
     depth: place.depth,
     open: (definition, signal) => openSubagent(lathe, place, agent, definition, signal),
@@ -89,7 +92,8 @@ function open(lathe: AgentHost, place: Place): Agent {
     }),
     ...(history && { history }),
     budgets,
-    ...(price && { price }),
+    prices: openPriceList(settings.model.prices),
+    ...(effort !== undefined && { effort }),
     ...(settings.model.maxOutputTokens !== undefined && { maxOutputTokens: settings.model.maxOutputTokens }),
     ...(hooks && { hooks }),
     context,
@@ -117,6 +121,7 @@ async function openSubagent(
   return open(lathe, {
     model,
     ...(place.sideModel && { sideModel: place.sideModel }),
+    ...(parent.effort !== undefined && { effort: parent.effort }),
     instructions: `${instructions}\n\n${reportInstructions}`,
     approver: onBehalfOf(name, place.approver),
     budgets: smallerBudgets(taskBudgets(settings), parent.budgetLeft),
@@ -131,9 +136,9 @@ async function openSubagent(
   });
 }
 
-async function subagentModel({ settings, loaded }: AgentHost, name: string, signal: AbortSignal): Promise<Model> {
+async function subagentModel({ settings, loaded, home }: AgentHost, name: string, signal: AbortSignal): Promise<Model> {
   try {
-    return await openSideModel(name, { settings, env: loaded.env }, signal);
+    return await openSideModel(name, { settings, env: loaded.env, home: home.path }, signal);
   } catch (cause) {
     if (!(cause instanceof ModelError)) throw cause;
     const message = `The model ${name} of this subagent cannot be used: ${cause.message}`;

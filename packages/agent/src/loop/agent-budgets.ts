@@ -1,6 +1,5 @@
 import type { Settings } from '@lathe/core';
-import type { Model } from '../models/model.js';
-import type { Budgets, Price } from './budget.js';
+import type { Budgets } from './budget.js';
 
 /** What an agent may spend in a session. */
 export function sessionBudgets({ model }: Pick<Settings, 'model'>): Budgets {
@@ -22,9 +21,4 @@ export function smallerBudgets(a: Budgets, b: Budgets): Budgets {
   const keys = ['turns', 'tokens', 'milliseconds', 'cost'] as const;
   const least = (key: (typeof keys)[number]) => Math.min(a[key] ?? Infinity, b[key] ?? Infinity);
   return Object.fromEntries(keys.filter((key) => least(key) !== Infinity).map((key) => [key, least(key)]));
-}
-
-/** Prices are in cents, like the budget. */
-export function priceOf({ model: { prices } }: Pick<Settings, 'model'>, model: Model): Price | undefined {
-  return prices[model.id] ?? prices[`${model.provider}/${model.id}`];
 }

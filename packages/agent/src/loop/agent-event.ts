@@ -31,7 +31,9 @@ export type AgentEvent =
 export interface UsageReport {
   request: Usage;
   session: Usage;
-  /** In the currency of the price list; missing when the model has no price. */
+  /** In cents; missing when the price of the model is not known. */
+  requestCost?: number;
+  /** In cents; missing when the price of any request so far is not known. */
   sessionCost?: number;
   /** Tokens of the next request, and how many the model can see. */
   contextTokens: number;
@@ -79,6 +81,8 @@ export interface PromptEnd {
   /** Turns of this prompt. */
   turns: number;
   usage: Usage;
+  /** Of this prompt and the subagents it started, in cents; missing when a price is not known. */
+  cost?: number;
   durationMs: number;
   /** The part of it spent waiting for the model. */
   modelMs: number;

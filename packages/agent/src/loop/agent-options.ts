@@ -1,7 +1,8 @@
 import type { CallEvent, CallOutcome, CallRequest, FunctionDeclaration } from '@lathe/core';
 import type { PromptHooks } from '@lathe/core/host';
-import type { Message, Model } from '../models/model.js';
-import type { Budgets, Price } from './budget.js';
+import type { Effort, Message, Model } from '../models/model.js';
+import type { PriceList } from '../models/prices.js';
+import type { Budgets } from './budget.js';
 
 /** What an agent needs. */
 export interface AgentOptions {
@@ -15,9 +16,11 @@ export interface AgentOptions {
   /** Of an earlier session, in any state. */
   history?: readonly Message[];
   budgets?: Budgets;
-  /** Price of the model, for a budget of cost. */
-  price?: Price;
+  /** Says what requests cost. Without it nothing is known about cost, and a budget of cost allows no request. */
+  prices?: PriceList;
   maxOutputTokens?: number;
+  /** How much the model thinks. Default: as the provider likes. */
+  effort?: Effort;
   hooks?: PromptHooks;
   context?: ContextSource;
   /** Added to every prompt; may be empty. */

@@ -1,6 +1,6 @@
 import type { FunctionDeclaration } from '@lathe/core';
 import { estimateTokens } from '../models/estimate-tokens.js';
-import type { Model, Usage } from '../models/model.js';
+import type { Effort, Model, Usage } from '../models/model.js';
 import type { UsageReport } from './agent-event.js';
 import type { AgentOptions } from './agent-options.js';
 import { Budget } from './budget.js';
@@ -15,6 +15,7 @@ export class AgentState {
   readonly loops = new LoopGuard();
   readonly unseenMedia = new UnseenMedia();
   model: Model;
+  effort: Effort | undefined;
   conversation: Conversation;
   /** The provider's count for a history, and our estimate for the same history. */
   #measured: { tokens: number; estimate: number } | undefined;
@@ -24,6 +25,7 @@ export class AgentState {
   constructor(options: AgentOptions) {
     this.options = options;
     this.model = options.model;
+    this.effort = options.effort;
     this.conversation = new Conversation(options.history);
     this.budget = new Budget(options.budgets);
   }
@@ -73,18 +75,24 @@ export class AgentState {
   }
 
   /** Adds the usage of the answer that now ends the history. */
-  spend(usage: Usage): UsageReport {
+  async spend(usage: Usage): Promise<UsageReport> {
     const { budget, conversation, model } = this;
-    budget.add(usage, this.options.price);
+    const requestCost = await this.costOf(usage);
+    budget.add(usage, requestCost);
     if (!usage.isEstimate)
       this.#measured = { tokens: usage.inputTokens + usage.outputTokens, estimate: conversation.tokens };
     return {
       request: usage,
       session: { ...budget.usage },
-      ...(this.options.price && { sessionCost: budget.cost }),
+      ...(requestCost !== undefined && { requestCost }),
+      ...(budget.knownCost !== undefined && { sessionCost: budget.knownCost }),
       contextTokens: this.contextTokens(),
       contextWindow: model.contextWindow,
     };
+  }
+
+  async costOf(usage: Usage, model = this.model): Promise<number | undefined> {
+    return this.options.prices?.costOf(usage, model);
   }
 
   /** Assumes that the provider's count keeps its proportion to our estimate. */

@@ -209,7 +209,7 @@ test.each([
     Array.from({ length: 10 }, () => endless),
     {
       budgets,
-      price: { input: 1, output: 1 },
+      prices: { costOf: async ({ inputTokens, outputTokens }) => (inputTokens + outputTokens) / 1_000_000 },
     },
   );
   const end = await endOf(agent, 'go');
@@ -217,6 +217,28 @@ test.each([
   expect(model.requests.length).toBeLessThanOrEqual(3);
   expect(faults(agent.history)).toEqual([]);
   expect((await endOf(agent, 'more')).reason).toBe(reason);
+});
+
+test('a limit of cost allows no request to a model whose price is not known', async () => {
+  const { agent, model } = agentKit([{ text: 'hi' }], {
+    budgets: { cost: 5 },
+    prices: { costOf: async () => undefined },
+  });
+  expect(await endOf(agent, 'go')).toMatchObject({
+    reason: 'max-cost',
+    message: expect.stringContaining('model.prices') as string,
+  });
+  expect(model.requests).toEqual([]);
+});
+
+test('the cost of a prompt and of the session is known only if every price is', async () => {
+  let price: number | undefined = 2;
+  const { agent } = agentKit([{ text: 'a' }, { text: 'b' }, { text: 'c' }], { prices: { costOf: async () => price } });
+  expect([(await endOf(agent, 'one')).cost, agent.spent.cost]).toEqual([2, 2]);
+  price = undefined;
+  expect([(await endOf(agent, 'two')).cost, agent.spent.cost]).toEqual([undefined, undefined]);
+  price = 3;
+  expect([(await endOf(agent, 'three')).cost, agent.spent.cost]).toEqual([3, undefined]);
 });
 
 test('the time budget ends a call that does not end', async () => {

@@ -1,5 +1,5 @@
 import { type PartListUnion, toParts } from '@lathe/core';
-import type { Message, Model } from '../models/model.js';
+import type { Effort, Message, Model, Usage } from '../models/model.js';
 import type { AgentEvent } from './agent-event.js';
 import type { AgentOptions, ContextFile } from './agent-options.js';
 import { AgentState } from './agent-state.js';
@@ -27,6 +27,16 @@ export class Agent {
     this.#state.model = model;
   }
 
+  /** How much the model thinks; undefined when the provider decides. */
+  get effort(): Effort | undefined {
+    return this.#state.effort;
+  }
+
+  /** Takes effect with the next request. */
+  set effort(effort: Effort | undefined) {
+    this.#state.effort = effort;
+  }
+
   /** The conversation so far, every call paired with its result. */
   get history(): readonly Message[] {
     return this.#state.conversation.messages;
@@ -40,6 +50,12 @@ export class Agent {
   /** The context files that the model has seen. */
   get contextFiles(): readonly ContextFile[] {
     return this.#state.options.context?.loaded ?? [];
+  }
+
+  /** What the conversation cost so far: tokens, and cents as far as all prices are known. */
+  get spent(): { usage: Usage; cost?: number } {
+    const { usage, knownCost } = this.#state.budget;
+    return { usage: { ...usage }, ...(knownCost !== undefined && { cost: knownCost }) };
   }
 
   /** What may still be spent on tokens. */

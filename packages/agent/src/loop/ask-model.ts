@@ -39,6 +39,12 @@ export async function* askModel(
         received.length = 0;
         yield event;
         break;
+      case 'fallback':
+        partial.text = '';
+        received.length = 0;
+        yield { type: 'retry', attempt: 1, delayMs: 0, reason: event.reason };
+        yield { type: 'notice', level: 'warning', message: `${event.reason} Going on with ${event.model}.` };
+        break;
       case 'call':
         received.push({ id: event.call.id });
         break;

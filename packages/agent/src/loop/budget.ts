@@ -8,22 +8,18 @@ export interface Budgets {
   tokens?: number;
   /** Time spent on prompts. */
   milliseconds?: number;
+  /** In cents, or whatever the price list counts in. */
   cost?: number;
-}
-
-/** Price of a million tokens, in any currency. */
-export interface Price {
-  input: number;
-  output: number;
-  /** Default: the same as `input`. */
-  cachedInput?: number | undefined;
 }
 
 /** Counts what an agent has spent and checks it against the limits. */
 export class Budget {
   turns = 0;
   readonly usage: Usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
+  /** Of the requests whose price is known. */
   cost = 0;
+  /** Requests whose price is not known. */
+  unpriced = 0;
   milliseconds = 0;
   readonly limits: Budgets;
 
@@ -31,9 +27,15 @@ export class Budget {
     this.limits = limits;
   }
 
-  add(usage: Usage, price?: Price): void {
+  add(usage: Usage, cost: number | undefined): void {
     addUsage(this.usage, usage);
-    if (price) this.cost += costOf(usage, price);
+    if (cost === undefined) this.unpriced += 1;
+    else this.cost += cost;
+  }
+
+  /** What everything so far cost, or undefined when the price of some of it is not known. */
+  get knownCost(): number | undefined {
+    return this.unpriced === 0 ? this.cost : undefined;
   }
 
   /** What this agent and its subagents may still spend on tokens. */
@@ -54,6 +56,7 @@ export class Budget {
       return { reason: 'max-tokens', message: `Stopped after ${this.#tokens} tokens; the limit is ${tokens}.` };
     if (milliseconds !== undefined && this.milliseconds >= milliseconds)
       return { reason: 'max-time', message: timeMessage(milliseconds) };
+    if (cost !== undefined && this.unpriced > 0) return { reason: 'max-cost', message: unpricedMessage };
     if (cost !== undefined && this.cost >= cost)
       return { reason: 'max-cost', message: `Stopped at a cost of ${this.cost.toFixed(4)}; the limit is ${cost}.` };
     return undefined;
@@ -64,6 +67,10 @@ export class Budget {
   }
 }
 
+/** A limit that cannot be checked stops the work rather than being ignored. */
+export const unpricedMessage =
+  'Stopped: a cost limit is set, but the price of the model is not known. Add it to model.prices.';
+
 export function timeMessage(milliseconds: number): string {
   return `Stopped after ${milliseconds / 1000} s, the time limit that was set.`;
 }
@@ -73,10 +80,6 @@ export function addUsage(sum: Usage, more: Usage): void {
   sum.outputTokens += more.outputTokens;
   sum.cachedInputTokens += more.cachedInputTokens;
   sum.reasoningTokens += more.reasoningTokens;
+  if (more.cacheWriteTokens) sum.cacheWriteTokens = (sum.cacheWriteTokens ?? 0) + more.cacheWriteTokens;
   if (more.isEstimate) sum.isEstimate = true;
-}
-
-function costOf(usage: Usage, { input, output, cachedInput = input }: Price): number {
-  const fresh = usage.inputTokens - usage.cachedInputTokens;
-  return (fresh * input + usage.cachedInputTokens * cachedInput + usage.outputTokens * output) / 1_000_000;
 }

@@ -5,7 +5,7 @@ import { ModelError } from '../models/model-error.js';
 import type { AgentEvent, PromptEnd } from './agent-event.js';
 import type { AgentState } from './agent-state.js';
 import { askModel, EndlessAnswer, type ModelAnswer } from './ask-model.js';
-import { addUsage, timeMessage } from './budget.js';
+import { addUsage, timeMessage, unpricedMessage } from './budget.js';
 import { compactHistory } from './compaction.js';
 import { callsOf } from './conversation.js';
 import { runCalls } from './run-calls.js';
@@ -22,6 +22,8 @@ const maxEmptyAnswers = 2;
 const maxStopHooks = 3;
 const maxForcedCompactions = 2;
 
+const noUsage: Usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
+
 /** The work on one prompt. */
 export class PromptRun {
   readonly #state: AgentState;
@@ -31,7 +33,8 @@ export class PromptRun {
   readonly #abort: () => void;
   readonly #startedAt = performance.now();
   readonly #timer: NodeJS.Timeout | undefined;
-  readonly #usage: Usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
+  readonly #usage: Usage = { ...noUsage };
+  readonly #before: { cost: number; unpriced: number };
   #modelMs = 0;
   #turns = 0;
   #text = '';
@@ -41,6 +44,7 @@ export class PromptRun {
 
   constructor(state: AgentState, signal: AbortSignal) {
     this.#state = state;
+    this.#before = { cost: state.budget.cost, unpriced: state.budget.unpriced };
     this.#outer = signal;
     this.#abort = () => this.#controller.abort(signal.reason);
     signal.addEventListener('abort', this.#abort, { once: true });
@@ -67,7 +71,7 @@ export class PromptRun {
       ending = yield* this.#begin(parts);
       while (!ending) {
         this.#signal.throwIfAborted();
-        ending = this.#state.budget.exceeded() ?? (yield* this.#turn());
+        ending = this.#state.budget.exceeded() ?? (await this.#unpriced()) ?? (yield* this.#turn());
       }
     } catch (error) {
       ending = this.#explain(error);
@@ -75,7 +79,19 @@ export class PromptRun {
     const durationMs = Math.round(performance.now() - this.#startedAt);
     const modelMs = Math.round(this.#modelMs);
     const end = { ...ending, text: this.#text, turns: this.#turns, usage: this.#usage, durationMs, modelMs };
-    yield { type: 'prompt-end', end };
+    yield { type: 'prompt-end', end: { ...end, ...this.#cost() } };
+  }
+
+  #cost(): { cost?: number } {
+    const { budget } = this.#state;
+    return budget.unpriced > this.#before.unpriced ? {} : { cost: budget.cost - this.#before.cost };
+  }
+
+  /** A limit of cost needs a price before anything is spent. */
+  async #unpriced(): Promise<Ending> {
+    if (this.#state.budget.limits.cost === undefined) return undefined;
+    const cost = await this.#state.costOf({ ...noUsage, inputTokens: 1, outputTokens: 1 });
+    return cost === undefined ? { reason: 'max-cost', message: unpricedMessage } : undefined;
   }
 
   async *compact(trigger: 'auto' | 'manual'): Events<boolean> {
@@ -97,7 +113,7 @@ export class PromptRun {
     );
     if (usage) {
       addUsage(this.#usage, usage);
-      this.#state.budget.add(usage, options.sideModel ? undefined : options.price);
+      this.#state.budget.add(usage, await this.#state.costOf(usage, options.sideModel ?? model));
     }
     this.#state.replaceHistory(history);
     const tokensAfter = this.#state.contextTokens();
@@ -140,7 +156,7 @@ export class PromptRun {
 
   /** Asks the model. Returns `undefined` when the request was too long and the history was shortened for a retry. */
   async *#ask(): Events<ModelAnswer | undefined> {
-    const { conversation, model, options } = this.#state;
+    const { conversation, effort, model, options } = this.#state;
     const partial = { text: '' };
     const startedAt = performance.now();
     let isOver = false;
@@ -151,6 +167,7 @@ export class PromptRun {
         history: conversation.messages.slice(),
         tools: this.#state.tools(),
         ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+        ...(effort !== undefined && { effort }),
       };
       const answer = yield* askModel(model, request, partial, this.#signal);
       isOver = true;
@@ -171,7 +188,7 @@ export class PromptRun {
     addUsage(this.#usage, answer.usage);
     const isSilent = saysNothing(answer.message);
     const message = isSilent ? answer.message : this.#state.conversation.addAnswer(answer.message);
-    const report = this.#state.spend(answer.usage);
+    const report = await this.#state.spend(answer.usage);
     if (!isSilent) yield added(message);
     yield { type: 'usage', usage: report };
     return { ...answer, message };

@@ -1,7 +1,6 @@
 import type { CallOutcome, CallRequest, FunctionResponse } from '@lathe/core';
 import { responseText } from '@lathe/core/host';
-import type { Usage } from '../models/model.js';
-import type { AgentEvent } from './agent-event.js';
+import type { AgentEvent, UsageReport } from './agent-event.js';
 import type { CallRunner } from './agent-options.js';
 import type { AgentState } from './agent-state.js';
 import type { ModelAnswer } from './ask-model.js';
@@ -53,7 +52,7 @@ function requestsOf({ message, problems }: ModelAnswer): CallRequest[] {
 
 /** Turns call events into agent events. What a subagent spends also counts for its parent. */
 async function* agentEvents(
-  { budget, options }: AgentState,
+  { budget }: AgentState,
   run: ReturnType<CallRunner['run']>,
 ): AsyncGenerator<AgentEvent, CallOutcome[]> {
   const events = run[Symbol.asyncIterator]();
@@ -62,15 +61,15 @@ async function* agentEvents(
     if (next.done) return next.value;
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only subagents report, and they report these
     const event = next.value as AgentEvent;
-    const usage = usageIn(event);
-    if (usage) budget.add(usage, options.price);
+    const report = reportIn(event);
+    if (report) budget.add(report.request, report.requestCost);
     yield event;
   }
 }
 
-function usageIn(event: AgentEvent): Usage | undefined {
+function reportIn(event: AgentEvent): UsageReport | undefined {
   if (event.type !== 'subagent-event') return undefined;
-  return event.event.type === 'usage' ? event.event.usage.request : usageIn(event.event);
+  return event.event.type === 'usage' ? event.event.usage : reportIn(event.event);
 }
 
 /** Adds the context files of folders that the calls touched. */

@@ -1,3 +1,5 @@
+export { fromLanguageModel, type LanguageModelDetails } from './adapter/from-language-model.js';
+export type { LanguageModel } from './adapter/language-model.js';
 export { checkModel } from './choose/check-model.js';
 export { chooseModel } from './choose/choose-model.js';
 export { type FoundModel, findModels } from './choose/find-models.js';
@@ -15,8 +17,11 @@ export type {
   ReceivedCall,
   Usage,
 } from './model.js';
+export { type Effort, efforts } from './model.js';
 export { ModelError, type ModelErrorKind } from './model-error.js';
+export { openPriceList, type Price, type PriceList } from './prices.js';
 export { recordModel } from './replay/record-model.js';
 export { RecordingWriter } from './replay/recording.js';
 export { ReplayModel } from './replay/replay-model.js';
 export { ScriptedModel, type ScriptedTurn, type ScriptStep } from './replay/scripted.js';
+export { closestLevel } from './wire/effort.js';

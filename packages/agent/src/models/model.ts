@@ -13,6 +13,8 @@ export interface Model {
   /** Tokens that a request and its answer may have together. */
   readonly contextWindow: number;
   readonly supports: ModelFeatures;
+  /** The levels of effort that it takes, if known. Empty: it has no such thing. */
+  readonly effortLevels?: readonly Effort[] | undefined;
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
 }
 
@@ -25,6 +27,10 @@ export interface ModelFeatures {
   video?: boolean;
 }
 
+/** How much a model thinks before it answers, from the least to the most. */
+export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+export type Effort = (typeof efforts)[number];
+
 /** A request to a model. */
 export interface ModelRequest {
   system: string;
@@ -32,6 +38,8 @@ export interface ModelRequest {
   history: readonly Message[];
   tools: readonly FunctionDeclaration[];
   maxOutputTokens?: number;
+  /** How much to think. Without it the provider decides. A model gets the closest level that it knows. */
+  effort?: Effort;
   /** A JSON Schema that the text of the answer must satisfy. */
   responseSchema?: unknown;
 }
@@ -56,6 +64,8 @@ export type ModelEvent =
   | { type: 'reasoning-delta'; text: string }
   /** The answer broke or was rejected. The request is repeated after `delayMs`, and all deltas so far are void. */
   | { type: 'retry'; attempt: number; delayMs: number; reason: string }
+  /** The model could not answer. `model` does from now on, and all deltas so far are void. */
+  | { type: 'fallback'; model: string; reason: string }
   /**
    * A complete call: `args` is an object, `id` is unique in this answer. The agent makes it unique in the conversation.
    */
@@ -80,7 +90,11 @@ export interface Usage {
   inputTokens: number;
   /** Tokens of the answer, reasoning included. */
   outputTokens: number;
+  /** Part of the input that the provider had in its cache. */
   cachedInputTokens: number;
+  /** Part of the input that the provider put into its cache, where it charges for that. */
+  cacheWriteTokens?: number;
+  /** Part of the output. */
   reasoningTokens: number;
   /** The provider sent no figures; these are our estimate. */
   isEstimate?: boolean;

@@ -27,6 +27,10 @@ export interface TurnRecord {
   durationMs: number;
   inputTokens: number;
   outputTokens: number;
+  /** Part of the input that the provider had in its cache. */
+  cachedInputTokens?: number;
+  /** In cents, if the price was known. */
+  cost?: number;
 }
 
 /** What a session keeps about a call. */
@@ -105,7 +109,15 @@ function readRecord(value: unknown): SessionRecord | undefined {
     case 'history':
       return { type, messages: asList(value['messages']).flatMap((each) => readMessage(each) ?? []) };
     case 'turn':
-      return { type, time, durationMs, inputTokens: number('inputTokens'), outputTokens: number('outputTokens') };
+      return {
+        type,
+        time,
+        durationMs,
+        inputTokens: number('inputTokens'),
+        outputTokens: number('outputTokens'),
+        cachedInputTokens: number('cachedInputTokens'),
+        ...(typeof value['cost'] === 'number' && { cost: value['cost'] }),
+      };
     case 'call': {
       const decision = decisions.find((each) => each === value['decision']) ?? 'allowed';
       const [callId, status, description] = [text('callId'), text('status'), text('description')];

@@ -12,9 +12,17 @@ export class StepRecorder {
     if (event.type === 'turn-start') this.#turnBegin = Date.now();
     if (event.type === 'call-end') return recordOfCall(event.outcome);
     if (event.type !== 'usage') return undefined;
-    const { inputTokens, outputTokens } = event.usage.request;
-    const durationMs = Math.max(0, Date.now() - this.#turnBegin);
-    return { type: 'turn', time: new Date(this.#turnBegin).toISOString(), durationMs, inputTokens, outputTokens };
+    const { request, requestCost } = event.usage;
+    const { inputTokens, outputTokens, cachedInputTokens } = request;
+    return {
+      type: 'turn',
+      time: new Date(this.#turnBegin).toISOString(),
+      durationMs: Math.max(0, Date.now() - this.#turnBegin),
+      inputTokens,
+      outputTokens,
+      cachedInputTokens,
+      ...(requestCost !== undefined && { cost: requestCost }),
+    };
   }
 }
 

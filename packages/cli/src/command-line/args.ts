@@ -8,6 +8,8 @@ export class UsageError extends Error {
 
 export const approvalModes = ['plan', 'default', 'auto-edit', 'yolo'] as const;
 export const sandboxModes = ['required', 'auto', 'off'] as const;
+/** The levels of `model.effort`, here again so that the code of models is not loaded with every command. */
+export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 export const outputFormats = ['text', 'json', 'stream-json'] as const;
 
 /** The parsed command line. */
@@ -32,6 +34,7 @@ export interface Flags {
   prompt?: string;
   cwd?: string;
   model?: string;
+  effort?: (typeof efforts)[number];
   allowedTools: string[];
   continue: boolean;
   resume?: string;
@@ -61,6 +64,7 @@ const options = {
   prompt: { type: 'string', short: 'p' },
   cwd: { type: 'string' },
   model: { type: 'string', short: 'm' },
+  effort: { type: 'string' },
   'allowed-tools': { type: 'string', multiple: true },
   continue: { type: 'boolean', short: 'c' },
   resume: { type: 'string', short: 'r' },
@@ -112,6 +116,7 @@ function flagsOf(values: ReturnType<typeof parse>['values']): Flags {
     ...optional('prompt', values.prompt),
     ...optional('cwd', values.cwd),
     ...optional('model', values.model),
+    ...optional('effort', oneOf('--effort', values.effort, efforts)),
     ...optional('resume', values.resume),
     ...optional('sandbox', oneOf('--sandbox', normalizeSandbox(values.sandbox), sandboxModes)),
     ...optional('jsonSchema', values['json-schema']),

@@ -29,6 +29,7 @@ Flags
   --allowed-tools RULES            run these calls without asking, e.g. "read_file,run_shell_command(git status)"
   --cwd DIR                        work in DIR
   -m, --model NAME                 use this model
+  --effort LEVEL                   none | minimal | low | medium | high | xhigh | max: how much the model thinks
   --trust                          trust this folder for this run
   --sandbox MODE                   required | auto | off, for commands
   -o, --output-format FORMAT       text | json | stream-json, with -p

@@ -73,10 +73,17 @@ async function sandbox(lathe: Pick<AgentLathe, 'sandbox'>): Promise<Finding[]> {
   return [{ state: 'note', title: 'sandbox', detail, ...(hint && { hint }) }];
 }
 
-async function model(lathe: Pick<AgentLathe, 'settings' | 'loaded'>, _io: Io, signal: AbortSignal): Promise<Finding[]> {
+async function model(
+  lathe: Pick<AgentLathe, 'home' | 'settings' | 'loaded'>,
+  _io: Io,
+  signal: AbortSignal,
+): Promise<Finding[]> {
   const { model: wanted } = lathe.settings;
   try {
-    const choice = await chooseModel({ name: wanted.name, settings: wanted, env: lathe.loaded.env }, signal);
+    const choice = await chooseModel(
+      { name: wanted.name, settings: wanted, env: lathe.loaded.env, home: lathe.home.path },
+      signal,
+    );
     if (choice.status === 'chosen') return [await askModel(choice, signal)];
     const [first] = choice.setup.ways;
     const hint = `start lathe in a terminal to choose one, or run: ${first?.commands.join('; ') ?? ''}`;

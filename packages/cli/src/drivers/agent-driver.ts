@@ -1,5 +1,5 @@
 import { Agent, type AgentEvent, type AgentLathe, openSession, type Session } from '@lathe/agent';
-import { chooseModel } from '@lathe/agent/models';
+import { chooseModel, closestLevel, type Effort, efforts } from '@lathe/agent/models';
 import { type PartUnion, textOf } from '@lathe/core';
 import { mentionedPaths } from '../mentions/mentioned-paths.js';
 import { mentionedResources } from '../mentions/mentioned-resources.js';
@@ -54,16 +54,26 @@ export class AgentDriver implements Driver {
       messages: agent.history.length,
       contextTokens: agent.contextTokens,
       contextWindow: agent.model.contextWindow,
+      spent: agent.spent,
       contextFiles: agent.contextFiles,
       resume: (id) => this.#resume(id),
-      useModel: async (name, signal) => {
-        const { settings, loaded } = this.#lathe;
-        const choice = await chooseModel({ name, settings: settings.model, env: loaded.env }, signal);
-        if (choice.status === 'none') throw new Error(choice.setup.problem);
-        agent.model = choice.model;
-        return choice.notes;
+      effort: describeEffort(agent),
+      useModel: async (wanted, signal) => {
+        const { name, effort } = splitEffort(wanted);
+        const notes = name === '' ? [] : await this.#useModel(agent, name, signal);
+        if (effort !== undefined) agent.effort = effort;
+        const shown = describeEffort(agent);
+        return shown === '' ? notes : [`Effort: ${shown}`, ...notes];
       },
     };
+  }
+
+  async #useModel(agent: Agent, name: string, signal: AbortSignal): Promise<string[]> {
+    const { settings, loaded, home } = this.#lathe;
+    const choice = await chooseModel({ name, settings: settings.model, env: loaded.env, home: home.path }, signal);
+    if (choice.status === 'none') throw new Error(choice.setup.problem);
+    agent.model = choice.model;
+    return choice.notes;
   }
 
   async #resume(id: string): Promise<string[]> {
@@ -80,6 +90,20 @@ export class AgentDriver implements Driver {
     const { llmContent } = outcome;
     return ['\n\nContent of the files mentioned above:\n', ...(Array.isArray(llmContent) ? llmContent : [llmContent])];
   }
+}
+
+/** The last word may be a level of effort. */
+function splitEffort(text: string): { name: string; effort?: Effort } {
+  const words = text.trim().split(/\s+/);
+  const effort = efforts.find((each) => each === words.at(-1));
+  return effort ? { name: words.slice(0, -1).join(' '), effort } : { name: text.trim() };
+}
+
+function describeEffort({ effort, model: { effortLevels } }: Agent): string {
+  if (effort === undefined) return '';
+  const used = effortLevels ? closestLevel(effort, effortLevels) : effort;
+  if (used === undefined) return `${effort} (this model has no such setting)`;
+  return used === effort ? effort : `${effort} (this model gets ${used})`;
 }
 
 const maxRecapChars = 600;

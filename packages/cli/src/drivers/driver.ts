@@ -1,4 +1,4 @@
-import type { AgentEvent, ContextFile } from '@lathe/agent';
+import type { Agent, AgentEvent, ContextFile } from '@lathe/agent';
 import type { PartUnion } from '@lathe/core';
 
 /** Handles a person's input: an agent with a model, or the console without one. */
@@ -25,10 +25,14 @@ export interface Conversation {
   readonly messages: number;
   readonly contextTokens: number;
   readonly contextWindow: number;
+  /** What the conversation cost so far; without `cost` when a price is not known. */
+  readonly spent: Agent['spent'];
   /** The context files that the model received. */
   readonly contextFiles: readonly ContextFile[];
   /** Switches to another session. Returns notes for the person. */
   resume(id: string): Promise<string[]>;
-  /** Switches to another model. Throws if there is none with this name. */
+  /** Switches to another model, another effort or both: `gpt-5.4 high`. Throws if there is no model with this name. */
   useModel(name: string, signal: AbortSignal): Promise<string[]>;
+  /** How much the model thinks, for people; empty when the provider decides. */
+  readonly effort: string;
 }

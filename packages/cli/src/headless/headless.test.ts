@@ -113,6 +113,7 @@ test('stream-json prints the messages that scripts for Qwen Code and Claude Code
       duration_ms: expect.any(Number),
       duration_api_ms: expect.any(Number),
       num_turns: 2,
+      total_cost_usd: null,
       result: 'It is alpha.',
       usage,
       permission_denials: [],

@@ -53,6 +53,8 @@ export class JsonOutput implements Output {
       result: outcome.text,
       ...(outcome.value !== undefined && { structured_output: outcome.value }),
       usage: usageOf(outcome.usage),
+      // Null when a price is not known.
+      total_cost_usd: outcome.cost === undefined ? null : Math.round(outcome.cost * 10_000) / 1_000_000,
       permission_denials: outcome.denials,
       ...(outcome.reason !== 'done' && { error: { type: outcome.reason, message: outcome.message ?? outcome.reason } }),
     });
@@ -132,11 +134,12 @@ function resultOf(result: FunctionResponse) {
   return { type: 'tool_result', tool_use_id: id, is_error: isError, content };
 }
 
-function usageOf({ inputTokens, outputTokens, cachedInputTokens, reasoningTokens }: Usage) {
+function usageOf({ inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens, reasoningTokens }: Usage) {
   return {
     input_tokens: inputTokens,
     output_tokens: outputTokens,
     cache_read_input_tokens: cachedInputTokens,
+    ...(cacheWriteTokens && { cache_creation_input_tokens: cacheWriteTokens }),
     reasoning_tokens: reasoningTokens,
     total_tokens: inputTokens + outputTokens,
   };

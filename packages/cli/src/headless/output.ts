@@ -15,6 +15,8 @@ export interface Outcome {
   message?: string;
   turns: number;
   usage: Usage;
+  /** In cents; missing when a price is not known. */
+  cost?: number;
   durationMs: number;
   modelMs: number;
   denials: readonly Denial[];

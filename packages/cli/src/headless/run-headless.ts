@@ -136,11 +136,13 @@ async function checkAnswer(
   const answer = jsonAnswer.check(first.text);
   if ('value' in answer) return { ...first, value: answer.value };
   const second = await follow(jsonAnswer.correction(answer.problem));
+  const { cost: _, ...rest } = second;
   const both = {
-    ...second,
+    ...rest,
     turns: first.turns + second.turns,
     durationMs: first.durationMs + second.durationMs,
     modelMs: first.modelMs + second.modelMs,
+    ...(first.cost !== undefined && second.cost !== undefined && { cost: first.cost + second.cost }),
     usage: {
       inputTokens: first.usage.inputTokens + second.usage.inputTokens,
       outputTokens: first.usage.outputTokens + second.usage.outputTokens,

@@ -33,7 +33,13 @@ async function open(files: Record<string, string>, hasModel = true) {
     yield { type: 'message-add', message: { role: 'model', parts: [{ text: 'Heard.' }] } };
   }
   const talk = { contextFiles: [], messages: 0, contextTokens: 0, contextWindow: 1 };
-  const conversation = { ...talk, resume: async () => [], useModel: async () => [] };
+  const conversation = {
+    ...talk,
+    resume: async () => [],
+    effort: '',
+    spent: { usage: { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 } },
+    useModel: async () => [],
+  };
   const driver: Driver = {
     name: 'test driver',
     placeholder: '',

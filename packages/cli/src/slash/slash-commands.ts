@@ -3,6 +3,7 @@ import { visibleText } from '@lathe/core/host';
 import { approvalModes } from '../command-line/args.js';
 import { errorMessage } from '../command-line/error-message.js';
 import { checks } from '../doctor/checks.js';
+import type { Conversation } from '../drivers/driver.js';
 import { missingTools } from '../startup/open-lathe.js';
 import { manageBackground } from './background-command.js';
 import { showServers } from './mcp-commands.js';
@@ -117,6 +118,7 @@ function showContext({ lathe, driver, print }: SlashContext): void {
     ...(conversation
       ? [
           `Conversation: ${conversation.messages} messages, ${conversation.contextTokens} of ${conversation.contextWindow} tokens (${share} %)`,
+          ...spentLines(conversation),
         ]
       : []),
     ...(conversation?.id === undefined ? [] : [`Session: ${conversation.id}`]),
@@ -125,6 +127,15 @@ function showContext({ lathe, driver, print }: SlashContext): void {
     `Mode: ${policy.mode}`,
   ];
   print(lines.map((line) => visibleText(`  ${line}`)).join('\n'));
+}
+
+function spentLines({ spent: { usage, cost } }: Conversation): string[] {
+  const { inputTokens, outputTokens, cachedInputTokens } = usage;
+  if (inputTokens === 0) return [];
+  const cached = Math.round((100 * cachedInputTokens) / inputTokens);
+  const price =
+    cost === undefined ? 'unknown (add the price of the model to model.prices)' : `$${(cost / 100).toFixed(2)}`;
+  return [`Spent: ${inputTokens} tokens in (${cached} % from the cache), ${outputTokens} tokens out`, `Cost: ${price}`];
 }
 
 function showAgents({ lathe, print, style }: SlashContext): void {
@@ -139,9 +150,15 @@ function showAgents({ lathe, print, style }: SlashContext): void {
 async function switchModel(name: string, { driver, print, signal }: SlashContext): Promise<void> {
   const { conversation } = driver;
   if (!conversation || name === '')
-    return print(`  ${visibleText(driver.name)}${conversation ? '   (/model NAME switches to another)' : ''}`);
+    return print(`  ${visibleText(nameAndEffort(driver))}${conversation ? `   (${switchHint})` : ''}`);
   const notes = await conversation.useModel(name, signal);
   return print([`Model: ${driver.name}`, ...notes].map((line) => visibleText(`  ${line}`)).join('\n'));
+}
+
+const switchHint = '/model NAME switches to another, /model high changes how much it thinks';
+
+function nameAndEffort({ name, conversation }: SlashContext['driver']): string {
+  return conversation?.effort ? `${name}, effort ${conversation.effort}` : name;
 }
 
 async function sessions(id: string, { lathe, driver, print }: SlashContext): Promise<void> {

@@ -32,6 +32,7 @@ export async function openLathe(flags: Flags, io: Io, options: OpenOptions = {})
       ...(flags.sandbox !== undefined && { 'tools.sandbox.mode': flags.sandbox }),
       ...(flags.screenReader && { 'ui.accessibility.screenReader': true }),
       ...(flags.model !== undefined && { 'model.name': flags.model }),
+      ...(flags.effort !== undefined && { 'model.effort': flags.effort }),
     },
   });
   for (const problem of lathe.problems) io.err(visibleText(`lathe: ${problem}`));

@@ -5,14 +5,17 @@ import type { ModelRecording } from './model-recording.js';
 
 /** The model, or a message that says why there is none and how to get one. */
 export async function openModel(
-  { settings, loaded }: Pick<AgentLathe, 'settings' | 'loaded'>,
+  { settings, loaded, home }: Pick<AgentLathe, 'settings' | 'loaded' | 'home'>,
   flags: Flags,
   { replayModel, wrapModel }: ModelRecording,
   signal: AbortSignal,
 ): Promise<Model | string> {
   if (replayModel) return replayModel;
   try {
-    const choice = await chooseModel({ name: flags.model, settings: settings.model, env: loaded.env }, signal);
+    const choice = await chooseModel(
+      { name: flags.model, settings: settings.model, env: loaded.env, home: home.path },
+      signal,
+    );
     return choice.status === 'chosen' ? wrapModel(choice.model) : formatModelSetup(choice.setup);
   } catch (error) {
     if (error instanceof ModelError) return error.message;
@@ -22,14 +25,14 @@ export async function openModel(
 
 /** Without a usable side model the main model does its work. */
 export async function openSideModel(
-  { settings, loaded }: Pick<AgentLathe, 'settings' | 'loaded'>,
+  { settings, loaded, home }: Pick<AgentLathe, 'settings' | 'loaded' | 'home'>,
   { replayModel, wrapModel }: ModelRecording,
   signal: AbortSignal,
 ): Promise<Model | undefined> {
   const name = settings.model.sideModel;
   if (name === undefined || replayModel) return undefined;
   try {
-    const choice = await chooseModel({ name, settings: settings.model, env: loaded.env }, signal);
+    const choice = await chooseModel({ name, settings: settings.model, env: loaded.env, home: home.path }, signal);
     return choice.status === 'chosen' ? wrapModel(choice.model) : undefined;
   } catch (error) {
     if (error instanceof ModelError) return undefined;

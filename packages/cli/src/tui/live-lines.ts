@@ -43,10 +43,20 @@ export const spinnerMs = 100;
 
 export function spinnerLine(screen: ScreenState, { style, width }: ViewContext, now: number): string {
   const frame = style.isPlain ? '*' : (frames[Math.floor(now / spinnerMs) % frames.length] ?? '');
-  const activity = screen.retry ?? screen.todo ?? (screen.isThinking ? 'thinking' : 'working');
+  const activity = screen.retry ?? screen.todo ?? (screen.isThinking ? thinkingOf(screen) : 'working');
   const parts = [activity, `${Math.floor((now - screen.startedAt) / 1000)} s`, ...usageParts(screen), 'Esc to cancel'];
   return `${style.accent(frame)} ${style.dim(oneLine(sanitize(parts.join(' · ')), width - 2))}`;
 }
+
+/** The line that the model is at in its reasoning. */
+function thinkingOf({ thinking }: ScreenState): string {
+  const line = thinking.trimEnd().split('\n').at(-1)?.trim() ?? '';
+  return line === ''
+    ? 'thinking'
+    : `thinking: ${line.length > shownThinking ? `…${line.slice(-shownThinking)}` : line}`;
+}
+
+const shownThinking = 60;
 
 export interface StatusFields {
   model: string;

@@ -86,7 +86,7 @@ function greeting(name: string, { workspace }: Pick<AgentLathe, 'workspace'>, st
 }
 
 async function choose(
-  { settings, loaded }: Pick<AgentLathe, 'settings' | 'loaded'>,
+  { settings, loaded, home }: Pick<AgentLathe, 'settings' | 'loaded' | 'home'>,
   flags: Flags,
   { replayModel }: ModelRecording,
   signal: AbortSignal,
@@ -94,5 +94,5 @@ async function choose(
   if (replayModel)
     return { status: 'chosen', model: replayModel, origin: 'a recording', notes: ['Replaying a recording.'] };
   const name = flags.model ?? settings.model.name;
-  return chooseModel({ ...(name !== undefined && { name }), settings: settings.model, env: loaded.env }, signal);
+  return chooseModel({ name, settings: settings.model, env: loaded.env, home: home.path }, signal);
 }

@@ -12,6 +12,8 @@ export interface ScreenState {
   /** The part of this answer that is in the scrollback. */
   writtenText: string;
   isThinking: boolean;
+  /** The end of what the model thinks. */
+  thinking: string;
   /** Calls in progress, in call order. */
   calls: readonly CallView[];
   isBusy: boolean;
@@ -30,6 +32,7 @@ export const emptyScreen: ScreenState = {
   liveText: '',
   writtenText: '',
   isThinking: false,
+  thinking: '',
   calls: [],
   isBusy: false,
   startedAt: 0,
@@ -69,7 +72,11 @@ function afterAgentEvent(screen: ScreenState, event: AgentEvent, now: number): S
     case 'text-delta':
       return appendText({ ...withoutRetry(screen), isThinking: false }, event.text);
     case 'reasoning-delta':
-      return { ...withoutRetry(screen), isThinking: true };
+      return {
+        ...withoutRetry(screen),
+        isThinking: true,
+        thinking: (screen.thinking + event.text).slice(-thinkingTail),
+      };
     case 'retry':
       return restartAnswer(screen, visibleText(`${event.reason} Retry ${event.attempt}.`));
     case 'message-add':
@@ -115,6 +122,9 @@ function appendText(screen: ScreenState, text: string): ScreenState {
   return complete.trim() === '' ? rest : add(rest, { type: 'answer', text: visibleText(complete) });
 }
 
+/** Characters of the reasoning that are kept for the screen. */
+const thinkingTail = 400;
+
 function restartAnswer(screen: ScreenState, retry: string): ScreenState {
   const rest = { ...screen, liveText: '', writtenText: '', retry };
   if (screen.writtenText === '') return rest;
@@ -129,7 +139,7 @@ function answerOf(parts: readonly { text?: string; thought?: boolean }[]): strin
 function completeAnswer(screen: ScreenState, text: string): ScreenState {
   const { writtenText } = screen;
   const missing = text.startsWith(writtenText) ? text.slice(writtenText.length) : text;
-  const rest = { ...screen, liveText: '', writtenText: '', isThinking: false };
+  const rest = { ...screen, liveText: '', writtenText: '', isThinking: false, thinking: '' };
   return missing.trim() === '' ? rest : add(rest, { type: 'answer', text: visibleText(missing) });
 }
 

@@ -1,4 +1,4 @@
-import type { ResumedSession } from '@lathe/agent';
+import type { ResumedSession, TurnRecord } from '@lathe/agent';
 import { type Part, textOf } from '@lathe/core';
 import { responseText, visibleText } from '@lathe/core/host';
 
@@ -55,12 +55,7 @@ export function pageDataOf({ id, header, messages, turns, calls, notes }: Resume
     if (message.role === 'user') return [{ ...blank, kind: 'prompt', ...own }];
     const turn = turns.get(message);
     const requested = message.parts.flatMap(({ functionCall }) => functionCall ?? []);
-    const facts: [string, string][] = turn
-      ? [
-          ['Tokens in', String(turn.inputTokens)],
-          ['Tokens out', String(turn.outputTokens)],
-        ]
-      : [];
+    const facts = turn ? factsOf(turn) : [];
     const title =
       own.title === '' ? `requests ${requested.length} ${requested.length === 1 ? 'call' : 'calls'}` : own.title;
     const answer: PageRow = { ...blank, kind: 'answer', ...own, title, facts, ...timesOf(turn) };
@@ -137,6 +132,16 @@ function timesOf(step: { time: string; durationMs: number } | undefined): { time
 }
 
 /** Sets `beginMs` without idle time, because waiting for a person would make everything else too small to see. */
+/** The labels are those that the page adds up. */
+function factsOf({ inputTokens, outputTokens, cachedInputTokens = 0, cost }: TurnRecord): [string, string][] {
+  return [
+    ['Tokens in', String(inputTokens)],
+    ...(cachedInputTokens > 0 ? [['From the cache', String(cachedInputTokens)] as [string, string]] : []),
+    ['Tokens out', String(outputTokens)],
+    ...(cost === undefined ? [] : [['Cost in cents', cost.toFixed(4)] as [string, string]]),
+  ];
+}
+
 function setBeginTimes(rows: PageRow[]): void {
   const timed = rows.filter(({ time }) => time !== '').sort((a, b) => Date.parse(a.time) - Date.parse(b.time));
   let [idle, end] = [0, 0];

@@ -222,6 +222,14 @@ list.addEventListener('click', ({ target }) => {
 });
 byId('help-button').addEventListener('click', () => help.showModal());
 
+const share = (part, whole) => (part === 0 ? '' : `${Math.round((100 * part) / whole)} %`);
+
+/** A sum without the requests whose price is not known would be wrong. */
+function costOf(priced, all, cents) {
+  if (all === 0) return '';
+  return priced < all ? 'unknown' : `$${(cents / 100).toFixed(2)}`;
+}
+
 function drawSummary() {
   const figures = (label) => rows.flatMap(({ facts }) => facts.filter(([name]) => name === label));
   const sum = (label) => figures(label).reduce((all, [, value]) => all + Number(value), 0);
@@ -234,7 +242,9 @@ function drawSummary() {
     Calls: rows.filter(isCall).length,
     'Failed or denied': rows.filter(isWrong).length,
     'Tokens in': sum('Tokens in').toLocaleString('en'),
+    'From the cache': share(sum('From the cache'), sum('Tokens in')),
     'Tokens out': sum('Tokens out').toLocaleString('en'),
+    Cost: costOf(figures('Cost in cents').length, figures('Tokens in').length, sum('Cost in cents')),
     'Active time': duration(end),
     Session: data.id.slice(0, 8),
   });

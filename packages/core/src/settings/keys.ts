@@ -117,6 +117,23 @@ export const settingsTable = {
   'model.baseUrl': setting(url, undefined, 'Where the model is served.', { workspace: 'never', env: 'LATHE_BASE_URL' }),
   'model.apiKey': setting(secret, undefined, 'Key of the model, best written as "$NAME".', { workspace: 'never' }),
   'model.headers': setting(secrets, {}, 'Headers sent to the model.', { merge: 'by-key', workspace: 'never' }),
+  'model.wire': setting(
+    choice(['chat', 'responses', 'messages', 'gemini']),
+    undefined,
+    'How to talk to the server: chat (/chat/completions), responses (/responses), messages (/messages) or gemini.',
+    { workspace: 'never' },
+  ),
+  'model.effort': setting(
+    choice(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']),
+    undefined,
+    'How much the model thinks; it gets the closest level it knows.',
+    { env: 'LATHE_EFFORT' },
+  ),
+  'model.fallbacks': setting(
+    names,
+    [],
+    'Models to go on with, in this order, when one has no quota, keeps failing or is too small for the conversation.',
+  ),
   'model.contextWindow': setting(integer(1_000), undefined, 'Tokens the model can see, when it does not say.'),
   'model.inputs': setting(
     list(choice(['text', 'image', 'audio', 'video', 'pdf'])),
@@ -130,11 +147,21 @@ export const settingsTable = {
   }),
   'model.maxSessionTokens': setting(integer(-1), -1, 'Tokens of one session, in and out; -1 for no limit.', limit),
   'model.maxSessionMinutes': setting(integer(-1), -1, 'Minutes of work in one session; -1 for no limit.', limit),
-  'model.maxSessionCents': setting(integer(-1), -1, 'Cost of one session by model.prices; -1 for no limit.', limit),
+  'model.maxSessionCents': setting(
+    integer(-1),
+    -1,
+    'Cost of one session in cents; -1 for no limit. A model without a known price is not asked.',
+    limit,
+  ),
   'model.prices': setting(
-    map(object({ input: integer(0), output: integer(0), cachedInput: integer(0) }, ['input', 'output'])),
+    map(
+      object({ input: integer(0), output: integer(0), cachedInput: integer(0), cacheWrite: integer(0) }, [
+        'input',
+        'output',
+      ]),
+    ),
     {},
-    'Cents for a million tokens, by model.',
+    'Cents for a million tokens, by model or provider/model; before the published prices.',
     { merge: 'by-key', workspace: 'never' },
   ),
   'model.skipLoopDetection': setting(boolean, false, 'Go on when the model repeats itself.', {

@@ -18,7 +18,8 @@ export async function chooseLocal(
   const models = servers.filter((each) => server === 'local' || each.server === server).flatMap((each) => each.models);
   const chosen = pick(models, name);
   if (!chosen) return { status: 'none', setup: modelSetup(servers, { wanted: name, env }) };
-  const model = new RemoteModel(await loadWireFormat('openai'), {
+  const wire = settings.wire ?? 'chat';
+  const model = new RemoteModel(await loadWireFormat(wire), {
     ...options,
     provider: chosen.server,
     baseUrl: chosen.baseUrl,
@@ -26,7 +27,7 @@ export async function chooseLocal(
     contextWindow: settings.contextWindow ?? chosen.contextWindow,
     maxOutputTokens: settings.maxOutputTokens,
     supports: settings.inputs ? { ...chosen.supports, ...inputsOf(settings.inputs) } : chosen.supports,
-    isRaw: true,
+    isRaw: wire === 'chat',
   });
   return { status: 'chosen', model, origin: `${chosen.server} on this machine`, notes: notesOn(chosen) };
 }

@@ -1,3 +1,4 @@
+import type { Model } from '../model.js';
 import { ModelError } from '../model-error.js';
 import { chooseLocal } from './choose-local.js';
 import { isLocalServerName } from './local.js';
@@ -5,14 +6,37 @@ import type { ModelChoice, ModelSources } from './model-sources.js';
 import { keyOf, openProvider } from './open-provider.js';
 import { customProvider, type Provider, providerNamed, providers } from './providers.js';
 
+/** `model.provider` of a package of the AI SDK: `npm:@ai-sdk/amazon-bedrock`. */
+const packagePrefix = 'npm:';
+
 /**
  * Chooses a model: the one asked for, or else that of the settings, or else one whose key is set, or else one on this
  * machine. Throws a `ModelError` when the model asked for is not available.
  */
 export async function chooseModel(sources: ModelSources, signal: AbortSignal): Promise<ModelChoice> {
+  const choice = await chooseFirst(sources, signal);
+  const names = sources.settings?.fallbacks ?? [];
+  if (choice.status === 'none' || names.length === 0) return choice;
+  const { FallbackModel } = await import('./fallback-model.js');
+  const fallbacks = names.map((name) => ({ name, open: (stop: AbortSignal) => openFallback(name, sources, stop) }));
+  return { ...choice, model: new FallbackModel(choice.model, fallbacks) };
+}
+
+async function openFallback(name: string, sources: ModelSources, signal: AbortSignal): Promise<Model> {
+  const choice = await chooseFirst({ ...sources, name }, signal);
+  if (choice.status === 'none') throw new ModelError('not-found', choice.setup.problem);
+  return choice.model;
+}
+
+async function chooseFirst(sources: ModelSources, signal: AbortSignal): Promise<ModelChoice> {
   const wanted = splitName(sources.name ?? sources.settings?.name, sources);
   const own = ownSettings(sources, wanted.provider);
   const providerName = wanted.provider ?? own.settings?.provider;
+  if (own.settings?.provider === providerName && providerName?.startsWith(packagePrefix)) {
+    const { openPackageProvider } = await import('./package-provider.js');
+    const found = await openPackageProvider(providerName.slice(packagePrefix.length), wanted.name, own);
+    return { status: 'chosen', ...found, notes: [] };
+  }
   if (providerName && (providerName === 'local' || isLocalServerName(providerName)))
     return chooseLocal(own, signal, wanted.name, providerName);
   const provider = chooseProvider(providerName, wanted.name, own);
@@ -33,7 +57,8 @@ function splitName(text: string | undefined, sources: ModelSources): { provider?
   const provider = providerNamed(head);
   if (!provider) return { name: text };
   const isUsable = keyOf(provider, sources.env) !== undefined || sources.settings?.provider === head;
-  const hasOther = hasBaseUrl(sources) || Boolean(sources.env['OPENROUTER_API_KEY']);
+  const isPackage = sources.settings?.provider?.startsWith(packagePrefix);
+  const hasOther = hasBaseUrl(sources) || isPackage || Boolean(sources.env['OPENROUTER_API_KEY']);
   return isUsable || !hasOther ? split : { name: text };
 }
 

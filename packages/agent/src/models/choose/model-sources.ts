@@ -13,6 +13,8 @@ export interface ModelSources {
   /** `model.*`. The settings never take the address that keys are sent to from a workspace. */
   settings?: Partial<Settings['model']> | undefined;
   env: Environment;
+  /** Lathe's own folder. Packages of providers are installed in `packages` below it. */
+  home?: string | undefined;
   /** Where to look for local servers instead of their usual ports. */
   localAddresses?: Partial<Record<LocalServerName, string>>;
   /** Passed on to the model. */

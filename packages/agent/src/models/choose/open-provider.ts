@@ -2,9 +2,10 @@ import { proxyFor } from '../http/proxy-settings.js';
 import { RemoteModel } from '../http/remote-model.js';
 import type { Model } from '../model.js';
 import { ModelError } from '../model-error.js';
+import type { WireName } from '../wire/wire-format.js';
 import { inputsOf, knownModel } from './known-models.js';
 import type { Environment, ModelSources } from './model-sources.js';
-import { loadWireFormat, type Provider, providers } from './providers.js';
+import { loadWireFormat, type Provider, providers, wireOf } from './providers.js';
 
 interface Key {
   value: string;
@@ -36,17 +37,18 @@ export async function openProvider(
     throw new ModelError('auth', `${provider.name} needs a key: set ${provider.keyVariables[0]} or model.apiKey.`);
   const id = name ?? firstSet(provider.modelVariables, env) ?? provider.defaultModel;
   const hosted = providers.find((each) => new URL(each.baseUrl).host === baseUrl.host);
-  const model = new RemoteModel(await loadWireFormat(provider.wire), {
+  const wire = wireOf(provider, baseUrl.host, settings.wire);
+  const model = new RemoteModel(await loadWireFormat(wire), {
     ...options,
     ...limitsOf(id, settings),
     // Many people reach a known provider through OPENAI_BASE_URL.
     provider: hosted?.name ?? provider.name,
-    baseUrl: versioned(baseUrl, provider),
+    baseUrl: versioned(baseUrl, wire),
     apiKey: key?.value,
     keyVariable: key?.variable ?? provider.keyVariables[0],
     headers: settings.headers,
     model: id,
-    isRaw: provider.wire === 'openai' && !hosted,
+    isRaw: wire === 'chat' && !hosted,
     proxy: proxyFor(baseUrl, env),
   });
   return { model, origin: `${provider.name} at ${baseUrl.host}` };
@@ -76,6 +78,6 @@ function checkUrl(text: string): URL {
 }
 
 /** Anthropic's own programs take the address without the version. */
-function versioned(url: URL, { wire }: Provider): string {
-  return wire === 'anthropic' && url.pathname === '/' ? new URL('/v1', url).href : url.href;
+function versioned(url: URL, wire: WireName): string {
+  return wire === 'messages' && url.pathname === '/' ? new URL('/v1', url).href : url.href;
 }

@@ -3,11 +3,13 @@ import { report } from '../../../../../testing/long-run.js';
 import { modelServer } from '../../../../../testing/model-server.js';
 import { anthropicEvents, geminiEvents, openaiEvents } from '../../../../../testing/model-wire.js';
 import { randomBelow, usualSeed } from '../../../../../testing/random.js';
+import { responsesEvents } from '../../../../../testing/responses-wire.js';
 import type { ModelRequest, ReceivedCall } from '../model.js';
 import { ModelError } from '../model-error.js';
 import { anthropic } from '../wire/anthropic/anthropic.js';
 import { gemini } from '../wire/gemini/gemini.js';
 import { openai } from '../wire/openai/openai.js';
+import { responses } from '../wire/responses/responses.js';
 import { RemoteModel } from './remote-model.js';
 
 const count = process.env['LATHE_LONG'] ? 10_000 : 2_000;
@@ -86,6 +88,7 @@ test.each([
   ['ollama', openai, openaiEvents],
   ['anthropic', anthropic, anthropicEvents],
   ['gemini', gemini, geminiEvents],
+  ['responses', responses, responsesEvents],
 ] as const)('%s: damaged streams crash nothing and make no call that was not meant', async (provider, wire, encode) => {
   let stream = 0;
   let mutation: Mutation = (whole) => Buffer.from(whole.join(''));

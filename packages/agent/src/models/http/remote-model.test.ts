@@ -7,12 +7,14 @@ import { ModelError } from '../model-error.js';
 import { anthropic } from '../wire/anthropic/anthropic.js';
 import { gemini } from '../wire/gemini/gemini.js';
 import { openai } from '../wire/openai/openai.js';
+import { responses } from '../wire/responses/responses.js';
 import { RemoteModel, type RemoteModelOptions } from './remote-model.js';
 
 const formats = [
   { provider: 'openai', wire: openai, prefix: '/v1' },
   { provider: 'anthropic', wire: anthropic, prefix: '/v1' },
   { provider: 'gemini', wire: gemini, prefix: '/v1beta' },
+  { provider: 'responses', wire: responses, prefix: '/v1' },
 ] as const;
 type Format = (typeof formats)[number];
 
@@ -249,7 +251,9 @@ test.each(formats)('$provider: silence is noticed and retried', async (format) =
 test.each(formats)(
   '$provider: an abort in the middle of an answer ends it with the reason of the signal',
   async (format) => {
-    const server = await modelServer([{ text: 'never ending '.repeat(9), fault: { kind: 'stall', afterBytes: 1000 } }]);
+    const server = await modelServer([
+      { text: 'never ending '.repeat(40), fault: { kind: 'stall', afterBytes: 3000 } },
+    ]);
     const controller = new AbortController();
     const reason = new Error('stop it');
     const run = async () => {
@@ -402,4 +406,37 @@ test('connections are kept between requests', async () => {
   const model = modelAt(server, formats[0]);
   for (let count = 0; count < 3; count++) await ask(model);
   expect(new Set(server.ports).size).toBe(1);
+});
+
+test('an option that the server rejects is left out from then on, and said', async () => {
+  const rejects = (message: string) => ({
+    fault: { kind: 'status' as const, status: 400, body: JSON.stringify({ error: { message } }) },
+  });
+  const server = await modelServer([
+    rejects('Your organization must be verified to generate reasoning summaries.'),
+    rejects('Encrypted content is not supported with this model.'),
+    { text: 'ok' },
+  ]);
+  const model = modelAt(server, { provider: 'responses', wire: responses, prefix: '/v1' });
+  const events = await ask(model, { ...request, effort: 'low' });
+  expect(events.flatMap((event) => (event.type === 'retry' ? [event.reason] : []))).toEqual([
+    'responses does not take reasoning.summary for m1; asking without it.',
+    'responses does not take include for m1; asking without it.',
+  ]);
+  await ask(model, { ...request, effort: 'low' });
+  const sent = server.requests.map(({ body: { reasoning, include } }) => ({ reasoning, include }));
+  expect(sent).toEqual([
+    { reasoning: { effort: 'low', summary: 'auto' }, include: ['reasoning.encrypted_content'] },
+    { reasoning: { effort: 'low' }, include: ['reasoning.encrypted_content'] },
+    { reasoning: { effort: 'low' } },
+    { reasoning: { effort: 'low' } },
+  ]);
+});
+
+test('a request that is wrong for another reason is not repeated', async () => {
+  const body = JSON.stringify({ error: { message: 'input[3] is not valid' } });
+  const server = await modelServer([{ fault: { kind: 'status', status: 400, body } }]);
+  const model = modelAt(server, { provider: 'responses', wire: responses, prefix: '/v1' });
+  await expect(ask(model)).rejects.toThrow('input[3]');
+  expect(server.requests).toHaveLength(1);
 });

@@ -1,9 +1,11 @@
 import { asList, isObject, parseJson } from '../json.js';
-import type { Model, ModelEvent, ModelFeatures, ModelRequest } from '../model.js';
+import type { Effort, Model, ModelEvent, ModelFeatures, ModelRequest } from '../model.js';
 import { ModelError } from '../model-error.js';
 import { Answer } from '../wire/answer.js';
 import { bodyText } from '../wire/body-text.js';
+import { effortRow } from '../wire/effort.js';
 import { LocalAnswer } from '../wire/local-answer.js';
+import { RejectedOptions } from '../wire/rejected-options.js';
 import { explainStatus } from '../wire/reported-error.js';
 import type { Endpoint, WireFormat } from '../wire/wire-format.js';
 import { defaultLimits, type HttpLimits, type HttpResponse, readText, sendRequest } from './http.js';
@@ -25,24 +27,36 @@ export class RemoteModel implements Model {
   readonly provider: string;
   readonly contextWindow: number;
   readonly supports: ModelFeatures;
+  readonly effortLevels: readonly Effort[];
   readonly #wire: WireFormat;
   readonly #options: RemoteModelOptions;
   readonly #url: URL;
+  readonly #rejected = new RejectedOptions();
 
   constructor(wire: WireFormat, options: RemoteModelOptions) {
     this.id = options.model;
     this.provider = options.provider;
     this.contextWindow = options.contextWindow;
     this.supports = options.supports;
+    this.effortLevels = effortRow(wire.name, options).levels;
     this.#wire = wire;
     this.#options = options;
     this.#url = join(options.baseUrl, wire.path(options));
   }
 
-  stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    const body = bodyText(this.#wire.body(request, this.#options));
+  async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     const policy = { ...defaultRetryPolicy, ...this.#options.retry };
-    return withRetries(() => this.#ask(request, body, signal), policy, signal);
+    for (;;) {
+      const body = this.#rejected.remove(this.#wire.body(request, this.#options));
+      try {
+        return yield* withRetries(() => this.#ask(request, bodyText(body), signal), policy, signal);
+      } catch (error) {
+        const option = this.#rejected.add(error, body);
+        if (option === undefined) throw error;
+        const reason = `${this.provider} does not take ${option} for ${this.id}; asking without it.`;
+        yield { type: 'retry', attempt: 1, delayMs: 0, reason };
+      }
+    }
   }
 
   async *#ask(request: ModelRequest, body: string, signal: AbortSignal): AsyncGenerator<ModelEvent> {

@@ -4,17 +4,27 @@ import type { RecordingWriter } from './recording.js';
 
 /** Wraps a model so that its answers are recorded, except interrupted ones. */
 export function recordModel(model: Model, recording: RecordingWriter): Model {
-  const { id, provider, contextWindow, supports } = model;
   return {
-    id,
-    provider,
-    contextWindow,
-    supports,
+    get id() {
+      return model.id;
+    },
+    get provider() {
+      return model.provider;
+    },
+    get contextWindow() {
+      return model.contextWindow;
+    },
+    get supports() {
+      return model.supports;
+    },
+    get effortLevels() {
+      return model.effortLevels;
+    },
     async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
       let problems: Record<string, string> = {};
       try {
         for await (const event of model.stream(request, signal)) {
-          if (event.type === 'retry') problems = {};
+          if (event.type === 'retry' || event.type === 'fallback') problems = {};
           if (event.type === 'broken-call') problems[event.id] = event.problem;
           if (event.type === 'finish') {
             const { message, reason, usage } = event;

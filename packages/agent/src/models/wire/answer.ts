@@ -5,7 +5,7 @@ import { ModelError } from '../model-error.js';
 import { CallAssembler, type CallFragment, type FinishedCall } from './call-assembler.js';
 
 /** Token counts as far as a chunk states them. */
-type ReportedUsage = { [K in Exclude<keyof Usage, 'isEstimate'>]?: number | undefined };
+type ReportedUsage = { [K in Exclude<keyof Usage, 'isEstimate'> | 'freshInputTokens']?: number | undefined };
 
 /** A longer answer is a model that repeats itself. */
 const maxTextCharacters = 10 * 1024 * 1024;
@@ -19,7 +19,8 @@ export class Answer {
   readonly #provider: string;
   readonly #calls: CallAssembler;
   /** In order of arrival. A number is the position of a call. */
-  readonly #items: (Part | number)[] = [];
+  readonly #items: { place: number; content: Part | number }[] = [];
+  #place = 0;
   #deltas: ModelEvent[] = [];
   #reason: FinishReason | undefined;
   #usage: ReportedUsage = {};
@@ -36,6 +37,24 @@ export class Answer {
     return this.#reason;
   }
 
+  /** Where the following content belongs in the message, for providers that send several items at the same time. */
+  at(place: number): this {
+    this.#place = place;
+    return this;
+  }
+
+  get hasCalls(): boolean {
+    return this.#items.some(({ content }) => typeof content === 'number');
+  }
+
+  get isEmpty(): boolean {
+    return this.#items.length === 0;
+  }
+
+  hasContentAt(place: number): boolean {
+    return this.#items.some((item) => item.place === place);
+  }
+
   text(text: string, thoughtSignature?: string): void {
     this.#write({ text, ...(thoughtSignature && { thoughtSignature }) });
     if (text !== '') this.#deltas.push({ type: 'text-delta', text });
@@ -48,12 +67,21 @@ export class Answer {
 
   call(fragment: CallFragment): void {
     const position = this.#calls.add(fragment);
-    if (!this.#items.includes(position)) this.#items.push(position);
+    if (position !== undefined && !this.#items.some(({ content }) => content === position)) this.#push(position);
   }
 
+  /** The call of this index is run by the provider: whatever its fragments say, it is no call to us. */
+  ignoreCall(index: number | undefined): void {
+    this.#calls.ignore(index);
+  }
+
+  /**
+   * Counts are totals so far, so the last one wins; a zero is no correction. `freshInputTokens` are for providers that
+   * count cached tokens apart from the input.
+   */
   usage(usage: ReportedUsage): void {
     for (const [key, value] of Object.entries(usage))
-      if (value !== undefined) Object.assign(this.#usage, { [key]: value });
+      if (value !== undefined && !(value === 0 && key in this.#usage)) Object.assign(this.#usage, { [key]: value });
   }
 
   /** The last reason wins, but nothing overrides `length` and `filter`. */
@@ -75,7 +103,9 @@ export class Answer {
   /** The calls and the one `finish` event. */
   *finish(): Generator<ModelEvent> {
     const calls = this.#calls.finish(this.#reason ?? 'other');
-    const parts = this.#items.flatMap((item) => (typeof item === 'number' ? partsOf(calls[item]) : item));
+    const parts = this.#items
+      .toSorted((a, b) => a.place - b.place)
+      .flatMap(({ content }) => (typeof content === 'number' ? partsOf(calls[content]) : content));
     for (const { call, problem } of calls) {
       if (problem === undefined) yield { type: 'call', call };
       else yield { type: 'broken-call', id: call.id, name: call.name, problem };
@@ -89,11 +119,15 @@ export class Answer {
     this.#characters += part.text?.length ?? 0;
     if (this.#characters > maxTextCharacters)
       throw new ModelError('bad-response', 'The answer did not end: over 10 MB of text.');
-    const last = this.#items.at(-1);
+    const last = this.#items.findLast(({ place }) => place === this.#place)?.content;
     // A signature ends its part.
     const continues = typeof last === 'object' && last.thought === part.thought && !last.thoughtSignature;
-    if (!continues) this.#items.push(part);
+    if (!continues) this.#push(part);
     else if (last) Object.assign(last, part, { text: `${last.text ?? ''}${part.text ?? ''}` });
+  }
+
+  #push(content: Part | number): void {
+    this.#items.push({ place: this.#place, content });
   }
 
   #finalReason(calls: number): FinishReason {
@@ -104,12 +138,16 @@ export class Answer {
   }
 
   #finalUsage(message: Message): Usage {
-    const { inputTokens, outputTokens, cachedInputTokens = 0, reasoningTokens = 0 } = this.#usage;
+    const { freshInputTokens: fresh, outputTokens, cachedInputTokens = 0, reasoningTokens = 0 } = this.#usage;
+    const { cacheWriteTokens } = this.#usage;
+    const whole = fresh === undefined ? undefined : fresh + cachedInputTokens + (cacheWriteTokens ?? 0);
+    const inputTokens = this.#usage.inputTokens ?? whole;
     const isEstimate = inputTokens === undefined || outputTokens === undefined;
     return {
       inputTokens: inputTokens ?? estimateRequestTokens(this.#request),
       outputTokens: outputTokens ?? estimateMessageTokens(message),
       cachedInputTokens,
+      ...(cacheWriteTokens && { cacheWriteTokens }),
       reasoningTokens,
       ...(isEstimate && { isEstimate }),
     };

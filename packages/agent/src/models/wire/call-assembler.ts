@@ -1,6 +1,7 @@
 import { boundsProblem, parseArguments, uniqueId } from '@lathe/core/host';
 import { isObject } from '../json.js';
 import type { FinishReason, ModelRequest, ReceivedCall } from '../model.js';
+import { type ArgumentValue, ArgumentValues } from './argument-values.js';
 
 /** What one chunk says about a call. Servers omit, repeat and reorder any of it. */
 export interface CallFragment {
@@ -9,9 +10,15 @@ export interface CallFragment {
   name?: string | undefined;
   /** The next piece of the arguments, or all of them as an object. */
   args?: string | object | undefined;
+  /** All of the arguments as text, instead of the pieces so far. */
+  allArgs?: string | undefined;
+  /** Values inside the arguments, each at its JSON Path. Texts at the same path are joined. */
+  values?: readonly ArgumentValue[] | undefined;
   thoughtSignature?: string | undefined;
   /** No other chunk belongs to this call. */
   isWhole?: boolean;
+  /** More chunks must follow. A call that stays open never runs. */
+  isOpen?: boolean;
 }
 
 export interface FinishedCall {
@@ -28,6 +35,8 @@ interface OpenCall {
   text: string[];
   size: number;
   whole?: object;
+  values?: ArgumentValues;
+  isOpen: boolean;
   thoughtSignature?: string | undefined;
 }
 
@@ -39,21 +48,31 @@ const maxCalls = 1_000;
 export class CallAssembler {
   readonly #declared: ReadonlySet<string | undefined>;
   readonly #calls: OpenCall[] = [];
+  readonly #ignored = new Set<number>();
 
   constructor({ tools }: Pick<ModelRequest, 'tools'>) {
     this.#declared = new Set(tools.map(({ name }) => name));
   }
 
-  /** Returns the position of the call that the fragment belongs to. */
-  add(fragment: CallFragment): number {
+  ignore(index: number | undefined): void {
+    if (index !== undefined) this.#ignored.add(index);
+  }
+
+  /** Returns the position of the call that the fragment belongs to, or undefined when it is ignored. */
+  add(fragment: CallFragment): number | undefined {
+    if (fragment.index !== undefined && this.#ignored.has(fragment.index)) return undefined;
     const found = this.#find(fragment);
-    const call = found ?? { index: fragment.index, id: '', names: [], text: [], size: 0 };
+    const call = found ?? { index: fragment.index, id: '', names: [], text: [], size: 0, isOpen: false };
     if (!found) this.#calls.push(call);
     if (fragment.id) call.id = fragment.id;
     if (fragment.name) call.names.push(fragment.name);
     if (fragment.thoughtSignature) call.thoughtSignature = fragment.thoughtSignature;
     if (typeof fragment.args === 'object') call.whole = fragment.args;
     else if (fragment.args) appendText(call, fragment.args);
+    if (fragment.allArgs !== undefined)
+      Object.assign(call, { text: [fragment.allArgs], size: fragment.allArgs.length });
+    if (fragment.values) (call.values ??= new ArgumentValues()).add(fragment.values);
+    call.isOpen = fragment.isOpen ?? false;
     return this.#calls.indexOf(call);
   }
 
@@ -75,9 +94,9 @@ export class CallAssembler {
     if (this.#calls.length >= maxCalls) return this.#calls.at(-1);
     if (isWhole) return undefined;
     if (index !== undefined) return this.#findByIndex(index, id);
-    if (!id) return name ? undefined : this.#calls.at(-1);
-    const known = this.#calls.findLast((call) => call.id === id);
-    return known && beginsAnother(fragment, known) ? undefined : known;
+    const known = id ? this.#calls.findLast((call) => call.id === id) : name ? undefined : this.#calls.at(-1);
+    const isClosed = fragment.isOpen !== undefined && known?.isOpen === false;
+    return known && (isClosed || (id && beginsAnother(fragment, known))) ? undefined : known;
   }
 
   /** Some servers give all calls the index 0; a different id under the same index is a different call. */
@@ -106,6 +125,8 @@ function appendText(call: OpenCall, text: string): void {
 }
 
 function readArguments(open: OpenCall): { args: Record<string, unknown>; problem?: string } {
+  if (open.isOpen) return { args: {}, problem: 'The call did not arrive completely. Nothing was run.' };
+  if (open.values) return open.values.finish();
   if (open.whole) return checkArguments(open.whole);
   if (open.size > maxArgumentCharacters)
     return { args: {}, problem: `The arguments are too long (${open.size} characters). Nothing was run.` };

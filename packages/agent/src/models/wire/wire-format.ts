@@ -3,6 +3,10 @@ import type { JsonObject } from '../json.js';
 import type { ModelFeatures, ModelRequest } from '../model.js';
 import type { Answer } from './answer.js';
 
+/** A family of servers, by what requests and answers look like: `chat` is that of most of them. */
+export const wireNames = ['chat', 'responses', 'messages', 'gemini'] as const;
+export type WireName = (typeof wireNames)[number];
+
 /** Where a model is, and the credentials for it. */
 export interface Endpoint {
   provider: string;
@@ -19,6 +23,7 @@ export interface Endpoint {
 
 /** How to write requests for one family of servers, and how to read its chunks. */
 export interface WireFormat {
+  readonly name: WireName;
   path(endpoint: Endpoint): string;
   headers(endpoint: Endpoint): Record<string, string>;
   body(request: ModelRequest, endpoint: Endpoint): object;
@@ -51,4 +56,9 @@ export function withSchemaInstruction(request: ModelRequest): string {
   if (request.responseSchema === undefined) return request.system;
   const schema = JSON.stringify(request.responseSchema);
   return `${request.system}\n\nYour final answer is one JSON value, without a fence or other text, valid under this schema:\n${schema}`;
+}
+
+/** Ids of other providers may be too long, or contain characters that an API rejects. */
+export function safeId(id: string): string {
+  return /^[A-Za-z0-9_-]{1,64}$/.test(id) ? id : `x${Buffer.from(id).toString('hex').slice(-60)}`;
 }

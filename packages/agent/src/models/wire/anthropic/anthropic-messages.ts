@@ -1,7 +1,8 @@
 import type { Part } from '@lathe/core';
 import type { ModelRequest } from '../../model.js';
+import { effortOptions } from '../effort.js';
 import { callsOf, isCall, isFailure, type PairedCall, pairHistory, resultParts, type Turn } from '../paired-history.js';
-import { canSee, type Endpoint, omitted, withSchemaInstruction } from '../wire-format.js';
+import { canSee, type Endpoint, omitted, safeId, withSchemaInstruction } from '../wire-format.js';
 
 type Block = { type: string; [key: string]: unknown };
 type WireMessage = { role: 'user' | 'assistant'; content: Block[] };
@@ -22,6 +23,7 @@ export function anthropicBody(request: ModelRequest, endpoint: Endpoint): object
     messages: messagesOf(request, endpoint),
     tools: tools.length > 0 ? tools.map(toolOf) : undefined,
     stream: true,
+    ...effortOptions('messages', request, endpoint),
   };
 }
 
@@ -92,9 +94,4 @@ function blockOf(part: Part, { supports }: Endpoint): Block {
   if (data === undefined || !canSee(mimeType, supports)) return { type: 'text', text: omitted(part) };
   const source = { type: 'base64', media_type: mimeType, data };
   return { type: mimeType.startsWith('image/') ? 'image' : 'document', source };
-}
-
-/** Ids of other providers may contain characters that this API rejects. */
-function safeId(id: string): string {
-  return /^[A-Za-z0-9_-]{1,64}$/.test(id) ? id : `x${Buffer.from(id).toString('hex').slice(-60)}`;
 }

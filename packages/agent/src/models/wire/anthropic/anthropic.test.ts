@@ -77,8 +77,31 @@ test('cached tokens are part of the input, and the last chunk does not undo that
   const usage = { input_tokens: 10, cache_read_input_tokens: 90, cache_creation_input_tokens: 5, output_tokens: 1 };
   const last = { ...end('end_turn'), usage: { input_tokens: 10, output_tokens: 7 } };
   expect(read([{ type: 'message_start', message: { usage } }, last]).at(-1)).toMatchObject({
-    usage: { inputTokens: 105, outputTokens: 7, cachedInputTokens: 90 },
+    usage: { inputTokens: 105, outputTokens: 7, cachedInputTokens: 90, cacheWriteTokens: 5 },
   });
+});
+
+test('the last chunk may count more input than the first', () => {
+  const last = { ...end('end_turn'), usage: { input_tokens: 61, output_tokens: 7 } };
+  const first = { type: 'message_start', message: { usage: { input_tokens: 43, output_tokens: 1 } } };
+  expect(read([first, last]).at(-1)).toMatchObject({ usage: { inputTokens: 61, outputTokens: 7 } });
+  const zero = { ...end('end_turn'), usage: { input_tokens: 0, output_tokens: 7 } };
+  expect(read([first, zero]).at(-1)).toMatchObject({ usage: { inputTokens: 43, outputTokens: 7 } });
+});
+
+test('a tool that the provider runs itself is no call', () => {
+  const events = read([
+    start(0, { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: {} }),
+    delta(0, { type: 'input_json_delta', partial_json: '{"query":"x"}' }),
+    start(1, { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] }),
+    start(2, { type: 'mcp_tool_use', id: 'mcptoolu_1', name: 'echo', server_name: 's', input: {} }),
+    delta(2, { type: 'input_json_delta', partial_json: '{}' }),
+    start(3, { type: 'text', text: '' }),
+    delta(3, { type: 'text_delta', text: 'found it' }),
+    end('end_turn'),
+  ]);
+  expect(events.map(({ type }) => type)).toEqual(['text-delta', 'finish']);
+  expect(events.at(-1)).toMatchObject({ reason: 'stop', message: { parts: [{ text: 'found it' }] } });
 });
 
 test.each([

@@ -7,6 +7,7 @@ import { anthropicBody, redactedMark } from './anthropic-messages.js';
 
 /** The Messages API of Anthropic. */
 export const anthropic: WireFormat = {
+  name: 'messages',
   path: () => '/messages',
   headers: ({ apiKey }) => ({ 'anthropic-version': '2023-06-01', ...(apiKey ? { 'x-api-key': apiKey } : {}) }),
   body: anthropicBody,
@@ -15,7 +16,7 @@ export const anthropic: WireFormat = {
     const index = asCount(chunk['index']);
     switch (chunk['type']) {
       case 'message_start':
-        return readUsage(asObject(asObject(chunk['message'])['usage']), answer, { isFirst: true });
+        return readUsage(asObject(asObject(chunk['message'])['usage']), answer);
       case 'content_block_start':
         return readBlock(asObject(chunk['content_block']), index, answer);
       case 'content_block_delta':
@@ -54,7 +55,8 @@ function readBlock(block: JsonObject, index: number | undefined, answer: Answer)
       return answer.call({ index, id: asString(block['id']), name: asString(block['name']), args: input });
     }
     default:
-      return undefined;
+      // Tools that the provider runs itself, such as `server_tool_use` and `mcp_tool_use`, stream their input as well.
+      return answer.ignoreCall(index);
   }
 }
 
@@ -73,8 +75,8 @@ function readDelta(delta: JsonObject, index: number | undefined, answer: Answer)
   }
 }
 
-function readEnd(chunk: JsonObject, answer: Answer, isFirst = false): void {
-  readUsage(asObject(chunk['usage']), answer, { isFirst });
+function readEnd(chunk: JsonObject, answer: Answer): void {
+  readUsage(asObject(chunk['usage']), answer);
   const reason = asString(asObject(chunk['delta'])['stop_reason']);
   if (reason !== '') answer.end(finishReasons[reason] ?? 'other');
 }
@@ -83,18 +85,15 @@ function readEnd(chunk: JsonObject, answer: Answer, isFirst = false): void {
 function readWholeMessage(chunk: JsonObject, answer: Answer): void {
   const content = Array.isArray(chunk['content']) ? chunk['content'] : [];
   for (const [index, block] of content.entries()) readBlock(asObject(block), index, answer);
-  readEnd({ usage: chunk['usage'], delta: { stop_reason: chunk['stop_reason'] } }, answer, true);
+  readEnd({ usage: chunk['usage'], delta: { stop_reason: chunk['stop_reason'] } }, answer);
 }
 
-/** The last chunk may repeat the fresh tokens without the cached ones. Only the first chunk reliably counts all. */
-function readUsage(usage: JsonObject, answer: Answer, { isFirst }: { isFirst: boolean }): void {
-  const fresh = asCount(usage['input_tokens']);
-  const read = asCount(usage['cache_read_input_tokens']);
-  const written = asCount(usage['cache_creation_input_tokens']) ?? 0;
-  const isWhole = fresh !== undefined && (isFirst || read !== undefined);
+/** Cached tokens are counted apart from the input. The last chunk repeats only some of the counts. */
+function readUsage(usage: JsonObject, answer: Answer): void {
   answer.usage({
-    inputTokens: isWhole ? fresh + (read ?? 0) + written : undefined,
+    freshInputTokens: asCount(usage['input_tokens']),
     outputTokens: asCount(usage['output_tokens']),
-    cachedInputTokens: read,
+    cachedInputTokens: asCount(usage['cache_read_input_tokens']),
+    cacheWriteTokens: asCount(usage['cache_creation_input_tokens']),
   });
 }

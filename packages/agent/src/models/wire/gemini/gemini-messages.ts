@@ -1,5 +1,6 @@
 import type { Part } from '@lathe/core';
 import type { ModelRequest } from '../../model.js';
+import { effortOptions, effortRow } from '../effort.js';
 import {
   callsOf,
   isCall,
@@ -24,8 +25,10 @@ export function geminiBody(request: ModelRequest, endpoint: Endpoint): object {
     generationConfig: {
       ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
       ...(hasSchema ? { responseMimeType: 'application/json', responseJsonSchema: responseSchema } : {}),
-      // Models before 2.5 do not think and reject this option.
-      ...(/gemini-(?:1|2\.0)|gemma/.test(endpoint.model) ? {} : { thinkingConfig: { includeThoughts: true } }),
+      // Models that do not think reject this option.
+      ...(effortRow('gemini', endpoint).way === 'omitted'
+        ? {}
+        : { thinkingConfig: { includeThoughts: true, ...effortOptions('gemini', request, endpoint) } }),
     },
   };
 }

@@ -84,3 +84,62 @@ test('calls of another model are marked as such, so that the API does not ask fo
     contents: [{}, { parts: [{ thoughtSignature: 'skip_thought_signature_validator' }] }, { role: 'user' }],
   });
 });
+
+const piece = (functionCall: object) => parts([{ functionCall }]);
+const value = (jsonPath: string, fields: object) => ({ jsonPath, ...fields });
+
+test('arguments that arrive value by value make one call', () => {
+  const events = read([
+    piece({ name: 'ls', id: 'a', willContinue: true }),
+    piece({ partialArgs: [value('$.path', { stringValue: '/tm', willContinue: true })], willContinue: true }),
+    piece({ partialArgs: [value('$.path', { stringValue: 'p' })], willContinue: true }),
+    piece({
+      partialArgs: [
+        value('$.options.depth', { numberValue: 2 }),
+        value("$.options['all files']", { boolValue: true }),
+        value('$.ignore[0]', { stringValue: 'dist' }),
+        value('$.ignore[1]', { nullValue: 'NULL_VALUE' }),
+      ],
+      willContinue: true,
+    }),
+    piece({}),
+    parts([], 'STOP'),
+  ]);
+  expect(events.filter(({ type }) => type !== 'finish')).toEqual([
+    {
+      type: 'call',
+      call: {
+        id: 'a',
+        name: 'ls',
+        args: { path: '/tmp', options: { depth: 2, 'all files': true }, ignore: ['dist', null] },
+      },
+    },
+  ]);
+});
+
+test.each([
+  ['the end is missing', [{ name: 'ls', willContinue: true }]],
+  ['a path is not one place', [{ name: 'ls', partialArgs: [value('$..path', { stringValue: 'x' })] }]],
+  ['a list has a gap', [{ name: 'ls', partialArgs: [value('$.a[3]', { stringValue: 'x' })] }]],
+  [
+    'a value is both text and object',
+    [{ name: 'ls', partialArgs: [value('$.a', { stringValue: 'x' }), value('$.a.b', { stringValue: 'y' })] }],
+  ],
+  ['the name is missing', [{ partialArgs: [value('$.a', { stringValue: 'x' })] }]],
+  ['a value has no path', [{ name: 'ls', partialArgs: [value('', { stringValue: 'x' })] }]],
+])('a call in pieces never runs when %s', (_, calls) => {
+  const events = read([...calls.map(piece), parts([], 'STOP')]);
+  expect(events.map(({ type }) => type)).toEqual(['broken-call', 'finish']);
+});
+
+test('a piece never changes another call, nor the prototype of its own', () => {
+  const events = read([
+    piece({ name: 'ls', args: { path: '/a' } }),
+    piece({ name: 'ls', willContinue: true }),
+    piece({ partialArgs: [value('$.__proto__.path', { stringValue: '/b' })] }),
+    parts([], 'STOP'),
+  ]);
+  const calls = events.flatMap((event) => (event.type === 'call' ? [event.call.args] : []));
+  expect(calls.map((args) => args['path'])).toEqual(['/a', undefined]);
+  expect(calls.map((args) => Object.keys(args))).toEqual([['path'], ['__proto__']]);
+});

@@ -1,6 +1,7 @@
 import type { Part } from '@lathe/core';
 import { isObject, parseJson } from '../../json.js';
 import type { ModelRequest } from '../../model.js';
+import { effortOptions } from '../effort.js';
 import {
   callsOf,
   isCall,
@@ -12,6 +13,7 @@ import {
 } from '../paired-history.js';
 import { assistantText, resultText, withTextTools } from '../text-tools.js';
 import { canSee, type Endpoint, omitted } from '../wire-format.js';
+import { type ChatMessage, needsCacheMarks, withCacheMarks } from './cache-marks.js';
 
 export function openaiBody(request: ModelRequest, endpoint: Endpoint): object {
   const { tools, responseSchema, maxOutputTokens = endpoint.maxOutputTokens } = request;
@@ -25,6 +27,7 @@ export function openaiBody(request: ModelRequest, endpoint: Endpoint): object {
     // OpenAI's reasoning models reject the old name, most other servers do not know the new one.
     [isOpenai ? 'max_completion_tokens' : 'max_tokens']: maxOutputTokens,
     response_format: responseSchema && { type: 'json_schema', json_schema: { name: 'answer', schema: responseSchema } },
+    ...effortOptions('chat', request, endpoint),
   };
 }
 
@@ -33,7 +36,7 @@ function toolOf({ name, description, parametersJsonSchema }: ModelRequest['tools
   return { type: 'function', function: { name, description, parameters } };
 }
 
-function messagesOf(request: ModelRequest, endpoint: Endpoint): object[] {
+function messagesOf(request: ModelRequest, endpoint: Endpoint): ChatMessage[] {
   const turns = pairHistory(request.history);
   const lastUser = turns.findLastIndex(({ role }) => role === 'user');
   const hasTextTools = request.tools.length > 0 && !endpoint.supports.tools;
@@ -43,10 +46,11 @@ function messagesOf(request: ModelRequest, endpoint: Endpoint): object[] {
     if (hasTextTools) return textMessages(turn, endpoint);
     return [assistantMessage(turn, endpoint, index > lastUser), ...resultMessages(callsOf(turn), endpoint)];
   });
-  return system === '' ? messages : [{ role: 'system', content: system }, ...messages];
+  const all: ChatMessage[] = system === '' ? messages : [{ role: 'system', content: system }, ...messages];
+  return needsCacheMarks(endpoint) ? withCacheMarks(all) : all;
 }
 
-function textMessages(turn: ModelTurn, endpoint: Endpoint): object[] {
+function textMessages(turn: ModelTurn, endpoint: Endpoint): ChatMessage[] {
   const calls = callsOf(turn);
   const parts = [...calls.map((call) => ({ text: resultText(call) })), ...mediaBelow(calls)];
   const answers = parts.length > 0 ? [{ role: 'user', content: contentOf(parts, endpoint) }] : [];
@@ -84,24 +88,25 @@ function audioFormat(mimeType: string): string {
 
 type ModelTurn = Extract<Turn, { role: 'model' }>;
 
-function assistantMessage({ items, provider }: ModelTurn, endpoint: Endpoint, isCurrent: boolean): object {
+function assistantMessage({ items, provider }: ModelTurn, endpoint: Endpoint, isCurrent: boolean): ChatMessage {
   const text = items.map((item) => (isCall(item) || item.thought ? '' : (item.text ?? ''))).join('');
   const calls = items.filter(isCall);
   const isOwn = provider === endpoint.provider;
   return {
     role: 'assistant',
     content: text === '' && calls.length > 0 ? null : text,
-    ...(isOwn && isCurrent ? reasoningOf(items, endpoint) : {}),
+    ...(isOwn && (isCurrent || calls.length > 0) ? reasoningOf(items, endpoint) : {}),
     ...(calls.length > 0 ? { tool_calls: calls.map((call) => callOf(call, isOwn)) } : {}),
   };
 }
 
 /** Some models continue their reasoning after a result only if they get back the reasoning before it. */
-function reasoningOf(items: (Part | PairedCall)[], { provider }: Endpoint): object {
+function reasoningOf(items: (Part | PairedCall)[], { provider, model }: Endpoint): object {
   const thoughts = items.filter((item): item is Part => !isCall(item) && item.thought === true);
   if (thoughts.length === 0) return {};
-  if (provider === 'deepseek') return { reasoning_content: thoughts.map(({ text }) => text ?? '').join('') };
-  return provider === 'openrouter' ? { reasoning_details: thoughts.flatMap(detailOf) } : {};
+  if (provider === 'openrouter') return { reasoning_details: thoughts.flatMap(detailOf) };
+  const isWanted = provider === 'deepseek' || /kimi|glm-|mimo/i.test(model);
+  return isWanted ? { reasoning_content: thoughts.map(({ text }) => text ?? '').join('') } : {};
 }
 
 function detailOf({ text, thoughtSignature }: Part): object[] {
@@ -120,8 +125,8 @@ function callOf({ id, name, args, thoughtSignature }: PairedCall, isOwn: boolean
 }
 
 /** A result is text in this format; images follow in a user message. */
-function resultMessages(calls: PairedCall[], endpoint: Endpoint): object[] {
-  const messages: object[] = calls.map(({ id, response }) => ({
+function resultMessages(calls: PairedCall[], endpoint: Endpoint): ChatMessage[] {
+  const messages: ChatMessage[] = calls.map(({ id, response }) => ({
     role: 'tool',
     tool_call_id: id,
     content: resultAsText(response),

@@ -274,3 +274,63 @@ test('images go beside text; media that the model cannot see are named', () => {
     ],
   });
 });
+
+test.each<[string, object, object]>([
+  [
+    'reasoning counted only in the total (xAI)',
+    {
+      prompt_tokens: 12,
+      completion_tokens: 1,
+      total_tokens: 303,
+      prompt_tokens_details: { cached_tokens: 4 },
+      completion_tokens_details: { reasoning_tokens: 290 },
+    },
+    { inputTokens: 12, outputTokens: 291, cachedInputTokens: 4, reasoningTokens: 290 },
+  ],
+  [
+    'reasoning counted in the output as well (OpenAI)',
+    {
+      prompt_tokens: 12,
+      completion_tokens: 291,
+      total_tokens: 303,
+      completion_tokens_details: { reasoning_tokens: 290 },
+    },
+    { inputTokens: 12, outputTokens: 291, cachedInputTokens: 0, reasoningTokens: 290 },
+  ],
+  [
+    'cached tokens beside the others (Moonshot)',
+    { prompt_tokens: 100, completion_tokens: 5, total_tokens: 105, cached_tokens: 80 },
+    { inputTokens: 100, outputTokens: 5, cachedInputTokens: 80, reasoningTokens: 0 },
+  ],
+  [
+    'a total that includes something unknown',
+    { prompt_tokens: 10, completion_tokens: 5, total_tokens: 95, prompt_cache_hit_tokens: 80 },
+    { inputTokens: 10, outputTokens: 5, cachedInputTokens: 80, reasoningTokens: 0 },
+  ],
+])('usage: %s', (_, usage, expected) => {
+  const answer = new Answer(request, 'openai');
+  openai.read({ choices: [{ delta: { content: 'x' }, finish_reason: 'stop' }], usage }, answer, endpoint);
+  expect([...answer.finish()].at(-1)).toMatchObject({ usage: expected });
+});
+
+test('marks for a cache go to the providers that need them, and to no other', () => {
+  const history: Message[] = [
+    { role: 'user', parts: [{ text: 'old' }] },
+    { role: 'model', parts: [{ functionCall: { id: 'a', name: 'ls', args: {} } }] },
+    { role: 'tool', parts: [{ functionResponse: { id: 'a', name: 'ls', response: { output: 'files' } } }] },
+    { role: 'user', parts: [{ text: 'new' }] },
+  ];
+  const asked = { system: 's', history, tools: [] };
+  const mark = (text: string) => [{ type: 'text', text, cache_control: { type: 'ephemeral' } }];
+  const contents = (provider: string, model: string) => {
+    const { messages } = openai.body(asked, { ...endpoint, provider, model }) as { messages: { content: unknown }[] };
+    return messages.map(({ content }) => content);
+  };
+  for (const [provider, model] of [
+    ['dashscope', 'qwen3-coder-plus'],
+    ['openrouter', 'anthropic/claude-opus-5'],
+  ] as const)
+    expect(contents(provider, model)).toEqual([mark('s'), 'old', null, mark('files'), mark('new')]);
+  expect(contents('openrouter', 'openai/gpt-5')).toEqual(['s', 'old', null, 'files', 'new']);
+  expect(contents('custom', 'qwen3-coder-plus')).toEqual(['s', 'old', null, 'files', 'new']);
+});

@@ -10,15 +10,21 @@ import { openaiBody } from './openai-messages.js';
  * llama.cpp.
  */
 export const openai: WireFormat = {
+  name: 'chat',
   path: () => '/chat/completions',
-  headers: ({ apiKey }) => (apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
+  headers: ({ apiKey, provider }) => ({
+    ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
+    // DashScope looks at marks for its cache only when asked to.
+    ...(provider === 'dashscope' ? { 'x-dashscope-cachecontrol': 'enable' } : {}),
+  }),
   body: openaiBody,
   read(chunk, answer, endpoint) {
     const [first] = asList(chunk['choices']);
     const choice = asObject(first);
     const error = chunk['error'] ?? choice['error'];
     if (error) throw reportedError(error, endpoint);
-    readUsage(chunk['usage'] ?? choice['usage'], answer);
+    // Moonshot and Groq put it in places of their own.
+    readUsage(chunk['usage'] ?? choice['usage'] ?? asObject(chunk['x_groq'])['usage'], answer);
     // A server that does not stream sends `message` instead of `delta`.
     readDelta(asObject(choice['delta'] ?? choice['message']), answer);
     const reason = asString(choice['finish_reason']);
@@ -84,11 +90,23 @@ function readCall(call: JsonObject, answer: Answer): void {
 
 function readUsage(value: unknown, answer: Answer): void {
   if (!isObject(value)) return;
+  const prompt = asCount(value['prompt_tokens']);
+  const written = asCount(value['completion_tokens']);
+  const reasoning = asCount(asObject(value['completion_tokens_details'])['reasoning_tokens']);
+  const details = asObject(value['prompt_tokens_details']);
+  const cached =
+    asCount(details['cached_tokens']) ??
+    asCount(value['prompt_cache_hit_tokens']) ??
+    asCount(value['cached_tokens']) ??
+    asCount(value['cache_read_input_tokens']);
+  const uncounted = (asCount(value['total_tokens']) ?? 0) - (prompt ?? 0) - (written ?? 0);
+  // xAI, and Gemini in this format, count reasoning only in the total.
+  const isReasoning = uncounted > 0 && (reasoning === undefined ? !cached : reasoning === uncounted);
   answer.usage({
-    inputTokens: asCount(value['prompt_tokens']),
-    outputTokens: asCount(value['completion_tokens']),
-    cachedInputTokens:
-      asCount(asObject(value['prompt_tokens_details'])['cached_tokens']) ?? asCount(value['prompt_cache_hit_tokens']),
-    reasoningTokens: asCount(asObject(value['completion_tokens_details'])['reasoning_tokens']),
+    inputTokens: prompt,
+    outputTokens: isReasoning && written !== undefined ? written + uncounted : written,
+    cachedInputTokens: cached,
+    cacheWriteTokens: asCount(details['cache_creation_input_tokens'] ?? value['cache_creation_input_tokens']),
+    reasoningTokens: isReasoning ? uncounted : reasoning,
   });
 }

@@ -1,0 +1,181 @@
+import { knownModel } from '../choose/known-models.js';
+import { defaultRetryPolicy, type RetryPolicy, withRetries } from '../http/retry.js';
+import { asCount, asObject, asString, isObject, type JsonObject } from '../json.js';
+import type { FinishReason, Model, ModelEvent, ModelFeatures, ModelRequest } from '../model.js';
+import { ModelError } from '../model-error.js';
+import { Answer } from '../wire/answer.js';
+import { explainStatus } from '../wire/reported-error.js';
+import { type LanguageModel, type SpecificationVersion, specificationVersions } from './language-model.js';
+import { languageModelEffort } from './language-model-effort.js';
+import { promptOf, toolOf } from './language-model-prompt.js';
+import { readParts } from './read-parts.js';
+
+/** What an AI SDK model does not say about itself. By default its name tells. */
+export interface LanguageModelDetails {
+  contextWindow?: number | undefined;
+  maxOutputTokens?: number | undefined;
+  supports?: ModelFeatures | undefined;
+  /** The name of the provider for prices and messages. Default: that of the model. */
+  provider?: string | undefined;
+  retry?: Partial<RetryPolicy> | undefined;
+}
+
+/**
+ * Turns a model of the AI SDK (specification v2 to v4) into one of ours. Calls are held back until the model has
+ * finished properly: a broken answer is asked for again, and nothing of it runs.
+ */
+export function fromLanguageModel(model: LanguageModel, details: LanguageModelDetails = {}): Model {
+  const version = specificationVersions.find((known) => known === model.specificationVersion);
+  if (!version)
+    throw new ModelError(
+      'bad-request',
+      `${model.modelId} has the specification ${model.specificationVersion}; Lathe knows ${specificationVersions.join(', ')}.`,
+    );
+  const known = knownModel(model.modelId);
+  const { provider = model.provider, supports = known.supports, contextWindow = known.contextWindow } = details;
+  const place = { provider, supports, maxOutputTokens: details.maxOutputTokens ?? known.maxOutputTokens };
+  const policy = { ...defaultRetryPolicy, ...details.retry };
+  return {
+    id: model.modelId,
+    provider,
+    contextWindow,
+    supports,
+    stream: (request, signal) => withRetries(() => ask(model, version, place, request, signal), policy, signal),
+  };
+}
+
+interface Place {
+  provider: string;
+  supports: ModelFeatures;
+  maxOutputTokens: number | undefined;
+}
+
+async function* ask(
+  model: LanguageModel,
+  version: SpecificationVersion,
+  place: Place,
+  request: ModelRequest,
+  signal: AbortSignal,
+): AsyncGenerator<ModelEvent> {
+  const answer = new Answer(request, place.provider);
+  try {
+    const open = (stop: AbortSignal) => model.doStream(optionsOf(model, version, place, request, stop));
+    for await (const part of readParts(open, signal)) {
+      read(asObject(part), answer);
+      yield* answer.takeDeltas();
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw explain(error, model, place);
+  }
+  signal.throwIfAborted();
+  if (answer.reason === undefined) throw new ModelError('network', 'The answer broke off before its end.');
+  // A provider that saw no proper end says `other`, and has delivered what there was of the calls.
+  if (answer.reason === 'other' && answer.hasCalls)
+    throw new ModelError('network', 'The answer has calls but no proper end.');
+  yield* answer.finish();
+}
+
+function optionsOf(
+  model: LanguageModel,
+  version: SpecificationVersion,
+  { provider, supports, maxOutputTokens }: Place,
+  request: ModelRequest,
+  abortSignal: AbortSignal,
+): Parameters<LanguageModel['doStream']>[0] {
+  const { tools, responseSchema } = request;
+  const prompt = promptOf(request, { version, provider, modelId: model.modelId, supports });
+  return {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `never` is what the types of all versions accept
+    prompt: prompt as never[],
+    maxOutputTokens: request.maxOutputTokens ?? maxOutputTokens,
+    ...(tools.length > 0 && { tools: tools.map(toolOf) as never[], toolChoice: { type: 'auto' } }),
+    ...(tools.length === 0 &&
+      responseSchema !== undefined && { responseFormat: { type: 'json', schema: responseSchema } }),
+    ...languageModelEffort(request.effort, version, model),
+    abortSignal,
+  };
+}
+
+function read(part: JsonObject, answer: Answer): void {
+  const signature = isObject(part['providerMetadata']) ? JSON.stringify(part['providerMetadata']) : '';
+  switch (part['type']) {
+    case 'text-delta':
+      return answer.text(asString(part['delta']));
+    case 'text-end':
+      return answer.text('', signature);
+    case 'reasoning-delta':
+      return answer.reasoning(asString(part['delta']));
+    case 'reasoning-end':
+      return answer.reasoning('', signature);
+    case 'tool-call':
+      // One that the provider runs itself is content.
+      if (part['providerExecuted'] === true) return undefined;
+      return answer.call({
+        id: asString(part['toolCallId']),
+        name: asString(part['toolName']),
+        args: isObject(part['input']) ? part['input'] : asString(part['input']),
+        thoughtSignature: signature,
+        isWhole: true,
+      });
+    case 'finish':
+      readUsage(asObject(part['usage']), answer);
+      return answer.end(reasonOf(part['finishReason']));
+    case 'error':
+      throw part['error'];
+    default:
+      // The beginning and pieces of what follows as a whole, sources, files, and parts added later.
+      return undefined;
+  }
+}
+
+/** A word in v2, an object with a word from v3 on. */
+function reasonOf(value: unknown): FinishReason {
+  const word = asString(value) || asString(asObject(value)['unified']);
+  if (word === 'error') throw new ModelError('network', 'The provider ended the answer with an error.');
+  return finishReasons[word] ?? 'other';
+}
+
+const finishReasons: Record<string, FinishReason> = {
+  stop: 'stop',
+  'tool-calls': 'calls',
+  length: 'length',
+  'content-filter': 'filter',
+};
+
+/** Numbers in v2, objects from v3 on. */
+function readUsage(usage: JsonObject, answer: Answer): void {
+  const { inputTokens: input, outputTokens: output } = usage;
+  answer.usage({
+    inputTokens: asCount(isObject(input) ? input['total'] : input),
+    outputTokens: asCount(isObject(output) ? output['total'] : output),
+    cachedInputTokens: asCount(isObject(input) ? input['cacheRead'] : usage['cachedInputTokens']),
+    cacheWriteTokens: asCount(isObject(input) ? input['cacheWrite'] : undefined),
+    reasoningTokens: asCount(isObject(output) ? output['reasoning'] : usage['reasoningTokens']),
+  });
+}
+
+/** The errors of the AI SDK carry the status and the body of the answer. */
+function explain(error: unknown, { modelId }: LanguageModel, { provider, supports }: Place): ModelError {
+  if (error instanceof ModelError) return error;
+  const { statusCode, responseHeaders, responseBody, message, url } = fieldsOf(error);
+  const text = asString(message) || String(error);
+  const endpoint = { provider, supports, model: modelId, baseUrl: asString(url), apiKey: 'set' };
+  if (typeof statusCode === 'number' && statusCode !== 200) {
+    const body = asString(responseBody) || JSON.stringify({ message: text });
+    return explainStatus(statusCode, headersOf(responseHeaders), body, endpoint);
+  }
+  return new ModelError('network', `${provider} did not answer properly: ${text.slice(0, 400)}`, { cause: error });
+}
+
+function fieldsOf(error: unknown): JsonObject {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- any object has fields of unknown types
+  return typeof error === 'object' && error !== null ? (error as JsonObject) : {};
+}
+
+function headersOf(value: unknown): Record<string, string> {
+  const entries = Object.entries(asObject(value)).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
+  return Object.fromEntries(entries);
+}

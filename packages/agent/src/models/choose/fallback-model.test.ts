@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest';
+import { modelServer, type ServerScript } from '../../../../../testing/model-server.js';
+import type { Message, Model, ModelEvent } from '../model.js';
+import { chooseModel } from './choose-model.js';
+import type { ModelSources } from './model-sources.js';
+
+const signal = new AbortController().signal;
+/** Nobody listens there. */
+const localAddresses = { ollama: 'http://127.0.0.1:1' };
+const user: Message = { role: 'user', parts: [{ text: 'hi' }] };
+const noCredit = { fault: { kind: 'status' as const, status: 402, body: '{"error":{"message":"pay first"}}' } };
+const tooLong = {
+  fault: { kind: 'status' as const, status: 400, body: '{"error":{"message":"prompt is too long"}}' },
+};
+
+async function open(script: ServerScript, sources: Partial<ModelSources['settings']>) {
+  const server = await modelServer(script);
+  const settings = { name: 'first', baseUrl: `${server.url}/v1`, ...sources };
+  const options = { retry: { maxRetries: 1, firstDelayMs: 0, maxDelayMs: 0 } };
+  const choice = await chooseModel({ env: {}, settings, options, localAddresses }, signal);
+  if (choice.status === 'none') throw new Error(choice.setup.problem);
+  return { server, model: choice.model };
+}
+
+async function ask(model: Model, history = [user]): Promise<ModelEvent[]> {
+  const events: ModelEvent[] = [];
+  for await (const event of model.stream({ system: '', history, tools: [{ name: 'ls' }] }, signal)) events.push(event);
+  return events;
+}
+
+const models = (requests: readonly { body: { readonly [key: string]: unknown } }[]) =>
+  requests.map(({ body }) => body['model']);
+
+test('a model without quota gives way to the next, which stays', async () => {
+  const { server, model } = await open([noCredit, { text: 'hello' }], { fallbacks: ['second', 'third'] });
+  const events = await ask(model);
+  expect(events[0]).toEqual({
+    type: 'fallback',
+    model: 'second',
+    reason: 'first cannot answer: The account at custom has no credit or quota left. (402: pay first)',
+  });
+  expect(events.at(-1)).toMatchObject({ type: 'finish', message: { parts: [{ text: 'hello' }] } });
+  await ask(model);
+  expect(models(server.requests)).toEqual(['first', 'second', 'second']);
+  expect(model.id).toBe('second');
+});
+
+test('a server that keeps failing is retried first', async () => {
+  const down = { fault: { kind: 'status' as const, status: 503 } };
+  const { server, model } = await open([down, down, { text: 'ok' }], { fallbacks: ['second'] });
+  const events = await ask(model);
+  expect(events.map(({ type }) => type)).toEqual(['retry', 'fallback', 'text-delta', 'finish']);
+  expect(models(server.requests)).toEqual(['first', 'first', 'second']);
+});
+
+test('an answer that broke in the middle of a call is asked for again as a whole, and only the new call arrives', async () => {
+  const calls = [{ id: 'a', name: 'ls', args: { path: '/half of it' } }];
+  const broken = { calls, fault: { kind: 'end' as const, afterBytes: 700 } };
+  const { model } = await open([broken, broken, { calls: [{ id: 'b', name: 'ls', args: {} }] }], {
+    fallbacks: ['second'],
+  });
+  const events = await ask(model);
+  expect(events.flatMap((event) => (event.type === 'call' ? [event.call] : []))).toEqual([
+    { id: 'b', name: 'ls', args: {} },
+  ]);
+});
+
+test('a conversation that is too long goes to a larger window only', async () => {
+  const sources = { fallbacks: ['small', 'gemini-flash'], contextWindow: undefined };
+  const { server, model } = await open([tooLong, { text: 'ok' }], { ...sources, name: 'gpt-oss' });
+  await ask(model);
+  expect(models(server.requests)).toEqual(['gpt-oss', 'gemini-flash']);
+  const none = await open([tooLong], { fallbacks: ['small'], contextWindow: undefined });
+  await expect(ask(none.model)).rejects.toThrow('does not fit');
+});
+
+test('a wrong key is not hidden by a fallback, and one that cannot be opened is named', async () => {
+  const denied = await open([{ fault: { kind: 'status', status: 401 } }], { fallbacks: ['second'] });
+  await expect(ask(denied.model)).rejects.toThrow('needs a key');
+  const { model } = await open([noCredit, { text: 'ok' }], {
+    fallbacks: ['ollama/other', 'third'],
+  });
+  const [event] = await ask(model);
+  expect(event).toMatchObject({
+    type: 'fallback',
+    model: 'third',
+    reason: expect.stringContaining('ollama/other cannot be used') as string,
+  });
+});
+
+test('the last error is the answer when all fail', async () => {
+  const { model } = await open([noCredit], { fallbacks: ['second'] });
+  await expect(ask(model)).rejects.toThrow('no credit');
+});

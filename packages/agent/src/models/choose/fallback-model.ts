@@ -1,0 +1,99 @@
+import type { Effort, Model, ModelEvent, ModelFeatures, ModelRequest } from '../model.js';
+import { ModelError, type ModelErrorKind } from '../model-error.js';
+
+/** A model to go on with, opened when it is needed. */
+export interface Fallback {
+  name: string;
+  open: (signal: AbortSignal) => Promise<Model>;
+}
+
+/** What another model may be better at. A wrong key or a wrong request is for the person to fix. */
+const reasons: ReadonlySet<ModelErrorKind> = new Set([
+  'quota',
+  'rate-limit',
+  'overloaded',
+  'network',
+  'timeout',
+  'too-long',
+]);
+
+/**
+ * A model that goes on with the next one of a list when it cannot answer, and stays with it. It never switches within an
+ * answer whose calls were delivered: the next model repeats the whole request.
+ */
+export class FallbackModel implements Model {
+  #current: Model;
+  readonly #left: Fallback[];
+
+  constructor(first: Model, fallbacks: readonly Fallback[]) {
+    this.#current = first;
+    this.#left = [...fallbacks];
+  }
+
+  get id(): string {
+    return this.#current.id;
+  }
+
+  get provider(): string {
+    return this.#current.provider;
+  }
+
+  get contextWindow(): number {
+    return this.#current.contextWindow;
+  }
+
+  get supports(): ModelFeatures {
+    return this.#current.supports;
+  }
+
+  get effortLevels(): readonly Effort[] | undefined {
+    return this.#current.effortLevels;
+  }
+
+  async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    for (;;) {
+      let hasCalls = false;
+      try {
+        for await (const event of this.#current.stream(request, signal)) {
+          hasCalls ||= event.type === 'call' || event.type === 'broken-call';
+          yield event;
+        }
+        return;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (hasCalls || !(error instanceof ModelError) || !reasons.has(error.kind)) throw error;
+        const before = this.#current.id;
+        const problems = await this.#switch(error, signal);
+        const reason = [`${before} cannot answer: ${error.message}`, ...problems].join(' ');
+        yield { type: 'fallback', model: this.#current.id, reason };
+      }
+    }
+  }
+
+  /** Opens the next model that can be used. Throws `error` when there is none. */
+  async #switch(error: ModelError, signal: AbortSignal): Promise<string[]> {
+    const problems: string[] = [];
+    for (const fallback of [...this.#left]) {
+      const model = await open(fallback, signal);
+      // A window that is no larger does not help; the history is then shortened instead.
+      if (error.kind === 'too-long' && typeof model === 'object' && model.contextWindow <= this.contextWindow) continue;
+      this.#left.splice(this.#left.indexOf(fallback), 1);
+      if (typeof model === 'object') {
+        this.#current = model;
+        return problems;
+      }
+      problems.push(`${fallback.name} cannot be used: ${model}`);
+    }
+    throw error;
+  }
+}
+
+async function open({ open: openModel }: Fallback, signal: AbortSignal): Promise<Model | string> {
+  try {
+    return await openModel(signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof ModelError) return error.message;
+    throw error;
+  }
+}

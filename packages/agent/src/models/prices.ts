@@ -1,0 +1,56 @@
+import type { Model, Usage } from './model.js';
+
+/** What a million tokens cost, in cents. */
+export interface Price {
+  input: number;
+  output: number;
+  /** Input that the provider had in its cache. Default: the same as `input`. */
+  cachedInput?: number | undefined;
+  /** Input that the provider put into its cache. Default: the same as `input`. */
+  cacheWrite?: number | undefined;
+}
+
+/** Says what requests cost. */
+export interface PriceList {
+  /** Cents, or undefined when the price of the model is not known. */
+  costOf(usage: Usage, model: PricedModel): Promise<number | undefined>;
+}
+
+type PricedModel = Pick<Model, 'id' | 'provider'>;
+
+/**
+ * Prices of the person, by `model` or `provider/model`, before those that are published. The published ones are loaded
+ * when they are first needed, and never fetched from the network.
+ */
+export function openPriceList(own: Readonly<Record<string, Price>> = {}): PriceList {
+  return {
+    async costOf(usage, model) {
+      const price = own[`${model.provider}/${model.id}`] ?? own[model.id];
+      if (price) return costAt(price, usage);
+      return unpublished.has(model.provider) ? undefined : publishedCost(usage, model);
+    },
+  };
+}
+
+/** Nobody publishes what a server of one's own costs, so there is no need to load the list. */
+const unpublished: ReadonlySet<string> = new Set(['ollama', 'lmstudio', 'llamacpp', 'vllm', 'custom', 'scripted']);
+
+async function publishedCost(usage: Usage, { id, provider }: PricedModel): Promise<number | undefined> {
+  const { calcPrice } = await import('@pydantic/genai-prices');
+  const { inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens = 0 } = usage;
+  const counts = {
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    cache_read_tokens: Math.min(cachedInputTokens, inputTokens),
+    cache_write_tokens: cacheWriteTokens,
+  };
+  const dollars = calcPrice(counts, id, { providerId: provider })?.total_price;
+  return dollars === undefined ? undefined : dollars * 100;
+}
+
+function costAt({ input, output, cachedInput = input, cacheWrite = input }: Price, usage: Usage): number {
+  const { inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens = 0 } = usage;
+  const fresh = Math.max(0, inputTokens - cachedInputTokens - cacheWriteTokens);
+  const total = fresh * input + cachedInputTokens * cachedInput + cacheWriteTokens * cacheWrite + outputTokens * output;
+  return total / 1_000_000;
+}

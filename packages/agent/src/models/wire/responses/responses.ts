@@ -1,0 +1,116 @@
+import { asCount, asList, asObject, asString, isObject, type JsonObject } from '../../json.js';
+import type { FinishReason } from '../../model.js';
+import type { Answer } from '../answer.js';
+import { reportedError } from '../reported-error.js';
+import type { Endpoint, WireFormat } from '../wire-format.js';
+import { responsesBody } from './responses-items.js';
+
+/**
+ * The Responses API of OpenAI, used without state on the server. An answer is a list of items, which may arrive side by
+ * side. A call is complete when its item is done; one that is not done never runs.
+ */
+export const responses: WireFormat = {
+  name: 'responses',
+  path: () => '/responses',
+  headers: ({ apiKey }) => (apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
+  body: responsesBody,
+  read(chunk, answer, endpoint) {
+    const place = asCount(chunk['output_index']) ?? 0;
+    const delta = asString(chunk['delta']);
+    switch (chunk['type']) {
+      case 'response.output_text.delta':
+        return answer.at(place).text(delta);
+      case 'response.refusal.delta':
+        answer.at(place).text(delta);
+        return answer.end('filter');
+      case 'response.reasoning_summary_text.delta':
+      case 'response.reasoning_text.delta':
+        return answer.at(place).reasoning(delta);
+      case 'response.reasoning_summary_part.added':
+        if ((asCount(chunk['summary_index']) ?? 0) > 0) answer.at(place).reasoning('\n\n');
+        return undefined;
+      case 'response.output_item.added':
+        return beginItem(asObject(chunk['item']), place, answer);
+      case 'response.output_item.done':
+        return endItem(asObject(chunk['item']), place, answer);
+      case 'response.completed':
+      case 'response.incomplete':
+      case 'response.failed':
+      case 'response.cancelled':
+        return endResponse(asObject(chunk['response']), answer, endpoint);
+      default:
+        // Pieces that their item repeats as a whole, the progress of server-side tools, and events added later.
+        if (chunk['error'] || chunk['type'] === 'error') throw reportedError(chunk['error'] ?? chunk, endpoint);
+        // The answer of a server that does not stream.
+        if (chunk['object'] === 'response') endResponse(chunk, answer, endpoint);
+        return undefined;
+    }
+  },
+};
+
+function beginItem(item: JsonObject, place: number, answer: Answer): void {
+  if (item['type'] !== 'function_call') return;
+  const { call_id, name } = item;
+  answer.at(place).call({ index: place, id: asString(call_id), name: asString(name), isOpen: true });
+}
+
+function endItem(item: JsonObject, place: number, answer: Answer): void {
+  answer.at(place);
+  switch (item['type']) {
+    case 'function_call':
+      return endCall(item, place, answer);
+    case 'reasoning':
+      if (!answer.hasContentAt(place)) answer.reasoning(textOf(item['summary']) || textOf(item['content']));
+      return answer.reasoning('', signatureOf(item));
+    case 'message':
+      if (!answer.hasContentAt(place)) answer.text(textOf(item['content']));
+      return answer.text('', asString(item['phase']) && JSON.stringify({ phase: item['phase'] }));
+    default:
+      // Tools that the provider runs itself are content, not calls.
+      return undefined;
+  }
+}
+
+function endCall({ call_id, name, arguments: args, status }: JsonObject, place: number, answer: Answer): void {
+  answer.call({
+    index: place,
+    id: asString(call_id),
+    name: asString(name),
+    allArgs: typeof args === 'object' && args !== null ? JSON.stringify(args) : asString(args),
+    isOpen: status === 'incomplete' || status === 'in_progress',
+  });
+}
+
+/** What the provider wants back before the next item of this answer. */
+function signatureOf({ id, encrypted_content }: JsonObject): string {
+  return typeof encrypted_content === 'string' ? JSON.stringify({ id, encrypted_content }) : '';
+}
+
+function textOf(list: unknown): string {
+  return asList(list)
+    .map((each) => asString(asObject(each)['text']) || asString(asObject(each)['refusal']))
+    .join('\n\n');
+}
+
+function endResponse(response: JsonObject, answer: Answer, endpoint: Endpoint): void {
+  readUsage(response['usage'], answer);
+  const { status, error, incomplete_details } = response;
+  if (error || status === 'failed' || status === 'cancelled') throw reportedError(error ?? {}, endpoint);
+  // After a stream this list may be shorter, so its positions are not those of the items that arrived before.
+  if (answer.isEmpty)
+    for (const [place, item] of asList(response['output']).entries()) endItem(asObject(item), place, answer);
+  const reason = asString(asObject(incomplete_details)['reason']);
+  answer.end(status === 'incomplete' || reason !== '' ? (incompleteReasons[reason] ?? 'other') : 'stop');
+}
+
+const incompleteReasons: Record<string, FinishReason> = { max_output_tokens: 'length', content_filter: 'filter' };
+
+function readUsage(value: unknown, answer: Answer): void {
+  if (!isObject(value)) return;
+  answer.usage({
+    inputTokens: asCount(value['input_tokens']),
+    outputTokens: asCount(value['output_tokens']),
+    cachedInputTokens: asCount(asObject(value['input_tokens_details'])['cached_tokens']),
+    reasoningTokens: asCount(asObject(value['output_tokens_details'])['reasoning_tokens']),
+  });
+}
