@@ -13,6 +13,7 @@ export { isWithin } from './files/workspace.js';
 export { type Hook, Hooks } from './hooks/hooks.js';
 export type { HookAnswer, PromptHooks } from './hooks/prompt-hooks.js';
 export { homeDirectories } from './lathe/home-directories.js';
+export { type Retention, type StateKind, type StateSize, stateKinds } from './lathe/retention.js';
 export { secretsOf } from './lathe/secrets-of.js';
 export { AgreedRules } from './policy/agreed-rules.js';
 export { Consent, definitionHash } from './policy/consent.js';

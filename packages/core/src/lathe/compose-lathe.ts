@@ -23,6 +23,7 @@ import { homeDirectories } from './home-directories.js';
 import type { Lathe, LatheHost, LatheOptions } from './lathe.js';
 import type { HookOptions } from './open-hooks.js';
 import { openPolicy } from './open-policy.js';
+import { Retention } from './retention.js';
 import { secretsOf } from './secrets-of.js';
 import { toolSources } from './tool-sources.js';
 
@@ -31,7 +32,7 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
   assertUsable(options);
   const { approver = denyAll, caller = 'model', isTrusted: isConsented = false } = options;
   const parts = await openParts(options);
-  const { workspace, loaded, home, userHome, spill } = parts;
+  const { workspace, loaded, home, userHome, spill, retention } = parts;
   const { settings, env } = loaded;
   const policy = await openPolicy(loaded, parts);
   const registry = new ToolRegistry();
@@ -40,7 +41,7 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
   const { tools, openOwnTools, visibility, close, ...shared } = builtIns;
   for (const tool of [...tools, ...(options.tools ?? [])]) registry.registerTool(tool);
   const sources = toolSources({ ...options, ...parts, approver, registry, sandbox: shared.sandbox });
-  const audit = new AuditLog(home, secretsOf(loaded));
+  const audit = new AuditLog(home, secretsOf(loaded), workspace.root);
   const { hooks, notices } = await hooksOf({ loaded, home, root: workspace.root, policy, approver, isConsented });
   const openScheduler: LatheHost['openScheduler'] = (own = {}) =>
     new Scheduler({
@@ -62,11 +63,18 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
     approver,
     sources,
     hooks,
+    retention,
+    useSession: async (id: string) => {
+      audit.session = id;
+      await spill.enter(id);
+      await workspace.allowReading(spill.directory);
+    },
     openScheduler,
     openOwnTools,
     listPaths: paths,
   };
   const scheduler = openScheduler();
+  const cleaning = retention.cleanLater();
   return {
     tools: registry,
     workspace,
@@ -76,7 +84,9 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
     discover: sources.discover,
     close: async () => {
       scheduler.close();
+      cleaning.abort();
       await Promise.all([close(), sources.close()]);
+      await spill.inUse.release();
     },
     host,
   };
@@ -85,14 +95,15 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
 /** The settings, and the workspace they speak of. */
 async function openParts(options: LatheOptions) {
   const { userHome, home, loaded } = await loadEverything(options);
-  const spill = new SpillStore(home);
+  const retention = new Retention(home, loaded.settings.retention);
+  const spill = new SpillStore(home, { secrets: secretsOf(loaded), keepRule: () => retention.rule });
   const executed = commandsOf(loaded).flatMap((command) => hookFiles(command, options.cwd));
   const workspace = await Workspace.open(options.cwd, loaded.settings.context.includeDirectories, {
     readable: [spill.directory],
     guarded: [home.path],
     executed,
   });
-  return { workspace, loaded, home, userHome, spill, executed };
+  return { workspace, loaded, home, userHome, spill, retention, executed };
 }
 
 /** The commands of all hooks in the settings. */

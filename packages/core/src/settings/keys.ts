@@ -171,6 +171,19 @@ export const settingsTable = {
   'agents.maxTurns': setting(integer(1), 50, 'Turns a subagent gets.', limit),
   'agents.maxMinutes': setting(integer(1), 15, 'Minutes a subagent gets.', limit),
 
+  'retention.days': setting(
+    integer(-1),
+    30,
+    'Days after which sessions, spilled output, undo journal and audit log are removed; -1 for never.',
+    { workspace: 'never' },
+  ),
+  'retention.megabytes': setting(
+    integer(-1),
+    500,
+    'Size that each of them may have; the oldest is removed first. -1 for no limit.',
+    { workspace: 'never' },
+  ),
+
   hooks: setting(map(hookGroups), {}, 'Commands run around calls.', { merge: 'by-key' }),
   'general.preferredEditor': setting(string, undefined, 'Editor for changing a proposal.', {
     also: ['preferredEditor'],
