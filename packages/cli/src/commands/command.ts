@@ -22,4 +22,6 @@ export const commandNames = [
   'trust',
   'completion',
   'doctor',
+  'clean',
+  'audit',
 ] as const;

@@ -30,6 +30,9 @@ test.skipIf(!hasProgram('bash'))(
     expect(complete('--approval-mode', 'pl')).toEqual(['plan']);
     expect(complete('call', 'read_')).toEqual(['read_file', 'read_many_files']);
     expect(complete('mcp', 're')).toEqual(['remove']);
+    expect(complete('clean', 'sp')).toEqual(['spill']);
+    expect(complete('clean', 'spill', '--d')).toEqual(['--dry-run']);
+    expect(complete('audit', '--den')).toEqual(['--denied']);
   },
   60_000,
 );

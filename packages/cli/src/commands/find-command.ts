@@ -14,6 +14,8 @@ const loaders: Record<(typeof commandNames)[number], () => Promise<{ command: Co
   trust: () => import('./trust.js'),
   completion: () => import('./completion.js'),
   doctor: () => import('./doctor.js'),
+  clean: () => import('./clean.js'),
+  audit: () => import('./audit.js'),
 };
 
 /** Finds a command by name; without a name, the agent. */
