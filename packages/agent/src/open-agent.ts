@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type Approver, ToolError, type ToolRegistry } from '@lathe/core';
-import { type Hooks, type PromptHooks } from '@lathe/core/host';
+import { callSpan, type Hooks, type PromptHooks, parentSpan, type Span } from '@lathe/core/host';
 import { ContextFiles } from './context/context-files.js';
 import { basicInstructions, systemPrompt } from './context/system-prompt.js';
 import type { AgentLathe } from './create-agent-lathe.js';
@@ -37,7 +37,15 @@ type ContextHost = Pick<AgentLathe, 'home' | 'loaded' | 'settings' | 'userHome' 
 export type AgentHost = ContextHost &
   Pick<
     AgentLathe,
-    'approver' | 'discoverOnce' | 'hooks' | 'openOwnTools' | 'openScheduler' | 'policy' | 'sideModels' | 'tools'
+    | 'approver'
+    | 'discoverOnce'
+    | 'hooks'
+    | 'openOwnTools'
+    | 'openScheduler'
+    | 'openTrace'
+    | 'policy'
+    | 'sideModels'
+    | 'tools'
   >;
 
 /** Opens an agent that works with the tools, the policy and the settings of `lathe`. */
@@ -65,6 +73,9 @@ interface Place extends OpenAgentOptions {
   /** What to do in plan mode. */
   remark: string;
   hooks?: PromptHooks;
+  /** Of a subagent, and the span of the call that it works for. */
+  name?: string;
+  parentSpan?: Span | undefined;
 }
 
 function open(lathe: AgentHost, place: Place): Agent {
@@ -73,8 +84,10 @@ function open(lathe: AgentHost, place: Place): Agent {
   const price = priceOf(settings, model);
   const parent: ParentAgent = {
     depth: place.depth,
-    open: (definition, signal) => openSubagent(lathe, place, agent, definition, signal),
+    open: (definition, signal, call) =>
+      openSubagent(lathe, place, agent, { ...definition, parentSpan: callSpan.get(call) }, signal),
   };
+  const trace = lathe.openTrace?.({ name: place.name ?? 'lathe', parent: place.parentSpan });
   const agent: Agent = new Agent({
     model,
     ...(sideModel && { sideModel }),
@@ -86,7 +99,10 @@ function open(lathe: AgentHost, place: Place): Agent {
     runner: lathe.openScheduler({
       registry,
       approver: allHooks ? withNotification(approver, allHooks) : approver,
-      prepareCall: (call) => parentAgent.set(call, parent),
+      prepareCall: (call) => {
+        parentAgent.set(call, parent);
+        if (trace?.span) parentSpan.set(call, trace.span);
+      },
     }),
     ...(history && { history }),
     budgets,
@@ -94,6 +110,7 @@ function open(lathe: AgentHost, place: Place): Agent {
     ...(settings.model.maxOutputTokens !== undefined && { maxOutputTokens: settings.model.maxOutputTokens }),
     ...(hooks && { hooks }),
     context,
+    ...(trace && { trace }),
     remarks: () =>
       lathe.policy.mode === 'plan' ? `[Plan mode: only calls that change nothing run. ${place.remark}]` : '',
     skipLoopDetection: settings.model.skipLoopDetection,
@@ -106,7 +123,7 @@ async function openSubagent(
   lathe: AgentHost,
   place: Place,
   parent: Agent,
-  definition: SubagentDefinition,
+  definition: SubagentDefinition & Pick<Place, 'parentSpan'>,
   signal: AbortSignal,
 ): Promise<Agent> {
   const { settings, hooks } = lathe;
@@ -119,6 +136,8 @@ async function openSubagent(
     model,
     ...(place.sideModel && { sideModel: place.sideModel }),
     instructions: `${instructions}\n\n${reportInstructions}`,
+    name,
+    parentSpan: definition.parentSpan,
     approver: onBehalfOf(name, place.approver),
     budgets: smallerBudgets(taskBudgets(settings), parent.budgetLeft),
     depth,

@@ -1,6 +1,7 @@
 import type { CallEvent, CallOutcome, CallRequest, FunctionDeclaration } from '@lathe/core';
 import type { PromptHooks } from '@lathe/core/host';
 import type { Message, Model } from '../models/model.js';
+import type { AgentTrace } from './agent-trace.js';
 import type { Budgets, Price } from './budget.js';
 
 /** What an agent needs. */
@@ -22,6 +23,8 @@ export interface AgentOptions {
   context?: ContextSource;
   /** Added to every prompt; may be empty. */
   remarks?: () => string;
+  /** Records what the agent does. */
+  trace?: AgentTrace;
   /** Continue although the model repeats itself. */
   skipLoopDetection?: boolean;
 }

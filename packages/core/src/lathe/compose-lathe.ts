@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
+import type { Tracer } from '../contract/trace.js';
 import { LatheHome } from '../files/lathe-home.js';
 import { listPaths } from '../files/search/list-paths.js';
 import { SpillStore } from '../files/spill.js';
@@ -10,7 +11,7 @@ import { AgreedRules } from '../policy/agreed-rules.js';
 import { FolderTrust } from '../policy/folder-trust.js';
 import { assertNode } from '../process/run/assert-node.js';
 import { denyAll } from '../scheduler/approve.js';
-import { Scheduler } from '../scheduler/scheduler.js';
+import { Scheduler, type SchedulerOptions } from '../scheduler/scheduler.js';
 import { allSettings } from '../settings/keys.js';
 import { type LoadedSettings, loadSettings } from '../settings/load-settings.js';
 import { unagreedRules } from '../settings/merge-layers.js';
@@ -23,6 +24,7 @@ import { homeDirectories } from './home-directories.js';
 import type { Lathe, LatheHost, LatheOptions } from './lathe.js';
 import type { HookOptions } from './open-hooks.js';
 import { openPolicy } from './open-policy.js';
+import { openTelemetry } from './open-telemetry.js';
 import { Retention } from './retention.js';
 import { secretsOf } from './secrets-of.js';
 import { toolSources } from './tool-sources.js';
@@ -43,17 +45,17 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
   const sources = toolSources({ ...options, ...parts, approver, registry, sandbox: shared.sandbox });
   const audit = new AuditLog(home, secretsOf(loaded), workspace.root);
   const { hooks, notices } = await hooksOf({ loaded, home, root: workspace.root, policy, approver, isConsented });
-  const openScheduler: LatheHost['openScheduler'] = (own = {}) =>
-    new Scheduler({
-      registry,
-      policy,
-      approver,
-      spill: spill.write.bind(spill),
-      audit: options.audit ?? audit.record.bind(audit),
-      ...(hooks && { hooks }),
-      ...own,
-    });
-  const paths: LatheHost['listPaths'] = (signal) => listPaths(workspace, visibility, signal);
+  const telemetry = await openTelemetry(loaded);
+  const schedulerOptions: SchedulerOptions = {
+    registry,
+    policy,
+    approver,
+    spill: spill.write.bind(spill),
+    audit: options.audit ?? audit.record.bind(audit),
+    ...(hooks && { hooks }),
+    ...(telemetry && { watch: telemetry.watchCall }),
+  };
+  const openScheduler: LatheHost['openScheduler'] = (own) => new Scheduler({ ...schedulerOptions, ...own });
   const host = {
     ...shared,
     policy,
@@ -63,15 +65,12 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
     approver,
     sources,
     hooks,
+    tracer: telemetry?.tracer,
     retention,
-    useSession: async (id: string) => {
-      audit.session = id;
-      await spill.enter(id);
-      await workspace.allowReading(spill.directory);
-    },
+    useSession: (id: string) => useSession(id, { audit, spill, workspace, tracer: telemetry?.tracer }),
     openScheduler,
     openOwnTools,
-    listPaths: paths,
+    listPaths: (signal: AbortSignal) => listPaths(workspace, visibility, signal),
   };
   const scheduler = openScheduler();
   const cleaning = retention.cleanLater();
@@ -86,10 +85,24 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
       scheduler.close();
       cleaning.abort();
       await Promise.all([close(), sources.close()]);
-      await spill.inUse.release();
+      await Promise.all([spill.inUse.release(), telemetry?.close()]);
     },
     host,
   };
+}
+
+interface SessionParts {
+  audit: AuditLog;
+  spill: SpillStore;
+  workspace: Workspace;
+  tracer: Tracer | undefined;
+}
+
+async function useSession(id: string, { audit, spill, workspace, tracer }: SessionParts): Promise<void> {
+  audit.session = id;
+  if (tracer) tracer.conversation = id;
+  await spill.enter(id);
+  await workspace.allowReading(spill.directory);
 }
 
 /** The settings, and the workspace they speak of. */

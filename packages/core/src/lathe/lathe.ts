@@ -1,4 +1,5 @@
 import type { Approver, AuditRecord, CallRequest } from '../contract/call.js';
+import type { Tracer } from '../contract/trace.js';
 import type { LatheHome } from '../files/lathe-home.js';
 import type { Journal } from '../files/undo/journal.js';
 import type { Workspace } from '../files/workspace.js';
@@ -92,6 +93,8 @@ export interface LatheHost {
   readonly sources: ToolSources;
   /** The person's own programs around calls and prompts, when there are any. */
   readonly hooks: Hooks | undefined;
+  /** Records the work for a collector, when one is set. */
+  readonly tracer: Tracer | undefined;
   /** What is kept of earlier work, and for how long. */
   readonly retention: Retention;
   /**

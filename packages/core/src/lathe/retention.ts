@@ -10,6 +10,7 @@ import type { Settings } from '../settings/keys.js';
 
 /** What Lathe keeps of earlier work. */
 export const stateKinds = ['sessions', 'views', 'spill', 'journal', 'audit'] as const;
+/** One of them. */
 export type StateKind = (typeof stateKinds)[number];
 
 /** Files and bytes of one kind: how much there is, or how much was removed. */

@@ -29,6 +29,8 @@ export class CallState implements ToolCall {
   readonly record: Partial<AuditRecord> = {};
   ready: ReadyCall | undefined;
   outcome: CallOutcome | undefined;
+  /** Called with the outcome. */
+  onEnd: ((outcome: CallOutcome) => void) | undefined;
   readonly #services: CallServices;
   readonly #startedAt = Date.now();
   readonly #clock = performance.now();
@@ -91,6 +93,7 @@ export class CallState implements ToolCall {
       ...(what.error && { errorType: what.error.type }),
       durationMs,
     });
+    this.onEnd?.(this.outcome);
     this.#services.emit({ type: 'call-end', outcome: this.outcome });
   }
 

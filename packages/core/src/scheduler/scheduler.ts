@@ -5,6 +5,7 @@ import { ReadWriteLock } from '../async/read-write-lock.js';
 import type { Approver, AuditRecord, CallEvent, CallOutcome, CallRequest } from '../contract/call.js';
 import type { PartListUnion } from '../contract/content.js';
 import { type ToolCall, uniqueId } from '../contract/tool-call.js';
+import type { CallWatcher } from '../contract/trace.js';
 import type { Policy } from '../policy/policy.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import { toResult } from '../tools/tools.js';
@@ -23,6 +24,8 @@ export interface SchedulerOptions {
   prepareCall?: (call: ToolCall) => void;
   audit?: (record: AuditRecord) => void;
   hooks?: CallHooks;
+  /** Sees each call arrive and end, for telemetry. */
+  watch?: CallWatcher;
   /** How long a tool may take to clean up after it was told to stop, before it is left behind. */
   graceMs?: number;
 }
@@ -33,6 +36,8 @@ interface Batch {
   signal: AbortSignal;
   /** Its calls run on behalf of a call that holds the lock already. */
   isNested: boolean;
+  /** The call on whose behalf they run. */
+  outer?: ToolCall;
 }
 
 const maxParallel = 10;
@@ -85,14 +90,15 @@ export class Scheduler {
     }
   }
 
-  #announce(request: CallRequest, id: string, { emit }: Batch): CallState {
-    const { audit, prepareCall } = this.#options;
+  #announce(request: CallRequest, id: string, { emit, outer }: Batch): CallState {
+    const { audit, prepareCall, watch } = this.#options;
     const run: ToolCall['run'] = (nested, signal) => {
       const requests = nested.map((each, index) => ({ ...each, id: `${id}/${each.id || index + 1}` }));
-      return this.#runBatch(requests, { emit, signal, isNested: true });
+      return this.#runBatch(requests, { emit, signal, isNested: true, outer: call });
     };
-    const call = new CallState(id, request, { emit, audit, run });
+    const call: CallState = new CallState(id, request, { emit, audit, run });
     prepareCall?.(call);
+    call.onEnd = watch?.(call, outer);
     call.update('validating');
     return call;
   }

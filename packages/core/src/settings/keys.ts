@@ -184,6 +184,20 @@ export const settingsTable = {
     { workspace: 'never' },
   ),
 
+  'telemetry.endpoint': setting(
+    url,
+    undefined,
+    'Address of an OpenTelemetry collector (OTLP over HTTP with JSON). Without it nothing is recorded.',
+    { workspace: 'never', env: 'OTEL_EXPORTER_OTLP_ENDPOINT' },
+  ),
+  'telemetry.headers': setting(secrets, {}, 'Headers sent to the collector.', { merge: 'by-key', workspace: 'never' }),
+  'telemetry.content': setting(
+    boolean,
+    false,
+    'Also record prompts, answers, parameters and results, with secrets redacted.',
+    { workspace: 'never' },
+  ),
+
   hooks: setting(map(hookGroups), {}, 'Commands run around calls.', { merge: 'by-key' }),
   'general.preferredEditor': setting(string, undefined, 'Editor for changing a proposal.', {
     also: ['preferredEditor'],
