@@ -23,11 +23,13 @@ export interface Recording {
   durable: ReadonlySet<number>;
 }
 
+type StoredEntry = Buffer | { link: string } | 'directory';
+
 /** The files below a directory, by path. */
-export function filesIn(root: string): Map<string, Buffer | { link: string } | 'directory'> {
+export function filesIn(root: string): Map<string, StoredEntry> {
   const entries = readdirSync(root, { recursive: true, withFileTypes: true });
   return new Map(
-    entries.map((entry) => {
+    entries.map((entry): [string, StoredEntry] => {
       const path = join(entry.parentPath, entry.name);
       if (entry.isDirectory()) return [path, 'directory'];
       return [path, entry.isSymbolicLink() ? { link: readlinkSync(path) } : readFileSync(path)];

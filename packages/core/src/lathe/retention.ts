@@ -27,7 +27,7 @@ export interface CleanRequest {
 
 const dayMs = 86_400_000;
 /** The first prompt comes first. */
-const delayMs = 10_000;
+const delayMs = 30_000;
 
 /** Decides how long Lathe's own files are kept, and removes the others, in one process at a time. */
 export class Retention {
