@@ -20,11 +20,12 @@ const promises = [
   },
   {
     promise: 'A write is old or new, never torn, and a reported success survives power loss',
-    how: 'Temporary file in the same directory, fsync, rename, fsync of the directory. Processes are killed at every system call of a write, and every system call is made to fail.',
+    how: 'Temporary file in the same directory, fsync, rename, fsync of the directory. Processes are killed at every system call of a write, and every system call is made to fail. From a record of the system calls, states are made that a power failure may leave: what was flushed is there, everything else in any combination.',
     tests: [
       'core/src/tools/edit.fault: killed at any system call, the file is old or new',
       'core/src/tools/edit.fault: a system call that fails is a typed error, and the old file is intact',
       'core/src/files/write/durable-write: a full device and one without inodes keep the old file',
+      'core/src/files/write/power-loss: after a power failure, %s is there or not, and can be undone',
     ],
     runs: [
       'kills of a write at a system call',

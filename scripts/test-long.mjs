@@ -12,6 +12,7 @@ const recordFile = join(root, 'docs', 'long-run.json');
 /** What runs together, and the minutes it may take. Files are below packages/. */
 const suites = {
   'kill-points': { files: ['core/src/tools/edit.fault.test.ts', 'agent/src/session/transcript.test.ts'], minutes: 90 },
+  'power-loss': { files: ['core/src/files/write/power-loss.test.ts'], minutes: 40 },
   races: { files: ['core/src/files/open-file.test.ts', 'core/src/files/write/file-lock.test.ts'], minutes: 15 },
   bytes: { files: ['core/src/files/edit/splice.test.ts', 'core/src/files/read/read-text.test.ts'], minutes: 20 },
   fuzz: {
@@ -64,6 +65,7 @@ const suites = {
     ],
     minutes: 20,
   },
+  'many-calls': { files: ['agent/src/many-calls.test.ts'], minutes: 40 },
   soak: { files: ['agent/src/soak.test.ts'], minutes: 20 + soakMinutes() },
 };
 

@@ -54,7 +54,7 @@ export async function runWithFault(script: string, args: readonly string[], faul
 
 async function attach(thread: number, { inject, record }: Fault): Promise<{ ended: Promise<unknown> } | undefined> {
   if (inject === undefined && record === undefined) return undefined;
-  const options = inject === undefined ? ['-e', 'trace=%file,%desc'] : ['-e', `inject=${inject}`];
+  const options = inject === undefined ? ['-y', '-s', '4096', '-e', 'trace=%file,%desc'] : ['-e', `inject=${inject}`];
   const tracer: ChildProcess = spawn('strace', ['-p', String(thread), '-o', record ?? '/dev/null', ...options], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });

@@ -1,5 +1,5 @@
 import { type Approver, ToolError, type ToolRegistry } from '@lathe/core';
-import { type Hooks, type PromptHooks, personalFolders } from '@lathe/core/host';
+import { callSpan, type Hooks, type PromptHooks, parentSpan, personalFolders, type Span } from '@lathe/core/host';
 import { ContextFiles } from './context/context-files.js';
 import { basicInstructions, systemPrompt } from './context/system-prompt.js';
 import type { AgentLathe } from './create-agent-lathe.js';
@@ -39,7 +39,15 @@ type ContextHost = Pick<AgentLathe, 'home' | 'loaded' | 'settings' | 'userHome' 
 export type AgentHost = ContextHost &
   Pick<
     AgentLathe,
-    'approver' | 'discoverOnce' | 'hooks' | 'openOwnTools' | 'openScheduler' | 'policy' | 'sideModels' | 'tools'
+    | 'approver'
+    | 'discoverOnce'
+    | 'hooks'
+    | 'openOwnTools'
+    | 'openScheduler'
+    | 'openTrace'
+    | 'policy'
+    | 'sideModels'
+    | 'tools'
   >;
 
 /** Opens an agent that works with the tools, the policy and the settings of `lathe`. */
@@ -67,6 +75,9 @@ interface Place extends OpenAgentOptions {
   /** What to do in plan mode. */
   remark: string;
   hooks?: PromptHooks;
+  /** Of a subagent, and the span of the call that it works for. */
+  name?: string;
+  parentSpan?: Span | undefined;
 }
 
 function open(lathe: AgentHost, place: Place): Agent {
@@ -75,8 +86,10 @@ function open(lathe: AgentHost, place: Place): Agent {
   const effort = place.effort ?? settings.model.effort;
   const parent: ParentAgent = {
     depth: place.depth,
-    open: (definition, signal) => openSubagent(lathe, place, agent, definition, signal),
+    open: (definition, signal, call) =>
+      openSubagent(lathe, place, agent, { ...definition, parentSpan: callSpan.get(call) }, signal),
   };
+  const trace = lathe.openTrace?.({ name: place.name ?? 'lathe', parent: place.parentSpan });
   const agent: Agent = new Agent({
     model,
     ...(sideModel && { sideModel }),
@@ -88,7 +101,10 @@ function open(lathe: AgentHost, place: Place): Agent {
     runner: lathe.openScheduler({
       registry,
       approver: allHooks ? withNotification(approver, allHooks) : approver,
-      prepareCall: (call) => parentAgent.set(call, parent),
+      prepareCall: (call) => {
+        parentAgent.set(call, parent);
+        if (trace?.span) parentSpan.set(call, trace.span);
+      },
     }),
     ...(history && { history }),
     budgets,
@@ -97,6 +113,7 @@ function open(lathe: AgentHost, place: Place): Agent {
     ...(settings.model.maxOutputTokens !== undefined && { maxOutputTokens: settings.model.maxOutputTokens }),
     ...(hooks && { hooks }),
     context,
+    ...(trace && { trace }),
     remarks: () =>
       lathe.policy.mode === 'plan' ? `[Plan mode: only calls that change nothing run. ${place.remark}]` : '',
     skipLoopDetection: settings.model.skipLoopDetection,
@@ -109,7 +126,7 @@ async function openSubagent(
   lathe: AgentHost,
   place: Place,
   parent: Agent,
-  definition: SubagentDefinition,
+  definition: SubagentDefinition & Pick<Place, 'parentSpan'>,
   signal: AbortSignal,
 ): Promise<Agent> {
   const { settings, hooks } = lathe;
@@ -123,6 +140,8 @@ async function openSubagent(
     ...(place.sideModel && { sideModel: place.sideModel }),
     ...(parent.effort !== undefined && { effort: parent.effort }),
     instructions: `${instructions}\n\n${reportInstructions}`,
+    name,
+    parentSpan: definition.parentSpan,
     approver: onBehalfOf(name, place.approver),
     budgets: smallerBudgets(taskBudgets(settings), parent.budgetLeft),
     depth,

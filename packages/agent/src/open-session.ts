@@ -16,7 +16,7 @@ export interface OpenSessionOptions extends Omit<OpenAgentOptions, 'history'> {
 }
 
 /** What a session uses of an `AgentLathe`. */
-type SessionHost = AgentHost & Pick<AgentLathe, 'journal'>;
+type SessionHost = AgentHost & Pick<AgentLathe, 'journal' | 'useSession'>;
 
 const maxTitle = 200;
 
@@ -36,8 +36,8 @@ export async function openSession(lathe: SessionHost, options: OpenSessionOption
     ? { id: resumed.id, transcript: store.reopen(resumed, transcriptOptions) }
     : store.create(transcriptOptions);
   if (lathe.hooks) Object.assign(lathe.hooks.session, { id, transcriptPath: transcript.path });
-  // Runs in the background; what fails now is deleted next time.
-  if (!resumed) store.prune().catch(() => undefined);
+  // A home that cannot be written costs the session its transcript, not its life.
+  await lathe.useSession(id).catch(() => undefined);
   const notes = resumed ? [...resumed.notes, ...notesOn(resumed, lathe.tools)] : [];
   if (!resumed && resume === 'latest') notes.push('There is no earlier session here; this is a new one.');
   return new Session({ id, agent, transcript, notes, problems, beginTurn: (turn) => lathe.journal.beginTurn(turn) });

@@ -40,13 +40,16 @@ test('--version and --help answer on stdout', async () => {
   expect((await lathe(['--help'])).stdout).toContain('lathe call <tool>');
 });
 
-test.each(['call', 'mcp', 'serve', 'trust', 'undo', 'view'])('%s has its own help page', async (command) => {
-  const { code, stdout } = await lathe([command, '--help']);
-  expect({ code, first: stdout.split('\n')[0] }).toEqual({
-    code: 0,
-    first: expect.stringMatching(`^lathe .*${command}`),
-  });
-});
+test.each(['audit', 'call', 'clean', 'mcp', 'serve', 'trust', 'undo', 'view'])(
+  '%s has its own help page',
+  async (command) => {
+    const { code, stdout } = await lathe([command, '--help']);
+    expect({ code, first: stdout.split('\n')[0] }).toEqual({
+      code: 0,
+      first: expect.stringMatching(`^lathe .*${command}`),
+    });
+  },
+);
 
 test('call --json prints the documented object', async () => {
   const cwd = tempDirectory({ 'b.txt': 'hi', 'a/c.ts': '' });

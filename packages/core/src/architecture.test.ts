@@ -12,6 +12,7 @@ testLayers(
     { name: 'contract' },
     { name: 'text' },
     { name: 'async' },
+    { name: 'telemetry' },
     { name: 'files', beside: 'capability' },
     { name: 'process', beside: 'capability', also: ['files'] },
     { name: 'web', beside: 'capability', also: ['files'] },

@@ -6,6 +6,7 @@
 export { responseText } from './contract/content.js';
 export type { PlanSummary, TaskExecution, TodoList } from './contract/display.js';
 export { uniqueId } from './contract/tool-call.js';
+export { callSpan, parentSpan, type Span, type Tracer } from './contract/trace.js';
 export { toolFileNames } from './discovery/tool-files.js';
 export { osPath } from './files/file-name.js';
 export type { UndoOutcome } from './files/undo/undo.js';
@@ -13,6 +14,7 @@ export { isWithin } from './files/workspace.js';
 export { type Hook, Hooks } from './hooks/hooks.js';
 export type { HookAnswer, PromptHooks } from './hooks/prompt-hooks.js';
 export { homeDirectories, personalFolders } from './lathe/home-directories.js';
+export { type StateKind, type StateSize, stateKinds } from './lathe/retention.js';
 export { secretsOf } from './lathe/secrets-of.js';
 export { AgreedRules } from './policy/agreed-rules.js';
 export { Consent, definitionHash } from './policy/consent.js';

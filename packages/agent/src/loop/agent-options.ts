@@ -2,6 +2,7 @@ import type { CallEvent, CallOutcome, CallRequest, FunctionDeclaration } from '@
 import type { PromptHooks } from '@lathe/core/host';
 import type { Effort, Message, Model } from '../models/model.js';
 import type { PriceList } from '../models/prices.js';
+import type { AgentTrace } from './agent-trace.js';
 import type { Budgets } from './budget.js';
 
 /** What an agent needs. */
@@ -25,6 +26,8 @@ export interface AgentOptions {
   context?: ContextSource;
   /** Added to every prompt; may be empty. */
   remarks?: () => string;
+  /** Records what the agent does. */
+  trace?: AgentTrace;
   /** Continue although the model repeats itself. */
   skipLoopDetection?: boolean;
 }

@@ -37,6 +37,11 @@ export class AgentState {
     this.#leastTokens = 0;
   }
 
+  /** The model as it is asked: recorded, if anything is. */
+  traced(model: Model): Model {
+    return this.options.trace?.around(model) ?? model;
+  }
+
   tools(): readonly FunctionDeclaration[] {
     return this.options.tools.declarations(this.model.contextWindow);
   }

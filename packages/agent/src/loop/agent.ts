@@ -68,7 +68,8 @@ export class Agent {
    * `prompt-end`. Never throws because of a model or a tool. The work stops when the caller stops reading.
    */
   prompt(content: PartListUnion, signal: AbortSignal): AsyncGenerator<AgentEvent> {
-    return this.#exclusively(signal, (run) => run.work(toParts(content)));
+    const events = this.#exclusively(signal, (run) => run.work(toParts(content)));
+    return this.#state.options.trace?.watch(events, this.model) ?? events;
   }
 
   /** Shortens the history now, rather than when the window is nearly full. */

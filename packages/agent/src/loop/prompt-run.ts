@@ -108,7 +108,7 @@ export class PromptRun {
     const tokens = Math.max(room / 2, leastHistory);
     const { method, history, usage } = await compactHistory(
       conversation.messages,
-      { tokens, model: options.sideModel ?? model, instructions: answer?.context },
+      { tokens, model: this.#state.traced(options.sideModel ?? model), instructions: answer?.context },
       this.#signal,
     );
     if (usage) {
@@ -169,7 +169,7 @@ export class PromptRun {
         ...(maxOutputTokens !== undefined && { maxOutputTokens }),
         ...(effort !== undefined && { effort }),
       };
-      const answer = yield* askModel(model, request, partial, this.#signal);
+      const answer = yield* askModel(this.#state.traced(model), request, partial, this.#signal);
       isOver = true;
       return yield* this.#take(answer);
     } catch (error) {

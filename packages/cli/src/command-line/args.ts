@@ -83,7 +83,7 @@ const options = {
 export const flagNames: readonly string[] = Object.keys(options).map((name) => `--${name}`);
 
 /** Commands that parse their own arguments. */
-const ownFlags = new Set(['mcp', 'serve']);
+const ownFlags = new Set(['mcp', 'serve', 'clean', 'audit']);
 
 export function parseInvocation(args: readonly string[], commands: ReadonlySet<string>): Invocation {
   const raw = rawCommand(args);
@@ -137,8 +137,16 @@ export function resumeOf(flags: Flags): { resume?: 'latest' | { id: string } } {
 }
 
 function parse(args: readonly string[]) {
+  return parseFlags(args, options);
+}
+
+/** The flags and operands of a command that has its own. */
+export function parseFlags<const T extends NonNullable<ParseArgsConfig['options']>>(
+  args: readonly string[],
+  known: T,
+): ReturnType<typeof parseArgs<{ options: T; allowPositionals: true }>> {
   try {
-    return parseArgs({ args: [...args], options, allowPositionals: true });
+    return parseArgs({ args: [...args], options: known, allowPositionals: true });
   } catch (error) {
     const message = errorMessage(error);
     // Node adds advice about arguments that begin with a dash, which is rarely what the person meant.
@@ -148,11 +156,10 @@ function parse(args: readonly string[]) {
 
 /** `lathe [flags] mcp …`: everything after the command belongs to it. */
 function rawCommand(args: readonly string[]): { command: string; before: string[]; after: string[] } | undefined {
-  const index = args.findIndex((arg) => ownFlags.has(arg));
-  const command = args[index];
-  if (command === undefined) return undefined;
-  const before = args.slice(0, index);
-  return parse(before).positionals.length > 0 ? undefined : { command, before, after: args.slice(index + 1) };
+  const { tokens } = parseArgs({ args: [...args], options, allowPositionals: true, strict: false, tokens: true });
+  const first = tokens.find(({ kind }) => kind === 'positional');
+  if (first?.kind !== 'positional' || !ownFlags.has(first.value)) return undefined;
+  return { command: first.value, before: args.slice(0, first.index), after: args.slice(first.index + 1) };
 }
 
 /** `lathe mcp --help` or `lathe mcp add --help`. A later --help may belong to the server's own command. */
@@ -182,7 +189,8 @@ function oneOf<T extends string>(flag: string, value: string | undefined, known:
   return found;
 }
 
-function count(flag: string, value: string | undefined): number | undefined {
+/** The number given with a flag. */
+export function count(flag: string, value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   if (/^\d{1,12}$/.test(value)) return Number(value);
   throw new UsageError(`${flag} must be a whole number, not ${JSON.stringify(value)}`);

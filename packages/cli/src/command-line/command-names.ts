@@ -12,6 +12,8 @@ export const commandNames = [
   'trust',
   'completion',
   'doctor',
+  'clean',
+  'audit',
 ] as const;
 
 export type CommandName = (typeof commandNames)[number];

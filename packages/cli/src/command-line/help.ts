@@ -23,6 +23,8 @@ const general = `lathe: a coding agent for the terminal, with any model
   lathe trust [dir]                trust the settings, commands and servers of a folder (--list, --remove)
   lathe completion SHELL           print completion for bash, zsh or fish: source <(lathe completion bash)
   lathe doctor [--json]            check the setup and say how to fix problems
+  lathe audit [--denied]           show which calls ran or were denied, and who decided
+  lathe clean [--dry-run]          remove old sessions, output, undo data and records
 
 Flags
   --approval-mode MODE             plan | default | auto-edit | yolo (--yolo for short)
@@ -40,7 +42,7 @@ Flags
   -c, --continue; -r, --resume ID  continue the latest session, or the one with this id
   --screen-reader                  plain output for screen readers
   --record FILE, --replay FILE     record the model's answers to a file; replay them without a model
-  --json                           JSON output of tools, call, sessions and doctor
+  --json                           JSON output of tools, call, sessions, doctor and audit
   --version, --help
 
 Exit codes: 0 success, 1 failure, 2 wrong usage or parameters, 3 denied, 130 interrupted`;
@@ -51,6 +53,19 @@ lathe tools new <name>     write .lathe/tools/<name>.ts and a test for it
 
 The list names each tool, where it comes from and what it does. With --json it also has the parameter schemas. Tools of
 this folder are listed after you trusted it: lathe trust.`,
+  audit: `lathe audit [flags]
+
+Shows the calls of all sessions, oldest first: when, in which session, what was decided, who or what decided it, and
+what was called. Secrets are redacted when a call is recorded.
+
+  --session ID    only this session; the id may be shortened
+  --tool NAME     only this tool
+  --denied        only calls that were denied or refused
+  --since WHEN    a date (2026-11-01), a time (2026-11-01T12:00), or how long ago: 90m, 12h, 7d
+  --tail N        the last N calls (default: 50; 0 for all)
+  --json          the whole records, as JSON
+
+  lathe audit --denied --since 7d`,
   call: `lathe call <tool> [json|-] [--json]
 
 Runs one tool through the same steps as a call from a model: find, validate, approve, execute. The parameters are a
@@ -70,6 +85,16 @@ Lists the earlier sessions in this directory, newest first: id, time and first p
   lathe --continue             continue the latest session
   lathe --resume ID            continue the session with this id, which may be shortened
   lathe view ID                show a session as an HTML page`,
+  clean: `lathe clean [kind…] [--dry-run] [--older-than DAYS] [--all] [--yes]
+
+Removes what retention.days and retention.megabytes in the settings no longer keep. Lathe does the same once a day. A
+kind is one of sessions, views, spill (long outputs), journal (undo) and audit; the default is all of them. What a
+running session uses is never removed.
+
+  --dry-run            only show what would be removed
+  --older-than DAYS    remove everything that is older than this, whatever the settings say
+  --all                remove everything
+  --yes                do not ask. Without it, Lathe asks before it removes more than the settings say.`,
   mcp: `lathe mcp add [flags] <name> <command> [args…]   a server that Lathe starts
 lathe mcp add [flags] <name> <url>                 a server reached over HTTP
 lathe mcp list                                     list the configured servers

@@ -31,6 +31,8 @@ describe.each(shells)('$shell', ({ shell, args, setup }) => {
         'lathe --approval-mode pl': 'lathe --approval-mode plan',
         'lathe call read_m': 'lathe call read_many_files',
         'lathe mcp rem': 'lathe mcp remove',
+        'lathe clean sp': 'lathe clean spill',
+        'lathe audit --den': 'lathe audit --denied',
       };
       for (const [typed, expected] of Object.entries(lines))
         expect(await complete(typed, expected)).toContain(expected);

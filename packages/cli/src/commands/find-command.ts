@@ -15,6 +15,8 @@ const loaders: Record<CommandName, () => Promise<{ command: Command }>> = {
   trust: () => import('./trust.js'),
   completion: () => import('./completion.js'),
   doctor: () => import('./doctor.js'),
+  clean: () => import('./clean.js'),
+  audit: () => import('./audit.js'),
 };
 
 /** Finds a command by name; without a name, the agent. */

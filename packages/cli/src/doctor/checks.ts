@@ -4,6 +4,7 @@ import { unagreedRules, unknownTools } from '@lathe/core/host';
 import type { Io } from '../command-line/io.js';
 import type { Finding } from './finding.js';
 import { sources } from './sources.js';
+import { state } from './state.js';
 
 export type Check = (lathe: AgentLathe, io: Io, signal: AbortSignal) => Finding[] | Promise<Finding[]>;
 
@@ -19,6 +20,7 @@ export const checks: readonly Check[] = [
   tools,
   ruleNames,
   webSearch,
+  state,
 ];
 
 function program(_lathe: unknown, io: Pick<Io, 'version'>): Finding[] {

@@ -1,5 +1,5 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, mkdir, open, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { ToolError } from '../contract/errors.js';
 import { codeOf } from './fs-error.js';
 
@@ -20,8 +20,9 @@ export class LatheHome {
     const directory = this.file(...names);
     try {
       for (const path of [this.path, directory]) {
-        await mkdir(path, { recursive: true, mode: 0o700 });
+        const made = await mkdir(path, { recursive: true, mode: 0o700 });
         await chmod(path, 0o700);
+        if (made !== undefined) await flushNames(dirname(made), path);
       }
     } catch (cause) {
       // On a read-only file system Node reports ENOENT.
@@ -38,5 +39,16 @@ export class LatheHome {
     const path = this.file(...names);
     await writeFile(path, content, { flag: 'wx', mode: 0o600 });
     return path;
+  }
+}
+
+/** Makes new directories survive a power failure: the undo journal in them must not be lost with its directory. */
+async function flushNames(from: string, to: string): Promise<void> {
+  for (let path = dirname(to); ; path = dirname(path)) {
+    const handle = await open(path, 'r').catch(() => undefined);
+    // Some file systems cannot flush a directory, and some parents cannot be read; then there is nothing to be done.
+    await handle?.sync().catch(() => undefined);
+    await handle?.close();
+    if (path === from || path === dirname(path)) return;
   }
 }

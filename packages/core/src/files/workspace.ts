@@ -44,10 +44,12 @@ export class Workspace {
   /** Real paths, the first one being the directory the agent was started in. */
   readonly roots: readonly [string, ...string[]];
   readonly #options: Required<WorkspaceOptions>;
+  readonly #readable: string[];
 
   private constructor(roots: readonly [string, ...string[]], options: Required<WorkspaceOptions>) {
     this.roots = roots;
     this.#options = options;
+    this.#readable = [...options.readable];
   }
 
   /** `extra` are further directories to work in; one that is missing counts as soon as it exists. */
@@ -67,6 +69,11 @@ export class Workspace {
 
   get root(): string {
     return this.roots[0];
+  }
+
+  /** Lets the agent read one more directory outside without asking. */
+  async allowReading(directory: string): Promise<void> {
+    this.#readable.push(await realPathOf(resolve(directory)));
   }
 
   async locate(path: string): Promise<Location> {
@@ -102,7 +109,7 @@ export class Workspace {
   }
 
   #isReadable(real: string): boolean {
-    return this.#options.readable.some((root) => isWithin(root, real));
+    return this.#readable.some((root) => isWithin(root, real));
   }
 
   #execution(real: string): string | undefined {

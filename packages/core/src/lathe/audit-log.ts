@@ -19,6 +19,14 @@ const maxLogBytes = 10 * 1024 * 1024;
 const maxTextChars = 2000;
 const maxLineChars = 200_000;
 
+/** A record as the log keeps it. */
+interface StoredRecord extends AuditRecord {
+  /** ISO 8601. */
+  time: string;
+  session?: string;
+  cwd: string;
+}
+
 /**
  * What was proposed, shown, decided and executed, one line per call, in a private file of two generations. Secrets are
  * taken out and long texts shortened to their beginning and their hash before anything is written.
@@ -26,18 +34,28 @@ const maxLineChars = 200_000;
 export class AuditLog {
   readonly #home: LatheHome;
   readonly #secrets: readonly string[];
+  readonly #cwd: string;
+  /** The session whose calls are recorded, once it is known. */
+  session: string | undefined;
   /** The last record could not be written, or only in part. */
   #isBroken = false;
   #hasComplained = false;
 
-  constructor(home: LatheHome, secrets: readonly string[]) {
+  constructor(home: LatheHome, secrets: readonly string[], cwd: string) {
     this.#home = home;
+    this.#cwd = cwd;
     this.#secrets = secrets;
   }
 
   record(record: AuditRecord): void {
     try {
-      const line = this.#lineOf({ time: new Date().toISOString(), ...record });
+      const { session } = this;
+      const line = this.#lineOf({
+        time: new Date().toISOString(),
+        ...(session !== undefined && { session }),
+        cwd: this.#cwd,
+        ...record,
+      });
       const directory = this.#home.file('audit');
       if (!existsSync(directory)) mkdirSync(directory, { recursive: true, mode: 0o700 });
       append(join(directory, 'calls.jsonl'), `${this.#isBroken ? '\n' : ''}${line}\n`);
@@ -49,9 +67,9 @@ export class AuditLog {
   }
 
   /** A record that is too long, or that has no text, is kept by what can be said of it. */
-  #lineOf(record: AuditRecord & { time: string }): string {
-    const { time, callId, tool, status, durationMs } = record;
-    const brief = { time, callId, tool, status, durationMs };
+  #lineOf(record: StoredRecord): string {
+    const { time, session, cwd, callId, tool, status, durationMs } = record;
+    const brief = { time, session, cwd, callId, tool, status, durationMs };
     try {
       const line = redact(
         JSON.stringify(record, (_key, value: unknown) => this.#shorten(value)),

@@ -7,7 +7,7 @@ import { type IgnoredBy, IgnoreRules } from '../files/ignore/ignore-rules.js';
 import type { LatheHome } from '../files/lathe-home.js';
 import { Ripgrep } from '../files/search/ripgrep.js';
 import type { SpillStore } from '../files/spill.js';
-import { Journal } from '../files/undo/journal.js';
+import type { Journal } from '../files/undo/journal.js';
 import type { Workspace } from '../files/workspace.js';
 import { FileChanges } from '../files/write/file-changes.js';
 import { FileLocks } from '../files/write/file-lock.js';
@@ -35,6 +35,7 @@ import type { AnyTool } from '../tools/tools.js';
 import { WriteFileTool } from '../tools/write-file.js';
 import type { SearchSetup } from '../web/search/open-engines.js';
 import type { Extension } from './extension.js';
+import type { Retention } from './retention.js';
 import { webTools } from './web-tools.js';
 
 export interface BuiltInOptions {
@@ -47,6 +48,7 @@ export interface BuiltInOptions {
   /** Who calls the tools: a model must have read a file before it may replace it. */
   caller: 'model' | 'person';
   spill: SpillStore;
+  retention: Pick<Retention, 'journal'>;
   /** Files that hooks run. */
   executed: readonly string[];
   extension: Pick<Extension, 'tasks' | 'answerer'>;
@@ -76,7 +78,7 @@ export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
   const { workspace, home, policy } = options;
   const { tasks, answerer } = options.extension;
   const seen = options.caller === 'person' ? new EverythingSeen() : new SeenFiles();
-  const shared = { locks: new FileLocks(home), journal: new Journal(home), visibility: visibilityOf(options) };
+  const shared = { locks: new FileLocks(home), journal: options.retention.journal, visibility: visibilityOf(options) };
   const { visibility, journal } = shared;
   const shell = await shellTool(options);
   const web = webTools({ ...options, answerer });
@@ -180,12 +182,12 @@ function visibilityOf({ workspace, settings, policy, env, userHome }: BuiltInOpt
   return { rules, disregard, canRead: policy.readFilter() };
 }
 
-async function shellTool({ workspace, settings, home, userHome, env, executed }: BuiltInOptions) {
+async function shellTool({ workspace, settings, home, userHome, env, executed, spill }: BuiltInOptions) {
   const { mode, network, autoApprove } = settings.tools.sandbox;
   const path = await sanitizePath(env['PATH'] ?? '', workspace.roots);
   const { roots } = workspace;
   const sandbox = new Sandbox({ mode, roots, protectedFiles: executed, latheHome: home, userHome, path });
-  const runner = new CommandRunner(home);
+  const runner = new CommandRunner(home, { spill });
   const background = new BackgroundCommands(runner, new KeptCommands(home));
   const tool = new ShellTool({
     workspace,

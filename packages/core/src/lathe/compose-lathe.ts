@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
+import type { Tracer } from '../contract/trace.js';
 import { LatheHome } from '../files/lathe-home.js';
 import { listPaths } from '../files/search/list-paths.js';
 import { SpillStore } from '../files/spill.js';
@@ -23,6 +24,8 @@ import { homeDirectories } from './home-directories.js';
 import type { Lathe, LatheHost, LatheOptions } from './lathe.js';
 import type { HookOptions } from './open-hooks.js';
 import { openPolicy } from './open-policy.js';
+import { openTelemetry } from './open-telemetry.js';
+import { Retention } from './retention.js';
 import { secretsOf } from './secrets-of.js';
 import { toolSources } from './tool-sources.js';
 
@@ -31,7 +34,7 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
   assertUsable(options);
   const { approver = denyAll, caller = 'model', isTrusted: isConsented = false } = options;
   const parts = await openParts(options);
-  const { workspace, loaded, home, userHome, spill } = parts;
+  const { workspace, loaded, home, userHome, spill, retention } = parts;
   const { settings, env } = loaded;
   const policy = await openPolicy(loaded, parts);
   const registry = new ToolRegistry();
@@ -40,20 +43,21 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
   const { tools, openOwnTools, visibility, files, close, ...shared } = builtIns;
   for (const tool of [...tools, ...(options.tools ?? [])]) registry.registerTool(tool);
   const sources = toolSources({ ...options, ...parts, approver, registry, sandbox: shared.sandbox });
-  const audit = options.audit ?? (settings.general.auditLog && logOf(parts));
+  const log = settings.general.auditLog ? new AuditLog(home, secretsOf(loaded), workspace.root) : undefined;
+  const audit = options.audit ?? log?.record.bind(log);
   const { hooks, notices } = await hooksOf({ loaded, home, root: workspace.root, policy, approver, isConsented });
-  const openScheduler: LatheHost['openScheduler'] = (own = {}) =>
-    new Scheduler({
-      registry,
-      policy,
-      approver,
-      spill: spill.write.bind(spill),
-      ...(audit && { audit }),
-      ...(hooks && { hooks }),
-      files,
-      ...own,
-    });
-  const paths: LatheHost['listPaths'] = (signal) => listPaths(workspace, visibility, signal);
+  const telemetry = await openTelemetry(loaded);
+  const schedulerOptions: SchedulerOptions = {
+    registry,
+    policy,
+    approver,
+    spill: spill.write.bind(spill),
+    ...(audit && { audit }),
+    ...(hooks && { hooks }),
+    files,
+    ...(telemetry && { watch: telemetry.watchCall }),
+  };
+  const openScheduler: LatheHost['openScheduler'] = (own) => new Scheduler({ ...schedulerOptions, ...own });
   const host = {
     ...shared,
     policy,
@@ -63,11 +67,15 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
     approver,
     sources,
     hooks,
+    tracer: telemetry?.tracer,
+    retention,
+    useSession: (id: string) => useSession(id, { log, spill, workspace, tracer: telemetry?.tracer }),
     openScheduler,
     openOwnTools,
-    listPaths: paths,
+    listPaths: (signal: AbortSignal) => listPaths(workspace, visibility, signal),
   };
   const scheduler = openScheduler();
+  const cleaning = retention.cleanLater();
   return {
     tools: registry,
     workspace,
@@ -77,28 +85,40 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
     discover: sources.discover,
     close: async () => {
       scheduler.close();
+      cleaning.abort();
       await Promise.all([close(), sources.close()]);
+      await Promise.all([spill.inUse.release(), telemetry?.close()]);
     },
     host,
   };
 }
 
+interface SessionParts {
+  log: AuditLog | undefined;
+  spill: SpillStore;
+  workspace: Workspace;
+  tracer: Tracer | undefined;
+}
+
+async function useSession(id: string, { log, spill, workspace, tracer }: SessionParts): Promise<void> {
+  if (log) log.session = id;
+  if (tracer) tracer.conversation = id;
+  await spill.enter(id);
+  await workspace.allowReading(spill.directory);
+}
+
 /** The settings, and the workspace they speak of. */
 async function openParts(options: LatheOptions) {
   const { userHome, home, loaded } = await loadEverything(options);
-  const spill = new SpillStore(home);
+  const retention = new Retention(home, loaded.settings.retention);
+  const spill = new SpillStore(home, { secrets: secretsOf(loaded), keepRule: () => retention.rule });
   const executed = commandsOf(loaded).flatMap((command) => hookFiles(command, options.cwd));
   const workspace = await Workspace.open(options.cwd, loaded.settings.context.includeDirectories, {
     readable: [spill.directory],
     guarded: [home.path],
     executed,
   });
-  return { workspace, loaded, home, userHome, spill, executed };
-}
-
-function logOf({ home, loaded }: { home: LatheHome; loaded: LoadedSettings }): NonNullable<SchedulerOptions['audit']> {
-  const log = new AuditLog(home, secretsOf(loaded));
-  return (record) => log.record(record);
+  return { workspace, loaded, home, userHome, spill, retention, executed };
 }
 
 /** The commands of all hooks in the settings. */

@@ -1,4 +1,5 @@
 import type { Approver, AuditRecord, CallRequest } from '../contract/call.js';
+import type { Tracer } from '../contract/trace.js';
 import type { LatheHome } from '../files/lathe-home.js';
 import type { Journal } from '../files/undo/journal.js';
 import type { Workspace } from '../files/workspace.js';
@@ -17,6 +18,7 @@ import type { ToolRegistry } from '../tools/tool-registry.js';
 import type { AnyTool } from '../tools/tools.js';
 import type { SearchSetup } from '../web/search/open-engines.js';
 import type { Extension, OpenedParts } from './extension.js';
+import type { Retention } from './retention.js';
 import type { ToolSources } from './tool-sources.js';
 
 /** How to set up the tool system. */
@@ -93,6 +95,15 @@ export interface LatheHost {
   readonly sources: ToolSources;
   /** The person's own programs around calls and prompts, when there are any. */
   readonly hooks: Hooks | undefined;
+  /** Records the work for a collector, when one is set. */
+  readonly tracer: Tracer | undefined;
+  /** What is kept of earlier work, and for how long. */
+  readonly retention: Retention;
+  /**
+   * Names the session this is about: long output goes to a folder of its own, which it may read again when it is
+   * resumed, and no other process removes its files.
+   */
+  useSession(id: string): Promise<void>;
   /** Another queue of calls under the same rules, for an agent or a subagent. */
   openScheduler(
     options?: Partial<Pick<SchedulerOptions, 'registry' | 'policy' | 'approver' | 'prepareCall'>>,

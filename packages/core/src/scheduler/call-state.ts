@@ -36,6 +36,8 @@ export class CallState implements ToolCall {
   readonly record: Partial<AuditRecord> = {};
   ready: ReadyCall | undefined;
   outcome: CallOutcome | undefined;
+  /** Called with the outcome. */
+  onEnd: ((outcome: CallOutcome) => void) | undefined;
   readonly #services: CallServices;
   readonly #ended = new AbortController();
   #ownSignal: AbortSignal | undefined;
@@ -172,6 +174,7 @@ export class CallState implements ToolCall {
       durationMs,
     });
     this.#ended.abort(new Error('the call has ended'));
+    this.onEnd?.(this.outcome);
     this.#services.emit({ type: 'call-end', outcome: this.outcome });
   }
 

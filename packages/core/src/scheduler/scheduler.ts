@@ -6,6 +6,7 @@ import { ReadWriteLock } from '../async/read-write-lock.js';
 import type { Approver, AuditRecord, CallEvent, CallOutcome, CallRequest } from '../contract/call.js';
 import type { PartListUnion } from '../contract/content.js';
 import { type ToolCall, uniqueId } from '../contract/tool-call.js';
+import type { CallWatcher } from '../contract/trace.js';
 import type { Policy } from '../policy/policy.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import { type AnyTool, toResult } from '../tools/tools.js';
@@ -29,6 +30,8 @@ export interface SchedulerOptions {
   hooks?: CallHooks;
   /** Lets tools touch files through their call; without it, `readText` and the like are errors. */
   files?: FileAccess;
+  /** Sees each call arrive and end, for telemetry. */
+  watch?: CallWatcher;
   /** How long a tool may take to clean up after it was told to stop, before it is left behind. */
   graceMs?: number;
 }
@@ -42,6 +45,8 @@ interface Batch {
   approver: Approver;
   /** The tool of all its calls, when it comes from no registry. */
   tool?: AnyTool | undefined;
+  /** The call on whose behalf they run. */
+  outer?: ToolCall;
 }
 
 const maxParallel = 10;
@@ -95,10 +100,10 @@ export class Scheduler {
     }
   }
 
-  #announce(request: CallRequest, id: string, { emit, signal, approver: outer }: Batch): CallState {
-    const { audit, prepareCall, files } = this.#options;
+  #announce(request: CallRequest, id: string, { emit, signal, approver: person, outer }: Batch): CallState {
+    const { audit, prepareCall, files, watch } = this.#options;
     const pauses = new Pauses();
-    const approver = midCall(outer, pauses);
+    const approver = midCall(person, pauses);
     const run: CallServices['run'] = (nested, own, tool) =>
       // What code reads is no news for a front end.
       this.#runBatch(nested, {
@@ -107,9 +112,11 @@ export class Scheduler {
         isNested: true,
         approver,
         tool,
+        outer: call,
       });
-    const call = new CallState(id, request, { emit, audit, signal, pauses, approver, files, run });
+    const call: CallState = new CallState(id, request, { emit, audit, signal, pauses, approver, files, run });
     prepareCall?.(call);
+    call.onEnd = watch?.(call, outer);
     call.update('validating');
     return call;
   }

@@ -90,7 +90,7 @@ function refusalAnywhere(name: string): string | undefined {
 
 function refusalInProject(name: string): string | undefined {
   const upper = name.toUpperCase();
-  if (/^(?:LATHE|QWEN)_/.test(upper)) return 'only the user may set it';
+  if (/^(?:LATHE|QWEN|OTEL)_/.test(upper)) return 'only the user may set it';
   if (upper === 'DEBUG' || upper === 'DEBUG_MODE') return 'projects use it for themselves';
   if (endpoints.test(upper)) return 'a project must not choose where keys are sent';
   return refusalAnywhere(name);

@@ -198,6 +198,33 @@ export const settingsTable = {
   'agents.maxTurns': setting(integer(1), 50, 'Turns a subagent gets.', limit),
   'agents.maxMinutes': setting(integer(1), 15, 'Minutes a subagent gets.', limit),
 
+  'retention.days': setting(
+    integer(-1),
+    30,
+    'Days after which sessions, spilled output, undo journal and audit log are removed; -1 for never.',
+    { workspace: 'never' },
+  ),
+  'retention.megabytes': setting(
+    integer(-1),
+    500,
+    'Size that each of them may have; the oldest is removed first. -1 for no limit.',
+    { workspace: 'never' },
+  ),
+
+  'telemetry.endpoint': setting(
+    url,
+    undefined,
+    'Address of an OpenTelemetry collector (OTLP over HTTP with JSON). Without it nothing is recorded.',
+    { workspace: 'never', env: 'OTEL_EXPORTER_OTLP_ENDPOINT' },
+  ),
+  'telemetry.headers': setting(secrets, {}, 'Headers sent to the collector.', { merge: 'by-key', workspace: 'never' }),
+  'telemetry.content': setting(
+    boolean,
+    false,
+    'Also record prompts, answers, parameters and results, with secrets redacted.',
+    { workspace: 'never' },
+  ),
+
   hooks: setting(map(hookGroups), {}, 'Commands run around calls.', { merge: 'by-key' }),
   'general.auditLog': setting(boolean, true, 'Every call is recorded in the audit log.', {
     workspace: 'tighten',

@@ -1,7 +1,8 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ToolError } from '../../contract/errors.js';
 import type { LatheHome } from '../../files/lathe-home.js';
+import { SpillStore } from '../../files/spill.js';
 import { assertNode } from './assert-node.js';
 import { type CallMark, MarkSeries } from './call-mark.js';
 import { CapturedOutput } from './captured-output.js';
@@ -25,30 +26,28 @@ import { trustedPath } from './trusted-path.js';
 const processLimit = 'ulimit -u 4096; ';
 /** Largest output file of one command. */
 const maxSpillBytes = 64 * 1024 * 1024;
-/** Output files of all commands of a session together. */
-const maxSpilledBytes = 512 * 1024 * 1024;
 
 export interface RunnerOptions {
   shell?: string;
+  /** Where output goes that does not fit in memory. */
+  spill?: SpillStore;
 }
 
 /** Runs shell commands, each in its own process session, and leaves no process behind. */
 export class CommandRunner {
   /** Runs every command, whatever the user's login shell is. */
   readonly shell: string;
-  readonly #home: LatheHome;
+  readonly #spill: SpillStore;
   readonly #series = new MarkSeries();
   readonly #guardian: Guardian;
   readonly #pipes: OutputPipes;
   #programTurn: Promise<void> = Promise.resolve();
-  readonly #spilled: { path: string; bytes: number }[] = [];
-  #spillDirectory: string | undefined;
 
   constructor(home: LatheHome, options: RunnerOptions = {}) {
     assertNode();
     this.shell =
       options.shell ?? (existsSync('/bin/bash') ? '/bin/bash' : (trustedPath('bash', { outside: [] }) ?? '/bin/sh'));
-    this.#home = home;
+    this.#spill = options.spill ?? new SpillStore(home);
     this.#guardian = new Guardian(this.shell, this.#series, () => home.directory('run'));
     this.#pipes = new OutputPipes(() => this.#guardian.makePipe());
   }
@@ -81,6 +80,7 @@ export class CommandRunner {
       maxBytes: maxSpillBytes,
       from: request.isFollowed ? 'start' : 'overflow',
       concealed: prelude,
+      secrets: this.#spill.secrets,
     });
     const pipe = await this.#pipes.open();
     const launch = await this.#launch(request, { mark, prelude, output }).catch((error: unknown) => {
@@ -91,14 +91,14 @@ export class CommandRunner {
     const env = request.hasTerminal ? { ...request.env, SHELL: this.shell } : request.env;
     const command = await startCommand({ ...request, env }, { launch, pipe, mark, output });
     if (!hasProc && !request.isKept) this.#watchGroup(command);
-    void this.#limitSpilledBytes(command);
+    if (request.isKept) await this.#spill.leaveTo(command.pid);
+    else void this.#noteSpilled(command);
     return command;
   }
 
   async #openSpillDirectory(): Promise<string> {
     try {
-      this.#spillDirectory ??= await this.#home.directory('spill');
-      return this.#spillDirectory;
+      return await this.#spill.open();
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
       const advice = 'set LATHE_HOME to a writable directory';
@@ -108,18 +108,9 @@ export class CommandRunner {
     }
   }
 
-  /** Removes the oldest output files when all of them together are too large. */
-  async #limitSpilledBytes({ result, output }: RunningCommand): Promise<void> {
+  async #noteSpilled({ result, output }: RunningCommand): Promise<void> {
     await result;
-    if (output.path === undefined) return;
-    this.#spilled.push({ path: output.path, bytes: output.spilledBytes });
-    let total = this.#spilled.reduce((sum, { bytes }) => sum + bytes, 0);
-    while (total > maxSpilledBytes) {
-      const oldest = this.#spilled.shift();
-      if (oldest === undefined) return;
-      total -= oldest.bytes;
-      rmSync(oldest.path, { force: true });
-    }
+    if (output.path !== undefined) await this.#spill.finished(output.path, output.spilledBytes).catch(() => undefined);
   }
 
   /** Starts a program with its own streams: an MCP server, a discovery command. No shell interprets its arguments. */
