@@ -17,6 +17,7 @@ import { childEnvironment, unattendedVariables } from '../process/run/environmen
 import { KeptCommands } from '../process/run/kept-commands.js';
 import { CommandRunner } from '../process/run/run-command.js';
 import { Sandbox } from '../process/sandbox/sandbox.js';
+import type { SessionDirectory } from '../process/sandbox/session-directory.js';
 import { sanitizePath } from '../process/shell/resolve-program.js';
 import type { Settings } from '../settings/keys.js';
 import { EditTool } from '../tools/edit.js';
@@ -46,6 +47,8 @@ export interface BuiltInOptions {
   /** Who calls the tools: a model must have read a file before it may replace it. */
   caller: 'model' | 'person';
   spill: SpillStore;
+  /** What the commands of this session share. */
+  session: SessionDirectory;
   /** Files that hooks run. */
   executed: readonly string[];
   extension: Pick<Extension, 'tasks' | 'answerer'>;
@@ -176,11 +179,11 @@ function visibilityOf({ workspace, settings, policy, env, userHome }: BuiltInOpt
   return { rules, disregard, canRead: policy.readFilter() };
 }
 
-async function shellTool({ workspace, settings, home, userHome, env, executed }: BuiltInOptions) {
+async function shellTool({ workspace, settings, home, userHome, env, executed, session }: BuiltInOptions) {
   const { mode, network, autoApprove } = settings.tools.sandbox;
   const path = await sanitizePath(env['PATH'] ?? '', workspace.roots);
   const { roots } = workspace;
-  const sandbox = new Sandbox({ mode, roots, protectedFiles: executed, latheHome: home, userHome, path });
+  const sandbox = new Sandbox({ mode, roots, protectedFiles: executed, latheHome: home, userHome, path, env, session });
   const runner = new CommandRunner(home);
   const background = new BackgroundCommands(runner, new KeptCommands(home));
   const tool = new ShellTool({

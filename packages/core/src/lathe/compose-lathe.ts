@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
+import { PrivatePlaces } from '../files/access/home-places.js';
 import { LatheHome } from '../files/lathe-home.js';
 import { listPaths } from '../files/search/list-paths.js';
 import { SpillStore } from '../files/spill.js';
@@ -9,6 +10,7 @@ import type { Hooks } from '../hooks/hooks.js';
 import { AgreedRules } from '../policy/agreed-rules.js';
 import { FolderTrust } from '../policy/folder-trust.js';
 import { assertNode } from '../process/run/assert-node.js';
+import { SessionDirectory } from '../process/sandbox/session-directory.js';
 import { denyAll } from '../scheduler/approve.js';
 import { Scheduler } from '../scheduler/scheduler.js';
 import { allSettings } from '../settings/keys.js';
@@ -77,6 +79,7 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
     close: async () => {
       scheduler.close();
       await Promise.all([close(), sources.close()]);
+      await shared.sandbox.close();
     },
     host,
   };
@@ -87,12 +90,16 @@ async function openParts(options: LatheOptions) {
   const { userHome, home, loaded } = await loadEverything(options);
   const spill = new SpillStore(home);
   const executed = commandsOf(loaded).flatMap((command) => hookFiles(command, options.cwd));
+  const session = new SessionDirectory(home);
+  const places = new PrivatePlaces({ home: userHome, env: options.env });
   const workspace = await Workspace.open(options.cwd, loaded.settings.context.includeDirectories, {
-    readable: [spill.directory],
+    readable: [spill.directory, session.tmp],
     guarded: [home.path],
     executed,
+    privacyOf: (real) => places.reasonFor(real),
+    tmp: session.tmp,
   });
-  return { workspace, loaded, home, userHome, spill, executed };
+  return { workspace, loaded, home, userHome, spill, executed, session };
 }
 
 /** The commands of all hooks in the settings. */

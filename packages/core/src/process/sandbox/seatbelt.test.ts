@@ -6,7 +6,7 @@ const options = {
   roots: ['/Users/a/project "x")(allow default'],
   home: '/Users/a',
   hidden: ['/Users/a/.lathe'],
-  rights: { workspace: true, network: false, files: false, secrets: false },
+  rights: { workspace: true, network: false, home: false, files: false, secrets: false },
 };
 
 test('paths are passed as parameters, so no name can change the profile', () => {
@@ -41,12 +41,18 @@ test('a read-only command cannot write to the workspace, even if that is in a te
 });
 
 test('a right lifts its own limit and no other', () => {
-  expect(profileOf({ workspace: true, network: true, files: false, secrets: false })).not.toContain('(deny network*)');
-  expect(profileOf({ workspace: true, network: true, files: false, secrets: false })).toContain('(deny file-write*)');
-  expect(profileOf({ workspace: true, network: false, files: true, secrets: false })).not.toContain(
+  expect(profileOf({ workspace: true, network: true, home: false, files: false, secrets: false })).not.toContain(
+    '(deny network*)',
+  );
+  expect(profileOf({ workspace: true, network: true, home: false, files: false, secrets: false })).toContain(
+    '(deny file-write*)',
+  );
+  expect(profileOf({ workspace: true, network: false, home: false, files: true, secrets: false })).not.toContain(
     '(deny file-write*)\n',
   );
-  expect(profileOf({ workspace: true, network: false, files: true, secrets: false })).toContain('HIDDEN_0');
+  expect(profileOf({ workspace: true, network: false, home: false, files: true, secrets: false })).toContain(
+    'HIDDEN_0',
+  );
 });
 
 test('parentheses and quotes are balanced', () => {
