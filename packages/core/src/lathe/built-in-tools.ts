@@ -180,11 +180,11 @@ function visibilityOf({ workspace, settings, policy, env, userHome }: BuiltInOpt
 }
 
 async function shellTool({ workspace, settings, home, userHome, env, executed, session }: BuiltInOptions) {
-  const { mode, network, autoApprove } = settings.tools.sandbox;
+  const { mode, network, autoApprove, limits } = settings.tools.sandbox;
   const path = await sanitizePath(env['PATH'] ?? '', workspace.roots);
   const { roots } = workspace;
   const sandbox = new Sandbox({ mode, roots, protectedFiles: executed, latheHome: home, userHome, path, env, session });
-  const runner = new CommandRunner(home);
+  const runner = new CommandRunner(home, { limits });
   const background = new BackgroundCommands(runner, new KeptCommands(home));
   const tool = new ShellTool({
     workspace,

@@ -18,11 +18,10 @@ import { inTerminal } from './in-terminal.js';
 import { keepRunning } from './keep-running.js';
 import { OutputPipes } from './output-pipe.js';
 import { hasProc } from './process-tree.js';
+import { type ResourceLimits, setLimits, usualLimits } from './resource-limits.js';
 import { type CommandRequest, type CommandResult, type RunningCommand, startCommand } from './running-command.js';
 import { trustedPath } from './trusted-path.js';
 
-/** Inside a sandbox the limit counts only the sandbox's own processes, so it stops a fork bomb and nothing else. */
-const processLimit = 'ulimit -u 4096; ';
 /** Largest output file of one command. */
 const maxSpillBytes = 64 * 1024 * 1024;
 /** Output files of all commands of a session together. */
@@ -30,6 +29,8 @@ const maxSpilledBytes = 512 * 1024 * 1024;
 
 export interface RunnerOptions {
   shell?: string;
+  /** What a command in a sandbox may use. */
+  limits?: ResourceLimits;
 }
 
 /** Runs shell commands, each in its own process session, and leaves no process behind. */
@@ -38,6 +39,7 @@ export class CommandRunner {
   readonly shell: string;
   readonly #home: LatheHome;
   readonly #series = new MarkSeries();
+  readonly #limits: ResourceLimits;
   readonly #guardian: Guardian;
   readonly #pipes: OutputPipes;
   #programTurn: Promise<void> = Promise.resolve();
@@ -49,6 +51,7 @@ export class CommandRunner {
     this.shell =
       options.shell ?? (existsSync('/bin/bash') ? '/bin/bash' : (trustedPath('bash', { outside: [] }) ?? '/bin/sh'));
     this.#home = home;
+    this.#limits = options.limits ?? usualLimits;
     this.#guardian = new Guardian(this.shell, this.#series, () => home.directory('run'));
     this.#pipes = new OutputPipes(() => this.#guardian.makePipe());
   }
@@ -146,7 +149,7 @@ export class CommandRunner {
   /** Runs before the command, on the same line, so that line numbers in error messages stay right. */
   #prelude(mark: CallMark, { wrap }: Pick<CommandRequest, 'wrap'>): string {
     const limit = this.#series.limitSetter === 'ulimit' ? `ulimit -R ${mark.value}; ` : '';
-    return limit + closingInherited(this.shell) + (wrap && hasProc ? processLimit : '');
+    return limit + closingInherited(this.shell) + (wrap && hasProc ? setLimits(this.#limits) : '');
   }
 
   /** If the shell cannot set the limit that marks a process, `prlimit` does. */

@@ -63,8 +63,6 @@ export function planHome(options: HomeViewOptions): HomeView {
 /** What programs read below `/var`, and Homebrew, which has a home directory of its own. */
 const systemPlaces: readonly HomePlace[] = [
   '/home/linuxbrew/.linuxbrew',
-  '/var/cache/apt',
-  '/var/cache/fontconfig',
   '/var/db/pkg',
   '/var/lib/alternatives',
   '/var/lib/apt',
