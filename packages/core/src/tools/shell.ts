@@ -190,9 +190,14 @@ export class ShellTool extends BaseTool<ShellParams> {
     if (wasSandboxed) refuseBrokenSandbox(result);
     const { sandbox, env } = this.#options;
     const hides = sandbox.hides.bind(sandbox);
-    const remark = wasSandboxed && sandboxHint(result, { rights, asked, reads, home: env['HOME'] ?? '/', hides });
+    const hint = wasSandboxed && sandboxHint(result, { rights, asked, reads, home: env['HOME'] ?? '/', hides });
     const lastWords = analysis.segments.findLast(({ hidden }) => !hidden)?.words ?? [];
-    const { text, display, failure } = reportOn(result, { command, directory, lastWords, ...(remark && { remark }) });
+    const { text, display, failure } = reportOn(result, {
+      command,
+      directory,
+      lastWords,
+      ...(hint && { remark: hint }),
+    });
     return { llmContent: text, returnDisplay: display, ...(failure && { error: { type: failure, message: text } }) };
   }
 }

@@ -27,6 +27,8 @@ export const toolchains: readonly Toolchain[] = [
   { program: 'programs of the user', root: '.local', read: ['bin', 'lib'] },
   { program: 'fonts and terminals', root: '', read: ['.local/share/fonts', '.fonts', '.terminfo'] },
 
+  { program: 'programs on macOS', root: 'Library', read: ['Python', 'Java', 'pnpm', 'Android/sdk', 'Fonts'] },
+
   { program: 'mise', root: '.local/share/mise', read: all },
   { program: 'asdf', root: '.asdf', variable: 'ASDF_DATA_DIR', read: all },
   { program: 'proto', root: '.proto', read: ['bin', 'shims', 'tools'] },

@@ -17,15 +17,15 @@ export interface ReportOptions {
   /** The last simple command: its program decides which exit codes are answers. */
   lastWords: readonly string[];
   /** Another sentence about what went wrong. */
-  remark?: string;
+  remark?: { model: string; person: string };
 }
 
 /** Describes a command that has ended, for the model and for a person. */
 export function reportOn(result: CommandResult, options: ReportOptions): CommandReport {
   const { ending } = result;
   const output = outputText(result);
-  const remarks = [...circumstances(result), ...(options.remark === undefined ? [] : [options.remark])];
-  const display = output || describeEnding(ending);
+  const remarks = [...circumstances(result), ...(options.remark ? [options.remark.model] : [])];
+  const display = [output || describeEnding(ending), options.remark?.person].filter(Boolean).join('\n');
   if (ending.type === 'exit' || ending.type === 'signal') {
     const death = ending.type === 'signal' ? [`Killed by ${ending.signal}.`] : [];
     const text = labelledLines(result, options, [...death, ...remarks].join(' '), output);

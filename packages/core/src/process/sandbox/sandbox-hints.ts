@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { isOrdinary } from '../../files/access/home-places.js';
 import { isWithin } from '../../files/workspace.js';
 import type { CommandResult } from '../run/running-command.js';
-import type { Right, SandboxRights } from './sandbox-rights.js';
+import { nameRights, type Right, type SandboxRights } from './sandbox-rights.js';
 import { isTemporary } from './session-directory.js';
 
 export interface HintOptions {
@@ -17,27 +17,39 @@ export interface HintOptions {
   hides(path: string): boolean;
 }
 
+export interface SandboxHint {
+  model: string;
+  person: string;
+}
+
 /**
- * What the sandbox may have kept from a command, in a sentence for the model; `undefined` if there is no sign of it. A
+ * What the sandbox may have kept from a command, in a sentence; `undefined` if there is no sign of it. A
  * guess from the output, good for a hint only: output never gives a right, a person does.
  */
-export function sandboxHint({ ending, output }: CommandResult, options: HintOptions): string | undefined {
+export function sandboxHint({ ending, output }: CommandResult, options: HintOptions): SandboxHint | undefined {
   const { rights, reads, home, asked } = options;
   const isHomeOpen = rights.files || rights.secrets;
   if (!isHomeOpen && !rights.home && reads.some((path) => isWithin(path, home)))
-    return 'In the sandbox the home directory holds only toolchains and the workspace; list_directory shows all of it.';
+    return both(
+      'In the sandbox the home directory holds only toolchains and the workspace; list_directory shows it all.',
+    );
   if (ending.type === 'exit' && ending.code === 0) return undefined;
   const text = output.text();
   const missing = missingPaths(text);
   const temporary = missing.find((path) => isTemporary(path) && existsSync(path));
   if (temporary !== undefined)
-    return `In the sandbox /tmp is this session's own. read_file reads ${temporary} of the machine.`;
+    return both(`In the sandbox /tmp is this session's own. read_file reads ${temporary} of the machine.`);
   const hidden = isHomeOpen ? undefined : missing.find((path) => options.hides(path) && existsSync(path));
   const right = hidden === undefined ? missingRight(text, rights) : isOrdinary(home, hidden) ? 'home' : 'secrets';
   if (right === undefined) return undefined;
   const list = JSON.stringify([...new Set([...asked, right])]);
-  return `It ran in a sandbox, which may have stopped it. If so, send the call again with rights: ${list}; the user will be asked.`;
+  return {
+    model: `It ran in a sandbox, which may have stopped it. If so, send the call again with rights: ${list}; the user will be asked.`,
+    person: `The sandbox may have stopped it: commands do not get ${nameRights([right])}.`,
+  };
 }
+
+const both = (text: string): SandboxHint => ({ model: text, person: text });
 
 function missingRight(text: string, rights: SandboxRights): Right | undefined {
   if (!rights.workspace && readOnlyFailures.test(text)) return 'workspace';

@@ -130,8 +130,9 @@ export class Sandbox {
       throw new ToolError('sandbox_unavailable', `The sandbox is required, but ${found.reason ?? 'it cannot start'}.`);
     }
     if (found.kind === 'seatbelt') {
-      const { roots, userHome, latheHome } = this.#options;
-      const args = seatbeltArguments({ roots, home: userHome, hidden: [latheHome.path], rights });
+      const { roots, latheHome } = this.#options;
+      const view = { home: this.#home.real, places: this.#places, reads };
+      const args = seatbeltArguments({ roots, ...view, hidden: [latheHome.path], rights });
       return (argv) => ({ argv: [found.program, ...args, ...argv] });
     }
     return this.#prepareBubblewrap(found, { cwd, rights, isKept, reads });
