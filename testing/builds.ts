@@ -7,6 +7,8 @@ export interface Build {
   programs?: readonly string[];
   /** Packages of the registry that are installed before. */
   packages?: readonly string[];
+  /** What must have been downloaded before, in the home directory. */
+  downloads?: string;
   /** Part of the output. */
   prints?: string;
   /** What it needs of the home directory, beside the session's own `~/.cache`. */
@@ -69,15 +71,6 @@ const node: Build[] = [
     },
     prints: 'built b',
     needs: '`~/.npm` (own)',
-  }),
-  npx({
-    name: 'npm ci from the cache',
-    command:
-      'npm install --offline left-pad@1.3.0 && npm ci --offline && node -e "console.log(require(\'left-pad\')(1, 3))"',
-    files: { 'package.json': json({ name: 'p' }) },
-    packages: ['left-pad@1.3.0'],
-    prints: '  1',
-    needs: '`~/.npm/_cacache` (read)',
   }),
 ];
 
@@ -342,9 +335,6 @@ const cargo = (name: string, command: string, prints: string): Build => ({
 const c = { 'main.c': '#include <stdio.h>\nint main(void) { puts("built"); return 0; }\n' };
 const cpp = { 'main.cc': '#include <iostream>\nint main() { std::cout << "built\\n"; }\n' };
 const python = '`~/.pyenv` (read)';
-const pyproject =
-  '[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n[project]\nname = "p"\nversion = "1.0.0"\n[tool.setuptools]\npy-modules = ["p"]\n';
-
 const systems: Build[] = [
   cargo('cargo build', 'cargo build --offline && ./target/debug/p', 'built 2'),
   cargo('cargo test', 'cargo test --offline', '1 passed'),
@@ -430,7 +420,8 @@ const systems: Build[] = [
   },
   {
     name: 'maven',
-    command: 'mvn -o -q compile && ls target/classes',
+    command: 'mvn -o -q org.apache.maven.plugins:maven-compiler-plugin:3.11.0:compile && ls target/classes',
+    downloads: '.m2/repository/org/apache/maven/plugins/maven-compiler-plugin/3.11.0',
     files: {
       'pom.xml':
         '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion><groupId>g</groupId><artifactId>p</artifactId><version>1</version><properties><maven.compiler.source>17</maven.compiler.source><maven.compiler.target>17</maven.compiler.target><project.build.sourceEncoding>UTF-8</project.build.sourceEncoding></properties></project>',
@@ -477,21 +468,28 @@ const systems: Build[] = [
     needs: python,
   },
   {
-    name: 'pip wheel and install',
+    name: 'pip install of a wheel',
     command:
-      'python3 -m venv --system-site-packages venv && venv/bin/pip install --no-index --no-build-isolation . && venv/bin/python -c "import p; p.main()"',
-    files: { 'pyproject.toml': pyproject, 'p.py': 'def main(): print("built")\n' },
+      'python3 wheel.py && python3 -m venv venv && venv/bin/pip install --no-index p-1.0-py3-none-any.whl && venv/bin/python -c "import p"',
+    files: {
+      'wheel.py': `import zipfile
+with zipfile.ZipFile('p-1.0-py3-none-any.whl', 'w') as wheel:
+    wheel.writestr('p.py', 'print("built")')
+    wheel.writestr('p-1.0.dist-info/METADATA', 'Metadata-Version: 2.1\\nName: p\\nVersion: 1.0\\n')
+    wheel.writestr('p-1.0.dist-info/WHEEL', 'Wheel-Version: 1.0\\nGenerator: x\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')
+    wheel.writestr('p-1.0.dist-info/RECORD', '')
+`,
+    },
     programs: ['python3', 'pip'],
     prints: 'built',
     needs: python,
   },
   {
-    name: 'pip install --editable',
-    command:
-      'python3 -m venv --system-site-packages venv && venv/bin/pip install --no-index --no-build-isolation -e . && cd / && $OLDPWD/venv/bin/python -c "import p; p.main()"',
-    files: { 'pyproject.toml': pyproject, 'p.py': 'def main(): print("built")\n' },
-    programs: ['python3', 'pip'],
-    prints: 'built',
+    name: 'python doctest and compileall',
+    command: 'python3 -m compileall -q . && python3 -m doctest -v a.py',
+    files: { 'a.py': "'''\n>>> 1 + 1\n2\n'''\n" },
+    programs: ['python3'],
+    prints: '1 passed',
     needs: python,
   },
   {

@@ -37,7 +37,8 @@ export const toolchains: readonly Toolchain[] = [
   { program: 'nvm', root: '.nvm', variable: 'NVM_DIR', read: all },
   { program: 'fnm', root: '', read: ['.fnm', '.local/share/fnm', '.local/state/fnm_multishells'] },
   { program: 'Volta', root: '.volta', variable: 'VOLTA_HOME', read: all },
-  { program: 'npm', root: '.npm', own: all, read: ['_npx'], cache: ['_cacache'] },
+  // npm writes to its cache even when it packs a folder.
+  { program: 'npm', root: '.npm', own: all, read: ['_npx'] },
   { program: 'Corepack', root: '.cache/node/corepack', read: all },
   { program: 'Yarn', root: '.yarn', own: all, read: ['bin'], cache: ['berry/cache'] },
   { program: 'Yarn 1', root: '.cache/yarn', cache: all },

@@ -29,16 +29,17 @@ function install(): readonly string[] {
   const marker = join(root, 'installed');
   if (existsSync(marker)) return [];
   writeFileSync(join(root, 'package.json'), '{}');
-  const args = ['install', '--no-save', '--no-audit', '--no-fund', '--install-strategy=nested', ...packages];
+  const args = ['install', '--no-save', '--no-audit', '--no-fund', ...packages];
   const { status } = spawnSync('npm', args, { cwd: root, stdio: 'ignore', timeout: 600_000 });
   if (status === 0) writeFileSync(marker, '');
   return status === 0 ? [] : packages;
 }
 
 /** Why a build cannot run here. */
-function obstacle({ programs = [], packages: wanted = [] }: Build): string | undefined {
+function obstacle({ programs = [], packages: wanted = [], downloads = '' }: Build): string | undefined {
   const absent = programs.find((program) => !hasProgram(program));
   if (absent !== undefined) return `${absent} is not installed`;
+  if (!existsSync(join(homedir(), downloads))) return `~/${downloads} is missing`;
   return wanted.some((name) => missing.includes(name)) ? 'the registry did not answer' : undefined;
 }
 

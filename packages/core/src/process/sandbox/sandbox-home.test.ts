@@ -89,16 +89,16 @@ describe.skipIf(!hasProgram('bwrap'))('the home directory in the sandbox', () =>
   });
 
   test('without the network a cache is read, with it the session gets its own', async () => {
-    const { run, home } = inHome({ files: { '.npm/_cacache/index': 'of the person' } });
-    expect(await run('cat ~/.npm/_cacache/index; echo x > ~/.npm/_cacache/index; echo y > ~/.npm/log')).toMatch(
+    const { run, home } = inHome({ files: { '.cargo/registry/index': 'of the person' } });
+    expect(await run('cat ~/.cargo/registry/index; echo x > ~/.cargo/registry/index; echo y > ~/.cargo/lock')).toMatch(
       /^of the person.*Read-only file system$/,
     );
-    await run('echo downloaded > ~/.npm/_cacache/index; mkdir -p ~/.cache/go-build; echo z > ~/.cache/go-build/z', {
+    await run('echo downloaded > ~/.cargo/registry/index; mkdir -p ~/.cache/go-build; echo z > ~/.cache/go-build/z', {
       network: true,
     });
-    expect(await run('cat ~/.npm/_cacache/index ~/.npm/log ~/.cache/go-build/z')).toBe('downloaded\ny\nz');
-    expect(readFileSync(join(home, '.npm/_cacache/index'), 'utf8')).toBe('of the person');
-    expect(readdirSync(home)).toEqual(['.npm']);
+    expect(await run('cat ~/.cargo/registry/index ~/.cargo/lock ~/.cache/go-build/z')).toBe('downloaded\ny\nz');
+    expect(readFileSync(join(home, '.cargo/registry/index'), 'utf8')).toBe('of the person');
+    expect(readdirSync(home)).toEqual(['.cargo']);
   });
 
   test('git knows who the user is, and nothing that runs programs or holds credentials', async () => {
