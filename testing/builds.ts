@@ -92,7 +92,7 @@ const packaged: Build[] = [
     },
     packages: ['pnpm@9'],
     prints: 'built',
-    needs: '`~/.local/share/pnpm` (own)',
+    needs: '`~/.local/share` (own)',
   },
   {
     name: 'tsc',

@@ -44,6 +44,8 @@ export interface BuiltInOptions {
   home: LatheHome;
   userHome: string;
   env: Readonly<Record<string, string | undefined>>;
+  /** Without what `.env` files add, which must not choose what a sandboxed command sees. */
+  ownEnv: Readonly<Record<string, string | undefined>>;
   /** Who calls the tools: a model must have read a file before it may replace it. */
   caller: 'model' | 'person';
   spill: SpillStore;
@@ -179,11 +181,21 @@ function visibilityOf({ workspace, settings, policy, env, userHome }: BuiltInOpt
   return { rules, disregard, canRead: policy.readFilter() };
 }
 
-async function shellTool({ workspace, settings, home, userHome, env, executed, session }: BuiltInOptions) {
+async function shellTool(options: BuiltInOptions) {
+  const { workspace, settings, home, userHome, env, ownEnv, executed, session } = options;
   const { mode, network, autoApprove, limits } = settings.tools.sandbox;
   const path = await sanitizePath(env['PATH'] ?? '', workspace.roots);
   const { roots } = workspace;
-  const sandbox = new Sandbox({ mode, roots, protectedFiles: executed, latheHome: home, userHome, path, env, session });
+  const sandbox = new Sandbox({
+    mode,
+    roots,
+    protectedFiles: executed,
+    latheHome: home,
+    userHome,
+    path,
+    env: ownEnv,
+    session,
+  });
   const runner = new CommandRunner(home, { limits });
   const background = new BackgroundCommands(runner, new KeptCommands(home));
   const tool = new ShellTool({

@@ -118,6 +118,13 @@ describe.skipIf(!hasProgram('bwrap'))('commands and the tools beside them', () =
     ).not.toContain('PLANTED\\n');
   });
 
+  test('a file of the project cannot choose what is shown', async () => {
+    const home = outsideDirectory(files);
+    const cwd = tempDirectory({ '.env': `JAVA_HOME=${home}/.ssh\nGOROOT=${home}/.pulumi\n` });
+    const { run } = await open({ cwd, home, isTrusted: true, flags: required });
+    expect(await run('run_shell_command', { command: `bash -c 'cat ${home}/.[a-z]*/*'` })).not.toContain('PLANTED');
+  });
+
   test('a program that misses something in the home directory gets a hint with the right', async () => {
     const { run, home } = await open({ flags: required });
     mkdirSync(join(home, 'data'));

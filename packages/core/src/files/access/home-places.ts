@@ -17,7 +17,7 @@ export function homePlaces({ home, env }: HomeOptions): HomePlace[] {
     const top = isAbsolute(value) ? value : root === undefined ? undefined : join(home, root);
     if (top === undefined) return [];
     return (['own', 'cache', 'read'] as const).flatMap((access) =>
-      (row[access] ?? []).map((name): HomePlace => ({ path: join(top, name), access })),
+      (row[access] ?? []).map((name): HomePlace => ({ path: join(top, name), access, isUsual: row.isUsual ?? false })),
     );
   });
   const known = rows.filter(({ path }) => !isWithin(path, home));

@@ -18,12 +18,15 @@ export interface Toolchain {
   cache?: readonly string[];
   /** Where a program insists on writing; the session has its own. */
   own?: readonly string[];
+  /** Its own places are there even if the home directory has none. */
+  isUsual?: boolean;
 }
 
 const all = ['.'];
 
 export const toolchains: readonly Toolchain[] = [
-  { program: 'all programs', root: '.cache', variable: 'XDG_CACHE_HOME', own: all },
+  { program: 'all programs', root: '.cache', variable: 'XDG_CACHE_HOME', own: all, isUsual: true },
+  { program: 'all programs', root: '.local/share', variable: 'XDG_DATA_HOME', own: all, isUsual: true },
   { program: 'programs of the user', root: '.local', read: ['bin', 'lib'] },
   { program: 'fonts and terminals', root: '', read: ['.local/share/fonts', '.fonts', '.terminfo'] },
 
@@ -98,4 +101,5 @@ export const toolchains: readonly Toolchain[] = [
 export interface HomePlace {
   path: string;
   access: 'read' | 'cache' | 'own';
+  isUsual?: boolean;
 }

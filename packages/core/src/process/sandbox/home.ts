@@ -1,5 +1,5 @@
 import { lstatSync, mkdirSync, readdirSync, readlinkSync, type Stats, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import type { HomePlace } from '../../files/access/home-table.js';
 import { isWithin } from '../../files/workspace.js';
 import type { SessionDirectory } from './session-directory.js';
@@ -76,13 +76,13 @@ const systemPlaces: readonly HomePlace[] = [
 ].map((path) => ({ path, access: 'read' }));
 
 /** A session without the network only reads what was downloaded before; with it, programs add to their caches. */
-function mountsOf({ path, access }: HomePlace, { session, hasNetwork }: HomeViewOptions): string[][] {
+function mountsOf({ path, access, isUsual = false }: HomePlace, { session, hasNetwork }: HomeViewOptions): string[][] {
   const isThere = isDirectory(path);
   if (session === undefined && access === 'own') return isThere ? [['--tmpfs', path]] : [];
   const own = session?.ownVersionOf(path);
   const isOwn =
     access === 'own'
-      ? isThere || hasNetwork || basename(path) === '.cache'
+      ? isThere || hasNetwork || isUsual
       : access === 'cache' && isThere && (hasNetwork || (own !== undefined && isDirectory(own)));
   if (own === undefined || !isOwn) return isThere ? [['--ro-bind', path, path]] : [];
   mkdirSync(own, { recursive: true, mode: 0o700 });

@@ -66,7 +66,8 @@ function missingPaths(text: string): string[] {
 
 const notFound = /no such file|not found|does not exist|\bENOENT\b|cannot (?:find|open|access)|can't open/i;
 
-const readOnlyFailures = /read-only file system|\bEROFS\b/i;
+/** Node reports a directory that cannot be created in a read-only one as missing. */
+const readOnlyFailures = /read-only file system|\bEROFS\b|\bENOENT\b.*, mkdir '/i;
 
 const networkFailures =
   /could not resolve|temporary failure in name resolution|name or service not known|network is unreachable|nodename nor servname|\b(?:ENETUNREACH|EAI_AGAIN|ENOTFOUND)\b|failed to lookup address|no route to host/i;
