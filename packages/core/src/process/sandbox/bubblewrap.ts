@@ -74,7 +74,7 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
     ...[options.cwd]
       .filter((cwd) => isTemporary(cwd) && !temporaryDirectories.includes(cwd) && !isInRoots(cwd))
       .map(readOnly),
-    ...[options.cwd].filter(view.isHidden).map((cwd) => ['--dir', cwd]),
+    ...(view.isHidden(options.cwd) ? [['--dir', options.cwd]] : []),
     ...roots.filter((root) => root !== '/').map(rights.files || rights.workspace ? writable : readOnly),
     ...names.mounts,
     ...masks.filter((path) => !containsRoot(path)).map(mask),

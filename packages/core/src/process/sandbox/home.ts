@@ -75,18 +75,27 @@ const systemPlaces: readonly HomePlace[] = [
   '/var/lib/texmf',
 ].map((path) => ({ path, access: 'read' }));
 
-/** A session without the network only reads what was downloaded before; with it, programs add to their caches. */
-function mountsOf({ path, access, isUsual = false }: HomePlace, { session, hasNetwork }: HomeViewOptions): string[][] {
+function mountsOf(place: HomePlace, options: HomeViewOptions): string[][] {
+  const { path, access } = place;
+  const { session } = options;
   const isThere = isDirectory(path);
-  if (session === undefined && access === 'own') return isThere ? [['--tmpfs', path]] : [];
-  const own = session?.ownVersionOf(path);
-  const isOwn =
-    access === 'own'
-      ? isThere || hasNetwork || isUsual
-      : access === 'cache' && isThere && (hasNetwork || (own !== undefined && isDirectory(own)));
-  if (own === undefined || !isOwn) return isThere ? [['--ro-bind', path, path]] : [];
-  mkdirSync(own, { recursive: true, mode: 0o700 });
-  return [['--bind', own, path]];
+  if (session !== undefined && isOwnIn(session, place, { ...options, isThere })) {
+    const own = session.ownVersionOf(path);
+    mkdirSync(own, { recursive: true, mode: 0o700 });
+    return [['--bind', own, path]];
+  }
+  if (!isThere) return [];
+  return access === 'own' ? [['--tmpfs', path]] : [['--ro-bind', path, path]];
+}
+
+/** A session without the network only reads what was downloaded before; with it, programs add to their caches. */
+function isOwnIn(
+  session: SessionDirectory,
+  { path, access, isUsual = false }: HomePlace,
+  { isThere, hasNetwork }: { isThere: boolean; hasNetwork: boolean },
+): boolean {
+  if (access === 'own') return isThere || hasNetwork || isUsual;
+  return access === 'cache' && isThere && (hasNetwork || isDirectory(session.ownVersionOf(path)));
 }
 
 /** Links such as `/var/run`, which programs follow. */

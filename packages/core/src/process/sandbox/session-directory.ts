@@ -17,7 +17,7 @@ export class SessionDirectory {
   readonly tmp: string;
   readonly #path: string;
   readonly #home: LatheHome;
-  #opened: Promise<unknown> | undefined;
+  #opened: Promise<void> | undefined;
 
   constructor(home: LatheHome) {
     this.#home = home;
@@ -25,12 +25,15 @@ export class SessionDirectory {
     this.tmp = join(this.#path, 'tmp');
   }
 
-  async open(): Promise<void> {
-    this.#opened ??= this.#home.directory('tmp').then(async (directory) => {
-      mkdirSync(this.tmp, { recursive: true, mode: 0o700 });
-      await removeLeftovers(directory);
-    });
-    await this.#opened;
+  open(): Promise<void> {
+    this.#opened ??= this.#create();
+    return this.#opened;
+  }
+
+  async #create(): Promise<void> {
+    const directory = await this.#home.directory('tmp');
+    mkdirSync(this.tmp, { recursive: true, mode: 0o700 });
+    await removeLeftovers(directory);
   }
 
   file(name: string): string {
