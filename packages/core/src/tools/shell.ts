@@ -190,7 +190,9 @@ export class ShellTool extends BaseTool<ShellParams> {
     if (wasSandboxed) refuseBrokenSandbox(result);
     const { sandbox, env } = this.#options;
     const hides = sandbox.hides.bind(sandbox);
-    const hint = wasSandboxed && sandboxHint(result, { rights, asked, reads, home: env['HOME'] ?? '/', hides });
+    const isSuccess = result.ending.type === 'exit' && result.ending.code === 0;
+    const mayHint = wasSandboxed && (!isSuccess || reads.length > 0);
+    const hint = mayHint && sandboxHint(result, { rights, asked, reads, home: env['HOME'] ?? '/', hides });
     const lastWords = analysis.segments.findLast(({ hidden }) => !hidden)?.words ?? [];
     const { text, display, failure } = reportOn(result, {
       command,

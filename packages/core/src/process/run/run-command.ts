@@ -39,7 +39,8 @@ export class CommandRunner {
   readonly shell: string;
   readonly #home: LatheHome;
   readonly #series = new MarkSeries();
-  readonly #limits: ResourceLimits;
+  /** Shell text that limits a command in a sandbox. */
+  readonly #limits: string;
   readonly #guardian: Guardian;
   readonly #pipes: OutputPipes;
   #programTurn: Promise<void> = Promise.resolve();
@@ -51,7 +52,7 @@ export class CommandRunner {
     this.shell =
       options.shell ?? (existsSync('/bin/bash') ? '/bin/bash' : (trustedPath('bash', { outside: [] }) ?? '/bin/sh'));
     this.#home = home;
-    this.#limits = options.limits ?? usualLimits;
+    this.#limits = setLimits(options.limits ?? usualLimits);
     this.#guardian = new Guardian(this.shell, this.#series, () => home.directory('run'));
     this.#pipes = new OutputPipes(() => this.#guardian.makePipe());
   }
@@ -149,7 +150,7 @@ export class CommandRunner {
   /** Runs before the command, on the same line, so that line numbers in error messages stay right. */
   #prelude(mark: CallMark, { wrap }: Pick<CommandRequest, 'wrap'>): string {
     const limit = this.#series.limitSetter === 'ulimit' ? `ulimit -R ${mark.value}; ` : '';
-    return limit + closingInherited(this.shell) + (wrap && hasProc ? setLimits(this.#limits) : '');
+    return limit + closingInherited(this.shell) + (wrap && hasProc ? this.#limits : '');
   }
 
   /** If the shell cannot set the limit that marks a process, `prlimit` does. */
