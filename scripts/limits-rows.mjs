@@ -193,6 +193,11 @@ export const fixed = {
     ['core/src/process/run/captured-output.ts', 'headBytes', 'Bytes kept of the beginning of an output'],
     ['core/src/process/run/captured-output.ts', 'tailBytes', 'Bytes kept of its end'],
     ['core/src/process/run/run-command.ts', 'maxSpillBytes', 'Bytes of one output kept in a file'],
+    [
+      'core/src/process/sandbox/session-directory.ts',
+      'maxAgeMs',
+      "Milliseconds until the `/tmp` of a session is removed if its process cannot be seen, as another container's",
+    ],
     ['core/src/process/run/background.ts', 'maxRunning', 'Background commands at once'],
     ['core/src/process/run/background.ts', 'maxRemembered', 'Background commands remembered after their end'],
     ['core/src/process/run/background.ts', 'maxReadBytes', 'Bytes of the output of one that are read at once'],

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { writeBuildsPage } from './builds-page.mjs';
 import { setup } from './setup.mjs';
 
 const root = join(import.meta.dirname, '..');
@@ -66,6 +67,7 @@ const suites = {
     minutes: 20,
   },
   'many-calls': { files: ['agent/src/many-calls.test.ts'], minutes: 40 },
+  builds: { files: ['core/src/process/sandbox/builds.test.ts'], minutes: 30 },
   soak: { files: ['agent/src/soak.test.ts'], minutes: 20 + soakMinutes() },
 };
 
@@ -91,6 +93,8 @@ if (options.list) {
 setup();
 const seed = process.env.LATHE_SEED ?? String(Date.now() % 1_000_000_000);
 const scratch = mkdtempSync(join(tmpdir(), 'lathe-long-'));
+/** What became of each build, one line each. */
+const outcomeFile = join(scratch, 'outcomes.jsonl');
 const results = [];
 for (const name of names) {
   console.log(`\n── ${name} (LATHE_SEED=${seed}, at most ${suites[name].minutes} min)`);
@@ -100,7 +104,6 @@ for (const name of names) {
   const counts = countsIn(summary);
   results.push({ name, status, minutes: (performance.now() - begin) / 60_000, counts });
 }
-rmSync(scratch, { recursive: true, force: true });
 
 console.log('\n── summary');
 for (const { name, status, minutes, counts } of results) {
@@ -109,6 +112,7 @@ for (const { name, status, minutes, counts } of results) {
     console.log(`          ${count.toLocaleString('en')} ${suite}${describe(facts)}`);
 }
 if (options.record) record();
+rmSync(scratch, { recursive: true, force: true });
 process.exitCode = results.every(({ status }) => status === 'passed') ? 0 : 1;
 
 function readOptions() {
@@ -141,7 +145,13 @@ function run(name, summary) {
     const child = spawn(process.execPath, [vitest, 'run', `--testTimeout=${minutes * 60_000}`, ...paths], {
       cwd: root,
       stdio: 'inherit',
-      env: { ...process.env, LATHE_LONG: '1', LATHE_SEED: seed, LATHE_LONG_SUMMARY: summary },
+      env: {
+        ...process.env,
+        LATHE_LONG: '1',
+        LATHE_SEED: seed,
+        LATHE_LONG_SUMMARY: summary,
+        LATHE_OUTCOMES: outcomeFile,
+      },
       // A group of its own, which ends as a whole.
       detached: true,
     });
@@ -174,18 +184,23 @@ function record() {
   const sorted = Object.fromEntries(Object.entries(kept).sort(([a], [b]) => (a < b ? -1 : 1)));
   writeFileSync(recordFile, `${JSON.stringify(sorted, null, 2)}\n`);
   spawnSync(process.execPath, [join(root, 'scripts', 'safety-table.mjs')], { stdio: 'inherit' });
+  if (existsSync(outcomeFile)) writeBuildsPage(linesIn(outcomeFile));
 }
 
 /** What the tests reported, one entry for each thing counted. */
 function countsIn(file) {
   if (!existsSync(file)) return [];
   const sums = new Map();
-  // A suite that was ended may have left half a line.
-  for (const line of readFileSync(file, 'utf8').split('\n').slice(0, -1)) {
-    const one = JSON.parse(line);
+  for (const one of linesIn(file)) {
     sums.set(one.suite, { ...one, count: one.count + (sums.get(one.suite)?.count ?? 0) });
   }
   return [...sums.values()];
+}
+
+/** A suite that was ended may have left half a line. */
+function linesIn(file) {
+  const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
+  return lines.map((line) => JSON.parse(line));
 }
 
 function describe(facts) {

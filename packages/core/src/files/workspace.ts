@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { ToolError } from '../contract/errors.js';
@@ -27,9 +27,15 @@ export interface WorkspaceOptions {
   guarded?: readonly string[];
   /** Files that the user's hooks run: writing them always asks. */
   executed?: readonly string[];
+  /** Why a real path outside the workspace is private, so that reading it asks; `undefined` if it is not. */
+  privacyOf?: (real: string) => string | undefined;
+  /** The directory that commands see as `/tmp`. What they wrote there is found under either name. */
+  tmp?: string;
 }
 
-/** The state of this program itself. */
+type OpenedOptions = Required<Omit<WorkspaceOptions, 'tmp'>> & { tmp: string | undefined };
+
+/** The state of this program itself, and private places of home directories. */
 export interface OwnState {
   /** Its directories inside the directory that is searched. */
   roots: readonly string[];
@@ -43,10 +49,10 @@ export interface OwnState {
 export class Workspace {
   /** Real paths, the first one being the directory the agent was started in. */
   readonly roots: readonly [string, ...string[]];
-  readonly #options: Required<WorkspaceOptions>;
+  readonly #options: OpenedOptions;
   readonly #readable: string[];
 
-  private constructor(roots: readonly [string, ...string[]], options: Required<WorkspaceOptions>) {
+  private constructor(roots: readonly [string, ...string[]], options: OpenedOptions) {
     this.roots = roots;
     this.#options = options;
     this.#readable = [...options.readable];
@@ -56,11 +62,13 @@ export class Workspace {
   static async open(
     directory: string,
     extra: readonly string[] = [],
-    { readable = [], guarded = [], executed = [] }: WorkspaceOptions = {},
+    { readable = [], guarded = [], executed = [], privacyOf = () => undefined, tmp }: WorkspaceOptions = {},
   ): Promise<Workspace> {
     const first = await existingPath(resolve(directory));
     const others = await Promise.all(extra.map((path) => realPathOf(resolve(first, path))));
     return new Workspace([first, ...others], {
+      privacyOf,
+      tmp: tmp && (await realPathOf(tmp)),
       readable: await Promise.all(readable.map((path) => realPathOf(resolve(path)))),
       guarded: await Promise.all(guarded.map((path) => realPathOf(resolve(path)))),
       executed: await Promise.all(executed.map((path) => realPathOf(resolve(path)))),
@@ -95,16 +103,27 @@ export class Workspace {
 
   /** Why reading a real path needs a person's approval: it holds keys or credentials, or our own state. */
   secrecyOf(real: string): string | undefined {
-    return secrecyOf(real) ?? (this.#isReadable(real) ? undefined : this.#ownState(real));
+    if (this.#isReadable(real)) return secrecyOf(real);
+    return secrecyOf(real) ?? this.#ownState(real) ?? (this.contains(real) ? undefined : this.#options.privacyOf(real));
   }
 
-  /** Our own state, for a search of `directory`; `undefined` when there is none in it. */
+  /** The spelling of a path in `/tmp` for tools that run outside the sandbox, if only commands have written it. */
+  outsideSandbox(path: string): string {
+    const { tmp } = this.#options;
+    if (tmp === undefined || !isWithin('/tmp', path) || this.contains(path) || existsSync(osPath(path))) return path;
+    const shared = join(tmp, relative('/tmp', path));
+    return existsSync(osPath(shared)) ? shared : path;
+  }
+
+  /** Our own state and private places, for a search of `directory`; `undefined` when there are none in it. */
   ownStateIn(directory: string): OwnState | undefined {
-    const { guarded } = this.#options;
-    if (!guarded.some((root) => isWithin(directory, root) || isWithin(root, directory))) return undefined;
+    const { guarded, privacyOf } = this.#options;
+    const isOutside = !this.contains(directory);
+    if (!isOutside && !guarded.some((root) => isWithin(directory, root) || isWithin(root, directory))) return undefined;
+    const isPrivate = (real: string) => isOutside && !this.contains(real) && privacyOf(real) !== undefined;
     return {
       roots: guarded.filter((root) => isWithin(directory, root)),
-      has: (real) => !this.#isReadable(real) && this.#ownState(real) !== undefined,
+      has: (real) => !this.#isReadable(real) && (this.#ownState(real) !== undefined || isPrivate(real)),
     };
   }
 
@@ -117,7 +136,9 @@ export class Workspace {
   }
 
   #ownState(real: string): string | undefined {
-    const root = this.#options.guarded.find((candidate) => isWithin(candidate, real));
+    const { guarded, tmp } = this.#options;
+    if (tmp !== undefined && isWithin(tmp, real)) return undefined;
+    const root = guarded.find((candidate) => isWithin(candidate, real));
     return root === undefined ? undefined : `${root} holds the state and settings of this program`;
   }
 

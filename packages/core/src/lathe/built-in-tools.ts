@@ -17,6 +17,7 @@ import { childEnvironment, unattendedVariables } from '../process/run/environmen
 import { KeptCommands } from '../process/run/kept-commands.js';
 import { CommandRunner } from '../process/run/run-command.js';
 import { Sandbox } from '../process/sandbox/sandbox.js';
+import type { SessionDirectory } from '../process/sandbox/session-directory.js';
 import { sanitizePath } from '../process/shell/resolve-program.js';
 import type { FileAccess } from '../scheduler/call-files.js';
 import type { Settings } from '../settings/keys.js';
@@ -45,10 +46,14 @@ export interface BuiltInOptions {
   home: LatheHome;
   userHome: string;
   env: Readonly<Record<string, string | undefined>>;
+  /** Without what `.env` files add, which must not choose what a sandboxed command sees. */
+  ownEnv: Readonly<Record<string, string | undefined>>;
   /** Who calls the tools: a model must have read a file before it may replace it. */
   caller: 'model' | 'person';
   spill: SpillStore;
   retention: Pick<Retention, 'journal'>;
+  /** What the commands of this session share. */
+  session: SessionDirectory;
   /** Files that hooks run. */
   executed: readonly string[];
   extension: Pick<Extension, 'tasks' | 'answerer'>;
@@ -182,12 +187,22 @@ function visibilityOf({ workspace, settings, policy, env, userHome }: BuiltInOpt
   return { rules, disregard, canRead: policy.readFilter() };
 }
 
-async function shellTool({ workspace, settings, home, userHome, env, executed, spill }: BuiltInOptions) {
-  const { mode, network, autoApprove } = settings.tools.sandbox;
+async function shellTool(options: BuiltInOptions) {
+  const { workspace, settings, home, userHome, env, ownEnv, executed, spill, session } = options;
+  const { mode, network, autoApprove, limits } = settings.tools.sandbox;
   const path = await sanitizePath(env['PATH'] ?? '', workspace.roots);
   const { roots } = workspace;
-  const sandbox = new Sandbox({ mode, roots, protectedFiles: executed, latheHome: home, userHome, path });
-  const runner = new CommandRunner(home, { spill });
+  const sandbox = new Sandbox({
+    mode,
+    roots,
+    protectedFiles: executed,
+    latheHome: home,
+    userHome,
+    path,
+    env: ownEnv,
+    session,
+  });
+  const runner = new CommandRunner(home, { limits, spill });
   const background = new BackgroundCommands(runner, new KeptCommands(home));
   const tool = new ShellTool({
     workspace,

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import type { Tracer } from '../contract/trace.js';
+import { PrivatePlaces } from '../files/access/home-places.js';
 import { LatheHome } from '../files/lathe-home.js';
 import { listPaths } from '../files/search/list-paths.js';
 import { SpillStore } from '../files/spill.js';
@@ -10,6 +11,7 @@ import type { Hooks } from '../hooks/hooks.js';
 import { AgreedRules } from '../policy/agreed-rules.js';
 import { FolderTrust } from '../policy/folder-trust.js';
 import { assertNode } from '../process/run/assert-node.js';
+import { SessionDirectory } from '../process/sandbox/session-directory.js';
 import { denyAll } from '../scheduler/approve.js';
 import { Scheduler, type SchedulerOptions } from '../scheduler/scheduler.js';
 import { allSettings } from '../settings/keys.js';
@@ -39,7 +41,7 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
   const policy = await openPolicy(loaded, parts);
   const registry = new ToolRegistry();
   const extension = (await options.extend?.(parts)) ?? {};
-  const builtIns = await builtInTools({ ...parts, policy, settings, env, caller, extension });
+  const builtIns = await builtInTools({ ...parts, policy, settings, env, ownEnv: options.env, caller, extension });
   const { tools, openOwnTools, visibility, files, close, ...shared } = builtIns;
   for (const tool of [...tools, ...(options.tools ?? [])]) registry.registerTool(tool);
   const sources = toolSources({ ...options, ...parts, approver, registry, sandbox: shared.sandbox });
@@ -87,7 +89,7 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
       scheduler.close();
       cleaning.abort();
       await Promise.all([close(), sources.close()]);
-      await Promise.all([spill.inUse.release(), telemetry?.close()]);
+      await Promise.all([spill.inUse.release(), telemetry?.close(), shared.sandbox.close()]);
     },
     host,
   };
@@ -113,12 +115,16 @@ async function openParts(options: LatheOptions) {
   const retention = new Retention(home, loaded.settings.retention);
   const spill = new SpillStore(home, { secrets: secretsOf(loaded), keepRule: () => retention.rule });
   const executed = commandsOf(loaded).flatMap((command) => hookFiles(command, options.cwd));
+  const session = new SessionDirectory(home);
+  const places = new PrivatePlaces({ home: userHome, env: options.env });
   const workspace = await Workspace.open(options.cwd, loaded.settings.context.includeDirectories, {
-    readable: [spill.directory],
+    readable: [spill.directory, session.tmp],
     guarded: [home.path],
     executed,
+    privacyOf: (real) => places.reasonFor(real),
+    tmp: session.tmp,
   });
-  return { workspace, loaded, home, userHome, spill, retention, executed };
+  return { workspace, loaded, home, userHome, spill, retention, executed, session };
 }
 
 /** The commands of all hooks in the settings. */

@@ -78,6 +78,24 @@ export const settingsTable = {
   ),
   'tools.sandbox.autoApprove': setting(boolean, false, 'Commands that run inside the sandbox do not ask.', onlyOff),
   'tools.sandbox.network': setting(boolean, false, 'Commands inside the sandbox reach the network.', onlyOff),
+  'tools.sandbox.limits.processes': setting(
+    integer(-1),
+    4096,
+    'Processes and threads of a command in the sandbox, unless Lathe runs as root; -1 for no limit.',
+    limit,
+  ),
+  'tools.sandbox.limits.memoryMb': setting(
+    integer(-1),
+    -1,
+    'Memory of each process of a command in the sandbox, in megabytes; -1 for no limit.',
+    limit,
+  ),
+  'tools.sandbox.limits.fileMb': setting(
+    integer(-1),
+    16_384,
+    'Largest file that a command in the sandbox can write, in megabytes; -1 for no limit.',
+    limit,
+  ),
   'tools.toolDiscoveryCommand': setting(string, undefined, 'Prints the declarations of more tools as JSON.', {
     also: ['tools.discoveryCommand', 'toolDiscoveryCommand'],
   }),

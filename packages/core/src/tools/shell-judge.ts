@@ -4,8 +4,9 @@ import type { Target } from '../contract/target.js';
 import { CallSlot, type ToolCall } from '../contract/tool-call.js';
 import type { Location, Workspace } from '../files/workspace.js';
 import { type BackgroundAction, wordsOf } from '../process/run/background-command.js';
-import type { Sandbox } from '../process/sandbox/sandbox.js';
+import type { Sandbox, SandboxStatus } from '../process/sandbox/sandbox.js';
 import { allRights, nameRights, type Right, type SandboxRights } from '../process/sandbox/sandbox-rights.js';
+import { isTemporary } from '../process/sandbox/session-directory.js';
 import type { AnalysisMemo, AnalysisOptions, CommandAnalysis } from '../process/shell/command-analysis.js';
 
 export interface ShellJudgeOptions {
@@ -43,6 +44,8 @@ export interface Judgement {
   rights: SandboxRights;
   /** Rights that the call asks for and would not have anyway. */
   extraRights: readonly Right[];
+  /** Real paths outside the workspace that it may read once it was approved. */
+  reads: readonly string[];
 }
 
 const latest = new CallSlot<Judgement>();
@@ -68,24 +71,38 @@ export class ShellJudge {
     const { workspace, sandbox } = this.#options;
     const cwd = await workspace.locate(resolve(workspace.root, command.directory ?? '.'));
     const analysis = await this.#analyze(command.command, cwd.path, call);
-    const isContained = (await sandbox.status()).kind !== 'none';
-    const given = isContained ? this.#usualRights(analysis) : everything;
+    const { kind } = await sandbox.status();
+    const given = kind === 'none' ? everything : this.#usualRights(analysis);
     const extraRights = allRights.filter((right) => command.rights?.includes(right) && !given[right]);
-    const targets = await this.#targets(command, { cwd, analysis, extraRights, isContained });
+    const targets = await this.#targets(command, { cwd, analysis, extraRights, kind });
     const rights = { ...given, ...Object.fromEntries(extraRights.map((right) => [right, true])) };
-    const judgement = { cwd, analysis, targets, rights, extraRights };
+    const reads = [
+      ...targets.flatMap((target) => (isRead(target) && needsAnswer(target) ? target.path : [])),
+      ...(cwd.inside || cwd.secret !== undefined ? [] : [cwd.path]),
+    ];
+    const judgement = { cwd, analysis, targets, rights, extraRights, reads };
     latest.set(call, judgement);
     return judgement;
   }
 
   async #targets(
     { command, is_background, keep }: JudgedCommand,
-    { cwd, analysis, extraRights, isContained }: Omit<Judgement, 'targets' | 'rights'> & { isContained: boolean },
+    {
+      cwd,
+      analysis,
+      extraRights,
+      kind,
+    }: Pick<Judgement, 'cwd' | 'analysis' | 'extraRights'> & { kind: SandboxStatus['kind'] },
   ): Promise<Target[]> {
-    const touched = await targetsOf(analysis, this.#options.workspace);
+    const { workspace, autoApprove } = this.#options;
+    // In bubblewrap these directories are the session's own.
+    const isOwn = (target: Target) =>
+      kind === 'bubblewrap' && target.type === 'path' && isTemporary(target.path) && !workspace.contains(target.path);
+    const found = await targetsOf(analysis, workspace);
+    const touched = found.map((target) => (isOwn(target) ? { ...target, asks: false } : target));
     if (!cwd.inside) touched.push({ type: 'path', access: 'write', path: cwd.path, asks: true });
     if (is_background && !touched.some(({ asks }) => asks)) touched.push(unnamed(command));
-    const isFree = isContained && this.#options.autoApprove === true;
+    const isFree = kind !== 'none' && autoApprove === true;
     const targets = isFree ? touched.map((target) => ({ ...target, asks: false })) : touched;
     if (keep) targets.push({ ...unnamed(command), guarded: outlives });
     // Writing in the workspace is what any command may be allowed to do; every other right is a person's to give.
@@ -112,11 +129,11 @@ export class ShellJudge {
     const { hasNetwork = false, autoApprove = false } = this.#options;
     const network = hasNetwork || (!autoApprove && analysis.network);
     // Should a proof be wrong, the sandbox is still there.
-    return { workspace: !analysis.isReadOnly, network, files: false, secrets: false };
+    return { workspace: !analysis.isReadOnly, network, home: false, files: false, secrets: false };
   }
 }
 
-const everything: SandboxRights = { workspace: true, network: true, files: true, secrets: true };
+const everything: SandboxRights = { workspace: true, network: true, home: true, files: true, secrets: true };
 
 /** Only a person can say that something may stay on their machine when nobody watches it any more. */
 const outlives = 'It goes on running after Lathe has ended, until somebody stops it.';
@@ -156,6 +173,10 @@ async function locate(path: string, workspace: Workspace): Promise<Location> {
     if (!(error instanceof ToolError) || error.type !== 'file_not_found') throw error;
     return locate(dirname(path), workspace);
   }
+}
+
+function isRead(target: Target): target is Extract<Target, { type: 'path' }> {
+  return target.type === 'path' && target.access === 'read';
 }
 
 export const needsAnswer = ({ asks, guarded }: Target): boolean => asks || guarded !== undefined;

@@ -6,11 +6,12 @@ import type { Target } from '../contract/target.js';
 import { CallSlot, directCall, type ToolCall } from '../contract/tool-call.js';
 import type { BackgroundCommands } from '../process/run/background.js';
 import { announce, parseBackgroundCommand, runBackgroundCommand } from '../process/run/background-command.js';
-import { likelyMissingRight, refuseBrokenSandbox, reportOn } from '../process/run/command-report.js';
+import { refuseBrokenSandbox, reportOn } from '../process/run/command-report.js';
 import { liveTail } from '../process/run/live-tail.js';
 import type { CommandRunner } from '../process/run/run-command.js';
 import type { CommandRequest, CommandResult } from '../process/run/running-command.js';
-import { allRights, type Right } from '../process/sandbox/sandbox-rights.js';
+import { sandboxHint } from '../process/sandbox/sandbox-hints.js';
+import { allRights } from '../process/sandbox/sandbox-rights.js';
 import {
   asksForRights,
   type Judgement,
@@ -69,7 +70,7 @@ export class ShellTool extends BaseTool<ShellParams> {
       name: 'run_shell_command',
       displayName: 'Shell',
       description:
-        'Run a bash command in the workspace root or directory. stdin is closed, no state persists, nothing outlives it unless is_background.',
+        'Run a bash command in the workspace root or directory. stdin is closed, only files persist (/tmp is private to this session), nothing outlives it unless is_background.',
       kind: 'execute',
       parameterSchema,
       timeoutMs: maxTimeoutMs + 10_000,
@@ -153,13 +154,13 @@ export class ShellTool extends BaseTool<ShellParams> {
     if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
       throw new ToolError('path_is_not_a_directory', `Not a directory: ${cwd}`);
     const isKept = params.keep === true;
-    const wrap = await this.#options.sandbox.prepare(cwd, rights, { isKept });
+    const wrap = await this.#options.sandbox.prepare(cwd, rights, { isKept, reads: judgement.reads });
     const sandboxed = wrap && { wrap, env: { ...this.#options.env, TMPDIR: '/tmp' } };
     const request: CommandRequest = { command: params.command, cwd, env: this.#options.env, ...sandboxed };
     if (params.is_background) {
       const { background, hasTerminal = false } = this.#options;
       const started = await background.start({ ...request, isKept, hasTerminal });
-      if (started.result) return report(params, started.result, judgement, wrap !== undefined);
+      if (started.result) return this.#report(params, started.result, judgement, wrap !== undefined);
       const llmContent = announce(started, { isIsolated: wrap !== undefined && !rights.network });
       return { llmContent, returnDisplay: `Running in the background as ${started.id}.` };
     }
@@ -167,7 +168,7 @@ export class ShellTool extends BaseTool<ShellParams> {
     const live = liveTail((tail) => call.output({ type: 'terminal_output', ...tail }));
     try {
       const result = await this.#options.runner.run({ ...request, onOutput: live.onOutput }, { timeoutMs, signal });
-      return report(params, result, judgement, wrap !== undefined);
+      return this.#report(params, result, judgement, wrap !== undefined);
     } finally {
       live.stop();
     }
@@ -179,26 +180,28 @@ export class ShellTool extends BaseTool<ShellParams> {
     if (!isSilent.get(call) || !judgement.targets.some(needsAnswer)) return judgement;
     throw new ToolError('shell_execute_error', 'What this command touches changed while it waited: run it again.');
   }
-}
 
-function report(
-  { command, directory = '(root)', rights: asked = [] }: ShellParams,
-  result: CommandResult,
-  { analysis, rights }: Judgement,
-  wasSandboxed: boolean,
-): ToolResult {
-  if (wasSandboxed) refuseBrokenSandbox(result);
-  const missing = wasSandboxed ? likelyMissingRight(result, rights) : undefined;
-  const lastWords = analysis.segments.findLast(({ hidden }) => !hidden)?.words ?? [];
-  const remark = missing && suggestRights([...asked, missing]);
-  const { text, display, failure } = reportOn(result, { command, directory, lastWords, ...(remark && { remark }) });
-  return { llmContent: text, returnDisplay: display, ...(failure && { error: { type: failure, message: text } }) };
-}
-
-/** A hint that the model may follow: output never gives a right, a person does. */
-function suggestRights(rights: readonly Right[]): string {
-  const list = JSON.stringify([...new Set(rights)]);
-  return `It ran in a sandbox, which may have stopped it. If so, send the call again with rights: ${list}; the user will be asked.`;
+  #report(
+    { command, directory = '(root)', rights: asked = [] }: ShellParams,
+    result: CommandResult,
+    { analysis, rights, reads }: Judgement,
+    wasSandboxed: boolean,
+  ): ToolResult {
+    if (wasSandboxed) refuseBrokenSandbox(result);
+    const { sandbox, env } = this.#options;
+    const hides = sandbox.hides.bind(sandbox);
+    const isSuccess = result.ending.type === 'exit' && result.ending.code === 0;
+    const mayHint = wasSandboxed && (!isSuccess || reads.length > 0);
+    const hint = mayHint && sandboxHint(result, { rights, asked, reads, home: env['HOME'] ?? '/', hides });
+    const lastWords = analysis.segments.findLast(({ hidden }) => !hidden)?.words ?? [];
+    const { text, display, failure } = reportOn(result, {
+      command,
+      directory,
+      lastWords,
+      ...(hint && { remark: hint }),
+    });
+    return { llmContent: text, returnDisplay: display, ...(failure && { error: { type: failure, message: text } }) };
+  }
 }
 
 function plain(text: string): ToolResult {

@@ -12,7 +12,7 @@ const judged = new CallSlot<Map<string, Location>>();
 export async function judgePath(workspace: Workspace, call: ToolCall, path: string): Promise<Location> {
   const known = judged.get(call) ?? new Map<string, Location>();
   judged.set(call, known);
-  const location = known.get(path) ?? (await workspace.locate(path));
+  const location = known.get(path) ?? (await workspace.locate(workspace.outsideSandbox(path)));
   if (!known.has(path)) known.set(path, location);
   return location;
 }
@@ -26,7 +26,7 @@ export async function judgedPath(
 ): Promise<Location> {
   const location = judged.get(call)?.get(path);
   if (location !== undefined) return location;
-  const found = await workspace.locate(path);
+  const found = await workspace.locate(workspace.outsideSandbox(path));
   const { inside, readable, guarded } = found;
   const isFree = access === 'read' ? inside || readable === true : inside && guarded === undefined;
   if (isFree && found.secret === undefined) return found;

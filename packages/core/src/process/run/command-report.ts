@@ -1,6 +1,5 @@
 import { constants } from 'node:os';
 import { ToolError, type ToolErrorType } from '../../contract/errors.js';
-import type { Right, SandboxRights } from '../sandbox/sandbox-rights.js';
 import type { CommandResult, Ending } from './running-command.js';
 
 export interface CommandReport {
@@ -18,15 +17,15 @@ export interface ReportOptions {
   /** The last simple command: its program decides which exit codes are answers. */
   lastWords: readonly string[];
   /** Another sentence about what went wrong. */
-  remark?: string;
+  remark?: { model: string; person: string };
 }
 
 /** Describes a command that has ended, for the model and for a person. */
 export function reportOn(result: CommandResult, options: ReportOptions): CommandReport {
   const { ending } = result;
   const output = outputText(result);
-  const remarks = [...circumstances(result), ...(options.remark === undefined ? [] : [options.remark])];
-  const display = output || describeEnding(ending);
+  const remarks = [...circumstances(result), ...(options.remark ? [options.remark.model] : [])];
+  const display = [output || describeEnding(ending), options.remark?.person].filter(Boolean).join('\n');
   if (ending.type === 'exit' || ending.type === 'signal') {
     const death = ending.type === 'signal' ? [`Killed by ${ending.signal}.`] : [];
     const text = labelledLines(result, options, [...death, ...remarks].join(' '), output);
@@ -133,24 +132,6 @@ export function refuseBrokenSandbox({ ending, output }: CommandResult): void {
   if (/^(bwrap|sandbox-exec): /.test(text))
     throw new ToolError('sandbox_unavailable', `The sandbox could not start, nothing was run: ${text}`);
 }
-
-/** Guesses from the output which sandbox right a failed command lacked; good for a hint only. */
-export function likelyMissingRight({ ending, output }: CommandResult, rights: SandboxRights): Right | undefined {
-  if (ending.type === 'exit' && ending.code === 0) return undefined;
-  const text = output.text();
-  if (!rights.workspace && readOnlyFailures.test(text)) return 'workspace';
-  if (!rights.files && readOnlyFailures.test(text)) return 'files';
-  if (!rights.network && networkFailures.test(text)) return 'network';
-  return !rights.secrets && credentialFailures.test(text) ? 'secrets' : undefined;
-}
-
-const readOnlyFailures = /read-only file system|\bEROFS\b/i;
-
-const networkFailures =
-  /could not resolve|temporary failure in name resolution|name or service not known|network is unreachable|nodename nor servname|\b(?:ENETUNREACH|EAI_AGAIN|ENOTFOUND)\b|failed to lookup address|no route to host/i;
-
-const credentialFailures =
-  /permission denied \(publickey|could not read (?:username|password)|host key verification failed|authentication (?:failed|required)|unable to locate credentials|not logged in|ENEEDAUTH|signing failed/i;
 
 const prompts =
   /(?:password|passphrase|passcode|username|login|\[y\/n\]|\(y\/n\)|\(yes\/no[^)]*\)|press (?:any key|enter)[^\n]*|continue\?|\? ?›?)[: ]*$/i;

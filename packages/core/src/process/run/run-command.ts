@@ -19,11 +19,10 @@ import { inTerminal } from './in-terminal.js';
 import { keepRunning } from './keep-running.js';
 import { OutputPipes } from './output-pipe.js';
 import { hasProc } from './process-tree.js';
+import { type ResourceLimits, setLimits, usualLimits } from './resource-limits.js';
 import { type CommandRequest, type CommandResult, type RunningCommand, startCommand } from './running-command.js';
 import { trustedPath } from './trusted-path.js';
 
-/** Inside a sandbox the limit counts only the sandbox's own processes, so it stops a fork bomb and nothing else. */
-const processLimit = 'ulimit -u 4096; ';
 /** Largest output file of one command. */
 const maxSpillBytes = 64 * 1024 * 1024;
 
@@ -31,6 +30,8 @@ export interface RunnerOptions {
   shell?: string;
   /** Where output goes that does not fit in memory. */
   spill?: SpillStore;
+  /** What a command in a sandbox may use. */
+  limits?: ResourceLimits;
 }
 
 /** Runs shell commands, each in its own process session, and leaves no process behind. */
@@ -39,6 +40,8 @@ export class CommandRunner {
   readonly shell: string;
   readonly #spill: SpillStore;
   readonly #series = new MarkSeries();
+  /** Shell text that limits a command in a sandbox. */
+  readonly #limits: string;
   readonly #guardian: Guardian;
   readonly #pipes: OutputPipes;
   #programTurn: Promise<void> = Promise.resolve();
@@ -48,6 +51,7 @@ export class CommandRunner {
     this.shell =
       options.shell ?? (existsSync('/bin/bash') ? '/bin/bash' : (trustedPath('bash', { outside: [] }) ?? '/bin/sh'));
     this.#spill = options.spill ?? new SpillStore(home);
+    this.#limits = setLimits(options.limits ?? usualLimits);
     this.#guardian = new Guardian(this.shell, this.#series, () => home.directory('run'));
     this.#pipes = new OutputPipes(() => this.#guardian.makePipe());
   }
@@ -137,7 +141,7 @@ export class CommandRunner {
   /** Runs before the command, on the same line, so that line numbers in error messages stay right. */
   #prelude(mark: CallMark, { wrap }: Pick<CommandRequest, 'wrap'>): string {
     const limit = this.#series.limitSetter === 'ulimit' ? `ulimit -R ${mark.value}; ` : '';
-    return limit + closingInherited(this.shell) + (wrap && hasProc ? processLimit : '');
+    return limit + closingInherited(this.shell) + (wrap && hasProc ? this.#limits : '');
   }
 
   /** If the shell cannot set the limit that marks a process, `prlimit` does. */

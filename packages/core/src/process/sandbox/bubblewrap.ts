@@ -1,16 +1,24 @@
 import { constants, existsSync, lstatSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { ordinaryPlaces } from '../../files/access/home-places.js';
 import { secretNames } from '../../files/access/protected-names.js';
 import { isWithin } from '../../files/workspace.js';
 import { canAccess, guardedNames, isDirectory } from './guarded-names.js';
+import { type HomeView, type HomeViewOptions, planHome } from './home.js';
 import type { SandboxRights } from './sandbox-rights.js';
+import { isTemporary, type SessionDirectory, temporaryDirectories } from './session-directory.js';
 
 export interface BubblewrapOptions {
   /** The workspace's directories: real paths, writable inside. */
   roots: readonly string[];
   cwd: string;
-  /** The user's home directory. */
-  home: string;
+  /** The user's home directory as it is spelled and as it really is, and what a command sees of it. */
+  home: HomeViewOptions['home'];
+  places: HomeViewOptions['places'];
+  homeFiles: HomeViewOptions['files'];
+  /** Real paths outside the workspace that were approved for this command. */
+  reads: readonly string[];
+  session: SessionDirectory;
   /** Directories that the command must not see, such as Lathe's own state. */
   hidden: readonly string[];
   /** An empty directory that covers protected names which do not exist yet. */
@@ -40,7 +48,7 @@ export interface BubblewrapPlan {
 
 /**
  * The arguments of bubblewrap: the whole file system is read-only, the workspace is writable except for protected names,
- * keys and control sockets are hidden. The command gets its own namespaces, no capabilities, and no network unless
+ * home directories are empty but for listed places, keys and control sockets are hidden. The command gets its own namespaces, no capabilities, and no network unless
  * granted. Planned again for every command, so that new files are protected too. A later argument overrides an earlier
  * one.
  */
@@ -48,7 +56,8 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
   // Every mount costs time, so each root is mounted once; a missing root cannot be mounted.
   const options = { ...given, roots: [...new Set(given.roots)].filter((root) => existsSync(root)) };
   const { roots, rights } = options;
-  const masks = maskedPaths(options);
+  const view = viewOf(options);
+  const masks = maskedPaths(options, view);
   const containsRoot = (path: string) => roots.some((root) => isWithin(path, root));
   const names =
     rights.files || !rights.workspace ? { mounts: [], placeholders: [], forbidden: [] } : protectNames(options);
@@ -58,15 +67,19 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
     [rights.files || (rights.workspace && roots.includes('/')) ? '--bind' : '--ro-bind', '/', '/'],
     ['--dev', '/dev'],
     ['--proc', '/proc'],
-    ['--tmpfs', '/tmp'],
+    ...[...temporaryMounts(options), ...view.mounts].toSorted(byPath),
     ...runtimeMounts(),
     // A mask around the workspace comes before the workspace, all others after it.
     ...masks.filter(containsRoot).map(mask),
-    ...[options.cwd].filter((cwd) => isWithin('/tmp', cwd) && !isInRoots(cwd)).map(readOnly),
+    ...[options.cwd]
+      .filter((cwd) => isTemporary(cwd) && !temporaryDirectories.includes(cwd) && !isInRoots(cwd))
+      .map(readOnly),
+    ...(view.isHidden(options.cwd) ? [['--dir', options.cwd]] : []),
     ...roots.filter((root) => root !== '/').map(rights.files || rights.workspace ? writable : readOnly),
     ...names.mounts,
     ...masks.filter((path) => !containsRoot(path)).map(mask),
     ...options.sockets.map(mask),
+    ...view.seal,
   ];
   return {
     arguments: [
@@ -94,12 +107,35 @@ function mask(path: string): Mount {
   return isDirectory(path) ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path];
 }
 
+/** The right to keys opens the home directory, and so does the right to files, with the keys covered. */
+function viewOf({ rights, homeFiles, isKept, session, ...options }: BubblewrapOptions): HomeView {
+  if (rights.files || rights.secrets) return { mounts: [], seal: [], isHidden: () => false };
+  const own = { session: isKept ? undefined : session, hasNetwork: rights.network };
+  const reads = [...options.reads, ...(rights.home ? ordinaryPlaces(options.home.real) : [])];
+  return planHome({ ...options, ...own, reads, files: homeFiles });
+}
+
+/** The commands of a session share one `/tmp`. One that outlives the session has its own. */
+function temporaryMounts({ session, isKept }: BubblewrapOptions): Mount[] {
+  const directories = temporaryDirectories.filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isDirectory());
+  return directories.map((path) => (isKept ? ['--tmpfs', path] : ['--bind', session.tmp, path]));
+}
+
+/** Outer mounts come first. */
+function byPath(a: Mount, b: Mount): number {
+  const [one = '', other = ''] = [a.at(-1), b.at(-1)];
+  return one === other ? 0 : one < other ? -1 : 1;
+}
+
 /** Places with keys, and control sockets of other programs. */
-function maskedPaths({ home, hidden, roots, rights }: BubblewrapOptions): string[] {
-  const secrets = rights.secrets ? [] : [...homePlaces.map((place) => join(home, place)), ...systemPlaces];
-  const directories = [...secrets, ...hidden].filter(hasContent);
+function maskedPaths({ home, hidden, roots, rights, reads }: BubblewrapOptions, view: HomeView): string[] {
+  const keys = [...homePlaces.map((place) => join(home.real, place)), ...systemPlaces];
+  const isApproved = (path: string) => reads.some((read) => isWithin(path, read));
+  const secrets = rights.secrets ? [] : keys.filter((path) => !isApproved(path));
+  const directories = [...secrets, ...hidden].filter((path) => !view.isHidden(path) && hasContent(path));
   const isCovered = (path: string) =>
-    ['/tmp', ...runtimeDirectories, ...directories].some((directory) => isWithin(directory, path)) ||
+    view.isHidden(path) ||
+    [...temporaryDirectories, ...runtimeDirectories, ...directories].some((directory) => isWithin(directory, path)) ||
     roots.some((root) => isWithin(root, path));
   return [...new Set([...directories, ...boundSockets().filter((path) => !isCovered(path))])];
 }
