@@ -98,7 +98,7 @@ export class Scheduler {
   #announce(request: CallRequest, id: string, { emit, signal, approver: outer }: Batch): CallState {
     const { audit, prepareCall, files } = this.#options;
     const pauses = new Pauses();
-    const approver = midCall(outer, pauses);
+    const approver = midCall(outer, request.name ?? '', pauses);
     const run: CallServices['run'] = (nested, own, tool) =>
       // What code reads is no news for a front end.
       this.#runBatch(nested, {
