@@ -3,6 +3,8 @@
 
 export const fixed = {
   'Reading files': [
+    ['core/src/tools/text-reader.ts', 'maxTextBytes', 'Bytes of a file that a tool of your own reads through its call'],
+    ['core/src/scheduler/call-files.ts', 'maxParallelReads', 'Files that one such call reads at once'],
     ['core/src/tools/tools.ts', 'defaultMaxOutputChars', 'Characters of a result, when its tool says nothing else'],
     ['core/src/tools/read-many-files.ts', 'defaultMaxChars', 'Characters of all files of one `read_many_files`'],
     ['core/src/tools/read-many-files.ts', 'maxMediaBytes', 'Bytes of all its pictures, sounds and PDFs'],
@@ -303,6 +305,7 @@ export const fixed = {
     ['cli/src/mcp/elicitation-form.ts', 'maxTextChars', 'Characters shown of its text'],
   ],
   'Lathe as an MCP server': [
+    ['cli/src/mcp/serve-token.ts', 'maxFileBytes', 'Bytes of the file of a token'],
     ['core/src/mcp/server/tool-session.ts', 'maxParallel', 'Calls at once'],
     ['core/src/mcp/server/tool-session.ts', 'maxCalls', 'Calls of a session that run or wait'],
     ['core/src/mcp/server/tool-session.ts', 'maxQuestions', 'Questions that wait for an answer'],

@@ -55,10 +55,18 @@ function textOfDecision(decision: Decision, options: readonly string[]): string 
   }
 }
 
-/** Whoever answers a call that already runs. The time that the call may take stops until the answer is there. */
-export function midCall(approver: Approver, pauses: Pauses): Approver {
+/**
+ * Whoever answers what a call asks while it runs. The person learns which tool wants it, and the time that the call may take
+ * stops until the answer is there.
+ */
+export function midCall(approver: Approver, tool: string, pauses: Pauses): Approver {
   return {
-    decide: (request, signal) =>
-      pauses.during(() => untilAborted(approver.decide({ ...request, isMidCall: true }, signal), signal)),
+    decide: (request, signal) => {
+      const { confirmation } = request;
+      const isOwn = confirmation.type === 'info' && confirmation.isQuestion === true;
+      const warnings = [...(isOwn ? [] : [`The tool ${tool} wants this.`]), ...(confirmation.warnings ?? [])];
+      const asked = { ...request, confirmation: { ...confirmation, ...(warnings.length > 0 && { warnings }) } };
+      return pauses.during(() => untilAborted(approver.decide({ ...asked, isMidCall: true }, signal), signal));
+    },
   };
 }

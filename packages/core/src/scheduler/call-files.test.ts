@@ -107,7 +107,13 @@ test('writing puts the question of write_file, with the diff, and tells what it 
   expect(questions).toMatchObject([
     {
       tool: 'write_file',
-      confirmation: { type: 'edit', fileName: 'a.txt', fileDiff: expect.stringContaining('-old\n+new') },
+      confirmation: {
+        type: 'edit',
+        warnings: ['The tool worker wants this.'],
+        fileName: 'a.txt',
+        warnings: ['The tool worker wants this.'],
+        fileDiff: expect.stringContaining('-old\n+new'),
+      },
     },
   ]);
   expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('new\n');
@@ -326,4 +332,23 @@ test('a class can look at files for its question, and writes only after it', asy
 test('without a workspace, files are a clear error', async () => {
   const outcome = await runPlain((call) => call.readText('a.txt'), { decide: async () => ({ outcome: 'once' }) });
   expect(outcome?.error?.message).toContain('give it a workspace with the option files');
+});
+
+test('code that does not wait for what it started leaves no error behind', async () => {
+  const { cwd, outside } = world({ 'a.txt': 'a' });
+  const work = async (call: ToolCall) => {
+    void call.readText(outside);
+    void call.write('a.txt', 'never read');
+    void call.ask('?');
+    void call.locate('missing/../../..');
+    return 'gone';
+  };
+  const rejected: unknown[] = [];
+  const onRejection = (reason: unknown) => rejected.push(reason);
+  process.on('unhandledRejection', onRejection);
+  const { text, events } = await run(work, { cwd, mode: 'yolo' });
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+  process.off('unhandledRejection', onRejection);
+  expect([text, rejected, events.at(-1)?.type]).toEqual(['gone', [], 'call-end']);
+  expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('a');
 });

@@ -61,13 +61,33 @@ export class CallState implements ToolCall {
     return this.#access().workspace.root;
   }
 
-  async run(requests: readonly CallRequest[], signal: AbortSignal, tool?: AnyTool): Promise<CallOutcome[]> {
+  run(requests: readonly CallRequest[], signal: AbortSignal, tool?: AnyTool): Promise<CallOutcome[]> {
+    return contained(this.#run(requests, signal, tool));
+  }
+
+  ask(prompt: string, options: readonly string[] = []): Promise<Answer> {
+    return contained(this.#ask(prompt, options));
+  }
+
+  locate(path: string): Promise<string> {
+    return contained(this.#useFiles((files) => files.locate(path)));
+  }
+
+  readText(path: string): Promise<string> {
+    return contained(this.#useFiles((files) => files.readText(path)));
+  }
+
+  write(path: string, text: string): Promise<string> {
+    return contained(this.#useFiles((files) => this.#write(files, path, text)));
+  }
+
+  async #run(requests: readonly CallRequest[], signal: AbortSignal, tool?: AnyTool): Promise<CallOutcome[]> {
     if (this.outcome !== undefined) throw new Error('A call that has ended runs no others');
     const named = requests.map((each) => ({ ...each, id: `${this.id}/${each.id || ++this.#nested}` }));
     return this.#services.run(named, signal, tool);
   }
 
-  async ask(prompt: string, options: readonly string[] = []): Promise<Answer> {
+  async #ask(prompt: string, options: readonly string[]): Promise<Answer> {
     const { id, name, ready } = this;
     const { displayName = name } = ready?.tool ?? {};
     const call = {
@@ -90,27 +110,19 @@ export class CallState implements ToolCall {
     return answer;
   }
 
-  async locate(path: string): Promise<string> {
-    return this.#openFiles().locate(path);
-  }
-
-  async readText(path: string): Promise<string> {
-    return this.#openFiles().readText(path);
-  }
-
-  async write(path: string, text: string): Promise<string> {
+  async #write(files: CallFiles, path: string, text: string): Promise<string> {
     if (this.record.executed === undefined) throw new Error('A tool writes in execute, after its call was approved');
-    return this.#openFiles().write(path, text);
+    return files.write(path, text);
   }
 
-  #openFiles(): CallFiles {
+  async #useFiles<T>(use: (files: CallFiles) => Promise<T>): Promise<T> {
     const signal = this.#signal();
     this.#files ??= new CallFiles(
       this.#access(),
-      async (tool, args) => (await this.run([{ name: tool.name, args }], signal, tool))[0],
+      async (tool, args) => (await this.#run([{ name: tool.name, args }], signal, tool))[0],
       signal,
     );
-    return this.#files;
+    return use(this.#files);
   }
 
   #access(): FileAccess {
@@ -212,6 +224,12 @@ export class CallState implements ToolCall {
       error,
     });
   }
+}
+
+/** Code that does not wait for what it started must not end the program when that fails. Whoever waits still learns it. */
+function contained<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => undefined);
+  return promise;
 }
 
 /** A `ToolError` speaks for itself; anything else is a bug in the tool and is named as one. */

@@ -103,7 +103,7 @@ export class Scheduler {
   #announce(request: CallRequest, id: string, { emit, signal, approver: person, outer }: Batch): CallState {
     const { audit, prepareCall, files, watch } = this.#options;
     const pauses = new Pauses();
-    const approver = midCall(person, pauses);
+    const approver = midCall(person, request.name ?? '', pauses);
     const run: CallServices['run'] = (nested, own, tool) =>
       // What code reads is no news for a front end.
       this.#runBatch(nested, {
