@@ -2,11 +2,18 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { expect, test } from 'vitest';
+import { effortTable } from '../packages/agent/src/models/wire/effort-table.js';
+import { withEfforts } from '../scripts/models-page.mjs';
 
 test.each(['safety-table', 'limits-table'])('the page that %s makes is the one in docs', (script) => {
   const path = join(import.meta.dirname, '..', 'scripts', `${script}.mjs`);
   const { status, stderr } = spawnSync(process.execPath, [path, '--check'], { encoding: 'utf8' });
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+});
+
+test('docs/models.md lists who takes which effort; node scripts/models-page.mjs writes it anew', () => {
+  const page = readFileSync(join(import.meta.dirname, 'models.md'), 'utf8');
+  expect(page).toBe(withEfforts(page, effortTable));
 });
 
 test.each([

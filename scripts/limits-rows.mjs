@@ -357,6 +357,12 @@ export const fixed = {
     ['agent/src/models/wire/answer.ts', 'maxTextCharacters', 'Characters of an answer'],
     ['agent/src/models/wire/call-assembler.ts', 'maxCalls', 'Calls in one answer'],
     ['agent/src/models/wire/call-assembler.ts', 'maxArgumentCharacters', 'Characters of the arguments of one'],
+    [
+      'agent/src/models/wire/argument-values.ts',
+      'maxIndex',
+      'Highest index of a list in arguments that arrive value by value',
+    ],
+    ['agent/src/models/wire/argument-values.ts', 'maxCharacters', 'Characters of arguments that arrive value by value'],
     ['agent/src/models/http/sse.ts', 'maxEventCharacters', 'Characters of one event of a stream'],
     ['agent/src/models/http/retry.ts', 'maxEmptyRetries', 'Times an empty answer is asked for again'],
     ['agent/src/models/choose/find-models.ts', 'maxPerServer', 'Models offered of a server on this machine'],
