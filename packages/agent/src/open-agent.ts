@@ -29,6 +29,8 @@ export interface OpenAgentOptions {
   budgets?: Budgets;
   /** Replace the default instructions. */
   instructions?: string;
+  /** Runs before a call of this agent or its subagents that may change something. */
+  beforeChange?: (signal: AbortSignal) => Promise<void>;
 }
 
 type ContextHost = Pick<AgentLathe, 'home' | 'loaded' | 'settings' | 'userHome' | 'workspace'>;
@@ -69,7 +71,7 @@ interface Place extends OpenAgentOptions {
 
 function open(lathe: AgentHost, place: Place): Agent {
   const { workspace, settings, hooks: allHooks } = lathe;
-  const { model, sideModel, history, approver, registry, budgets, context, hooks } = place;
+  const { model, sideModel, history, approver, registry, budgets, context, hooks, beforeChange } = place;
   const price = priceOf(settings, model);
   const parent: ParentAgent = {
     depth: place.depth,
@@ -87,6 +89,7 @@ function open(lathe: AgentHost, place: Place): Agent {
       registry,
       approver: allHooks ? withNotification(approver, allHooks) : approver,
       prepareCall: (call) => parentAgent.set(call, parent),
+      ...(beforeChange && { beforeChange }),
     }),
     ...(history && { history }),
     budgets,
@@ -118,6 +121,7 @@ async function openSubagent(
   return open(lathe, {
     model,
     ...(place.sideModel && { sideModel: place.sideModel }),
+    ...(place.beforeChange && { beforeChange: place.beforeChange }),
     instructions: `${instructions}\n\n${reportInstructions}`,
     approver: onBehalfOf(name, place.approver),
     budgets: smallerBudgets(taskBudgets(settings), parent.budgetLeft),

@@ -27,6 +27,9 @@ export interface SessionProps {
   loaded: Promise<void>;
 }
 
+/** A second Esc within this time lists the prompts to go back to. */
+const doubleEscapeMs = 800;
+
 /** The state of the conversation and the handlers for input. */
 export function useSession(props: SessionProps) {
   const { lathe, driver, queue, io, style, history, commands, loaded } = props;
@@ -35,6 +38,7 @@ export function useSession(props: SessionProps) {
   const [mode, setMode] = useState(lathe.policy.mode);
   const work = useRef<AbortController | undefined>(undefined);
   const queued = useRef<Input[]>([]);
+  const escapedAt = useRef(Number.NEGATIVE_INFINITY);
   const question = useSyncExternalStore(
     (listener) => queue.onChange(listener),
     () => queue.current,
@@ -86,7 +90,11 @@ export function useSession(props: SessionProps) {
       history: history.inputs,
       isBusy: screen.isBusy,
       onSubmit: (input: Input) => void enter(input),
-      onEscape: () => void cancel(),
+      onEscape: () => {
+        const isSecond = performance.now() - escapedAt.current < doubleEscapeMs;
+        escapedAt.current = performance.now();
+        if (!cancel() && isSecond) void enter({ shown: '/rewind', text: '/rewind' });
+      },
       onQuit: exit,
     },
   };

@@ -18,6 +18,7 @@ import { KeptCommands } from '../process/run/kept-commands.js';
 import { CommandRunner } from '../process/run/run-command.js';
 import { Sandbox } from '../process/sandbox/sandbox.js';
 import { sanitizePath } from '../process/shell/resolve-program.js';
+import { Rewind } from '../rewind/rewind.js';
 import type { Settings } from '../settings/keys.js';
 import { EditTool } from '../tools/edit.js';
 import { ExitPlanModeTool, type PlanMode } from '../tools/exitPlanMode.js';
@@ -58,6 +59,7 @@ export interface BuiltIns {
   /** What the tools changed, by turn, and the way back. */
   journal: Journal;
   changes: FileChanges;
+  rewind: Rewind;
   todos: TodoStore;
   search: SearchSetup;
   /** What of the workspace the tools that search show. */
@@ -101,6 +103,7 @@ export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
       return Object.values(tools);
     },
     changes: own.changes,
+    rewind: openRewind(options, shared),
     todos,
     sandbox: shell.sandbox,
     background: shell.background,
@@ -137,6 +140,14 @@ class EverythingSeen extends SeenFiles {
   override knowledgeOf(): 'all' {
     return 'all';
   }
+}
+
+function openRewind(
+  { workspace: { root }, home, env, userHome }: BuiltInOptions,
+  shared: { locks: FileLocks; journal: Journal },
+): Rewind {
+  const excludesFile = userExcludes(env, userHome);
+  return new Rewind({ root, home, path: env['PATH'] ?? '', excludesFile }, shared);
 }
 
 function planMode(policy: Policy): PlanMode {
