@@ -37,6 +37,7 @@ export async function openSession(lathe: SessionHost, options: OpenSessionOption
     : store.create(transcriptOptions);
   const points = new RewindPoints({
     rewind: lathe.rewind,
+    isOwn: (turn) => turn.startsWith(`${id}/`),
     points: resumed?.points ?? [],
     record: (record) => transcript.append(record),
     onProblem: transcriptOptions.onProblem,
@@ -90,7 +91,6 @@ export class Session {
 
   /** As `Agent.prompt`. */
   async *prompt(content: PartListUnion, signal: AbortSignal): AsyncGenerator<AgentEvent> {
-    this.#parts.beginTurn(`${this.id}/${this.agent.history.length}`);
     this.#begin('prompt', titleOf(content));
     try {
       yield* this.#recorded(this.agent.prompt(content, signal));
@@ -136,6 +136,7 @@ export class Session {
   }
 
   #begin(type: RewindPoint['type'], text: string): void {
+    this.#parts.beginTurn(`${this.id}/${this.agent.history.length}`);
     this.#parts.transcript.append({ type, text });
     this.#parts.points.begin({ type, text, history: this.agent.history.slice() });
   }

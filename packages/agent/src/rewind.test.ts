@@ -196,3 +196,109 @@ test('going back to any prompt of a random session equals a copy taken then', { 
   }
   report('random sessions rewound', count);
 });
+
+function place(files: Record<string, string> = { 'a.txt': 'one' }): Place {
+  return { root: tempDirectory(files), home: tempDirectory() };
+}
+
+const text = (root: string, name: string) => readFileSync(join(root, name), 'utf8');
+
+test('a resumed session goes on with the shorter conversation and can still take the rewind back', async () => {
+  const here = place();
+  const { root } = here;
+  const steps = ['two', 'three'].flatMap((word) => [
+    { calls: [shell(`echo ${word} > a.txt`)] },
+    { text: `wrote ${word}` },
+  ]);
+  const first = await open(here, steps);
+  await collect(first.session.prompt('write two', never));
+  const before = first.session.agent.history.slice();
+  await collect(first.session.prompt('write three', never));
+  const whole = first.session.agent.history.slice();
+  expect(await back(first.session, 1)).toEqual([]);
+  expect(text(root, 'a.txt')).toBe('two\n');
+  await first.session.close();
+
+  const second = await open(here, [], { resume: 'latest' });
+  expect(second.session.notes).toEqual([]);
+  expect(second.session.agent.history).toEqual(before);
+  expect(second.session.points.map(({ type, text: title }) => `${type} ${title}`)).toEqual([
+    'prompt write two',
+    'prompt write three',
+    'rewind write three',
+  ]);
+  expect(await back(second.session, 2)).toEqual([]);
+  expect(second.session.agent.history).toEqual(whole);
+  expect(text(root, 'a.txt')).toBe('three\n');
+  expect(await back(second.session, 0)).toEqual([]);
+  expect(second.session.agent.history).toEqual([]);
+  expect(text(root, 'a.txt')).toBe('one');
+});
+
+test('conversation and files can go back alone, over a cleared conversation too', async () => {
+  const here = place();
+  const { session } = await open(here, [{ calls: [shell('echo two > a.txt')] }, { text: 'done' }]);
+  await collect(session.prompt('write two', never));
+  const history = session.agent.history.slice();
+  const [point] = session.points;
+  if (!point) throw new Error('there is no point');
+  const { files, left } = await session.previewRewind(point, never);
+  expect(files).toMatchObject([{ path: 'a.txt', action: 'change', lines: { added: 1, removed: 1 } }]);
+  expect(left).toEqual([]);
+  expect(text(here.root, 'a.txt')).toBe('two\n');
+  await session.rewind(point, { conversation: false, files: true }, never);
+  expect(text(here.root, 'a.txt')).toBe('one');
+  expect(session.agent.history).toEqual(history);
+  session.clear();
+  const again = session.points[1];
+  if (!again) throw new Error('there is no point');
+  await session.rewind(again, { conversation: true, files: false }, never);
+  expect(session.agent.history).toEqual(history);
+  expect(text(here.root, 'a.txt')).toBe('one');
+});
+
+test('a prompt that only reads takes no snapshot', async () => {
+  const here = place();
+  const read = { name: 'read_file', args: { absolute_path: join(here.root, 'a.txt') } };
+  const { session } = await open(here, [{ calls: [read, shell('cat a.txt')] }, { text: 'one' }]);
+  await collect(session.prompt('what is in it?', never));
+  expect(readdirSync(join(here.home, '.lathe'))).not.toContain('rewind');
+  expect(session.points.map(({ before }) => before)).toEqual([undefined]);
+});
+
+test('what another Lathe edits during a prompt is left', async () => {
+  const here = place({ 'a.txt': 'one', 'b.txt': 'one' });
+  const other = await open(here, [
+    { calls: [shell('cat b.txt'), write(join(here.root, 'new.txt'), 'b')] },
+    { text: 'done' },
+  ]);
+  const { session } = await open(here, [
+    { calls: [shell('echo two > a.txt')] },
+    async () => {
+      await collect(other.session.prompt('write', never));
+      return { calls: [shell('echo three > a.txt')] };
+    },
+    { text: 'done' },
+  ]);
+  await collect(session.prompt('write a', never));
+  expect(await back(session, 0)).toEqual(['new.txt: changed by somebody else since']);
+  expect([text(here.root, 'a.txt'), text(here.root, 'new.txt')]).toEqual(['one', 'b']);
+  expect(await back(other.session, 0)).toEqual(['a.txt: changed by somebody else since']);
+  expect(readdirSync(here.root)).toEqual(['a.txt', 'b.txt']);
+});
+
+test('where no snapshot can be taken, one notice says so and the work goes on', async () => {
+  const here = place();
+  mkdirSync(join(here.home, '.lathe'));
+  writeFileSync(join(here.home, '.lathe', 'rewind'), 'in the way');
+  const { session } = await open(here, [
+    { calls: [shell('echo two > a.txt')] },
+    { calls: [shell('echo three > a.txt')] },
+    { text: 'done' },
+  ]);
+  const events = await collect(session.prompt('write', never));
+  const notices = events.flatMap((event) => (event.type === 'notice' ? [event.message] : []));
+  expect(notices).toHaveLength(1);
+  expect(notices[0]).toContain('/rewind cannot bring files back');
+  expect(text(here.root, 'a.txt')).toBe('three\n');
+});

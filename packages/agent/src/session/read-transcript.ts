@@ -207,9 +207,9 @@ class Reader {
         addPoint(branch.points, { type: record.type, text: record.text, history: messagesOf(branch), number });
         return;
       case 'snapshot': {
-        const { when, tree, leftOut } = record;
+        const { type: _, when, ...snapshot } = record;
         const last = branch.points.at(-1);
-        if (last) last[when] = { tree, leftOut };
+        if (last) last[when] = snapshot;
         return;
       }
       case 'resume':

@@ -133,7 +133,8 @@ function readSnapshot(value: Record<string, unknown>): SnapshotRecord | undefine
   const tree = asString(value['tree']);
   if (!/^[0-9a-f]{40}$/.test(tree)) return undefined;
   const leftOut = asList(value['leftOut']).map(asString);
-  return { type: 'snapshot', when: value['when'] === 'after' ? 'after' : 'before', tree, leftOut };
+  const time = typeof value['time'] === 'number' ? value['time'] : 0;
+  return { type: 'snapshot', when: value['when'] === 'after' ? 'after' : 'before', tree, leftOut, time };
 }
 
 const decisions = ['allowed', 'approved', 'refused', 'denied', 'unjudged'] as const;

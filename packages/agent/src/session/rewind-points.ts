@@ -24,6 +24,8 @@ export function addPoint<T extends RewindPoint>(points: T[], point: T): void {
 
 interface RewindParts {
   rewind: Rewind;
+  /** Whether a turn in the journal belongs to this session. */
+  isOwn: (turn: string) => boolean;
   points: readonly RewindPoint[];
   record: (record: SnapshotRecord) => void;
   onProblem: (message: string) => void;
@@ -75,7 +77,7 @@ export class RewindPoints {
   /** What going back to the files of this point would do. */
   async plan(point: RewindPoint, signal: AbortSignal): Promise<{ plan: RestorePlan; now: WorkspaceSnapshot }> {
     if (this.#isOpen) throw new Error('The agent is still at work');
-    const { rewind } = this.#parts;
+    const { rewind, isOwn } = this.#parts;
     const now = await rewind.snapshots.take(signal);
     const later = this.#points
       .slice(this.#points.indexOf(point))
@@ -83,7 +85,7 @@ export class RewindPoints {
     const [first] = later;
     if (!first) return { plan: { files: [], left: [] }, now };
     const gaps = later.flatMap(({ after }, at) => (after ? [[after, later[at + 1]?.before ?? now] as const] : []));
-    return { plan: await rewind.plan({ then: first.before, now, gaps }, signal), now };
+    return { plan: await rewind.plan({ then: first.before, now, gaps }, isOwn, signal), now };
   }
 
   /** Carries out a plan, as a point of its own. A person must have seen it. */

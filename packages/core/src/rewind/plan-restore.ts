@@ -35,17 +35,19 @@ export interface RestoreGoal {
   now: WorkspaceSnapshot;
   /** Times in which nothing of ours ran. What changed there was changed by others. */
   gaps: readonly (readonly [WorkspaceSnapshot, WorkspaceSnapshot])[];
+  /** Files that others are known to have changed, relative to the workspace. */
+  others?: ReadonlySet<string>;
 }
 
 /** Compares the workspace with an earlier snapshot. Files that others changed since are left. */
 export async function planRestore(
   store: SnapshotStore,
   root: string,
-  { then, now, gaps }: RestoreGoal,
+  { then, now, gaps, others: known = new Set() }: RestoreGoal,
   signal: AbortSignal,
 ): Promise<RestorePlan> {
   const differences = await store.differences(now, then, signal);
-  const others = new Set<string>();
+  const others = new Set(known);
   for (const [from, to] of gaps) for (const { path } of await store.differences(from, to, signal)) others.add(path);
   const ignored = await ignoredFiles(store, then, differences, signal);
   const sizes = await store.sizesOf(

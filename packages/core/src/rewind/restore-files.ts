@@ -24,6 +24,8 @@ export type RestoreOutcome =
   | { path: string; status: 'restored' | 'removed' }
   | { path: string; status: 'left'; reason: string };
 
+const parallelWrites = 8;
+
 /**
  * Carries out a plan. Each file has its old or its new content at any moment. A file that does not look as it did when
  * the plan was made is left.
@@ -40,8 +42,13 @@ export async function restoreFiles(
   // Removals make room: a file may have taken the place of a directory. The innermost come first.
   for (const file of files.filter(({ then }) => !then).toReversed()) await restore(file, null);
   const wanted = files.flatMap(({ then }) => then?.id ?? []);
+  const running: Promise<void>[] = [];
   for await (const [id, content] of parts.store.contentsOf(wanted, signal))
-    for (const file of files) if (file.then?.id === id) await restore(file, content);
+    for (const file of files.filter(({ then }) => then?.id === id)) {
+      running.push(restore(file, content));
+      if (running.length === parallelWrites) await Promise.all(running.splice(0));
+    }
+  await Promise.all(running);
   return files.map(
     (file) =>
       outcomes.get(file) ?? { path: file.path, status: 'left', reason: 'its earlier content is no longer kept' },

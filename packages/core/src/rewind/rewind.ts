@@ -1,4 +1,6 @@
+import { relative } from 'node:path';
 import type { Journal } from '../files/undo/journal.js';
+import { isWithin } from '../files/workspace.js';
 import type { FileLocks } from '../files/write/file-lock.js';
 import type { PrivateGitPlace } from './open-private-git.js';
 import { planRestore, type RestoreGoal, type RestorePlan } from './plan-restore.js';
@@ -20,9 +22,24 @@ export class Rewind {
     this.#parts = { root: place.root, store: this.snapshots, locks, journal };
   }
 
-  /** What going back would change, and what it would leave. Changes nothing. */
-  async plan(goal: RestoreGoal, signal: AbortSignal): Promise<RestorePlan> {
-    return planRestore(this.snapshots, this.#parts.root, goal, signal);
+  /**
+   * What going back would change, and what it would leave. Changes nothing. `isOwn` tells the turns of this session from
+   * those of another Lathe that worked at the same time.
+   */
+  async plan(goal: RestoreGoal, isOwn: (turn: string) => boolean, signal: AbortSignal): Promise<RestorePlan> {
+    const others = await this.#editedByOthers(goal.then.time, isOwn);
+    return planRestore(this.snapshots, this.#parts.root, { ...goal, others }, signal);
+  }
+
+  /** Files whose last edit in the journal since then belongs to somebody else. */
+  async #editedByOthers(since: number, isOwn: (turn: string) => boolean): Promise<ReadonlySet<string>> {
+    const { journal, root } = this.#parts;
+    const last = new Map<string, boolean>();
+    for (const { path, turn, time } of await journal.list(Number.POSITIVE_INFINITY)) {
+      if (Date.parse(time) < since) break;
+      if (isWithin(root, path) && !last.has(path)) last.set(path, isOwn(turn));
+    }
+    return new Set([...last].flatMap(([path, own]) => (own ? [] : [relative(root, path)])));
   }
 
   /**

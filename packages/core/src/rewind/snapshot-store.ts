@@ -19,6 +19,8 @@ export interface WorkspaceSnapshot {
   tree: string;
   /** What is not part of it, relative to the workspace. A directory with a repository of its own ends in a slash. */
   leftOut: readonly string[];
+  /** In milliseconds since 1970. */
+  time: number;
 }
 
 /** A file as git sees it. */
@@ -62,15 +64,16 @@ export class SnapshotStore {
   /** Takes a snapshot of the workspace as it is now. */
   async take(signal: AbortSignal): Promise<WorkspaceSnapshot> {
     return this.#exclusively(signal, async (git) => {
+      const time = Date.now();
       const own = this.#place.home.path;
       const { removed, added, leftOut } = await scanWorkspace(git, { own, limits: this.#limits, signal });
       await updateIndex(git, ['--force-remove'], removed, signal);
       await updateIndex(git, ['--add', '--replace'], added, signal);
       const tree = await writeTree(git, signal);
       // Keeps the tree until `prune`.
-      const reference = join(git.options.directory, 'refs', 'lathe', `${Date.now()}-${tree}`);
+      const reference = join(git.options.directory, 'refs', 'lathe', `${time}-${tree}`);
       await writeFile(reference, `${tree}\n`, { mode: 0o600 });
-      return { tree, leftOut };
+      return { tree, leftOut, time };
     });
   }
 
