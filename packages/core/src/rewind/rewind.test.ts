@@ -44,7 +44,7 @@ function repository(files: Record<string, string | Uint8Array>, before: (root: s
   return root;
 }
 
-function openRewind(root: string, limits?: SnapshotLimits, home = new LatheHome(tempDirectory())): Rewind {
+function openRewind(root: string, limits?: Partial<SnapshotLimits>, home = new LatheHome(tempDirectory())): Rewind {
   const parts = { locks: new FileLocks(home), journal: new Journal(home) };
   return new Rewind({ root, home, path: process.env['PATH'] ?? '', excludesFile: undefined }, parts, limits);
 }
@@ -208,18 +208,18 @@ test('a content that the repository has lost meanwhile is named, a copied one co
 
 test('files over the limits are left and named, and too many are refused', async () => {
   const root = tempDirectory({ 'small.txt': 'small', 'large.txt': 'x'.repeat(200) });
-  const left = await goBack(openRewind(root, { maxFileBytes: 100 }), () => change(root, 'small.txt', 'large.txt'));
+  const left = await goBack(openRewind(root, { fileBytes: 100 }), () => change(root, 'small.txt', 'large.txt'));
   expect(Object.keys(left)).toEqual(['large.txt']);
   expect(readFileSync(join(root, 'small.txt'), 'utf8')).toBe('small');
   expect(readFileSync(join(root, 'large.txt'), 'utf8')).toBe('changed');
-  const grown = await goBack(openRewind(root, { maxFileBytes: 100 }), () =>
+  const grown = await goBack(openRewind(root, { fileBytes: 100 }), () =>
     writeFileSync(join(root, 'large.txt'), 'x'.repeat(300)),
   );
   expect(Object.keys(grown)).toEqual(['large.txt']);
   expect(readFileSync(join(root, 'large.txt'), 'utf8')).toHaveLength(300);
-  const total = await goBack(openRewind(root, { maxBytes: 20 }), () => change(root, 'small.txt'));
+  const total = await goBack(openRewind(root, { totalBytes: 20 }), () => change(root, 'small.txt'));
   expect(Object.keys(total)).toEqual(['large.txt']);
-  await expect(openRewind(root, { maxFiles: 1 }).snapshots.take(never)).rejects.toThrow('2 files are new or changed');
+  await expect(openRewind(root, { changedFiles: 1 }).snapshots.take(never)).rejects.toThrow('2 files are new or changed');
 });
 
 test('files that others changed since are left and named', async () => {

@@ -16,7 +16,7 @@ export class Rewind {
   constructor(
     place: PrivateGitPlace,
     { locks, journal }: { locks: FileLocks; journal: Journal },
-    limits?: SnapshotLimits,
+    limits?: Partial<SnapshotLimits>,
   ) {
     this.snapshots = new SnapshotStore(place, locks, limits);
     this.#parts = { root: place.root, store: this.snapshots, locks, journal };

@@ -7,13 +7,23 @@ import { isWithin } from '../files/workspace.js';
 import { changeRecords, splitZero } from './git-output.js';
 import type { PrivateGit } from './private-git.js';
 
-export interface SnapshotLimits {
-  maxFileBytes?: number;
-  /** The next three are about the files that changed since the last snapshot. */
-  maxBytes?: number;
-  maxFiles?: number;
-  maxLeftOut?: number;
-}
+/** A larger file is left out of snapshots. */
+const maxFileBytes = 32 << 20;
+/** Of all files that changed since the last snapshot; the largest are left out. */
+const maxTotalBytes = 1 << 30;
+/** With more new or changed files, there is no snapshot. */
+const maxChangedFiles = 50_000;
+/** With more files that are left out, there is no snapshot. */
+const maxLeftOut = 1000;
+
+export const defaultLimits = {
+  fileBytes: maxFileBytes,
+  totalBytes: maxTotalBytes,
+  changedFiles: maxChangedFiles,
+  leftOut: maxLeftOut,
+};
+
+export type SnapshotLimits = typeof defaultLimits;
 
 /** What to do with the index so that it describes the workspace again. Names are relative to the workspace. */
 interface Scan {
@@ -34,7 +44,7 @@ interface Candidate {
 /** Finds the files that differ from the index, apart from those below `own`. */
 export async function scanWorkspace(
   git: PrivateGit,
-  { own, limits, signal }: { own: string; limits: Required<SnapshotLimits>; signal: AbortSignal },
+  { own, limits, signal }: { own: string; limits: SnapshotLimits; signal: AbortSignal },
 ): Promise<Scan> {
   const [tracked, untracked] = await Promise.all([
     git.run(['diff-files', '-z', '--relative'], { signal }),
@@ -43,11 +53,11 @@ export async function scanWorkspace(
   const changed = changeRecords(tracked);
   const present = changed.filter(({ head }) => !head.endsWith('D')).map(({ path }) => path);
   const names = [...present, ...splitZero(untracked)];
-  if (names.length > limits.maxFiles)
-    throw tooLarge(`${names.length} files are new or changed, and a snapshot takes ${limits.maxFiles}`);
+  if (names.length > limits.changedFiles)
+    throw tooLarge(`${names.length} files are new or changed, and a snapshot takes ${limits.changedFiles}`);
   const candidates = await look(names, { root: git.options.root, own, signal });
   const left = new Set(largest(candidates, limits).map(({ name }) => name));
-  if (left.size > limits.maxLeftOut) throw tooLarge(`${left.size} files are too large for it`);
+  if (left.size > limits.leftOut) throw tooLarge(`${left.size} files are too large for it`);
   return {
     // A file that is left out must not look unchanged.
     removed: changed.filter(({ head, path }) => head.endsWith('D') || left.has(path)).map(({ path }) => path),
@@ -89,11 +99,11 @@ function sizeAt(path: string | Buffer): number | undefined {
 }
 
 /** The files to leave out, so that each of the others is small enough, and all of them together. */
-function largest(candidates: readonly Candidate[], { maxFileBytes, maxBytes }: Required<SnapshotLimits>): Candidate[] {
+function largest(candidates: readonly Candidate[], { fileBytes, totalBytes }: SnapshotLimits): Candidate[] {
   const bySize = candidates.toSorted((a, b) => b.size - a.size);
   let total = bySize.reduce((sum, { size }) => sum + (Number.isFinite(size) ? size : 0), 0);
   const count = bySize.findIndex(({ size }) => {
-    if (size <= maxFileBytes && total <= maxBytes) return true;
+    if (size <= fileBytes && total <= totalBytes) return true;
     if (Number.isFinite(size)) total -= size;
     return false;
   });

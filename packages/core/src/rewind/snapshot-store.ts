@@ -11,7 +11,7 @@ import { batchContents, changeRecords, joinZero, splitZero } from './git-output.
 import { ignoredPaths } from './ignored-paths.js';
 import { openPrivateGit, type PrivateGitPlace } from './open-private-git.js';
 import { GitFailure, type PrivateGit } from './private-git.js';
-import { type SnapshotLimits, scanWorkspace } from './scan-workspace.js';
+import { defaultLimits, type SnapshotLimits, scanWorkspace } from './scan-workspace.js';
 
 /** The files of the workspace at one moment. */
 export interface WorkspaceSnapshot {
@@ -40,7 +40,6 @@ export interface FileDifference {
   to?: FileEntry;
 }
 
-const defaultLimits = { maxFileBytes: 32 << 20, maxBytes: 1 << 30, maxFiles: 50_000, maxLeftOut: 1000 };
 const keptDays = 30;
 /** Contents are read in groups of this size. */
 const groupBytes = 32 << 20;
@@ -52,10 +51,10 @@ const groupBytes = 32 << 20;
 export class SnapshotStore {
   readonly #place: PrivateGitPlace;
   readonly #locks: FileLocks;
-  readonly #limits: Required<SnapshotLimits>;
+  readonly #limits: SnapshotLimits;
   #git: PrivateGit | undefined;
 
-  constructor(place: PrivateGitPlace, locks: FileLocks, limits: SnapshotLimits = {}) {
+  constructor(place: PrivateGitPlace, locks: FileLocks, limits: Partial<SnapshotLimits> = {}) {
     this.#place = place;
     this.#locks = locks;
     this.#limits = { ...defaultLimits, ...limits };
