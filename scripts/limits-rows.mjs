@@ -55,7 +55,11 @@ export const fixed = {
     ['core/src/rewind/snapshot-store.ts', 'keptDays', 'Days that a snapshot is kept'],
     ['core/src/rewind/private-git.ts', 'timeoutMs', 'Milliseconds of one command of git for a snapshot'],
     ['core/src/rewind/private-git.ts', 'maxOutputBytes', 'Bytes that it may print'],
-    ['core/src/rewind/borrow-index.ts', 'maxIndexBytes', "Bytes of a repository's index that a first snapshot starts from"],
+    [
+      'core/src/rewind/borrow-index.ts',
+      'maxIndexBytes',
+      "Bytes of a repository's index that a first snapshot starts from",
+    ],
     ['agent/src/session/rewind-points.ts', 'maxHistories', 'Prompts whose conversation can be rewound to'],
     ['cli/src/slash/rewind-command.ts', 'maxPoints', 'Prompts that `/rewind` lists'],
     ['cli/src/slash/rewind-command.ts', 'maxFiles', 'Files that its preview lists'],

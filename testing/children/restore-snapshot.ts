@@ -16,8 +16,8 @@ async function main(): Promise<void> {
     return;
   }
   const now = await rewind.snapshots.take(signal);
-  const then = { tree: goal, leftOut: [], time: 0 };
-  const plan = await rewind.plan({ then, now, gaps: [] }, () => true, signal);
+  const target = { tree: goal, leftOut: [], time: 0 };
+  const plan = await rewind.plan({ target, now, gaps: [] }, () => true, signal);
   console.log('planned');
   await rewind.restore(plan, { isApproved: true }, signal);
   console.log('restored');

@@ -7,7 +7,6 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -188,23 +187,26 @@ function dirnameOfGit(root: string): string {
 
 test('going back to any prompt of a random session equals a copy taken then', { timeout: 3_600_000 }, async () => {
   const count = isLong ? 200 : 15;
+  let done = 0;
   for (let round = 0; round < count; round++) {
     const own = seed + round;
     await randomSession(randomFrom(own)).catch((error: unknown) => {
       throw new Error(`LATHE_SEED=${own}`, { cause: error });
     });
+    done += 1;
   }
+  expect(done).toBe(count);
   report('random sessions rewound', count);
 });
 
-function place(files: Record<string, string> = { 'a.txt': 'one' }): Place {
+function newPlace(files: Record<string, string> = { 'a.txt': 'one' }): Place {
   return { root: tempDirectory(files), home: tempDirectory() };
 }
 
 const text = (root: string, name: string) => readFileSync(join(root, name), 'utf8');
 
 test('a resumed session goes on with the shorter conversation and can still take the rewind back', async () => {
-  const here = place();
+  const here = newPlace();
   const { root } = here;
   const steps = ['two', 'three'].flatMap((word) => [
     { calls: [shell(`echo ${word} > a.txt`)] },
@@ -236,7 +238,7 @@ test('a resumed session goes on with the shorter conversation and can still take
 });
 
 test('conversation and files can go back alone, over a cleared conversation too', async () => {
-  const here = place();
+  const here = newPlace();
   const { session } = await open(here, [{ calls: [shell('echo two > a.txt')] }, { text: 'done' }]);
   await collect(session.prompt('write two', never));
   const history = session.agent.history.slice();
@@ -258,7 +260,7 @@ test('conversation and files can go back alone, over a cleared conversation too'
 });
 
 test('a prompt that only reads takes no snapshot', async () => {
-  const here = place();
+  const here = newPlace();
   const read = { name: 'read_file', args: { absolute_path: join(here.root, 'a.txt') } };
   const { session } = await open(here, [{ calls: [read, shell('cat a.txt')] }, { text: 'one' }]);
   await collect(session.prompt('what is in it?', never));
@@ -267,7 +269,7 @@ test('a prompt that only reads takes no snapshot', async () => {
 });
 
 test('what another Lathe edits during a prompt is left', async () => {
-  const here = place({ 'a.txt': 'one', 'b.txt': 'one' });
+  const here = newPlace({ 'a.txt': 'one', 'b.txt': 'one' });
   const other = await open(here, [
     { calls: [shell('cat b.txt'), write(join(here.root, 'new.txt'), 'b')] },
     { text: 'done' },
@@ -288,7 +290,7 @@ test('what another Lathe edits during a prompt is left', async () => {
 });
 
 test('where no snapshot can be taken, one notice says so and the work goes on', async () => {
-  const here = place();
+  const here = newPlace();
   mkdirSync(join(here.home, '.lathe'));
   writeFileSync(join(here.home, '.lathe', 'rewind'), 'in the way');
   const { session } = await open(here, [

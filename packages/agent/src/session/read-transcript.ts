@@ -155,7 +155,7 @@ class Reader {
     return {
       header: this.#header,
       messages: messagesOf(this.#current),
-      points: this.#current.points.map(({ number: _, ...point }) => point),
+      points: this.#current.points.map(({ number: _number, ...point }) => point),
       turns: this.#turns,
       calls: this.#calls,
       last: this.#last,

@@ -85,7 +85,7 @@ export class RewindPoints {
     const [first] = later;
     if (!first) return { plan: { files: [], left: [] }, now };
     const gaps = later.flatMap(({ after }, at) => (after ? [[after, later[at + 1]?.before ?? now] as const] : []));
-    return { plan: await rewind.plan({ then: first.before, now, gaps }, isOwn, signal), now };
+    return { plan: await rewind.plan({ target: first.before, now, gaps }, isOwn, signal), now };
   }
 
   /** Carries out a plan, as a point of its own. A person must have seen it. */

@@ -7,8 +7,7 @@ type Rewindable = Pick<Session, 'points' | 'previewRewind' | 'rewind'>;
 
 const maxPoints = 20;
 const maxFiles = 30;
-const usage =
-  'Use /rewind to list prompts, /rewind N for a preview, and /rewind N both, files or conversation to go back.';
+const usage = '/rewind N shows what would change; /rewind N both, files or conversation goes back.';
 
 const choices: Readonly<Record<string, { conversation: boolean; files: boolean }>> = {
   both: { conversation: true, files: true },
@@ -78,6 +77,10 @@ function atMost(lines: readonly string[]): string[] {
   return more > 0 ? [...lines.slice(0, maxFiles), `       (${more} more)`] : [...lines];
 }
 
+function moment({ type, text }: RewindPoint): string {
+  return type === 'rewind' ? 'you went back.' : `the prompt: ${beginning(text)}`;
+}
+
 async function goBack(
   session: Rewindable,
   point: RewindPoint,
@@ -87,7 +90,7 @@ async function goBack(
   const outcomes = await session.rewind(point, what, signal);
   const left = outcomes.filter((each): each is Extract<RestoreOutcome, { status: 'left' }> => each.status === 'left');
   const lines = [
-    ...(what.conversation ? [`The conversation is as it was before: ${beginning(point.text)}`] : []),
+    ...(what.conversation ? [`The conversation is as it was before ${moment(point)}`] : []),
     ...(what.files ? [`${outcomes.length - left.length} files were restored.`, ...leftLines(left)] : []),
     '/rewind redo takes this back.',
   ];

@@ -12,7 +12,7 @@ import type { Input } from './prompt/prompt.js';
 import type { QuestionQueue } from './questions/question-queue.js';
 import { runSlashCommand } from './run-slash-command.js';
 import { useAgentStream } from './use-agent-stream.js';
-import { useSessionKeys } from './use-session-keys.js';
+import { useEscape, useSessionKeys } from './use-session-keys.js';
 
 export interface SessionProps {
   lathe: AgentLathe;
@@ -27,9 +27,6 @@ export interface SessionProps {
   loaded: Promise<void>;
 }
 
-/** A second Esc within this time lists the prompts to go back to. */
-const doubleEscapeMs = 800;
-
 /** The state of the conversation and the handlers for input. */
 export function useSession(props: SessionProps) {
   const { lathe, driver, queue, io, style, history, commands, loaded } = props;
@@ -38,7 +35,6 @@ export function useSession(props: SessionProps) {
   const [mode, setMode] = useState(lathe.policy.mode);
   const work = useRef<AbortController | undefined>(undefined);
   const queued = useRef<Input[]>([]);
-  const escapedAt = useRef(Number.NEGATIVE_INFINITY);
   const question = useSyncExternalStore(
     (listener) => queue.onChange(listener),
     () => queue.current,
@@ -72,6 +68,7 @@ export function useSession(props: SessionProps) {
   };
   // However the screen closes, even with the terminal, the work behind it stops.
   useLayoutEffect(() => () => void cancel(), []);
+  const onEscape = useEscape(cancel, () => void enter({ shown: '/rewind', text: '/rewind' }));
   useSessionKeys({
     policy: lathe.policy,
     hasQuestion: question !== undefined,
@@ -90,11 +87,7 @@ export function useSession(props: SessionProps) {
       history: history.inputs,
       isBusy: screen.isBusy,
       onSubmit: (input: Input) => void enter(input),
-      onEscape: () => {
-        const isSecond = performance.now() - escapedAt.current < doubleEscapeMs;
-        escapedAt.current = performance.now();
-        if (!cancel() && isSecond) void enter({ shown: '/rewind', text: '/rewind' });
-      },
+      onEscape,
       onQuit: exit,
     },
   };

@@ -51,7 +51,11 @@ async function withStoredSize(
 ): Promise<IndexEntry[]> {
   if (entries.length === 0) return [];
   const input = entries.map(({ id }) => `${id}\n`).join('');
-  const output = await git.run(['cat-file', '--batch-check=%(objectsize)'], { input, signal, borrows: true });
+  const output = await git.run(['cat-file', '--buffer', '--batch-check=%(objectsize)'], {
+    input,
+    signal,
+    borrows: true,
+  });
   const sizes = output.toString('latin1').split('\n');
   return entries.filter(({ size }, at) => sizes[at] === String(size));
 }

@@ -33,28 +33,37 @@ export function readPlainEntries(bytes: Buffer): IndexEntry[] | undefined {
     const version = bytes.readUInt32BE(4);
     if (bytes.toString('latin1', 0, 4) !== 'DIRC' || version < 2 || version > 4) return undefined;
     const entries: IndexEntry[] = [];
-    let at = headerBytes;
-    let name: Buffer = Buffer.alloc(0);
+    let last: ReadEntry = { name: Buffer.alloc(0), isPlain: false, end: headerBytes };
     for (let left = bytes.readUInt32BE(8); left > 0; left--) {
-      const flags = bytes.readUInt16BE(at + fixedBytes);
-      const isExtended = (flags & extendedFlag) !== 0;
-      const extended = isExtended ? bytes.readUInt16BE(at + fixedBytes + 2) : 0;
-      const nameAt = at + fixedBytes + (isExtended ? 4 : 2);
-      const read = version === 4 ? compressedName(bytes, nameAt, name) : plainName(bytes, at, nameAt);
+      const { name: before, end: at } = last;
+      last = readEntry(bytes, version, at, before);
+      const { name, isPlain } = last;
       // Equal names are the stages of a conflict.
-      if (Buffer.compare(name, read.name) > 0) return undefined;
-      name = read.name;
-      const isPlain = (flags & unusualFlags) === 0 && (extended & unusualExtendedFlags) === 0;
+      if (Buffer.compare(before, name) > 0) return undefined;
       const fixed = bytes.subarray(at, at + fixedBytes);
-      if (isPlain && plainModes.has(fixed.readUInt32BE(24)) && isOrdinaryName(name))
-        entries.push({ name, fixed, id: fixed.toString('hex', 40), size: fixed.readUInt32BE(36) });
-      at = read.end;
+      if (isPlain) entries.push({ name, fixed, id: fixed.toString('hex', 40), size: fixed.readUInt32BE(36) });
     }
-    return hasOnlyHints(bytes, at) ? entries : undefined;
+    return hasOnlyHints(bytes, last.end) ? entries : undefined;
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;
   }
+}
+
+interface ReadEntry extends ReadName {
+  /** A file that git treats in no special way. */
+  isPlain: boolean;
+}
+
+function readEntry(bytes: Buffer, version: number, at: number, before: Buffer): ReadEntry {
+  const flags = bytes.readUInt16BE(at + fixedBytes);
+  const isExtended = (flags & extendedFlag) !== 0;
+  const extended = isExtended ? bytes.readUInt16BE(at + fixedBytes + 2) : 0;
+  const nameAt = at + fixedBytes + (isExtended ? 4 : 2);
+  const read = version === 4 ? compressedName(bytes, nameAt, before) : plainName(bytes, at, nameAt);
+  const hasFlags = (flags & unusualFlags) !== 0 || (extended & unusualExtendedFlags) !== 0;
+  const isPlain = !hasFlags && plainModes.has(bytes.readUInt32BE(at + 24)) && isOrdinaryName(read.name);
+  return { ...read, isPlain };
 }
 
 /** An index of format 2 with these entries and nothing else. */

@@ -55,6 +55,6 @@ async function ignoreFiles(git: PrivateGit, tree: string, signal: AbortSignal): 
     return mode.startsWith('100') && /(^|\/)\.gitignore$/.test(path) ? [{ path, id }] : [];
   });
   const input = files.map(({ id }) => `${id}\n`).join('');
-  const contents = batchContents(await git.run(['cat-file', '--batch'], { input, signal, borrows: true }));
+  const contents = batchContents(await git.run(['cat-file', '--buffer', '--batch'], { input, signal, borrows: true }));
   return files.map(({ path, id }) => [path, contents.get(id) ?? Buffer.alloc(0)]);
 }

@@ -10,7 +10,7 @@ export interface PlannedFile {
   /** Missing for a file that is to be created. */
   now?: FileEntry;
   /** Missing for a file that is to be removed. */
-  then?: FileEntry;
+  target?: FileEntry;
   /** Missing for a binary file. */
   lines?: LineCount;
   /** Why a person has to agree to this change in any mode. */
@@ -30,7 +30,7 @@ export interface RestorePlan {
 }
 
 export interface RestoreGoal {
-  then: WorkspaceSnapshot;
+  target: WorkspaceSnapshot;
   /** Taken just before, and the last end of a gap. */
   now: WorkspaceSnapshot;
   /** Times in which nothing of ours ran. What changed there was changed by others. */
@@ -43,18 +43,18 @@ export interface RestoreGoal {
 export async function planRestore(
   store: SnapshotStore,
   root: string,
-  { then, now, gaps, others: known = new Set() }: RestoreGoal,
+  { target, now, gaps, others: known = new Set() }: RestoreGoal,
   signal: AbortSignal,
 ): Promise<RestorePlan> {
-  const differences = await store.differences(now, then, signal);
+  const differences = await store.differences(now, target, signal);
   const others = new Set(known);
   for (const [from, to] of gaps) for (const { path } of await store.differences(from, to, signal)) others.add(path);
-  const ignored = await ignoredFiles(store, then, differences, signal);
+  const ignored = await ignoredFiles(store, target, differences, signal);
   const sizes = await store.sizesOf(
     differences.flatMap(({ to }) => to?.id ?? []),
     signal,
   );
-  const notKept = [...new Set([...then.leftOut, ...now.leftOut])];
+  const notKept = [...new Set([...target.leftOut, ...now.leftOut])];
   const reasonToLeave = ({ path, to }: FileDifference): string | undefined => {
     if (others.has(path)) return 'changed by somebody else since';
     if (ignored.has(path)) return 'ignored at that time, so its state then is not known';
@@ -64,7 +64,7 @@ export async function planRestore(
       : undefined;
   };
   const reasons = new Map(differences.map((each) => [each, reasonToLeave(each)]));
-  const counts = await store.lineCounts(now, then, signal).catch(() => new Map<string, LineCount>());
+  const counts = await store.lineCounts(now, target, signal).catch(() => new Map<string, LineCount>());
   return {
     files: differences
       .filter((each) => !reasons.get(each))
@@ -88,7 +88,7 @@ function plannedFile({ path, from, to }: FileDifference, root: string, lines: Li
     path,
     action: !from ? 'create' : to ? 'change' : 'remove',
     ...(from && { now: from }),
-    ...(to && { then: to }),
+    ...(to && { target: to }),
     ...(lines && { lines }),
     ...(guarded !== undefined && { guarded }),
   };
@@ -97,11 +97,11 @@ function plannedFile({ path, from, to }: FileDifference, root: string, lines: Li
 /** Files that look new only because a `.gitignore` changed. */
 async function ignoredFiles(
   store: SnapshotStore,
-  then: WorkspaceSnapshot,
+  target: WorkspaceSnapshot,
   differences: readonly FileDifference[],
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
   const added = differences.filter(({ to }) => !to).map(({ path }) => path);
   const hasNewRules = differences.some(({ path }) => /(^|\/)\.gitignore$/.test(path));
-  return added.length > 0 && hasNewRules ? store.ignoredIn(then, added, signal) : new Set();
+  return added.length > 0 && hasNewRules ? store.ignoredIn(target, added, signal) : new Set();
 }

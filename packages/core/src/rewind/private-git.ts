@@ -135,7 +135,7 @@ function configuration(excludesFile = '/dev/null'): string {
 	excludesFile = "${quoted}"
 	logAllRefUpdates = false
 	looseCompression = 1
-	fsyncMethod = batch
+	fsyncMethod = writeout-only
 [gc]
 	auto = 0
 [protocol]

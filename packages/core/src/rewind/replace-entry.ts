@@ -12,24 +12,24 @@ export interface Replacement {
   token: string;
   /** What must be there now. */
   now: FileEntry | undefined;
-  then: FileEntry | undefined;
+  target: FileEntry | undefined;
   content: Buffer | null;
 }
 
 /** Replaces a symlink, or a file by a symlink, in one step. False when something else is there by now. */
-export async function replaceEntry({ path, token, now, then, content }: Replacement): Promise<boolean> {
+export async function replaceEntry({ path, token, now, target, content }: Replacement): Promise<boolean> {
   const directory = await DirectoryHandle.open(dirname(path));
-  const [target, temp] = [directory.entry(basename(path)), directory.entry(tempPrefix + token)];
+  const [place, temp] = [directory.entry(basename(path)), directory.entry(tempPrefix + token)];
   try {
-    const current = await entryAt(target);
+    const current = await entryAt(place);
     if (current?.id !== now?.id || current?.mode !== now?.mode) return false;
-    if (!then || !content) await unlink(target);
+    if (!target || !content) await unlink(place);
     else {
-      await (then.mode === '120000'
+      await (target.mode === '120000'
         ? symlink(content, temp)
-        : createFile(temp, content, permissions(usualMode(), then, path)));
+        : createFile(temp, content, permissions(usualMode(), target, path)));
       await directory.verify();
-      await rename(temp, target);
+      await rename(temp, place);
     }
     await directory.sync();
     return true;

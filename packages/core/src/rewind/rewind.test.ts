@@ -51,16 +51,16 @@ function openRewind(root: string, limits?: Partial<SnapshotLimits>, home = new L
 
 /** Takes a snapshot, makes changes, and goes back. Returns what was left, and why. */
 async function goBack(rewind: Rewind, change: () => void, isApproved = true): Promise<Record<string, string>> {
-  const then = await rewind.snapshots.take(never);
+  const target = await rewind.snapshots.take(never);
   change();
   const after = await rewind.snapshots.take(never);
-  await rewind.snapshots.keep(then, after, never);
-  return backTo(rewind, then, after, isApproved);
+  await rewind.snapshots.keep(target, after, never);
+  return backTo(rewind, target, after, isApproved);
 }
 
-async function backTo(rewind: Rewind, then: WorkspaceSnapshot, after: WorkspaceSnapshot, isApproved = true) {
+async function backTo(rewind: Rewind, target: WorkspaceSnapshot, after: WorkspaceSnapshot, isApproved = true) {
   const now = await rewind.snapshots.take(never);
-  const plan = await rewind.plan({ then, now, gaps: [[after, now]] }, () => true, never);
+  const plan = await rewind.plan({ target, now, gaps: [[after, now]] }, () => true, never);
   const outcomes = await rewind.restore(plan, { isApproved }, never);
   return Object.fromEntries(outcomes.flatMap((each) => (each.status === 'left' ? [[each.path, each.reason]] : [])));
 }
@@ -91,11 +91,9 @@ test('no program that a hostile repository names is run, and no setting of it co
   const marker = join(tempDirectory(), 'ran');
   const program = `touch ${marker}; cat`;
   const root = repository({ 'a.txt': 'one\r\ntwo\r\n', 'b.bin': 'b', 'sub/c.txt': 'c' });
-  const config = [
-    ...['core.fsmonitor', 'filter.x.clean', 'filter.x.smudge', 'diff.x.textconv', 'diff.x.command', 'core.pager'],
-    ...['diff.external', 'core.editor', 'core.sshCommand', 'uploadpack.packObjectsHook', 'core.alternateRefsCommand'],
-  ];
-  for (const key of config) git(root, 'config', key, program);
+  const keys =
+    'core.fsmonitor filter.x.clean filter.x.smudge diff.x.textconv diff.x.command core.pager diff.external core.editor core.sshCommand uploadpack.packObjectsHook core.alternateRefsCommand';
+  for (const key of keys.split(' ')) git(root, 'config', key, program);
   git(root, 'config', 'core.autocrlf', 'true');
   git(root, 'config', 'core.worktree', '/');
   git(root, 'config', 'core.hooksPath', join(root, '.git', 'hooks'));
@@ -195,14 +193,14 @@ test('an unchanged time stamp does not hide a change in the same moment', async 
 test('a content that the repository has lost meanwhile is named, a copied one comes back', async () => {
   const root = repository({ 'a.txt': 'one', 'b.txt': 'two' });
   const rewind = openRewind(root);
-  const then = await rewind.snapshots.take(never);
+  const target = await rewind.snapshots.take(never);
   change(root, 'a.txt');
   const after = await rewind.snapshots.take(never);
-  await rewind.snapshots.keep(then, after, never);
+  await rewind.snapshots.keep(target, after, never);
   change(root, 'b.txt');
   const later = await rewind.snapshots.take(never);
   rmSync(join(root, '.git/objects'), { recursive: true });
-  expect(await backTo(rewind, then, later)).toEqual({ 'b.txt': 'its earlier content is no longer kept' });
+  expect(await backTo(rewind, target, later)).toEqual({ 'b.txt': 'its earlier content is no longer kept' });
   expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('one');
 });
 
@@ -219,20 +217,22 @@ test('files over the limits are left and named, and too many are refused', async
   expect(readFileSync(join(root, 'large.txt'), 'utf8')).toHaveLength(300);
   const total = await goBack(openRewind(root, { totalBytes: 20 }), () => change(root, 'small.txt'));
   expect(Object.keys(total)).toEqual(['large.txt']);
-  await expect(openRewind(root, { changedFiles: 1 }).snapshots.take(never)).rejects.toThrow('2 files are new or changed');
+  await expect(openRewind(root, { changedFiles: 1 }).snapshots.take(never)).rejects.toThrow(
+    '2 files are new or changed',
+  );
 });
 
 test('files that others changed since are left and named', async () => {
   const root = repository({ 'a.txt': 'one', 'b.txt': 'two' });
   const rewind = openRewind(root);
-  const then = await rewind.snapshots.take(never);
+  const target = await rewind.snapshots.take(never);
   change(root, 'a.txt', 'b.txt', 'c.txt');
   const after = await rewind.snapshots.take(never);
   writeFileSync(join(root, 'b.txt'), 'by a person');
   rmSync(join(root, 'c.txt'));
   writeFileSync(join(root, 'd.txt'), 'by a person');
   const reason = 'changed by somebody else since';
-  expect(await backTo(rewind, then, after)).toEqual({ 'b.txt': reason, 'd.txt': reason });
+  expect(await backTo(rewind, target, after)).toEqual({ 'b.txt': reason, 'd.txt': reason });
   expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('one');
   expect(readFileSync(join(root, 'b.txt'), 'utf8')).toBe('by a person');
 });
@@ -241,11 +241,11 @@ test('a file that changes between plan and restore is left', async () => {
   const root = tempDirectory({ 'a.txt': 'one', 'b.txt': 'two' });
   symlinkSync('a.txt', join(root, 'link'));
   const rewind = openRewind(root);
-  const then = await rewind.snapshots.take(never);
+  const target = await rewind.snapshots.take(never);
   change(root, 'b.txt');
   rmSync(join(root, 'link'));
   const now = await rewind.snapshots.take(never);
-  const plan = await rewind.plan({ then, now, gaps: [] }, () => true, never);
+  const plan = await rewind.plan({ target, now, gaps: [] }, () => true, never);
   writeFileSync(join(root, 'b.txt'), 'late');
   writeFileSync(join(root, 'link'), 'late');
   const outcomes = await rewind.restore(plan, { isApproved: true }, never);
@@ -257,18 +257,18 @@ test('a directory that became a symlink leads nothing outside', async () => {
   const outside = tempDirectory({ 'x.txt': 'outside' });
   const root = tempDirectory({ 'd/x.txt': 'one', 'e/y.txt': 'two' });
   const rewind = openRewind(root);
-  const then = await rewind.snapshots.take(never);
+  const target = await rewind.snapshots.take(never);
   rmSync(join(root, 'd'), { recursive: true });
   symlinkSync(outside, join(root, 'd'));
   const after = await rewind.snapshots.take(never);
   const now = await rewind.snapshots.take(never);
-  const plan = await rewind.plan({ then, now, gaps: [[after, now]] }, () => true, never);
+  const plan = await rewind.plan({ target, now, gaps: [[after, now]] }, () => true, never);
   // The symlink stays, so the file below it has no place.
   const files = plan.files.filter(({ path }) => path !== 'd');
   const outcomes = await rewind.restore({ files, left: [] }, { isApproved: true }, never);
   expect(outcomes.map(({ status }) => status)).toEqual(['left']);
   expect(readFileSync(join(outside, 'x.txt'), 'utf8')).toBe('outside');
-  expect(await backTo(rewind, then, after)).toEqual({});
+  expect(await backTo(rewind, target, after)).toEqual({});
   expect(readFileSync(join(root, 'd/x.txt'), 'utf8')).toBe('one');
   expect(readdirSync(outside)).toEqual(['x.txt']);
 });
@@ -306,7 +306,7 @@ test('old snapshots are forgotten, newer ones and the contents they share stay',
   await rewind.snapshots.take(never);
   const references = home.file('rewind', readdirSync(home.file('rewind'))[0] ?? '', 'refs', 'lathe');
   change(root, 'a.txt');
-  const then = await rewind.snapshots.take(never);
+  const target = await rewind.snapshots.take(never);
   expect(readdirSync(references)).toHaveLength(2);
   await rewind.snapshots.prune(never, 30);
   expect(readdirSync(references)).toHaveLength(2);
@@ -319,7 +319,7 @@ test('old snapshots are forgotten, newer ones and the contents they share stay',
   }
   await rewind.snapshots.prune(never);
   expect(readdirSync(references)).toHaveLength(2);
-  expect(await backTo(rewind, then, after)).toEqual({});
+  expect(await backTo(rewind, target, after)).toEqual({});
   expect(readFileSync(join(root, 'b.txt'), 'utf8')).toBe('two');
 });
 
@@ -329,14 +329,14 @@ test('a process killed in the middle of going back leaves old or new files, and 
   symlinkSync('d0', join(root, 'link'));
   const home = new LatheHome(tempDirectory());
   const rewind = openRewind(root, {}, home);
-  const then = await rewind.snapshots.take(never);
+  const target = await rewind.snapshots.take(never);
   const script = await bundleChild('restore-snapshot');
   let cutShort = 0;
   for (let round = 0; round < (process.env['LATHE_LONG'] ? 40 : 3); round++) {
     for (const name of names) writeFileSync(join(root, name), `new ${name}`);
     rmSync(join(root, 'link'));
     writeFileSync(join(root, 'link'), 'new');
-    const child = spawn(process.execPath, [script, root, home.path, then.tree], {
+    const child = spawn(process.execPath, [script, root, home.path, target.tree], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const wanted = 1 + ((round * 9) % names.length);
@@ -349,7 +349,7 @@ test('a process killed in the middle of going back leaves old or new files, and 
     expect(states.filter((state) => state !== 'old' && state !== 'new')).toEqual([]);
     if (states.includes('new')) cutShort += 1;
     const now = await rewind.snapshots.take(never);
-    expect(await backTo(rewind, then, now)).toEqual({});
+    expect(await backTo(rewind, target, now)).toEqual({});
     expect(names.map((name) => readFileSync(join(root, name), 'utf8'))).toEqual(names.map((name) => `old ${name}`));
     expect(readlinkSync(join(root, 'link'))).toBe('d0');
     expect(git(root, 'status', '--porcelain')).toBe('?? link\n');

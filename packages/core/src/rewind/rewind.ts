@@ -27,7 +27,7 @@ export class Rewind {
    * those of another Lathe that worked at the same time.
    */
   async plan(goal: RestoreGoal, isOwn: (turn: string) => boolean, signal: AbortSignal): Promise<RestorePlan> {
-    const others = await this.#editedByOthers(goal.then.time, isOwn);
+    const others = await this.#editedByOthers(goal.target.time, isOwn);
     return planRestore(this.snapshots, this.#parts.root, { ...goal, others }, signal);
   }
 

@@ -112,7 +112,11 @@ export class SnapshotStore {
   async sizesOf(ids: readonly string[], signal: AbortSignal): Promise<Map<string, number>> {
     const git = await this.#opened(signal);
     const input = ids.map((id) => `${id}\n`).join('');
-    const output = await git.run(['cat-file', '--batch-check=%(objectsize)'], { input, signal, borrows: true });
+    const output = await git.run(['cat-file', '--buffer', '--batch-check=%(objectsize)'], {
+      input,
+      signal,
+      borrows: true,
+    });
     const sizes = output.toString('latin1').split('\n');
     return new Map(ids.map((id, at) => [id, Number(sizes[at])] as const).filter(([, size]) => Number.isInteger(size)));
   }
@@ -126,7 +130,12 @@ export class SnapshotStore {
       const next = sizes.findIndex(([, size], at) => at > 0 && (bytes += size) > groupBytes);
       const group = sizes.splice(0, next < 0 ? sizes.length : next);
       const input = group.map(([id]) => `${id}\n`).join('');
-      const output = await git.run(['cat-file', '--batch'], { input, signal, borrows: true, maxBytes: 2 ** 31 });
+      const output = await git.run(['cat-file', '--buffer', '--batch'], {
+        input,
+        signal,
+        borrows: true,
+        maxBytes: 2 ** 31,
+      });
       for (const [id, content] of batchContents(output)) if (blobId(content) === id) yield [id, content];
     }
   }
