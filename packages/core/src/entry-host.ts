@@ -23,7 +23,7 @@ export { unknownTools } from './policy/unknown-tools.js';
 export { matchCommandRule } from './process/rules/command-rule.js';
 export type { BackgroundCommand } from './process/run/background.js';
 export { trustedPath } from './process/run/trusted-path.js';
-export type { LeftFile, PlannedFile, RestorePlan } from './rewind/plan-restore.js';
+export type { RestorePlan } from './rewind/plan-restore.js';
 export type { RestoreOutcome } from './rewind/restore-files.js';
 export type { Rewind } from './rewind/rewind.js';
 export type { WorkspaceSnapshot } from './rewind/snapshot-store.js';

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { ToolError } from '../contract/errors.js';
 import { gitDirectoryOf, protectionOf } from '../files/access/protected-paths.js';
 import type { FileDifference, FileEntry, LineCount, SnapshotStore, WorkspaceSnapshot } from './snapshot-store.js';
 
@@ -46,6 +47,7 @@ export async function planRestore(
   { target, now, gaps, others: known = new Set() }: RestoreGoal,
   signal: AbortSignal,
 ): Promise<RestorePlan> {
+  await assertKept(store, [target, ...gaps.flat()], signal);
   const differences = await store.differences(now, target, signal);
   const others = new Set(known);
   for (const [from, to] of gaps) for (const { path } of await store.differences(from, to, signal)) others.add(path);
@@ -77,6 +79,17 @@ export async function planRestore(
       ...notKept.map((path) => ({ path, reason: notCovered })),
     ],
   };
+}
+
+/** Old snapshots are removed, and those of another workspace are elsewhere. */
+async function assertKept(store: SnapshotStore, snapshots: readonly WorkspaceSnapshot[], signal: AbortSignal) {
+  const trees = snapshots.map(({ tree }) => tree);
+  const sizes = await store.sizesOf(trees, signal);
+  if (!trees.every((tree) => sizes.has(tree)))
+    throw new ToolError(
+      'file_not_found',
+      'The files of that time are no longer kept. The conversation can still go back.',
+    );
 }
 
 const notCovered = 'not part of snapshots: too large, not readable, or with a repository of its own';

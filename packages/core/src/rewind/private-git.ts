@@ -29,7 +29,7 @@ export interface GitRun {
 }
 
 /** How long one command may take. */
-const timeoutMs = 60_000;
+const timeoutMs = 30_000;
 const maxOutputBytes = 64 << 20;
 
 /**

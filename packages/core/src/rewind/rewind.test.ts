@@ -299,6 +299,14 @@ test('a file that cannot be read is left and named', async () => {
   expect(Object.keys(await goBack(openRewind(root), () => change(root, 'a.txt')))).toEqual(['b.txt']);
 });
 
+test('a snapshot that is gone is an error that says so, before anything changes', async () => {
+  const root = tempDirectory({ 'a.txt': 'one' });
+  const rewind = openRewind(root);
+  const now = await rewind.snapshots.take(never);
+  const target = { tree: '0123456789'.repeat(4), leftOut: [], time: 0 };
+  await expect(rewind.plan({ target, now, gaps: [] }, () => true, never)).rejects.toThrow('no longer kept');
+});
+
 test('old snapshots are forgotten, newer ones and the contents they share stay', async () => {
   const root = repository({ 'a.txt': 'one', 'b.txt': 'two' });
   const home = new LatheHome(tempDirectory());
@@ -323,7 +331,9 @@ test('old snapshots are forgotten, newer ones and the contents they share stay',
   expect(readFileSync(join(root, 'b.txt'), 'utf8')).toBe('two');
 });
 
-test('a process killed in the middle of going back leaves old or new files, and the next one finishes', async () => {
+test('a process killed in the middle of going back leaves old or new files, and the next one finishes', {
+  timeout: 1_800_000,
+}, async () => {
   const names = Array.from({ length: 24 }, (_, index) => `d${index % 4}/${index}.txt`);
   const root = repository(Object.fromEntries(names.map((name) => [name, `old ${name}`])));
   symlinkSync('d0', join(root, 'link'));
