@@ -48,6 +48,10 @@ const promises = [
     how: 'A private, bounded journal keeps what was there before. Undo skips, and names, what somebody else changed since.',
     tests: [
       'core/src/files/undo/journal: a whole turn is undone, file by file, back to where it began',
+      'agent/src/rewind: going back to any prompt of a random session equals a copy taken then',
+      'core/src/rewind/rewind: files that others changed since are left and named',
+      'core/src/rewind/rewind: no program that a hostile repository names is run, and no setting of it counts',
+      'core/src/rewind/rewind: a process killed in the middle of going back leaves old or new files, and the next one finishes',
       'core/src/files/undo/journal: a file that somebody else changed or removed is skipped',
       'core/src/files/undo/journal: a damaged entry or a lost content is no obstacle',
     ],

@@ -53,6 +53,10 @@ const suites = {
     ],
     minutes: 30,
   },
+  rewind: {
+    files: ['agent/src/rewind.test.ts', 'core/src/rewind/rewind.test.ts', 'core/src/rewind/git-index.test.ts'],
+    minutes: 30,
+  },
   rebinding: { files: ['core/src/web/http/rebinding.test.ts'], minutes: 10 },
   chaos: {
     files: [

@@ -17,6 +17,7 @@ export { type OpenAgentOptions, openAgent, openContextFiles } from './open-agent
 export { type OpenSessionOptions, openSession, Session } from './open-session.js';
 export type { SideModels } from './page-answerer.js';
 export type { CallRecord, TurnRecord } from './session/record.js';
+export type { RewindPoint } from './session/rewind-points.js';
 export { type ResumedSession, SessionStore, type SessionSummary } from './session/session-store.js';
 export type { SubagentDefinition } from './subagents/subagent-definition.js';
 export { Subagents } from './subagents/subagents.js';

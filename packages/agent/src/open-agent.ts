@@ -31,6 +31,8 @@ export interface OpenAgentOptions {
   budgets?: Budgets;
   /** Replace the default instructions. */
   instructions?: string;
+  /** Runs before a call of this agent or its subagents that may change something. */
+  beforeChange?: (signal: AbortSignal) => Promise<void>;
 }
 
 type ContextHost = Pick<AgentLathe, 'home' | 'loaded' | 'settings' | 'userHome' | 'workspace'>;
@@ -82,7 +84,7 @@ interface Place extends OpenAgentOptions {
 
 function open(lathe: AgentHost, place: Place): Agent {
   const { workspace, settings, hooks: allHooks } = lathe;
-  const { model, sideModel, history, approver, registry, budgets, context, hooks } = place;
+  const { model, sideModel, history, approver, registry, budgets, context, hooks, beforeChange } = place;
   const effort = place.effort ?? settings.model.effort;
   const parent: ParentAgent = {
     depth: place.depth,
@@ -105,6 +107,7 @@ function open(lathe: AgentHost, place: Place): Agent {
         parentAgent.set(call, parent);
         if (trace?.span) parentSpan.set(call, trace.span);
       },
+      ...(beforeChange && { beforeChange }),
     }),
     ...(history && { history }),
     budgets,
@@ -139,6 +142,7 @@ async function openSubagent(
     model,
     ...(place.sideModel && { sideModel: place.sideModel }),
     ...(parent.effort !== undefined && { effort: parent.effort }),
+    ...(place.beforeChange && { beforeChange: place.beforeChange }),
     instructions: `${instructions}\n\n${reportInstructions}`,
     name,
     parentSpan: definition.parentSpan,

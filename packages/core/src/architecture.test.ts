@@ -17,6 +17,7 @@ testLayers(
     { name: 'process', beside: 'capability', also: ['files'] },
     { name: 'web', beside: 'capability', also: ['files'] },
     { name: 'settings', beside: 'capability', also: ['files'] },
+    { name: 'rewind' },
     { name: 'tools' },
     { name: 'policy' },
     { name: 'scheduler' },

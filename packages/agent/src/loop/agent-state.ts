@@ -30,8 +30,8 @@ export class AgentState {
     this.budget = new Budget(options.budgets);
   }
 
-  clear(): void {
-    this.conversation = new Conversation();
+  clear(history: Conversation['messages']): void {
+    this.conversation = new Conversation(history);
     this.loops.reset();
     this.#measured = undefined;
     this.#leastTokens = 0;

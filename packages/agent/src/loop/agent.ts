@@ -77,10 +77,10 @@ export class Agent {
     return this.#exclusively(signal, (run) => run.compact('manual'));
   }
 
-  /** Starts a new conversation. */
-  clear(): void {
+  /** Starts a new conversation, or goes on from an earlier state of this one. */
+  clear(history: readonly Message[] = []): void {
     if (this.#isBusy) throw new Error('The agent is still at work');
-    this.#state.clear();
+    this.#state.clear(history);
   }
 
   async *#exclusively(

@@ -50,7 +50,7 @@ export class AgentDriver implements Driver {
   get conversation(): Conversation {
     const agent = this.#agent instanceof Agent ? this.#agent : this.#agent.agent;
     return {
-      ...(!(this.#agent instanceof Agent) && { id: this.#agent.id }),
+      ...(!(this.#agent instanceof Agent) && { id: this.#agent.id, rewind: this.#agent }),
       messages: agent.history.length,
       contextTokens: agent.contextTokens,
       contextWindow: agent.model.contextWindow,

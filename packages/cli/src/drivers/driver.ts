@@ -1,4 +1,4 @@
-import type { Agent, AgentEvent, ContextFile } from '@lathe/agent';
+import type { Agent, AgentEvent, ContextFile, Session } from '@lathe/agent';
 import type { PartUnion } from '@lathe/core';
 
 /** Handles a person's input: an agent with a model, or the console without one. */
@@ -29,6 +29,8 @@ export interface Conversation {
   readonly spent: Agent['spent'];
   /** The context files that the model received. */
   readonly contextFiles: readonly ContextFile[];
+  /** The way back to earlier prompts. Missing if the conversation is not stored. */
+  readonly rewind?: Pick<Session, 'points' | 'previewRewind' | 'rewind'>;
   /** Switches to another session. Returns notes for the person. */
   resume(id: string): Promise<string[]>;
   /** Switches to another model, another effort or both: `gpt-5.4 high`. Throws if there is no model with this name. */

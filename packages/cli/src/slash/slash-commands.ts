@@ -8,6 +8,7 @@ import { missingTools } from '../startup/open-lathe.js';
 import { manageBackground } from './background-command.js';
 import { showServers } from './mcp-commands.js';
 import { showMemory } from './memory-command.js';
+import { rewind } from './rewind-command.js';
 import type { SlashCommand, SlashContext } from './slash-command.js';
 
 /** In the order of /help. */
@@ -23,6 +24,7 @@ export const slashCommands: readonly SlashCommand[] = [
   },
   { name: 'permissions', summary: 'show the active rules', run: (_, context) => showRules(context) },
   { name: 'undo', summary: 'undo the last file change, or the last n', run: undo },
+  { name: 'rewind', summary: 'go back to an earlier prompt: conversation, files or both', run: rewind },
   { name: 'todos', summary: 'show the todo list', run: (_, context) => showTodos(context) },
   {
     name: 'background',
@@ -57,7 +59,7 @@ function help({ commands, print, style }: SlashContext): void {
   const keys = [
     'Enter: send · Alt+Enter or Ctrl+J: new line · Tab: complete',
     'Up, Down: earlier input · Ctrl+R: search it · start with a space to keep input out of the history',
-    'Shift+Tab: change the approval mode · Esc: cancel · Ctrl+C twice or Ctrl+D: quit',
+    'Shift+Tab: change the approval mode · Esc: cancel · Esc twice: /rewind · Ctrl+C twice or Ctrl+D: quit',
     'Ctrl+O: show more of what is running, or the full result of the last call that was cut off',
     '@path: add a file · @server:uri: add a resource of an MCP server · !command: run a command',
   ];

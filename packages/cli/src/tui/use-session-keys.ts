@@ -6,6 +6,8 @@ import { useExit, useInput } from '../screen/screen.js';
 const modes: ApprovalMode[] = ['default', 'auto-edit', 'plan'];
 /** A second Ctrl+C within this time quits. */
 const quitMs = 2000;
+/** A second Esc within this time lists the prompts to go back to. */
+const rewindMs = 800;
 
 export interface SessionKeys {
   policy: Pick<Policy, 'mode'>;
@@ -33,4 +35,14 @@ export function useSessionKeys({ policy, hasQuestion, cancel, onMode, onIdleInte
       onMode();
     }
   });
+}
+
+/** Handles Esc: the first one stops the current work, if there is any. */
+export function useEscape(cancel: () => boolean, onSecond: () => void): () => void {
+  const pressedAt = useRef(Number.NEGATIVE_INFINITY);
+  return () => {
+    const isSecond = performance.now() - pressedAt.current < rewindMs;
+    pressedAt.current = performance.now();
+    if (!cancel() && isSecond) onSecond();
+  };
 }

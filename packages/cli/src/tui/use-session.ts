@@ -12,7 +12,7 @@ import type { Input } from './prompt/prompt.js';
 import type { QuestionQueue } from './questions/question-queue.js';
 import { runSlashCommand } from './run-slash-command.js';
 import { useAgentStream } from './use-agent-stream.js';
-import { useSessionKeys } from './use-session-keys.js';
+import { useEscape, useSessionKeys } from './use-session-keys.js';
 
 export interface SessionProps {
   lathe: AgentLathe;
@@ -68,6 +68,7 @@ export function useSession(props: SessionProps) {
   };
   // However the screen closes, even with the terminal, the work behind it stops.
   useLayoutEffect(() => () => void cancel(), []);
+  const onEscape = useEscape(cancel, () => void enter({ shown: '/rewind', text: '/rewind' }));
   useSessionKeys({
     policy: lathe.policy,
     hasQuestion: question !== undefined,
@@ -86,7 +87,7 @@ export function useSession(props: SessionProps) {
       history: history.inputs,
       isBusy: screen.isBusy,
       onSubmit: (input: Input) => void enter(input),
-      onEscape: () => void cancel(),
+      onEscape,
       onQuit: exit,
     },
   };

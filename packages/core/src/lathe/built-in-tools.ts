@@ -19,6 +19,7 @@ import { CommandRunner } from '../process/run/run-command.js';
 import { Sandbox } from '../process/sandbox/sandbox.js';
 import type { SessionDirectory } from '../process/sandbox/session-directory.js';
 import { sanitizePath } from '../process/shell/resolve-program.js';
+import { Rewind } from '../rewind/rewind.js';
 import type { FileAccess } from '../scheduler/call-files.js';
 import type { Settings } from '../settings/keys.js';
 import { EditTool } from '../tools/edit.js';
@@ -66,6 +67,7 @@ export interface BuiltIns {
   /** What the tools changed, by turn, and the way back. */
   journal: Journal;
   changes: FileChanges;
+  rewind: Rewind;
   todos: TodoStore;
   search: SearchSetup;
   /** What of the workspace the tools that search show. */
@@ -111,6 +113,7 @@ export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
       return Object.values(tools);
     },
     changes: own.changes,
+    rewind: openRewind(options, shared),
     todos,
     sandbox: shell.sandbox,
     background: shell.background,
@@ -148,6 +151,14 @@ class EverythingSeen extends SeenFiles {
   override knowledgeOf(): 'all' {
     return 'all';
   }
+}
+
+function openRewind(
+  { workspace: { root }, home, env, userHome }: BuiltInOptions,
+  shared: { locks: FileLocks; journal: Journal },
+): Rewind {
+  const excludesFile = userExcludes(env, userHome);
+  return new Rewind({ root, home, path: env['PATH'] ?? '', excludesFile }, shared);
 }
 
 function planMode(policy: Policy): PlanMode {

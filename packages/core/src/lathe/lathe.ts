@@ -9,6 +9,7 @@ import type { ReverseRequests } from '../mcp/client/reverse-requests.js';
 import type { Policy } from '../policy/policy.js';
 import type { BackgroundCommands } from '../process/run/background.js';
 import type { Sandbox } from '../process/sandbox/sandbox.js';
+import type { Rewind } from '../rewind/rewind.js';
 import type { CallRun, Scheduler, SchedulerOptions } from '../scheduler/scheduler.js';
 import type { SettingKey, Settings } from '../settings/keys.js';
 import type { LoadedSettings } from '../settings/load-settings.js';
@@ -88,6 +89,8 @@ export interface LatheHost {
   /** How files are changed, and changes taken back. */
   readonly changes: FileChanges;
   readonly journal: Journal;
+  /** Snapshots of the workspace, and the way back to them. */
+  readonly rewind: Rewind;
   /** The todo list of this session. */
   readonly todos: Readonly<TodoStore>;
   readonly approver: Approver;
@@ -106,7 +109,7 @@ export interface LatheHost {
   useSession(id: string): Promise<void>;
   /** Another queue of calls under the same rules, for an agent or a subagent. */
   openScheduler(
-    options?: Partial<Pick<SchedulerOptions, 'registry' | 'policy' | 'approver' | 'prepareCall'>>,
+    options?: Partial<Pick<SchedulerOptions, 'registry' | 'policy' | 'approver' | 'prepareCall' | 'beforeChange'>>,
   ): Scheduler;
   /** New ones of the built-in tools that remember what their caller has seen and planned, for a subagent. */
   openOwnTools: () => AnyTool[];

@@ -26,6 +26,8 @@ export interface SchedulerOptions {
   spill: Spill;
   /** Puts into a new call what its tools should know of whoever asked for it. */
   prepareCall?: (call: ToolCall) => void;
+  /** Runs before a call that may change something. */
+  beforeChange?: (signal: AbortSignal) => Promise<void>;
   audit?: (record: AuditRecord) => void;
   hooks?: CallHooks;
   /** Lets tools touch files through their call; without it, `readText` and the like are errors. */
@@ -162,6 +164,7 @@ export class Scheduler {
   async #execute(call: CallState, ready: ReadyCall, signal: AbortSignal): Promise<void> {
     const { tool, params, repairs } = ready;
     signal.throwIfAborted();
+    if (!ready.isReadOnly) await this.#options.beforeChange?.(signal);
     call.update('executing');
     call.record.executed = params;
     const { llmContent, returnDisplay, error } = await withDeadline(

@@ -105,6 +105,8 @@ export class Prompt {
   }
 
   #pressInText(input: string, key: Key, context: PromptContext): void {
+    // Two that arrive together are one key with Meta.
+    if (key.escape && key.meta) context.onEscape();
     if (key.escape) return context.onEscape();
     if (isEnter(key)) return this.#send(context);
     if (key.upArrow && isOnFirstLine(this.#state)) return this.#recall(1, context);
