@@ -9,6 +9,13 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The fields of anything that can have some: objects of a class and functions as well. */
+export function fieldsOf(value: unknown): JsonObject {
+  const hasFields = typeof value === 'function' || (typeof value === 'object' && value !== null);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- their types stay unknown
+  return hasFields ? (value as unknown as JsonObject) : {};
+}
+
 export function asList(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }

@@ -27,8 +27,9 @@ export interface ModelFeatures {
   video?: boolean;
 }
 
-/** How much a model thinks before it answers, from the least to the most. */
+/** The levels of effort, from the least to the most. */
 export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+/** How much a model thinks before it answers. */
 export type Effort = (typeof efforts)[number];
 
 /** A request to a model. */

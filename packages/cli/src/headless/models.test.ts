@@ -28,7 +28,10 @@ test('a whole task over Responses, with effort and with reasoning sent back befo
   const { code, stdout, server } = await ask(script, { wire: 'responses' }, ['--effort', 'high']);
   expect({ code, stdout }).toEqual({ code: 0, stdout: 'a.txt is there.\n' });
   expect(server.requests.map(({ path }) => path)).toEqual(['/v1/responses', '/v1/responses']);
-  const { input, reasoning, store } = server.requests[1]?.body as { input: { type: string }[]; [key: string]: unknown };
+  const { input, reasoning, store } = (server.requests[1]?.body ?? {}) as {
+    input: { type: string }[];
+    [key: string]: unknown;
+  };
   expect({ reasoning, store }).toEqual({ reasoning: { effort: 'high', summary: 'auto' }, store: false });
   expect(input.map(({ type }) => type)).toEqual(['message', 'reasoning', 'function_call', 'function_call_output']);
 });

@@ -1,6 +1,6 @@
 import { knownModel } from '../choose/known-models.js';
 import { defaultRetryPolicy, type RetryPolicy, withRetries } from '../http/retry.js';
-import { asCount, asObject, asString, isObject, type JsonObject } from '../json.js';
+import { asCount, asObject, asString, fieldsOf, isObject, type JsonObject } from '../json.js';
 import type { FinishReason, Model, ModelEvent, ModelFeatures, ModelRequest } from '../model.js';
 import { ModelError } from '../model-error.js';
 import { Answer } from '../wire/answer.js';
@@ -86,10 +86,9 @@ function optionsOf(
   const { tools, responseSchema } = request;
   const prompt = promptOf(request, { version, provider, modelId: model.modelId, supports });
   return {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `never` is what the types of all versions accept
-    prompt: prompt as never[],
+    prompt,
     maxOutputTokens: request.maxOutputTokens ?? maxOutputTokens,
-    ...(tools.length > 0 && { tools: tools.map(toolOf) as never[], toolChoice: { type: 'auto' } }),
+    ...(tools.length > 0 && { tools: tools.map(toolOf), toolChoice: { type: 'auto' } }),
     ...(tools.length === 0 &&
       responseSchema !== undefined && { responseFormat: { type: 'json', schema: responseSchema } }),
     ...languageModelEffort(request.effort, version, model),
@@ -166,11 +165,6 @@ function explain(error: unknown, { modelId }: LanguageModel, { provider, support
     return explainStatus(statusCode, headersOf(responseHeaders), body, endpoint);
   }
   return new ModelError('network', `${provider} did not answer properly: ${text.slice(0, 400)}`, { cause: error });
-}
-
-function fieldsOf(error: unknown): JsonObject {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- any object has fields of unknown types
-  return typeof error === 'object' && error !== null ? (error as JsonObject) : {};
 }
 
 function headersOf(value: unknown): Record<string, string> {

@@ -20,9 +20,9 @@ export interface PartStream {
 
 /** What Lathe passes to `doStream`. */
 export interface LanguageModelOptions {
-  prompt: never[];
+  prompt: object[];
   abortSignal: AbortSignal;
-  tools?: never[];
+  tools?: object[];
   [option: string]: unknown;
 }
 

@@ -2,12 +2,12 @@ import { defaultLimits } from '../http/http.js';
 import { ModelError } from '../model-error.js';
 import type { PartStream } from './language-model.js';
 
-/** Reads the parts of a stream, and gives up with `controller` when nothing arrives for too long. */
+/** Reads the parts of a stream, and gives up when nothing arrives for too long. */
 export async function* readParts(
   open: (signal: AbortSignal) => PromiseLike<{ stream: PartStream }>,
   signal: AbortSignal,
   limits: Pick<typeof defaultLimits, 'firstByteMs' | 'idleMs'> = defaultLimits,
-): AsyncGenerator<unknown> {
+): AsyncGenerator {
   const silence = new AbortController();
   const within = async <T>(ms: number, work: PromiseLike<T>): Promise<T> => {
     let timer: NodeJS.Timeout | undefined;

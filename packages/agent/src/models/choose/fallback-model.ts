@@ -73,7 +73,7 @@ export class FallbackModel implements Model {
   /** Opens the next model that can be used. Throws `error` when there is none. */
   async #switch(error: ModelError, signal: AbortSignal): Promise<string[]> {
     const problems: string[] = [];
-    for (const fallback of [...this.#left]) {
+    for (const fallback of this.#left.slice()) {
       const model = await open(fallback, signal);
       // A window that is no larger does not help; the history is then shortened instead.
       if (error.kind === 'too-long' && typeof model === 'object' && model.contextWindow <= this.contextWindow) continue;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { fromLanguageModel } from '../adapter/from-language-model.js';
 import type { LanguageModel } from '../adapter/language-model.js';
-import { asObject, asString, isObject } from '../json.js';
+import { asObject, asString, fieldsOf, isObject } from '../json.js';
 import type { Model } from '../model.js';
 import { ModelError } from '../model-error.js';
 import { inputsOf, knownModel } from './known-models.js';
@@ -100,14 +100,14 @@ function factoryOf(exported: Record<string, unknown>, specifier: string): Factor
 }
 
 function languageModel(provider: unknown, name: string, specifier: string): LanguageModel {
-  const { languageModel: method } = Object(provider) as { languageModel?: unknown };
-  const open = typeof method === 'function' ? method.bind(provider) : provider;
-  const model: unknown = typeof open === 'function' ? open(name) : undefined;
+  const { languageModel: method } = fieldsOf(provider);
+  const open = typeof method === 'function' ? method : provider;
+  const model: unknown = typeof open === 'function' ? Reflect.apply(open, provider, [name]) : undefined;
   if (isLanguageModel(model)) return model;
   throw new ModelError('not-found', `The package ${specifier} has no language model ${name}.`);
 }
 
 function isLanguageModel(value: unknown): value is LanguageModel {
-  const { specificationVersion, doStream } = Object(value) as Record<string, unknown>;
+  const { specificationVersion, doStream } = fieldsOf(value);
   return typeof specificationVersion === 'string' && typeof doStream === 'function';
 }

@@ -40,10 +40,8 @@ export class ArgumentValues {
     if (this.#problem !== undefined) return;
     let place: Container = this.#root;
     for (const [depth, key] of keys.slice(0, -1).entries()) {
-      const next: unknown = read(place, key);
-      const child: Container | undefined =
-        next === undefined ? (typeof keys[depth + 1] === 'number' ? [] : {}) : isContainer(next) ? next : undefined;
-      if (!child || !write(place, key, child)) return this.#reject(keys);
+      const child = childOf(place, key, typeof keys[depth + 1] === 'number');
+      if (!child) return this.#reject(keys);
       place = child;
     }
     const last = keys.at(-1) ?? '';
@@ -56,6 +54,14 @@ export class ArgumentValues {
   #reject(keys: readonly (string | number)[]): void {
     this.#problem ??= `The pieces of the argument ${keys.join('.').slice(0, 100)} do not fit together.`;
   }
+}
+
+/** The container at this key, made if it is missing; undefined when something else is there. */
+function childOf(place: Container, key: string | number, isList: boolean): Container | undefined {
+  const known = read(place, key);
+  if (known !== undefined) return isContainer(known) ? known : undefined;
+  const child: Container = isList ? [] : {};
+  return write(place, key, child) ? child : undefined;
 }
 
 function isContainer(value: unknown): value is Container {
