@@ -99,7 +99,7 @@ function decisionOf({ verdict, decision, errorType }: Entry): { word: string; by
     return { word: errorType === 'execution_denied' ? 'denied' : 'unjudged', by: errorType ?? '' };
   if (verdict.verdict !== 'ask')
     return { word: verdict.verdict === 'allow' ? 'allowed' : 'denied', by: verdict.reason };
-  if (decision === undefined) return { word: 'denied', by: 'nobody was there to ask' };
+  if (decision === undefined) return { word: 'denied', by: `nobody to ask: ${verdict.reason}` };
   if (decision.outcome === 'deny') return { word: 'refused', by: 'a person' };
   const scope = decision.scope === undefined ? '' : ` (${decision.scope})`;
   return { word: 'approved', by: `a person: ${decision.outcome}${scope}` };

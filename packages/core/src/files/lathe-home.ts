@@ -45,10 +45,21 @@ export class LatheHome {
 /** Makes new directories survive a power failure: the undo journal in them must not be lost with its directory. */
 async function flushNames(from: string, to: string): Promise<void> {
   for (let path = dirname(to); ; path = dirname(path)) {
-    const handle = await open(path, 'r').catch(() => undefined);
-    // Some file systems cannot flush a directory, and some parents cannot be read; then there is nothing to be done.
-    await handle?.sync().catch(() => undefined);
-    await handle?.close();
+    await flush(path).catch((error: unknown) => {
+      if (!cannotFlush.includes(codeOf(error) ?? '')) throw error;
+    });
     if (path === from || path === dirname(path)) return;
+  }
+}
+
+/** Of a file system that cannot flush directories, or of a parent that only others may read. */
+const cannotFlush = ['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EISDIR', 'EACCES', 'EPERM'];
+
+async function flush(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
 }

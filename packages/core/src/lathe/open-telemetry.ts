@@ -13,7 +13,8 @@ export interface Telemetry {
 export async function openTelemetry(loaded: LoadedSettings): Promise<Telemetry | undefined> {
   const { settings, env } = loaded;
   const { endpoint, headers, content } = settings.telemetry;
-  if (endpoint === undefined || env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true') return undefined;
+  const isOff = env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true' || env['OTEL_EXPORTER_OTLP_PROTOCOL'] === 'grpc';
+  if (endpoint === undefined || isOff) return undefined;
   const [{ OtlpExporter }, { traceCalls }] = await Promise.all([
     import('../telemetry/otlp-exporter.js'),
     import('../telemetry/trace-calls.js'),

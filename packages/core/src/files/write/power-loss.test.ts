@@ -62,6 +62,7 @@ async function record({ name = 'file.txt', old, news, hasHome = false }: Scenari
     [JSON.stringify({ root: join(root, 'work'), home, edits })],
     {
       record: log,
+      isDetailed: true,
     },
   );
   expect(answer).toEqual({ status: 'written' });
