@@ -98,7 +98,7 @@ async function openParts(options: LatheOptions) {
 
 function logOf({ home, loaded }: { home: LatheHome; loaded: LoadedSettings }): NonNullable<SchedulerOptions['audit']> {
   const log = new AuditLog(home, secretsOf(loaded));
-  return (record) => log.record(record);
+  return log.record.bind(log);
 }
 
 /** The commands of all hooks in the settings. */
