@@ -1,5 +1,4 @@
-import { withDeadline } from '../async/deadline.js';
-import type { Pauses } from '../async/pauses.js';
+import { type Pauses, withDeadline } from '../async/deadline.js';
 import type { ApprovalRequest, Approver, AuditRecord } from '../contract/call.js';
 import type { Confirmation, Decision } from '../contract/confirmation.js';
 import { ToolError } from '../contract/errors.js';

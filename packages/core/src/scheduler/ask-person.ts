@@ -1,5 +1,4 @@
-import { untilAborted } from '../async/deadline.js';
-import type { Pauses } from '../async/pauses.js';
+import { type Pauses, untilAborted } from '../async/deadline.js';
 import type { ApprovalRequest, Approver } from '../contract/call.js';
 import type { Decision } from '../contract/confirmation.js';
 import { ToolError } from '../contract/errors.js';

@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { Channel } from '../async/channel.js';
-import { untilAborted, withDeadline } from '../async/deadline.js';
-import { Pauses } from '../async/pauses.js';
+import { Pauses, untilAborted, withDeadline } from '../async/deadline.js';
 import { ReadWriteLock } from '../async/read-write-lock.js';
 import type { Approver, AuditRecord, CallEvent, CallOutcome, CallRequest } from '../contract/call.js';
 import type { PartListUnion } from '../contract/content.js';
@@ -14,8 +13,7 @@ import { approve } from './approve.js';
 import { midCall } from './ask-person.js';
 import type { FileAccess } from './call-files.js';
 import { addRemark, askHooks, type CallHooks } from './call-hooks.js';
-import { fit, type Spill } from './call-result.js';
-import { type CallServices, CallState } from './call-state.js';
+import { type CallServices, CallState, fit, type Spill } from './call-state.js';
 import { prepare, type ReadyCall, readyCall } from './prepare.js';
 
 /** What a scheduler needs to run calls. */
@@ -105,14 +103,14 @@ export class Scheduler {
   #announce(request: CallRequest, id: string, { emit, signal, approver: person, outer }: Batch): CallState {
     const { audit, prepareCall, files, watch } = this.#options;
     const pauses = new Pauses();
-    const approver = midCall(person, request.name ?? '', pauses);
+    const approver = () => midCall(person, request.name ?? '', pauses);
     const run: CallServices['run'] = (nested, own, tool) =>
       // What code reads is no news for a front end.
       this.#runBatch(nested, {
         emit: tool?.kind === 'read' ? (event) => event.type === 'notice' && emit(event) : emit,
         signal: own,
         isNested: true,
-        approver,
+        approver: approver(),
         tool,
         outer: call,
       });
