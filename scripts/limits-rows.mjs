@@ -34,6 +34,7 @@ export const fixed = {
     ['core/src/files/read/notebook.ts', 'maxImages', 'Pictures shown of a notebook'],
     ['core/src/files/read/line-index.ts', 'maxIndexes', 'Files whose line index is kept'],
     ['core/src/files/read/line-index.ts', 'maxCheckpoints', 'Places kept in one line index'],
+    ['core/src/files/access/sensitive-files.ts', 'maxBytes', 'Bytes of a file that are looked at for keys'],
     ['core/src/files/access/seen-files.ts', 'maxFiles', 'Files remembered as seen'],
     ['core/src/tools/read-file.ts', 'maxRemembered', 'Bytes of a file that counts as seen when it was read in parts'],
     ['core/src/files/search/similar-files.ts', 'maxRead', 'Names read to suggest the one that was meant'],
@@ -182,6 +183,19 @@ export const fixed = {
     ],
     [
       'core/src/process/shell/secret-trees.ts',
+      'maxSensitive',
+      'Files with keys that are named below a searched directory',
+    ],
+    ['core/src/process/shell/resolve-contents.ts', 'maxUses', 'Files whose content a command names'],
+    ['core/src/process/shell/recorded-targets.ts', 'maxNamed', 'Restricted files of a repository that are named'],
+    [
+      'core/src/process/shell/recorded-files.ts',
+      'maxHistoryMs',
+      'Milliseconds to look for restricted files in a history',
+    ],
+    ['core/src/process/shell/recorded-files.ts', 'maxHistoryBytes', 'Bytes of the names in it'],
+    [
+      'core/src/process/shell/secret-trees.ts',
       'maxEntries',
       'Names below a directory it searches that are checked for secrets; more ask',
     ],
@@ -280,6 +294,9 @@ export const fixed = {
     ['core/src/text/schema/pattern-syntax.ts', 'maxNesting', 'Depth of a pattern that is checked'],
     ['core/src/text/sanitize-definition.ts', 'maxDescription', 'Characters of the description of a tool'],
     ['core/src/text/sanitize-definition.ts', 'maxFieldText', 'Characters of the description of a parameter'],
+    ['core/src/policy/exposure.ts', 'maxAddresses', 'Addresses that a session remembers as no new data'],
+    ['core/src/policy/exposure.ts', 'maxScanned', 'Characters of a text that are searched for them'],
+    ['core/src/policy/folder-identity.ts', 'maxLine', 'Bytes of the first line of a history that identify a folder'],
     [
       'core/src/policy/match-path.ts',
       'maxEntries',

@@ -12,6 +12,7 @@ import type { Effort, Message, Model } from './models/model.js';
 import { ModelError } from './models/model-error.js';
 import { openPriceList } from './models/prices.js';
 import { openSideModel } from './page-answerer.js';
+import { restoreExposure } from './session/restore-exposure.js';
 import { reportInstructions, type SubagentDefinition } from './subagents/subagent-definition.js';
 import { subagentTools } from './subagents/subagent-tools.js';
 import { type ParentAgent, parentAgent } from './subagents/subagents.js';
@@ -43,6 +44,7 @@ export type AgentHost = ContextHost &
     AgentLathe,
     | 'approver'
     | 'discoverOnce'
+    | 'exposure'
     | 'hooks'
     | 'openOwnTools'
     | 'openScheduler'
@@ -54,7 +56,8 @@ export type AgentHost = ContextHost &
 
 /** Opens an agent that works with the tools, the policy and the settings of `lathe`. */
 export function openAgent(lathe: AgentHost, options: OpenAgentOptions): Agent {
-  const { hooks, settings } = lathe;
+  const { hooks, settings, exposure } = lathe;
+  if (exposure && options.history) restoreExposure(exposure, options.history, lathe.workspace);
   return open(lathe, {
     ...options,
     approver: options.approver ?? lathe.approver,
@@ -64,6 +67,7 @@ export function openAgent(lathe: AgentHost, options: OpenAgentOptions): Agent {
     context: withDiscovery(withSessionStart(openContextFiles(lathe), hooks), lathe),
     remark: 'Look around, then present your plan with exit_plan_mode.',
     ...(hooks && { hooks }),
+    ...(exposure && { onPrompt: (text) => exposure.notePrompt(text) }),
   });
 }
 
@@ -76,6 +80,8 @@ interface Place extends OpenAgentOptions {
   context: ContextSource;
   /** What to do in plan mode. */
   remark: string;
+  /** Hears what the person says. */
+  onPrompt?: (text: string) => void;
   hooks?: PromptHooks;
   /** Of a subagent, and the span of the call that it works for. */
   name?: string;
@@ -84,7 +90,7 @@ interface Place extends OpenAgentOptions {
 
 function open(lathe: AgentHost, place: Place): Agent {
   const { workspace, settings, hooks: allHooks } = lathe;
-  const { model, sideModel, history, approver, registry, budgets, context, hooks, beforeChange } = place;
+  const { model, sideModel, history, approver, registry, budgets, context, hooks, beforeChange, onPrompt } = place;
   const effort = place.effort ?? settings.model.effort;
   const parent: ParentAgent = {
     depth: place.depth,
@@ -115,6 +121,7 @@ function open(lathe: AgentHost, place: Place): Agent {
     ...(effort !== undefined && { effort }),
     ...(settings.model.maxOutputTokens !== undefined && { maxOutputTokens: settings.model.maxOutputTokens }),
     ...(hooks && { hooks }),
+    ...(onPrompt && { onPrompt }),
     context,
     ...(trace && { trace }),
     remarks: () =>

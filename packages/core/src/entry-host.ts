@@ -8,7 +8,9 @@ export type { PlanSummary, TaskExecution, TodoList } from './contract/display.js
 export { uniqueId } from './contract/tool-call.js';
 export { callSpan, parentSpan, type Span, type Tracer } from './contract/trace.js';
 export { toolFileNames } from './discovery/tool-files.js';
+export { sensitivityOf } from './files/access/sensitive-files.js';
 export { osPath } from './files/file-name.js';
+export { makeDirectory } from './files/make-directory.js';
 export type { UndoOutcome } from './files/undo/undo.js';
 export { isWithin } from './files/workspace.js';
 export { type Hook, Hooks } from './hooks/hooks.js';
@@ -18,6 +20,7 @@ export { type StateKind, type StateSize, stateKinds } from './lathe/retention.js
 export { secretsOf } from './lathe/secrets-of.js';
 export { AgreedRules } from './policy/agreed-rules.js';
 export { Consent, definitionHash } from './policy/consent.js';
+export type { Exposure } from './policy/exposure.js';
 export { FolderTrust } from './policy/folder-trust.js';
 export { matchesName } from './policy/match-name.js';
 export { canonicalName } from './policy/rule.js';

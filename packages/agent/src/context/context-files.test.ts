@@ -171,3 +171,25 @@ test('a CLAUDE.md is read in folders that have no other context file', async () 
   expect(below.text).toContain('\nagents\n');
   expect(below.text).not.toContain('repeats');
 });
+
+test.each([true, false])(
+  'imports never include files with keys, in a folder that is trusted: %s',
+  async (isTrusted) => {
+    const { context } = await contextOf(
+      {
+        'repo/AGENTS.md': 'Use @.env and @key.pem and @.env.example',
+        'repo/.env': 'TOKEN=SECRET',
+        'repo/.env.example': 'TOKEN=',
+        'repo/key.pem': '-----BEGIN PRIVATE KEY-----\nSECRET',
+      },
+      { isTrusted },
+    );
+    const { text, notices } = await context.opening();
+    expect(text).not.toContain('SECRET');
+    expect(text).toContain('TOKEN=');
+    expect(notices.map(({ message }) => message.replace(/^.*\//, ''))).toEqual([
+      '.env is left out: .env may hold keys or passwords',
+      'key.pem is left out: key.pem may hold keys or passwords',
+    ]);
+  },
+);

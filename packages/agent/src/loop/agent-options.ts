@@ -7,6 +7,8 @@ import type { Budgets } from './budget.js';
 
 /** What an agent needs. */
 export interface AgentOptions {
+  /** Hears each prompt before the model does. */
+  onPrompt?: (text: string) => void;
   model: Model;
   /** Writes summaries. Default: `model`. */
   sideModel?: Model;

@@ -1,4 +1,4 @@
-import { type PartListUnion, toParts } from '@lathe/core';
+import { type PartListUnion, textOf, toParts } from '@lathe/core';
 import type { Effort, Message, Model, Usage } from '../models/model.js';
 import type { AgentEvent } from './agent-event.js';
 import type { AgentOptions, ContextFile } from './agent-options.js';
@@ -68,7 +68,9 @@ export class Agent {
    * `prompt-end`. Never throws because of a model or a tool. The work stops when the caller stops reading.
    */
   prompt(content: PartListUnion, signal: AbortSignal): AsyncGenerator<AgentEvent> {
-    const events = this.#exclusively(signal, (run) => run.work(toParts(content)));
+    const parts = toParts(content);
+    this.#state.options.onPrompt?.(textOf(parts));
+    const events = this.#exclusively(signal, (run) => run.work(parts));
     return this.#state.options.trace?.watch(events, this.model) ?? events;
   }
 

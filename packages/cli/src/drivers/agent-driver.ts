@@ -1,6 +1,6 @@
 import { Agent, type AgentEvent, type AgentLathe, openSession, type Session } from '@lathe/agent';
 import { chooseModel, closestLevel, type Effort, efforts } from '@lathe/agent/models';
-import { type PartUnion, textOf } from '@lathe/core';
+import { type Approver, type PartUnion, textOf } from '@lathe/core';
 import { mentionedPaths } from '../mentions/mentioned-paths.js';
 import { mentionedResources } from '../mentions/mentioned-resources.js';
 import type { Conversation, Driver } from './driver.js';
@@ -85,7 +85,7 @@ export class AgentDriver implements Driver {
 
   async *#read(paths: readonly string[], signal: AbortSignal): AsyncGenerator<AgentEvent, PartUnion[]> {
     const call = { name: 'read_many_files', args: { paths } };
-    const [outcome] = yield* runCalls(this.#lathe, [call], signal);
+    const [outcome] = yield* runCalls(this.#lathe, [call], signal, typedApprover(this.#lathe.approver));
     if (outcome?.status !== 'success') return [];
     const { llmContent } = outcome;
     return ['\n\nContent of the files mentioned above:\n', ...(Array.isArray(llmContent) ? llmContent : [llmContent])];
@@ -104,6 +104,14 @@ function describeEffort({ effort, model: { effortLevels } }: Agent): string {
   const used = effortLevels ? closestLevel(effort, effortLevels) : effort;
   if (used === undefined) return `${effort} (this model has no such setting)`;
   return used === effort ? effort : `${effort} (this model gets ${used})`;
+}
+
+/** A person who types the name of a file with keys has answered the question about it; not those about other places. */
+function typedApprover(approver: Approver): Approver {
+  return {
+    decide: async (request, signal) =>
+      request.isGrantable === 'by-rule' ? { outcome: 'once' } : approver.decide(request, signal),
+  };
 }
 
 const maxRecapChars = 600;

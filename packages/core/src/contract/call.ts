@@ -59,8 +59,8 @@ export interface ApprovalRequest {
   confirmation: Confirmation;
   /** Why the policy asks. */
   reason: string;
-  /** A rule or a mode could answer this question. */
-  isGrantable?: true;
+  /** A rule or a mode could answer this question; `by-rule`: only a rule. */
+  isGrantable?: true | 'by-rule';
   /** Asked by a call that already runs, so that it cannot be stopped now and run again with the answer. */
   isMidCall?: true;
 }

@@ -1,7 +1,8 @@
-import { chmod, mkdir, open, writeFile } from 'node:fs/promises';
+import { chmod, open, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ToolError } from '../contract/errors.js';
 import { codeOf } from './fs-error.js';
+import { makeDirectory } from './make-directory.js';
 
 /** `~/.lathe` (or `LATHE_HOME`): state that only Lathe writes. Directories have mode 0700, files 0600; wrong modes are fixed. */
 export class LatheHome {
@@ -20,15 +21,12 @@ export class LatheHome {
     const directory = this.file(...names);
     try {
       for (const path of [this.path, directory]) {
-        const made = await mkdir(path, { recursive: true, mode: 0o700 });
+        const made = makeDirectory(path);
         await chmod(path, 0o700);
         if (made !== undefined) await flushNames(dirname(made), path);
       }
     } catch (cause) {
-      // On a read-only file system Node reports ENOENT.
-      if (!['ENOENT', 'EROFS', 'EACCES', 'EPERM', 'ENOTDIR'].includes(codeOf(cause) ?? '')) throw cause;
-      const message = `Lathe cannot create or write ${directory}, where it keeps its state. Set LATHE_HOME to a writable directory.`;
-      throw new ToolError('permission_denied', message, { cause });
+      throw stateError(cause, directory);
     }
     return directory;
   }
@@ -37,7 +35,13 @@ export class LatheHome {
   async createFile(names: readonly [string, ...string[]], content: string | Uint8Array): Promise<string> {
     await this.directory(...names.slice(0, -1));
     const path = this.file(...names);
-    await writeFile(path, content, { flag: 'wx', mode: 0o600 });
+    try {
+      await writeFile(path, content, { flag: 'wx', mode: 0o600 });
+    } catch (cause) {
+      // What did not fit is of no use to anyone, and a file of somebody else is not ours to remove.
+      if (codeOf(cause) !== 'EEXIST') await unlink(path).catch(() => {});
+      throw stateError(cause, path);
+    }
     return path;
   }
 }
@@ -62,4 +66,19 @@ async function flush(path: string): Promise<void> {
   } finally {
     await handle.close();
   }
+}
+
+const fullCodes = ['ENOSPC', 'EDQUOT', 'EFBIG'];
+/** Where nothing can be created, such as below /proc or on a read-only file system, the kernel may report ENOENT. */
+const refusedCodes = ['ENOENT', 'EROFS', 'EACCES', 'EPERM', 'ENOTDIR', 'EEXIST', 'ELOOP', 'EINVAL', 'ENAMETOOLONG'];
+
+/** The typed error for state that cannot be written. Any other error is returned unchanged. */
+function stateError(cause: unknown, path: string): unknown {
+  const code = codeOf(cause) ?? '';
+  const isFull = fullCodes.includes(code);
+  if (!isFull && !refusedCodes.includes(code)) return cause;
+  const problem = isFull ? `No space is left for ${path}` : `Cannot create or write ${path}`;
+  const advice = isFull ? 'Free some space, or set' : 'Set';
+  const message = `${problem}, where Lathe keeps its state. ${advice} LATHE_HOME to a writable directory.`;
+  return new ToolError(isFull ? 'no_space_left' : 'permission_denied', message, { cause });
 }

@@ -2,7 +2,8 @@ import { existsSync, realpathSync } from 'node:fs';
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { ToolError } from '../contract/errors.js';
-import { gitDirectoryOf, protectionOf, secrecyOf } from './access/protected-paths.js';
+import { foldPath, gitDirectoryOf, protectionOf, secrecyOf } from './access/protected-paths.js';
+import { sensitivityOf } from './access/sensitive-files.js';
 import { canonicalSpelling, osPath, shownPath } from './file-name.js';
 import { codeOf, readFailure } from './fs-error.js';
 
@@ -18,6 +19,8 @@ export interface Location {
   guarded?: string;
   /** Why reading here always needs a person's approval: private keys, stored credentials … */
   secret?: string;
+  /** Why reading here needs approval unless a rule names exactly this file: a `.env`, a private key of the project … */
+  sensitive?: string;
 }
 
 export interface WorkspaceOptions {
@@ -31,6 +34,8 @@ export interface WorkspaceOptions {
   privacyOf?: (real: string) => string | undefined;
   /** The directory that commands see as `/tmp`. What they wrote there is found under either name. */
   tmp?: string;
+  /** Names of files that the agent obeys, in every folder: writing them always asks. */
+  obeyed?: readonly string[];
 }
 
 type OpenedOptions = Required<Omit<WorkspaceOptions, 'tmp'>> & { tmp: string | undefined };
@@ -62,7 +67,14 @@ export class Workspace {
   static async open(
     directory: string,
     extra: readonly string[] = [],
-    { readable = [], guarded = [], executed = [], privacyOf = () => undefined, tmp }: WorkspaceOptions = {},
+    {
+      readable = [],
+      guarded = [],
+      executed = [],
+      obeyed = [],
+      privacyOf = () => undefined,
+      tmp,
+    }: WorkspaceOptions = {},
   ): Promise<Workspace> {
     const first = await existingPath(resolve(directory));
     const others = await Promise.all(extra.map((path) => realPathOf(resolve(first, path))));
@@ -72,6 +84,7 @@ export class Workspace {
       readable: await Promise.all(readable.map((path) => realPathOf(resolve(path)))),
       guarded: await Promise.all(guarded.map((path) => realPathOf(resolve(path)))),
       executed: await Promise.all(executed.map((path) => realPathOf(resolve(path)))),
+      obeyed: obeyed.map(foldName),
     });
   }
 
@@ -92,12 +105,14 @@ export class Workspace {
     const real = await realPathOf(spelled, this.contains(spelled) ? existingPathNow : existingPath);
     const guarded = protectionOf(real) ?? gitDirectoryOf(real) ?? this.#ownState(real) ?? this.#execution(real);
     const secret = this.secrecyOf(real);
+    const sensitive = secret === undefined ? sensitivityOf(real) : undefined;
     return {
       path: real,
       inside: this.contains(real),
       ...(this.#isReadable(real) && { readable: true }),
       ...(guarded !== undefined && { guarded }),
       ...(secret !== undefined && { secret }),
+      ...(sensitive !== undefined && { sensitive }),
     };
   }
 
@@ -132,7 +147,9 @@ export class Workspace {
   }
 
   #execution(real: string): string | undefined {
-    return this.#options.executed.includes(real) ? `${real} is run by a hook` : undefined;
+    if (this.#options.executed.includes(real)) return `${real} is run by a hook`;
+    const name = basename(real);
+    return this.#options.obeyed.includes(foldName(name)) ? `${name} holds instructions for agents` : undefined;
   }
 
   #ownState(real: string): string | undefined {
@@ -153,6 +170,8 @@ export class Workspace {
     return root === undefined ? path : relative(root, path) || '.';
   }
 }
+
+const foldName = (name: string): string => foldPath(name).at(-1) ?? name;
 
 /** Whether a path is a directory or lies below it. */
 export function isWithin(root: string, path: string): boolean {

@@ -1,18 +1,9 @@
 import { createHash } from 'node:crypto';
-import {
-  appendFileSync,
-  closeSync,
-  constants,
-  existsSync,
-  fchmodSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-} from 'node:fs';
+import { appendFileSync, closeSync, constants, fchmodSync, fstatSync, openSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AuditRecord } from '../contract/call.js';
 import type { LatheHome } from '../files/lathe-home.js';
+import { makeDirectory } from '../files/make-directory.js';
 import { redact } from '../text/redact.js';
 
 const maxLogBytes = 10 * 1024 * 1024;
@@ -57,7 +48,7 @@ export class AuditLog {
         ...record,
       });
       const directory = this.#home.file('audit');
-      if (!existsSync(directory)) mkdirSync(directory, { recursive: true, mode: 0o700 });
+      makeDirectory(directory);
       append(join(directory, 'calls.jsonl'), `${this.#isBroken ? '\n' : ''}${line}\n`);
       this.#isBroken = false;
     } catch (error) {

@@ -199,7 +199,7 @@ function visibilityOf({ workspace, settings, policy, env, userHome }: BuiltInOpt
 }
 
 async function shellTool(options: BuiltInOptions) {
-  const { workspace, settings, home, userHome, env, ownEnv, executed, spill, session } = options;
+  const { workspace, settings, policy, home, userHome, env, ownEnv, executed, spill, session } = options;
   const { mode, network, autoApprove, limits } = settings.tools.sandbox;
   const path = await sanitizePath(env['PATH'] ?? '', workspace.roots);
   const { roots } = workspace;
@@ -223,6 +223,7 @@ async function shellTool(options: BuiltInOptions) {
     env: childEnvironment(env, { set: { ...unattendedVariables, ...(path !== '' && { PATH: path }) } }),
     defaultTimeoutMs: settings.tools.shell.defaultTimeoutMs,
     hasNetwork: network,
+    isRestricted: policy.readRestriction(),
     autoApprove,
     hasTerminal: settings.tools.shell.enableInteractiveShell,
   });

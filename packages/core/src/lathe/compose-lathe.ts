@@ -9,6 +9,7 @@ import { Workspace } from '../files/workspace.js';
 import { hookFiles } from '../hooks/hook-files.js';
 import type { Hooks } from '../hooks/hooks.js';
 import { AgreedRules } from '../policy/agreed-rules.js';
+import { Exposure } from '../policy/exposure.js';
 import { FolderTrust } from '../policy/folder-trust.js';
 import { assertNode } from '../process/run/assert-node.js';
 import { SessionDirectory } from '../process/sandbox/session-directory.js';
@@ -49,6 +50,8 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
   const audit = options.audit ?? log?.record.bind(log);
   const { hooks, notices } = await hooksOf({ loaded, home, root: workspace.root, policy, approver, isConsented });
   const telemetry = await openTelemetry(loaded);
+  // A person who calls the tools sends nothing that a text made them send.
+  const exposure = caller === 'model' ? new Exposure() : undefined;
   const schedulerOptions: SchedulerOptions = {
     registry,
     policy,
@@ -57,6 +60,7 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
     ...(audit && { audit }),
     ...(hooks && { hooks }),
     files,
+    exposure,
     ...(telemetry && { watch: telemetry.watchCall }),
   };
   const openScheduler: LatheHost['openScheduler'] = (own) => new Scheduler({ ...schedulerOptions, ...own });
@@ -72,6 +76,7 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
     tracer: telemetry?.tracer,
     retention,
     useSession: (id: string) => useSession(id, { log, spill, workspace, tracer: telemetry?.tracer }),
+    exposure,
     openScheduler,
     openOwnTools,
     listPaths: (signal: AbortSignal) => listPaths(workspace, visibility, signal),
@@ -123,6 +128,7 @@ async function openParts(options: LatheOptions) {
     executed,
     privacyOf: (real) => places.reasonFor(real),
     tmp: session.tmp,
+    obeyed: loaded.settings.context.fileName,
   });
   return { workspace, loaded, home, userHome, spill, retention, executed, session };
 }

@@ -6,6 +6,7 @@ import type { Workspace } from '../files/workspace.js';
 import type { FileChanges } from '../files/write/file-changes.js';
 import type { Hooks } from '../hooks/hooks.js';
 import type { ReverseRequests } from '../mcp/client/reverse-requests.js';
+import type { Exposure } from '../policy/exposure.js';
 import type { Policy } from '../policy/policy.js';
 import type { BackgroundCommands } from '../process/run/background.js';
 import type { Sandbox } from '../process/sandbox/sandbox.js';
@@ -98,6 +99,8 @@ export interface LatheHost {
   readonly sources: ToolSources;
   /** The person's own programs around calls and prompts, when there are any. */
   readonly hooks: Hooks | undefined;
+  /** What the session has read that makes calls that send ask; absent when a person calls the tools. */
+  readonly exposure: Exposure | undefined;
   /** Records the work for a collector, when one is set. */
   readonly tracer: Tracer | undefined;
   /** What is kept of earlier work, and for how long. */
@@ -109,7 +112,9 @@ export interface LatheHost {
   useSession(id: string): Promise<void>;
   /** Another queue of calls under the same rules, for an agent or a subagent. */
   openScheduler(
-    options?: Partial<Pick<SchedulerOptions, 'registry' | 'policy' | 'approver' | 'prepareCall' | 'beforeChange'>>,
+    options?: Partial<
+      Pick<SchedulerOptions, 'registry' | 'policy' | 'approver' | 'prepareCall' | 'beforeChange' | 'exposure'>
+    >,
   ): Scheduler;
   /** New ones of the built-in tools that remember what their caller has seen and planned, for a subagent. */
   openOwnTools: () => AnyTool[];

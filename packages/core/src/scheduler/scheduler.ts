@@ -3,13 +3,14 @@ import { Channel } from '../async/channel.js';
 import { Pauses, untilAborted, withDeadline } from '../async/deadline.js';
 import { ReadWriteLock } from '../async/read-write-lock.js';
 import type { Approver, AuditRecord, CallEvent, CallOutcome, CallRequest } from '../contract/call.js';
-import type { PartListUnion } from '../contract/content.js';
+import { type PartListUnion, textOf, toParts } from '../contract/content.js';
 import { type ToolCall, uniqueId } from '../contract/tool-call.js';
 import type { CallWatcher } from '../contract/trace.js';
+import type { Exposure } from '../policy/exposure.js';
 import type { Policy } from '../policy/policy.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import { type AnyTool, toResult } from '../tools/tools.js';
-import { approve } from './approve.js';
+import { approve, judgedTargets } from './approve.js';
 import { midCall } from './ask-person.js';
 import type { FileAccess } from './call-files.js';
 import { addRemark, askHooks, type CallHooks } from './call-hooks.js';
@@ -32,6 +33,8 @@ export interface SchedulerOptions {
   files?: FileAccess;
   /** Sees each call arrive and end, for telemetry. */
   watch?: CallWatcher;
+  /** What the session has read, shared by the schedulers of a session. */
+  exposure?: Exposure | undefined;
   /** How long a tool may take to clean up after it was told to stop, before it is left behind. */
   graceMs?: number;
 }
@@ -148,13 +151,13 @@ export class Scheduler {
   }
 
   async #approve(call: CallState, ready: ReadyCall, { signal, approver }: Batch): Promise<void> {
-    const { policy, hooks } = this.#options;
+    const { policy, hooks, exposure } = this.#options;
     const onWait = (waiting: ReadyCall) => {
       call.ready = waiting;
       call.update('awaiting_approval');
     };
     const { ready: proposed, ask } = hooks ? await askHooks(ready, hooks, call, signal) : { ready, ask: undefined };
-    const context = { policy, approver, onWait, record: call.record, pauses: call.pauses, ask };
+    const context = { policy, approver, onWait, record: call.record, pauses: call.pauses, ask, exposure };
     call.ready = await untilAborted(approve(proposed, context, signal), signal);
     call.update('scheduled');
   }
@@ -170,6 +173,7 @@ export class Scheduler {
       { name: tool.name, ms: tool.timeoutMs, graceMs: this.#options.graceMs ?? defaultGraceMs, pauses: call.pauses },
       signal,
     );
+    this.#options.exposure?.noteResult(judgedTargets.get(call) ?? [], textOf(toParts(llmContent)));
     const fitting = noteRepairs(await fit(llmContent, ready, this.#options.spill), repairs);
     const content = await this.#hearHooks(call, ready, { llmContent: fitting, ...(error && { error }) }, signal);
     // A tool may hand over what it had when it was stopped; that is no failure of its own.

@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import { parseEnv } from 'node:util';
+import { foreignHand } from './file-owner.js';
 import { readBounded } from './read-bounded.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -72,7 +73,10 @@ function addFirst(files: readonly string[], refusal: (name: string) => string | 
 
 function readOrReport(file: string, result: DotEnvResult): string | undefined {
   try {
-    return readBounded(file, 256 * 1024);
+    return readBounded(file, 256 * 1024, (info) => {
+      const doubt = foreignHand(info);
+      if (doubt !== undefined) throw new Error(`The file is ignored: ${doubt}.`);
+    });
   } catch (error) {
     result.problems.push({ file, message: error instanceof Error ? error.message : String(error) });
     return undefined;

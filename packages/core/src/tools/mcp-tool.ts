@@ -74,7 +74,10 @@ export class DiscoveredMCPTool extends BaseTool<Params> {
   override async getTargets(): Promise<Target[]> {
     const guarded = await this.#pin.change();
     const asks = !this.#connection.isTrusted;
-    return [{ type: 'command', words: [this.name], asks, hidden: true, ...(guarded !== undefined && { guarded }) }];
+    const server = `the MCP server ${this.serverName}`;
+    const target = { type: 'command', words: [this.name], asks, hidden: true, sends: { to: server } } as const;
+    const brings = { what: `a result of ${server}`, from: server };
+    return [{ ...target, brings, ...(guarded !== undefined && { guarded }) }];
   }
 
   override async shouldConfirmExecute(params: Params): Promise<Confirmation | false> {

@@ -27,6 +27,8 @@ function unproven(command: string): CommandAnalysis {
     segments: [{ words, text: command, isReadOnly: false }],
     reads: [],
     searches: [],
+    contents: [],
+    recorded: [],
     writes: [],
     redirections: [],
     network: false,

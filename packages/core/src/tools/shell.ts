@@ -4,6 +4,7 @@ import type { Confirmation } from '../contract/confirmation.js';
 import { ToolError } from '../contract/errors.js';
 import type { Target } from '../contract/target.js';
 import { CallSlot, directCall, type ToolCall } from '../contract/tool-call.js';
+import { ruleForFile } from '../files/access/judged-paths.js';
 import type { BackgroundCommands } from '../process/run/background.js';
 import { announce, parseBackgroundCommand, runBackgroundCommand } from '../process/run/background-command.js';
 import { refuseBrokenSandbox, reportOn } from '../process/run/command-report.js';
@@ -122,14 +123,22 @@ export class ShellTool extends BaseTool<ShellParams> {
     const { cwd, analysis, targets, extraRights } = await this.#judge.latest(params, call);
     if (order === undefined && !targets.some(needsAnswer)) return false;
     const guards = targets.flatMap(({ guarded }) => guarded ?? []);
+    const sensitive = targets.flatMap((target) =>
+      target.type === 'path' && target.sensitive !== undefined ? [{ path: target.path, why: target.sensitive }] : [],
+    );
     const warnings = [
       ...(extraRights.length > 0 ? [asksForRights(extraRights)] : []),
       ...(analysis.network ? ['It uses the network.'] : []),
       ...(cwd.inside ? [] : [`It runs outside the workspace, in ${cwd.path}.`]),
       ...guards,
+      ...sensitive.map(({ why }) => why),
       ...analysis.doubts,
     ];
-    const mayOfferRules = extraRights.length === 0 && guards.length === 0 && analysis.rules.length > 0;
+    const rules = [
+      ...analysis.rules.map((rule) => `${this.name}(${rule})`),
+      ...new Set(sensitive.map(({ path }) => ruleForFile(path))),
+    ];
+    const mayOfferRules = extraRights.length === 0 && guards.length === 0 && rules.length > 0;
     return {
       type: 'exec',
       title: 'Confirm Shell Command',
@@ -137,7 +146,7 @@ export class ShellTool extends BaseTool<ShellParams> {
       rootCommand: analysis.rootCommand,
       directory: cwd.path,
       ...(warnings.length > 0 && { warnings: [...new Set(warnings)] }),
-      ...(mayOfferRules && { rules: analysis.rules.map((rule) => `${this.name}(${rule})`) }),
+      ...(mayOfferRules && { rules }),
     };
   }
 

@@ -50,6 +50,8 @@ test('the analysis is plain data', async () => {
     ],
     reads: [root, join(root, 'a.txt')],
     searches: [],
+    contents: [join(root, 'a.txt')],
+    recorded: [],
     writes: [join(root, '../b.txt')],
     redirections: [join(root, '../b.txt')],
     network: false,

@@ -16,6 +16,7 @@ import { repositoryDoubt } from './git-repository.js';
 import { npmDoubt } from './npm-settings.js';
 import { maxParseCost, ParseBudget } from './parse-budget.js';
 import { breaksWord, richSyntax } from './plain-syntax.js';
+import { resolveContents, resolveRecorded } from './resolve-contents.js';
 import { LookupBudget, type PathUse, resolvePathUse } from './resolve-paths.js';
 import { type ProgramLocation, resolveProgram } from './resolve-program.js';
 import { searchDoubt } from './secret-trees.js';
@@ -54,6 +55,8 @@ export async function analyzeCommand(
   const reads = await resolveUses(findings.reads, doubts);
   const redirections = await resolveUses(findings.redirections, doubts);
   const writes = [...new Set([...(await resolveUses(findings.writes, doubts)), ...redirections])];
+  const contents = await resolveContents(findings.contents, new Set(searches), doubts);
+  const recorded = await resolveRecorded(findings.recorded, doubts);
   const segments = findings.segments.map(withoutPlace);
   const [doubt] = doubts;
   // A segment without words, which no rule can allow, stands for doubts that belong to no single command.
@@ -63,6 +66,8 @@ export async function analyzeCommand(
     segments,
     reads,
     searches,
+    contents,
+    recorded,
     writes,
     redirections,
     network: findings.usesNetwork,
