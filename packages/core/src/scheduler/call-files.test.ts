@@ -111,7 +111,6 @@ test('writing puts the question of write_file, with the diff, and tells what it 
         type: 'edit',
         warnings: ['The tool worker wants this.'],
         fileName: 'a.txt',
-        warnings: ['The tool worker wants this.'],
         fileDiff: expect.stringContaining('-old\n+new'),
       },
     },
