@@ -1,12 +1,11 @@
 // Many requests to an HTTP server over kept connections: how long the slowest of a hundred takes.
-import { Agent, request } from 'node:http';
+import { request } from 'node:http';
 
 /**
  * Sends `count` equal requests over `connections` connections, each of which sends the next one when it has the answer.
  * @returns {Promise<{ p99: number, failures: number }>} milliseconds, and how many answers were no success
  */
-export async function load({ url, headers, body, count, connections }) {
-  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+export async function load({ url, headers, body, count, connections, agent }) {
   const times = [];
   let failures = 0;
   let left = count;
@@ -18,11 +17,7 @@ export async function load({ url, headers, body, count, connections }) {
       if (status !== 200) failures += 1;
     }
   };
-  try {
-    await Promise.all(Array.from({ length: connections }, worker));
-  } finally {
-    agent.destroy();
-  }
+  await Promise.all(Array.from({ length: connections }, worker));
   times.sort((a, b) => a - b);
   return { p99: times[Math.floor(times.length * 0.99)], failures };
 }
@@ -36,7 +31,11 @@ export function send({ url, headers, body, agent }) {
       response.on('data', (piece) => (text += piece));
       response.on('end', () => resolve({ status: response.statusCode, headers: response.headers, text }));
     });
-    sent.on('error', reject);
+    sent.on('error', (error) => {
+      // A server may close a kept connection at the moment it is used again; then the request is sent once more.
+      if (sent.reusedSocket && error.code === 'ECONNRESET') resolve(send({ url, headers, body, agent }));
+      else reject(error);
+    });
     sent.end(body);
   });
 }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { group } from '../case.mjs';
@@ -70,16 +71,19 @@ async function memoryAfter(pid, before) {
 
 async function contestant(child, request, isQuick) {
   const count = isQuick ? 2_000 : 10_000;
+  // The same connections for all: a server that limits them sees those of the last round for a moment.
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
   // The first requests load what the server needs for them, and V8 compiles it.
-  await load({ ...request, count: 1_000, connections });
+  await load({ ...request, count: 1_000, connections, agent });
   const before = residentMb(child.pid);
   return {
     run: async () => {
-      const { p99, failures } = await load({ ...request, count, connections });
+      const { p99, failures } = await load({ ...request, count, connections, agent });
       if (failures > 0) throw new Error(`${failures} of ${count} requests failed`);
       return { time: p99, memory: await memoryAfter(child.pid, before), stall: 0, output: '' };
     },
     close: async () => {
+      agent.destroy();
       child.kill('SIGTERM');
       await once(child, 'exit');
     },
