@@ -4,6 +4,7 @@ import { approvalModes } from '../command-line/args.js';
 import { errorMessage } from '../command-line/error-message.js';
 import { checks } from '../doctor/checks.js';
 import type { Conversation } from '../drivers/driver.js';
+import { formatCost } from '../render/format-cost.js';
 import { missingTools } from '../startup/open-lathe.js';
 import { manageBackground } from './background-command.js';
 import { showServers } from './mcp-commands.js';
@@ -135,8 +136,7 @@ function spentLines({ spent: { usage, cost } }: Conversation): string[] {
   const { inputTokens, outputTokens, cachedInputTokens } = usage;
   if (inputTokens === 0) return [];
   const cached = Math.round((100 * cachedInputTokens) / inputTokens);
-  const price =
-    cost === undefined ? 'unknown (add the price of the model to model.prices)' : `$${(cost / 100).toFixed(2)}`;
+  const price = cost === undefined ? 'unknown (add the price of the model to model.prices)' : formatCost(cost);
   return [`Spent: ${inputTokens} tokens in (${cached} % from the cache), ${outputTokens} tokens out`, `Cost: ${price}`];
 }
 

@@ -1,4 +1,5 @@
 import { renderCard, renderTitle } from '../render/card.js';
+import { formatCost } from '../render/format-cost.js';
 import { oneLine, sanitize } from '../render/lines.js';
 import type { ViewContext } from '../render/view-context.js';
 import type { ScreenState } from './screen-state.js';
@@ -77,10 +78,7 @@ export function statusLine(screen: ScreenState, fields: StatusFields, { style, w
 }
 
 function usageParts({ tokens, cost }: ScreenState): string[] {
-  return [
-    ...(tokens > 0 ? [`${formatCount(tokens)} tokens`] : []),
-    ...(cost === undefined ? [] : [`$${(cost / 100).toFixed(2)}`]),
-  ];
+  return [...(tokens > 0 ? [`${formatCount(tokens)} tokens`] : []), ...(cost === undefined ? [] : [formatCost(cost)])];
 }
 
 function formatCount(count: number): string {

@@ -227,7 +227,8 @@ const share = (part, whole) => (part === 0 ? '' : `${Math.round((100 * part) / w
 /** A sum without the requests whose price is not known would be wrong. */
 function costOf(priced, all, cents) {
   if (all === 0) return '';
-  return priced < all ? 'unknown' : `$${(cents / 100).toFixed(2)}`;
+  if (priced < all) return 'unknown';
+  return cents > 0 && cents < 0.5 ? '<$0.01' : `$${(cents / 100).toFixed(2)}`;
 }
 
 function drawSummary() {
