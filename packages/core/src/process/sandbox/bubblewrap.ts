@@ -2,6 +2,7 @@ import { constants, existsSync, lstatSync, readdirSync, readFileSync, type Stats
 import { dirname, join } from 'node:path';
 import { secretNames } from '../../files/access/protected-names.js';
 import { isWithin } from '../../files/workspace.js';
+import type { GuardedPlaces } from './command-guard.js';
 import { canAccess, guardedNames, isDirectory } from './guarded-names.js';
 import type { SandboxRights } from './sandbox-rights.js';
 
@@ -15,8 +16,6 @@ export interface BubblewrapOptions {
   hidden: readonly string[];
   /** An empty directory that covers protected names which do not exist yet. */
   empty: string;
-  /** Names that exist only because another command is running. */
-  placeholders: { has(path: string): boolean };
   /** Use a new user namespace. Root can do without one if the kernel refuses it. */
   hasUserNamespace: boolean;
   rights: SandboxRights;
@@ -26,16 +25,16 @@ export interface BubblewrapOptions {
   protectedFiles: readonly string[];
   /** The command outlives Lathe, so nothing would clean up after it. */
   isKept: boolean;
+  /** All of `.git` is read-only. */
+  isGitFixed: boolean;
   /** The descriptor of the system call filter. */
   seccompDescriptor?: number;
 }
 
 export interface BubblewrapPlan {
   arguments: string[];
-  /** Names that bubblewrap creates as empty directories on the real disk. Remove them afterwards. */
-  placeholders: string[];
-  /** Missing names that must not appear. Remove them afterwards. */
-  forbidden: string[];
+  /** What mounts cannot guard alone; see `CommandGuard`. */
+  guarded: GuardedPlaces;
 }
 
 /**
@@ -51,7 +50,7 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
   const masks = maskedPaths(options);
   const containsRoot = (path: string) => roots.some((root) => isWithin(path, root));
   const names =
-    rights.files || !rights.workspace ? { mounts: [], placeholders: [], forbidden: [] } : protectNames(options);
+    rights.files || !rights.workspace ? { mounts: [], fixed: [], reserved: [], forbidden: [] } : protectNames(options);
   const isInRoots = (path: string) => roots.some((root) => isWithin(root, path));
   const mounts: Mount[] = [
     // If `/` is the workspace, it must be mounted first, or it would cover the later mounts.
@@ -82,8 +81,14 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
       '--chdir',
       options.cwd,
     ],
-    placeholders: names.placeholders,
-    forbidden: names.forbidden,
+    guarded: {
+      roots,
+      covers: [...names.mounts.flatMap((one) => one.slice(-1)), ...masks.filter((path) => !containsRoot(path))],
+      fixed: names.fixed,
+      reserved: names.reserved,
+      forbidden: names.forbidden,
+      writesGit: rights.workspace && !rights.files && !options.isGitFixed,
+    },
   };
 }
 
@@ -174,7 +179,7 @@ function isSocket(path: string): boolean {
 /** Outer mounts come first. A parent of a protected name must not be renamed, or another directory could replace it. */
 function protectNames(
   options: BubblewrapOptions,
-): { mounts: Mount[] } & Pick<BubblewrapPlan, 'placeholders' | 'forbidden'> {
+): { mounts: Mount[] } & Pick<GuardedPlaces, 'fixed' | 'reserved' | 'forbidden'> {
   const names = options.roots.map((root) => ({ root, ...guardedNames(root, options) }));
   const fixed = names.flatMap((found) => found.fixed);
   const reserved = names.flatMap((found) => found.reserved);
@@ -187,7 +192,8 @@ function protectNames(
       ...fixed.map(readOnly),
       ...reserved.map((path) => ['--ro-bind', options.empty, path]),
     ],
-    placeholders: reserved,
+    fixed,
+    reserved,
     forbidden: names.flatMap(({ forbidden }) => forbidden),
   };
 }

@@ -6,10 +6,13 @@ import type { LatheHome } from '../../files/lathe-home.js';
 import type { Launch } from '../run/contained-program.js';
 import { trustedPath } from '../run/trusted-path.js';
 import { type BubblewrapOptions, planBubblewrap } from './bubblewrap.js';
-import { Placeholders } from './placeholders.js';
+import { CommandGuard } from './command-guard.js';
+import { holdPlaceholders, releasePlaceholders } from './placeholders.js';
+import { PutAside } from './put-aside.js';
 import type { SandboxRights } from './sandbox-rights.js';
 import { seatbeltArguments } from './seatbelt.js';
 import { seccompFilter } from './seccomp.js';
+import { Snapshots } from './snapshots.js';
 import { socketsBelow } from './workspace-sockets.js';
 
 export type SandboxMode = 'auto' | 'required' | 'off';
@@ -57,12 +60,14 @@ interface Probe {
  */
 export class Sandbox {
   readonly #options: SandboxOptions;
-  readonly #placeholders = new Placeholders();
+  readonly #snapshots = new Snapshots();
+  readonly #aside: PutAside;
   #probe: Promise<Probe> | undefined;
   #files: Promise<SandboxFiles> | undefined;
 
   constructor(options: SandboxOptions) {
     this.#options = options;
+    this.#aside = new PutAside(options.latheHome.file('put-aside'));
   }
 
   async status(): Promise<SandboxStatus> {
@@ -73,11 +78,14 @@ export class Sandbox {
     return { kind, text: `Sandbox: not available, ${outcome} (${reason ?? 'unknown reason'})` };
   }
 
-  /** Returns what wraps a command in the sandbox; `undefined` without a sandbox. Throws if one is required and missing. */
+  /**
+   * Returns what wraps a command in the sandbox; `undefined` without a sandbox. Throws if one is required and missing. In
+   * the background all of `.git` is read-only, so that the user's own work with git does not end the command.
+   */
   async prepare(
     cwd: string,
     rights: SandboxRights,
-    { isKept = false } = {},
+    { isKept = false, isBackground = false } = {},
   ): Promise<((argv: readonly string[]) => Launch) | undefined> {
     if (this.#options.mode === 'off') return undefined;
     const found = await this.#probed();
@@ -90,20 +98,21 @@ export class Sandbox {
       const args = seatbeltArguments({ roots, home: userHome, hidden: [latheHome.path], rights });
       return (argv) => ({ argv: [found.program, ...args, ...argv] });
     }
-    return this.#prepareBubblewrap(found, { cwd, rights, isKept });
+    return this.#prepareBubblewrap(found, { cwd, rights, isKept, isGitFixed: isKept || isBackground });
   }
 
   async #prepareBubblewrap(
     found: Probe,
-    { cwd, rights, isKept }: Pick<BubblewrapOptions, 'cwd' | 'rights' | 'isKept'>,
+    given: Pick<BubblewrapOptions, 'cwd' | 'rights' | 'isKept' | 'isGitFixed'>,
   ): Promise<(argv: readonly string[]) => Launch> {
+    const { rights } = given;
     if (rights.workspace && found.hasUserNamespace) refuseForeignWorkspace(this.#options.roots);
     this.#files ??= this.#makeFiles();
     const files = await this.#files;
     // A command that only reads needs no sockets, so they are not searched.
     const sockets = rights.workspace ? await socketsBelow(this.#options.roots, this.#options.path ?? '') : undefined;
     const filter = files.filters?.[sockets === undefined ? 'withoutSockets' : 'withSockets'];
-    const details = { cwd, rights, isKept, empty: files.empty, sockets: sockets ?? [] };
+    const details = { ...given, empty: files.empty, sockets: sockets ?? [] };
     return (argv) => this.#bubblewrap(found, argv, { ...details, ...(filter && { filter }) });
   }
 
@@ -136,7 +145,7 @@ export class Sandbox {
     {
       filter,
       ...details
-    }: Pick<BubblewrapOptions, 'cwd' | 'rights' | 'isKept' | 'empty' | 'sockets'> & { filter?: string },
+    }: Pick<BubblewrapOptions, 'cwd' | 'rights' | 'isKept' | 'isGitFixed' | 'empty' | 'sockets'> & { filter?: string },
   ): Launch {
     const descriptors = filter === undefined ? [] : [openSync(filter, 'r')];
     const plan = planBubblewrap({
@@ -146,19 +155,18 @@ export class Sandbox {
       home: this.#options.userHome,
       hidden: [this.#options.latheHome.path],
       hasUserNamespace,
-      placeholders: this.#placeholders,
       // The first descriptor that a program inherits after stdin, stdout and stderr.
       ...(filter !== undefined && { seccompDescriptor: 3 }),
     });
-    this.#placeholders.hold(plan.placeholders);
+    const held = holdPlaceholders(plan.guarded.reserved, details);
+    const tools = { snapshots: this.#snapshots, aside: this.#aside, searchPath: this.#options.path ?? '' };
+    const guard = new CommandGuard(plan.guarded, tools);
     return {
       argv: [program, ...plan.arguments, '--', ...argv],
       descriptors,
-      placeholders: plan.placeholders,
-      release: () => {
-        this.#placeholders.release(plan.placeholders);
-        for (const path of plan.forbidden) rmSync(path, { recursive: true, force: true });
-      },
+      placeholders: held,
+      watch: (onLost) => guard.start(onLost),
+      release: () => guard.check().finally(() => releasePlaceholders(held)),
     };
   }
 }
