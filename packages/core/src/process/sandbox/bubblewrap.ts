@@ -51,12 +51,15 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
   const containsRoot = (path: string) => roots.some((root) => isWithin(path, root));
   const names =
     rights.files || !rights.workspace ? { mounts: [], fixed: [], reserved: [], forbidden: [] } : protectNames(options);
+  // Programs remove and make their sockets as they like.
+  const isWatched = (path: string) => !containsRoot(path) && !isSocket(path);
   const isInRoots = (path: string) => roots.some((root) => isWithin(root, path));
   const mounts: Mount[] = [
     // If `/` is the workspace, it must be mounted first, or it would cover the later mounts.
     [rights.files || (rights.workspace && roots.includes('/')) ? '--bind' : '--ro-bind', '/', '/'],
     ['--dev', '/dev'],
     ['--proc', '/proc'],
+    ...kernelSettings(),
     ['--tmpfs', '/tmp'],
     ...runtimeMounts(),
     // A mask around the workspace comes before the workspace, all others after it.
@@ -83,7 +86,7 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
     ],
     guarded: {
       roots,
-      covers: [...names.mounts.flatMap((one) => one.slice(-1)), ...masks.filter((path) => !containsRoot(path))],
+      covers: [...names.mounts.flatMap((one) => one.slice(-1)), ...masks.filter(isWatched)],
       fixed: names.fixed,
       reserved: names.reserved,
       forbidden: names.forbidden,
@@ -161,7 +164,7 @@ function boundSockets(): string[] {
   try {
     const lines = readFileSync('/proc/net/unix', 'utf8').split('\n');
     const paths = lines.map((line) => /^(?:\S+\s+){7}(\/.*)$/.exec(line)?.[1] ?? '').filter((path) => path !== '');
-    return [...new Set(paths)].filter(isSocket);
+    return [...new Set(paths)].filter((path) => isSocket(path) && isReachable(path));
   } catch {
     return [];
   }
@@ -174,6 +177,22 @@ function isSocket(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Inside a user namespace root cannot enter the private directories of others, nor cover anything there. */
+function isReachable(path: string): boolean {
+  if (process.getuid?.() !== 0) return true;
+  const parents = directoriesBetween('/', path).map(infoOf);
+  return parents.every((info) => info === undefined || info.uid === 0 || (info.mode & 0o001) !== 0);
+}
+
+/**
+ * Settings of the kernel belong to root, who needs no capability to write them. Bubblewrap takes these directories for
+ * read-only, because the directories themselves are.
+ */
+function kernelSettings(): Mount[] {
+  if (process.getuid?.() !== 0) return [];
+  return ['/proc/sys', '/proc/irq', '/proc/bus', '/proc/fs', '/proc/acpi'].filter(isDirectory).map(readOnly);
 }
 
 /** Outer mounts come first. A parent of a protected name must not be renamed, or another directory could replace it. */

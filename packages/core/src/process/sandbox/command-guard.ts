@@ -1,5 +1,6 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, sep } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { CoverWatch } from './cover-watch.js';
 import { plantedIn, readGitState } from './git-check.js';
 import { isNeutralChange } from './git-config.js';
@@ -65,6 +66,7 @@ export class CommandGuard {
     this.#watch.close();
     const found: string[] = [];
     const lost = new Set(this.#watch.lost());
+    if (lost.size > 0) await this.#settle([...lost]);
     for (const [path, before] of this.#before) if (lost.has(path)) found.push(...(await this.#checkLost(path, before)));
     for (const path of this.#places.reserved)
       if (lost.has(path) && lstatOf(path) !== undefined && !isPlaceholder(path))
@@ -76,15 +78,32 @@ export class CommandGuard {
     return found;
   }
 
-  async #checkLost(path: string, before: Snapshot): Promise<string[]> {
-    const isThere = lstatOf(path) !== undefined;
+  /** Waits until whoever replaced the names is done: a checkout writes its files before it moves HEAD. */
+  async #settle(lost: readonly string[]): Promise<void> {
+    const deadline = performance.now() + maxSettleMs;
+    const locks = this.#places.roots.flatMap((root) => gitLocks.map((name) => join(root, '.git', name)));
+    let last = '';
+    while (performance.now() < deadline) {
+      const now = lost.map((path) => `${lstatOf(path)?.ctimeNs}`).join();
+      if (now === last && !locks.some((path) => existsSync(path))) return;
+      last = now;
+      await wait(settleStepMs);
+    }
+  }
+
+  async #checkLost(path: string, before: Snapshot, attempts = 5): Promise<string[]> {
+    const seen = lstatOf(path);
     // A symlink is the one thing that a command can remove itself. Without its configuration a repository is broken.
-    if (!isThere && before.type !== 'link' && !isGitConfig(path)) return [];
-    if (isThere && (await this.#isHarmless(path, before))) return [];
-    const place = isThere ? this.#remove(path) : '';
-    if (before.type === 'other') return [`${path} was replaced while a command ran that could write to it.${place}`];
+    if (seen === undefined && before.type !== 'link' && !isGitConfig(path)) return [];
+    if (seen !== undefined && (await this.#isHarmless(path, before))) return [];
+    // Judging takes a while, in which the user may have written again.
+    if (lstatOf(path)?.ctimeNs !== seen?.ctimeNs && attempts > 0) return this.#checkLost(path, before, attempts - 1);
+    if (before.type === 'other')
+      return [`${path} was replaced while a command ran that could write to it.${this.#remove(path)}`];
+    const change = `${path} changed while a command ran that could write to it. The content from before is back.`;
+    if (seen !== undefined) return [`${change} Removed: ${this.#tools.aside.replace(path, before)}.`];
     putBack(path, before);
-    return [`${path} changed while a command ran that could write to it. The content from before is back.${place}`];
+    return [change];
   }
 
   async #isHarmless(path: string, before: Snapshot): Promise<boolean> {
@@ -139,6 +158,9 @@ export class CommandGuard {
 }
 
 const maxCheckedFiles = 100;
+const maxSettleMs = 5_000;
+const settleStepMs = 100;
+const gitLocks = ['index.lock', 'HEAD.lock', 'config.lock'];
 
 function isGitConfig(path: string): boolean {
   return path.includes(`${sep}.git${sep}`) && /[/\\]config(?:\.worktree)?$/.test(path);

@@ -60,7 +60,8 @@ export class CoverWatch {
 function identityOf(path: string): string | undefined {
   try {
     const info = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-    return info && `${info.dev}:${info.ino}`;
+    // File systems give the number of a removed inode to the next one; the time of birth tells them apart.
+    return info && `${info.dev}:${info.ino}:${info.birthtimeNs}`;
   } catch {
     return undefined;
   }

@@ -1,6 +1,7 @@
-import { cpSync, mkdirSync, readlinkSync, renameSync, rmSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import { lstatOf } from './snapshots.js';
+import { randomBytes } from 'node:crypto';
+import { copyFileSync, cpSync, mkdirSync, readlinkSync, renameSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { lstatOf, putBack, type Snapshot } from './snapshots.js';
 
 /** Moves what a command may have planted to a private directory, where no program obeys it. */
 export class PutAside {
@@ -19,11 +20,31 @@ export class PutAside {
       rmSync(path);
       return `it was a symlink to ${target}`;
     }
-    const place = join(this.#directory, `${Date.now().toString(36)}-${process.pid}-${this.#count++}`);
-    mkdirSync(place, { recursive: true, mode: 0o700 });
-    const copy = join(place, basename(path));
+    const copy = this.#placeFor(path);
     move(path, copy);
     return `it is now ${copy}`;
+  }
+
+  /** Replaces a name by what it held before, so that it is never missing. Returns where a copy of the new content is. */
+  replace(path: string, before: Exclude<Snapshot, { type: 'other' }>): string {
+    const info = lstatOf(path);
+    if (info?.isDirectory() || info?.isSymbolicLink()) {
+      const place = this.take(path);
+      putBack(path, before);
+      return place;
+    }
+    const copy = this.#placeFor(path);
+    if (info?.isFile()) copyFileSync(path, copy);
+    const fresh = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}`);
+    putBack(fresh, before);
+    renameSync(fresh, path);
+    return info?.isFile() ? `it is now ${copy}` : 'it was no file';
+  }
+
+  #placeFor(path: string): string {
+    const place = join(this.#directory, `${Date.now().toString(36)}-${process.pid}-${this.#count++}`);
+    mkdirSync(place, { recursive: true, mode: 0o700 });
+    return join(place, basename(path));
   }
 }
 
