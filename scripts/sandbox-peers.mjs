@@ -2,7 +2,16 @@
 //   node scripts/sandbox-peers.mjs [--only lathe,codex,srt,none] [--results DIR]
 // The others are installed below bench/.work. The results of each contestant are kept, so that --only runs one again.
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, createWriteStream, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
@@ -27,6 +36,11 @@ const contestants = {
   none: { wrapper: [] },
 };
 
+/** Never as root: where an attack gets out, it must not reach the machine. */
+const isRoot = process.getuid?.() === 0;
+const ordinaryUser = 54321;
+const asUser = isRoot ? ['setpriv', `--reuid=${ordinaryUser}`, `--regid=${ordinaryUser}`, '--clear-groups'] : [];
+
 const { values } = parseArgs({ options: { only: { type: 'string' }, results: { type: 'string' } } });
 const results = values.results ?? join(cache, 'results');
 mkdirSync(results, { recursive: true });
@@ -45,6 +59,7 @@ function install() {
     if (spawnSync('npm', ['install', ...flags, ...wanted], { stdio: 'inherit' }).status !== 0) process.exit(1);
   }
   mkdirSync(join(cache, 'codex-home'), { recursive: true });
+  if (isRoot) chownSync(join(cache, 'codex-home'), ordinaryUser, ordinaryUser);
   mkdirSync(join(cache, 'bin'), { recursive: true });
   writeFileSync(join(cache, 'srt.json'), JSON.stringify(srtSettings));
   // srt needs ripgrep, which npm brought for us; it also needs socat, from the system.
@@ -72,9 +87,10 @@ async function bundle() {
 async function run(name, script) {
   console.log(`attacks on ${name} …`);
   const path = [join(cache, 'bin'), process.env.PATH].join(delimiter);
-  const child = spawn(process.execPath, [script, JSON.stringify(contestants[name])], {
+  const [program, ...args] = [...asUser, process.execPath, script, JSON.stringify(contestants[name])];
+  const child = spawn(program, args, {
     cwd: '/',
-    env: { ...process.env, PATH: path },
+    env: { ...process.env, PATH: path, HOME: cache },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   child.stdout.pipe(createWriteStream(join(results, `${name}.jsonl`)));
@@ -105,7 +121,8 @@ function write() {
 
 function verdict(table, { area, name }) {
   const found = table.get(`${area}: ${name}`);
-  if (found === undefined || found.state === 'not applicable') return 'n/a';
+  if (found === undefined) return 'not run';
+  if (found.state === 'not applicable') return 'n/a';
   if (found.state === 'no answer') return 'no answer';
   return found.achieved.length > 0 ? '**out**' : 'held';
 }
@@ -118,7 +135,7 @@ function text({ date, count, lines, total, shown }) {
   return `# Sandboxes side by side
 
 Use this page to see which attack each sandbox stops. \`node scripts/sandbox-peers.mjs\` runs the ${total} attacks of
-\`testing/attacks\` on Linux against three sandboxes and writes this page. The results are of ${date}.
+\`testing/attacks\` on Linux, as an ordinary user, against three sandboxes and writes this page. The results are of ${date}.
 
 | sandbox | version | configuration |
 | ------- | ------- | ------------- |
