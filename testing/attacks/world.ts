@@ -99,7 +99,7 @@ export async function makeWorld({ hasSockets }: { hasSockets: boolean }): Promis
       killNamed(`54321.${port}`);
       for (const path of shared) rmSync(path, { force: true });
       chmodSync(join(out, 'closed'), 0o700);
-      rmSync(base, { recursive: true, force: true });
+      rmSync(base, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }

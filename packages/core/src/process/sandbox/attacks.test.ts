@@ -9,7 +9,7 @@ import { isLong, report } from '../../../../../testing/long-run.js';
 import { hasProgram } from '../../../../../testing/programs.js';
 
 /** `npm test` runs a sample. */
-const every = isLong ? 1 : 19;
+const every = isLong ? 1 : 20;
 const isPossible = hasProgram('bwrap') && hasProgram('perl') && hasProgram('python3');
 const isRoot = process.getuid?.() === 0;
 

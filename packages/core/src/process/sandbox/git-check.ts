@@ -1,6 +1,6 @@
 import { type Dirent, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { isInitialConfig } from './git-config.js';
+import { isInitialConfig } from './neutral-config.js';
 
 /** Everything in a git directory that git obeys or writes to, by its path: what it is, and where git looks for it. */
 type GitState = ReadonlyMap<string, GitEntry>;
