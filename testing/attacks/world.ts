@@ -105,8 +105,13 @@ export async function makeWorld({ hasSockets }: { hasSockets: boolean }): Promis
 }
 
 const socketPaths = [
-  ...['out/control.sock', 'out/first.sock', 'out/with blank.sock', 'out/closed/control.sock'],
-  ...['home/agent.sock', 'ws/app.sock', 'ws/node_modules/.cache/deep/app.sock'],
+  'out/control.sock',
+  'out/first.sock',
+  'out/with blank.sock',
+  'out/closed/control.sock',
+  'home/agent.sock',
+  'ws/app.sock',
+  'ws/node_modules/.cache/deep/app.sock',
 ];
 
 /** Servers that must not be reached, and a process that must not be touched. */

@@ -104,7 +104,7 @@ async function runInLathe(
 }
 
 async function runWrapped(wrapper: readonly string[], { root, home, base }: World): Promise<string> {
-  const [program = 'bash', ...args] = [...wrapper, 'bash', './attack.sh'];
+  const [program, ...args] = [...wrapper, 'bash', './attack.sh'];
   const set = Object.entries(options.env ?? {}).map(([key, value]) => [key, value.replaceAll('BASE', base)]);
   const env = { PATH: process.env['PATH'], HOME: home, ...Object.fromEntries(set) };
   const child = spawn(program, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });

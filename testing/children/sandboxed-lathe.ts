@@ -60,11 +60,7 @@ async function runOne(): Promise<SandboxedRun> {
 }
 
 async function main(): Promise<void> {
-  let isOver = false;
-  process.stdin.resume().once('end', () => {
-    isOver = true;
-  });
-  while (!isOver) process.stdout.write(`${JSON.stringify(await runOne())}\n`);
+  while (!process.stdin.resume().readableEnded) process.stdout.write(`${JSON.stringify(await runOne())}\n`);
   process.exit();
 }
 

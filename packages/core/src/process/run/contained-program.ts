@@ -86,10 +86,11 @@ export async function startContained(
     stdout,
     stderr,
     exited,
-    end: () =>
-      endGroup(tree, exited).finally(async () => {
-        await release?.();
-      }),
+    end: async () => {
+      const survivors = await endGroup(tree, exited);
+      await release?.();
+      return survivors;
+    },
     unref: () => unrefChild(child),
   };
 }

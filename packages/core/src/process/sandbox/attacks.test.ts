@@ -16,7 +16,7 @@ const isRoot = process.getuid?.() === 0;
 async function runAttacks(user: readonly string[]): Promise<AttackResult[]> {
   const script = await bundleChild('run-attacks');
   chmodSync(dirname(script), 0o755);
-  const [program = '', ...args] = [...user, process.execPath, script, JSON.stringify({ every })];
+  const [program, ...args] = [...user, process.execPath, script, JSON.stringify({ every })];
   const child = spawn(program, args, { cwd: '/', stdio: ['ignore', 'pipe', 'inherit'] });
   let text = '';
   for await (const chunk of child.stdout) text += chunk;

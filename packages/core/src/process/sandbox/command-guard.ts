@@ -113,7 +113,11 @@ export class CommandGuard {
     if (!info?.isFile()) return false;
     if (isGitConfig(path)) {
       const now = this.#tools.snapshots.take([path]).get(path);
-      return now?.type === 'file' && before.type === 'file' && isNeutralChange(`${before.bytes}`, `${now.bytes}`);
+      return (
+        now?.type === 'file' &&
+        before.type === 'file' &&
+        isNeutralChange(before.bytes.toString('utf8'), now.bytes.toString('utf8'))
+      );
     }
     return this.#isCommitted(path);
   }

@@ -69,6 +69,10 @@ function mayAppear(path: string, { kind, owner, place }: GitEntry): boolean {
   // Names of submodules may have several segments.
   if (place.startsWith('modules/')) return kind === 'directory';
   if (owner === 'worktree' && place === 'commondir') return textOf(path) === '../..\n';
+  return isGitPlace(place, { kind, owner });
+}
+
+function isGitPlace(place: string, { kind, owner }: Pick<GitEntry, 'kind' | 'owner'>): boolean {
   if (owner === 'worktree' && (place === 'gitdir' || place === 'locked')) return true;
   if (kind === 'file' && (gitFiles.test(place) || editorFiles.test(place))) return true;
   return gitDirectories.some((pattern) => pattern.test(place));

@@ -25,10 +25,9 @@ interface GuardOptions {
 const reservedNames = ['.lathe', '.qwen'];
 
 export function guardedNames(root: string, { isGitFixed, protectedFiles }: GuardOptions): GuardedNames {
-  const isMissing = (path: string) => lstatSync(path, { throwIfNoEntry: false }) === undefined || isPlaceholder(path);
   const isGit = (path: string) => path.endsWith('/.git') && isDirectory(path) && !isGitFixed;
   const found = protectedBelow(root).filter((path) => !isMissing(path));
-  const git = found.filter(isGit).map((path) => gitNames(path, isMissing));
+  const git = found.filter(isGit).map((path) => gitNames(path));
   const files = protectedFiles.filter((path) => path.startsWith(`${root}/`));
   const reserved = reservedNames.map((name) => join(root, name)).filter(isMissing);
   return {
@@ -42,6 +41,10 @@ export function guardedNames(root: string, { isGitFixed, protectedFiles }: Guard
     ),
     forbidden: files.filter(isMissing),
   };
+}
+
+function isMissing(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) === undefined || isPlaceholder(path);
 }
 
 /** Parent directories of protected names with several segments: `.github` for `.github/workflows`. */
@@ -63,12 +66,20 @@ function protectedBelow(root: string, way = ''): string[] {
 
 /** Files that git executes, or that redirect git to files elsewhere. Where they are missing, `git-check.ts` finds them. */
 const gitPlaces = [
-  ...['hooks', 'config', 'config.worktree', 'commondir', 'gitdir', 'info/attributes', 'info/grafts'],
-  ...['objects/info/alternates', 'objects/info/http-alternates', 'remotes'],
+  'hooks',
+  'config',
+  'config.worktree',
+  'commondir',
+  'gitdir',
+  'info/attributes',
+  'info/grafts',
+  'objects/info/alternates',
+  'objects/info/http-alternates',
+  'remotes',
 ];
 
 /** Commits stay possible; hooks and configuration cannot change, nor those of submodules and linked worktrees. */
-function gitNames(path: string, isMissing: (path: string) => boolean): Pick<GuardedNames, 'fixed' | 'reserved'> {
+function gitNames(path: string): Pick<GuardedNames, 'fixed' | 'reserved'> {
   const names: Pick<GuardedNames, 'fixed' | 'reserved'> = { fixed: [], reserved: [] };
   const directories = [path];
   for (const holder of [join(path, 'modules'), join(path, 'worktrees')].filter(isDirectory)) {

@@ -8,16 +8,41 @@ interface Variable {
 
 /** Variables that neither run a program nor lead git to other files or servers. */
 const neutral = new Set([
-  ...['user.name', 'user.email', 'init.defaultbranch', 'pull.rebase', 'pull.ff', 'push.default'],
-  ...['branch.*.remote', 'branch.*.merge', 'branch.*.rebase', 'branch.*.description', 'branch.*.vscode-merge-base'],
+  'user.name',
+  'user.email',
+  'init.defaultbranch',
+  'pull.rebase',
+  'pull.ff',
+  'push.default',
+  'branch.*.remote',
+  'branch.*.merge',
+  'branch.*.rebase',
+  'branch.*.description',
+  'branch.*.vscode-merge-base',
 ]);
 
 /** What git writes into the configuration of a new repository, worktree or submodule. */
 const initial = new Set([
-  ...['core.repositoryformatversion', 'core.filemode', 'core.bare', 'core.logallrefupdates', 'core.worktree'],
-  ...['core.ignorecase', 'core.precomposeunicode', 'core.symlinks', 'core.autocrlf', 'core.eol'],
-  ...['remote.*.url', 'remote.*.fetch', 'remote.*.tagopt', 'submodule.*.url', 'submodule.*.active', 'submodule.active'],
-  ...['extensions.objectformat', 'extensions.refstorage', 'extensions.partialclone', 'remote.*.promisor'],
+  'core.repositoryformatversion',
+  'core.filemode',
+  'core.bare',
+  'core.logallrefupdates',
+  'core.worktree',
+  'core.ignorecase',
+  'core.precomposeunicode',
+  'core.symlinks',
+  'core.autocrlf',
+  'core.eol',
+  'remote.*.url',
+  'remote.*.fetch',
+  'remote.*.tagopt',
+  'submodule.*.url',
+  'submodule.*.active',
+  'submodule.active',
+  'extensions.objectformat',
+  'extensions.refstorage',
+  'extensions.partialclone',
+  'remote.*.promisor',
   'remote.*.partialclonefilter',
 ]);
 
