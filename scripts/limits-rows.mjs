@@ -251,6 +251,18 @@ export const fixed = {
       'maxLookups',
       'Directories of submodules and worktrees looked at; of more, none is writable in the sandbox',
     ],
+    [
+      'core/src/process/sandbox/git-check.ts',
+      'maxGitEntries',
+      'Entries of .git looked at after a command; of more, the result says that they were not checked',
+    ],
+    [
+      'core/src/process/sandbox/snapshots.ts',
+      'maxSnapshotBytes',
+      'Bytes of a protected file that come back after a change; a larger one is only put aside',
+    ],
+    ['core/src/process/sandbox/command-guard.ts', 'maxCheckedFiles', 'Files of a replaced directory compared with git'],
+    ['core/src/process/sandbox/command-guard.ts', 'maxSettleMs', 'Milliseconds until a replaced file is judged'],
   ],
   Web: [
     ['core/src/web/http/url-check.ts', 'maxLength', 'Characters of an address'],

@@ -72,6 +72,8 @@ const suites = {
   },
   'many-calls': { files: ['agent/src/many-calls.test.ts'], minutes: 40 },
   builds: { files: ['core/src/process/sandbox/builds.test.ts'], minutes: 30 },
+  sandbox: { files: ['core/src/process/sandbox/attacks.test.ts'], minutes: 60 },
+  'sandbox-hour': { files: ['core/src/process/sandbox/shared-tree.test.ts'], minutes: 20 + sandboxMinutes() },
   soak: { files: ['agent/src/soak.test.ts'], minutes: 20 + soakMinutes() },
 };
 
@@ -81,7 +83,7 @@ const help = `npm run test:long -- [options]
   --list               the suites, their files and the minutes each may take
   --record             keep the counts in docs/long-run.json, and make docs/safety.md anew
 
-LATHE_SEED repeats a run, LATHE_SOAK_MINUTES (60) sets the length of the soak.`;
+LATHE_SEED repeats a run, LATHE_SOAK_MINUTES (60) and LATHE_SANDBOX_MINUTES (60) set the length of soak and sandbox-hour.`;
 
 const options = readOptions();
 if (options.help) {
@@ -131,7 +133,7 @@ function readOptions() {
     });
     const unknown = values.only.split(',').find((name) => !Object.hasOwn(suites, name));
     if (unknown !== undefined) throw new Error(`there is no suite ${unknown}`);
-    for (const name of ['LATHE_SEED', 'LATHE_SOAK_MINUTES'])
+    for (const name of ['LATHE_SEED', 'LATHE_SOAK_MINUTES', 'LATHE_SANDBOX_MINUTES'])
       if (!Number.isFinite(Number(process.env[name] ?? 0)))
         throw new Error(`${name} is no number: ${process.env[name]}`);
     return values;
@@ -214,4 +216,8 @@ function describe(facts) {
 
 function soakMinutes() {
   return Number(process.env.LATHE_SOAK_MINUTES ?? 60);
+}
+
+function sandboxMinutes() {
+  return Number(process.env.LATHE_SANDBOX_MINUTES ?? 60);
 }

@@ -163,7 +163,11 @@ export class ShellTool extends BaseTool<ShellParams> {
     if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
       throw new ToolError('path_is_not_a_directory', `Not a directory: ${cwd}`);
     const isKept = params.keep === true;
-    const wrap = await this.#options.sandbox.prepare(cwd, rights, { isKept, reads: judgement.reads });
+    const wrap = await this.#options.sandbox.prepare(cwd, rights, {
+      isKept,
+      isBackground: params.is_background === true,
+      reads: judgement.reads,
+    });
     const sandboxed = wrap && { wrap, env: { ...this.#options.env, TMPDIR: '/tmp' } };
     const request: CommandRequest = { command: params.command, cwd, env: this.#options.env, ...sandboxed };
     if (params.is_background) {

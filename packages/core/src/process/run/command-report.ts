@@ -24,8 +24,9 @@ export interface ReportOptions {
 export function reportOn(result: CommandResult, options: ReportOptions): CommandReport {
   const { ending } = result;
   const output = outputText(result);
-  const remarks = [...circumstances(result), ...(options.remark ? [options.remark.model] : [])];
-  const display = [output || describeEnding(ending), options.remark?.person].filter(Boolean).join('\n');
+  const findings = result.findings.map((finding) => `Warning: ${finding}`);
+  const remarks = [...circumstances(result), ...findings, ...(options.remark ? [options.remark.model] : [])];
+  const display = [output || describeEnding(ending), ...findings, options.remark?.person].filter(Boolean).join('\n');
   if (ending.type === 'exit' || ending.type === 'signal') {
     const death = ending.type === 'signal' ? [`Killed by ${ending.signal}.`] : [];
     const text = labelledLines(result, options, [...death, ...remarks].join(' '), output);
@@ -33,9 +34,9 @@ export function reportOn(result: CommandResult, options: ReportOptions): Command
       ? { text, display }
       : { text, display, failure: 'shell_execute_error' };
   }
-  const what = ending.type === 'abort' ? 'was cancelled while it ran' : `timed out after ${ending.ms} ms`;
+  const what = ending.type === 'abort' ? 'was cancelled while it ran' : describeEnding(ending);
   const soFar = output === '' ? 'It had printed nothing.' : `Output until then:\n${output}`;
-  const failure = ending.type === 'abort' ? 'execution_failed' : 'execution_timeout';
+  const failure = ending.type === 'timeout' ? 'execution_timeout' : 'execution_failed';
   return { text: [`Command ${what}.`, ...remarks, soFar].join(' '), display, failure };
 }
 
@@ -45,6 +46,8 @@ export function describeEnding(ending: Ending): string {
       return 'cancelled';
     case 'timeout':
       return `timed out after ${ending.ms} ms`;
+    case 'unprotected':
+      return `was ended by the sandbox, which can no longer protect ${ending.path}: another program replaced or removed this file meanwhile`;
     case 'signal':
       return `killed by ${ending.signal}`;
     case 'exit':

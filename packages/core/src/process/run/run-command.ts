@@ -156,24 +156,20 @@ export class CommandRunner {
   ): Promise<Launch> {
     const shell = [this.shell, ...quietShell(this.shell), '-c', prelude + request.command];
     const argv = this.#marked(mark, request.hasTerminal ? inTerminal(shell) : shell);
-    const launch = await this.#watchPlaceholders(request.wrap?.(argv) ?? { argv }, request);
+    const wrapped = request.wrap?.(argv) ?? { argv };
+    // A kept command removes its placeholders itself.
+    const launch = request.isKept ? wrapped : await this.#watchPlaceholders(wrapped);
     return request.isKept
       ? keepRunning(launch, { shell: this.shell, file: output.path, maxBytes: maxSpillBytes })
       : launch;
   }
 
   /** Has the guardian remove the placeholders if Lathe dies before it releases them. */
-  async #watchPlaceholders(launch: Launch, { isKept = false }: Pick<CommandRequest, 'isKept'> = {}): Promise<Launch> {
+  async #watchPlaceholders(launch: Launch): Promise<Launch> {
     const { placeholders = [], release } = launch;
-    if (placeholders.length === 0) return launch;
-    const unwatch = await this.#guardian.watchPlaceholders({ paths: placeholders, isKept });
-    return {
-      ...launch,
-      release: () => {
-        release?.();
-        unwatch();
-      },
-    };
+    if (placeholders.length === 0 || release === undefined) return launch;
+    const unwatch = await this.#guardian.watchPlaceholders(placeholders);
+    return { ...launch, release: () => release().finally(unwatch) };
   }
 
   #watchGroup({ pid, result }: { pid: number; result: Promise<unknown> }): void {

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { ordinaryPlaces } from '../../files/access/home-places.js';
 import { secretNames } from '../../files/access/protected-names.js';
 import { isWithin } from '../../files/workspace.js';
+import type { GuardedPlaces } from './command-guard.js';
 import { canAccess, guardedNames, isDirectory } from './guarded-names.js';
 import { type HomeView, type HomeViewOptions, planHome } from './home.js';
 import type { SandboxRights } from './sandbox-rights.js';
@@ -23,8 +24,6 @@ export interface BubblewrapOptions {
   hidden: readonly string[];
   /** An empty directory that covers protected names which do not exist yet. */
   empty: string;
-  /** Names that exist only because another command is running. */
-  placeholders: { has(path: string): boolean };
   /** Use a new user namespace. Root can do without one if the kernel refuses it. */
   hasUserNamespace: boolean;
   rights: SandboxRights;
@@ -34,16 +33,16 @@ export interface BubblewrapOptions {
   protectedFiles: readonly string[];
   /** The command outlives Lathe, so nothing would clean up after it. */
   isKept: boolean;
+  /** All of `.git` is read-only. */
+  isGitFixed: boolean;
   /** The descriptor of the system call filter. */
   seccompDescriptor?: number;
 }
 
 export interface BubblewrapPlan {
   arguments: string[];
-  /** Names that bubblewrap creates as empty directories on the real disk. Remove them afterwards. */
-  placeholders: string[];
-  /** Missing names that must not appear. Remove them afterwards. */
-  forbidden: string[];
+  /** What mounts cannot guard alone; see `CommandGuard`. */
+  guarded: GuardedPlaces;
 }
 
 /**
@@ -60,13 +59,16 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
   const masks = maskedPaths(options, view);
   const containsRoot = (path: string) => roots.some((root) => isWithin(path, root));
   const names =
-    rights.files || !rights.workspace ? { mounts: [], placeholders: [], forbidden: [] } : protectNames(options);
+    rights.files || !rights.workspace ? { mounts: [], fixed: [], reserved: [], forbidden: [] } : protectNames(options);
+  // Programs remove and make their sockets as they like.
+  const isWatched = (path: string) => !containsRoot(path) && !isSocket(path);
   const isInRoots = (path: string) => roots.some((root) => isWithin(root, path));
   const mounts: Mount[] = [
     // If `/` is the workspace, it must be mounted first, or it would cover the later mounts.
     [rights.files || (rights.workspace && roots.includes('/')) ? '--bind' : '--ro-bind', '/', '/'],
     ['--dev', '/dev'],
     ['--proc', '/proc'],
+    ...kernelSettings(),
     ...[...temporaryMounts(options), ...view.mounts].toSorted(byPath),
     ...runtimeMounts(),
     // A mask around the workspace comes before the workspace, all others after it.
@@ -95,8 +97,14 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
       '--chdir',
       options.cwd,
     ],
-    placeholders: names.placeholders,
-    forbidden: names.forbidden,
+    guarded: {
+      roots,
+      covers: [...names.mounts.flatMap((one) => one.slice(-1)), ...masks.filter(isWatched)],
+      fixed: names.fixed,
+      reserved: names.reserved,
+      forbidden: names.forbidden,
+      writesGit: rights.workspace && !rights.files && !options.isGitFixed,
+    },
   };
 }
 
@@ -192,7 +200,7 @@ function boundSockets(): string[] {
   try {
     const lines = readFileSync('/proc/net/unix', 'utf8').split('\n');
     const paths = lines.map((line) => /^(?:\S+\s+){7}(\/.*)$/.exec(line)?.[1] ?? '').filter((path) => path !== '');
-    return [...new Set(paths)].filter(isSocket);
+    return [...new Set(paths)].filter((path) => isSocket(path) && isReachable(path));
   } catch {
     return [];
   }
@@ -207,10 +215,26 @@ function isSocket(path: string): boolean {
   }
 }
 
+/** Inside a user namespace root cannot enter the private directories of others, nor cover anything there. */
+function isReachable(path: string): boolean {
+  if (process.getuid?.() !== 0) return true;
+  const parents = directoriesBetween('/', path).map(infoOf);
+  return parents.every((info) => info === undefined || info.uid === 0 || (info.mode & 0o001) !== 0);
+}
+
+/**
+ * Settings of the kernel belong to root, who needs no capability to write them. Bubblewrap takes these directories for
+ * read-only, because the directories themselves are.
+ */
+function kernelSettings(): Mount[] {
+  if (process.getuid?.() !== 0) return [];
+  return ['/proc/sys', '/proc/irq', '/proc/bus', '/proc/fs', '/proc/acpi'].filter(isDirectory).map(readOnly);
+}
+
 /** Outer mounts come first. A parent of a protected name must not be renamed, or another directory could replace it. */
 function protectNames(
   options: BubblewrapOptions,
-): { mounts: Mount[] } & Pick<BubblewrapPlan, 'placeholders' | 'forbidden'> {
+): { mounts: Mount[] } & Pick<GuardedPlaces, 'fixed' | 'reserved' | 'forbidden'> {
   const names = options.roots.map((root) => ({ root, ...guardedNames(root, options) }));
   const fixed = names.flatMap((found) => found.fixed);
   const reserved = names.flatMap((found) => found.reserved);
@@ -223,7 +247,8 @@ function protectNames(
       ...fixed.map(readOnly),
       ...reserved.map((path) => ['--ro-bind', options.empty, path]),
     ],
-    placeholders: reserved,
+    fixed,
+    reserved,
     forbidden: names.flatMap(({ forbidden }) => forbidden),
   };
 }

@@ -8,13 +8,16 @@ import type { LatheHome } from '../../files/lathe-home.js';
 import type { Launch } from '../run/contained-program.js';
 import { trustedPath } from '../run/trusted-path.js';
 import { type BubblewrapOptions, planBubblewrap } from './bubblewrap.js';
+import { CommandGuard } from './command-guard.js';
 import { GitIdentity } from './git-identity.js';
 import { planHome } from './home.js';
-import { Placeholders } from './placeholders.js';
+import { holdPlaceholders, releasePlaceholders } from './placeholders.js';
+import { PutAside } from './put-aside.js';
 import type { SandboxRights } from './sandbox-rights.js';
 import { seatbeltArguments } from './seatbelt.js';
 import { seccompFilter } from './seccomp.js';
 import { SessionDirectory } from './session-directory.js';
+import { Snapshots } from './snapshots.js';
 import { socketsBelow } from './workspace-sockets.js';
 
 export type SandboxMode = 'auto' | 'required' | 'off';
@@ -56,13 +59,15 @@ interface SandboxFiles {
 export interface PrepareOptions {
   /** The command outlives Lathe. */
   isKept?: boolean;
+  /** It runs beside other work, so it cannot write to `.git`. */
+  isBackground?: boolean;
   /** Real paths outside the workspace that were approved for this command. */
   reads?: readonly string[];
 }
 
 type CommandDetails = Pick<
   BubblewrapOptions,
-  'cwd' | 'rights' | 'isKept' | 'empty' | 'sockets' | 'reads' | 'homeFiles'
+  'cwd' | 'rights' | 'isKept' | 'isGitFixed' | 'empty' | 'sockets' | 'reads' | 'homeFiles'
 > & { filter?: string };
 
 interface Probe {
@@ -79,7 +84,8 @@ interface Probe {
  */
 export class Sandbox {
   readonly #options: SandboxOptions;
-  readonly #placeholders = new Placeholders();
+  readonly #snapshots = new Snapshots();
+  readonly #aside: PutAside;
   readonly #session: SessionDirectory;
   readonly #home: { spelled: string; real: string };
   readonly #places: readonly HomePlace[];
@@ -90,6 +96,7 @@ export class Sandbox {
   constructor(options: SandboxOptions) {
     this.#options = options;
     const { latheHome, userHome: spelled, roots, path } = options;
+    this.#aside = new PutAside(latheHome.file('put-aside'));
     this.#session = options.session ?? new SessionDirectory(latheHome);
     const env = { ...options.env, ...(path !== undefined && { PATH: path }) };
     const home = realHome(spelled);
@@ -117,11 +124,14 @@ export class Sandbox {
     return { kind, text: `Sandbox: not available, ${outcome} (${reason ?? 'unknown reason'})` };
   }
 
-  /** Returns what wraps a command in the sandbox; `undefined` without a sandbox. Throws if one is required and missing. */
+  /**
+   * Returns what wraps a command in the sandbox; `undefined` without a sandbox. Throws if one is required and missing. In
+   * the background all of `.git` is read-only, so that the user's own work with git does not end the command.
+   */
   async prepare(
     cwd: string,
     rights: SandboxRights,
-    { isKept = false, reads = [] }: PrepareOptions = {},
+    { isKept = false, isBackground = false, reads = [] }: PrepareOptions = {},
   ): Promise<((argv: readonly string[]) => Launch) | undefined> {
     if (this.#options.mode === 'off') return undefined;
     const found = await this.#probed();
@@ -135,13 +145,14 @@ export class Sandbox {
       const args = seatbeltArguments({ roots, ...view, hidden: [latheHome.path], rights });
       return (argv) => ({ argv: [found.program, ...args, ...argv] });
     }
-    return this.#prepareBubblewrap(found, { cwd, rights, isKept, reads });
+    return this.#prepareBubblewrap(found, { cwd, rights, isKept, isGitFixed: isKept || isBackground, reads });
   }
 
   async #prepareBubblewrap(
     found: Probe,
-    { cwd, rights, isKept, reads }: Pick<BubblewrapOptions, 'cwd' | 'rights' | 'isKept' | 'reads'>,
+    given: Pick<BubblewrapOptions, 'cwd' | 'rights' | 'isKept' | 'isGitFixed' | 'reads'>,
   ): Promise<(argv: readonly string[]) => Launch> {
+    const { rights } = given;
     if (rights.workspace && found.hasUserNamespace) refuseForeignWorkspace(this.#options.roots);
     this.#files ??= this.#makeFiles();
     await this.#session.open();
@@ -150,7 +161,7 @@ export class Sandbox {
     // A command that only reads needs no sockets, so they are not searched.
     const sockets = rights.workspace ? await socketsBelow(this.#options.roots, this.#options.path ?? '') : undefined;
     const filter = files.filters?.[sockets === undefined ? 'withoutSockets' : 'withSockets'];
-    const details = { cwd, rights, isKept, reads, homeFiles, empty: files.empty, sockets: sockets ?? [] };
+    const details = { ...given, homeFiles, empty: files.empty, sockets: sockets ?? [] };
     return (argv) => this.#bubblewrap(found, argv, { ...details, ...(filter && { filter }) });
   }
 
@@ -192,19 +203,18 @@ export class Sandbox {
       session: this.#session,
       hidden: [this.#options.latheHome.path],
       hasUserNamespace,
-      placeholders: this.#placeholders,
       // The first descriptor that a program inherits after stdin, stdout and stderr.
       ...(filter !== undefined && { seccompDescriptor: 3 }),
     });
-    this.#placeholders.hold(plan.placeholders);
+    const held = holdPlaceholders(plan.guarded.reserved, details);
+    const tools = { snapshots: this.#snapshots, aside: this.#aside, searchPath: this.#options.path ?? '' };
+    const guard = new CommandGuard(plan.guarded, tools);
     return {
       argv: [program, ...plan.arguments, '--', ...argv],
       descriptors,
-      placeholders: plan.placeholders,
-      release: () => {
-        this.#placeholders.release(plan.placeholders);
-        for (const path of plan.forbidden) rmSync(path, { recursive: true, force: true });
-      },
+      placeholders: held,
+      watch: (onLost) => guard.start(onLost),
+      release: () => guard.check().finally(() => releasePlaceholders(held)),
     };
   }
 }
