@@ -42,7 +42,7 @@ function repository(files: Record<string, string> = {}) {
   const path = process.env['PATH'] ?? '';
   const sandbox = new Sandbox({ mode: 'required', roots: [root], latheHome, userHome: tempDirectory(), path });
   const run = async (command: string, { isBackground = false } = {}) => {
-    const rights = { workspace: true, network: false, files: false, secrets: false };
+    const rights = { workspace: true, network: false, home: false, files: false, secrets: false };
     const wrap = await sandbox.prepare(root, rights, { isBackground });
     const env = { ...childEnvironment(process.env), TMPDIR: '/tmp' };
     return runner.run({ command, cwd: root, env, ...(wrap && { wrap }) }, { timeoutMs: 20_000, signal: never });
@@ -252,7 +252,7 @@ describe.skipIf(!hasProgram('bwrap'))('after a command', () => {
     const latheHome = new LatheHome(tempDirectory());
     const sandbox = new Sandbox({ mode: 'required', roots: [root], latheHome, userHome: tempDirectory() });
     const run = async (command: string) => {
-      const wrap = await sandbox.prepare(root, { workspace: true, network: false, files: false, secrets: false });
+      const wrap = await sandbox.prepare(root, { workspace: true, network: false, home: false, files: false, secrets: false });
       const request = { command, cwd: root, env: childEnvironment(process.env), ...(wrap && { wrap }) };
       return new CommandRunner(latheHome).run(request, { timeoutMs: 20_000, signal: never });
     };
