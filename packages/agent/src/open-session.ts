@@ -83,6 +83,11 @@ export class Session {
     yield* this.#recorded(this.agent.prompt(content, signal));
   }
 
+  /** As `Agent.steer`. */
+  steer(content: PartListUnion): Promise<boolean> {
+    return this.agent.steer(content);
+  }
+
   /** As `Agent.compact`. */
   compact(signal: AbortSignal): AsyncGenerator<AgentEvent> {
     return this.#recorded(this.agent.compact(signal));

@@ -1,4 +1,4 @@
-import type { FunctionDeclaration } from '@lathe/core';
+import type { FunctionDeclaration, Part } from '@lathe/core';
 import { estimateTokens } from '../models/estimate-tokens.js';
 import type { Model, Usage } from '../models/model.js';
 import type { UsageReport } from './agent-event.js';
@@ -8,12 +8,20 @@ import { Conversation } from './conversation.js';
 import { LoopGuard } from './loop-guard.js';
 import { UnseenMedia } from './unseen-media.js';
 
+/** Something that the person adds while the agent works. */
+interface Addition {
+  parts: Part[];
+  settle: (isDelivered: boolean) => void;
+}
+
 /** What an agent keeps from one prompt to the next. */
 export class AgentState {
   readonly options: AgentOptions;
   readonly budget: Budget;
   readonly loops = new LoopGuard();
   readonly unseenMedia = new UnseenMedia();
+  /** Not seen by the model yet. */
+  readonly additions: Addition[] = [];
   model: Model;
   conversation: Conversation;
   /** The provider's count for a history, and our estimate for the same history. */

@@ -3,7 +3,7 @@ import type { Message, Model } from '../models/model.js';
 import type { AgentEvent } from './agent-event.js';
 import type { AgentOptions, ContextFile } from './agent-options.js';
 import { AgentState } from './agent-state.js';
-import type { Budgets } from './budget.js';
+import type { Budgets, Spending } from './budget.js';
 import { PromptRun } from './prompt-run.js';
 
 /**
@@ -42,6 +42,13 @@ export class Agent {
     return this.#state.options.context?.loaded ?? [];
   }
 
+  /** What was spent so far. */
+  get spending(): Spending {
+    const { budget, options } = this.#state;
+    const { turns, milliseconds } = budget;
+    return { usage: { ...budget.usage }, turns, milliseconds, ...(options.price && { cost: budget.cost }) };
+  }
+
   /** What may still be spent on tokens. */
   get budgetLeft(): Budgets {
     return this.#state.budget.left();
@@ -53,6 +60,15 @@ export class Agent {
    */
   prompt(content: PartListUnion, signal: AbortSignal): AsyncGenerator<AgentEvent> {
     return this.#exclusively(signal, (run) => run.work(toParts(content)));
+  }
+
+  /**
+   * Adds to the prompt that the agent works on: the model receives it with its next request. False if there is no work, or
+   * if it ended before.
+   */
+  steer(content: PartListUnion): Promise<boolean> {
+    if (!this.#isBusy) return Promise.resolve(false);
+    return new Promise((settle) => this.#state.additions.push({ parts: toParts(content), settle }));
   }
 
   /** Shortens the history now, rather than when the window is nearly full. */

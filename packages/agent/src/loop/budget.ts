@@ -19,6 +19,16 @@ export interface Price {
   cachedInput?: number | undefined;
 }
 
+/** What an agent has spent. */
+export interface Spending {
+  usage: Usage;
+  turns: number;
+  /** Time spent on prompts. */
+  milliseconds: number;
+  /** Missing when the model has no price. */
+  cost?: number;
+}
+
 /** Counts what an agent has spent and checks it against the limits. */
 export class Budget {
   turns = 0;

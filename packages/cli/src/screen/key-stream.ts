@@ -93,9 +93,9 @@ export class KeyStream extends EventEmitter<{ key: [string]; end: [] }> {
     this.#terminal.pause();
   }
 
-  /** Reads again. A paused stream does not restart by itself for a new listener. */
+  /** Reads again, if it was released. A paused stream does not restart by itself for a new listener. */
   resume(): void {
-    this.#terminal.on('data', this.#onData);
+    this.#terminal.off('data', this.#onData).on('data', this.#onData);
     this.#terminal.resume();
   }
 }

@@ -32,7 +32,9 @@ async function open(files: Record<string, string>, hasModel = true) {
     sent.push(content);
     yield { type: 'message-add', message: { role: 'model', parts: [{ text: 'Heard.' }] } };
   }
-  const talk = { contextFiles: [], messages: 0, contextTokens: 0, contextWindow: 1 };
+  const tokens = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
+  const usage = { usage: tokens, turns: 0, milliseconds: 0 };
+  const talk = { contextFiles: [], messages: 0, contextTokens: 0, contextWindow: 1, history: [], usage };
   const conversation = { ...talk, resume: async () => [], useModel: async () => [] };
   const driver: Driver = {
     name: 'test driver',

@@ -61,6 +61,8 @@ export interface ApprovalRequest {
   reason: string;
   /** A rule or a mode could answer this question. */
   isGrantable?: true;
+  /** No rule and no mode may answer it, so a front end should not suggest a yes. */
+  isGuarded?: true;
 }
 
 /** One line of the record of what was proposed, shown, decided and executed. */

@@ -45,6 +45,8 @@ export interface Verdict {
   reason: string;
   /** A rule or a mode could allow the call. */
   isGrantable?: true;
+  /** Something that no rule and no mode may allow, such as a protected path. */
+  isGuarded?: true;
 }
 
 /** The only place that decides allow, ask or deny. Deny overrides ask, and ask overrides allow, in every mode. */
@@ -139,7 +141,7 @@ export class Policy {
     const rule = this.#rules.ask.find((candidate) => covers(this.#cover(candidate, call, 'wide')));
     if (rule) return ask(`the rule "${rule.text}" asks`);
     const guarded = call.targets.find((target) => target.guarded !== undefined)?.guarded;
-    if (guarded !== undefined) return ask(guarded);
+    if (guarded !== undefined) return { ...ask(guarded), isGuarded: true };
     if (isPlan(call)) return ask('only the user can end plan mode');
     return undefined;
   }

@@ -38,7 +38,7 @@ export async function approve(ready: ReadyCall, context: ApprovalContext, signal
     signal,
   );
   const judged = policy.judge({ tool: tool.name, isReadOnly: ready.isReadOnly, targets, confirmation });
-  const { isGrantable, ...verdict } = tightened(judged, context.ask);
+  const { isGrantable, isGuarded, ...verdict } = tightened(judged, context.ask);
   record.verdict = verdict;
   if (verdict.verdict === 'deny') throw new ToolError('execution_denied', refusal(ready, verdict));
   if (verdict.verdict === 'allow') return ready;
@@ -57,6 +57,7 @@ export async function approve(ready: ReadyCall, context: ApprovalContext, signal
       confirmation: shown,
       reason: verdict.reason,
       ...(isGrantable && { isGrantable }),
+      ...(isGuarded && { isGuarded }),
     },
     signal,
   );
@@ -68,7 +69,7 @@ export async function approve(ready: ReadyCall, context: ApprovalContext, signal
 /** No rule or mode takes away a question that is asked on behalf of someone else. */
 function tightened(judged: Verdict, reason: string | undefined): Verdict {
   const isLess = judged.verdict === 'allow' || judged.isGrantable === true;
-  return reason !== undefined && isLess ? { verdict: 'ask', reason } : judged;
+  return reason !== undefined && isLess ? { verdict: 'ask', reason, isGuarded: true } : judged;
 }
 
 async function act(

@@ -26,13 +26,13 @@ export function reportOn(result: CommandResult, options: ReportOptions): Command
   const { ending } = result;
   const output = outputText(result);
   const remarks = [...circumstances(result), ...(options.remark === undefined ? [] : [options.remark])];
-  const display = output || describeEnding(ending);
+  const isNormal = isNormalExit(ending, options.lastWords);
+  const shown = output.replace(forModels, ']');
+  const display = isNormal && shown !== '' ? shown : [shown, describeEnding(ending)].filter(Boolean).join('\n');
   if (ending.type === 'exit' || ending.type === 'signal') {
     const death = ending.type === 'signal' ? [`Killed by ${ending.signal}.`] : [];
     const text = labelledLines(result, options, [...death, ...remarks].join(' '), output);
-    return isNormalExit(ending, options.lastWords)
-      ? { text, display }
-      : { text, display, failure: 'shell_execute_error' };
+    return isNormal ? { text, display } : { text, display, failure: 'shell_execute_error' };
   }
   const what = ending.type === 'abort' ? 'was cancelled while it ran' : `timed out after ${ending.ms} ms`;
   const soFar = output === '' ? 'It had printed nothing.' : `Output until then:\n${output}`;
@@ -81,6 +81,9 @@ function outputText({ output }: CommandResult): string {
   const extent = output.isComplete ? 'Full output' : 'The first part of the output';
   return `${text}\n[${extent}: ${output.path}; search it with grep_search or read parts with read_file]`;
 }
+
+/** Advice that a person does not need. */
+const forModels = /; search it with grep_search or read parts with read_file\]$/;
 
 /** Sentences about what happened besides the output. */
 function circumstances(result: CommandResult): string[] {

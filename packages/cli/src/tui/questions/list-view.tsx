@@ -1,0 +1,35 @@
+import type { ViewContext } from '../../render/view-context.js';
+import { Column } from '../../screen/elements.js';
+import { Picker } from '../../screen/picker.js';
+import type { PendingQuestion } from './question-queue.js';
+
+export interface ListViewProps {
+  pending: Extract<PendingQuestion, { type: 'list' }>;
+  context: ViewContext;
+  /** Available lines. */
+  rows: number;
+}
+
+/** A list to choose from, in a frame. */
+export function ListView({ pending: { question, answer }, context, rows }: ListViewProps) {
+  const { style, isScreenReader } = context;
+  const { takesText = false, ...list } = question;
+  const picker = (
+    <Picker
+      {...list}
+      {...(takesText && { other: (text: string) => text })}
+      style={style}
+      width={Math.max(8, context.width - (isScreenReader ? 0 : 4))}
+      rows={rows - (isScreenReader ? 0 : 2)}
+      isScreenReader={isScreenReader}
+      onDone={answer}
+    />
+  );
+  return isScreenReader ? (
+    picker
+  ) : (
+    <Column frame={style.isPlain ? 'plain' : 'round'} paint={style.dim}>
+      {picker}
+    </Column>
+  );
+}
