@@ -7,6 +7,11 @@ import { exitCodes } from '../command-line/exit-codes.js';
 import { openLathe } from '../startup/open-lathe.js';
 import type { Command } from './command.js';
 
+const waiting = [
+  'lathe: an MCP server on stdin and stdout. It waits for a client, which usually starts it itself:',
+  'lathe: enter "lathe serve" as the command of a server there. For a client that connects over HTTP use --http.',
+  'lathe: Ctrl+C ends it.',
+].join('\n');
 const exitDelayMs = 1_000;
 
 /** `lathe serve` offers the built-in tools to another program as an MCP server. */
@@ -24,6 +29,7 @@ export const command: Command = {
         io.err(`lathe: serving ${url}\nlathe: requests need the header Authorization: Bearer ${token}`);
       await serveHttp({ ...common, open, port, onListening }, signal);
     } else {
+      if (io.stdin.isTTY) io.err(waiting);
       await serveStdio({ ...common, toolbox: await open(), input: io.stdin, output: process.stdout }, signal);
       // Output that the client does not read would keep the process alive.
       setTimeout(() => process.exit(), exitDelayMs).unref();

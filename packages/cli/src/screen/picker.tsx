@@ -4,7 +4,7 @@ import { type Choice, choiceLines, digitOf, movedBy } from './choice-list.js';
 import { Text } from './elements.js';
 import { pastedText } from './key-stream.js';
 import type { Key } from './keys.js';
-import { useInput } from './screen.js';
+import { type EarlyKey, useAnswerKeys } from './use-answer-keys.js';
 import { useLatest } from './use-latest.js';
 
 export interface PickerProps<T> {
@@ -13,45 +13,43 @@ export interface PickerProps<T> {
   choices: readonly Choice<T>[];
   /** Selected at first. */
   initial?: number;
-  /** Makes a value of a typed text that is no choice. */
+  /** Makes a value of a typed text, which is then offered above the choices. */
   other?: (text: string) => T;
   style: Style;
   width: number;
   rows: number;
   isScreenReader?: boolean;
+  onEarlyKey?: EarlyKey;
   /** `undefined` when the person pressed Esc. */
   onDone: (value: T | undefined) => void;
 }
 
-/** More choices than this are found by typing a part of them. */
+/** Of more choices than this, the person types a part. */
 const maxNumbered = 9;
 
-/** A list to choose from: arrow keys and Enter, a digit, or, in a long list, a part of the text. */
-export function Picker<T>({ title, choices, initial = 0, other, onDone, ...view }: PickerProps<T>) {
+/** A list to choose from: arrow keys and Enter, a digit, or a part of the text. */
+export function Picker<T>({ title, choices, initial = 0, other, onDone, onEarlyKey, ...view }: PickerProps<T>) {
   const { style, width, rows, isScreenReader = false } = view;
-  const isFiltered = choices.length > maxNumbered || other !== undefined;
   const state = useLatest<ListState>({ typed: '', selected: initial });
-  const { typed } = state.get();
-  const shown = matching(choices, typed);
-  const selected = Math.min(state.get().selected, Math.max(0, shown.length - 1));
-
-  useInput((input, key) => {
-    const next = pressed(state.get(), input, key, { choices, other, isFiltered });
+  const { typed, selected } = state.get();
+  const isTyped = choices.length > maxNumbered || other !== undefined;
+  const list = offered(choices, other, typed);
+  useAnswerKeys((input, key) => {
+    const now = state.get();
+    const next = pressed(now, input, key, { list: offered(choices, other, now.typed), isTyped });
     if ('done' in next) onDone(next.done);
     else state.set(next);
-  });
+  }, onEarlyKey);
 
-  const head = [
-    ...wrapHanging(title, width),
-    ...(isFiltered
-      ? [`${style.accent('❯')} ${typed}█${typed === '' ? style.dim(filterHint(other !== undefined)) : ''}`]
-      : []),
-  ];
-  const none = other ? `  Enter takes ${JSON.stringify(typed)}` : '  Nothing matches.';
-  const layout = { style, width, isNumbered: !isFiltered, isScreenReader, rows: Math.max(1, rows - head.length - 1) };
-  const list = shown.length === 0 ? [style.dim(none)] : choiceLines(shown, selected, layout);
-  const hint = style.dim('Arrow keys and Enter to choose, Esc to go back');
-  return <Text>{[...head, ...list, ...(lineWidth(hint) <= width ? [hint] : [])].join('\n')}</Text>;
+  const hint = other ? 'choose below or type another answer' : 'type to search';
+  const field = `${style.accent('❯')} ${typed}█${typed === '' ? style.dim(hint) : ''}`;
+  const head = [...wrapHanging(title, width), ...(isTyped ? [field] : [])];
+  const isNumbered = choices.length <= maxNumbered && typed === '';
+  const layout = { style, width, isNumbered, isScreenReader, rows: Math.max(1, rows - head.length - 1) };
+  const lines = list.length === 0 && typed !== '' ? [style.dim('  Nothing matches.')] : [];
+  const keys = style.dim('Arrow keys and Enter to choose, Esc to go back');
+  const shown = [...head, ...lines, ...choiceLines(list, Math.min(selected, list.length - 1), layout)];
+  return <Text>{[...shown, ...(lineWidth(keys) <= width ? [keys] : [])].join('\n')}</Text>;
 }
 
 interface ListState {
@@ -59,26 +57,21 @@ interface ListState {
   selected: number;
 }
 
-type ListRules<T> = Pick<PickerProps<T>, 'choices' | 'other'> & { isFiltered: boolean };
-
 /** What a key does: another state, or the end with a choice. */
 function pressed<T>(
   state: ListState,
   input: string,
   key: Key,
-  { choices, other, isFiltered }: ListRules<T>,
+  { list, isTyped }: { list: readonly Choice<T>[]; isTyped: boolean },
 ): ListState | { done: T | undefined } {
-  const list = matching(choices, state.typed);
-  const selected = Math.min(state.selected, Math.max(0, list.length - 1));
+  const selected = Math.min(state.selected, list.length - 1);
   const moved = list.length > 0 ? movedBy(key, selected, list.length) : undefined;
-  const digit = isFiltered ? undefined : digitOf(input, list.length);
-  if (key.escape || (key.ctrl && (input === 'c' || input === 'd'))) return { done: undefined };
+  const digit = state.typed === '' && list.length <= maxNumbered ? digitOf(input, list.length) : undefined;
+  const chosen = list[digit ?? selected];
+  if (key.escape || (key.ctrl && /^[cd]$/.test(input))) return { done: undefined };
   if (moved !== undefined) return { ...state, selected: moved };
-  if (digit !== undefined) return { done: list[digit]?.value };
-  if (!key.return) return isFiltered ? { typed: typedAfter(state.typed, input, key), selected: 0 } : state;
-  const [chosen, typed] = [list[selected], state.typed.trim()];
-  if (chosen) return { done: chosen.value };
-  return other && typed !== '' ? { done: other(typed) } : state;
+  if (digit !== undefined || key.return) return chosen ? { done: chosen.value } : state;
+  return isTyped ? { typed: typedAfter(state.typed, input, key), selected: 0 } : state;
 }
 
 function typedAfter(typed: string, input: string, key: Key): string {
@@ -87,14 +80,17 @@ function typedAfter(typed: string, input: string, key: Key): string {
   return key.ctrl || key.meta || key.tab ? typed : typed + text;
 }
 
-const filterHint = (takesOther: boolean) => `type to search${takesOther ? ', or something else' : ''}`;
-
-/** The choices with every typed word in their text. */
-function matching<T>(choices: readonly Choice<T>[], typed: string): readonly Choice<T>[] {
-  const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
-  if (words.length === 0) return choices;
-  return choices.filter(({ label, detail = '' }) => {
-    const text = `${label} ${detail}`.toLowerCase();
-    return words.every((word) => text.includes(word));
+/** The typed text itself where that is an answer, then the choices with every typed word in them. */
+function offered<T>(
+  choices: readonly Choice<T>[],
+  other: PickerProps<T>['other'] | undefined,
+  typed: string,
+): readonly Choice<T>[] {
+  const text = typed.trim();
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = choices.filter(({ label, detail = '' }) => {
+    const whole = `${label} ${detail}`.toLowerCase();
+    return words.every((word) => whole.includes(word));
   });
+  return other && text !== '' ? [{ label: text, value: other(text) }, ...found] : found;
 }

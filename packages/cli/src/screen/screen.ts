@@ -144,8 +144,9 @@ export function openScreen(app: ReactNode, terminal: Terminal, keys: Keys, modes
 
 const legacyRoot = 0;
 
+const ignore = () => undefined;
+
 function containerFor(root: Root, fail: (error: unknown) => void) {
-  const ignore = () => undefined;
   return reconciler.createContainer(root, legacyRoot, null, false, null, 'lathe', fail, fail, ignore, ignore);
 }
 

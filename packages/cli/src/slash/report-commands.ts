@@ -53,6 +53,7 @@ export async function showDiff({ lathe, io, style, print, signal }: SlashContext
   while (!next.done) next = await run.next();
   const [outcome] = next.value;
   const text = typeof outcome?.returnDisplay === 'string' ? outcome.returnDisplay : '';
+  if (/not a git repository/i.test(text)) return print('  This is not a git repository.');
   if (outcome?.status !== 'success') return print(`  ${visibleText(text)}`);
   const files = text.split(/^(?=diff --git )/m).filter((part) => part.startsWith('diff --git '));
   if (files.length === 0)

@@ -6,6 +6,7 @@ import { toolNames } from '../render/tool-names.js';
 import type { ViewContext } from '../render/view-context.js';
 import { Column, Scrollback, Text } from '../screen/elements.js';
 import { useLend } from '../screen/screen.js';
+import type { EarlyKey } from '../screen/use-answer-keys.js';
 import { statusLine } from './live-lines.js';
 import { LivePart } from './live-part.js';
 import { Prompt } from './prompt/prompt.js';
@@ -14,7 +15,6 @@ import { Confirmation } from './questions/confirmation-view.js';
 import { FieldView } from './questions/field-view.js';
 import { ListView } from './questions/list-view.js';
 import type { PendingQuestion } from './questions/question-queue.js';
-import type { EarlyKey } from './questions/use-answer-keys.js';
 import { useExpandedResults } from './use-expanded-results.js';
 import { useHeight } from './use-height.js';
 import { useNotifications } from './use-notifications.js';
@@ -47,7 +47,7 @@ export function App(props: AppProps) {
   useNotifications(io.terminal, {
     project: basename(lathe.workspace.root),
     isBusy: screen.isBusy,
-    hasQuestion: question !== undefined && question.type !== 'list',
+    hasQuestion: question !== undefined && !isOwn(question),
     settings: lathe.settings.ui,
   });
   const prompt = useRef(new Prompt(completer)).current;
@@ -123,9 +123,23 @@ interface QuestionProps {
   onEarlyKey: EarlyKey;
 }
 
+/** The person opened this list. */
+function isOwn(question: PendingQuestion): boolean {
+  return question.type === 'list' && !question.question.isModels;
+}
+
 /** Each question gets its own view through `key`, so that no state passes to the next one. */
 function Question({ question, isTrusted, pendingCount, context, rows, editText, onEarlyKey }: QuestionProps) {
-  if (question.type === 'list') return <ListView key={question.id} pending={question} context={context} rows={rows} />;
+  if (question.type === 'list')
+    return (
+      <ListView
+        key={question.id}
+        pending={question}
+        context={context}
+        rows={rows}
+        {...(!isOwn(question) && { onEarlyKey })}
+      />
+    );
   if (question.type === 'field')
     return <FieldView key={question.id} pending={question} context={context} rows={rows} />;
   return (

@@ -18,6 +18,7 @@ import { type ModelRecording, openRecording } from '../startup/model-recording.j
 import { openLathe } from '../startup/open-lathe.js';
 import { openSideModel } from '../startup/open-model.js';
 import type { QuestionQueue } from './questions/question-queue.js';
+import { queueAsker } from './questions/queue-asker.js';
 import { queueElicitor } from './questions/queue-elicitor.js';
 
 export interface OpenedConversation {
@@ -112,7 +113,7 @@ async function openConsole(options: ConversationOptions, problem: readonly strin
 
 /** Sends approvals and the questions of MCP servers to the queue. */
 function questionHandlers({ queue, io }: ConversationOptions) {
-  return { approver: queue, elicit: queueElicitor(queue, io) };
+  return { approver: queue, asker: queueAsker(queue), elicit: queueElicitor(queue, io) };
 }
 
 function greeting(name: string, { workspace }: Pick<AgentLathe, 'workspace'>, style: Style): string {

@@ -53,20 +53,25 @@ describe('exit and suspend', () => {
     60_000,
   );
 
-  test('RA04 the terminal is restored while the program is suspended, and the screen returns when it continues', async () => {
-    const at = await withModel([{ text: 'Hello you.' }], [], { isStartedByShell: true });
-    await at.shows(idle);
-    process.kill(at.pid(), 'SIGTSTP');
-    await expect.poll(() => isRestored(at.raw())).toBe(true);
-    process.kill(at.pid(), 'SIGCONT');
-    await expect.poll(() => isRestored(at.raw())).toBe(false);
-    at.type('hi\r');
-    await at.shows('Hello you.');
-    await at.shows(idle);
-    at.type('/quit\r');
-    expect(await at.exited()).toBe(0);
-    await expect.poll(() => isCooked(at.text())).toBe(true);
-  }, 60_000);
+  test.each(['SIGTSTP', 'Ctrl+Z'])(
+    'RA04 %s: the terminal is restored while the program is suspended, and the screen returns when it continues',
+    async (way) => {
+      const at = await withModel([{ text: 'Hello you.' }], [], { isStartedByShell: true });
+      await at.shows(idle);
+      if (way === 'Ctrl+Z') at.type('\u001a');
+      else process.kill(at.pid(), 'SIGTSTP');
+      await expect.poll(() => isRestored(at.raw())).toBe(true);
+      process.kill(at.pid(), 'SIGCONT');
+      await expect.poll(() => isRestored(at.raw())).toBe(false);
+      at.type('hi\r');
+      await at.shows('Hello you.');
+      await at.shows(idle);
+      at.type('/quit\r');
+      expect(await at.exited()).toBe(0);
+      await expect.poll(() => isCooked(at.text())).toBe(true);
+    },
+    60_000,
+  );
 });
 
 test.skipIf(!canSeeProcesses)(

@@ -4,7 +4,7 @@ import { matchesHost } from './match-host.js';
 import { type PathBases, PathRules } from './match-path.js';
 import { type Coverage, coverage, forbidsReading } from './match-rule.js';
 import type { Reading } from './reading.js';
-import { parseRule, type Rule } from './rule.js';
+import { kindOfSpec, parseRule, type Rule } from './rule.js';
 
 /** How much runs without a question. */
 export type ApprovalMode = 'plan' | 'default' | 'auto-edit' | 'yolo';
@@ -165,12 +165,16 @@ export class Policy {
     return asking.every((target) => covered.has(target) || (this.mode === 'auto-edit' && isProjectWrite(target)));
   }
 
-  /** Whether a list of permitted tools covers a call: it names the tool, or each part of a command. */
+  /** Whether a list of permitted tools covers a call: it names the tool, each part of a command, or each host. */
   #coversWhole(rules: readonly Rule[], call: Pick<JudgedCall, 'tool' | 'targets'>): boolean {
-    const covered = this.#coveredBy(rules, call);
+    // A host for one tool says nothing about another tool.
+    const own = rules.filter(
+      ({ tool, spec }) => spec === undefined || kindOfSpec(tool) !== 'host' || tool === call.tool,
+    );
+    const covered = this.#coveredBy(own, call);
     if (covered === 'all') return true;
-    const commands = call.targets.filter((target) => target.type === 'command' && !target.hidden);
-    return commands.length > 0 && commands.every((target) => covered.has(target));
+    const named = call.targets.filter(({ type, hidden }) => (type === 'command' || type === 'host') && !hidden);
+    return named.length > 0 && named.every((target) => covered.has(target));
   }
 
   /** The targets that the permitting rules cover together. */

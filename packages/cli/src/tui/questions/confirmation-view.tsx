@@ -7,11 +7,11 @@ import { choiceLines, digitOf, movedBy } from '../../screen/choice-list.js';
 import { Column, Text } from '../../screen/elements.js';
 import { pastePrefix } from '../../screen/key-stream.js';
 import type { Key } from '../../screen/keys.js';
+import { type EarlyKey, useAnswerKeys } from '../../screen/use-answer-keys.js';
 import { useLatest } from '../../screen/use-latest.js';
 import { type Option, optionsOf } from './confirmation-options.js';
 import { type ConfirmationText, confirmationText } from './confirmation-text.js';
 import type { Proposal } from './question-queue.js';
-import { type EarlyKey, useAnswerKeys } from './use-answer-keys.js';
 
 export interface ConfirmationProps {
   request: Proposal;

@@ -13,6 +13,8 @@ export interface ListQuestion {
   initial?: number;
   /** The person may type something that is not in the list. */
   takesText?: boolean;
+  /** The model asks, so keys that were typed before do not count. */
+  isModels?: boolean;
 }
 
 /** A question that waits for an answer. */
