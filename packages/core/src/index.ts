@@ -35,7 +35,7 @@ export { denyAll } from './scheduler/approve.js';
 export { type CallRun, Scheduler, type SchedulerOptions } from './scheduler/scheduler.js';
 export type { SettingKey, Settings } from './settings/keys.js';
 export type { JsonSchema } from './text/schema/json-schema.js';
-export type { Asker, UserQuestion } from './tools/ask-user-question.js';
+export type { Asker } from './tools/ask-user-question.js';
 export { type RegisteredTool, ToolRegistry, type ToolSource } from './tools/tool-registry.js';
 export {
   type AnyTool,

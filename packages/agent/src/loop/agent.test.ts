@@ -3,6 +3,7 @@ import { defineTool } from '@lathe/core';
 import { expect, test } from 'vitest';
 import { agentKit, collect, endOf, faults } from '../../../../testing/agent-kit.js';
 import { ModelError } from '../models/model-error.js';
+import { askedText } from './conversation.js';
 
 const never = new AbortController().signal;
 const call = (name: string, text: string, id?: string) => ({ name, args: { text }, ...(id !== undefined && { id }) });
@@ -316,4 +317,31 @@ test('an adapter with a bug ends the prompt, not the program', async () => {
   });
   await warned;
   expect((await endOf(agent, 'again')).reason).toBe('done');
+});
+
+test('what a person adds reaches the model with its next request, also when the model was about to stop', async () => {
+  const { agent, model } = agentKit([{ calls: [call('look', '1')] }, { text: 'Nearly.' }, { text: 'Done.' }]);
+  expect(await agent.steer('too early')).toBe(false);
+  const additions: Promise<boolean>[] = [];
+  for await (const event of agent.prompt('go', never)) {
+    if (event.type === 'call-end') additions.push(agent.steer('first'));
+    if (event.type === 'turn-start' && event.turn === 2) additions.push(agent.steer('second'));
+  }
+  expect(await Promise.all(additions)).toEqual([true, true]);
+  const texts = model.requests.map(({ history }) => history.flatMap((message) => askedText(message) || []));
+  expect(texts).toEqual([['go'], ['go', 'first'], ['go', 'first', 'second']]);
+  expect(agent.history.map(({ role }) => role)).toEqual(['user', 'model', 'tool', 'user', 'model', 'user', 'model']);
+  expect(faults(agent.history)).toEqual([]);
+});
+
+test('what could not be delivered is reported', async () => {
+  const { agent } = agentKit([{ calls: [call('look', '1')] }, { text: 'Never.' }]);
+  const controller = new AbortController();
+  let addition: Promise<boolean> | undefined;
+  for await (const event of agent.prompt('go', controller.signal)) {
+    if (event.type !== 'call-end') continue;
+    addition = agent.steer('late');
+    controller.abort();
+  }
+  expect(await addition).toBe(false);
 });

@@ -11,11 +11,13 @@ const program = join(import.meta.dirname, '..', '..', 'dist', 'main.js');
 beforeAll(buildProgram, 300_000);
 
 test.skipIf(!hasProgram('bash'))(
-  'bash completes commands, flags, their values and tool names',
+  'bash completes commands, flags, their values, tool names and servers',
   () => {
     const bin = tempDirectory();
+    const settings = JSON.stringify({ mcpServers: { mem: { command: 'mem-server' } } });
+    const home = tempDirectory({ '.lathe/settings.json': settings });
     symlinkSync(program, join(bin, 'lathe'));
-    const env = { PATH: `${bin}:${process.env['PATH']}`, HOME: tempDirectory() };
+    const env = { PATH: `${bin}:${process.env['PATH']}`, HOME: home };
     const complete = (...words: string[]) => {
       const script = `source <(lathe completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _lathe; printf '%s\\n' "\${COMPREPLY[@]}"`;
       const output = execFileSync('bash', ['-c', script, 'bash', 'lathe', ...words], {
@@ -30,6 +32,7 @@ test.skipIf(!hasProgram('bash'))(
     expect(complete('--approval-mode', 'pl')).toEqual(['plan']);
     expect(complete('call', 'read_')).toEqual(['read_file', 'read_many_files']);
     expect(complete('mcp', 're')).toEqual(['remove']);
+    expect(complete('mcp', 'remove', '')).toEqual(['mem']);
   },
   60_000,
 );
