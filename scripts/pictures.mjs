@@ -89,7 +89,7 @@ function open(args, { isLight = false } = {}) {
       // A question does not listen at once.
       await pause(500);
     },
-    picture: (name, title) => 
+    picture: (name, title) =>
       writeFileSync(
         join(pictures, `${name}.svg`),
         screenPicture(screen, size, title, ...(isLight ? [lightWindow] : [])),

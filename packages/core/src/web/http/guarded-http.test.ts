@@ -316,8 +316,16 @@ test('a proxy is used, gets no private hosts, and is not used for hosts in no_pr
 });
 
 test.each([
-  ['refuses', 'HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n', /^The proxy 127\.0\.0\.1:\d+ does not connect to site\.invalid \(status 403\)\.$/],
-  ['says nothing', '', /^site\.invalid did not finish answering within 0\.5 s \(through the proxy 127\.0\.0\.1:\d+\)\.$/],
+  [
+    'refuses',
+    'HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n',
+    /^The proxy 127\.0\.0\.1:\d+ does not connect to site\.invalid \(status 403\)\.$/,
+  ],
+  [
+    'says nothing',
+    '',
+    /^site\.invalid did not finish answering within 0\.5 s \(through the proxy 127\.0\.0\.1:\d+\)\.$/,
+  ],
 ])('a proxy that %s is named, within the timeout', async (_, answer, message) => {
   const { createServer } = await import('node:net');
   const proxy = createServer((socket) => {
