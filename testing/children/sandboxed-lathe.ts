@@ -46,7 +46,13 @@ const commands = [
 
 async function runOne(): Promise<SandboxedRun> {
   const command = pick(random, commands);
-  const wrap = await sandbox.prepare(root, { workspace: true, network: false, home: false, files: false, secrets: false });
+  const wrap = await sandbox.prepare(root, {
+    workspace: true,
+    network: false,
+    home: false,
+    files: false,
+    secrets: false,
+  });
   const request = {
     command,
     cwd: root,

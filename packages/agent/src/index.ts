@@ -11,7 +11,9 @@ export type {
   ContextText,
   DeclaredTools,
 } from './loop/agent-options.js';
-export type { Budgets } from './loop/budget.js';
+export type { Budgets, Spending } from './loop/budget.js';
+export { askedText } from './loop/conversation.js';
+export type { Message } from './models/model.js';
 export { repairHistory } from './models/repair-history.js';
 export { type OpenAgentOptions, openAgent, openContextFiles } from './open-agent.js';
 export { type OpenSessionOptions, openSession, Session } from './open-session.js';

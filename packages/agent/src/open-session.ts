@@ -141,6 +141,11 @@ export class Session {
     this.#parts.points.begin({ type, text, history: this.agent.history.slice() });
   }
 
+  /** As `Agent.steer`. */
+  steer(content: PartListUnion): Promise<boolean> {
+    return this.agent.steer(content);
+  }
+
   /** As `Agent.compact`. */
   compact(signal: AbortSignal): AsyncGenerator<AgentEvent> {
     return this.#recorded(this.agent.compact(signal));

@@ -36,6 +36,7 @@ export type { FileAccess } from './scheduler/call-files.js';
 export { type CallRun, Scheduler, type SchedulerOptions } from './scheduler/scheduler.js';
 export type { SettingKey, Settings } from './settings/keys.js';
 export type { JsonSchema } from './text/schema/json-schema.js';
+export type { Asker } from './tools/ask-user-question.js';
 export { type RegisteredTool, ToolRegistry, type ToolSource } from './tools/tool-registry.js';
 export {
   type AnyTool,

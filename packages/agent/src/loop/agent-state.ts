@@ -1,4 +1,4 @@
-import type { FunctionDeclaration } from '@lathe/core';
+import type { FunctionDeclaration, Part } from '@lathe/core';
 import { estimateTokens } from '../models/estimate-tokens.js';
 import type { Effort, Model, Usage } from '../models/model.js';
 import type { UsageReport } from './agent-event.js';
@@ -8,12 +8,20 @@ import { Conversation } from './conversation.js';
 import { LoopGuard } from './loop-guard.js';
 import { UnseenMedia } from './unseen-media.js';
 
+/** Something that the person adds while the agent works. */
+interface Addition {
+  parts: Part[];
+  settle: (isDelivered: boolean) => void;
+}
+
 /** What an agent keeps from one prompt to the next. */
 export class AgentState {
   readonly options: AgentOptions;
   readonly budget: Budget;
   readonly loops = new LoopGuard();
   readonly unseenMedia = new UnseenMedia();
+  /** Not seen by the model yet. */
+  readonly additions: Addition[] = [];
   model: Model;
   effort: Effort | undefined;
   conversation: Conversation;

@@ -153,10 +153,15 @@ const decisions = ['allowed', 'approved', 'refused', 'denied', 'unjudged'] as co
 
 function readMessage(value: unknown): Message | undefined {
   if (!isObject(value) || !Array.isArray(value['parts'])) return undefined;
-  const { role, provider } = value;
+  const { role, provider, askedAt } = value;
   if (role !== 'user' && role !== 'model' && role !== 'tool') return undefined;
   const parts = value['parts'].filter(isPart);
-  return { role, parts, ...(typeof provider === 'string' && { provider }) };
+  return {
+    role,
+    parts,
+    ...(typeof provider === 'string' && { provider }),
+    ...(typeof askedAt === 'number' && { askedAt }),
+  };
 }
 
 const objectFields = ['inlineData', 'fileData', 'functionCall', 'functionResponse'];

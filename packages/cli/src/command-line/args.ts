@@ -132,12 +132,13 @@ function flagsOf(values: ReturnType<typeof parse>['values']): Flags {
 
 /** Which earlier session to continue, if any. */
 export function resumeOf(flags: Flags): { resume?: 'latest' | { id: string } } {
+  if (flags.resume === '') throw new UsageError('--resume needs the id of a session here; see lathe sessions');
   if (flags.resume !== undefined) return { resume: { id: flags.resume } };
   return flags.continue ? { resume: 'latest' } : {};
 }
 
 function parse(args: readonly string[]) {
-  return parseFlags(args, options);
+  return parseFlags(args.map(withEmptyResume), options);
 }
 
 /** The flags and operands of a command that has its own. */
@@ -152,6 +153,13 @@ export function parseFlags<const T extends NonNullable<ParseArgsConfig['options'
     // Node adds advice about arguments that begin with a dash, which is rarely what the person meant.
     throw new UsageError(message.replace(/\. To specify a positional .*/s, ''));
   }
+}
+
+/** `--resume` without an id: the person chooses a session. */
+function withEmptyResume(arg: string, index: number, args: readonly string[]): string {
+  const next = args[index + 1];
+  const isAlone = (arg === '--resume' || arg === '-r') && (next === undefined || next.startsWith('-'));
+  return isAlone ? '--resume=' : arg;
 }
 
 /** `lathe [flags] mcp …`: everything after the command belongs to it. */

@@ -22,7 +22,7 @@ const shells = [
 
 describe.each(shells)('$shell', ({ shell, args, setup }) => {
   test.skipIf(!hasProgram(shell))(
-    'completes commands, flags, their values and tool names',
+    'completes commands, flags, their values, tool names and servers',
     async () => {
       const complete = await startShell(shell, args, setup);
       const lines = {
@@ -31,6 +31,7 @@ describe.each(shells)('$shell', ({ shell, args, setup }) => {
         'lathe --approval-mode pl': 'lathe --approval-mode plan',
         'lathe call read_m': 'lathe call read_many_files',
         'lathe mcp rem': 'lathe mcp remove',
+        'lathe mcp remove me': 'lathe mcp remove mem',
         'lathe clean sp': 'lathe clean spill',
         'lathe audit --den': 'lathe audit --denied',
       };
@@ -45,7 +46,9 @@ describe.each(shells)('$shell', ({ shell, args, setup }) => {
 async function startShell(shell: string, args: string[], setup: string) {
   const bin = tempDirectory();
   symlinkSync(program, join(bin, 'lathe'));
-  const env = { PATH: `${bin}:${process.env['PATH']}`, HOME: tempDirectory(), TERM: 'dumb', LANG: 'C.UTF-8' };
+  const settings = JSON.stringify({ mcpServers: { mem: { command: 'mem-server' } } });
+  const home = tempDirectory({ '.lathe/settings.json': settings });
+  const env = { PATH: `${bin}:${process.env['PATH']}`, HOME: home, TERM: 'dumb', LANG: 'C.UTF-8' };
   const child = spawn(shell, args, { cols: 120, rows: 30, cwd: bin, env });
   onTestFinished(() => child.kill('SIGKILL'));
   let output = '';

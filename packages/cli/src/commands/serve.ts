@@ -10,6 +10,11 @@ import { serveToken } from '../mcp/serve-token.js';
 import { discoverTools, openLathe } from '../startup/open-lathe.js';
 import type { Command } from './command.js';
 
+const waiting = [
+  'lathe: an MCP server on stdin and stdout. It waits for a client, which usually starts it itself:',
+  'lathe: enter "lathe serve" as the command of a server there. For a client that connects over HTTP use --http.',
+  'lathe: Ctrl+C ends it.',
+].join('\n');
 const exitDelayMs = 1_000;
 
 /** `lathe serve` offers the built-in tools, or those with the given names, to another program as an MCP server. */
@@ -39,6 +44,7 @@ export const command: Command = {
       };
       await serveHttp({ ...common, open, port, onListening, ...(known !== undefined && { token: known }) }, signal);
     } else {
+      if (io.stdin.isTTY) io.err(waiting);
       await serveStdio({ ...common, toolbox: await open(), input: io.stdin, output: process.stdout }, signal);
       // Output that the client does not read would keep the process alive.
       setTimeout(() => process.exit(), exitDelayMs).unref();

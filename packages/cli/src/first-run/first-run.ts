@@ -12,8 +12,9 @@ import { saveSetting, userSettings, visibleText } from '@lathe/core/host';
 import type { Flags } from '../command-line/args.js';
 import type { Io } from '../command-line/io.js';
 import type { Style } from '../render/style.js';
+import type { Choice } from '../screen/choice-list.js';
 import { KeyStream } from '../screen/key-stream.js';
-import { askLine, type Choice, choose } from './menu.js';
+import { askLine, choose } from './menu.js';
 
 /** What a person without a model chose. `configured`: there was nothing to ask. */
 export type FirstRun = 'saved' | 'configured' | 'console' | 'demo' | 'quit';

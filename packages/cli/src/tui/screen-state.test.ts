@@ -134,3 +134,26 @@ test('the time of a call does not include the wait for approval', () => {
   const denied = play(...asked, at(9100, { type: 'call-end', outcome: { ...outcome, status: 'cancelled', error } }));
   expect(denied.items).toMatchObject([{ call: { durationMs: 0 } }]);
 });
+
+test('a todo no longer labels the spinner when its prompt has ended', () => {
+  const todos = [{ id: '1', content: 'Look', status: 'in_progress' as const }];
+  const texts = {
+    name: 'todo_write',
+    description: '',
+    llmContent: '',
+    returnDisplay: { type: 'todo_list' as const, todos },
+  };
+  const outcome = { callId: '1', ...texts, response: {}, startedAt: 0, durationMs: 1, status: 'success' as const };
+  const working = play({ type: 'begin', prompt: 'go', now: 0 }, agent({ type: 'call-end', outcome }));
+  expect([working.todo, nextScreen(working, { type: 'end' }).todo]).toEqual(['Look', undefined]);
+});
+
+test('what waits is shown until the model has received it', () => {
+  const waiting = play(
+    { type: 'wait', prompt: 'one' },
+    { type: 'wait', prompt: 'two' },
+    { type: 'deliver', prompt: 'one' },
+  );
+  expect([waiting.waiting, waiting.items]).toEqual([['two'], [{ type: 'prompt', text: 'one' }]]);
+  expect(nextScreen(waiting, { type: 'drop' }).waiting).toEqual([]);
+});

@@ -63,6 +63,8 @@ export interface ApprovalRequest {
   isGrantable?: true | 'by-rule';
   /** Asked by a call that already runs, so that it cannot be stopped now and run again with the answer. */
   isMidCall?: true;
+  /** No rule and no mode may answer it, so a front end should not suggest a yes. */
+  isGuarded?: true;
 }
 
 /** One line of the record of what was proposed, shown, decided and executed. */

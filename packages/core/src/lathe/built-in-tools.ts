@@ -22,6 +22,7 @@ import { sanitizePath } from '../process/shell/resolve-program.js';
 import { Rewind } from '../rewind/rewind.js';
 import type { FileAccess } from '../scheduler/call-files.js';
 import type { Settings } from '../settings/keys.js';
+import { type Asker, AskUserQuestionTool } from '../tools/ask-user-question.js';
 import { EditTool } from '../tools/edit.js';
 import { ExitPlanModeTool, type PlanMode } from '../tools/exitPlanMode.js';
 import { GlobTool } from '../tools/glob.js';
@@ -58,6 +59,8 @@ export interface BuiltInOptions {
   /** Files that hooks run. */
   executed: readonly string[];
   extension: Pick<Extension, 'tasks' | 'answerer'>;
+  /** Puts the questions of `ask_user_question` to the person. */
+  asker?: Asker | undefined;
 }
 
 export interface BuiltIns {
@@ -106,6 +109,7 @@ export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
       own.memory,
       ...(tasks ? [new TaskTool(tasks)] : []),
       own.todoWrite,
+      new AskUserQuestionTool(options.asker),
       new ExitPlanModeTool(planMode(policy)),
     ],
     openOwnTools: () => {

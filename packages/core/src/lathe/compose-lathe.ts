@@ -42,7 +42,16 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
   const policy = await openPolicy(loaded, parts);
   const registry = new ToolRegistry();
   const extension = (await options.extend?.(parts)) ?? {};
-  const builtIns = await builtInTools({ ...parts, policy, settings, env, ownEnv: options.env, caller, extension });
+  const builtIns = await builtInTools({
+    ...parts,
+    policy,
+    settings,
+    env,
+    ownEnv: options.env,
+    caller,
+    extension,
+    asker: options.asker,
+  });
   const { tools, openOwnTools, visibility, files, close, ...shared } = builtIns;
   for (const tool of [...tools, ...(options.tools ?? [])]) registry.registerTool(tool);
   const sources = toolSources({ ...options, ...parts, approver, registry, sandbox: shared.sandbox });

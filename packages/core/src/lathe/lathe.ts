@@ -15,6 +15,7 @@ import type { CallRun, Scheduler, SchedulerOptions } from '../scheduler/schedule
 import type { SettingKey, Settings } from '../settings/keys.js';
 import type { LoadedSettings } from '../settings/load-settings.js';
 import type { JsonValue } from '../settings/parse-jsonc.js';
+import type { Asker } from '../tools/ask-user-question.js';
 import type { TodoStore } from '../tools/todoWrite.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import type { AnyTool } from '../tools/tools.js';
@@ -38,6 +39,8 @@ export interface LatheOptions {
   flags?: Partial<Record<SettingKey, JsonValue>>;
   /** Answers confirmations. Without one, whatever needs a person is denied. */
   approver?: Approver;
+  /** Puts the questions of `ask_user_question` to a person. Default: nobody is there to answer. */
+  asker?: Asker;
   /** Answers what MCP servers ask: without it they can ask nothing. */
   handlers?: ReverseRequests;
   /** Brings a person to a page where they log in to an MCP server; without it such servers are refused. */

@@ -4,7 +4,7 @@ import { matchesHost } from './match-host.js';
 import { type PathBases, PathRules } from './match-path.js';
 import { type Coverage, coverage, forbidsReading, namesFile } from './match-rule.js';
 import type { Reading } from './reading.js';
-import { parseRule, type Rule } from './rule.js';
+import { kindOfSpec, parseRule, type Rule } from './rule.js';
 
 /** How much runs without a question. */
 export type ApprovalMode = 'plan' | 'default' | 'auto-edit' | 'yolo';
@@ -45,6 +45,8 @@ export interface Verdict {
   reason: string;
   /** A rule or a mode could allow the call; `by-rule`: only a rule. */
   isGrantable?: true | 'by-rule';
+  /** Something that no rule and no mode may allow, such as a protected path. */
+  isGuarded?: true;
 }
 
 /** The only place that decides allow, ask or deny. Deny overrides ask, and ask overrides allow, in every mode. */
@@ -147,7 +149,7 @@ export class Policy {
     const rule = this.#rules.ask.find((candidate) => covers(this.#cover(candidate, call, 'wide')));
     if (rule) return ask(`the rule "${rule.text}" asks`);
     const guarded = call.targets.find((target) => target.guarded !== undefined)?.guarded;
-    if (guarded !== undefined) return ask(guarded);
+    if (guarded !== undefined) return { ...ask(guarded), isGuarded: true };
     if (isPlan(call)) return ask('only the user can end plan mode');
     const sensitive = call.targets.find(
       (target) => target.sensitive !== undefined && !this.#isNamed(target),
@@ -188,12 +190,16 @@ export class Policy {
     return asking.every((target) => covered.has(target) || (this.mode === 'auto-edit' && isProjectWrite(target)));
   }
 
-  /** Whether a list of permitted tools covers a call: it names the tool, or each part of a command. */
+  /** Whether a list of permitted tools covers a call: it names the tool, each part of a command, or each host. */
   #coversWhole(rules: readonly Rule[], call: Pick<JudgedCall, 'tool' | 'targets'>): boolean {
-    const covered = this.#coveredBy(rules, call);
+    // A host for one tool says nothing about another tool.
+    const own = rules.filter(
+      ({ tool, spec }) => spec === undefined || kindOfSpec(tool) !== 'host' || tool === call.tool,
+    );
+    const covered = this.#coveredBy(own, call);
     if (covered === 'all') return true;
-    const commands = call.targets.filter((target) => target.type === 'command' && !target.hidden);
-    return commands.length > 0 && commands.every((target) => covered.has(target));
+    const named = call.targets.filter(({ type, hidden }) => (type === 'command' || type === 'host') && !hidden);
+    return named.length > 0 && named.every((target) => covered.has(target));
   }
 
   /** The targets that the permitting rules cover together. */

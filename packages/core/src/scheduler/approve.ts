@@ -51,7 +51,7 @@ export async function approve(ready: ReadyCall, context: ApprovalContext, signal
   judgedTargets.set(call, targets);
   const rules = confirmation === false ? [] : confirmation.rules;
   const exposed = policy.mode === 'yolo' ? undefined : context.exposure?.reasonToAsk(targets, rules);
-  const { isGrantable, ...verdict } = tightened(judged, context.ask ?? exposed);
+  const { isGrantable, isGuarded, ...verdict } = tightened(judged, context.ask ?? exposed);
   record.verdict = verdict;
   if (verdict.verdict === 'deny') throw new ToolError('execution_denied', refusal(ready, verdict));
   if (verdict.verdict === 'allow') return ready;
@@ -71,6 +71,7 @@ export async function approve(ready: ReadyCall, context: ApprovalContext, signal
       confirmation: shown,
       reason: verdict.reason,
       ...(isGrantable && { isGrantable }),
+      ...(isGuarded && { isGuarded }),
     },
     signal,
   );
@@ -82,7 +83,7 @@ export async function approve(ready: ReadyCall, context: ApprovalContext, signal
 /** No rule or mode takes away a question that is asked on behalf of someone else. */
 function tightened(judged: Verdict, reason: string | undefined): Verdict {
   const isLess = judged.verdict === 'allow' || judged.isGrantable === true;
-  return reason !== undefined && isLess ? { verdict: 'ask', reason } : judged;
+  return reason !== undefined && isLess ? { verdict: 'ask', reason, isGuarded: true } : judged;
 }
 
 async function act(

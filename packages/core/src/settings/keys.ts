@@ -260,6 +260,17 @@ export const settingsTable = {
     workspace: 'never',
     env: 'LATHE_EDITOR',
   }),
+  'ui.theme': setting(string, 'auto', 'Colours of the terminal: auto (the terminal is asked), dark or light.', {
+    also: ['theme'],
+    workspace: 'never',
+  }),
+  'ui.notifyAfterSeconds': setting(
+    integer(-1),
+    5,
+    'The bell and a notification of the terminal call you for a question, and at the end of work that took this long; -1 for never.',
+    { workspace: 'never' },
+  ),
+  'ui.hideWindowTitle': setting(boolean, false, 'Leave the title of the window alone.', { also: ['hideWindowTitle'] }),
   'ui.accessibility.screenReader': setting(
     boolean,
     false,

@@ -18,7 +18,7 @@ const request = (callId: string, command = 'ls'): ApprovalRequest => ({
 });
 
 function shown({ current }: QuestionQueue) {
-  if (!current || current.type === 'field') throw new Error('no question to say yes to');
+  if (current?.type !== 'approval') throw new Error('no question to say yes to');
   return current;
 }
 
@@ -62,6 +62,7 @@ const context = {
   width: 80,
   markdown: (text: string) => text,
   isScreenReader: false,
+  toolName: (name: string) => name,
 };
 
 test.each([

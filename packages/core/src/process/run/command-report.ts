@@ -26,13 +26,14 @@ export function reportOn(result: CommandResult, options: ReportOptions): Command
   const output = outputText(result);
   const findings = result.findings.map((finding) => `Warning: ${finding}`);
   const remarks = [...circumstances(result), ...findings, ...(options.remark ? [options.remark.model] : [])];
-  const display = [output || describeEnding(ending), ...findings, options.remark?.person].filter(Boolean).join('\n');
+  const isNormal = isNormalExit(ending, options.lastWords);
+  const shown = output.replace(forModels, ']');
+  const how = isNormal && shown !== '' ? '' : describeEnding(ending);
+  const display = [shown, how, ...findings, options.remark?.person].filter(Boolean).join('\n');
   if (ending.type === 'exit' || ending.type === 'signal') {
     const death = ending.type === 'signal' ? [`Killed by ${ending.signal}.`] : [];
     const text = labelledLines(result, options, [...death, ...remarks].join(' '), output);
-    return isNormalExit(ending, options.lastWords)
-      ? { text, display }
-      : { text, display, failure: 'shell_execute_error' };
+    return isNormal ? { text, display } : { text, display, failure: 'shell_execute_error' };
   }
   const what = ending.type === 'abort' ? 'was cancelled while it ran' : describeEnding(ending);
   const soFar = output === '' ? 'It had printed nothing.' : `Output until then:\n${output}`;
@@ -83,6 +84,9 @@ function outputText({ output }: CommandResult): string {
   const extent = output.isComplete ? 'Full output' : 'The first part of the output';
   return `${text}\n[${extent}: ${output.path}; search it with grep_search or read parts with read_file]`;
 }
+
+/** Advice that a person does not need. */
+const forModels = /; search it with grep_search or read parts with read_file\]$/;
 
 /** Sentences about what happened besides the output. */
 function circumstances(result: CommandResult): string[] {

@@ -252,7 +252,13 @@ describe.skipIf(!hasProgram('bwrap'))('after a command', () => {
     const latheHome = new LatheHome(tempDirectory());
     const sandbox = new Sandbox({ mode: 'required', roots: [root], latheHome, userHome: tempDirectory() });
     const run = async (command: string) => {
-      const wrap = await sandbox.prepare(root, { workspace: true, network: false, home: false, files: false, secrets: false });
+      const wrap = await sandbox.prepare(root, {
+        workspace: true,
+        network: false,
+        home: false,
+        files: false,
+        secrets: false,
+      });
       const request = { command, cwd: root, env: childEnvironment(process.env), ...(wrap && { wrap }) };
       return new CommandRunner(latheHome).run(request, { timeoutMs: 20_000, signal: never });
     };
