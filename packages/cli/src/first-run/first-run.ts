@@ -1,13 +1,5 @@
 import { type AgentLathe } from '@lathe/agent';
-import {
-  checkModel,
-  chooseModel,
-  type FoundModel,
-  findModels,
-  ModelError,
-  type ModelSources,
-  providers,
-} from '@lathe/agent/models';
+import { checkModel, chooseModel, type FoundModel, findModels, ModelError, providers } from '@lathe/agent/models';
 import { saveSetting, userSettings, visibleText } from '@lathe/core/host';
 import type { Flags } from '../command-line/args.js';
 import type { Io } from '../command-line/io.js';
@@ -124,16 +116,15 @@ async function askForServer(lathe: Saved, dialog: Dialog): Promise<boolean> {
   }
 }
 
+/** What the person entered, by the names of the settings. */
+type ModelAnswers = { name: string } & Partial<Record<'provider' | 'baseUrl' | 'apiKey', string>>;
+
 /** What is wrong with the key or the address itself: asking for it again helps. */
 const wrongInput: ReadonlySet<string> = new Set(['auth', 'not-found', 'bad-response']);
 
 /** Tries the model first. A key that the provider rejects is not saved; if nobody can tell, it is saved with a note. */
-async function saveChecked(
-  { home, loaded }: Saved,
-  model: NonNullable<ModelSources['settings']>,
-  { io, signal }: Dialog,
-): Promise<boolean> {
-  io.err(`Checking ${visibleText(model.name ?? '')} …`);
+async function saveChecked({ home, loaded }: Saved, model: ModelAnswers, { io, signal }: Dialog): Promise<boolean> {
+  io.err(`Checking ${visibleText(model.name)} …`);
   try {
     const choice = await chooseModel({ settings: model, env: loaded.env }, signal);
     if (choice.status === 'chosen') await checkModel(choice.model, signal);
@@ -143,8 +134,8 @@ async function saveChecked(
     if (wrongInput.has(error.kind)) return false;
     io.err('Saved without a check; lathe doctor checks it again.');
   }
-  await save(home, Object.fromEntries(Object.entries(model).map(([key, value]) => [`model.${key}`, String(value)])));
-  io.err(`Saved ${visibleText(model.name ?? '')} as your model in ${visibleText(home.file('settings.json'))}`);
+  await save(home, Object.fromEntries(Object.entries(model).map(([key, value]) => [`model.${key}`, value])));
+  io.err(`Saved ${visibleText(model.name)} as your model in ${visibleText(home.file('settings.json'))}`);
   return true;
 }
 

@@ -1,5 +1,5 @@
 import { type AgentLathe, createAgentLathe } from '@lathe/agent';
-import { type Approver, type Asker, type CallOutcome, type CallRequest, denyAll } from '@lathe/core';
+import { type Approver, type Asker, type CallOutcome, type CallRequest, denyAll, type LatheOptions } from '@lathe/core';
 import { homeDirectories, visibleText } from '@lathe/core/host';
 import { type ReverseRequests } from '@lathe/core/mcp';
 import type { Flags } from '../command-line/args.js';
@@ -29,17 +29,22 @@ export async function openLathe(flags: Flags, io: Io, options: OpenOptions = {})
     ...(options.caller && { caller: options.caller }),
     ...(options.openPage && { openPage: options.openPage }),
     ...(options.elicit && { handlers: { elicit: options.elicit } }),
-    flags: {
-      ...(flags.approvalMode && { 'tools.approvalMode': flags.approvalMode }),
-      ...(flags.allowedTools.length > 0 && { 'tools.allowed': flags.allowedTools }),
-      ...(flags.sandbox !== undefined && { 'tools.sandbox.mode': flags.sandbox }),
-      ...(flags.screenReader && { 'ui.accessibility.screenReader': true }),
-      ...(flags.model !== undefined && { 'model.name': flags.model }),
-      ...(flags.effort !== undefined && { 'model.effort': flags.effort }),
-    },
+    flags: settingsOf(flags),
   });
   for (const problem of lathe.problems) io.err(visibleText(`lathe: ${problem}`));
   return lathe;
+}
+
+/** The flags that are settings. */
+function settingsOf(flags: Flags): NonNullable<LatheOptions['flags']> {
+  return {
+    ...(flags.approvalMode && { 'tools.approvalMode': flags.approvalMode }),
+    ...(flags.allowedTools.length > 0 && { 'tools.allowed': flags.allowedTools }),
+    ...(flags.sandbox !== undefined && { 'tools.sandbox.mode': flags.sandbox }),
+    ...(flags.screenReader && { 'ui.accessibility.screenReader': true }),
+    ...(flags.model !== undefined && { 'model.name': flags.model }),
+    ...(flags.effort !== undefined && { 'model.effort': flags.effort }),
+  };
 }
 
 /** Discovers the tools of servers and commands, or only those that may include `tool`. Failures go to stderr. */

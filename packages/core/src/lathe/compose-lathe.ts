@@ -42,36 +42,17 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
   const policy = await openPolicy(loaded, parts);
   const registry = new ToolRegistry();
   const extension = (await options.extend?.(parts)) ?? {};
-  const builtIns = await builtInTools({
-    ...parts,
-    policy,
-    settings,
-    env,
-    ownEnv: options.env,
-    caller,
-    extension,
-    asker: options.asker,
-  });
+  const given = { caller, extension, ownEnv: options.env, asker: options.asker };
+  const builtIns = await builtInTools({ ...parts, ...given, policy, settings, env });
   const { tools, openOwnTools, visibility, files, close, ...shared } = builtIns;
   for (const tool of [...tools, ...(options.tools ?? [])]) registry.registerTool(tool);
   const sources = toolSources({ ...options, ...parts, approver, registry, sandbox: shared.sandbox });
-  const log = settings.general.auditLog ? new AuditLog(home, secretsOf(loaded), workspace.root) : undefined;
-  const audit = options.audit ?? log?.record.bind(log);
   const { hooks, notices } = await hooksOf({ loaded, home, root: workspace.root, policy, approver, isConsented });
-  const telemetry = await openTelemetry(loaded);
+  const { log, telemetry, ...recorders } = await openRecords(options, parts);
   // A person who calls the tools sends nothing that a text made them send.
   const exposure = caller === 'model' ? new Exposure() : undefined;
-  const schedulerOptions: SchedulerOptions = {
-    registry,
-    policy,
-    approver,
-    spill: spill.write.bind(spill),
-    ...(audit && { audit }),
-    ...(hooks && { hooks }),
-    files,
-    exposure,
-    ...(telemetry && { watch: telemetry.watchCall }),
-  };
+  const common = { registry, policy, approver, files, exposure, spill: spill.write.bind(spill) };
+  const schedulerOptions: SchedulerOptions = { ...common, ...(hooks && { hooks }), ...recorders };
   const openScheduler: LatheHost['openScheduler'] = (own) => new Scheduler({ ...schedulerOptions, ...own });
   const host = {
     ...shared,
@@ -108,6 +89,16 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
     host,
   };
 }
+
+/** Where calls are recorded: the audit log, and a collector of telemetry if one is set. */
+async function openRecords(options: LatheOptions, { home, loaded, workspace }: Parts) {
+  const log = loaded.settings.general.auditLog ? new AuditLog(home, secretsOf(loaded), workspace.root) : undefined;
+  const audit = options.audit ?? log?.record.bind(log);
+  const telemetry = await openTelemetry(loaded);
+  return { log, telemetry, ...(audit && { audit }), ...(telemetry && { watch: telemetry.watchCall }) };
+}
+
+type Parts = Awaited<ReturnType<typeof openParts>>;
 
 interface SessionParts {
   log: AuditLog | undefined;

@@ -47,9 +47,9 @@ export interface BubblewrapPlan {
 
 /**
  * The arguments of bubblewrap: the whole file system is read-only, the workspace is writable except for protected names,
- * home directories are empty but for listed places, keys and control sockets are hidden. The command gets its own namespaces, no capabilities, and no network unless
- * granted. Planned again for every command, so that new files are protected too. A later argument overrides an earlier
- * one.
+ * home directories are empty but for listed places, keys and control sockets are hidden. The command gets its own
+ * namespaces, no capabilities, and no network unless granted. Planned again for every command, so that new files are
+ * protected too. A later argument overrides an earlier one.
  */
 export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
   // Every mount costs time, so each root is mounted once; a missing root cannot be mounted.
@@ -58,8 +58,7 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
   const view = viewOf(options);
   const masks = maskedPaths(options, view);
   const containsRoot = (path: string) => roots.some((root) => isWithin(path, root));
-  const names =
-    rights.files || !rights.workspace ? { mounts: [], fixed: [], reserved: [], forbidden: [] } : protectNames(options);
+  const names = canPlant(options) ? protectNames(options) : { mounts: [], fixed: [], reserved: [], forbidden: [] };
   // Programs remove and make their sockets as they like.
   const isWatched = (path: string) => !containsRoot(path) && !isSocket(path);
   const isInRoots = (path: string) => roots.some((root) => isWithin(root, path));
@@ -103,9 +102,14 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
       fixed: names.fixed,
       reserved: names.reserved,
       forbidden: names.forbidden,
-      writesGit: rights.workspace && !rights.files && !options.isGitFixed,
+      writesGit: canPlant(options) && !options.isGitFixed,
     },
   };
+}
+
+/** Whether the command may write in the workspace, but not to protected names. */
+function canPlant({ rights }: Pick<BubblewrapOptions, 'rights'>): boolean {
+  return rights.workspace && !rights.files;
 }
 
 /** An argument and its values; the last one is the path in the sandbox. */
