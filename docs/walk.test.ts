@@ -17,8 +17,8 @@ const filesIn = (output: string) =>
     .toSorted();
 
 test.each([
-  ['edit', 51],
-  ['run_shell_command', 66],
+  ['edit', 52],
+  ['run_shell_command', 73],
   ['grep_search', 41],
 ])('a call of %s runs code in at most %i source files', { timeout: 120_000 }, (tool, budget) => {
   const { stdout, stderr, status } = walk(tool);
