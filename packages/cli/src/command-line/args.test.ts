@@ -29,6 +29,9 @@ test.each<[string[], object]>([
   [['mcp', 'add', 'x', 'node', '--help'], { command: 'mcp', flags: { help: false } }],
   [['--sandbox', 'required'], { flags: { sandbox: 'required' } }],
   [['--sandbox=false'], { flags: { sandbox: 'off' } }],
+  [['--resume'], { flags: { resume: '' } }],
+  [['-r', '--yolo'], { flags: { resume: '', approvalMode: 'yolo' } }],
+  [['--resume', '3f2a'], { flags: { resume: '3f2a' } }],
   [['explain', 'mcp'], { command: undefined, operands: ['explain', 'mcp'] }],
 ])('%j', (args, expected) => {
   expect(parse(...args)).toMatchObject(expected);
