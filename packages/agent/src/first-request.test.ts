@@ -12,7 +12,7 @@ import { gemini } from './models/wire/gemini/gemini.js';
 import { openai } from './models/wire/openai/openai.js';
 import { openSession } from './open-session.js';
 
-const mostTokens = 3200;
+const mostTokens = 2300;
 const mostPerTool = 130;
 
 const count = (text: string): number => encode(text).length;

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { collect, faults } from '../../../testing/agent-kit.js';
 import { tempDirectory } from '../../../testing/temp-directory.js';
 import { createAgentLathe } from './create-agent-lathe.js';
-import { Conversation } from './loop/conversation.js';
+import { askedText, Conversation } from './loop/conversation.js';
 import { ScriptedModel, type ScriptStep } from './models/replay/scripted.js';
 import { type OpenSessionOptions, openSession } from './open-session.js';
 import { readTranscript } from './session/read-transcript.js';
@@ -45,6 +45,16 @@ function transcriptIn({ home }: Place): string {
   const [file = ''] = readdirSync(join(sessions, folder));
   return join(sessions, folder, file);
 }
+
+test('the words of the person are known apart from context files, also after a restart', async () => {
+  const here = { root: tempDirectory({ 'AGENTS.md': 'Be brief.' }), home: tempDirectory() };
+  const first = await open(here, [{ text: 'Hello.' }]);
+  await collect(first.session.prompt(['my name is Ada', 'a file'], never));
+  expect(JSON.stringify(first.session.agent.history[0])).toContain('Be brief.');
+  await first.session.close();
+  const second = await open(here, [], { resume: 'latest' });
+  expect(second.session.agent.history.map(askedText)).toEqual(['my name is Ada', '']);
+});
 
 test('a resumed session remembers everything', async () => {
   const here = place();

@@ -31,6 +31,9 @@ test.each<[string[], object]>([
   [['--sandbox=false'], { flags: { sandbox: 'off' } }],
   [['-p', 'clean'], { command: undefined, flags: { prompt: 'clean' } }],
   [['clean', '--older-than', '7'], { command: 'clean', operands: ['--older-than', '7'] }],
+  [['--resume'], { flags: { resume: '' } }],
+  [['-r', '--yolo'], { flags: { resume: '', approvalMode: 'yolo' } }],
+  [['--resume', '3f2a'], { flags: { resume: '3f2a' } }],
   [['explain', 'mcp'], { command: undefined, operands: ['explain', 'mcp'] }],
 ])('%j', (args, expected) => {
   expect(parse(...args)).toMatchObject(expected);

@@ -39,7 +39,7 @@ Flags
   --json-schema SCHEMA             answer with JSON that matches this schema (inline or a file), with -p
   --max-turns N, --max-tokens N, --max-minutes N
                                    stop when this limit is reached
-  -c, --continue; -r, --resume ID  continue the latest session, or the one with this id
+  -c, --continue; -r, --resume [ID]  continue the latest session, or the one with this id (without: choose)
   --screen-reader                  plain output for screen readers
   --record FILE, --replay FILE     record the model's answers to a file; replay them without a model
   --json                           JSON output of tools, call, sessions, doctor and audit

@@ -3,7 +3,7 @@ import { luminance } from '../render/theme.js';
 /** The colour of the background, and then what the terminal is: every terminal answers the second question. */
 const query = '\u001b]11;?\u0007\u001b[c';
 /** Later answers are ignored. */
-const limitMs = 150;
+const limitMs = 100;
 
 // oxlint-disable no-control-regex -- answers of a terminal are control sequences
 const colourReply =

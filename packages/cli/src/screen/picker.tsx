@@ -41,14 +41,17 @@ export function Picker<T>({ title, choices, initial = 0, other, onDone, onEarlyK
     else state.set(next);
   }, onEarlyKey);
 
-  const hint = other ? 'choose below or type another answer' : 'type to search';
+  const hint = choices.length === 0 ? 'type your answer' : other ? 'type something else' : 'type to search';
   const field = `${style.accent('❯')} ${typed}█${typed === '' ? style.dim(hint) : ''}`;
-  const head = [...wrapHanging(title, width), ...(isTyped ? [field] : [])];
+  const head = [...wrapHanging(style.bold(title), width), ...(isTyped ? [field] : [])];
   const isNumbered = choices.length <= maxNumbered && typed === '';
   const layout = { style, width, isNumbered, isScreenReader, rows: Math.max(1, rows - head.length - 1) };
   const lines = list.length === 0 && typed !== '' ? [style.dim('  Nothing matches.')] : [];
-  const keys = style.dim('Arrow keys and Enter to choose, Esc to go back');
-  const shown = [...head, ...lines, ...choiceLines(list, Math.min(selected, list.length - 1), layout)];
+  const keys = style.dim(
+    `${choices.length === 0 ? 'Enter to answer' : 'Arrow keys and Enter to choose'}, Esc to go back`,
+  );
+  const rest = choices.length === 0 ? [] : choiceLines(list, Math.min(selected, list.length - 1), layout);
+  const shown = [...head, ...lines, ...rest];
   return <Text>{[...shown, ...(lineWidth(keys) <= width ? [keys] : [])].join('\n')}</Text>;
 }
 
@@ -92,5 +95,5 @@ function offered<T>(
     const whole = `${label} ${detail}`.toLowerCase();
     return words.every((word) => whole.includes(word));
   });
-  return other && text !== '' ? [{ label: text, value: other(text) }, ...found] : found;
+  return other && text !== '' ? [{ label: text, detail: 'as typed', value: other(text) }, ...found] : found;
 }
