@@ -1,8 +1,8 @@
-import { chmod, open, unlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, open, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ToolError } from '../contract/errors.js';
 import { codeOf } from './fs-error.js';
-import { makeDirectory } from './make-directory.js';
+import { missingDirectories } from './make-directory.js';
 
 /** `~/.lathe` (or `LATHE_HOME`): state that only Lathe writes. Directories have mode 0700, files 0600; wrong modes are fixed. */
 export class LatheHome {
@@ -21,9 +21,11 @@ export class LatheHome {
     const directory = this.file(...names);
     try {
       for (const path of [this.path, directory]) {
-        const made = makeDirectory(path);
+        for (const missing of missingDirectories(path)) {
+          await mkdir(missing, { mode: 0o700 }).catch(unlessExists);
+          await flushName(missing);
+        }
         await chmod(path, 0o700);
-        if (made !== undefined) await flushNames(dirname(made), path);
       }
     } catch (cause) {
       throw stateError(cause, directory);
@@ -46,14 +48,16 @@ export class LatheHome {
   }
 }
 
-/** Makes new directories survive a power failure: the undo journal in them must not be lost with its directory. */
-async function flushNames(from: string, to: string): Promise<void> {
-  for (let path = dirname(to); ; path = dirname(path)) {
-    await flush(path).catch((error: unknown) => {
-      if (!cannotFlush.includes(codeOf(error) ?? '')) throw error;
-    });
-    if (path === from || path === dirname(path)) return;
-  }
+function unlessExists(error: unknown): void {
+  // Another process may have been faster.
+  if (codeOf(error) !== 'EEXIST') throw error;
+}
+
+/** Makes a new directory survive a power failure: the undo journal in it must not be lost with its name. */
+async function flushName(path: string): Promise<void> {
+  await flush(dirname(path)).catch((error: unknown) => {
+    if (!cannotFlush.includes(codeOf(error) ?? '')) throw error;
+  });
 }
 
 /** Of a file system that cannot flush directories, or of a parent that only others may read. */
