@@ -1,5 +1,7 @@
 import type { AgentEvent } from '@lathe/agent';
 import { expect, test } from 'vitest';
+import { styleFor } from '../render/style.js';
+import { spinnerLine } from './live-lines.js';
 import { emptyScreen, nextScreen, type ScreenEvent, type ScreenState } from './screen-state.js';
 
 const play = (...events: ScreenEvent[]): ScreenState => events.reduce(nextScreen, emptyScreen);
@@ -18,6 +20,18 @@ test('deltas preview the final answer', () => {
     }),
   );
   expect([done.liveText, done.items]).toEqual(['', [{ type: 'answer', text: 'Hello' }]]);
+});
+
+test('what the model thinks is shown until it answers', () => {
+  const style = styleFor({ NO_COLOR: '1' });
+  const context = { style, width: 80, markdown: (text: string) => text, isScreenReader: false };
+  const thinking = play(
+    agent({ type: 'reasoning-delta', text: 'First the tests.\nThen ' }),
+    agent({ type: 'reasoning-delta', text: 'the \u001b[2Jcode' }),
+  );
+  expect(spinnerLine(thinking, context, 5)).toContain('thinking: Then the ');
+  expect(spinnerLine(thinking, context, 5)).not.toContain('\u001b[2J');
+  expect(nextScreen(thinking, agent({ type: 'text-delta', text: 'x' })).isThinking).toBe(false);
 });
 
 test('a retry discards the partial text and gives the reason', () => {
