@@ -169,7 +169,9 @@ export class PromptRun {
         ...(maxOutputTokens !== undefined && { maxOutputTokens }),
         ...(effort !== undefined && { effort }),
       };
-      const answer = yield* askModel(model, request, partial, this.#signal);
+      // While the answer arrives there is time to load the prices.
+      const onBegin = () => void this.#state.costOf(noUsage).catch(() => undefined);
+      const answer = yield* askModel(model, request, partial, this.#signal, onBegin);
       isOver = true;
       return yield* this.#take(answer);
     } catch (error) {
