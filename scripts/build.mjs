@@ -5,6 +5,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:f
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { directImports } from './direct-imports.mjs';
+import { writeManPage } from './man-page.mjs';
 import { writeNotices } from './notices.mjs';
 
 const root = join(import.meta.dirname, '..');
@@ -60,7 +61,8 @@ const { metafile } = await build({
   logLevel: 'warning',
 });
 chmodSync(join(outdir, 'main.js'), 0o755);
-writeNotices(metafile, root, join(outdir, 'THIRD_PARTY_NOTICES.txt'));
+writeNotices(metafile, root, join(root, 'packages/cli'), outdir);
+await writeManPage(root, version, join(outdir, 'lathe.1'));
 
 /** One file per entry, and what they share: whoever imports the library to define a tool opens a handful of files. */
 async function bundleCore() {
@@ -88,7 +90,7 @@ async function bundleCore() {
     external: external.flatMap((name) => [name, `${name}/*`]),
     logLevel: 'warning',
   });
-  writeNotices(bundled, root, join(directory, 'dist/bundle/THIRD_PARTY_NOTICES.txt'));
+  writeNotices(bundled, root, directory, join(directory, 'dist/bundle'));
 }
 
 /** The compiler leaves what it made of a source that is gone, and it would be published. */

@@ -1,28 +1,65 @@
-// The notices of third-party code in a bundle: name, version, licence and licence text of every package that is in it.
+// What third-party code a bundle holds: licence notices for people, and a CycloneDX bill of materials for scanners.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Writes the notices for a bundle, by the metafile of esbuild. Fails for a package without a licence text. */
-export function writeNotices(metafile, root, path) {
+/**
+ * Writes THIRD_PARTY_NOTICES.txt and sbom.cdx.json for the package in `directory`, by the metafile of esbuild.
+ * Fails for a package without a licence text.
+ */
+export function writeNotices(metafile, root, directory, outdir) {
   const directories = new Set(
     Object.values(metafile.outputs).flatMap(({ inputs }) =>
       Object.keys(inputs).flatMap((input) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1] ?? []),
     ),
   );
-  const packages = [...directories].map((directory) => describe(join(root, directory)));
-  const texts = packages.sort((a, b) => a.name.localeCompare(b.name, 'en')).map(({ text }) => text);
-  writeFileSync(path, `This program contains the following software.\n\n${texts.join('\n\n')}`);
+  const bundled = [...directories].map((each) => describe(join(root, each)));
+  bundled.sort((a, b) => a.name.localeCompare(b.name, 'en'));
+  const texts = bundled.map(({ text }) => text);
+  writeFileSync(
+    join(outdir, 'THIRD_PARTY_NOTICES.txt'),
+    `This program contains the following software.\n\n${texts.join('\n\n')}`,
+  );
+  const parts = new Map([...installed(root, directory), ...bundled].map((part) => [part.name, part]));
+  const sbom = billOfMaterials(readPackage(directory), [...parts.values()]);
+  writeFileSync(join(outdir, 'sbom.cdx.json'), `${JSON.stringify(sbom, null, 2)}\n`);
+}
+
+function billOfMaterials(main, parts) {
+  return {
+    bomFormat: 'CycloneDX',
+    specVersion: '1.5',
+    version: 1,
+    metadata: { component: component(main, 'application') },
+    components: parts.map((part) => component(part, 'library')),
+  };
+}
+
+function component({ name, version, license }, type) {
+  const purl = `pkg:npm/${name.replace(/^@/, '%40')}@${version}`;
+  return { type, 'bom-ref': purl, name, version, licenses: [{ license: { id: license } }], purl };
+}
+
+/** What npm installs beside the bundle. */
+function installed(root, directory) {
+  const { dependencies, optionalDependencies } = readPackage(directory);
+  return Object.keys({ ...dependencies, ...optionalDependencies }).map((name) =>
+    readPackage(join(root, 'node_modules', name)),
+  );
+}
+
+function readPackage(directory) {
+  return JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
 }
 
 function describe(directory) {
-  const { name, version, license } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
+  const { name, version, license } = readPackage(directory);
   const file = readdirSync(directory).find((entry) => /^(licen[cs]e|copying)(\.|$)/i.test(entry));
   const text =
     file !== undefined && existsSync(join(directory, file))
       ? readFileSync(join(directory, file), 'utf8').trim()
       : standard(license);
   if (text === undefined) throw new Error(`${name} has no licence text: ${license}`);
-  return { name, text: `## ${name} ${version} (${license})\n\n${text}` };
+  return { name, version, license, text: `## ${name} ${version} (${license})\n\n${text}` };
 }
 
 /** Some packages name their licence without its text. */

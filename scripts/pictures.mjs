@@ -25,25 +25,26 @@ await build({
   platform: 'node',
   outfile,
 });
-const { screenPicture } = await import(pathToFileURL(outfile).href);
+const { lightWindow, screenPicture } = await import(pathToFileURL(outfile).href);
 mkdirSync(pictures, { recursive: true });
 
 await demo();
+await demo({ isLight: true });
 await consoleScreen();
 await film();
 
-/** The questions, and the whole task. */
-async function demo() {
-  const at = open(['demo']);
+/** The questions, and the whole task; on a light background only the first question and the task. */
+async function demo({ isLight = false } = {}) {
+  const at = open(['demo'], { isLight });
   await at.shows('Confirm Edit');
-  at.picture('edit', 'A change, before it is made');
+  at.picture(isLight ? 'edit-light' : 'edit', 'A change, before it is made');
   at.type('y');
   await at.shows('node --test');
-  at.picture('command', 'A command, before it runs');
+  if (!isLight) at.picture('command', 'A command, before it runs');
   at.type('y');
   await at.shows('can undo every change');
   await at.shows('Ask for anything');
-  at.picture('task', 'A task, from the question to the answer');
+  at.picture(isLight ? 'light' : 'task', 'A task, from the question to the answer');
   at.type('/quit\r');
   await at.ended;
 }
@@ -65,10 +66,14 @@ async function film() {
   await at.ended;
 }
 
-function open(args) {
+function open(args, { isLight = false } = {}) {
   const screen = new xterm.Terminal({ cols: size.columns, rows: size.rows, scrollback: 1000, allowProposedApi: true });
   const child = spawn(process.execPath, [program, ...args], { cols: size.columns, rows: size.rows, cwd: project, env });
-  child.onData((data) => screen.write(data));
+  const background = isLight ? 'rgb:ffff/ffff/ffff' : 'rgb:1e1e/2222/2a2a';
+  child.onData((data) => {
+    screen.write(data);
+    if (data.includes('\u001b]11;?')) child.write(`\u001b]11;${background}\u0007\u001b[?62;22c`);
+  });
   const ended = new Promise((resolve) => child.onExit(resolve));
   const text = () =>
     Array.from({ length: screen.buffer.active.length }, (_, row) =>
@@ -84,7 +89,11 @@ function open(args) {
       // A question does not listen at once.
       await pause(500);
     },
-    picture: (name, title) => writeFileSync(join(pictures, `${name}.svg`), screenPicture(screen, size, title)),
+    picture: (name, title) =>
+      writeFileSync(
+        join(pictures, `${name}.svg`),
+        screenPicture(screen, size, title, ...(isLight ? [lightWindow] : [])),
+      ),
   };
 }
 

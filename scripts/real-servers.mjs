@@ -1,20 +1,31 @@
 // Published MCP servers driven end to end through `lathe call alias__tool`.
 //   node scripts/real-servers.mjs
-// The servers are installed below bench/.work when they are not there yet: 40 MB that a checkout need not carry.
+// The servers are installed below bench/.work when they are not there yet: 90 MB that a checkout need not carry.
+// Playwright's server needs a Chromium, such as that of Debian; without one its call is skipped by name.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const names = ['everything', 'filesystem', 'memory'];
 const version = '2026.8.31';
+/** The program of each server, and the package it is in. */
+const servers = {
+  everything: ['mcp-server-everything', `@modelcontextprotocol/server-everything@${version}`],
+  filesystem: ['mcp-server-filesystem', `@modelcontextprotocol/server-filesystem@${version}`],
+  memory: ['mcp-server-memory', `@modelcontextprotocol/server-memory@${version}`],
+  playwright: ['playwright-mcp', '@playwright/mcp@0.0.83'],
+  firecrawl: ['firecrawl-mcp', 'firecrawl-mcp@3.26.0'],
+};
+const chromium = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
+  existsSync(path),
+);
 const root = join(import.meta.dirname, '..');
 const cache = join(root, 'bench/.work/real-servers');
-const bin = (name) => join(cache, 'node_modules/.bin', `mcp-server-${name}`);
+const bin = (name) => join(cache, 'node_modules/.bin', servers[name][0]);
 
-if (!names.every((name) => existsSync(bin(name)))) {
+if (!Object.keys(servers).every((name) => existsSync(bin(name)))) {
   mkdirSync(cache, { recursive: true });
-  const packages = names.map((name) => `@modelcontextprotocol/server-${name}@${version}`);
+  const packages = Object.values(servers).map(([, source]) => source);
   const flags = ['--no-audit', '--no-fund', '--ignore-scripts', '--prefix', cache];
   const { status } = spawnSync('npm', ['install', ...flags, ...packages], { stdio: 'inherit' });
   if (status !== 0) process.exit(1);
@@ -34,11 +45,19 @@ writeFileSync(
       everything: server('everything'),
       filesystem: server('filesystem', [workspace]),
       memory: server('memory', [], { MEMORY_FILE_PATH: join(home, 'memory.json') }),
+      ...(chromium && {
+        playwright: server(
+          'playwright',
+          `--headless --no-sandbox --isolated --executable-path ${chromium} --output-dir ${home}/pictures`.split(' '),
+        ),
+      }),
+      // Its tools are listed without a request to the service.
+      firecrawl: server('firecrawl', [], { FIRECRAWL_API_KEY: 'fc-of-nobody' }),
     },
   }),
 );
 
-const lathe = { entities: [{ name: 'Lathe', entityType: 'tool system', observations: ['turns things'] }] };
+const entity = { entities: [{ name: 'Lathe', entityType: 'tool system', observations: ['turns things'] }] };
 /** Tool, parameters, what the answer holds. */
 /** @type {[string, object, string][]} */
 const calls = [
@@ -52,8 +71,9 @@ const calls = [
   ['filesystem__read_text_file', { path: join(workspace, 'a.txt') }, 'hello from Lathe'],
   ['filesystem__write_file', { path: join(workspace, 'b.txt'), content: 'b' }, 'b.txt'],
   ['filesystem__list_directory', { path: workspace }, 'b.txt'],
-  ['memory__create_entities', lathe, 'Lathe'],
+  ['memory__create_entities', entity, 'Lathe'],
   ['memory__search_nodes', { query: 'turns' }, 'tool system'],
+  ...(chromium ? [['playwright__browser_take_screenshot', {}, '"mimeType":"image/png"']] : []),
 ];
 try {
   for (const [tool, args, wanted] of calls) {
@@ -64,14 +84,34 @@ try {
   }
   const outside = call('filesystem__read_text_file', { path: '/etc/hostname' });
   if (outside.status !== 'error') throw new Error(`a path outside was read: ${outside.status}`);
-  console.log(`real servers: ${calls.length + 1} calls of ${names.join(', ')} ${version}`);
+  assertOnce(call('memory__read_graph', {}), 'turns things');
+  assertTools('firecrawl', 29);
+  if (!chromium) console.log('real servers: playwright skipped, there is no Chromium');
+  const used = Object.entries(servers).filter(([name]) => name !== 'playwright' || chromium);
+  console.log(`real servers: ${calls.length + 3} checks of ${used.map(([, [, source]]) => source).join(', ')}`);
 } finally {
   rmSync(home, { recursive: true, force: true });
 }
 
+/** A server may send the same facts as text and as structured content. */
+function assertOnce({ llmContent }, fact) {
+  const count = JSON.stringify(llmContent).split(fact).length - 1;
+  if (count !== 1) throw new Error(`${JSON.stringify(fact)} is ${count} times in the answer`);
+}
+
+/** No tool of a server is left out. */
+function assertTools(name, wanted) {
+  const { stdout, stderr } = lathe('tools', '--json');
+  const found = JSON.parse(stdout).filter((tool) => tool.name.startsWith(`${name}__`));
+  if (found.length !== wanted) throw new Error(`${name}: ${found.length} of ${wanted} tools; ${stderr}`);
+}
+
 function call(tool, args) {
-  const program = join(root, 'packages/cli/dist/main.js');
-  const argv = [program, 'call', tool, JSON.stringify(args), '--json', '--yolo'];
+  return JSON.parse(lathe('call', tool, JSON.stringify(args), '--json', '--yolo').stdout);
+}
+
+function lathe(...args) {
+  const argv = [join(root, 'packages/cli/dist/main.js'), ...args];
   const env = { PATH: process.env.PATH, HOME: home };
-  return JSON.parse(spawnSync(process.execPath, argv, { cwd: workspace, env, encoding: 'utf8' }).stdout);
+  return spawnSync(process.execPath, argv, { cwd: workspace, env, encoding: 'utf8', maxBuffer: 64 << 20 });
 }

@@ -18,6 +18,7 @@ export const areas = [
     'leaving the sandbox, poisoned environments, processes that hide',
     [
       'core/src/process/sandbox/sandbox',
+      'core/src/process/sandbox/sandbox-home',
       'core/src/process/sandbox/seatbelt',
       'core/src/process/run/environment',
       'core/src/process/run/trusted-path',

@@ -20,11 +20,12 @@ const promises = [
   },
   {
     promise: 'A write is old or new, never torn, and a reported success survives power loss',
-    how: 'Temporary file in the same directory, fsync, rename, fsync of the directory. Processes are killed at every system call of a write, and every system call is made to fail.',
+    how: 'Temporary file in the same directory, fsync, rename, fsync of the directory. Processes are killed at every system call of a write, and every system call is made to fail. From a record of the system calls, states are made that a power failure may leave: what was flushed is there, everything else in any combination.',
     tests: [
       'core/src/tools/edit.fault: killed at any system call, the file is old or new',
       'core/src/tools/edit.fault: a system call that fails is a typed error, and the old file is intact',
       'core/src/files/write/durable-write: a full device and one without inodes keep the old file',
+      'core/src/files/write/power-loss: after a power failure, %s is there or not, and can be undone',
     ],
     runs: [
       'kills of a write at a system call',
@@ -47,6 +48,10 @@ const promises = [
     how: 'A private, bounded journal keeps what was there before. Undo skips, and names, what somebody else changed since.',
     tests: [
       'core/src/files/undo/journal: a whole turn is undone, file by file, back to where it began',
+      'agent/src/rewind: going back to any prompt of a random session equals a copy taken then',
+      'core/src/rewind/rewind: files that others changed since are left and named',
+      'core/src/rewind/rewind: no program that a hostile repository names is run, and no setting of it counts',
+      'core/src/rewind/rewind: a process killed in the middle of going back leaves old or new files, and the next one finishes',
       'core/src/files/undo/journal: a file that somebody else changed or removed is skipped',
       'core/src/files/undo/journal: a damaged entry or a lost content is no obstacle',
     ],
@@ -75,8 +80,14 @@ const promises = [
       'core/src/process/run/process-tree: nothing is left when Lathe itself dies',
       'core/src/process/sandbox/sandbox: missing settings cannot be created',
       'core/src/process/sandbox/sandbox: no privileges inside, and a system call filter',
+      'core/src/process/sandbox/sandbox-home: none of',
+      'core/src/lathe/private-places: in yolo mode no tool reads a private place of the home directory unasked',
     ],
-    runs: ['aborts at random moments (sandbox off)', 'aborts at random moments (sandbox required)'],
+    runs: [
+      'aborts at random moments (sandbox off)',
+      'aborts at random moments (sandbox required)',
+      'builds and test runs inside the sandbox',
+    ],
   },
   {
     promise: 'Everything is bounded',

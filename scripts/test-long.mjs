@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { writeBuildsPage } from './builds-page.mjs';
 import { setup } from './setup.mjs';
 
 const root = join(import.meta.dirname, '..');
@@ -12,6 +13,7 @@ const recordFile = join(root, 'docs', 'long-run.json');
 /** What runs together, and the minutes it may take. Files are below packages/. */
 const suites = {
   'kill-points': { files: ['core/src/tools/edit.fault.test.ts', 'agent/src/session/transcript.test.ts'], minutes: 90 },
+  'power-loss': { files: ['core/src/files/write/power-loss.test.ts'], minutes: 40 },
   races: { files: ['core/src/files/open-file.test.ts', 'core/src/files/write/file-lock.test.ts'], minutes: 15 },
   bytes: { files: ['core/src/files/edit/splice.test.ts', 'core/src/files/read/read-text.test.ts'], minutes: 20 },
   fuzz: {
@@ -51,6 +53,10 @@ const suites = {
     ],
     minutes: 30,
   },
+  rewind: {
+    files: ['agent/src/rewind.test.ts', 'core/src/rewind/rewind.test.ts', 'core/src/rewind/git-index.test.ts'],
+    minutes: 30,
+  },
   rebinding: { files: ['core/src/web/http/rebinding.test.ts'], minutes: 10 },
   chaos: {
     files: [
@@ -64,6 +70,10 @@ const suites = {
     ],
     minutes: 20,
   },
+  'many-calls': { files: ['agent/src/many-calls.test.ts'], minutes: 40 },
+  builds: { files: ['core/src/process/sandbox/builds.test.ts'], minutes: 30 },
+  sandbox: { files: ['core/src/process/sandbox/attacks.test.ts'], minutes: 60 },
+  'sandbox-hour': { files: ['core/src/process/sandbox/shared-tree.test.ts'], minutes: 20 + sandboxMinutes() },
   soak: { files: ['agent/src/soak.test.ts'], minutes: 20 + soakMinutes() },
 };
 
@@ -73,7 +83,7 @@ const help = `npm run test:long -- [options]
   --list               the suites, their files and the minutes each may take
   --record             keep the counts in docs/long-run.json, and make docs/safety.md anew
 
-LATHE_SEED repeats a run, LATHE_SOAK_MINUTES (60) sets the length of the soak.`;
+LATHE_SEED repeats a run, LATHE_SOAK_MINUTES (60) and LATHE_SANDBOX_MINUTES (60) set the length of soak and sandbox-hour.`;
 
 const options = readOptions();
 if (options.help) {
@@ -89,6 +99,8 @@ if (options.list) {
 setup();
 const seed = process.env.LATHE_SEED ?? String(Date.now() % 1_000_000_000);
 const scratch = mkdtempSync(join(tmpdir(), 'lathe-long-'));
+/** What became of each build, one line each. */
+const outcomeFile = join(scratch, 'outcomes.jsonl');
 const results = [];
 for (const name of names) {
   console.log(`\n── ${name} (LATHE_SEED=${seed}, at most ${suites[name].minutes} min)`);
@@ -98,7 +110,6 @@ for (const name of names) {
   const counts = countsIn(summary);
   results.push({ name, status, minutes: (performance.now() - begin) / 60_000, counts });
 }
-rmSync(scratch, { recursive: true, force: true });
 
 console.log('\n── summary');
 for (const { name, status, minutes, counts } of results) {
@@ -107,6 +118,7 @@ for (const { name, status, minutes, counts } of results) {
     console.log(`          ${count.toLocaleString('en')} ${suite}${describe(facts)}`);
 }
 if (options.record) record();
+rmSync(scratch, { recursive: true, force: true });
 process.exitCode = results.every(({ status }) => status === 'passed') ? 0 : 1;
 
 function readOptions() {
@@ -121,7 +133,7 @@ function readOptions() {
     });
     const unknown = values.only.split(',').find((name) => !Object.hasOwn(suites, name));
     if (unknown !== undefined) throw new Error(`there is no suite ${unknown}`);
-    for (const name of ['LATHE_SEED', 'LATHE_SOAK_MINUTES'])
+    for (const name of ['LATHE_SEED', 'LATHE_SOAK_MINUTES', 'LATHE_SANDBOX_MINUTES'])
       if (!Number.isFinite(Number(process.env[name] ?? 0)))
         throw new Error(`${name} is no number: ${process.env[name]}`);
     return values;
@@ -139,7 +151,13 @@ function run(name, summary) {
     const child = spawn(process.execPath, [vitest, 'run', `--testTimeout=${minutes * 60_000}`, ...paths], {
       cwd: root,
       stdio: 'inherit',
-      env: { ...process.env, LATHE_LONG: '1', LATHE_SEED: seed, LATHE_LONG_SUMMARY: summary },
+      env: {
+        ...process.env,
+        LATHE_LONG: '1',
+        LATHE_SEED: seed,
+        LATHE_LONG_SUMMARY: summary,
+        LATHE_OUTCOMES: outcomeFile,
+      },
       // A group of its own, which ends as a whole.
       detached: true,
     });
@@ -172,18 +190,23 @@ function record() {
   const sorted = Object.fromEntries(Object.entries(kept).sort(([a], [b]) => (a < b ? -1 : 1)));
   writeFileSync(recordFile, `${JSON.stringify(sorted, null, 2)}\n`);
   spawnSync(process.execPath, [join(root, 'scripts', 'safety-table.mjs')], { stdio: 'inherit' });
+  if (existsSync(outcomeFile)) writeBuildsPage(linesIn(outcomeFile));
 }
 
 /** What the tests reported, one entry for each thing counted. */
 function countsIn(file) {
   if (!existsSync(file)) return [];
   const sums = new Map();
-  // A suite that was ended may have left half a line.
-  for (const line of readFileSync(file, 'utf8').split('\n').slice(0, -1)) {
-    const one = JSON.parse(line);
+  for (const one of linesIn(file)) {
     sums.set(one.suite, { ...one, count: one.count + (sums.get(one.suite)?.count ?? 0) });
   }
   return [...sums.values()];
+}
+
+/** A suite that was ended may have left half a line. */
+function linesIn(file) {
+  const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
+  return lines.map((line) => JSON.parse(line));
 }
 
 function describe(facts) {
@@ -193,4 +216,8 @@ function describe(facts) {
 
 function soakMinutes() {
   return Number(process.env.LATHE_SOAK_MINUTES ?? 60);
+}
+
+function sandboxMinutes() {
+  return Number(process.env.LATHE_SANDBOX_MINUTES ?? 60);
 }

@@ -20,6 +20,8 @@ export async function bundleChild(
     outfile,
     // From the sources, like the tests themselves, whatever was built last.
     tsconfig: join(import.meta.dirname, '..', 'tsconfig.test.json'),
+    // The other form of some packages cannot be bundled.
+    mainFields: ['module', 'main'],
     logLevel: 'error',
   });
   return outfile;

@@ -17,6 +17,7 @@ import { DiscoveredTool, DiscoverySource, DefinitionPins as Pins, ToolFiles } fr
 import { createMcp, DefinitionPins, DiscoveredMCPTool, type McpOptions, McpSource, TokenStore } from '@lathe/core/mcp';
 import { directCall, runCalls, tempWorkspace } from '@lathe/core/testing';
 import {
+  AskUserQuestionTool,
   analyzeCommand,
   BackgroundCommands,
   CommandRunner,
@@ -104,13 +105,14 @@ test('the fourteen built-in tools are classes that anybody can put together', as
     new MemoryTool(workspace, changes, memory),
     new TaskTool(tasks),
     new TodoWriteTool(todos),
+    new AskUserQuestionTool(),
     new ExitPlanModeTool(plan),
   ];
   const args = { file_path: `${path}/a.txt`, old_string: 'one', new_string: 'two' };
   const { outcomes } = await runCalls({ tools, calls: [{ name: 'edit', args }], mode: 'auto-edit', cwd: path });
   expect(outcomes[0]?.returnDisplay).toMatchObject({ type: 'file_diff' } satisfies Partial<FileDiff>);
   expect(read('a.txt')).toBe('two\n');
-  expect(new Set(tools.map(({ name }) => name)).size).toBe(14);
+  expect(new Set(tools.map(({ name }) => name)).size).toBe(15);
   expect(openEngines({ provider: [] }, {}, { timeoutMs: 1000 }).engines).toEqual([]);
 });
 

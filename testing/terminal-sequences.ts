@@ -48,9 +48,13 @@ function stringLength(stream: string, at: number): number {
 
 // oxlint-disable no-control-regex -- control characters are what this is about
 /** Colours and weights, and nothing else of what `CSI … m` can do. */
-const colour = /^\u001b\[(?:0|1|2|3|4|7|22|23|24|27|3[0-79]|4[0-79]|9[0-7]|10[0-7])?(?:;\d{1,3})*m$/;
-/** What the screen itself uses: erase a line or all below, go up, to the first column; cursor, paste, one frame at once. */
-const drawing = /^\r$|^\u001b\[(?:2K|J|\d+A|\?(?:25|2004|2026)[hl])$/;
+const colour = /^\u001b\[(?:0|1|2|3|4|7|22|23|24|27|3[0-9]|4[0-9]|9[0-7]|10[0-7])?(?:;\d{1,3})*m$/;
+/**
+ * What the screen itself uses: erase a line or all below, go up, to the first column; cursor, paste, one frame at once;
+ * the bell, the title of the window, a notification, and questions about the background.
+ */
+const drawing =
+  /^\r$|^\u001b\[(?:2K|J|\d+A|c|2[23];0t|\?(?:25|2004|2026)[hl])$|^\u0007$|^\u001b\](?:0|9|11);[^\u0000-\u001f\u007f-\u009f]*\u0007$/;
 
 /** Controls that are not ours. Text alone may only have colours; a screen may also draw. */
 export function foreignControls(stream: string, { mayDraw = false } = {}): Sequence[] {

@@ -11,6 +11,8 @@ export interface TerminalOptions {
   env?: Record<string, string>;
   columns?: number;
   rows?: number;
+  /** The background that the emulator names when it is asked, as `rgb:ffff/ffff/ffff`. */
+  background?: string;
   /** Lets a shell start it, which says in the end how the terminal was left; see `isCooked`. */
   isStartedByShell?: boolean;
 }
@@ -40,6 +42,8 @@ export function terminal(args: string[], options: TerminalOptions) {
   let exitCode: number | undefined;
   child.onData((data) => {
     raw += data;
+    if (options.background !== undefined && data.includes('\u001b]11;?'))
+      child.write(`\u001b]11;${options.background}\u001b\\\u001b[?62;22c`);
     screen.write(data);
   });
   child.onExit((exit) => {
@@ -61,6 +65,14 @@ export function terminal(args: string[], options: TerminalOptions) {
       screen.resize(to, toRows);
     },
     text,
+    /** What a person sees now, without the scrollback. */
+    visible: () => {
+      const { active } = screen.buffer;
+      return Array.from(
+        { length: screen.rows },
+        (_, row) => active.getLine(active.baseY + row)?.translateToString(true) ?? '',
+      ).join('\n');
+    },
     raw: () => raw,
     shows: async (wanted: string) => {
       await expect.poll(text, { timeout: 25_000, interval: 30 }).toContain(wanted);

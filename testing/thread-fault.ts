@@ -21,6 +21,8 @@ export interface Fault {
   inject?: string;
   /** Where to write the record of system calls. */
   record?: string;
+  /** With the paths of descriptors and the beginning of what is written. */
+  isDetailed?: boolean;
   /** Run as this user and group. */
   uid?: number;
 }
@@ -52,9 +54,15 @@ export async function runWithFault(script: string, args: readonly string[], faul
   };
 }
 
-async function attach(thread: number, { inject, record }: Fault): Promise<{ ended: Promise<unknown> } | undefined> {
+async function attach(
+  thread: number,
+  { inject, record, isDetailed = false }: Fault,
+): Promise<{ ended: Promise<unknown> } | undefined> {
   if (inject === undefined && record === undefined) return undefined;
-  const options = inject === undefined ? ['-e', 'trace=%file,%desc'] : ['-e', `inject=${inject}`];
+  const options =
+    inject === undefined
+      ? [...(isDetailed ? ['-y', '-s', '4096'] : []), '-e', 'trace=%file,%desc']
+      : ['-e', `inject=${inject}`];
   const tracer: ChildProcess = spawn('strace', ['-p', String(thread), '-o', record ?? '/dev/null', ...options], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });

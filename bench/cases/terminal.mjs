@@ -72,7 +72,7 @@ async function idle(place, url) {
 
 async function flooded(place, url) {
   const screen = open(lathe.open(place, url), ['--yolo', 'go'], place.scratch);
-  await screen.shows('run_shell_command');
+  await screen.shows('Shell');
   await pause(300);
   return screen;
 }

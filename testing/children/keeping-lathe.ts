@@ -16,7 +16,7 @@ async function main(): Promise<void> {
   for (const { command, isKept } of commands) {
     const wrap = await sandbox.prepare(
       root,
-      { workspace: true, network: false, files: false, secrets: false },
+      { workspace: true, network: false, home: false, files: false, secrets: false },
       { isKept },
     );
     const request = { command, cwd: root, env: childEnvironment(process.env), isKept, ...(wrap && { wrap }) };

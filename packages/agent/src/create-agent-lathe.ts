@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import { createLathe, type Lathe, type LatheHost, type LatheOptions } from '@lathe/core';
+import { personalFolders } from '@lathe/core/host';
+import type { AgentTrace, AgentTraceOptions } from './loop/agent-trace.js';
 import { pageAnswerer, type SideModels } from './page-answerer.js';
 import { loadSubagents } from './subagents/subagent-files.js';
 import { Subagents } from './subagents/subagents.js';
@@ -9,6 +11,8 @@ export interface AgentLathe extends Lathe, LatheHost {
   /** The subagents of this session. */
   readonly subagents: Subagents;
   readonly sideModels: SideModels;
+  /** Records the work of an agent, when a collector is set. */
+  readonly openTrace: ((options: AgentTraceOptions) => AgentTrace) | undefined;
   /** Looks for tools unless somebody has done so before. Returns what went wrong, by source. */
   discoverOnce(signal: AbortSignal): Promise<Map<string, unknown>>;
 }
@@ -21,8 +25,8 @@ export async function createAgentLathe(options: Omit<LatheOptions, 'extend'>): P
     ...options,
     extend: async (parts) => {
       const { settings, env } = parts.loaded;
-      const personalFolders = [parts.home.path, join(parts.userHome, '.qwen')].map((folder) => join(folder, 'agents'));
-      const places = { workspace: parts.workspace, isTrusted: parts.loaded.isTrusted, personalFolders };
+      const folders = personalFolders({ ...parts, settings }).map((folder) => join(folder, 'agents'));
+      const places = { workspace: parts.workspace, isTrusted: parts.loaded.isTrusted, personalFolders: folders };
       const { definitions, problems } = await loadSubagents(places);
       const { maxDepth: depth, maxParallel: parallel } = settings.agents;
       subagents = new Subagents(definitions, { depth, parallel });
@@ -36,5 +40,13 @@ export async function createAgentLathe(options: Omit<LatheOptions, 'extend'>): P
     return lathe.discover(signal, name);
   };
   const discoverOnce: AgentLathe['discoverOnce'] = async (signal) => (wasAsked ? new Map() : discover(signal));
-  return { ...lathe, ...lathe.host, discover, discoverOnce, subagents, sideModels };
+  const openTrace = await traceOpener(lathe.host);
+  return { ...lathe, ...lathe.host, discover, discoverOnce, subagents, sideModels, openTrace };
+}
+
+/** Nothing of it is loaded when nothing is recorded. */
+async function traceOpener({ tracer }: Pick<LatheHost, 'tracer'>): Promise<AgentLathe['openTrace']> {
+  if (!tracer) return undefined;
+  const { AgentTrace } = await import('./loop/agent-trace.js');
+  return (options) => new AgentTrace(tracer, options);
 }

@@ -11,12 +11,15 @@ export type {
   ContextText,
   DeclaredTools,
 } from './loop/agent-options.js';
-export type { Budgets } from './loop/budget.js';
+export type { Budgets, Spending } from './loop/budget.js';
+export { askedText } from './loop/conversation.js';
+export type { Message } from './models/model.js';
 export { repairHistory } from './models/repair-history.js';
 export { type OpenAgentOptions, openAgent, openContextFiles } from './open-agent.js';
 export { type OpenSessionOptions, openSession, Session } from './open-session.js';
 export type { SideModels } from './page-answerer.js';
 export type { CallRecord, TurnRecord } from './session/record.js';
+export type { RewindPoint } from './session/rewind-points.js';
 export { type ResumedSession, SessionStore, type SessionSummary } from './session/session-store.js';
 export type { SubagentDefinition } from './subagents/subagent-definition.js';
 export { Subagents } from './subagents/subagents.js';

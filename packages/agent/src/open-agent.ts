@@ -1,6 +1,5 @@
-import { join } from 'node:path';
 import { type Approver, ToolError, type ToolRegistry } from '@lathe/core';
-import { type Hooks, type PromptHooks } from '@lathe/core/host';
+import { callSpan, type Hooks, type PromptHooks, parentSpan, personalFolders, type Span } from '@lathe/core/host';
 import { ContextFiles } from './context/context-files.js';
 import { basicInstructions, systemPrompt } from './context/system-prompt.js';
 import type { AgentLathe } from './create-agent-lathe.js';
@@ -13,6 +12,7 @@ import type { Effort, Message, Model } from './models/model.js';
 import { ModelError } from './models/model-error.js';
 import { openPriceList } from './models/prices.js';
 import { openSideModel } from './page-answerer.js';
+import { restoreExposure } from './session/restore-exposure.js';
 import { reportInstructions, type SubagentDefinition } from './subagents/subagent-definition.js';
 import { subagentTools } from './subagents/subagent-tools.js';
 import { type ParentAgent, parentAgent } from './subagents/subagents.js';
@@ -32,6 +32,8 @@ export interface OpenAgentOptions {
   budgets?: Budgets;
   /** Replace the default instructions. */
   instructions?: string;
+  /** Runs before a call of this agent or its subagents that may change something. */
+  beforeChange?: (signal: AbortSignal) => Promise<void>;
 }
 
 type ContextHost = Pick<AgentLathe, 'home' | 'loaded' | 'settings' | 'userHome' | 'workspace'>;
@@ -40,12 +42,22 @@ type ContextHost = Pick<AgentLathe, 'home' | 'loaded' | 'settings' | 'userHome' 
 export type AgentHost = ContextHost &
   Pick<
     AgentLathe,
-    'approver' | 'discoverOnce' | 'hooks' | 'openOwnTools' | 'openScheduler' | 'policy' | 'sideModels' | 'tools'
+    | 'approver'
+    | 'discoverOnce'
+    | 'exposure'
+    | 'hooks'
+    | 'openOwnTools'
+    | 'openScheduler'
+    | 'openTrace'
+    | 'policy'
+    | 'sideModels'
+    | 'tools'
   >;
 
 /** Opens an agent that works with the tools, the policy and the settings of `lathe`. */
 export function openAgent(lathe: AgentHost, options: OpenAgentOptions): Agent {
-  const { hooks, settings } = lathe;
+  const { hooks, settings, exposure } = lathe;
+  if (exposure && options.history) restoreExposure(exposure, options.history, lathe.workspace);
   return open(lathe, {
     ...options,
     approver: options.approver ?? lathe.approver,
@@ -55,6 +67,7 @@ export function openAgent(lathe: AgentHost, options: OpenAgentOptions): Agent {
     context: withDiscovery(withSessionStart(openContextFiles(lathe), hooks), lathe),
     remark: 'Look around, then present your plan with exit_plan_mode.',
     ...(hooks && { hooks }),
+    ...(exposure && { onPrompt: (text) => exposure.notePrompt(text) }),
   });
 }
 
@@ -67,17 +80,24 @@ interface Place extends OpenAgentOptions {
   context: ContextSource;
   /** What to do in plan mode. */
   remark: string;
+  /** Hears what the person says. */
+  onPrompt?: (text: string) => void;
   hooks?: PromptHooks;
+  /** Of a subagent, and the span of the call that it works for. */
+  name?: string;
+  parentSpan?: Span | undefined;
 }
 
 function open(lathe: AgentHost, place: Place): Agent {
   const { workspace, settings, hooks: allHooks } = lathe;
-  const { model, sideModel, history, approver, registry, budgets, context, hooks } = place;
+  const { model, sideModel, history, approver, registry, budgets, context, hooks, beforeChange, onPrompt } = place;
   const effort = place.effort ?? settings.model.effort;
   const parent: ParentAgent = {
     depth: place.depth,
-    open: (definition, signal) => openSubagent(lathe, place, agent, definition, signal),
+    open: (definition, signal, call) =>
+      openSubagent(lathe, place, agent, { ...definition, parentSpan: callSpan.get(call) }, signal),
   };
+  const trace = lathe.openTrace?.({ name: place.name ?? 'lathe', parent: place.parentSpan });
   const agent: Agent = new Agent({
     model,
     ...(sideModel && { sideModel }),
@@ -89,7 +109,11 @@ function open(lathe: AgentHost, place: Place): Agent {
     runner: lathe.openScheduler({
       registry,
       approver: allHooks ? withNotification(approver, allHooks) : approver,
-      prepareCall: (call) => parentAgent.set(call, parent),
+      prepareCall: (call) => {
+        parentAgent.set(call, parent);
+        if (trace?.span) parentSpan.set(call, trace.span);
+      },
+      ...(beforeChange && { beforeChange }),
     }),
     ...(history && { history }),
     budgets,
@@ -97,7 +121,9 @@ function open(lathe: AgentHost, place: Place): Agent {
     ...(effort !== undefined && { effort }),
     ...(settings.model.maxOutputTokens !== undefined && { maxOutputTokens: settings.model.maxOutputTokens }),
     ...(hooks && { hooks }),
+    ...(onPrompt && { onPrompt }),
     context,
+    ...(trace && { trace }),
     remarks: () =>
       lathe.policy.mode === 'plan' ? `[Plan mode: only calls that change nothing run. ${place.remark}]` : '',
     skipLoopDetection: settings.model.skipLoopDetection,
@@ -110,7 +136,7 @@ async function openSubagent(
   lathe: AgentHost,
   place: Place,
   parent: Agent,
-  definition: SubagentDefinition,
+  definition: SubagentDefinition & Pick<Place, 'parentSpan'>,
   signal: AbortSignal,
 ): Promise<Agent> {
   const { settings, hooks } = lathe;
@@ -123,7 +149,10 @@ async function openSubagent(
     model,
     ...(place.sideModel && { sideModel: place.sideModel }),
     ...(parent.effort !== undefined && { effort: parent.effort }),
+    ...(place.beforeChange && { beforeChange: place.beforeChange }),
     instructions: `${instructions}\n\n${reportInstructions}`,
+    name,
+    parentSpan: definition.parentSpan,
     approver: onBehalfOf(name, place.approver),
     budgets: smallerBudgets(taskBudgets(settings), parent.budgetLeft),
     depth,
@@ -171,7 +200,7 @@ export function openContextFiles({ workspace, settings, home, userHome, loaded }
   return new ContextFiles({
     names: settings.context.fileName,
     workspace,
-    personalFolders: [home.path, join(userHome, '.qwen')],
+    personalFolders: personalFolders({ home, userHome, settings }),
     userHome,
     isTrusted: loaded.isTrusted,
   });

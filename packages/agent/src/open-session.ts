@@ -1,10 +1,11 @@
 import { type PartListUnion, type ToolRegistry, textOf, toParts } from '@lathe/core';
-import { secretsOf } from '@lathe/core/host';
+import { type RestoreOutcome, type RestorePlan, secretsOf } from '@lathe/core/host';
 import type { AgentLathe } from './create-agent-lathe.js';
 import type { Agent } from './loop/agent.js';
 import type { AgentEvent } from './loop/agent-event.js';
 import type { Message, Model } from './models/model.js';
 import { type AgentHost, type OpenAgentOptions, openAgent } from './open-agent.js';
+import { type RewindPoint, RewindPoints } from './session/rewind-points.js';
 import { type ResumedSession, SessionStore } from './session/session-store.js';
 import { StepRecorder } from './session/step-recorder.js';
 import type { Transcript } from './session/transcript.js';
@@ -16,7 +17,7 @@ export interface OpenSessionOptions extends Omit<OpenAgentOptions, 'history'> {
 }
 
 /** What a session uses of an `AgentLathe`. */
-type SessionHost = AgentHost & Pick<AgentLathe, 'journal'>;
+type SessionHost = AgentHost & Pick<AgentLathe, 'journal' | 'rewind' | 'useSession'>;
 
 const maxTitle = 200;
 
@@ -25,7 +26,6 @@ export async function openSession(lathe: SessionHost, options: OpenSessionOption
   const { resume, ...rest } = options;
   const store = await SessionStore.open(lathe.home, lathe.workspace.root);
   const resumed = resume && (await (resume === 'latest' ? store.latest() : store.load(resume.id)));
-  const agent = openAgent(lathe, { ...rest, ...(resumed && { history: resumed.messages }) });
   const problems: string[] = [];
   const transcriptOptions = {
     model: options.model.id,
@@ -35,18 +35,32 @@ export async function openSession(lathe: SessionHost, options: OpenSessionOption
   const { id, transcript } = resumed
     ? { id: resumed.id, transcript: store.reopen(resumed, transcriptOptions) }
     : store.create(transcriptOptions);
+  const points = new RewindPoints({
+    rewind: lathe.rewind,
+    isOwn: (turn) => turn.startsWith(`${id}/`),
+    points: resumed?.points ?? [],
+    record: (record) => transcript.append(record),
+    onProblem: transcriptOptions.onProblem,
+  });
+  const agent = openAgent(lathe, {
+    ...rest,
+    ...(resumed && { history: resumed.messages }),
+    beforeChange: (signal) => points.beforeChange(signal),
+  });
   if (lathe.hooks) Object.assign(lathe.hooks.session, { id, transcriptPath: transcript.path });
-  // Runs in the background; what fails now is deleted next time.
-  if (!resumed) store.prune().catch(() => undefined);
+  // A home that cannot be written costs the session its transcript, not its life.
+  await lathe.useSession(id).catch(() => undefined);
   const notes = resumed ? [...resumed.notes, ...notesOn(resumed, lathe.tools)] : [];
   if (!resumed && resume === 'latest') notes.push('There is no earlier session here; this is a new one.');
-  return new Session({ id, agent, transcript, notes, problems, beginTurn: (turn) => lathe.journal.beginTurn(turn) });
+  const beginTurn = (turn: string) => lathe.journal.beginTurn(turn);
+  return new Session({ id, agent, transcript, points, notes, problems, beginTurn });
 }
 
 interface SessionParts {
   id: string;
   agent: Agent;
   transcript: Transcript;
+  points: RewindPoints;
   notes: readonly string[];
   /** Filled when something cannot be saved. */
   problems: string[];
@@ -77,10 +91,59 @@ export class Session {
 
   /** As `Agent.prompt`. */
   async *prompt(content: PartListUnion, signal: AbortSignal): AsyncGenerator<AgentEvent> {
-    const { transcript, beginTurn } = this.#parts;
-    beginTurn(`${this.id}/${this.agent.history.length}`);
-    transcript.append({ type: 'prompt', text: titleOf(content) });
-    yield* this.#recorded(this.agent.prompt(content, signal));
+    this.#begin('prompt', titleOf(content));
+    try {
+      yield* this.#recorded(this.agent.prompt(content, signal));
+    } finally {
+      await this.#parts.points.end();
+    }
+  }
+
+  /** The moments this session can go back to, the oldest first. */
+  get points(): readonly RewindPoint[] {
+    return this.#parts.points.list;
+  }
+
+  /** What `rewind` would do to the files. Changes nothing. */
+  async previewRewind(point: RewindPoint, signal: AbortSignal): Promise<RestorePlan> {
+    return (await this.#parts.points.plan(point, signal)).plan;
+  }
+
+  /**
+   * Goes back to the conversation, the files, or both, as they were at this point. A person must have seen the preview.
+   * Adds a point, so that the way back is the same. Returns what became of each file.
+   */
+  async rewind(
+    point: RewindPoint,
+    what: { conversation: boolean; files: boolean },
+    signal: AbortSignal,
+  ): Promise<RestoreOutcome[]> {
+    const { points } = this.#parts;
+    const { history } = point;
+    if (what.conversation && !history) throw new Error('This conversation is too long ago to go back to');
+    const planned = what.files ? await points.plan(point, signal) : undefined;
+    this.#begin('rewind', point.text);
+    if (what.conversation && history) {
+      this.agent.clear(history);
+      this.#rewrite(this.agent.history);
+    }
+    try {
+      return planned ? await points.restore(planned.plan, planned.now, signal) : [];
+    } finally {
+      await points.end();
+      await this.#parts.transcript.sync();
+    }
+  }
+
+  #begin(type: RewindPoint['type'], text: string): void {
+    this.#parts.beginTurn(`${this.id}/${this.agent.history.length}`);
+    this.#parts.transcript.append({ type, text });
+    this.#parts.points.begin({ type, text, history: this.agent.history.slice() });
+  }
+
+  /** As `Agent.steer`. */
+  steer(content: PartListUnion): Promise<boolean> {
+    return this.agent.steer(content);
   }
 
   /** As `Agent.compact`. */

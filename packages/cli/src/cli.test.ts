@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { runProgram } from '../../../testing/lathe-program.js';
+import { modelServer } from '../../../testing/model-server.js';
 import { processesWith, uniqueSleep } from '../../../testing/processes.js';
 import { canSeeProcesses } from '../../../testing/running.js';
 import { tempDirectory } from '../../../testing/temp-directory.js';
@@ -39,13 +40,16 @@ test('--version and --help answer on stdout', async () => {
   expect((await lathe(['--help'])).stdout).toContain('lathe call <tool>');
 });
 
-test.each(['call', 'mcp', 'serve', 'trust', 'undo', 'view'])('%s has its own help page', async (command) => {
-  const { code, stdout } = await lathe([command, '--help']);
-  expect({ code, first: stdout.split('\n')[0] }).toEqual({
-    code: 0,
-    first: expect.stringMatching(`^lathe .*${command}`),
-  });
-});
+test.each(['audit', 'call', 'clean', 'mcp', 'serve', 'trust', 'undo', 'view'])(
+  '%s has its own help page',
+  async (command) => {
+    const { code, stdout } = await lathe([command, '--help']);
+    expect({ code, first: stdout.split('\n')[0] }).toEqual({
+      code: 0,
+      first: expect.stringMatching(`^lathe .*${command}`),
+    });
+  },
+);
 
 test('call --json prints the documented object', async () => {
   const cwd = tempDirectory({ 'b.txt': 'hi', 'a/c.ts': '' });
@@ -176,6 +180,33 @@ test('a command does not run without its hook, and both the model and the person
   expect(stderr).toMatch(/^lathe: The PreToolUse hook ".\/check-command.sh" exited with code 127: /m);
   expect(stderr).toMatch(/^lathe: The PreToolUse hook .* exited with code 1: odd day$/m);
   expect(stderr).toContain('check-command.sh" could not run) and nobody is there');
+});
+
+test('mcp add replaces no server and says when the folder must be trusted first', async () => {
+  const [cwd, home] = [tempDirectory(), tempDirectory()];
+  const add = (...args: string[]) => lathe(['mcp', 'add', ...args], { cwd, home });
+  const added = await add('--scope', 'project', 'docs', 'docs-server');
+  expect({ code: added.code, stdout: added.stdout }).toEqual({
+    code: 0,
+    stdout: `Added docs to ${join(cwd, '.lathe/settings.json')}.
+This folder is not trusted, so its servers are not used yet: lathe trust
+Test it with: lathe mcp test docs
+`,
+  });
+  const again = await add('--scope', 'project', 'docs', 'other-server');
+  expect(again.code).toBe(2);
+  expect(again.stderr).toContain('already has a server named docs; remove it first: lathe mcp remove docs');
+  expect(readFileSync(join(cwd, '.lathe/settings.json'), 'utf8')).toContain('docs-server');
+});
+
+test('doctor asks the model and says why it does not answer', async () => {
+  const { url } = await modelServer([{ text: 'ok' }, { fault: { kind: 'status', status: 401 } }]);
+  const env = { OPENAI_API_KEY: 'wrong', OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: 'some-model' };
+  const good = await lathe(['doctor'], { env });
+  expect(good.stdout).toMatch(/^ok {4}model: some-model from openai at \S+ answers \(\d+ ms\)$/m);
+  const bad = await lathe(['doctor'], { env });
+  expect(bad.code).toBe(1);
+  expect(bad.stdout).toMatch(/^BAD {3}model: some-model from openai at \S+ does not answer: .*OPENAI_API_KEY/m);
 });
 
 test('doctor reports rules that match no tool and suggests the right name', async () => {

@@ -17,34 +17,52 @@ interface Place {
   home: string;
 }
 
-/** A folder with a discovery command, a server and a tool file, all of which fail when they are started. */
+/** A folder with a discovery command, a server and a tool file. Unless it is `working`, all fail when they are started. */
 async function place(state: State): Promise<Place> {
+  const isWorking = state === 'working';
   const settings = {
-    tools: { toolDiscoveryCommand: 'false', toolCallCommand: 'true' },
-    mcpServers: { theirs: { command: 'false' } },
+    tools: { toolDiscoveryCommand: isWorking ? 'cat found.json' : 'false', toolCallCommand: 'true' },
+    mcpServers: {
+      theirs: isWorking ? { command: process.execPath, args: [badMcpServer, 'none'] } : { command: 'false' },
+    },
   };
   const files = {
     '.lathe/settings.json': JSON.stringify(settings),
-    '.lathe/tools/bad.ts': 'export const nothing = 1;',
+    'found.json': '[{ "name": "found", "description": "Found.", "parameters": { "type": "object" } }]',
+    ...(isWorking ? { '.lathe/tools/filed.ts': filedTool } : { '.lathe/tools/bad.ts': 'export const nothing = 1;' }),
   };
   const [cwd, home] = [tempDirectory(files), tempDirectory()];
-  if (state !== 'untrusted') await runProgram(['trust', ...(state === 'broken' ? ['--yes'] : [])], { cwd, home });
+  const isAgreed = isWorking || state === 'broken';
+  if (state !== 'untrusted') await runProgram(['trust', ...(isAgreed ? ['--yes'] : [])], { cwd, home });
   return { cwd, home };
 }
 
-type State = 'untrusted' | 'not agreed' | 'broken';
+const filedTool = `import { defineTool } from '@lathe/core';
+export default defineTool({ name: 'filed', description: 'Filed.', parameterSchema: {}, execute: () => 'ok' });
+`;
+
+type State = 'untrusted' | 'not agreed' | 'broken' | 'working';
+
+/** Everything a program printed. */
+async function said(args: readonly string[], at: Place, env: Record<string, string> = {}): Promise<string> {
+  const { stdout, stderr } = await runProgram(args, { ...at, env });
+  return `${stdout}\n${stderr}`;
+}
 
 /** What a person or a model reads there. */
 const surfaces: Record<string, (place: Place) => Promise<string>> = {
-  'lathe tools': async (at) => (await runProgram(['tools'], at)).stderr,
-  'lathe tools --json': async (at) => (await runProgram(['tools', '--json'], at)).stderr,
-  'lathe doctor': async (at) => (await runProgram(['doctor'], at)).stdout,
-  'lathe doctor --json': async (at) => (await runProgram(['doctor', '--json'], at)).stdout,
-  'lathe mcp test': async (at) => (await runProgram(['mcp', 'test', 'theirs'], at)).stderr,
-  'lathe call': async (at) => (await runProgram(['call', 'missing'], at)).stderr,
+  'lathe tools': (at) => said(['tools'], at),
+  'lathe tools --json': (at) => said(['tools', '--json'], at),
+  'lathe doctor': (at) => said(['doctor'], at),
+  'lathe doctor --json': (at) => said(['doctor', '--json'], at),
+  'lathe mcp list': (at) => said(['mcp', 'list'], at),
+  'lathe mcp test': (at) => said(['mcp', 'test', 'theirs'], at),
+  'lathe call': (at) => said(['call', 'missing'], at),
+  'lathe serve': (at) => said(['serve', '--tools', 'found,filed,theirs__echo'], at),
   'lathe -p': async (at) => {
     const model = await modelServer([{ text: 'hi' }]);
-    return (await runProgram(['-p', 'hi'], { ...at, env: modelVariables('openai', model.url) })).stderr;
+    const text = await said(['-p', 'hi'], at, modelVariables('openai', model.url));
+    return `${text}\n${JSON.stringify(model.requests)}`;
   },
   'the result of discover()': async (at) =>
     [...(await (await library(at)).discover(signal))].map(([label, error]) => `${label}: ${String(error)}`).join('\n'),
@@ -63,7 +81,7 @@ async function library({ cwd, home }: Place) {
 
 type Source = 'command' | 'server' | 'file';
 
-const sentences: Record<State, Record<Source, RegExp>> = {
+const sentences: Record<Exclude<State, 'working'>, Record<Source, RegExp>> = {
   untrusted: {
     command: /A discovery command of this folder was not run, because the folder is not trusted: run lathe trust/,
     server: /An MCP server of this folder was not started, because the folder is not trusted: run lathe trust/,
@@ -84,9 +102,11 @@ const sentences: Record<State, Record<Source, RegExp>> = {
 /** A model reads only that something is wrong, never the words of a source. */
 const someTools = /Some tools could not be loaded: run lathe doctor/;
 
-function expected(surface: string, state: State): RegExp[] {
+function expected(surface: string, state: Exclude<State, 'working'>): RegExp[] {
   const { command, server, file } = sentences[state];
   if (surface === 'lathe mcp test') return [server];
+  // Lists what is set up and starts nothing.
+  if (surface === 'lathe mcp list') return state === 'untrusted' ? [server] : [/theirs {2}\(project\)/];
   if (surface === 'the error for an unknown tool' && state !== 'untrusted') return [someTools];
   // A name without the prefix of a server starts no server.
   if (surface === 'lathe call' && state !== 'untrusted') return [command, file, someTools];
@@ -99,6 +119,44 @@ describe.each(['untrusted', 'not agreed', 'broken'] as const)('sources of tools 
   test.each(Object.entries(surfaces))('%s', { timeout: 60_000 }, async (name, read) => {
     const text = await read(await place(state));
     for (const sentence of expected(name, state)) expect(text).toMatch(sentence);
+  });
+});
+
+/** What would say that something is missing. */
+const missing = /not trusted|not agreed|not started|not run|could not be|cannot be used|skipped|lathe trust/i;
+
+/** Where the tools themselves are shown, and under which names. */
+const shown: Record<string, RegExp[]> = {
+  'lathe tools': [/^found /m, /^filed /m, /^theirs__echo /m],
+  'lathe tools --json': [/"name": ?"found"/, /"name": ?"filed"/, /"name": ?"theirs__echo"/],
+  'lathe doctor': [/ok\s+MCP server theirs/],
+  'lathe doctor --json': [/"theirs"|theirs/],
+  'lathe mcp list': [/theirs {2}\(project\)/],
+  'lathe mcp test': [/theirs/],
+  'lathe -p': [/"found"/, /"filed"/, /"theirs__echo"/],
+  'the error for an unknown tool': [/^There is no tool named "missing"\.$/],
+};
+
+describe('sources of tools that work are not called missing by', () => {
+  test.each(Object.entries(surfaces))('%s', { timeout: 60_000 }, async (name, read) => {
+    const text = await read(await place('working'));
+    expect(text).not.toMatch(missing);
+    for (const sign of shown[name] ?? []) expect(text).toMatch(sign);
+    if (name === 'the result of discover()' || name === 'lathe serve') expect(text.trim()).toBe('');
+  });
+
+  test('a session in a terminal', async () => {
+    const { cwd, home } = await place('working');
+    const screen = terminal(['console'], { cwd, env: { HOME: home } });
+    await screen.shows('This is the console');
+    // The sources are asked after the first frame.
+    const list = () => {
+      screen.type('/tools\r');
+      return screen.text();
+    };
+    await expect.poll(list, { timeout: 25_000, interval: 1000 }).toMatch(/filed[^]*theirs__echo|theirs__echo[^]*filed/);
+    await screen.shows('found');
+    expect(screen.text()).not.toMatch(missing);
   });
 });
 

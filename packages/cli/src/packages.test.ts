@@ -1,8 +1,10 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { buildProgram } from '../../../testing/lathe-program.js';
+import { hasProgram } from '../../../testing/programs.js';
+import { commandNames } from './command-line/command-names.js';
 
 const root = join(import.meta.dirname, '../../..');
 
@@ -87,13 +89,13 @@ test('no install scripts run', () => {
 test('the packages contain only files built from existing sources', () => {
   const { cli = [], ...libraries } = contents;
   const allowed =
-    /^(?:package\.json|README\.md|LICENSE|bin\/lathe\.js|dist\/main\.js|dist\/THIRD_PARTY_NOTICES\.txt|dist\/chunks\/[\w-]+\.js)$/;
+    /^(?:package\.json|README\.md|LICENSE|bin\/lathe\.js|dist\/main\.js|dist\/lathe\.1|dist\/sbom\.cdx\.json|dist\/THIRD_PARTY_NOTICES\.txt|dist\/chunks\/[\w-]+\.js)$/;
   expect(cli.filter((path) => !allowed.test(path))).toEqual([]);
   expect(cli).toContain('dist/main.js');
   const sourceOf = (path: string) => path.replace(/^dist/, 'src').replace(/(?:\.d\.ts|\.js)$/, '.ts');
   for (const [name, paths] of Object.entries(libraries)) {
     const isBuilt = (path: string) =>
-      /^dist\/bundle\/(?:(?:chunks\/)?[\w-]+\.js|THIRD_PARTY_NOTICES\.txt)$/.test(path) ||
+      /^dist\/bundle\/(?:(?:chunks\/)?[\w-]+\.js|sbom\.cdx\.json|THIRD_PARTY_NOTICES\.txt)$/.test(path) ||
       (/^dist\/.*(?:\.d\.ts|\.js)$/.test(path) && existsSync(join(root, 'packages', name, sourceOf(path))));
     expect(paths.filter((path) => !isBuilt(path) && !/^(?:package\.json|README\.md|LICENSE)$/.test(path))).toEqual([]);
     expect(paths).toContain('dist/index.d.ts');
@@ -111,4 +113,28 @@ test('published files contain no paths of the build machine', () => {
     paths.map((path) => join(root, 'packages', name, path)),
   );
   expect(texts.filter((path) => readFileSync(path, 'utf8').includes(root))).toEqual([]);
+});
+
+test('the bill of materials lists every package that has a notice', () => {
+  for (const directory of ['packages/cli/dist', 'packages/core/dist/bundle']) {
+    const notices = readFileSync(join(root, directory, 'THIRD_PARTY_NOTICES.txt'), 'utf8');
+    const noticed = [...notices.matchAll(/^## (\S+) (\d\S*) \(/gm)].map(([, name, version]) => `${name}@${version}`);
+    const { components }: { components: { name: string; version: string }[] } = JSON.parse(
+      readFileSync(join(root, directory, 'sbom.cdx.json'), 'utf8'),
+    );
+    const listed = components.map(({ name, version }) => `${name}@${version}`);
+    expect(listed).toEqual(expect.arrayContaining(noticed));
+    expect(new Set(listed).size).toBe(listed.length);
+    expect(noticed.length).toBeGreaterThan(5);
+  }
+});
+
+test.skipIf(!hasProgram('man'))('the manual page shows every command, without a warning', () => {
+  const { stdout, stderr } = spawnSync('man', ['--warnings', '-l', join(root, 'packages/cli/dist/lathe.1')], {
+    encoding: 'utf8',
+    env: { ...process.env, MANWIDTH: '140', LC_ALL: 'C.UTF-8' },
+  });
+  expect(stderr).toBe('');
+  const headings = stdout.split('\n').filter((line) => /^LATHE [A-Z]/.test(line));
+  expect(headings).toEqual(commandNames.map((name) => `LATHE ${name.toUpperCase()}`));
 });

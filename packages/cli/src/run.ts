@@ -4,12 +4,12 @@ import { homedir, userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { format } from 'node:util';
 import { type Invocation, parseInvocation, UsageError } from './command-line/args.js';
+import { commandNames } from './command-line/command-names.js';
 import { errorMessage } from './command-line/error-message.js';
 import { exitCodes } from './command-line/exit-codes.js';
 import { helpText } from './command-line/help.js';
 import type { Io } from './command-line/io.js';
 import { sanitizeOutput } from './command-line/sanitize-output.js';
-import { commandNames } from './commands/command.js';
 import { findCommand } from './commands/find-command.js';
 
 /** Parses the command line, runs the command and returns the exit code. */

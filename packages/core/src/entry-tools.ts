@@ -15,6 +15,7 @@ export { KeptCommands } from './process/run/kept-commands.js';
 export { CommandRunner } from './process/run/run-command.js';
 export { Sandbox } from './process/sandbox/sandbox.js';
 export { analyzeCommand } from './process/shell/analyze-command.js';
+export { AskUserQuestionTool } from './tools/ask-user-question.js';
 export { EditTool } from './tools/edit.js';
 export { ExitPlanModeTool, type PlanMode } from './tools/exitPlanMode.js';
 export { GlobTool } from './tools/glob.js';

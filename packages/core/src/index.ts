@@ -27,14 +27,16 @@ export {
 export type { Display, FileDiff } from './contract/display.js';
 export { ToolError, type ToolErrorType } from './contract/errors.js';
 export type { Target } from './contract/target.js';
-export { CallSlot, type ToolCall } from './contract/tool-call.js';
+export { type Answer, CallSlot, type ToolCall } from './contract/tool-call.js';
 export { createLathe } from './lathe/create-lathe.js';
 export type { Lathe, LatheHost, LatheOptions } from './lathe/lathe.js';
 export { type ApprovalMode, Policy, type PolicyOptions, type Verdict } from './policy/policy.js';
 export { denyAll } from './scheduler/approve.js';
+export type { FileAccess } from './scheduler/call-files.js';
 export { type CallRun, Scheduler, type SchedulerOptions } from './scheduler/scheduler.js';
 export type { SettingKey, Settings } from './settings/keys.js';
 export type { JsonSchema } from './text/schema/json-schema.js';
+export type { Asker } from './tools/ask-user-question.js';
 export { type RegisteredTool, ToolRegistry, type ToolSource } from './tools/tool-registry.js';
 export {
   type AnyTool,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BaseTool, defineTool, type ToolResult } from '@lathe/core';
-import { runCalls } from '@lathe/core/testing';
+import { type Answer, BaseTool, defineTool, type ToolCall, type ToolResult } from '@lathe/core';
+import { runCalls, tempWorkspace } from '@lathe/core/testing';
 import { z } from 'zod';
 
 interface CountParams {
@@ -96,4 +96,52 @@ void test('parameters of a wrong type do not compile', () => {
   // @ts-expect-error -- zod says that `name` is a string
   const alsoWrong = () => greet.execute({ name: 1, times: 1 }, new AbortController().signal);
   assert.equal(typeof wrong, typeof alsoWrong);
+});
+
+/** A class whose code reads, asks and writes through its call. */
+class StampTool extends BaseTool<{ path: string }> {
+  constructor() {
+    super({
+      name: 'stamp',
+      description: 'Puts a word at the end of a file.',
+      parameterSchema: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
+    });
+  }
+
+  async execute({ path }: { path: string }, _signal: AbortSignal, call: ToolCall): Promise<string> {
+    const answer: Answer = await call.ask('Which word?', ['draft', 'final']);
+    if (answer.status !== 'answered') return `No word: ${answer.status}`;
+    return call.write(path, `${await call.readText(path)}${answer.text}\n`);
+  }
+}
+
+void test('a tool asks, reads and writes through its call', async () => {
+  const workspace = tempWorkspace({ 'note.txt': 'text\n' });
+  try {
+    const { outcomes, questions } = await runCalls({
+      tools: [new StampTool()],
+      calls: [
+        { name: 'stamp', args: { path: 'note.txt' } },
+        { name: 'stamp', args: { path: '/etc/passwd' } },
+      ],
+      cwd: workspace.path,
+      answers: [
+        { outcome: 'once', choice: '1' },
+        { outcome: 'once' },
+        { outcome: 'deny', message: 'own word' },
+        { outcome: 'deny' },
+      ],
+    });
+    assert.deepEqual(
+      outcomes.map(({ status, error }) => error?.type ?? status),
+      ['success', 'execution_denied'],
+    );
+    assert.deepEqual(
+      questions.map(({ tool }) => tool),
+      ['stamp', 'write_file', 'stamp', 'read_file'],
+    );
+    assert.equal(workspace.read('note.txt'), 'text\nfinal\n');
+  } finally {
+    workspace.remove();
+  }
 });

@@ -159,3 +159,37 @@ test('a new session reads everything again', async () => {
   writeFileSync(join(repo, 'AGENTS.md'), 'second');
   expect((await context.opening()).text).toContain('second');
 });
+
+test('a CLAUDE.md is read in folders that have no other context file', async () => {
+  const { context } = await contextOf({
+    'repo/CLAUDE.md': 'only here',
+    'repo/both/AGENTS.md': 'agents',
+    'repo/both/CLAUDE.md': 'repeats agents',
+  });
+  expect((await context.opening()).text).toContain('\nonly here\n');
+  const below = await context.touched({ path: 'both' });
+  expect(below.text).toContain('\nagents\n');
+  expect(below.text).not.toContain('repeats');
+});
+
+test.each([true, false])(
+  'imports never include files with keys, in a folder that is trusted: %s',
+  async (isTrusted) => {
+    const { context } = await contextOf(
+      {
+        'repo/AGENTS.md': 'Use @.env and @key.pem and @.env.example',
+        'repo/.env': 'TOKEN=SECRET',
+        'repo/.env.example': 'TOKEN=',
+        'repo/key.pem': '-----BEGIN PRIVATE KEY-----\nSECRET',
+      },
+      { isTrusted },
+    );
+    const { text, notices } = await context.opening();
+    expect(text).not.toContain('SECRET');
+    expect(text).toContain('TOKEN=');
+    expect(notices.map(({ message }) => message.replace(/^.*\//, ''))).toEqual([
+      '.env is left out: .env may hold keys or passwords',
+      'key.pem is left out: key.pem may hold keys or passwords',
+    ]);
+  },
+);

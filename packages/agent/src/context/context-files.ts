@@ -79,11 +79,18 @@ export class ContextFiles implements ContextSource {
     const notices: Notice[] = [];
     const blocks: Record<ContextFile['owner'], string[]> = { person: [], project: [] };
     for (const [folder, owner] of folders)
-      for (const name of this.#options.names)
+      for (const name of this.#namesIn(folder))
         blocks[owner].push(...(await this.#blockOf(owner, join(folder, name), notices)));
     if (blocks.person.length > 0) blocks.person.unshift("The person's own instructions:");
     if (blocks.project.length > 0) blocks.project.unshift(this.#introduction());
     return { text: [...blocks.person, ...blocks.project].join('\n'), notices };
+  }
+
+  /** Projects that were set up for Claude Code only have a `CLAUDE.md`. Beside another file it mostly repeats it. */
+  #namesIn(folder: string): readonly string[] {
+    const { names } = this.#options;
+    const isOurs = names.some((name) => this.#given.has(join(folder, name)) || existsSync(join(folder, name)));
+    return isOurs || names.length === 0 ? names : ['CLAUDE.md'];
   }
 
   /** The block of a file that changed since the model last saw it. */

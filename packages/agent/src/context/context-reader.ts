@@ -45,9 +45,10 @@ export class ContextReader {
       return undefined;
     };
     try {
-      const { path: real, inside, secret } = await this.#gate.locate(path);
+      const { path: real, inside, secret, sensitive } = await this.#gate.locate(path);
       if (!inside) return skip('it lies outside the project.');
-      if (secret !== undefined) return skip(secret);
+      const why = secret ?? sensitive;
+      if (why !== undefined) return skip(why);
       const text = readBounded(real, maxFileBytes);
       if (text === undefined) return undefined;
       if (this.#total + text.length > maxTotalCharacters) return skip('the context files are too long together.');

@@ -2,10 +2,13 @@ import type { CallEvent, CallOutcome, CallRequest, FunctionDeclaration } from '@
 import type { PromptHooks } from '@lathe/core/host';
 import type { Effort, Message, Model } from '../models/model.js';
 import type { PriceList } from '../models/prices.js';
+import type { AgentTrace } from './agent-trace.js';
 import type { Budgets } from './budget.js';
 
 /** What an agent needs. */
 export interface AgentOptions {
+  /** Hears each prompt before the model does. */
+  onPrompt?: (text: string) => void;
   model: Model;
   /** Writes summaries. Default: `model`. */
   sideModel?: Model;
@@ -25,6 +28,8 @@ export interface AgentOptions {
   context?: ContextSource;
   /** Added to every prompt; may be empty. */
   remarks?: () => string;
+  /** Records what the agent does. */
+  trace?: AgentTrace;
   /** Continue although the model repeats itself. */
   skipLoopDetection?: boolean;
 }

@@ -1,4 +1,4 @@
-import type { FunctionDeclaration } from '@lathe/core';
+import type { FunctionDeclaration, Part } from '@lathe/core';
 import { estimateTokens } from '../models/estimate-tokens.js';
 import type { Effort, Model, Usage } from '../models/model.js';
 import type { UsageReport } from './agent-event.js';
@@ -8,12 +8,20 @@ import { Conversation } from './conversation.js';
 import { LoopGuard } from './loop-guard.js';
 import { UnseenMedia } from './unseen-media.js';
 
+/** Something that the person adds while the agent works. */
+interface Addition {
+  parts: Part[];
+  settle: (isDelivered: boolean) => void;
+}
+
 /** What an agent keeps from one prompt to the next. */
 export class AgentState {
   readonly options: AgentOptions;
   readonly budget: Budget;
   readonly loops = new LoopGuard();
   readonly unseenMedia = new UnseenMedia();
+  /** Not seen by the model yet. */
+  readonly additions: Addition[] = [];
   model: Model;
   effort: Effort | undefined;
   conversation: Conversation;
@@ -30,11 +38,16 @@ export class AgentState {
     this.budget = new Budget(options.budgets);
   }
 
-  clear(): void {
-    this.conversation = new Conversation();
+  clear(history: Conversation['messages']): void {
+    this.conversation = new Conversation(history);
     this.loops.reset();
     this.#measured = undefined;
     this.#leastTokens = 0;
+  }
+
+  /** The model as it is asked: recorded, if anything is. */
+  traced(model: Model): Model {
+    return this.options.trace?.around(model) ?? model;
   }
 
   tools(): readonly FunctionDeclaration[] {

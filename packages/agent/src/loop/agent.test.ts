@@ -3,6 +3,7 @@ import { defineTool } from '@lathe/core';
 import { expect, test } from 'vitest';
 import { agentKit, collect, endOf, faults } from '../../../../testing/agent-kit.js';
 import { ModelError } from '../models/model-error.js';
+import { askedText } from './conversation.js';
 
 const never = new AbortController().signal;
 const call = (name: string, text: string, id?: string) => ({ name, args: { text }, ...(id !== undefined && { id }) });
@@ -234,11 +235,11 @@ test('a limit of cost allows no request to a model whose price is not known', as
 test('the cost of a prompt and of the session is known only if every price is', async () => {
   let price: number | undefined = 2;
   const { agent } = agentKit([{ text: 'a' }, { text: 'b' }, { text: 'c' }], { prices: { costOf: async () => price } });
-  expect([(await endOf(agent, 'one')).cost, agent.spent.cost]).toEqual([2, 2]);
+  expect([(await endOf(agent, 'one')).cost, agent.spending.cost]).toEqual([2, 2]);
   price = undefined;
-  expect([(await endOf(agent, 'two')).cost, agent.spent.cost]).toEqual([undefined, undefined]);
+  expect([(await endOf(agent, 'two')).cost, agent.spending.cost]).toEqual([undefined, undefined]);
   price = 3;
-  expect([(await endOf(agent, 'three')).cost, agent.spent.cost]).toEqual([3, undefined]);
+  expect([(await endOf(agent, 'three')).cost, agent.spending.cost]).toEqual([3, undefined]);
 });
 
 test('the time budget ends a call that does not end', async () => {
@@ -338,4 +339,31 @@ test('an adapter with a bug ends the prompt, not the program', async () => {
   });
   await warned;
   expect((await endOf(agent, 'again')).reason).toBe('done');
+});
+
+test('what a person adds reaches the model with its next request, also when the model was about to stop', async () => {
+  const { agent, model } = agentKit([{ calls: [call('look', '1')] }, { text: 'Nearly.' }, { text: 'Done.' }]);
+  expect(await agent.steer('too early')).toBe(false);
+  const additions: Promise<boolean>[] = [];
+  for await (const event of agent.prompt('go', never)) {
+    if (event.type === 'call-end') additions.push(agent.steer('first'));
+    if (event.type === 'turn-start' && event.turn === 2) additions.push(agent.steer('second'));
+  }
+  expect(await Promise.all(additions)).toEqual([true, true]);
+  const texts = model.requests.map(({ history }) => history.flatMap((message) => askedText(message) || []));
+  expect(texts).toEqual([['go'], ['go', 'first'], ['go', 'first', 'second']]);
+  expect(agent.history.map(({ role }) => role)).toEqual(['user', 'model', 'tool', 'user', 'model', 'user', 'model']);
+  expect(faults(agent.history)).toEqual([]);
+});
+
+test('what could not be delivered is reported', async () => {
+  const { agent } = agentKit([{ calls: [call('look', '1')] }, { text: 'Never.' }]);
+  const controller = new AbortController();
+  let addition: Promise<boolean> | undefined;
+  for await (const event of agent.prompt('go', controller.signal)) {
+    if (event.type !== 'call-end') continue;
+    addition = agent.steer('late');
+    controller.abort();
+  }
+  expect(await addition).toBe(false);
 });

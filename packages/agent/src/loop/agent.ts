@@ -1,9 +1,9 @@
-import { type PartListUnion, toParts } from '@lathe/core';
-import type { Effort, Message, Model, Usage } from '../models/model.js';
+import { type PartListUnion, textOf, toParts } from '@lathe/core';
+import type { Effort, Message, Model } from '../models/model.js';
 import type { AgentEvent } from './agent-event.js';
 import type { AgentOptions, ContextFile } from './agent-options.js';
 import { AgentState } from './agent-state.js';
-import type { Budgets } from './budget.js';
+import type { Budgets, Spending } from './budget.js';
 import { PromptRun } from './prompt-run.js';
 
 /**
@@ -52,10 +52,10 @@ export class Agent {
     return this.#state.options.context?.loaded ?? [];
   }
 
-  /** What the conversation cost so far: tokens, and cents as far as all prices are known. */
-  get spent(): { usage: Usage; cost?: number } {
-    const { usage, knownCost } = this.#state.budget;
-    return { usage: { ...usage }, ...(knownCost !== undefined && { cost: knownCost }) };
+  /** What was spent so far. */
+  get spending(): Spending {
+    const { turns, milliseconds, usage, knownCost } = this.#state.budget;
+    return { usage: { ...usage }, turns, milliseconds, ...(knownCost !== undefined && { cost: knownCost }) };
   }
 
   /** What may still be spent on tokens. */
@@ -68,7 +68,19 @@ export class Agent {
    * `prompt-end`. Never throws because of a model or a tool. The work stops when the caller stops reading.
    */
   prompt(content: PartListUnion, signal: AbortSignal): AsyncGenerator<AgentEvent> {
-    return this.#exclusively(signal, (run) => run.work(toParts(content)));
+    const parts = toParts(content);
+    this.#state.options.onPrompt?.(textOf(parts));
+    const events = this.#exclusively(signal, (run) => run.work(parts));
+    return this.#state.options.trace?.watch(events, this.model) ?? events;
+  }
+
+  /**
+   * Adds to the prompt that the agent works on: the model receives it with its next request. False if there is no work, or
+   * if it ended before.
+   */
+  steer(content: PartListUnion): Promise<boolean> {
+    if (!this.#isBusy) return Promise.resolve(false);
+    return new Promise((settle) => this.#state.additions.push({ parts: toParts(content), settle }));
   }
 
   /** Shortens the history now, rather than when the window is nearly full. */
@@ -76,10 +88,10 @@ export class Agent {
     return this.#exclusively(signal, (run) => run.compact('manual'));
   }
 
-  /** Starts a new conversation. */
-  clear(): void {
+  /** Starts a new conversation, or goes on from an earlier state of this one. */
+  clear(history: readonly Message[] = []): void {
     if (this.#isBusy) throw new Error('The agent is still at work');
-    this.#state.clear();
+    this.#state.clear(history);
   }
 
   async *#exclusively(

@@ -12,6 +12,16 @@ export interface Budgets {
   cost?: number;
 }
 
+/** What an agent has spent. */
+export interface Spending {
+  usage: Usage;
+  turns: number;
+  /** Time spent on prompts. */
+  milliseconds: number;
+  /** In cents. Missing when the price of a model is not known. */
+  cost?: number;
+}
+
 /** Counts what an agent has spent and checks it against the limits. */
 export class Budget {
   turns = 0;

@@ -29,8 +29,9 @@ export class Conversation {
     return this.#tokens;
   }
 
-  addUser(parts: Part[]): Message {
-    return this.#add({ role: 'user', parts });
+  /** `askedAt`: where the words of the person begin. */
+  addUser(parts: Part[], askedAt = 0): Message {
+    return this.#add({ role: 'user', parts, ...(askedAt !== 0 && { askedAt }) });
   }
 
   /**
@@ -66,6 +67,11 @@ export class Conversation {
     this.#tokens += estimateMessageTokens(message);
     return message;
   }
+}
+
+/** What the person wrote, without the files and instructions around it. */
+export function askedText({ role, parts, askedAt = 0 }: Message): string {
+  return role === 'user' ? (parts[askedAt]?.text ?? '').trim() : '';
 }
 
 export function callsOf(message: Message): FunctionCall[] {

@@ -62,6 +62,7 @@ export class PromptRun {
     this.#controller.abort(new Error('the prompt has ended'));
     this.#state.budget.milliseconds += performance.now() - this.#startedAt;
     this.#state.conversation.settle();
+    for (const { settle } of this.#state.additions.splice(0)) settle(false);
   }
 
   async *work(parts: Part[]): Events {
@@ -71,7 +72,9 @@ export class PromptRun {
       ending = yield* this.#begin(parts);
       while (!ending) {
         this.#signal.throwIfAborted();
+        yield* this.#hear();
         ending = this.#state.budget.exceeded() ?? (await this.#unpriced()) ?? (yield* this.#turn());
+        if (ending?.reason === 'done' && this.#state.additions.length > 0) ending = undefined;
       }
     } catch (error) {
       ending = this.#explain(error);
@@ -108,7 +111,7 @@ export class PromptRun {
     const tokens = Math.max(room / 2, leastHistory);
     const { method, history, usage } = await compactHistory(
       conversation.messages,
-      { tokens, model: options.sideModel ?? model, instructions: answer?.context },
+      { tokens, model: this.#state.traced(options.sideModel ?? model), instructions: answer?.context },
       this.#signal,
     );
     if (usage) {
@@ -136,8 +139,21 @@ export class PromptRun {
     const unseen = this.#state.unseenMedia.notice(parts, this.#state.model);
     if (unseen !== undefined) yield notice('warning', unseen);
     const after = [answer?.context, options.remarks?.()].flatMap(textPart);
-    yield added(conversation.addUser([...textPart(context?.text), ...parts, ...after]));
+    const before = textPart(context?.text);
+    yield added(conversation.addUser([...before, ...parts, ...after], before.length));
     return undefined;
+  }
+
+  /** Adds to the history what the person has sent since the last request, unless a hook rejects it. */
+  async *#hear(): Events {
+    const { additions, conversation, options } = this.#state;
+    for (let next = additions.shift(); next; next = additions.shift()) {
+      const answer = await options.hooks?.promptSubmit(textOf(next.parts), this.#signal);
+      yield* noticesOf(answer);
+      if (answer?.block === undefined) yield added(conversation.addUser([...next.parts, ...textPart(answer?.context)]));
+      else yield notice('warning', `A hook rejected the message: ${answer.block}`);
+      next.settle(true);
+    }
   }
 
   async *#turn(): Events<Ending> {
@@ -171,7 +187,7 @@ export class PromptRun {
       };
       // While the answer arrives there is time to load the prices.
       const onBegin = () => void this.#state.costOf(noUsage).catch(() => undefined);
-      const answer = yield* askModel(model, request, partial, this.#signal, onBegin);
+      const answer = yield* askModel(this.#state.traced(model), request, partial, this.#signal, onBegin);
       isOver = true;
       return yield* this.#take(answer);
     } catch (error) {
@@ -224,7 +240,7 @@ export class PromptRun {
     if (saysNothing(answer.message)) {
       if (++this.#emptyAnswers > maxEmptyAnswers)
         return { reason: 'empty', message: `The model gave no answer, ${this.#emptyAnswers} times in a row.` };
-      yield added(this.#state.conversation.addUser([{ text: emptyAnswer }]));
+      yield added(this.#state.conversation.addUser([{ text: emptyAnswer }], -1));
       return undefined;
     }
     this.#text = answerText(answer.message);
@@ -244,7 +260,7 @@ export class PromptRun {
       yield notice('warning', `A Stop hook still wants to go on after ${maxStopHooks} times; stopped anyway.`);
       return false;
     }
-    yield added(this.#state.conversation.addUser([{ text: `[Stop hook] ${answer.block}` }]));
+    yield added(this.#state.conversation.addUser([{ text: `[Stop hook] ${answer.block}` }], -1));
     return true;
   }
 

@@ -1,5 +1,6 @@
 export { fromLanguageModel, type LanguageModelDetails } from './adapter/from-language-model.js';
 export type { LanguageModel } from './adapter/language-model.js';
+export { checkModel } from './choose/check-model.js';
 export { chooseModel } from './choose/choose-model.js';
 export { type FoundModel, findModels } from './choose/find-models.js';
 export { formatModelSetup, type ModelSetup } from './choose/model-setup.js';

@@ -54,6 +54,8 @@ export interface Message {
   parts: Part[];
   /** Provider of a `model` message; its reasoning and signatures are replayed only to the same one. */
   provider?: string;
+  /** Where the person's words begin in the parts of a `user` message; -1 if it has none. Default: 0. */
+  askedAt?: number;
 }
 
 /**

@@ -2,12 +2,15 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Message } from '../models/model.js';
 import { type CallRecord, decodeLine, type Line, type SessionRecord, type TurnRecord } from './record.js';
+import { addPoint, type RewindPoint } from './rewind-points.js';
 import { maxLineBytes } from './transcript.js';
 
 /** The content of a transcript. */
 export interface StoredSession {
   header: Extract<SessionRecord, { type: 'session' }> | undefined;
   messages: Message[];
+  /** Where the session can go back to, the oldest first. */
+  points: readonly RewindPoint[];
   /** Time and tokens of the model's answers, as far as known. */
   turns: ReadonlyMap<Message, TurnRecord>;
   /** The outcome of each call, by its id. */
@@ -105,6 +108,7 @@ interface Entry {
 /** The history as one writer sees it. */
 interface Branch {
   entries: Entry[];
+  points: (RewindPoint & Pick<Entry, 'number'>)[];
   /** Of all entries. */
   bytes: number;
   /** Of its last record. */
@@ -115,7 +119,7 @@ class Reader {
   readonly #keptBytes: number;
   readonly #isWhole: boolean;
   readonly #branches = new Map<string, Branch>();
-  #current: Branch = { entries: [], bytes: 0, number: 0 };
+  #current: Branch = { entries: [], points: [], bytes: 0, number: 0 };
   readonly #turns = new Map<Message, TurnRecord>();
   readonly #calls = new Map<string, CallRecord>();
   #header: StoredSession['header'];
@@ -150,7 +154,8 @@ class Reader {
   session(): StoredSession {
     return {
       header: this.#header,
-      messages: this.#current.entries.map(({ message }) => message),
+      messages: messagesOf(this.#current),
+      points: this.#current.points.map(({ number: _number, ...point }) => point),
       turns: this.#turns,
       calls: this.#calls,
       last: this.#last,
@@ -163,9 +168,11 @@ class Reader {
   #begin(writer: string, record: SessionRecord): Branch {
     const named = record.type === 'resume' ? this.#branches.get(record.writer) : undefined;
     const end = record.type === 'resume' && named ? record.number : Infinity;
-    const known = (named ?? this.#current).entries.filter(({ number }) => number <= end);
-    const entries = known.map((entry) => ({ ...entry, number: 0 }));
-    const branch = { entries, bytes: sizeOf(entries), number: 0 };
+    const source = named ?? this.#current;
+    const known = <T extends Pick<Entry, 'number'>>(list: readonly T[]) =>
+      list.filter(({ number }) => number <= end).map((each) => ({ ...each, number: 0 }));
+    const entries = known(source.entries);
+    const branch = { entries, points: known(source.points), bytes: sizeOf(entries), number: 0 };
     this.#branches.set(writer, branch);
     return branch;
   }
@@ -195,8 +202,17 @@ class Reader {
       case 'call':
         this.#calls.set(record.callId, record);
         return;
-      case 'resume':
       case 'prompt':
+      case 'rewind':
+        addPoint(branch.points, { type: record.type, text: record.text, history: messagesOf(branch), number });
+        return;
+      case 'snapshot': {
+        const { type: _, when, ...snapshot } = record;
+        const last = branch.points.at(-1);
+        if (last) last[when] = snapshot;
+        return;
+      }
+      case 'resume':
         return;
     }
   }
@@ -208,6 +224,7 @@ class Reader {
     for (; branch.bytes > this.#keptBytes * 0.9 && count < branch.entries.length - 1; count++)
       branch.bytes -= branch.entries[count]?.bytes ?? 0;
     branch.entries.splice(0, count);
+    for (const point of branch.points) delete point.history;
     this.#isCut ||= count > 0;
   }
 }
@@ -222,6 +239,10 @@ function joined(before: readonly Entry[], after: readonly Entry[]): Entry[] {
 function keyOf({ role, parts }: Message): string {
   const ids = parts.flatMap(({ functionCall, functionResponse }) => functionCall?.id ?? functionResponse?.id ?? []);
   return JSON.stringify([role, ids.length > 0 ? ids : parts]);
+}
+
+function messagesOf({ entries }: Branch): Message[] {
+  return entries.map(({ message }) => message);
 }
 
 function sizeOf(entries: readonly Entry[]): number {

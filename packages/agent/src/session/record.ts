@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { Part } from '@lathe/core';
-import { redactedJson } from '@lathe/core/host';
+import { redactedJson, type WorkspaceSnapshot } from '@lathe/core/host';
 import { asList, asString, isObject } from '../models/json.js';
 import type { Message } from '../models/model.js';
 
@@ -12,6 +12,9 @@ export type SessionRecord =
   | { type: 'resume'; writer: string; number: number; model: string; time: string }
   /** The beginning of what a person asked for. */
   | { type: 'prompt'; text: string }
+  /** The person went back to an earlier prompt; `text` is its beginning. The shorter history follows. */
+  | { type: 'rewind'; text: string }
+  | SnapshotRecord
   | { type: 'message'; message: Message }
   /** Replaces the history: it was compacted or cleared. */
   | { type: 'history'; messages: readonly Message[] }
@@ -31,6 +34,12 @@ export interface TurnRecord {
   cachedInputTokens?: number;
   /** In cents, if the price was known. */
   cost?: number;
+}
+
+/** The files before or after the last prompt or rewind. */
+export interface SnapshotRecord extends WorkspaceSnapshot {
+  type: 'snapshot';
+  when: 'before' | 'after';
 }
 
 /** What a session keeps about a call. */
@@ -101,7 +110,10 @@ function readRecord(value: unknown): SessionRecord | undefined {
     case 'resume':
       return { type, writer: text('writer'), number: number('number'), model, time };
     case 'prompt':
+    case 'rewind':
       return { type, text: text('text') };
+    case 'snapshot':
+      return readSnapshot(value);
     case 'message': {
       const message = readMessage(value['message']);
       return message && { type, message };
@@ -128,14 +140,28 @@ function readRecord(value: unknown): SessionRecord | undefined {
   }
 }
 
+/** A tree is named by its hash, which is passed to git. */
+function readSnapshot(value: Record<string, unknown>): SnapshotRecord | undefined {
+  const tree = asString(value['tree']);
+  if (!/^[0-9a-f]{40}$/.test(tree)) return undefined;
+  const leftOut = asList(value['leftOut']).map(asString);
+  const time = typeof value['time'] === 'number' ? value['time'] : 0;
+  return { type: 'snapshot', when: value['when'] === 'after' ? 'after' : 'before', tree, leftOut, time };
+}
+
 const decisions = ['allowed', 'approved', 'refused', 'denied', 'unjudged'] as const;
 
 function readMessage(value: unknown): Message | undefined {
   if (!isObject(value) || !Array.isArray(value['parts'])) return undefined;
-  const { role, provider } = value;
+  const { role, provider, askedAt } = value;
   if (role !== 'user' && role !== 'model' && role !== 'tool') return undefined;
   const parts = value['parts'].filter(isPart);
-  return { role, parts, ...(typeof provider === 'string' && { provider }) };
+  return {
+    role,
+    parts,
+    ...(typeof provider === 'string' && { provider }),
+    ...(typeof askedAt === 'number' && { askedAt }),
+  };
 }
 
 const objectFields = ['inlineData', 'fileData', 'functionCall', 'functionResponse'];

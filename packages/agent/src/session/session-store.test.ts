@@ -121,14 +121,3 @@ test('damage is reported and the rest is usable', async () => {
   expect(loaded.messages).toHaveLength(1);
   expect(loaded.notes[0]).toContain('1 damaged');
 });
-
-test('old sessions are deleted when there are many', async () => {
-  const { store } = await setup();
-  const now = Date.now() / 1000;
-  for (const [index, title] of ['ancient', 'old', 'recent', 'new'].entries())
-    remember(store, title, index < 2 ? 1000 + index : now + index);
-  await store.prune({ keep: 3 });
-  expect((await store.list()).map(({ title }) => title)).toEqual(['new', 'recent', 'old']);
-  await store.prune({ keep: 1 });
-  expect((await store.list()).map(({ title }) => title)).toEqual(['new', 'recent']);
-});

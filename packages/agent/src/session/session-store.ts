@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readdir, realpath, stat, unlink } from 'node:fs/promises';
+import { readdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LatheHome } from '@lathe/core/tools';
 import { openPrivate, type ReadLimits, readTranscript, type StoredSession } from './read-transcript.js';
@@ -97,13 +97,6 @@ export class SessionStore {
     if (!only) throw new Error(`There is no session ${id}; see lathe sessions`);
     if (other) throw new Error(`${found.length} sessions begin with ${id}; give more of the id`);
     return this.#load(only, limits);
-  }
-
-  /** Deletes old sessions beyond the newest `keep`. */
-  async prune({ keep = 200, days = 30 }: { keep?: number; days?: number } = {}): Promise<void> {
-    const oldest = Date.now() - days * 86_400_000;
-    const files = await this.#files(this.#directory);
-    for (const { path, mtimeMs } of files.slice(keep)) if (mtimeMs < oldest) await unlink(path);
   }
 
   get #directory(): string {

@@ -9,8 +9,8 @@ import { TaskProgress } from './task-progress.js';
 export interface ParentAgent {
   /** 0 for the agent that talks with the person. */
   readonly depth: number;
-  /** Opens an agent with at most the rights of this one. */
-  open(definition: SubagentDefinition, signal: AbortSignal): Promise<Agent>;
+  /** Opens an agent for a call, with at most the rights of this one. */
+  open(definition: SubagentDefinition, signal: AbortSignal, call: ToolCall): Promise<Agent>;
 }
 
 export interface SubagentLimits {
@@ -60,7 +60,7 @@ export class Subagents implements TaskRunner {
     const progress = new TaskProgress(task);
     call.output(progress.display());
     return concurrency.run(signal, async () => {
-      const agent = await parent.open(definition, signal);
+      const agent = await parent.open(definition, signal, call);
       for await (const event of agent.prompt(task.prompt, signal)) {
         call.report(event);
         if (progress.add(event)) call.output(progress.display());

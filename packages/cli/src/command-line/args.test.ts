@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseInvocation, UsageError } from './args.js';
 
-const commands = new Set(['call', 'tools', 'mcp', 'serve']);
+const commands = new Set(['call', 'tools', 'mcp', 'serve', 'clean']);
 const parse = (...args: string[]) => parseInvocation(args, commands);
 
 test.each<[string[], object]>([
@@ -29,6 +29,8 @@ test.each<[string[], object]>([
   [['mcp', 'add', 'x', 'node', '--help'], { command: 'mcp', flags: { help: false } }],
   [['--sandbox', 'required'], { flags: { sandbox: 'required' } }],
   [['--sandbox=false'], { flags: { sandbox: 'off' } }],
+  [['-p', 'clean'], { command: undefined, flags: { prompt: 'clean' } }],
+  [['clean', '--older-than', '7'], { command: 'clean', operands: ['--older-than', '7'] }],
   [['explain', 'mcp'], { command: undefined, operands: ['explain', 'mcp'] }],
 ])('%j', (args, expected) => {
   expect(parse(...args)).toMatchObject(expected);

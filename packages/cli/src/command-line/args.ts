@@ -83,7 +83,7 @@ const options = {
 export const flagNames: readonly string[] = Object.keys(options).map((name) => `--${name}`);
 
 /** Commands that parse their own arguments. */
-const ownFlags = new Set(['mcp', 'serve']);
+const ownFlags = new Set(['mcp', 'serve', 'clean', 'audit']);
 
 export function parseInvocation(args: readonly string[], commands: ReadonlySet<string>): Invocation {
   const raw = rawCommand(args);
@@ -132,13 +132,22 @@ function flagsOf(values: ReturnType<typeof parse>['values']): Flags {
 
 /** Which earlier session to continue, if any. */
 export function resumeOf(flags: Flags): { resume?: 'latest' | { id: string } } {
+  if (flags.resume === '') throw new UsageError('--resume needs the id of a session here; see lathe sessions');
   if (flags.resume !== undefined) return { resume: { id: flags.resume } };
   return flags.continue ? { resume: 'latest' } : {};
 }
 
 function parse(args: readonly string[]) {
+  return parseFlags(args.map(withEmptyResume), options);
+}
+
+/** The flags and operands of a command that has its own. */
+export function parseFlags<const T extends NonNullable<ParseArgsConfig['options']>>(
+  args: readonly string[],
+  known: T,
+): ReturnType<typeof parseArgs<{ options: T; allowPositionals: true }>> {
   try {
-    return parseArgs({ args: [...args], options, allowPositionals: true });
+    return parseArgs({ args: [...args], options: known, allowPositionals: true });
   } catch (error) {
     const message = errorMessage(error);
     // Node adds advice about arguments that begin with a dash, which is rarely what the person meant.
@@ -146,13 +155,19 @@ function parse(args: readonly string[]) {
   }
 }
 
+/** `--resume` without an id: the person chooses a session. */
+function withEmptyResume(arg: string, index: number, args: readonly string[]): string {
+  const next = args[index + 1];
+  const isAlone = (arg === '--resume' || arg === '-r') && (next === undefined || next.startsWith('-'));
+  return isAlone ? '--resume=' : arg;
+}
+
 /** `lathe [flags] mcp …`: everything after the command belongs to it. */
 function rawCommand(args: readonly string[]): { command: string; before: string[]; after: string[] } | undefined {
-  const index = args.findIndex((arg) => ownFlags.has(arg));
-  const command = args[index];
-  if (command === undefined) return undefined;
-  const before = args.slice(0, index);
-  return parse(before).positionals.length > 0 ? undefined : { command, before, after: args.slice(index + 1) };
+  const { tokens } = parseArgs({ args: [...args], options, allowPositionals: true, strict: false, tokens: true });
+  const first = tokens.find(({ kind }) => kind === 'positional');
+  if (first?.kind !== 'positional' || !ownFlags.has(first.value)) return undefined;
+  return { command: first.value, before: args.slice(0, first.index), after: args.slice(first.index + 1) };
 }
 
 /** `lathe mcp --help` or `lathe mcp add --help`. A later --help may belong to the server's own command. */
@@ -182,7 +197,8 @@ function oneOf<T extends string>(flag: string, value: string | undefined, known:
   return found;
 }
 
-function count(flag: string, value: string | undefined): number | undefined {
+/** The number given with a flag. */
+export function count(flag: string, value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   if (/^\d{1,12}$/.test(value)) return Number(value);
   throw new UsageError(`${flag} must be a whole number, not ${JSON.stringify(value)}`);

@@ -1,6 +1,9 @@
+import { type CommandName, commandNames } from './command-names.js';
+
 /** The help page of a command, or the general page. */
 export function helpText(command: string | undefined): string {
-  return (command !== undefined ? pages[command] : undefined) ?? general;
+  const name = commandNames.find((each) => each === command);
+  return name === undefined ? general : pages[name];
 }
 
 const general = `lathe: a coding agent for the terminal, with any model
@@ -20,6 +23,8 @@ const general = `lathe: a coding agent for the terminal, with any model
   lathe trust [dir]                trust the settings, commands and servers of a folder (--list, --remove)
   lathe completion SHELL           print completion for bash, zsh or fish: source <(lathe completion bash)
   lathe doctor [--json]            check the setup and say how to fix problems
+  lathe audit [--denied]           show which calls ran or were denied, and who decided
+  lathe clean [--dry-run]          remove old sessions, output, undo data and records
 
 Flags
   --approval-mode MODE             plan | default | auto-edit | yolo (--yolo for short)
@@ -37,12 +42,30 @@ Flags
   -c, --continue; -r, --resume ID  continue the latest session, or the one with this id
   --screen-reader                  plain output for screen readers
   --record FILE, --replay FILE     record the model's answers to a file; replay them without a model
-  --json                           JSON output of tools, call, sessions and doctor
+  --json                           JSON output of tools, call, sessions, doctor and audit
   --version, --help
 
 Exit codes: 0 success, 1 failure, 2 wrong usage or parameters, 3 denied, 130 interrupted`;
 
-const pages: Record<string, string> = {
+const pages: Record<CommandName, string> = {
+  tools: `lathe tools [--json]       list the tools a model can call here, and what was not loaded
+lathe tools new <name>     write .lathe/tools/<name>.ts and a test for it
+
+The list names each tool, where it comes from and what it does. With --json it also has the parameter schemas. Tools of
+this folder are listed after you trusted it: lathe trust.`,
+  audit: `lathe audit [flags]
+
+Shows the calls of all sessions, oldest first: when, in which session, what was decided, who or what decided it, and
+what was called. Secrets are redacted when a call is recorded.
+
+  --session ID    only this session; the id may be shortened
+  --tool NAME     only this tool
+  --denied        only calls that were denied or refused
+  --since WHEN    a date (2026-11-01), a time (2026-11-01T12:00), or how long ago: 90m, 12h, 7d
+  --tail N        the last N calls (default: 50; 0 for all)
+  --json          the whole records, as JSON
+
+  lathe audit --denied --since 7d`,
   call: `lathe call <tool> [json|-] [--json]
 
 Runs one tool through the same steps as a call from a model: find, validate, approve, execute. The parameters are a
@@ -51,6 +74,27 @@ Elsewhere the call is denied unless a rule or mode allows it.
 
   lathe call glob '{"pattern": "**/*.md"}'
   lathe call read_file '{"absolute_path": "/etc/hosts"}' --json      outside the directory, so it asks`,
+  console: `lathe console
+
+Starts the terminal without a model: you call the tools yourself, with completion of names and parameters, and with the
+same questions as an agent. Type a tool's name and its parameters, ! and a shell command, or /help.`,
+  sessions: `lathe sessions [--json]
+
+Lists the earlier sessions in this directory, newest first: id, time and first prompt.
+
+  lathe --continue             continue the latest session
+  lathe --resume ID            continue the session with this id, which may be shortened
+  lathe view ID                show a session as an HTML page`,
+  clean: `lathe clean [kind…] [--dry-run] [--older-than DAYS] [--all] [--yes]
+
+Removes what retention.days and retention.megabytes in the settings no longer keep. Lathe does the same once a day. A
+kind is one of sessions, views, spill (long outputs), journal (undo) and audit; the default is all of them. What a
+running session uses is never removed.
+
+  --dry-run            only show what would be removed
+  --older-than DAYS    remove everything that is older than this, whatever the settings say
+  --all                remove everything
+  --yes                do not ask. Without it, Lathe asks before it removes more than the settings say.`,
   mcp: `lathe mcp add [flags] <name> <command> [args…]   a server that Lathe starts
 lathe mcp add [flags] <name> <url>                 a server reached over HTTP
 lathe mcp list                                     list the configured servers
@@ -63,11 +107,17 @@ Flags of add, before the name: --scope user|project, --transport stdio|http|sse,
 
   lathe mcp add memory npx -y @modelcontextprotocol/server-memory
   lathe mcp add --header 'Authorization: Bearer $TOKEN' docs https://example.com/mcp`,
-  serve: `lathe [flags] serve [--http [--port N]]
+  demo: `lathe demo [--yes] [--record FILE]
+
+A scripted model works on a scratch project with the real tools. You answer its questions, or --yes answers all of them.
+The project is removed at the end; your files, settings and keys are not used. --record writes the screen as an SVG.`,
+  serve: `lathe [flags] serve [--tools NAME,…] [--http [--port N] [--token-file FILE]]
 
 Offers the built-in tools to another program (an editor, another agent) as an MCP server on stdin and stdout, for the
-current directory or --cwd DIR. With --http it listens on 127.0.0.1 instead, on a free port or port N. Every request
-must carry the token that is printed at the start, and requests from web pages are rejected. The usual rules apply: a
+current directory or --cwd DIR. --tools offers these tools instead, also those of servers, commands and files. With
+--http it listens on 127.0.0.1 instead, on a free port or port N. Every request must carry the token, and requests from
+web pages are rejected. The token is that of --token-file (a private file, written when it is missing), or
+LATHE_SERVE_TOKEN, or a new one that is printed at the start. The usual rules apply: a
 call that needs approval is put to the person through the client. If the client cannot ask, the call is denied unless a
 rule, --allowed-tools or --approval-mode allows it.
 
@@ -78,6 +128,17 @@ lathe trust --list           list trusted and distrusted folders
 lathe trust --remove [dir]   stop trusting a folder
 
 The settings of an untrusted folder can only make the rules stricter. Its commands, servers and .env are ignored.`,
+  completion: `lathe completion bash|zsh|fish
+
+Prints a completion script for your shell. Load it in the shell's start file:
+
+  source <(lathe completion bash)                                         ~/.bashrc
+  source <(lathe completion zsh)                                          ~/.zshrc, after compinit
+  lathe completion fish > ~/.config/fish/completions/lathe.fish           once`,
+  doctor: `lathe doctor [--json]
+
+Checks the setup of this machine and this folder: model and key, settings, trust, tools and servers, the sandbox, the
+terminal. Each line says ok, note or BAD, and what to do about it. The exit code is 1 if something is BAD.`,
   undo: `lathe undo [n]           undo the last n file changes made here by tools (default: 1), newest first
 lathe undo --list [n]    list the last n changes (default: 20) without undoing them
 

@@ -7,19 +7,3 @@ export interface Command {
   /** Returns the exit code. */
   run(invocation: Invocation, io: Io, signal: AbortSignal): Promise<number>;
 }
-
-/** The named commands. Without a name, `lathe` starts the agent. */
-export const commandNames = [
-  'tools',
-  'call',
-  'console',
-  'sessions',
-  'view',
-  'undo',
-  'mcp',
-  'demo',
-  'serve',
-  'trust',
-  'completion',
-  'doctor',
-] as const;

@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
+import { spawn } from '@lydell/node-pty';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { buildProgram } from '../../../../testing/lathe-program.js';
 import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
@@ -10,26 +10,63 @@ const program = join(import.meta.dirname, '..', '..', 'dist', 'main.js');
 
 beforeAll(buildProgram, 300_000);
 
-test.skipIf(!hasProgram('bash'))(
-  'bash completes commands, flags, their values and tool names',
-  () => {
-    const bin = tempDirectory();
-    symlinkSync(program, join(bin, 'lathe'));
-    const env = { PATH: `${bin}:${process.env['PATH']}`, HOME: tempDirectory() };
-    const complete = (...words: string[]) => {
-      const script = `source <(lathe completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _lathe; printf '%s\\n' "\${COMPREPLY[@]}"`;
-      const output = execFileSync('bash', ['-c', script, 'bash', 'lathe', ...words], {
-        env,
-        cwd: bin,
-        encoding: 'utf8',
-      });
-      return output.trim().split('\n');
-    };
-    expect(complete('do')).toEqual(['doctor']);
-    expect(complete('--appr')).toEqual(['--approval-mode']);
-    expect(complete('--approval-mode', 'pl')).toEqual(['plan']);
-    expect(complete('call', 'read_')).toEqual(['read_file', 'read_many_files']);
-    expect(complete('mcp', 're')).toEqual(['remove']);
+const shells = [
+  { shell: 'bash', args: ['--norc', '-i'], setup: 'PS1="> "; source <(lathe completion bash)' },
+  {
+    shell: 'zsh',
+    args: ['-f', '-i'],
+    setup: 'PS1="> "; autoload -U compinit && compinit -u -D; source <(lathe completion zsh)',
   },
-  60_000,
-);
+  { shell: 'fish', args: ['--no-config', '-i'], setup: 'lathe completion fish | source' },
+];
+
+describe.each(shells)('$shell', ({ shell, args, setup }) => {
+  test.skipIf(!hasProgram(shell))(
+    'completes commands, flags, their values, tool names and servers',
+    async () => {
+      const complete = await startShell(shell, args, setup);
+      const lines = {
+        'lathe doc': 'lathe doctor',
+        'lathe --appr': 'lathe --approval-mode',
+        'lathe --approval-mode pl': 'lathe --approval-mode plan',
+        'lathe call read_m': 'lathe call read_many_files',
+        'lathe mcp rem': 'lathe mcp remove',
+        'lathe mcp remove me': 'lathe mcp remove mem',
+        'lathe clean sp': 'lathe clean spill',
+        'lathe audit --den': 'lathe audit --denied',
+      };
+      for (const [typed, expected] of Object.entries(lines))
+        expect(await complete(typed, expected)).toContain(expected);
+    },
+    60_000,
+  );
+});
+
+/** A real shell in a real terminal. Returns a function that types a line and Tab, and waits for what it becomes. */
+async function startShell(shell: string, args: string[], setup: string) {
+  const bin = tempDirectory();
+  symlinkSync(program, join(bin, 'lathe'));
+  const settings = JSON.stringify({ mcpServers: { mem: { command: 'mem-server' } } });
+  const home = tempDirectory({ '.lathe/settings.json': settings });
+  const env = { PATH: `${bin}:${process.env['PATH']}`, HOME: home, TERM: 'dumb', LANG: 'C.UTF-8' };
+  const child = spawn(shell, args, { cols: 120, rows: 30, cwd: bin, env });
+  onTestFinished(() => child.kill('SIGKILL'));
+  let output = '';
+  child.onData((data) => {
+    output += data;
+  });
+  const shows = async (wanted: string) => {
+    await vi.waitUntil(() => output.includes(wanted), { timeout: 25_000, interval: 30 });
+    return output;
+  };
+  child.write(`${setup}; echo "rea""dy"\r`);
+  await shows('ready');
+  return async (line: string, expected: string) => {
+    output = '';
+    child.write(`${line}\t`);
+    const shown = await shows(expected);
+    // Empties the line.
+    child.write('\x15');
+    return shown;
+  };
+}

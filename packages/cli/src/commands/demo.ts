@@ -68,7 +68,7 @@ async function runUnattended(root: string, flags: Flags, io: Io, signal: AbortSi
   try {
     const agent = openAgent(lathe, { model: new ScriptedModel(demoScript(root, 0)) });
     io.out(`${style.accent('❯')} ${demoPrompt}`);
-    const isDone = await printEvents(agent.prompt(demoPrompt, signal), io, style);
+    const isDone = await printEvents(agent.prompt(demoPrompt, signal), lathe.tools, io, style);
     return isDone ? exitCodes.success : exitCodes.failure;
   } finally {
     await lathe.close();

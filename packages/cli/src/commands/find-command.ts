@@ -1,7 +1,8 @@
-import { type Command, commandNames } from './command.js';
+import { type CommandName, commandNames } from '../command-line/command-names.js';
+import type { Command } from './command.js';
 
 /** Each command is loaded when it is called. */
-const loaders: Record<(typeof commandNames)[number], () => Promise<{ command: Command }>> = {
+const loaders: Record<CommandName, () => Promise<{ command: Command }>> = {
   tools: () => import('./tools.js'),
   call: () => import('./call.js'),
   console: () => import('./console.js'),
@@ -14,6 +15,8 @@ const loaders: Record<(typeof commandNames)[number], () => Promise<{ command: Co
   trust: () => import('./trust.js'),
   completion: () => import('./completion.js'),
   doctor: () => import('./doctor.js'),
+  clean: () => import('./clean.js'),
+  audit: () => import('./audit.js'),
 };
 
 /** Finds a command by name; without a name, the agent. */

@@ -27,12 +27,24 @@ export const command: Command = {
   },
 };
 
-async function add(args: readonly string[], _flags: Flags, io: Io): Promise<number> {
+async function add(args: readonly string[], flags: Flags, io: Io): Promise<number> {
   const { name, scope, server } = parseAdd(args);
   const { path, home, file } = settingsFile(scope, io);
-  await saveSetting(home, file, ['mcpServers', name], () => JSON.parse(JSON.stringify(server)));
-  io.out(`Added ${name} to ${path}. Test it with: lathe mcp test ${name}`);
+  await saveSetting(home, file, ['mcpServers', name], (current) => {
+    if (current !== undefined)
+      throw new UsageError(`${path} already has a server named ${name}; remove it first: lathe mcp remove ${name}`);
+    return JSON.parse(JSON.stringify(server));
+  });
+  const isUsed = scope === 'user' || (await isTrusted(flags, io));
+  const next = isUsed ? '' : 'This folder is not trusted, so its servers are not used yet: lathe trust\n';
+  io.out(`Added ${name} to ${path}.\n${next}Test it with: lathe mcp test ${name}`);
   return exitCodes.success;
+}
+
+async function isTrusted(flags: Flags, io: Io): Promise<boolean> {
+  const lathe = await openLathe(flags, io);
+  await lathe.close();
+  return lathe.loaded.isTrusted;
 }
 
 async function remove(args: readonly string[], _flags: Flags, io: Io): Promise<number> {

@@ -27,7 +27,6 @@ function matchingCommands(commands: readonly SlashCommand[], query: string) {
   });
   return matches
     .sort((a, b) => b.score - a.score)
-    .slice(0, maxCandidates)
     .map(({ command: { name, summary, origin } }) => ({
       label: visibleText(`/${name}`),
       detail: visibleText(origin === undefined ? summary : `${summary} (${origin})`),

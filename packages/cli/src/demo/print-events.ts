@@ -1,18 +1,26 @@
 import type { AgentEvent } from '@lathe/agent';
+import type { ToolRegistry } from '@lathe/core';
 import type { Io } from '../command-line/io.js';
 import { renderItem } from '../render/history-item.js';
 import { renderMarkdown } from '../render/markdown.js';
 import type { Style } from '../render/style.js';
+import { toolNames } from '../render/tool-names.js';
 import type { ViewContext } from '../render/view-context.js';
 import { emptyScreen, nextScreen } from '../tui/screen-state.js';
 
 /** Prints what the screen would add to its scrollback. Returns true if the agent finished and no call failed. */
-export async function printEvents(events: AsyncIterable<AgentEvent>, io: Io, style: Style): Promise<boolean> {
+export async function printEvents(
+  events: AsyncIterable<AgentEvent>,
+  tools: Pick<ToolRegistry, 'getTool'>,
+  io: Io,
+  style: Style,
+): Promise<boolean> {
   const context: ViewContext = {
     style,
     width: 100,
     markdown: (text, width) => renderMarkdown(text, width, style),
     isScreenReader: false,
+    toolName: toolNames(tools),
   };
   let screen = emptyScreen;
   let isDone = false;

@@ -1,4 +1,5 @@
 import type { Terminal } from '@xterm/headless';
+import { rgbOf } from '../render/theme.js';
 
 /** In cells of the terminal. */
 export interface PictureSize {
@@ -28,8 +29,21 @@ const palette = [
   '#56b6c2',
   '#ffffff',
 ];
-const background = '#1e222a';
-const foreground = '#d8dee9';
+/** The window around the screen. */
+export interface PictureTheme {
+  background: string;
+  foreground: string;
+}
+
+const darkWindow: PictureTheme = { background: '#1e222a', foreground: '#d8dee9' };
+/** A light window; used by scripts/pictures.mjs. @public */
+export const lightWindow: PictureTheme = { background: '#fafafa', foreground: '#24292f' };
+
+function colourOf(index: number): string {
+  if (index < 16) return palette[index] ?? '';
+  const { red, green, blue } = rgbOf(index);
+  return `rgb(${red},${green},${blue})`;
+}
 
 interface Run {
   column: number;
@@ -40,16 +54,21 @@ interface Run {
 }
 
 /** The last `rows` lines with text as SVG, one element per run of cells with the same style. */
-export function screenLines(terminal: Terminal, { rows }: PictureSize): string[] {
+export function screenLines(terminal: Terminal, { rows }: PictureSize, theme = darkWindow): string[] {
   const { active } = terminal.buffer;
   let end = active.length;
   while (end > 0 && (active.getLine(end - 1)?.translateToString(true) ?? '') === '') end--;
   const from = Math.max(0, end - rows);
-  return Array.from({ length: end - from }, (_, row) => lineOf(terminal, from + row));
+  return Array.from({ length: end - from }, (_, row) => lineOf(terminal, from + row, theme));
 }
 
 /** A terminal window around `body`, which may contain several animated screens. */
-export function pictureFrame({ columns, rows }: PictureSize, title: string, body: string, style = ''): string {
+export function pictureFrame(
+  { columns, rows }: PictureSize,
+  title: string,
+  body: string,
+  { style = '', theme: { background, foreground } = darkWindow } = {},
+): string {
   const width = Math.ceil(columns * cell.width + 2 * margin);
   const height = rows * cell.height + 2 * margin + bar;
   const dots = ['#e06c75', '#e5c07b', '#98c379'].map(
@@ -67,15 +86,15 @@ export function pictureFrame({ columns, rows }: PictureSize, title: string, body
 }
 
 /** A static picture of one screen; used by scripts/pictures.mjs. @public */
-export function screenPicture(terminal: Terminal, size: PictureSize, title: string): string {
-  const lines = screenLines(terminal, size);
+export function screenPicture(terminal: Terminal, size: PictureSize, title: string, theme = darkWindow): string {
+  const lines = screenLines(terminal, size, theme);
   const rows = Math.max(8, lines.length);
   const body = lines.map((line, row) => `<g transform="translate(0 ${row * cell.height})">${line}</g>`).join('\n');
-  return pictureFrame({ ...size, rows }, title, body);
+  return pictureFrame({ ...size, rows }, title, body, { theme });
 }
 
-function lineOf(terminal: Terminal, line: number): string {
-  return runsOf(terminal, line)
+function lineOf(terminal: Terminal, line: number, theme: PictureTheme): string {
+  return runsOf(terminal, line, theme)
     .map(({ column, width, text, attributes, back }) => {
       const x = round(column * cell.width);
       const length = round(width * cell.width);
@@ -86,13 +105,13 @@ function lineOf(terminal: Terminal, line: number): string {
     .join('');
 }
 
-function runsOf(terminal: Terminal, line: number): Run[] {
+function runsOf(terminal: Terminal, line: number, theme: PictureTheme): Run[] {
   const cells = terminal.buffer.active.getLine(line);
   const runs: Run[] = [];
   for (let column = 0; column < (cells?.length ?? 0); column++) {
     const at = cells?.getCell(column);
     if (!at || at.getWidth() === 0) continue;
-    const { attributes, back } = styleOf(at);
+    const { attributes, back } = styleOf(at, theme);
     const text = at.getChars() || ' ';
     const last = runs.at(-1);
     if (last && last.attributes === attributes && last.back === back) {
@@ -112,9 +131,9 @@ function trimRun(run: Run): Run {
 
 type Cell = NonNullable<ReturnType<NonNullable<ReturnType<Terminal['buffer']['active']['getLine']>>['getCell']>>;
 
-function styleOf(at: Cell): { attributes: string; back: string | undefined } {
-  const front = at.isFgPalette() ? palette[at.getFgColor() % 16] : undefined;
-  const back = at.isBgPalette() ? palette[at.getBgColor() % 16] : undefined;
+function styleOf(at: Cell, { background, foreground }: PictureTheme): { attributes: string; back: string | undefined } {
+  const front = at.isFgPalette() ? colourOf(at.getFgColor()) : undefined;
+  const back = at.isBgPalette() ? colourOf(at.getBgColor()) : undefined;
   const isInverse = at.isInverse() !== 0;
   const classes = [
     at.isBold() ? 'b' : '',

@@ -53,6 +53,8 @@ export class SvgAnimation {
       '@media(prefers-reduced-motion:reduce){.f{animation:none}}',
     ].join('');
     const defs = [...names].map(([line, name]) => `<g id="${name}">${line}</g>`).join('');
-    return pictureFrame(this.#size, title, `<defs>${defs}</defs>${parts.map(({ body }) => body).join('\n')}`, style);
+    return pictureFrame(this.#size, title, `<defs>${defs}</defs>${parts.map(({ body }) => body).join('\n')}`, {
+      style,
+    });
   }
 }

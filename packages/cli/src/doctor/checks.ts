@@ -1,9 +1,10 @@
 import { type AgentLathe } from '@lathe/agent';
-import { chooseModel } from '@lathe/agent/models';
+import { checkModel, chooseModel, type ModelChoice, ModelError } from '@lathe/agent/models';
 import { unagreedRules, unknownTools } from '@lathe/core/host';
 import type { Io } from '../command-line/io.js';
 import type { Finding } from './finding.js';
 import { sources } from './sources.js';
+import { state } from './state.js';
 
 export type Check = (lathe: AgentLathe, io: Io, signal: AbortSignal) => Finding[] | Promise<Finding[]>;
 
@@ -19,6 +20,7 @@ export const checks: readonly Check[] = [
   tools,
   ruleNames,
   webSearch,
+  state,
 ];
 
 function program(_lathe: unknown, io: Pick<Io, 'version'>): Finding[] {
@@ -79,15 +81,35 @@ async function model(
   signal: AbortSignal,
 ): Promise<Finding[]> {
   const { model: wanted } = lathe.settings;
-  const choice = await chooseModel(
-    { name: wanted.name, settings: wanted, env: lathe.loaded.env, home: lathe.home.path },
-    signal,
-  );
-  if (choice.status === 'chosen')
-    return [{ state: 'ok', title: 'model', detail: `${choice.model.id} from ${choice.origin}` }];
-  const [first] = choice.setup.ways;
-  const hint = `start lathe in a terminal to choose one, or run: ${first?.commands.join('; ') ?? ''}`;
-  return [{ state: 'note', title: 'model', detail: choice.setup.problem, hint }];
+  try {
+    const choice = await chooseModel(
+      { name: wanted.name, settings: wanted, env: lathe.loaded.env, home: lathe.home.path },
+      signal,
+    );
+    if (choice.status === 'chosen') return [await askModel(choice, signal)];
+    const [first] = choice.setup.ways;
+    const hint = `start lathe in a terminal to choose one, or run: ${first?.commands.join('; ') ?? ''}`;
+    return [{ state: 'note', title: 'model', detail: choice.setup.problem, hint }];
+  } catch (error) {
+    if (!(error instanceof ModelError)) throw error;
+    return [{ state: 'bad', title: 'model', detail: error.message }];
+  }
+}
+
+/** A key or an address is right only if the model answers. */
+async function askModel(
+  { model: chosen, origin }: Extract<ModelChoice, { status: 'chosen' }>,
+  signal: AbortSignal,
+): Promise<Finding> {
+  const name = `${chosen.id} from ${origin}`;
+  const start = performance.now();
+  try {
+    await checkModel(chosen, signal);
+    return { state: 'ok', title: 'model', detail: `${name} answers (${Math.round(performance.now() - start)} ms)` };
+  } catch (error) {
+    if (!(error instanceof ModelError)) throw error;
+    return { state: 'bad', title: 'model', detail: `${name} does not answer: ${error.message}` };
+  }
 }
 
 function tools({ tools: registry }: Pick<AgentLathe, 'tools'>): Finding[] {

@@ -1,6 +1,6 @@
 import { Agent, type AgentEvent, type AgentLathe, openSession, type Session } from '@lathe/agent';
 import { chooseModel, closestLevel, type Effort, efforts } from '@lathe/agent/models';
-import { type PartUnion, textOf } from '@lathe/core';
+import { type Approver, type PartUnion, toParts } from '@lathe/core';
 import { mentionedPaths } from '../mentions/mentioned-paths.js';
 import { mentionedResources } from '../mentions/mentioned-resources.js';
 import type { Conversation, Driver } from './driver.js';
@@ -11,6 +11,9 @@ export class AgentDriver implements Driver {
   readonly placeholder = 'Ask for anything. @file adds a file, !command runs a command, / lists commands.';
   readonly #lathe: AgentLathe;
   #agent: Agent | Session;
+  #lastOutput: PartUnion[] | undefined;
+  /** Goes to the model with the next prompt. */
+  readonly #shared: PartUnion[] = [];
 
   constructor(lathe: AgentLathe, agent: Agent | Session) {
     this.#lathe = lathe;
@@ -23,16 +26,43 @@ export class AgentDriver implements Driver {
 
   async *submit(input: string, signal: AbortSignal): AsyncGenerator<AgentEvent> {
     if (input.startsWith('!')) {
-      yield* runTypedCommand(this.#lathe, input, signal);
+      yield* this.#runTyped(input, signal);
       return;
     }
+    yield* this.#agent.prompt(yield* this.#withMentions(input, signal), signal);
+  }
+
+  async steer(input: string, signal: AbortSignal): Promise<boolean> {
+    if (/^[!/]/.test(input)) return false;
+    // The stream of the work in progress is not ours, so nothing shows how the files are read.
+    const reading = this.#withMentions(input, signal);
+    let next = await reading.next();
+    while (!next.done) next = await reading.next();
+    return this.#agent.steer(next.value);
+  }
+
+  /** The input, and the files and resources that it mentions. */
+  async *#withMentions(input: string, signal: AbortSignal): AsyncGenerator<AgentEvent, PartUnion[]> {
     const paths = await mentionedPaths(input, this.#lathe.workspace);
-    const parts: PartUnion[] = [input];
-    if (paths.length > 0) parts.push(...(yield* this.#read(paths, signal)));
+    const files = paths.length > 0 ? yield* this.#read(paths, signal) : [];
     const resources = await mentionedResources(input, this.#lathe, signal);
     for (const message of resources.problems) yield { type: 'notice', level: 'warning', message };
-    parts.push(...resources.parts);
-    yield* this.#agent.prompt(parts, signal);
+    return [input, ...files, ...resources.parts, ...this.#shared.splice(0)];
+  }
+
+  /** `!command` is for the person only. `!!command` also goes to the model with the next prompt, as does `!!` alone. */
+  async *#runTyped(input: string, signal: AbortSignal): AsyncGenerator<AgentEvent> {
+    const isShared = input.startsWith('!!');
+    if (!isShared || input.trim() !== '!!') {
+      const outcome = yield* runTypedCommand(this.#lathe, input, signal);
+      this.#lastOutput = outcome && ['\n\nThe user ran a command:\n', ...toParts(outcome.llmContent)];
+    }
+    if (!isShared) return;
+    this.#shared.push(...(this.#lastOutput ?? []));
+    const message = this.#lastOutput
+      ? 'The output goes to the model with your next message.'
+      : 'No command has run yet, so there is no output to share.';
+    yield { type: 'notice', level: 'info', message };
   }
 
   prompt(content: PartUnion[], signal: AbortSignal): AsyncIterable<AgentEvent> {
@@ -50,11 +80,12 @@ export class AgentDriver implements Driver {
   get conversation(): Conversation {
     const agent = this.#agent instanceof Agent ? this.#agent : this.#agent.agent;
     return {
-      ...(!(this.#agent instanceof Agent) && { id: this.#agent.id }),
+      ...(!(this.#agent instanceof Agent) && { id: this.#agent.id, rewind: this.#agent }),
       messages: agent.history.length,
+      history: agent.history,
+      usage: agent.spending,
       contextTokens: agent.contextTokens,
       contextWindow: agent.model.contextWindow,
-      spent: agent.spent,
       contextFiles: agent.contextFiles,
       resume: (id) => this.#resume(id),
       effort: describeEffort(agent),
@@ -76,16 +107,16 @@ export class AgentDriver implements Driver {
     return choice.notes;
   }
 
-  async #resume(id: string): Promise<string[]> {
+  async #resume(id: string): Promise<readonly string[]> {
     const session = await openSession(this.#lathe, { model: this.#agent.model, resume: { id } });
     if (!(this.#agent instanceof Agent)) await this.#agent.close();
     this.#agent = session;
-    return [...session.notes, ...recap(session)];
+    return session.notes;
   }
 
   async *#read(paths: readonly string[], signal: AbortSignal): AsyncGenerator<AgentEvent, PartUnion[]> {
     const call = { name: 'read_many_files', args: { paths } };
-    const [outcome] = yield* runCalls(this.#lathe, [call], signal);
+    const [outcome] = yield* runCalls(this.#lathe, [call], signal, typedApprover(this.#lathe.approver));
     if (outcome?.status !== 'success') return [];
     const { llmContent } = outcome;
     return ['\n\nContent of the files mentioned above:\n', ...(Array.isArray(llmContent) ? llmContent : [llmContent])];
@@ -106,13 +137,10 @@ function describeEffort({ effort, model: { effortLevels } }: Agent): string {
   return used === effort ? effort : `${effort} (this model gets ${used})`;
 }
 
-const maxRecapChars = 600;
-
-/** The end of a resumed conversation, as a reminder for the person. */
-export function recap({ agent }: Session): string[] {
-  const answer = agent.history.findLast(({ role }) => role === 'model');
-  if (!answer) return [];
-  const text = textOf(answer.parts.filter(({ thought }) => !thought)).trim();
-  const end = text.length > maxRecapChars ? `…${text.slice(-maxRecapChars)}` : text;
-  return [`Resumed a conversation of ${agent.history.length} messages. The last answer was:`, end];
+/** A person who types the name of a file with keys has answered the question about it; not those about other places. */
+function typedApprover(approver: Approver): Approver {
+  return {
+    decide: async (request, signal) =>
+      request.isGrantable === 'by-rule' ? { outcome: 'once' } : approver.decide(request, signal),
+  };
 }

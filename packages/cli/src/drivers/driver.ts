@@ -1,4 +1,4 @@
-import type { Agent, AgentEvent, ContextFile } from '@lathe/agent';
+import type { AgentEvent, ContextFile, Message, Session, Spending } from '@lathe/agent';
 import type { PartUnion } from '@lathe/core';
 
 /** Handles a person's input: an agent with a model, or the console without one. */
@@ -10,6 +10,8 @@ export interface Driver {
   submit(input: string, signal: AbortSignal): AsyncIterable<AgentEvent>;
   /** Sends this content to the model unchanged. */
   prompt(content: PartUnion[], signal: AbortSignal): AsyncIterable<AgentEvent>;
+  /** Adds input to the work in progress. False if it cannot, or if the work ended before the model saw it. */
+  steer?(input: string, signal: AbortSignal): Promise<boolean>;
   /** Starts a new conversation. */
   clear(): void;
   /** Compacts the conversation. */
@@ -25,12 +27,16 @@ export interface Conversation {
   readonly messages: number;
   readonly contextTokens: number;
   readonly contextWindow: number;
-  /** What the conversation cost so far; without `cost` when a price is not known. */
-  readonly spent: Agent['spent'];
   /** The context files that the model received. */
   readonly contextFiles: readonly ContextFile[];
+  /** The way back to earlier prompts. Missing if the conversation is not stored. */
+  readonly rewind?: Pick<Session, 'points' | 'previewRewind' | 'rewind'>;
+  /** Everything said so far. */
+  readonly history: readonly Message[];
+  /** What was spent on the model so far. */
+  readonly usage: Spending;
   /** Switches to another session. Returns notes for the person. */
-  resume(id: string): Promise<string[]>;
+  resume(id: string): Promise<readonly string[]>;
   /** Switches to another model, another effort or both: `gpt-5.4 high`. Throws if there is no model with this name. */
   useModel(name: string, signal: AbortSignal): Promise<string[]>;
   /** How much the model thinks, for people; empty when the provider decides. */

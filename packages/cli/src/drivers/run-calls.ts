@@ -19,7 +19,8 @@ export async function* runTypedCommand(
   lathe: Pick<AgentLathe, 'openScheduler'>,
   input: string,
   signal: AbortSignal,
-): AsyncGenerator<AgentEvent> {
-  const call = { name: 'run_shell_command', args: { command: input.slice(1).trim() } };
-  yield* runCalls(lathe, [call], signal, { decide: async () => ({ outcome: 'once' }) });
+): AsyncGenerator<AgentEvent, CallOutcome | undefined> {
+  const call = { name: 'run_shell_command', args: { command: input.replace(/^!+/, '').trim() } };
+  const [outcome] = yield* runCalls(lathe, [call], signal, { decide: async () => ({ outcome: 'once' }) });
+  return outcome;
 }

@@ -1,7 +1,8 @@
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { buildProgram } from '../../../../testing/lathe-program.js';
+import { modelServer } from '../../../../testing/model-server.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { isRestored, terminal } from '../../../../testing/terminal.js';
 
@@ -55,7 +56,7 @@ test('an entered key is hidden and saved in a private file; Esc saves nothing', 
   type(/(\d) {2}Enter a key/.exec(text())?.[1] ?? '');
   await shows('Which provider?');
   type('1');
-  await shows('Enter to save');
+  await shows('Enter to continue');
   type('\u001b[200~sk-secret-of-mine\n\u001b[201~');
   await shows('•••');
   type('\r');
@@ -66,4 +67,40 @@ test('an entered key is hidden and saved in a private file; Esc saves nothing', 
   expect(raw()).not.toContain('sk-secret');
   type('\u0004');
   expect(await exited()).toBe(0);
+}, 60_000);
+
+test('a key that the provider rejects is not saved', async () => {
+  const { url } = await modelServer([{ fault: { kind: 'status', status: 401 } }, { text: 'ok' }]);
+  const home = tempDirectory();
+  const env = { HOME: home, ANTHROPIC_BASE_URL: url };
+  const { type, shows, text } = terminal([], { cwd: tempDirectory(), env });
+  await shows('Enter a key');
+  type(/(\d) {2}Enter a key/.exec(text())?.[1] ?? '');
+  await shows('Which provider?');
+  type(/(\d) {2}anthropic/.exec(text())?.[1] ?? '');
+  await shows('Enter the key for anthropic');
+  type('wrong-key\r');
+  await shows('rejected');
+  expect(existsSync(join(home, '.lathe', 'settings.json'))).toBe(false);
+  await shows('Enter to continue');
+  type('good-key\r');
+  await shows('default mode');
+  expect(readFileSync(join(home, '.lathe', 'settings.json'), 'utf8')).toContain('"apiKey": "good-key"');
+}, 60_000);
+
+test('any compatible server can be used by its address', async () => {
+  const { url } = await modelServer([{ text: 'ok' }]);
+  const home = tempDirectory();
+  const { type, shows, text } = terminal([], { cwd: tempDirectory(), env: { HOME: home } });
+  await shows('Other server');
+  type(/(\d) {2}Other server/.exec(text())?.[1] ?? '');
+  await shows('Address of the server');
+  type(`${url}/v1\r`);
+  await shows('Name of the model');
+  type('house-model\r');
+  await shows('Esc if the server needs none');
+  type('\u001b');
+  await shows('house-model · default mode');
+  const saved = JSON.parse(readFileSync(join(home, '.lathe', 'settings.json'), 'utf8'));
+  expect(saved.model).toEqual({ baseUrl: `${url}/v1`, name: 'house-model' });
 }, 60_000);

@@ -1,16 +1,22 @@
 import { type AgentLathe } from '@lathe/agent';
-import { type FoundModel, findModels, providers } from '@lathe/agent/models';
+import { checkModel, chooseModel, type FoundModel, findModels, ModelError, providers } from '@lathe/agent/models';
 import { saveSetting, userSettings, visibleText } from '@lathe/core/host';
 import type { Flags } from '../command-line/args.js';
 import type { Io } from '../command-line/io.js';
 import type { Style } from '../render/style.js';
+import type { Choice } from '../screen/choice-list.js';
 import { KeyStream } from '../screen/key-stream.js';
-import { askSecret, type Choice, choose } from './menu.js';
+import { askLine, choose } from './menu.js';
 
 /** What a person without a model chose. `configured`: there was nothing to ask. */
 export type FirstRun = 'saved' | 'configured' | 'console' | 'demo' | 'quit';
 
-type Answer = { type: 'use'; name: string } | { type: 'key' } | { type: 'console' } | { type: 'demo' };
+type Answer =
+  | { type: 'use'; name: string }
+  | { type: 'key' }
+  | { type: 'server' }
+  | { type: 'console' }
+  | { type: 'demo' };
 
 /** Asks which model to use if none is configured and not exactly one was found. Saves the answer in the user settings. */
 export async function firstRun(
@@ -33,7 +39,9 @@ export async function firstRun(
       io.err(`Saved ${answer.name} as your model in ${lathe.home.file('settings.json')}`);
       return 'saved';
     case 'key':
-      return (await askForKey(lathe, io, screen)) ? 'saved' : 'quit';
+      return (await askForKey(lathe, { io, signal, screen })) ? 'saved' : 'quit';
+    case 'server':
+      return (await askForServer(lathe, { io, signal, screen })) ? 'saved' : 'quit';
     case 'console':
     case 'demo':
       return answer.type;
@@ -66,28 +74,68 @@ function choicesFor(found: readonly FoundModel[]): Choice<Answer>[] {
     { label: 'Console', detail: 'call the tools yourself, without a model', value: { type: 'console' } },
     { label: 'Demo', detail: 'watch a scripted model use the tools on a scratch project', value: { type: 'demo' } },
     { label: 'Enter a key', detail: `for ${providers.map(({ name }) => name).join(', ')}`, value: { type: 'key' } },
+    { label: 'Other server', detail: 'any OpenAI-compatible server, by its address', value: { type: 'server' } },
   ];
 }
 
-type OpenScreen = () => Parameters<typeof askSecret>[1];
+type Saved = Pick<AgentLathe, 'home' | 'loaded'>;
 
-async function askForKey({ home }: Pick<AgentLathe, 'home'>, io: Io, screen: OpenScreen): Promise<boolean> {
+interface Dialog {
+  io: Io;
+  signal: AbortSignal;
+  /** Each question has a screen of its own. */
+  screen: () => Parameters<typeof choose>[2];
+}
+
+async function askForKey(lathe: Saved, dialog: Dialog): Promise<boolean> {
   const choices = providers.map((provider) => ({
     label: provider.name,
     detail: provider.defaultModel,
     value: provider,
   }));
-  const provider = await choose('Which provider?\n', choices, screen());
+  const provider = await choose('Which provider?\n', choices, dialog.screen());
   if (!provider) return false;
-  const path = home.file('settings.json');
-  const key = await askSecret(
-    `Enter the key for ${provider.name}. AgentLathe saves it in ${visibleText(path)}, which only you can read.`,
-    screen(),
-  );
-  if (key === undefined) return false;
+  const path = visibleText(lathe.home.file('settings.json'));
+  const title = `Enter the key for ${provider.name}. Lathe saves it in ${path}, which only you can read.`;
   const name = `${provider.name}/${provider.defaultModel}`;
-  await save(home, { 'model.provider': provider.name, 'model.apiKey': key, 'model.name': name });
-  io.err(`Saved ${name} as your model in ${path}`);
+  for (;;) {
+    const apiKey = await askLine(title, { ...dialog.screen(), isSecret: true });
+    if (apiKey === undefined) return false;
+    if (await saveChecked(lathe, { provider: provider.name, apiKey, name }, dialog)) return true;
+  }
+}
+
+async function askForServer(lathe: Saved, dialog: Dialog): Promise<boolean> {
+  for (;;) {
+    const baseUrl = await askLine('Address of the server, such as http://localhost:8000/v1', dialog.screen());
+    if (baseUrl === undefined) return false;
+    const name = await askLine('Name of the model, as the server knows it', dialog.screen());
+    if (name === undefined) return false;
+    const apiKey = await askLine('Key, or Esc if the server needs none', { ...dialog.screen(), isSecret: true });
+    if (await saveChecked(lathe, { baseUrl, name, ...(apiKey !== undefined && { apiKey }) }, dialog)) return true;
+  }
+}
+
+/** What the person entered, by the names of the settings. */
+type ModelAnswers = { name: string } & Partial<Record<'provider' | 'baseUrl' | 'apiKey', string>>;
+
+/** What is wrong with the key or the address itself: asking for it again helps. */
+const wrongInput: ReadonlySet<string> = new Set(['auth', 'not-found', 'bad-response']);
+
+/** Tries the model first. A key that the provider rejects is not saved; if nobody can tell, it is saved with a note. */
+async function saveChecked({ home, loaded }: Saved, model: ModelAnswers, { io, signal }: Dialog): Promise<boolean> {
+  io.err(`Checking ${visibleText(model.name)} …`);
+  try {
+    const choice = await chooseModel({ settings: model, env: loaded.env }, signal);
+    if (choice.status === 'chosen') await checkModel(choice.model, signal);
+  } catch (error) {
+    if (!(error instanceof ModelError)) throw error;
+    io.err(visibleText(error.message));
+    if (wrongInput.has(error.kind)) return false;
+    io.err('Saved without a check; lathe doctor checks it again.');
+  }
+  await save(home, Object.fromEntries(Object.entries(model).map(([key, value]) => [`model.${key}`, value])));
+  io.err(`Saved ${visibleText(model.name)} as your model in ${visibleText(home.file('settings.json'))}`);
   return true;
 }
 

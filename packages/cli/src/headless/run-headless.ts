@@ -167,11 +167,12 @@ function ignoredSettings({ loaded }: Pick<AgentLathe, 'loaded'>): string[] {
   return [...new Set(loaded.ignored.filter(({ layer }) => layer === 'workspace').map(({ key }) => key))];
 }
 
-/** Denies every request and counts them for the exit code. */
+/** Denies every request and counts them for the exit code. A tool's question is none: the tool can do without an answer. */
 function countingApprover(requests: { count: number }): Approver {
   return {
     decide(request, signal) {
-      requests.count += 1;
+      const { confirmation } = request;
+      if (confirmation.type !== 'info' || !confirmation.isQuestion) requests.count += 1;
       return denyAll.decide(request, signal);
     },
   };

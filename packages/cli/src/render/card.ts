@@ -1,6 +1,6 @@
 import type { CallStatus, Display } from '@lathe/core';
 import { type DisplaySize, renderDisplay, wholeDisplay } from './display.js';
-import { oneLine, sanitize, wrapLines } from './lines.js';
+import { oneLine, sanitize, wrapHanging } from './lines.js';
 import type { ViewContext } from './view-context.js';
 
 /** A tool call on the screen. All text is sanitized. */
@@ -13,8 +13,8 @@ export interface CallView {
   durationMs?: number;
   /** What the call shows while it runs or after it ended. */
   display?: Display;
-  /** Why it failed. */
-  error?: string;
+  /** The display is the message of an error. */
+  hasThrown?: true;
 }
 
 /** Lines of output that a card shows before it says how many more there are. */
@@ -57,10 +57,9 @@ export function renderCard(call: CallView, context: ViewContext, options: CardOp
   const hasEnded = call.durationMs !== undefined;
   const inside = { ...context, width: Math.max(8, context.width - 2) };
   const size: DisplaySize = isExpanded ? wholeDisplay : { maxLines, fromEnd: !hasEnded || showsEnd.has(call.name) };
-  const body =
-    call.error === undefined
-      ? renderDisplay(call.display, inside, size)
-      : wrapLines(context.style.failure(sanitize(call.error)), inside.width).join('\n');
+  const text = renderDisplay(call.display, inside, size);
+  // The output of a command that failed keeps its colour.
+  const body = call.hasThrown ? text.replace(/^.+$/gm, context.style.failure) : text;
   const title = renderTitle(call, context, options);
   return body === '' ? title : `${title}\n${body.replace(/^/gm, '  ')}`;
 }
@@ -70,21 +69,29 @@ export function isTruncated(call: CallView, context: ViewContext): boolean {
   return renderCard(call, context) !== renderCard(call, context, { isExpanded: true });
 }
 
+/** Empty for a call of an earlier session, whose time is not known. */
+function timeOf({ status, durationMs, startedAt }: CallView, now: number): string {
+  const hasEnded = status === 'success' || status === 'error' || status === 'cancelled';
+  if (durationMs === undefined && hasEnded) return '';
+  return `${((durationMs ?? Math.max(0, now - startedAt)) / 1000).toFixed(1)} s`;
+}
+
 /** The title of a card: one line, or two on a narrow screen. */
 export function renderTitle(
   call: CallView,
   context: ViewContext,
   { now = 0, isExpanded = false }: CardOptions,
 ): string {
-  const { style, width, isScreenReader } = context;
+  const { style, width, isScreenReader, toolName } = context;
   const { status } = call;
+  const name = toolName(call.name);
   const paint = status === 'success' ? style.success : status === 'error' ? style.failure : style.accent;
   const mark = paint(isScreenReader ? `${words[status]}:` : marks[status]);
-  const seconds = `${((call.durationMs ?? Math.max(0, now - call.startedAt)) / 1000).toFixed(1)} s`;
-  const room = Math.max(8, 2 * width - call.name.length - seconds.length - 4);
+  const seconds = timeOf(call, now);
+  const room = Math.max(8, 2 * width - name.length - seconds.length - 4);
   const description = isExpanded ? call.description : oneLine(call.description, room);
-  return wrapLines(
-    `${mark} ${style.bold(sanitize(call.name))} ${sanitize(description)} ${style.dim(seconds)}`,
+  return wrapHanging(
+    `${mark} ${style.bold(sanitize(name))} ${sanitize(description)} ${style.dim(seconds)}`,
     width,
   ).join('\n');
 }

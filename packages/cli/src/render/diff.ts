@@ -1,4 +1,4 @@
-import { markGaps, sanitize, wrapLines } from './lines.js';
+import { lineWidth, markGaps, sanitize, wrapLines } from './lines.js';
 import type { Style } from './style.js';
 
 interface DiffLine {
@@ -21,12 +21,16 @@ export function renderDiff(diff: string, style: Style, { width, maxLines = Numbe
   const replacements = replacementsIn(shown);
   const lines = shown.flatMap((row) => {
     if ('note' in row) return wrapLines(style.dim(sanitize(row.note)), width);
-    const text = paintLine(row, replacements.get(row), style);
-    const [first = '', ...rest] = wrapLines(text, Math.max(8, width - gutter - 1));
-    return [
-      `${style.dim(String(row.number).padStart(gutter))} ${first}`,
-      ...rest.map((line) => `${' '.repeat(gutter)} ${line}`),
-    ];
+    const room = Math.max(8, width - gutter - 3);
+    const paint = row.sign === '+' ? style.added : row.sign === '-' ? style.removed : (text: string) => text;
+    // The background of a changed line reaches the edge.
+    const fill = (line: string) =>
+      row.sign === ' ' || style.isPlain ? line : line + paint(' '.repeat(Math.max(0, room - lineWidth(line))));
+    return wrapLines(paintText(row, replacements.get(row), style), room).map((line, index) =>
+      index === 0
+        ? `${style.dim(String(row.number).padStart(gutter))} ${paint(`${row.sign} `)}${fill(line)}`
+        : `${' '.repeat(gutter)} ${paint('  ')}${fill(line)}`,
+    );
   });
   const omitted = rows.length - shown.length;
   return [
@@ -80,15 +84,14 @@ function replacementsIn(rows: readonly (DiffLine | { note: string })[]): Map<Dif
   return pairs;
 }
 
-function paintLine({ sign, text }: DiffLine, other: DiffLine | undefined, style: Style): string {
-  if (sign === ' ') return `  ${style.dim(sanitize(text))}`;
-  const paint = sign === '+' ? style.added : style.removed;
-  if (!other) return paint(`${sign} ${marked(text)}`);
+function paintText({ sign, text }: DiffLine, other: DiffLine | undefined, style: Style): string {
+  if (sign === ' ') return style.dim(sanitize(text));
+  const [paint, paintPart] = sign === '+' ? [style.added, style.addedPart] : [style.removed, style.removedPart];
+  if (!other) return paint(marked(text));
   const [from, to] = changedRange(text, other.text);
-  const changed = text.slice(from, to);
-  const highlighted = changed === '' ? '' : style.inverse(marked(changed, { isEnd: to === text.length }));
-  const end = to === text.length ? '' : marked(text.slice(to));
-  return paint(`${sign} ${marked(text.slice(0, from), { isEnd: from === text.length })}${highlighted}${end}`);
+  const part = (start: number, end: number, apply: typeof paint) =>
+    start === end ? '' : apply(marked(text.slice(start, end), { isEnd: end === text.length }));
+  return part(0, from, paint) + part(from, to, paintPart) + part(to, text.length, paint);
 }
 
 /** The part of `text` between the common start and the common end of both texts. */

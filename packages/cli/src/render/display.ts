@@ -1,7 +1,7 @@
 import type { Display } from '@lathe/core';
 import type { PlanSummary, TaskExecution, TodoList } from '@lathe/core/host';
 import { renderDiff } from './diff.js';
-import { excerpt, oneLine, sanitize, wrapLines } from './lines.js';
+import { excerpt, oneLine, sanitize, wrapHanging } from './lines.js';
 import type { ViewContext } from './view-context.js';
 
 export interface DisplaySize {
@@ -40,7 +40,7 @@ export function renderDisplay(display: Display | undefined, context: ViewContext
 
 function renderText(text: string, { style, width }: ViewContext, { maxLines, fromEnd = false }: DisplaySize): string {
   const { lines, omitted } = excerpt(text, maxLines, { fromEnd });
-  const wrapped = lines.flatMap((line) => wrapLines(sanitize(line), width));
+  const wrapped = lines.flatMap((line) => wrapHanging(sanitize(line), width));
   const shown = fromEnd ? wrapped.slice(-maxLines) : wrapped.slice(0, maxLines);
   if (omitted === 0) return shown.join('\n');
   const rest = style.dim(`… ${omitted} more ${omitted === 1 ? 'line' : 'lines'}`);
@@ -55,7 +55,7 @@ function renderTodos({ todos }: TodoList, { style, width, isScreenReader }: View
   return todos
     .flatMap(({ content, status }) => {
       const mark = (isScreenReader ? words : marks)[status];
-      return wrapLines(paint[status](`${mark} ${sanitize(content)}`), width);
+      return wrapHanging(paint[status](`${mark} ${sanitize(content)}`), width);
     })
     .join('\n');
 }
@@ -67,12 +67,12 @@ function renderPlan({ message, plan }: PlanSummary, { markdown, width, style }: 
 const stepMarks: Record<string, string> = { success: '✓', error: '✗', cancelled: '–' };
 
 function renderTask(task: TaskExecution, context: ViewContext, size: DisplaySize): string {
-  const { style, width, isScreenReader } = context;
+  const { style, width, isScreenReader, toolName } = context;
   const count = task.toolCalls.length;
   const state = `${task.subagentName} ${task.status}, ${count} ${count === 1 ? 'call' : 'calls'}`;
   const steps = task.toolCalls.slice(-maxSteps).map(({ name, description, status }) => {
     const mark = isScreenReader ? `${status}:` : (stepMarks[status] ?? '●');
-    return style.dim(sanitize(oneLine(`${mark} ${name} ${description}`, width)));
+    return style.dim(sanitize(oneLine(`${mark} ${toolName(name)} ${description}`, width)));
   });
   const result = task.status === 'running' ? '' : renderText(task.result ?? '', context, size);
   return [sanitize(state), ...steps, result].filter((line) => line !== '').join('\n');

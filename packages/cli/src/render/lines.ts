@@ -12,9 +12,11 @@ export function sanitize(text: string): string {
 
 /** Characters that take one column each. Measuring other text is slow. */
 const narrow =
-  /^[\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u0400-\u0482\u2010-\u2027\u2030-\u205e\u2190-\u2193\u2500-\u25ab✓✗❯☐☑●○▶⏎]*$/;
+  /^[\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u0400-\u0482\u2010-\u2027\u2030-\u205e\u2190-\u2193\u2500-\u25ab✓✗❯☐☑●○▶⏎✻]*$/;
 // oxlint-disable-next-line no-control-regex -- colour sequences
 const colours = /\u001b\[[\d;]*m/g;
+// oxlint-disable-next-line no-control-regex -- colour sequences
+const leadingSpace = /^((?:\u001b\[[\d;]*m)*) (?=\S|\u001b)/;
 
 /** The width of a styled line in columns. */
 export function lineWidth(line: string): number {
@@ -29,6 +31,30 @@ export function wrapLines(text: string, width: number): string[] {
   const isSeparable = lines.length === 1 || !text.includes('\u001b');
   if (isSeparable && lines.every((line) => lineWidth(line) <= width)) return lines;
   return wrapAnsi(text, Math.max(1, width), { hard: true, trim: false }).split('\n');
+}
+
+/** Wraps like `wrapLines`, but what is left of a long line starts in the column of its text, not at the edge. */
+export function wrapHanging(text: string, width: number): string[] {
+  return wrapLines(text, Number.MAX_SAFE_INTEGER).flatMap((line) => {
+    if (lineWidth(line) <= width) return [line];
+    const column = textColumn(line.replace(colours, ''));
+    if (column === 0 || column > width / 2) return wrapLines(line, width).map(withoutBreak);
+    const [mark = '', ...rest] = wrapAnsi(line, column, { hard: true, trim: false, wordWrap: false }).split('\n');
+    const [first = '', ...more] = wrapLines(rest.join(''), width - column).map(withoutBreak);
+    return [mark + first, ...more.map((each) => ' '.repeat(column) + each)];
+  });
+}
+
+/** A wrapped line does not begin with the space at which it was broken. */
+function withoutBreak(line: string, index: number): string {
+  return index === 0 ? line : line.replace(leadingSpace, '$1');
+}
+
+/** Where the text of a line starts: after its indent and mark, or in the second column of a table. */
+function textColumn(line: string): number {
+  const table = /^\s*\S.{0,60}?\s{2,}(?=\S)/.exec(line);
+  const mark = /^\s*(?:[-*•·!?❯✓✗●○–☐☑▶│] +|\d{1,3}[.)] +)?/u.exec(line);
+  return (table ?? mark)?.[0].length ?? 0;
 }
 
 /** Truncates a styled line to `width` columns. */

@@ -18,7 +18,7 @@ function renderBlock(generic: Token, width: number, style: Style): string {
   // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- the rest are inline tokens, shown as text
   switch (token.type) {
     case 'heading':
-      return wrap(style.bold(`${'#'.repeat(token.depth)} ${inline(token, style)}`), width);
+      return renderHeading(token, width, style);
     case 'code':
       return renderCode(token, style);
     case 'list':
@@ -41,6 +41,14 @@ function children(token: { tokens?: Token[] }, width: number, style: Style): str
     .filter(({ type }) => type !== 'space' && type !== 'checkbox')
     .map((child) => renderBlock(child, Math.max(width, 10), style))
     .join('\n');
+}
+
+/** Without colours the signs stay, because nothing else would tell a heading from text. */
+function renderHeading(token: Tokens.Heading, width: number, style: Style): string {
+  const text = inline(token, style);
+  if (style.isPlain) return wrap(`${'#'.repeat(token.depth)} ${text}`, width);
+  const title = style.heading(style.bold(text));
+  return wrap(token.depth === 1 ? style.underline(title) : title, width);
 }
 
 function renderCode({ text, lang }: Tokens.Code, style: Style): string {

@@ -7,7 +7,7 @@ import { renderMarkdown } from './markdown.js';
 import { styleFor } from './style.js';
 
 const plain = styleFor({ NO_COLOR: '1' });
-const coloured = styleFor({});
+const coloured = styleFor({ TERM: 'xterm-256color' });
 
 test.each([
   ['# Title', '# Title'],
@@ -58,13 +58,13 @@ test('a diff shows omitted lines, gaps between hunks and new files', () => {
 
 test('a long diff line wraps under itself, and long padding is replaced by a note', () => {
   expect(diff(`@@ -1 +1 @@\n+${'word '.repeat(6)}end\n`, { width: 22 })).toBe(
-    '1 + word word word \n  word word word end',
+    '1 + word word word \n    word word word end',
   );
   expect(diff(`@@ -1 +1 @@\n+x${' '.repeat(500)}; rm\n`)).toBe('1 + x ⟨500 whitespace characters⟩ ; rm');
 });
 
 test('the changed part of a replaced line is highlighted', () => {
   expect(renderDiff('@@ -1 +1 @@\n-let i = 1;\n+let i = 0;\n', coloured, { width: 40 })).toContain(
-    'let i = \u001b[7m0\u001b[27m;',
+    '\u001b[48;5;28m0\u001b[49m',
   );
 });

@@ -6,6 +6,8 @@ export interface ViewContext {
   width: number;
   /** Renders Markdown as styled lines. */
   markdown: (text: string, width: number) => string;
+  /** The name of a tool for people. */
+  toolName: (name: string) => string;
   /** Words instead of symbols, no frames, no animation. */
   isScreenReader: boolean;
 }

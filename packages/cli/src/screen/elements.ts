@@ -9,12 +9,14 @@ export function Text({ children, isTruncated = false }: { children: string; isTr
 export interface ColumnProps {
   children: ReactNode;
   frame?: Frame;
+  /** Colours the frame. */
+  paint?: (text: string) => string;
   ref?: RefObject<ColumnNode | null>;
 }
 
 /** Stacks its children vertically. */
-export function Column({ children, frame, ref }: ColumnProps) {
-  return createElement('lathe-column', { frame, ref }, children);
+export function Column({ children, frame, paint, ref }: ColumnProps) {
+  return createElement('lathe-column', { frame, paint, ref }, children);
 }
 
 /** The scrollback: each new item is written once, above the live area. */

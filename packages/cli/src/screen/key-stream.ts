@@ -30,10 +30,11 @@ export class KeySplitter {
       const at = text.indexOf(marker);
       const whole = at === -1 ? text.length - partialMarker(marker, text) : at;
       const part = text.slice(0, whole);
-      if (this.#pasted === undefined) keys.push(...keysOf(part));
+      const late = this.#pasted === undefined && at === -1 ? partialReply(part) : 0;
+      if (this.#pasted === undefined) keys.push(...keysOf(part.slice(0, part.length - late)));
       else this.#pasted += part;
       if (at === -1) {
-        this.#rest = text.slice(whole);
+        this.#rest = text.slice(whole - late);
         break;
       }
       text = text.slice(at + marker.length);
@@ -61,7 +62,18 @@ const key =
   /\u001b{1,2}(?:\[[\d;:]*[ -/]*[@-~]|O[A-Za-z])|\u001b[^[\u001b]|\u001b\u001b|[\u0000-\u001f]|[^\u0000-\u001f]+/g;
 
 function keysOf(text: string): string[] {
-  return text.replaceAll('\u007f', '\b').match(key) ?? [];
+  return text.replace(replies, '').replaceAll('\u007f', '\b').match(key) ?? [];
+}
+
+// oxlint-disable no-control-regex -- control characters are what these match
+/** Late answers of a terminal to our questions about its background. They are no keys. */
+const replies = /\u001b\][^\u0007\u001b]{0,100}(?:\u0007|\u001b\\)|\u001b\[\?[\d;]*c/g;
+const openReply = /\u001b\]\d[^\u0007\u001b]{0,100}\u001b?$/;
+// oxlint-enable no-control-regex
+
+/** How many characters at the end of the text belong to an answer that has not arrived completely. */
+function partialReply(text: string): number {
+  return openReply.exec(text)?.[0].length ?? 0;
 }
 
 /** Terminal input: one `key` event per key, and `end` when the terminal closes. */
@@ -93,9 +105,9 @@ export class KeyStream extends EventEmitter<{ key: [string]; end: [] }> {
     this.#terminal.pause();
   }
 
-  /** Reads again. A paused stream does not restart by itself for a new listener. */
+  /** Reads again, if it was released. A paused stream does not restart by itself for a new listener. */
   resume(): void {
-    this.#terminal.on('data', this.#onData);
+    this.#terminal.off('data', this.#onData).on('data', this.#onData);
     this.#terminal.resume();
   }
 }

@@ -8,6 +8,10 @@ const eraseBelow = '\u001b[J';
 
 const cursorUp = (lines: number): string => (lines > 0 ? `\u001b[${lines}A\r` : '\r');
 
+/** Erases the lines above the cursor. The first one alone, because tmux keeps a screen that is erased as a whole. */
+const eraseArea = (height: number): string =>
+  height === 0 ? '' : `${cursorUp(height)}${eraseLine}\n${eraseBelow}${cursorUp(1)}`;
+
 /** The last lines of the terminal, which are redrawn; the cursor stays below them. The scrollback above is never changed. */
 export class LiveArea {
   #lines: readonly string[] = [];
@@ -16,7 +20,7 @@ export class LiveArea {
   frame(lines: readonly string[], added: readonly string[] = []): string {
     const before = this.#lines;
     this.#lines = [...lines];
-    if (added.length > 0) return synchronized(cursorUp(before.length) + eraseBelow + joinLines([...added, ...lines]));
+    if (added.length > 0) return synchronized(eraseArea(before.length) + joinLines([...added, ...lines]));
     const same = before.findIndex((line, index) => line !== lines[index]);
     const kept = same === -1 ? before.length : same;
     if (kept === before.length && kept === lines.length) return '';
@@ -34,7 +38,7 @@ export class LiveArea {
   clear(width: number): string {
     const height = this.#lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(lineWidth(line) / width)), 0);
     this.#lines = [];
-    return height === 0 ? '' : cursorUp(height) + eraseBelow;
+    return eraseArea(height);
   }
 }
 

@@ -12,6 +12,8 @@ export interface ColumnNode {
   type: 'lathe-column';
   children: ScreenNode[];
   frame: Frame | undefined;
+  /** Colours the frame. */
+  paint?: (text: string) => string;
 }
 
 /** Each text is written to the scrollback once and never drawn again. */
@@ -22,11 +24,14 @@ export interface ScrollbackNode {
 }
 
 export type ScreenNode = TextNode | ColumnNode | ScrollbackNode;
-export type Frame = 'round' | 'plain';
+/** `rule` and `plain-rule`: a line above and a line below. */
+export type Frame = 'round' | 'plain' | 'rule' | 'plain-rule';
 
 const frames = {
   round: { top: ['╭', '╮'], bottom: ['╰', '╯'], line: '─', side: '│' },
   plain: { top: ['+', '+'], bottom: ['+', '+'], line: '-', side: '|' },
+  rule: { line: '─', side: '' },
+  'plain-rule': { line: '-', side: '' },
 } as const;
 
 /** Renders a node as lines of at most `width` columns. */
@@ -37,21 +42,23 @@ export function linesOf(node: ScreenNode, width: number): string[] {
     case 'lathe-column':
       return node.frame === undefined
         ? node.children.flatMap((child) => linesOf(child, width))
-        : framed(node.children, frames[node.frame], width);
+        : framed(node, frames[node.frame], width);
     case 'lathe-scrollback':
       return [];
   }
 }
 
 /** Omits the frame if the screen is too narrow. */
-function framed(children: readonly ScreenNode[], frame: (typeof frames)[Frame], width: number): string[] {
-  const inside = width - 4;
+function framed(
+  { children, paint = (text) => text }: ColumnNode,
+  frame: (typeof frames)[Frame],
+  width: number,
+): string[] {
+  const inside = frame.side === '' ? width : width - 4;
   if (inside < 1) return children.flatMap((child) => linesOf(child, width));
-  const rule = (corners: readonly [string, string]) => corners.join(frame.line.repeat(inside + 2));
   const lines = children.flatMap((child) => linesOf(child, inside));
-  return [
-    rule(frame.top),
-    ...lines.map((line) => `${frame.side} ${padLine(line, inside)} ${frame.side}`),
-    rule(frame.bottom),
-  ];
+  if (frame.side === '') return [paint(frame.line.repeat(width)), ...lines, paint(frame.line.repeat(width))];
+  const rule = (corners: readonly [string, string]) => paint(corners.join(frame.line.repeat(inside + 2)));
+  const side = paint(frame.side);
+  return [rule(frame.top), ...lines.map((line) => `${side} ${padLine(line, inside)} ${side}`), rule(frame.bottom)];
 }

@@ -11,10 +11,17 @@ type KeyListener = (input: string, key: Key) => void;
 
 interface Controls {
   onKey: (listener: KeyListener) => () => void;
+  onResize: (listener: () => void) => () => void;
   exit: () => void;
+  lend: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
-const controls = createContext<Controls>({ onKey: () => () => undefined, exit: () => undefined });
+const controls = createContext<Controls>({
+  onKey: () => () => undefined,
+  onResize: () => () => undefined,
+  exit: () => undefined,
+  lend: (work) => work(),
+});
 
 /** Calls the listener for every key. */
 export function useInput(listener: KeyListener): void {
@@ -24,18 +31,40 @@ export function useInput(listener: KeyListener): void {
   useEffect(() => onKey((input, key) => latest.current(input, key)), [onKey]);
 }
 
+/** Calls the listener when the terminal has another size, before anything is drawn with it. */
+export function useResize(listener: () => void): void {
+  const latest = useRef(listener);
+  latest.current = listener;
+  const { onResize } = useContext(controls);
+  useEffect(() => onResize(() => latest.current()), [onResize]);
+}
+
 /** A function that closes the screen. */
 export function useExit(): () => void {
   return useContext(controls).exit;
+}
+
+/** A function that lets another program use the terminal while `work` runs. */
+export function useLend(): Controls['lend'] {
+  return useContext(controls).lend;
 }
 
 export interface OpenScreen {
   /** Resolves when the screen is closed; rejects with an error of a component. */
   ended: Promise<void>;
   close: () => void;
-  /** Redraws everything, for example after another program used the terminal. */
-  redraw: () => void;
+  /** Takes the live area away and draws nothing until `resume`, because another program uses the terminal. */
+  pause: () => void;
+  resume: () => void;
 }
+
+/** Switches the terminal to the modes that the screen needs, and back. */
+export interface Modes {
+  enter: () => void;
+  leave: () => void;
+}
+
+const noModes: Modes = { enter: () => undefined, leave: () => undefined };
 
 /** The part of a terminal that we use. */
 interface Terminal {
@@ -49,12 +78,16 @@ interface Terminal {
 interface Keys {
   on(event: 'key', listener: (sent: string) => void): unknown;
   off(event: 'key', listener: (sent: string) => void): unknown;
+  /** Stops and starts reading, because another program reads the terminal. */
+  release?(): void;
+  resume?(): void;
 }
 
 /** Renders components on the last lines of a terminal and passes keys to them until one of them or the caller closes it. */
-export function openScreen(app: ReactNode, terminal: Terminal, keys: Keys): OpenScreen {
+export function openScreen(app: ReactNode, terminal: Terminal, keys: Keys, modes = noModes): OpenScreen {
   const drawing = new Drawing(terminal);
-  let listeners: readonly KeyListener[] = [];
+  const listeners = new Set<KeyListener>();
+  const resizeListeners = new Set<() => void>();
   let isOpen = true;
   const ending = new EventEmitter<{ end: []; error: [unknown] }>();
   const ended = once(ending, 'end').then(() => undefined);
@@ -62,23 +95,20 @@ export function openScreen(app: ReactNode, terminal: Terminal, keys: Keys): Open
     if (isOpen) ending.emit('error', error);
     close();
   };
-  const container = reconciler.createContainer(
-    drawing.root,
-    legacyRoot,
-    null,
-    false,
-    null,
-    'lathe',
-    fail,
-    fail,
-    () => undefined,
-    () => undefined,
-  );
+  const container = containerFor(drawing.root, fail);
   const press = (sent: string) => {
     const { input, key } = keyOf(sent);
     withInputPriority(() => {
-      for (const listener of listeners) listener(input, key);
+      for (const listener of Array.from(listeners)) listener(input, key);
     });
+  };
+  const resize = () => {
+    drawing.clear();
+    // What is drawn next must fit: a frame that is taller than the screen could not be taken away again.
+    withInputPriority(() => {
+      for (const listener of resizeListeners) listener();
+    });
+    drawing.draw();
   };
   const close = () => {
     if (!isOpen) return;
@@ -87,26 +117,56 @@ export function openScreen(app: ReactNode, terminal: Terminal, keys: Keys): Open
     isOpen = false;
     drawing.finish();
     keys.off('key', press);
-    terminal.off('resize', drawing.onResize);
+    terminal.off('resize', resize);
     reconciler.updateContainerSync(null, container, null);
     reconciler.flushSyncWork();
     ending.emit('end');
   };
   keys.on('key', press);
-  terminal.on('resize', drawing.onResize);
-  const onKey = (listener: KeyListener) => {
-    listeners = [...listeners, listener];
-    return () => {
-      listeners = listeners.filter((known) => known !== listener);
-    };
+  terminal.on('resize', resize);
+  const pause = () => {
+    drawing.pause();
+    modes.leave();
   };
-  reconciler.updateContainerSync(createElement(controls, { value: { onKey, exit: close } }, app), container, null);
+  const resume = () => {
+    if (!isOpen) return;
+    modes.enter();
+    drawing.resume();
+    resize();
+  };
+  const lend = lender(keys, pause, resume);
+  const value = { onKey: subscribe(listeners), onResize: subscribe(resizeListeners), exit: close, lend };
+  reconciler.updateContainerSync(createElement(controls, { value }, app), container, null);
   reconciler.flushSyncWork();
   reconciler.flushPassiveEffects();
-  return { ended, close, redraw: drawing.onResize };
+  return { ended, close, pause, resume };
 }
 
 const legacyRoot = 0;
+
+const ignore = () => undefined;
+
+function containerFor(root: Root, fail: (error: unknown) => void) {
+  return reconciler.createContainer(root, legacyRoot, null, false, null, 'lathe', fail, fail, ignore, ignore);
+}
+
+function lender(keys: Keys, pause: () => void, resume: () => void): Controls['lend'] {
+  return (work) => {
+    pause();
+    keys.release?.();
+    return work().finally(() => {
+      keys.resume?.();
+      resume();
+    });
+  };
+}
+
+const subscribe =
+  <L>(listeners: Set<L>) =>
+  (listener: L) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  };
 
 /** Draws the nodes on the terminal. */
 class Drawing {
@@ -116,6 +176,7 @@ class Drawing {
   /** The number of scrollback items already written. */
   #written = 0;
   #isDue = false;
+  #isPaused = false;
   #isFinished = false;
 
   constructor(terminal: Terminal) {
@@ -127,19 +188,29 @@ class Drawing {
     const onChange = () => {
       if (this.#isDue) return;
       this.#isDue = true;
-      queueMicrotask(() => this.#draw());
+      queueMicrotask(() => this.draw());
     };
     return { column: this.#column, onChange };
   }
 
-  readonly onResize = (): void => {
+  /** Takes the live area away. */
+  clear(): void {
     this.#terminal.write(this.#area.clear(this.#width));
-    this.#draw();
-  };
+  }
 
-  /** Draws the last changes and then leaves the terminal alone. */
+  pause(): void {
+    this.clear();
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+  }
+
+  /** Draws the last changes of the scrollback, takes the live area away and then leaves the terminal alone. */
   finish(): void {
-    this.#draw();
+    this.draw();
+    this.clear();
     this.#isFinished = true;
   }
 
@@ -147,9 +218,9 @@ class Drawing {
     return this.#terminal.columns || 80;
   }
 
-  #draw(): void {
+  draw(): void {
     this.#isDue = false;
-    if (this.#isFinished) return;
+    if (this.#isFinished || this.#isPaused) return;
     // Only text and colours may reach the terminal, whatever a component renders.
     const lines = linesOf(this.#column, this.#width).map(sanitizeOutput);
     const frame = this.#area.frame(lines, this.#newScrollback().map(sanitizeOutput));

@@ -10,6 +10,7 @@ export interface ShowOptions {
 }
 
 const showCursor = '\u001b[?25h';
+const controlZ = '\u001a';
 const hideCursor = '\u001b[?25l';
 
 /** Shows an app until it exits, the terminal closes or the signal aborts. Always restores the terminal afterwards. */
@@ -18,24 +19,25 @@ export async function show(app: ReactNode, { terminal, keys, isScreenReader, sig
     keys.setRawMode(false);
     terminal.write(disablePaste + showCursor);
   };
+  const modes = {
+    enter: () => {
+      // Another program may have changed the mode, and setting the same value again has no effect.
+      keys.setRawMode(false).setRawMode(true);
+      terminal.write(enablePaste + (isScreenReader ? '' : hideCursor));
+    },
+    leave: restore,
+  };
   const suspend = () => {
-    restore();
+    shown.pause();
     process.kill(process.pid, 'SIGSTOP');
   };
-  const begin = () => {
-    // Another program may have changed the mode, and setting the same value again has no effect.
-    keys.setRawMode(false).setRawMode(true);
-    terminal.write(enablePaste + (isScreenReader ? '' : hideCursor));
-  };
-  const resume = () => {
-    begin();
-    shown.redraw();
-  };
+  const resume = () => shown.resume();
   process.on('SIGTSTP', suspend).on('SIGCONT', resume);
+  keys.on('key', suspendJob);
   // For an unexpected exit: an uncaught error or a second Ctrl+C.
   process.once('exit', restore);
-  begin();
-  const shown = openScreen(app, terminal, keys);
+  modes.enter();
+  const shown = openScreen(app, terminal, keys, modes);
   const close = () => shown.close();
   signal.addEventListener('abort', close, { once: true });
   keys.once('end', close);
@@ -43,9 +45,14 @@ export async function show(app: ReactNode, { terminal, keys, isScreenReader, sig
     await shown.ended;
   } finally {
     signal.removeEventListener('abort', close);
-    keys.off('end', close);
+    keys.off('end', close).off('key', suspendJob);
     process.off('exit', restore).off('SIGTSTP', suspend).off('SIGCONT', resume);
     restore();
     keys.release();
   }
+}
+
+/** Ctrl+Z. The whole job stops, because the shell comes back only when a parent such as npx has stopped too. */
+function suspendJob(sent: string): void {
+  if (sent === controlZ && process.platform !== 'win32') process.kill(0, 'SIGTSTP');
 }

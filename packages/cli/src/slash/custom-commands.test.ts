@@ -32,14 +32,10 @@ async function open(files: Record<string, string>, hasModel = true) {
     sent.push(content);
     yield { type: 'message-add', message: { role: 'model', parts: [{ text: 'Heard.' }] } };
   }
-  const talk = { contextFiles: [], messages: 0, contextTokens: 0, contextWindow: 1 };
-  const conversation = {
-    ...talk,
-    resume: async () => [],
-    effort: '',
-    spent: { usage: { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 } },
-    useModel: async () => [],
-  };
+  const tokens = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
+  const usage = { usage: tokens, turns: 0, milliseconds: 0 };
+  const talk = { contextFiles: [], messages: 0, contextTokens: 0, contextWindow: 1, history: [], usage };
+  const conversation = { ...talk, resume: async () => [], effort: '', useModel: async () => [] };
   const driver: Driver = {
     name: 'test driver',
     placeholder: '',

@@ -8,18 +8,19 @@ import {
   withArguments,
 } from '@lathe/agent';
 import { type PartUnion, toParts } from '@lathe/core';
+import { personalFolders } from '@lathe/core/host';
 import { runCalls } from '../drivers/run-calls.js';
 import { findCommand, type SlashCommand, type SlashContext } from './slash-command.js';
 import { slashCommands } from './slash-commands.js';
 
 /** Commands from the files of the person and of a trusted project. They cannot replace built-in commands. */
 export async function customCommands(
-  lathe: Pick<AgentLathe, 'workspace' | 'loaded' | 'home' | 'userHome'>,
+  lathe: Pick<AgentLathe, 'workspace' | 'loaded' | 'settings' | 'home' | 'userHome'>,
 ): Promise<{ commands: SlashCommand[]; problems: string[] }> {
   const { commands, problems } = await loadCommands({
     workspace: lathe.workspace,
     isTrusted: lathe.loaded.isTrusted,
-    personalFolders: [join(lathe.home.path, 'commands'), join(lathe.userHome, '.qwen', 'commands')],
+    personalFolders: personalFolders(lathe).map((folder) => join(folder, 'commands')),
     isTaken: (name) => findCommand(slashCommands, name) !== undefined,
   });
   return { commands: commands.map(customCommand), problems };

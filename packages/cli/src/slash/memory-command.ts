@@ -1,6 +1,5 @@
-import { join } from 'node:path';
 import { openContextFiles } from '@lathe/agent';
-import { visibleText } from '@lathe/core/host';
+import { personalFolders, visibleText } from '@lathe/core/host';
 import type { SlashContext } from './slash-command.js';
 
 /** `/memory` lists the context files that the model has received or will receive with the first prompt. */
@@ -22,7 +21,7 @@ export async function showMemory({
   const text = [
     ...(lines.length > 0 ? [title, ...lines.map((line) => `  ${line}`)] : ['No context files.']),
     ...notices.filter(({ level }) => level === 'warning').map(({ message }) => message),
-    `Lathe looks for ${names} in ${lathe.home.path}, in ${join(lathe.userHome, '.qwen')}, and from the project root down to the current directory.`,
+    `Lathe looks for ${names} in ${personalFolders(lathe).join(', in ')}, and from the project root down to the current directory.`,
   ];
   print(text.map((line) => visibleText(`  ${line}`)).join('\n'));
 }

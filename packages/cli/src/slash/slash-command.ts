@@ -1,7 +1,9 @@
 import type { AgentEvent, AgentLathe } from '@lathe/agent';
 import type { Io } from '../command-line/io.js';
 import type { Driver } from '../drivers/driver.js';
+import type { HistoryItem } from '../render/history-item.js';
 import type { Style } from '../render/style.js';
+import type { Choice } from '../screen/choice-list.js';
 
 /** What a slash command can use. */
 export interface SlashContext {
@@ -15,6 +17,15 @@ export interface SlashContext {
   signal: AbortSignal;
   /** Adds text to the scrollback. */
   print: (text: string) => void;
+  /** Adds anything else to the scrollback. */
+  show: (items: readonly HistoryItem[]) => void;
+  /** Lets the person choose from a list; `undefined` if they choose nothing. All text must be sanitized. */
+  choose: (list: {
+    title: string;
+    choices: readonly Choice<string>[];
+    initial?: number;
+    takesText?: boolean;
+  }) => Promise<string | undefined>;
   clearScreen: () => void;
   quit: () => void;
 }

@@ -1,7 +1,5 @@
-import { SessionStore } from '@lathe/agent';
 import { visibleText } from '@lathe/core/host';
 import { approvalModes } from '../command-line/args.js';
-import { errorMessage } from '../command-line/error-message.js';
 import { checks } from '../doctor/checks.js';
 import type { Conversation } from '../drivers/driver.js';
 import { formatCost } from '../render/format-cost.js';
@@ -9,6 +7,11 @@ import { missingTools } from '../startup/open-lathe.js';
 import { manageBackground } from './background-command.js';
 import { showServers } from './mcp-commands.js';
 import { showMemory } from './memory-command.js';
+import { switchModel } from './model-command.js';
+import { describeProject, exportConversation, showCost, showDiff } from './report-commands.js';
+import { rewind } from './rewind-command.js';
+import { resumeSession } from './session-command.js';
+import { configure, switchTheme, themeNames } from './settings-commands.js';
 import type { SlashCommand, SlashContext } from './slash-command.js';
 
 /** In the order of /help. */
@@ -24,6 +27,7 @@ export const slashCommands: readonly SlashCommand[] = [
   },
   { name: 'permissions', summary: 'show the active rules', run: (_, context) => showRules(context) },
   { name: 'undo', summary: 'undo the last file change, or the last n', run: undo },
+  { name: 'rewind', summary: 'go back to an earlier prompt: conversation, files or both', run: rewind },
   { name: 'todos', summary: 'show the todo list', run: (_, context) => showTodos(context) },
   {
     name: 'background',
@@ -32,18 +36,24 @@ export const slashCommands: readonly SlashCommand[] = [
   },
   { name: 'memory', summary: 'list the loaded context files', run: (_, context) => showMemory(context) },
   { name: 'agents', summary: 'list the subagents a model can start', run: (_, context) => showAgents(context) },
-  { name: 'model', summary: 'show the model, or switch to another', run: switchModel },
+  { name: 'model', summary: 'choose another model', run: switchModel },
   {
     name: 'context',
     summary: 'show the conversation, the workspace and its trust',
     run: (_, context) => showContext(context),
   },
-  { name: 'sessions', summary: 'list earlier sessions here, or resume one', run: sessions },
+  { name: 'sessions', summary: 'choose an earlier session and go on with it', run: resumeSession },
   {
     name: 'compact',
     summary: 'replace the conversation with a summary',
     stream: (_, { driver, signal }) => driver.compact(signal),
   },
+  { name: 'diff', summary: 'show what is not committed yet', run: (_, context) => showDiff(context) },
+  { name: 'cost', summary: 'show what this session has used', run: (_, context) => showCost(context) },
+  { name: 'export', summary: 'write the conversation to a Markdown file', run: exportConversation },
+  { name: 'init', summary: 'have the model write AGENTS.md', stream: (_, context) => describeProject(context) },
+  { name: 'theme', summary: 'choose the colours: auto, dark, light', run: switchTheme, arguments: () => themeNames },
+  { name: 'config', summary: 'show the settings, or change one: /config KEY VALUE', run: configure },
   { name: 'doctor', summary: 'check the setup', run: (_, context) => diagnose(context) },
   { name: 'clear', summary: 'start a new conversation', run: (_, context) => clear(context) },
   { name: 'quit', summary: 'quit (also Ctrl+C twice)', run: (_, { quit }) => quit() },
@@ -56,11 +66,12 @@ function help({ commands, print, style }: SlashContext): void {
     return `  ${style.accent(visibleText(`/${name}`).padEnd(width))}${visibleText(summary)}${from}`;
   });
   const keys = [
-    'Enter: send · Alt+Enter or Ctrl+J: new line · Tab: complete',
+    'Enter: send · Alt+Enter or Ctrl+J: new line · Tab: complete · Ctrl+G: write in your editor',
     'Up, Down: earlier input · Ctrl+R: search it · start with a space to keep input out of the history',
-    'Shift+Tab: change the approval mode · Esc: cancel · Ctrl+C twice or Ctrl+D: quit',
+    'Shift+Tab: change the approval mode · Esc: cancel · Esc twice: /rewind · Ctrl+C twice or Ctrl+D: quit · Ctrl+Z: suspend',
     'Ctrl+O: show more of what is running, or the full result of the last call that was cut off',
-    '@path: add a file · @server:uri: add a resource of an MCP server · !command: run a command',
+    '@path: add a file · @server:uri: add a resource of an MCP server',
+    '!command: run a command · !!command: and give its output to the model · !!: give it the last output',
   ];
   print([...lines, '', ...keys.map((line) => `  ${line}`)].join('\n'));
 }
@@ -130,7 +141,7 @@ function showContext({ lathe, driver, print }: SlashContext): void {
   print(lines.map((line) => visibleText(`  ${line}`)).join('\n'));
 }
 
-function spentLines({ spent: { usage, cost } }: Conversation): string[] {
+function spentLines({ usage: { usage, cost } }: Conversation): string[] {
   const { inputTokens, outputTokens, cachedInputTokens } = usage;
   if (inputTokens === 0) return [];
   const cached = Math.round((100 * cachedInputTokens) / inputTokens);
@@ -147,42 +158,6 @@ function showAgents({ lathe, print, style }: SlashContext): void {
   print([...lines, '  Add your own as Markdown files in .lathe/agents, here or in your home directory.'].join('\n'));
 }
 
-async function switchModel(name: string, { driver, print, signal }: SlashContext): Promise<void> {
-  const { conversation } = driver;
-  if (!conversation || name === '')
-    return print(`  ${visibleText(nameAndEffort(driver))}${conversation ? `   (${switchHint})` : ''}`);
-  const notes = await conversation.useModel(name, signal);
-  return print([`Model: ${driver.name}`, ...notes].map((line) => visibleText(`  ${line}`)).join('\n'));
-}
-
-const switchHint = '/model NAME switches to another, /model high changes how much it thinks';
-
-function nameAndEffort({ name, conversation }: SlashContext['driver']): string {
-  return conversation?.effort ? `${name}, effort ${conversation.effort}` : name;
-}
-
-async function sessions(id: string, { lathe, driver, print }: SlashContext): Promise<void> {
-  const { conversation } = driver;
-  if (id !== '') {
-    if (!conversation) return print('  The console has no model, so it cannot resume a session.');
-    const notes = await conversation.resume(id).catch((error: unknown) => {
-      const reason = errorMessage(error);
-      throw new Error(reason.replace('see lathe sessions', 'see /sessions'), { cause: error });
-    });
-    return print(notes.map((line) => visibleText(`  ${line}`)).join('\n'));
-  }
-  const store = await SessionStore.open(lathe.home, lathe.workspace.root);
-  const list = (await store.list(20)).map(
-    (each) =>
-      `  ${each.id.slice(0, 8)}  ${each.updated.slice(0, 16).replace('T', ' ')}  ${each.title.split('\n')[0]?.slice(0, 80)}`,
-  );
-  return print(
-    list.length === 0
-      ? '  No sessions in this directory yet.'
-      : visibleText([...list, '  Use /sessions ID to resume one.'].join('\n')),
-  );
-}
-
 async function diagnose({ lathe, io, print, signal }: SlashContext): Promise<void> {
   const findings = (await Promise.all(checks.map(async (check) => check(lathe, io, signal)))).flat();
   print(
@@ -194,7 +169,9 @@ async function diagnose({ lathe, io, print, signal }: SlashContext): Promise<voi
   );
 }
 
-function clear({ driver, clearScreen }: SlashContext): void {
+function clear({ driver, clearScreen, print }: SlashContext): void {
+  const { messages = 0 } = driver.conversation ?? {};
   driver.clear();
   clearScreen();
+  print(`  Started a new conversation. The model no longer sees the ${messages} messages above.`);
 }

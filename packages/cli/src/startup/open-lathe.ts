@@ -1,5 +1,5 @@
 import { type AgentLathe, createAgentLathe } from '@lathe/agent';
-import { type Approver, type CallOutcome, type CallRequest, denyAll } from '@lathe/core';
+import { type Approver, type Asker, type CallOutcome, type CallRequest, denyAll, type LatheOptions } from '@lathe/core';
 import { homeDirectories, visibleText } from '@lathe/core/host';
 import { type ReverseRequests } from '@lathe/core/mcp';
 import type { Flags } from '../command-line/args.js';
@@ -8,6 +8,8 @@ import type { Io } from '../command-line/io.js';
 
 export interface OpenOptions {
   approver?: Approver;
+  /** Puts the questions of the model to the person. */
+  asker?: Asker;
   caller?: 'model' | 'person';
   openPage?: (url: URL) => Promise<void>;
   /** Asks the person on behalf of an MCP server. Without it servers cannot ask. */
@@ -22,21 +24,27 @@ export async function openLathe(flags: Flags, io: Io, options: OpenOptions = {})
     home: io.home,
     latheHome: latheHome(io),
     approver: options.approver ?? denyAll,
+    ...(options.asker && { asker: options.asker }),
     ...(flags.trust && { isTrusted: true }),
     ...(options.caller && { caller: options.caller }),
     ...(options.openPage && { openPage: options.openPage }),
     ...(options.elicit && { handlers: { elicit: options.elicit } }),
-    flags: {
-      ...(flags.approvalMode && { 'tools.approvalMode': flags.approvalMode }),
-      ...(flags.allowedTools.length > 0 && { 'tools.allowed': flags.allowedTools }),
-      ...(flags.sandbox !== undefined && { 'tools.sandbox.mode': flags.sandbox }),
-      ...(flags.screenReader && { 'ui.accessibility.screenReader': true }),
-      ...(flags.model !== undefined && { 'model.name': flags.model }),
-      ...(flags.effort !== undefined && { 'model.effort': flags.effort }),
-    },
+    flags: settingsOf(flags),
   });
   for (const problem of lathe.problems) io.err(visibleText(`lathe: ${problem}`));
   return lathe;
+}
+
+/** The flags that are settings. */
+function settingsOf(flags: Flags): NonNullable<LatheOptions['flags']> {
+  return {
+    ...(flags.approvalMode && { 'tools.approvalMode': flags.approvalMode }),
+    ...(flags.allowedTools.length > 0 && { 'tools.allowed': flags.allowedTools }),
+    ...(flags.sandbox !== undefined && { 'tools.sandbox.mode': flags.sandbox }),
+    ...(flags.screenReader && { 'ui.accessibility.screenReader': true }),
+    ...(flags.model !== undefined && { 'model.name': flags.model }),
+    ...(flags.effort !== undefined && { 'model.effort': flags.effort }),
+  };
 }
 
 /** Discovers the tools of servers and commands, or only those that may include `tool`. Failures go to stderr. */

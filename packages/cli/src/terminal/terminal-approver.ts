@@ -19,11 +19,18 @@ async function ask(request: ApprovalRequest, io: Io, signal: AbortSignal): Promi
   const { confirmation } = request;
   io.err(visibleText(`\n${approvalText(request)}`));
   const { choices = [] } = confirmation;
+  const isQuestion = confirmation.type === 'info' && confirmation.isQuestion === true;
   choices.forEach(({ label }, index) => io.err(`  ${index + 1}  ${visibleText(label)}`));
-  const answer = await askOnTerminal(choices.length > 0 ? 'number or [n]o: ' : '[y]es / [N]o: ', io, signal);
+  const answer = await askOnTerminal(promptFor(choices.length > 0, isQuestion), io, signal);
   const choice = choices[Number(answer) - 1];
   if (choice) return { outcome: 'once', choice: choice.id };
+  if (isQuestion) return { outcome: 'deny', ...(answer !== '' && { message: answer }) };
   if (/^y(es)?$/i.test(answer) && choices.length === 0) return { outcome: 'once' };
   const message = answer.replace(/^no?\b[\s,:]*/i, '');
   return { outcome: 'deny', ...(message !== '' && { message }) };
+}
+
+function promptFor(hasChoices: boolean, isQuestion: boolean): string {
+  if (isQuestion) return hasChoices ? 'number, or your answer: ' : 'your answer: ';
+  return hasChoices ? 'number or [n]o: ' : '[y]es / [N]o: ';
 }

@@ -1,17 +1,23 @@
+import { basename } from 'node:path';
 import { useEffect, useMemo, useRef } from 'react';
 import type { Completer } from '../completion/completer.js';
-import { renderItem } from '../render/history-item.js';
+import { type HistoryItem, renderItem } from '../render/history-item.js';
+import { toolNames } from '../render/tool-names.js';
 import type { ViewContext } from '../render/view-context.js';
 import { Column, Scrollback, Text } from '../screen/elements.js';
+import { useLend } from '../screen/screen.js';
+import type { EarlyKey } from '../screen/use-answer-keys.js';
 import { statusLine } from './live-lines.js';
 import { LivePart } from './live-part.js';
 import { Prompt } from './prompt/prompt.js';
 import { PromptInput } from './prompt/prompt-input.js';
 import { Confirmation } from './questions/confirmation-view.js';
 import { FieldView } from './questions/field-view.js';
+import { ListView } from './questions/list-view.js';
 import type { PendingQuestion } from './questions/question-queue.js';
 import { useExpandedResults } from './use-expanded-results.js';
 import { useHeight } from './use-height.js';
+import { useNotifications } from './use-notifications.js';
 import { type SessionProps, useSession } from './use-session.js';
 import { useTerminalSize } from './use-terminal-size.js';
 
@@ -20,6 +26,8 @@ export interface AppProps extends SessionProps {
   markdown: ViewContext['markdown'];
   isScreenReader: boolean;
   greeting: string;
+  /** A resumed conversation. */
+  past: readonly HistoryItem[];
   completer: Completer;
   initialPrompt?: string;
   /** Looks for more tools; returns a line for each source that has none to give. */
@@ -29,15 +37,23 @@ export interface AppProps extends SessionProps {
 }
 
 export function App(props: AppProps) {
-  const { lathe, driver, queue, io, style, sandbox, markdown, isScreenReader, editText, completer } = props;
+  const { lathe, driver, queue, io, style, sandbox, markdown, isScreenReader, completer } = props;
   const { columns, rows } = useTerminalSize(io.terminal);
   const session = useSession(props);
-  const { screen, mode, add, promptContext, question } = session;
+  const { screen, mode, add, promptContext, question, hint } = session;
   useStart(props, session);
+  const lend = useLend();
+  const editText: AppProps['editText'] = (text, name) => lend(() => props.editText(text, name));
+  useNotifications(io.terminal, {
+    project: basename(lathe.workspace.root),
+    isBusy: screen.isBusy,
+    hasQuestion: question !== undefined && !isOwn(question),
+    settings: lathe.settings.ui,
+  });
   const prompt = useRef(new Prompt(completer)).current;
   const context = useMemo<ViewContext>(
-    () => ({ style, width: Math.max(10, columns - 1), markdown, isScreenReader }),
-    [style, columns, markdown, isScreenReader],
+    () => ({ style, width: Math.max(10, columns - 1), markdown, isScreenReader, toolName: toolNames(lathe.tools) }),
+    [style, columns, markdown, isScreenReader, lathe],
   );
   const { isExpanded } = useExpandedResults(screen, context, add);
   const [below, belowHeight] = useHeight(columns);
@@ -58,6 +74,10 @@ export function App(props: AppProps) {
             context={context}
             rows={rows - 2}
             editText={editText}
+            onEarlyKey={(input, key) => {
+              // The person was typing when the question appeared.
+              if (!key.escape && !key.ctrl && !key.tab) prompt.press(input, key, promptContext);
+            }}
           />
         ) : (
           <PromptInput
@@ -66,10 +86,14 @@ export function App(props: AppProps) {
             context={promptContext}
             style={style}
             width={columns}
-            placeholder={screen.isBusy ? '' : driver.placeholder}
+            isScreenReader={isScreenReader}
+            editText={editText}
+            placeholder={screen.isBusy ? 'Enter sends it with the next step.' : driver.placeholder}
           />
         )}
-        {isScreenReader ? null : <Text>{statusLine(screen, { model: driver.name, mode, sandbox }, context)}</Text>}
+        {isScreenReader && hint === undefined ? null : (
+          <Text>{hint ?? statusLine(screen, { model: driver.name, mode, sandbox }, context)}</Text>
+        )}
       </Column>
     </>
   );
@@ -77,11 +101,12 @@ export function App(props: AppProps) {
 
 /** Once, when the screen appears. */
 function useStart(
-  { greeting, initialPrompt, discover }: AppProps,
+  { greeting, past, loaded, initialPrompt, discover }: AppProps,
   { print, add, promptContext }: ReturnType<typeof useSession>,
 ): void {
   useEffect(() => {
     print(greeting);
+    if (past.length > 0) void loaded.then(() => past.forEach(add));
     // After the first frame, because servers may start slowly.
     void discover().then((lines) => lines.forEach((text) => add({ type: 'notice', level: 'warning', text })));
     if (initialPrompt !== undefined) promptContext.onSubmit({ shown: initialPrompt, text: initialPrompt });
@@ -95,10 +120,26 @@ interface QuestionProps {
   context: ViewContext;
   rows: number;
   editText: AppProps['editText'];
+  onEarlyKey: EarlyKey;
+}
+
+/** The person opened this list. */
+function isOwn(question: PendingQuestion): boolean {
+  return question.type === 'list' && !question.question.isModels;
 }
 
 /** Each question gets its own view through `key`, so that no state passes to the next one. */
-function Question({ question, isTrusted, pendingCount, context, rows, editText }: QuestionProps) {
+function Question({ question, isTrusted, pendingCount, context, rows, editText, onEarlyKey }: QuestionProps) {
+  if (question.type === 'list')
+    return (
+      <ListView
+        key={question.id}
+        pending={question}
+        context={context}
+        rows={rows}
+        {...(!isOwn(question) && { onEarlyKey })}
+      />
+    );
   if (question.type === 'field')
     return <FieldView key={question.id} pending={question} context={context} rows={rows} />;
   return (
@@ -112,11 +153,15 @@ function Question({ question, isTrusted, pendingCount, context, rows, editText }
       rows={rows}
       answer={question.answer}
       modify={editorFor(question, editText)}
+      onEarlyKey={onEarlyKey}
     />
   );
 }
 
-function editorFor(question: Exclude<PendingQuestion, { type: 'field' }>, editText: AppProps['editText']) {
+function editorFor(
+  question: Extract<PendingQuestion, { type: 'approval' | 'consent' }>,
+  editText: AppProps['editText'],
+) {
   const { confirmation } = question.request;
   if (confirmation.type !== 'edit' || confirmation.newContent === undefined) return undefined;
   const { newContent, fileName } = confirmation;

@@ -18,12 +18,13 @@ import { optionsOf } from './questions/confirmation-options.js';
 import { confirmationText } from './questions/confirmation-text.js';
 import { emptyScreen, nextScreen, type ScreenEvent, type ScreenState } from './screen-state.js';
 
-const style = styleFor({});
+const style = styleFor({ TERM: 'xterm-256color' });
 const contextOf = (width: number): ViewContext => ({
   style,
   width,
   markdown: (text, columns) => renderMarkdown(text, columns, style),
   isScreenReader: false,
+  toolName: (name) => name,
 });
 
 /** Terminal sequences, characters that hide or reorder text, and syntax of Markdown, diffs and JSON. */
@@ -149,6 +150,7 @@ function eventsOf(text: string, index: number): ScreenEvent[] {
     agent({ type: 'call-update', callId, name: text, description: text, status, args: {} }),
     agent({ type: 'call-output', callId, display }),
     ...(index % 2 === 0 ? [agent(finish)] : []),
+    agent({ type: 'reasoning-delta', text }),
     agent({ type: 'text-delta', text: `${text}\n\nx\n` }),
     agent({ type: 'retry', attempt: 1, delayMs: 1, reason: text }),
     agent({ type: 'notice', level: 'warning', message: text }),
@@ -166,7 +168,7 @@ const paths: ((text: string, index: number, context: ViewContext) => string[])[]
   (text, index, context) => screenOf(text, index).items.map((item) => renderItem(item, context)),
   (text, index, context) =>
     screenOf(text, index).items.map((item) =>
-      item.type === 'call' ? renderItem({ ...item, isExpanded: true }, context) : '',
+      item.type === 'call' || item.type === 'reasoning' ? renderItem({ ...item, isExpanded: true }, context) : '',
     ),
   (text, index, context) => {
     const screen = screenOf(text, index);
@@ -177,7 +179,7 @@ const paths: ((text: string, index: number, context: ViewContext) => string[])[]
     ];
   },
   (text, index, context) => questionOf(text, index, context),
-  (text, index) => [promptText({ text, cursor: index % (text.length + 1) }, text, style)],
+  (text, index) => [promptText({ text, cursor: index % (text.length + 1) }, text, { style, width: 80 })],
   (text) => [...headless(text), sanitizeOutput(JSON.stringify({ text })), sanitizeOutput(text)],
 ];
 

@@ -15,6 +15,7 @@ const context = {
   width: 500,
   markdown: (text: string, width: number) => renderMarkdown(text, width, style),
   isScreenReader: false,
+  toolName: (name: string) => name,
 };
 
 /** A project with allow rules for all of these calls, and an approver that denies and records every question. */

@@ -1,6 +1,6 @@
 import { renderCard, renderTitle } from '../render/card.js';
 import { formatCost } from '../render/format-cost.js';
-import { oneLine, sanitize } from '../render/lines.js';
+import { oneLine, sanitize, truncateLine, wrapLines } from '../render/lines.js';
 import type { ViewContext } from '../render/view-context.js';
 import type { ScreenState } from './screen-state.js';
 
@@ -14,6 +14,8 @@ export interface LiveOptions {
 
 const tailLines = 5;
 const textLines = 12;
+const thoughtRows = 4;
+const thoughtChars = 1_000;
 
 /**
  * The end of the model's text and the running calls, in at most `rows` lines. It never exceeds the screen, because lines
@@ -29,8 +31,20 @@ export function liveLines(screen: ScreenState, context: ViewContext, { now, rows
   const draw = maxLines < 1 ? renderTitle : renderCard;
   const cards = calls.flatMap((call) => draw(call, context, { now, maxLines }).split('\n'));
   const room = Math.max(0, rows - cards.length);
-  const text = liveText.trim() === '' ? [] : `\n${context.markdown(sanitize(liveText), context.width)}`.split('\n');
+  const text = liveText.trim() === '' ? thoughtLines(screen, context, isExpanded) : answerLines(liveText, context);
   return [...lastLines(text, Math.min(room, isExpanded ? rows : textLines)), ...lastLines(cards, rows)];
+}
+
+function answerLines(text: string, { markdown, width }: ViewContext): string[] {
+  return `\n${markdown(sanitize(text), width)}`.split('\n');
+}
+
+/** The end of what the model thinks; all of it with Ctrl+O. */
+function thoughtLines({ reasoning }: ScreenState, { style, width }: ViewContext, isExpanded: boolean): string[] {
+  if (!reasoning || reasoning.text.trim() === '') return [];
+  const end = isExpanded ? reasoning.text : reasoning.text.slice(-thoughtChars);
+  const lines = wrapLines(sanitize(end.trim()), Math.max(8, width - 2));
+  return lastLines(lines, isExpanded ? lines.length : thoughtRows).map((line) => `  ${style.dim(style.italic(line))}`);
 }
 
 function lastLines(lines: readonly string[], count: number): string[] {
@@ -44,20 +58,19 @@ export const spinnerMs = 100;
 
 export function spinnerLine(screen: ScreenState, { style, width }: ViewContext, now: number): string {
   const frame = style.isPlain ? '*' : (frames[Math.floor(now / spinnerMs) % frames.length] ?? '');
-  const activity = screen.retry ?? screen.todo ?? (screen.isThinking ? thinkingOf(screen) : 'working');
+  const activity = screen.retry ?? screen.todo ?? (screen.reasoning ? 'thinking' : 'working');
   const parts = [activity, `${Math.floor((now - screen.startedAt) / 1000)} s`, ...usageParts(screen), 'Esc to cancel'];
   return `${style.accent(frame)} ${style.dim(oneLine(sanitize(parts.join(' · ')), width - 2))}`;
 }
 
-/** The line that the model is at in its reasoning. */
-function thinkingOf({ thinking }: ScreenState): string {
-  const line = thinking.trimEnd().split('\n').at(-1)?.trim() ?? '';
-  return line === ''
-    ? 'thinking'
-    : `thinking: ${line.length > shownThinking ? `…${line.slice(-shownThinking)}` : line}`;
-}
+const maxWaiting = 3;
 
-const shownThinking = 60;
+/** What the person has sent and the model has not received yet. */
+export function waitingLines({ waiting }: ScreenState, { style, width }: ViewContext): string[] {
+  const lines = waiting.slice(0, maxWaiting).map((text) => `  ⏎ ${oneLine(text, width - 18)} (next step)`);
+  const more = waiting.length > maxWaiting ? [`  … ${waiting.length - maxWaiting} more`] : [];
+  return [...lines, ...more].map((line) => style.dim(truncateLine(line, width)));
+}
 
 export interface StatusFields {
   model: string;

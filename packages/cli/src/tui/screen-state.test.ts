@@ -1,7 +1,5 @@
 import type { AgentEvent } from '@lathe/agent';
 import { expect, test } from 'vitest';
-import { styleFor } from '../render/style.js';
-import { spinnerLine } from './live-lines.js';
 import { emptyScreen, nextScreen, type ScreenEvent, type ScreenState } from './screen-state.js';
 
 const play = (...events: ScreenEvent[]): ScreenState => events.reduce(nextScreen, emptyScreen);
@@ -20,18 +18,6 @@ test('deltas preview the final answer', () => {
     }),
   );
   expect([done.liveText, done.items]).toEqual(['', [{ type: 'answer', text: 'Hello' }]]);
-});
-
-test('what the model thinks is shown until it answers', () => {
-  const style = styleFor({ NO_COLOR: '1' });
-  const context = { style, width: 80, markdown: (text: string) => text, isScreenReader: false };
-  const thinking = play(
-    agent({ type: 'reasoning-delta', text: 'First the tests.\nThen ' }),
-    agent({ type: 'reasoning-delta', text: 'the \u001b[2Jcode' }),
-  );
-  expect(spinnerLine(thinking, context, 5)).toContain('thinking: Then the ');
-  expect(spinnerLine(thinking, context, 5)).not.toContain('\u001b[2J');
-  expect(nextScreen(thinking, agent({ type: 'text-delta', text: 'x' })).isThinking).toBe(false);
 });
 
 test('a retry discards the partial text and gives the reason', () => {
@@ -147,4 +133,27 @@ test('the time of a call does not include the wait for approval', () => {
   const error = { type: 'execution_denied', message: 'no' } as const;
   const denied = play(...asked, at(9100, { type: 'call-end', outcome: { ...outcome, status: 'cancelled', error } }));
   expect(denied.items).toMatchObject([{ call: { durationMs: 0 } }]);
+});
+
+test('a todo no longer labels the spinner when its prompt has ended', () => {
+  const todos = [{ id: '1', content: 'Look', status: 'in_progress' as const }];
+  const texts = {
+    name: 'todo_write',
+    description: '',
+    llmContent: '',
+    returnDisplay: { type: 'todo_list' as const, todos },
+  };
+  const outcome = { callId: '1', ...texts, response: {}, startedAt: 0, durationMs: 1, status: 'success' as const };
+  const working = play({ type: 'begin', prompt: 'go', now: 0 }, agent({ type: 'call-end', outcome }));
+  expect([working.todo, nextScreen(working, { type: 'end' }).todo]).toEqual(['Look', undefined]);
+});
+
+test('what waits is shown until the model has received it', () => {
+  const waiting = play(
+    { type: 'wait', prompt: 'one' },
+    { type: 'wait', prompt: 'two' },
+    { type: 'deliver', prompt: 'one' },
+  );
+  expect([waiting.waiting, waiting.items]).toEqual([['two'], [{ type: 'prompt', text: 'one' }]]);
+  expect(nextScreen(waiting, { type: 'drop' }).waiting).toEqual([]);
 });

@@ -11,9 +11,10 @@ export interface ScreenState {
   liveText: string;
   /** The part of this answer that is in the scrollback. */
   writtenText: string;
-  isThinking: boolean;
-  /** The end of what the model thinks. */
-  thinking: string;
+  /** What the model thinks now, and since when. */
+  reasoning?: { text: string; since: number };
+  /** Sent while the agent works, not delivered yet. */
+  waiting: readonly string[];
   /** Calls in progress, in call order. */
   calls: readonly CallView[];
   isBusy: boolean;
@@ -31,8 +32,7 @@ export const emptyScreen: ScreenState = {
   items: [],
   liveText: '',
   writtenText: '',
-  isThinking: false,
-  thinking: '',
+  waiting: [],
   calls: [],
   isBusy: false,
   startedAt: 0,
@@ -45,6 +45,10 @@ export type ScreenEvent =
   | { type: 'agent'; event: AgentEvent; now: number }
   | { type: 'begin'; prompt: string; now: number }
   | { type: 'add'; item: HistoryItem }
+  /** The person sent something during the work, and the model has received it. */
+  | { type: 'wait' | 'deliver'; prompt: string }
+  /** What waits is not sent any more. */
+  | { type: 'drop' }
   | { type: 'end' }
   | { type: 'clear' };
 
@@ -53,15 +57,21 @@ export function nextScreen(screen: ScreenState, event: ScreenEvent): ScreenState
   switch (event.type) {
     case 'begin':
       return add(
-        { ...screen, isBusy: true, startedAt: event.now },
+        { ...withoutTodo(screen), isBusy: true, startedAt: event.now },
         { type: 'prompt', text: visibleText(event.prompt) },
       );
+    case 'wait':
+      return { ...screen, waiting: [...screen.waiting, visibleText(event.prompt)] };
+    case 'deliver':
+      return add(screen, { type: 'prompt', text: visibleText(event.prompt) });
+    case 'drop':
+      return { ...screen, waiting: [] };
     case 'add':
       return add(screen, event.item);
     case 'end':
-      return { ...withoutRetry(flushAnswer(screen)), isBusy: false, calls: [] };
+      return { ...withoutTodo(withoutRetry(flushAnswer(screen))), isBusy: false, calls: [] };
     case 'clear':
-      return emptyScreen;
+      return { ...emptyScreen, items: screen.items };
     case 'agent':
       return afterAgentEvent(screen, event.event, event.now);
   }
@@ -70,17 +80,17 @@ export function nextScreen(screen: ScreenState, event: ScreenEvent): ScreenState
 function afterAgentEvent(screen: ScreenState, event: AgentEvent, now: number): ScreenState {
   switch (event.type) {
     case 'text-delta':
-      return appendText({ ...withoutRetry(screen), isThinking: false }, event.text);
-    case 'reasoning-delta':
-      return {
-        ...withoutRetry(screen),
-        isThinking: true,
-        thinking: (screen.thinking + event.text).slice(-thinkingTail),
-      };
+      return appendText(foldReasoning(withoutRetry(screen), now), event.text);
+    case 'reasoning-delta': {
+      const { text, since } = screen.reasoning ?? { text: '', since: now };
+      return { ...withoutRetry(screen), reasoning: { text: text + visibleText(event.text), since } };
+    }
     case 'retry':
       return restartAnswer(screen, visibleText(`${event.reason} Retry ${event.attempt}.`));
     case 'message-add':
-      return event.message.role === 'model' ? completeAnswer(screen, answerOf(event.message.parts)) : screen;
+      return event.message.role === 'model'
+        ? completeAnswer(foldReasoning(screen, now), answerOf(event.message.parts))
+        : screen;
     case 'call-update':
       return { ...screen, calls: upsert(screen.calls, callView(event, screen.calls, now)) };
     case 'call-output':
@@ -97,7 +107,7 @@ function afterAgentEvent(screen: ScreenState, event: AgentEvent, now: number): S
     case 'notice':
       return add(screen, { type: 'notice', level: event.level, text: visibleText(event.message) });
     case 'prompt-end':
-      return event.end.message === undefined
+      return event.end.message === undefined || (event.end.reason === 'aborted' && endsWithNo(screen))
         ? screen
         : add(flushAnswer(screen), { type: 'notice', level: 'warning', text: visibleText(event.end.message) });
     case 'prompt-start':
@@ -122,11 +132,8 @@ function appendText(screen: ScreenState, text: string): ScreenState {
   return complete.trim() === '' ? rest : add(rest, { type: 'answer', text: visibleText(complete) });
 }
 
-/** Characters of the reasoning that are kept for the screen. */
-const thinkingTail = 400;
-
 function restartAnswer(screen: ScreenState, retry: string): ScreenState {
-  const rest = { ...screen, liveText: '', writtenText: '', retry };
+  const rest = { ...withoutReasoning(screen), liveText: '', writtenText: '', retry };
   if (screen.writtenText === '') return rest;
   return add(rest, { type: 'notice', level: 'warning', text: 'The answer above was interrupted and starts again.' });
 }
@@ -139,7 +146,7 @@ function answerOf(parts: readonly { text?: string; thought?: boolean }[]): strin
 function completeAnswer(screen: ScreenState, text: string): ScreenState {
   const { writtenText } = screen;
   const missing = text.startsWith(writtenText) ? text.slice(writtenText.length) : text;
-  const rest = { ...screen, liveText: '', writtenText: '', isThinking: false, thinking: '' };
+  const rest = { ...withoutReasoning(screen), liveText: '', writtenText: '' };
   return missing.trim() === '' ? rest : add(rest, { type: 'answer', text: visibleText(missing) });
 }
 
@@ -174,11 +181,31 @@ function endCall(screen: ScreenState, outcome: CallOutcome, now: number): Screen
     status: outcome.status,
     startedAt: known?.startedAt ?? now,
     durationMs: ranMs(outcome, known, now),
-    display: outcome.returnDisplay,
-    ...(outcome.error && { error: visibleText(outcome.error.message) }),
+    ...displayOf(outcome),
   };
   const calls = screen.calls.filter(({ callId }) => callId !== outcome.callId);
   return add(withTodo({ ...screen, calls }, outcome.returnDisplay), { type: 'call', call });
+}
+
+/** What a card shows of an outcome. A command that failed shows its output, not the report for the model. */
+function displayOf({ status, returnDisplay, error, decision }: CallOutcome): Pick<CallView, 'display' | 'hasThrown'> {
+  if (decision?.outcome === 'deny') return { display: answeredNo(decision.message) };
+  if (status !== 'error' || error === undefined) return { display: returnDisplay };
+  const hasThrown = returnDisplay === '' || returnDisplay === `Error: ${error.message}`;
+  return hasThrown ? { display: visibleText(error.message), hasThrown } : { display: returnDisplay };
+}
+
+const stoppedByNo = 'You said no, so the turn ended. Say what to do instead.';
+
+function answeredNo(message: string | undefined): string {
+  return message === undefined ? stoppedByNo : `You said no: ${message}`;
+}
+
+/** The card says why the turn ended. */
+function endsWithNo({ items }: ScreenState): boolean {
+  return items.some(
+    (item, index) => index > items.length - 20 && item.type === 'call' && item.call.display === stoppedByNo,
+  );
 }
 
 /** The running time without the wait for approval. */
@@ -189,9 +216,16 @@ function ranMs({ durationMs }: CallOutcome, known: CallView | undefined, now: nu
 
 function withTodo(screen: ScreenState, display: Display | undefined): ScreenState {
   if (typeof display !== 'object' || display.type !== 'todo_list') return screen;
-  const { todo: _before, ...rest } = screen;
   const current = display.todos.find(({ status }) => status === 'in_progress');
-  return current ? { ...rest, todo: visibleText(current.content) } : rest;
+  return { ...withoutTodo(screen), ...(current && { todo: visibleText(current.content) }) };
+}
+
+/** What the model thought is folded as soon as it does something else. */
+function foldReasoning(screen: ScreenState, now: number): ScreenState {
+  const { reasoning } = screen;
+  if (!reasoning || reasoning.text.trim() === '') return withoutReasoning(screen);
+  const seconds = Math.max(1, Math.round((now - reasoning.since) / 1000));
+  return add(withoutReasoning(screen), { type: 'reasoning', text: reasoning.text, seconds });
 }
 
 function updateUsage(screen: ScreenState, usage: Extract<AgentEvent, { type: 'usage' }>['usage']): ScreenState {
@@ -211,9 +245,20 @@ function upsert(calls: readonly CallView[], call: CallView): CallView[] {
 }
 
 function add(screen: ScreenState, item: HistoryItem): ScreenState {
-  return { ...screen, items: [...screen.items, item] };
+  const items = [...screen.items, item];
+  if (item.type !== 'prompt' || screen.waiting.length === 0) return { ...screen, items };
+  const at = screen.waiting.indexOf(item.text);
+  return { ...screen, items, waiting: screen.waiting.filter((_, index) => index !== at) };
 }
 
 function withoutRetry({ retry: _over, ...screen }: ScreenState): ScreenState {
+  return screen;
+}
+
+function withoutReasoning({ reasoning: _over, ...screen }: ScreenState): ScreenState {
+  return screen;
+}
+
+function withoutTodo({ todo: _over, ...screen }: ScreenState): ScreenState {
   return screen;
 }

@@ -7,6 +7,7 @@ import { openCompleter } from '../completion/open-completer.js';
 import type { Driver } from '../drivers/driver.js';
 import { type Style, styleFor } from '../render/style.js';
 import type { ViewContext } from '../render/view-context.js';
+import { askBackground } from '../screen/ask-background.js';
 import { KeyStream } from '../screen/key-stream.js';
 import { show } from '../screen/show.js';
 import { summarizeBackground } from '../slash/background-command.js';
@@ -39,7 +40,9 @@ export async function startInteractive(
   await askForTrust(flags, io, signal);
   const queue = new QuestionQueue();
   const style = styleFor(io.env);
-  const opened = await openConversation({ flags, io, style, queue, signal, model });
+  // The terminal answers while settings and tools are loaded.
+  const background = style.isPlain ? Promise.resolve(undefined) : askBackground(io.stdin, io.terminal);
+  const opened = await openConversation({ flags, io, style, queue, signal, model, background });
   if (opened === 'quit') return exitCodes.success;
   if (opened === 'demo') return showDemo();
   const { lathe, driver } = opened;
@@ -66,19 +69,13 @@ export async function startInteractive(
       {...lazyMarkdown(style)}
       isScreenReader={isScreenReader}
       greeting={greeting}
+      past={opened.past}
       history={history}
       completer={completer}
       commands={commands}
       discover={() => lathe.discover(signal).then(() => missingTools(lathe.tools))}
       {...(prompt !== '' && { initialPrompt: prompt })}
-      editText={async (text, name) => {
-        keys.release();
-        try {
-          return await editText(text, name, editor);
-        } finally {
-          keys.resume();
-        }
-      }}
+      editText={(text, name) => editText(text, name, editor)}
     />
   );
   try {
@@ -89,11 +86,13 @@ export async function startInteractive(
   return exitCodes.success;
 }
 
-/** Stops background commands and says which still run. */
+/** Stops background commands, says which still run, and how to come back. */
 async function closeSession({ lathe, driver }: { lathe: AgentLathe; driver: Driver }, io: Io): Promise<void> {
   if (driver.conversation !== undefined) await runSessionEndHooks(lathe);
   const running = lathe.background.running();
+  const { id, messages = 0 } = driver.conversation ?? {};
   await lathe.close();
+  if (id !== undefined && messages > 0) io.out(`Resume this conversation with: lathe --resume ${id.slice(0, 8)}`);
   if (running.length > 0) io.out(summarizeBackground(running));
 }
 

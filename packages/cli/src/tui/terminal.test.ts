@@ -24,8 +24,8 @@ test('the console calls tools, asks, undoes and restores the terminal', async ()
   // The folder is not trusted, so a rule saved in its settings would be ignored.
   expect(text()).not.toContain('always in this project');
   await think();
-  type('\r');
-  await shows('did not allow');
+  type('n');
+  await shows('You said no');
   expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('one\n');
   type(`edit file_path=${join(cwd, 'a.txt')} old_string=one new_string=two\r`);
   await shows('Confirm Edit');
@@ -64,7 +64,7 @@ test('a person edits a proposed change, and the model receives the edit', async 
   type('y');
   await shows('All done.');
   expect(readFileSync(join(cwd, 'a.js'), 'utf8')).toBe('const x = 2;\n');
-  expect(text()).toContain('✓ edit');
+  expect(text()).toContain('✓ Edit');
   await shows(idle);
   type('/quit\r');
   expect(await exited()).toBe(0);
@@ -109,7 +109,7 @@ test('neither earlier keys nor a paste answer a question', async () => {
   type('\u001b[200~y\u001b[201~');
   // Keys are handled in order, so if the paste answered, this key would come too late.
   type('n');
-  await shows('did not allow');
+  await shows('You said no');
   expect(existsSync(join(cwd, 'x.txt'))).toBe(false);
   type('\u0003');
   await shows('Ctrl+C again');
@@ -146,7 +146,8 @@ test('a conversation is resumed, and a subagent’s question reaches the person'
 
   const second = terminal(['--continue'], { cwd, env });
   await second.shows('Resumed a conversation of 2 messages');
-  await second.shows('Hello **Ada**.');
+  await second.shows('❯ my name is Ada');
+  await second.shows('Hello Ada.');
   await second.shows(idle);
   second.type('have x.txt written\r');
   await second.shows('The subagent general-purpose asks.');

@@ -1,6 +1,5 @@
 import { useRef, useState } from 'react';
-import { isTruncated } from '../render/card.js';
-import type { HistoryItem } from '../render/history-item.js';
+import { type HistoryItem, isExpandable } from '../render/history-item.js';
 import type { ViewContext } from '../render/view-context.js';
 import { useInput } from '../screen/screen.js';
 import type { ScreenState } from './screen-state.js';
@@ -19,11 +18,9 @@ export function useExpandedResults(
   const expandLast = () => {
     const { items } = screen;
     const last = shown.current.items === items.length ? shown.current.next : items.length;
-    const index = items.findLastIndex(
-      (item, at) => at < last && item.type === 'call' && !item.isExpanded && isTruncated(item.call, context),
-    );
+    const index = items.findLastIndex((item, at) => at < last && isExpandable(item, context));
     const item = items[index];
-    if (item?.type === 'call') add({ ...item, isExpanded: true });
+    if (item?.type === 'call' || item?.type === 'reasoning') add({ ...item, isExpanded: true });
     else add({ type: 'notice', level: 'info', text: 'Nothing more to show.' });
     shown.current = { items: items.length + 1, next: Math.max(0, index) };
   };

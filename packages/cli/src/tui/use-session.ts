@@ -1,18 +1,18 @@
-import type { AgentLathe } from '@lathe/agent';
-import { visibleText } from '@lathe/core/host';
+import type { AgentEvent, AgentLathe } from '@lathe/agent';
 import { useCallback, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react';
 import type { Io } from '../command-line/io.js';
 import type { Driver } from '../drivers/driver.js';
 import type { HistoryItem } from '../render/history-item.js';
 import type { Style } from '../render/style.js';
 import { useExit } from '../screen/screen.js';
-import type { SlashCommand } from '../slash/slash-command.js';
+import type { SlashCommand, SlashContext } from '../slash/slash-command.js';
+import { endAfterNo } from './end-after-no.js';
 import type { InputHistory } from './prompt/input-history.js';
 import type { Input } from './prompt/prompt.js';
 import type { QuestionQueue } from './questions/question-queue.js';
 import { runSlashCommand } from './run-slash-command.js';
 import { useAgentStream } from './use-agent-stream.js';
-import { useSessionKeys } from './use-session-keys.js';
+import { useEscape, useSessionKeys } from './use-session-keys.js';
 
 export interface SessionProps {
   lathe: AgentLathe;
@@ -29,65 +29,105 @@ export interface SessionProps {
 
 /** The state of the conversation and the handlers for input. */
 export function useSession(props: SessionProps) {
-  const { lathe, driver, queue, io, style, history, commands, loaded } = props;
+  const { lathe, queue, history } = props;
   const exit = useExit();
-  const { screen, send, follow } = useAgentStream(loaded);
+  const { screen, send, follow } = useAgentStream(props.loaded);
   const [mode, setMode] = useState(lathe.policy.mode);
-  const work = useRef<AbortController | undefined>(undefined);
-  const queued = useRef<Input[]>([]);
   const question = useSyncExternalStore(
     (listener) => queue.onChange(listener),
     () => queue.current,
   );
   const add = useCallback((item: HistoryItem) => send({ type: 'add', item }), [send]);
   const print = useCallback((text: string) => add({ type: 'output', text }), [add]);
-  const clearScreen = useCallback(() => send({ type: 'clear' }), [send]);
 
-  const start = async (input: Input): Promise<void> => {
-    const { signal } = (work.current = new AbortController());
-    const context = { lathe, driver, io, style, signal, print, clearScreen, commands: commands(), quit: exit };
-    if (input.text.startsWith('/')) await runSlashCommand(input, context, { send, follow });
-    else await follow(input.shown, driver.submit(input.text, signal));
-    work.current = undefined;
-    setMode(lathe.policy.mode);
-  };
-
-  /** Input that arrives during work is queued. */
-  const enter = async (input: Input): Promise<void> => {
-    history.add(input.shown);
-    if (work.current) {
-      queued.current.push(input);
-      print(style.dim(`(queued) ${visibleText(input.shown)}`));
-    } else for (let next: Input | undefined = input; next; next = queued.current.shift()) await start(next);
-  };
+  const { enter, work, drop } = useWork(props, { send, follow, add, print, onEnd: () => setMode(lathe.policy.mode) });
 
   const cancel = () => {
-    queued.current = [];
+    drop();
     work.current?.abort();
     return work.current !== undefined;
   };
   // However the screen closes, even with the terminal, the work behind it stops.
-  useLayoutEffect(() => () => void cancel(), []);
-  useSessionKeys({
-    policy: lathe.policy,
-    hasQuestion: question !== undefined,
-    cancel,
-    onMode: () => setMode(lathe.policy.mode),
-    onIdleInterrupt: () => print(style.dim('Press Ctrl+C again to quit.')),
-  });
+  useLayoutEffect(() => () => work.current?.abort(), []);
+  const onEscape = useEscape(cancel, () => void enter({ shown: '/rewind', text: '/rewind' }));
+  const hint = useSessionKeys({ policy: lathe.policy, cancel, onMode: () => setMode(lathe.policy.mode) });
 
   return {
     screen,
     mode,
+    hint,
     print,
     add,
     question,
     promptContext: {
       history: history.inputs,
       isBusy: screen.isBusy,
-      onSubmit: (input: Input) => void enter(input),
-      onEscape: () => void cancel(),
+      onSubmit: (input: Input) => {
+        history.add(input.shown);
+        void enter(input);
+      },
+      onDiscard: (text: string) => history.add(text),
+      onEscape,
       onQuit: exit,
     },
   };
+}
+
+interface WorkTools extends Pick<ReturnType<typeof useAgentStream>, 'send' | 'follow'> {
+  add: (item: HistoryItem) => void;
+  print: (text: string) => void;
+  onEnd: () => void;
+}
+
+/** Runs one input after the other. */
+function useWork(props: SessionProps, { send, follow, add, print, onEnd }: WorkTools) {
+  const { queue, driver } = props;
+  const quit = useExit();
+  const work = useRef<AbortController | undefined>(undefined);
+  const queued = useRef<Input[]>([]);
+
+  const start = async (input: Input): Promise<void> => {
+    const controller = new AbortController();
+    work.current = controller;
+    const { signal } = controller;
+    const stream = {
+      send,
+      follow: (prompt: string, events: AsyncIterable<AgentEvent>) => follow(prompt, endAfterNo(events, controller)),
+    };
+    const context: SlashContext = {
+      ...props,
+      commands: props.commands(),
+      signal,
+      print,
+      show: (items) => items.forEach(add),
+      clearScreen: () => send({ type: 'clear' }),
+      choose: (list) => queue.choose(list, signal),
+      quit,
+    };
+    if (input.text.startsWith('/')) await runSlashCommand(input, context, stream);
+    else await stream.follow(input.shown, driver.submit(input.text, signal));
+    work.current = undefined;
+    onEnd();
+  };
+
+  /** Input that arrives during work reaches the model with its next request. What is not for the model waits. */
+  const enter = async (input: Input): Promise<void> => {
+    const current = work.current;
+    if (!current) {
+      for (let next: Input | undefined = input; next; next = queued.current.shift()) await start(next);
+      return;
+    }
+    send({ type: 'wait', prompt: input.shown });
+    const isDelivered = await driver.steer?.(input.text, current.signal).catch(() => false);
+    if (isDelivered) send({ type: 'deliver', prompt: input.shown });
+    else if (current.signal.aborted) return;
+    else if (work.current) queued.current.push(input);
+    else await enter(input);
+  };
+
+  const drop = () => {
+    queued.current = [];
+    send({ type: 'drop' });
+  };
+  return { enter, work, drop };
 }

@@ -1,4 +1,5 @@
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
+import { useResize } from '../screen/screen.js';
 
 export interface TerminalSize {
   columns: number;
@@ -8,11 +9,7 @@ export interface TerminalSize {
 /** The current size of the terminal. */
 export function useTerminalSize(terminal: NodeJS.WriteStream): TerminalSize {
   const [size, setSize] = useState(() => sizeOf(terminal));
-  useEffect(() => {
-    const measure = () => setSize(sizeOf(terminal));
-    terminal.on('resize', measure);
-    return () => void terminal.off('resize', measure);
-  }, [terminal]);
+  useResize(() => setSize(sizeOf(terminal)));
   return size;
 }
 

@@ -1,4 +1,4 @@
-import type { ResumedSession, TurnRecord } from '@lathe/agent';
+import { askedText, type ResumedSession, type TurnRecord } from '@lathe/agent';
 import { type Part, textOf } from '@lathe/core';
 import { responseText, visibleText } from '@lathe/core/host';
 
@@ -51,7 +51,10 @@ export function pageDataOf({ id, header, messages, turns, calls, notes }: Resume
       textOf(message.parts.filter(({ thought }) => !thought)),
     );
     const thought = section('Thoughts', textOf(message.parts.filter((part) => part.thought)));
-    const own = { title: titleOf(text.text), sections: [...nonEmpty([thought, text]), ...imagesOf(message.parts)] };
+    const own = {
+      title: titleOf(askedText(message) || text.text),
+      sections: [...nonEmpty([thought, text]), ...imagesOf(message.parts)],
+    };
     if (message.role === 'user') return [{ ...blank, kind: 'prompt', ...own }];
     const turn = turns.get(message);
     const requested = message.parts.flatMap(({ functionCall }) => functionCall ?? []);

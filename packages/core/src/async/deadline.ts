@@ -9,6 +9,8 @@ export interface Deadline {
   ms: number;
   /** How long the work may take to clean up after it was told to stop, before it is left behind. */
   graceMs: number;
+  /** When the time does not count. */
+  pauses?: Pauses;
 }
 
 /** Runs `work` with a signal of its own that aborts with `signal` or at the deadline. Never outlasts the grace. */
@@ -26,7 +28,7 @@ export async function withDeadline<T>(
     grace ??= setTimeout(() => abandoned.reject(reason), deadline.graceMs);
   };
   const onAbort = () => end(signal.reason);
-  const timer = setTimeout(() => end(timeoutError(deadline)), Math.min(deadline.ms, longestTimer));
+  const stopTimer = startTimer(() => end(timeoutError(deadline)), deadline);
   signal.addEventListener('abort', onAbort, { once: true });
   if (signal.aborted) onAbort();
   try {
@@ -35,10 +37,36 @@ export async function withDeadline<T>(
     // Work that stopped because it was told to says so in its own words; why it was told is what matters.
     throw controller.signal.aborted ? controller.signal.reason : error;
   } finally {
-    clearTimeout(timer);
+    stopTimer();
     clearTimeout(grace);
     signal.removeEventListener('abort', onAbort);
   }
+}
+
+/** Calls `onEnd` after the time of the deadline, pauses not counted. Returns how to stop it. */
+function startTimer(onEnd: () => void, { ms, pauses }: Deadline): () => void {
+  let left = ms;
+  let startedAt = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const stop = () => {
+    if (timer === undefined) return;
+    clearTimeout(timer);
+    timer = undefined;
+    left -= performance.now() - startedAt;
+  };
+  const update = () => {
+    if (pauses?.isPaused) stop();
+    else if (timer === undefined) {
+      startedAt = performance.now();
+      timer = setTimeout(onEnd, Math.min(Math.max(left, 0), longestTimer));
+    }
+  };
+  pauses?.listen(update);
+  update();
+  return () => {
+    pauses?.listen(undefined);
+    stop();
+  };
 }
 
 function timeoutError({ name, ms }: Deadline): ToolError {
@@ -65,4 +93,30 @@ function deferredRejection(): { promise: Promise<never>; reject: (reason: unknow
     handle.reject = reject;
   });
   return { promise, reject: (reason) => handle.reject?.(reason) };
+}
+
+/** Stops the clock of a deadline while work waits for somebody else, such as a person who is asked. */
+export class Pauses {
+  #count = 0;
+  #onChange: (() => void) | undefined;
+
+  get isPaused(): boolean {
+    return this.#count > 0;
+  }
+
+  /** One deadline at a time listens. */
+  listen(onChange: (() => void) | undefined): void {
+    this.#onChange = onChange;
+  }
+
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    this.#count++;
+    this.#onChange?.();
+    try {
+      return await work();
+    } finally {
+      this.#count--;
+      this.#onChange?.();
+    }
+  }
 }

@@ -59,8 +59,12 @@ export interface ApprovalRequest {
   confirmation: Confirmation;
   /** Why the policy asks. */
   reason: string;
-  /** A rule or a mode could answer this question. */
-  isGrantable?: true;
+  /** A rule or a mode could answer this question; `by-rule`: only a rule. */
+  isGrantable?: true | 'by-rule';
+  /** Asked by a call that already runs, so that it cannot be stopped now and run again with the answer. */
+  isMidCall?: true;
+  /** No rule and no mode may answer it, so a front end should not suggest a yes. */
+  isGuarded?: true;
 }
 
 /** One line of the record of what was proposed, shown, decided and executed. */

@@ -14,7 +14,8 @@ export type Confirmation = ConfirmationBase &
         newContent?: string;
       }
     | { type: 'exec'; command: string; rootCommand: string; directory: string }
-    | { type: 'info'; prompt: string; urls?: string[] }
+    /** `isQuestion`: answered by one of the choices or, as the message of a denial, in the person's own words. */
+    | { type: 'info'; prompt: string; urls?: string[]; isQuestion?: true }
     | { type: 'mcp'; serverName: string; toolName: string; toolDisplayName: string; args: unknown }
     | { type: 'plan'; plan: string }
   );

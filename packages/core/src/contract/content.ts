@@ -85,3 +85,27 @@ export function textOf(content: PartListUnion): string {
     .map((part) => part.text ?? '')
     .join('');
 }
+
+/** Step 8: what the model gets. A single text becomes `output`; several parts stay parts, in their order. */
+export function toResponse(
+  call: { callId: string; name: string },
+  content: PartListUnion,
+  error?: string,
+): FunctionResponse {
+  const parts = toParts(content).flatMap(({ text, inlineData, fileData }): FunctionResponsePart[] => {
+    if (inlineData) return [{ inlineData }];
+    if (fileData) return [{ fileData }];
+    return text ? [{ text }] : [];
+  });
+  const texts = parts.flatMap(({ text }) => text ?? []);
+  const { callId: id, name } = call;
+  if (error !== undefined) {
+    const media = parts.filter(({ text }) => text === undefined);
+    return { id, name, response: { error: texts.join('\n') || error }, ...(media.length > 0 && { parts: media }) };
+  }
+  if (parts.length === 0) return { id, name, response: { output: `${name} completed with no output.` } };
+  const [first] = texts;
+  return parts.length === 1 && first !== undefined
+    ? { id, name, response: { output: first } }
+    : { id, name, response: { output: '' }, parts };
+}

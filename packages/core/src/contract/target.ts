@@ -17,8 +17,14 @@ interface TargetBase {
   asks: boolean;
   /** Why no mode and no rule may answer for the person: a protected path, for example. */
   guarded?: string;
+  /** Why a person must answer in any mode, unless a rule names exactly this file. */
+  sensitive?: string;
   /** Why this target asks, if no rule about its place can allow it; never text that a model chose. */
   why?: string;
+  /** Where the call can send data; `address`: all that it sends, if that is one address. */
+  sends?: { to: string; address?: string };
+  /** The untrusted text that the call brings in; `from`: the destination it comes from, if that is a single service. */
+  brings?: { what: string; from?: string };
   /** Only deny and ask rules look at it: the command inside a wrapper, a command behind an assignment. */
   hidden?: boolean;
 }

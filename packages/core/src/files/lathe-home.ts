@@ -1,7 +1,8 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, open, unlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { ToolError } from '../contract/errors.js';
 import { codeOf } from './fs-error.js';
+import { makeDirectory } from './make-directory.js';
 
 /** `~/.lathe` (or `LATHE_HOME`): state that only Lathe writes. Directories have mode 0700, files 0600; wrong modes are fixed. */
 export class LatheHome {
@@ -20,14 +21,12 @@ export class LatheHome {
     const directory = this.file(...names);
     try {
       for (const path of [this.path, directory]) {
-        await mkdir(path, { recursive: true, mode: 0o700 });
+        const made = makeDirectory(path);
         await chmod(path, 0o700);
+        if (made !== undefined) await flushNames(dirname(made), path);
       }
     } catch (cause) {
-      // On a read-only file system Node reports ENOENT.
-      if (!['ENOENT', 'EROFS', 'EACCES', 'EPERM', 'ENOTDIR'].includes(codeOf(cause) ?? '')) throw cause;
-      const message = `Lathe cannot create or write ${directory}, where it keeps its state. Set LATHE_HOME to a writable directory.`;
-      throw new ToolError('permission_denied', message, { cause });
+      throw stateError(cause, directory);
     }
     return directory;
   }
@@ -36,7 +35,50 @@ export class LatheHome {
   async createFile(names: readonly [string, ...string[]], content: string | Uint8Array): Promise<string> {
     await this.directory(...names.slice(0, -1));
     const path = this.file(...names);
-    await writeFile(path, content, { flag: 'wx', mode: 0o600 });
+    try {
+      await writeFile(path, content, { flag: 'wx', mode: 0o600 });
+    } catch (cause) {
+      // What did not fit is of no use to anyone, and a file of somebody else is not ours to remove.
+      if (codeOf(cause) !== 'EEXIST') await unlink(path).catch(() => {});
+      throw stateError(cause, path);
+    }
     return path;
   }
+}
+
+/** Makes new directories survive a power failure: the undo journal in them must not be lost with its directory. */
+async function flushNames(from: string, to: string): Promise<void> {
+  for (let path = dirname(to); ; path = dirname(path)) {
+    await flush(path).catch((error: unknown) => {
+      if (!cannotFlush.includes(codeOf(error) ?? '')) throw error;
+    });
+    if (path === from || path === dirname(path)) return;
+  }
+}
+
+/** Of a file system that cannot flush directories, or of a parent that only others may read. */
+const cannotFlush = ['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EISDIR', 'EACCES', 'EPERM'];
+
+async function flush(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+const fullCodes = ['ENOSPC', 'EDQUOT', 'EFBIG'];
+/** Where nothing can be created, such as below /proc or on a read-only file system, the kernel may report ENOENT. */
+const refusedCodes = ['ENOENT', 'EROFS', 'EACCES', 'EPERM', 'ENOTDIR', 'EEXIST', 'ELOOP', 'EINVAL', 'ENAMETOOLONG'];
+
+/** The typed error for state that cannot be written. Any other error is returned unchanged. */
+function stateError(cause: unknown, path: string): unknown {
+  const code = codeOf(cause) ?? '';
+  const isFull = fullCodes.includes(code);
+  if (!isFull && !refusedCodes.includes(code)) return cause;
+  const problem = isFull ? `No space is left for ${path}` : `Cannot create or write ${path}`;
+  const advice = isFull ? 'Free some space, or set' : 'Set';
+  const message = `${problem}, where Lathe keeps its state. ${advice} LATHE_HOME to a writable directory.`;
+  return new ToolError(isFull ? 'no_space_left' : 'permission_denied', message, { cause });
 }

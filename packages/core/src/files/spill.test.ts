@@ -1,5 +1,5 @@
-import { readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { LatheHome } from './lathe-home.js';
@@ -9,8 +9,22 @@ test('a spilled text is private, stays in its directory whatever its name, and s
   const directory = tempDirectory();
   const store = new SpillStore(new LatheHome(directory));
   const path = await store.write('../../x\0/y', 'whole');
-  expect(path.startsWith(join(directory, 'spill', '.'))).toBe(true);
+  expect(dirname(path)).toBe(store.directory);
   expect([readFileSync(path, 'utf8'), statSync(path).mode & 0o777]).toEqual(['whole', 0o600]);
   const long = await store.write('long', 'x'.repeat(51 * 1024 * 1024));
   expect(readFileSync(long).subarray(-60).toString()).toContain('[cut here');
+});
+
+test('all sessions together stay within the limit: first files of ended ones go, then their own', async () => {
+  const home = new LatheHome(tempDirectory());
+  const keepRule = () => ({ since: 0, maxBytes: 60 * 1024 * 1024 });
+  const text = 'x'.repeat(33 * 1024 * 1024);
+  const [ended, running, own] = [0, 1, 2].map(() => new SpillStore(home, { keepRule }));
+  const first = await ended?.write('first', text);
+  await ended?.inUse.release();
+  const second = await running?.write('second', text);
+  expect([first, second].map((path) => existsSync(path ?? ''))).toEqual([false, true]);
+  const third = await own?.write('third', text);
+  const fourth = await own?.write('fourth', text);
+  expect([second, third, fourth].map((path) => existsSync(path ?? ''))).toEqual([true, false, true]);
 });

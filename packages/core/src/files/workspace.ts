@@ -1,8 +1,9 @@
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { ToolError } from '../contract/errors.js';
-import { gitDirectoryOf, protectionOf, secrecyOf } from './access/protected-paths.js';
+import { foldPath, gitDirectoryOf, protectionOf, secrecyOf } from './access/protected-paths.js';
+import { sensitivityOf } from './access/sensitive-files.js';
 import { canonicalSpelling, osPath, shownPath } from './file-name.js';
 import { codeOf, readFailure } from './fs-error.js';
 
@@ -18,6 +19,8 @@ export interface Location {
   guarded?: string;
   /** Why reading here always needs a person's approval: private keys, stored credentials … */
   secret?: string;
+  /** Why reading here needs approval unless a rule names exactly this file: a `.env`, a private key of the project … */
+  sensitive?: string;
 }
 
 export interface WorkspaceOptions {
@@ -27,9 +30,17 @@ export interface WorkspaceOptions {
   guarded?: readonly string[];
   /** Files that the user's hooks run: writing them always asks. */
   executed?: readonly string[];
+  /** Why a real path outside the workspace is private, so that reading it asks; `undefined` if it is not. */
+  privacyOf?: (real: string) => string | undefined;
+  /** The directory that commands see as `/tmp`. What they wrote there is found under either name. */
+  tmp?: string;
+  /** Names of files that the agent obeys, in every folder: writing them always asks. */
+  obeyed?: readonly string[];
 }
 
-/** The state of this program itself. */
+type OpenedOptions = Required<Omit<WorkspaceOptions, 'tmp'>> & { tmp: string | undefined };
+
+/** The state of this program itself, and private places of home directories. */
 export interface OwnState {
   /** Its directories inside the directory that is searched. */
   roots: readonly string[];
@@ -43,30 +54,47 @@ export interface OwnState {
 export class Workspace {
   /** Real paths, the first one being the directory the agent was started in. */
   readonly roots: readonly [string, ...string[]];
-  readonly #options: Required<WorkspaceOptions>;
+  readonly #options: OpenedOptions;
+  readonly #readable: string[];
 
-  private constructor(roots: readonly [string, ...string[]], options: Required<WorkspaceOptions>) {
+  private constructor(roots: readonly [string, ...string[]], options: OpenedOptions) {
     this.roots = roots;
     this.#options = options;
+    this.#readable = [...options.readable];
   }
 
   /** `extra` are further directories to work in; one that is missing counts as soon as it exists. */
   static async open(
     directory: string,
     extra: readonly string[] = [],
-    { readable = [], guarded = [], executed = [] }: WorkspaceOptions = {},
+    {
+      readable = [],
+      guarded = [],
+      executed = [],
+      obeyed = [],
+      privacyOf = () => undefined,
+      tmp,
+    }: WorkspaceOptions = {},
   ): Promise<Workspace> {
     const first = await existingPath(resolve(directory));
     const others = await Promise.all(extra.map((path) => realPathOf(resolve(first, path))));
     return new Workspace([first, ...others], {
+      privacyOf,
+      tmp: tmp && (await realPathOf(tmp)),
       readable: await Promise.all(readable.map((path) => realPathOf(resolve(path)))),
       guarded: await Promise.all(guarded.map((path) => realPathOf(resolve(path)))),
       executed: await Promise.all(executed.map((path) => realPathOf(resolve(path)))),
+      obeyed: obeyed.map(foldName),
     });
   }
 
   get root(): string {
     return this.roots[0];
+  }
+
+  /** Lets the agent read one more directory outside without asking. */
+  async allowReading(directory: string): Promise<void> {
+    this.#readable.push(await realPathOf(resolve(directory)));
   }
 
   async locate(path: string): Promise<Location> {
@@ -77,40 +105,57 @@ export class Workspace {
     const real = await realPathOf(spelled, this.contains(spelled) ? existingPathNow : existingPath);
     const guarded = protectionOf(real) ?? gitDirectoryOf(real) ?? this.#ownState(real) ?? this.#execution(real);
     const secret = this.secrecyOf(real);
+    const sensitive = secret === undefined ? sensitivityOf(real) : undefined;
     return {
       path: real,
       inside: this.contains(real),
       ...(this.#isReadable(real) && { readable: true }),
       ...(guarded !== undefined && { guarded }),
       ...(secret !== undefined && { secret }),
+      ...(sensitive !== undefined && { sensitive }),
     };
   }
 
   /** Why reading a real path needs a person's approval: it holds keys or credentials, or our own state. */
   secrecyOf(real: string): string | undefined {
-    return secrecyOf(real) ?? (this.#isReadable(real) ? undefined : this.#ownState(real));
+    if (this.#isReadable(real)) return secrecyOf(real);
+    return secrecyOf(real) ?? this.#ownState(real) ?? (this.contains(real) ? undefined : this.#options.privacyOf(real));
   }
 
-  /** Our own state, for a search of `directory`; `undefined` when there is none in it. */
+  /** The spelling of a path in `/tmp` for tools that run outside the sandbox, if only commands have written it. */
+  outsideSandbox(path: string): string {
+    const { tmp } = this.#options;
+    if (tmp === undefined || !isWithin('/tmp', path) || this.contains(path) || existsSync(osPath(path))) return path;
+    const shared = join(tmp, relative('/tmp', path));
+    return existsSync(osPath(shared)) ? shared : path;
+  }
+
+  /** Our own state and private places, for a search of `directory`; `undefined` when there are none in it. */
   ownStateIn(directory: string): OwnState | undefined {
-    const { guarded } = this.#options;
-    if (!guarded.some((root) => isWithin(directory, root) || isWithin(root, directory))) return undefined;
+    const { guarded, privacyOf } = this.#options;
+    const isOutside = !this.contains(directory);
+    if (!isOutside && !guarded.some((root) => isWithin(directory, root) || isWithin(root, directory))) return undefined;
+    const isPrivate = (real: string) => isOutside && !this.contains(real) && privacyOf(real) !== undefined;
     return {
       roots: guarded.filter((root) => isWithin(directory, root)),
-      has: (real) => !this.#isReadable(real) && this.#ownState(real) !== undefined,
+      has: (real) => !this.#isReadable(real) && (this.#ownState(real) !== undefined || isPrivate(real)),
     };
   }
 
   #isReadable(real: string): boolean {
-    return this.#options.readable.some((root) => isWithin(root, real));
+    return this.#readable.some((root) => isWithin(root, real));
   }
 
   #execution(real: string): string | undefined {
-    return this.#options.executed.includes(real) ? `${real} is run by a hook` : undefined;
+    if (this.#options.executed.includes(real)) return `${real} is run by a hook`;
+    const name = basename(real);
+    return this.#options.obeyed.includes(foldName(name)) ? `${name} holds instructions for agents` : undefined;
   }
 
   #ownState(real: string): string | undefined {
-    const root = this.#options.guarded.find((candidate) => isWithin(candidate, real));
+    const { guarded, tmp } = this.#options;
+    if (tmp !== undefined && isWithin(tmp, real)) return undefined;
+    const root = guarded.find((candidate) => isWithin(candidate, real));
     return root === undefined ? undefined : `${root} holds the state and settings of this program`;
   }
 
@@ -125,6 +170,8 @@ export class Workspace {
     return root === undefined ? path : relative(root, path) || '.';
   }
 }
+
+const foldName = (name: string): string => foldPath(name).at(-1) ?? name;
 
 /** Whether a path is a directory or lies below it. */
 export function isWithin(root: string, path: string): boolean {

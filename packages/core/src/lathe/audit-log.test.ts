@@ -8,7 +8,7 @@ import { AuditLog } from './audit-log.js';
 const record = { callId: '1', tool: 'write_file', proposed: {}, status: 'success', durationMs: 1 } as const;
 
 function openLog(directory: string) {
-  const log = new AuditLog(new LatheHome(directory), ['hunter2-secret']);
+  const log = new AuditLog(new LatheHome(directory), ['hunter2-secret'], '/work');
   return { log, file: join(directory, 'audit', 'calls.jsonl') };
 }
 
@@ -21,6 +21,7 @@ test('each call is one line, secrets taken out, long texts shortened, for the ow
   expect(JSON.parse(lines[0] ?? '')).toEqual({
     ...record,
     time: expect.any(String),
+    cwd: '/work',
     proposed: {
       content: expect.stringMatching(/^x{2000}… \(5000 characters, sha256 [0-9a-f]{64}\)$/),
       key: '[redacted]',

@@ -1,23 +1,22 @@
 import { createHash } from 'node:crypto';
-import {
-  appendFileSync,
-  closeSync,
-  constants,
-  existsSync,
-  fchmodSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-} from 'node:fs';
+import { appendFileSync, closeSync, constants, fchmodSync, fstatSync, openSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AuditRecord } from '../contract/call.js';
 import type { LatheHome } from '../files/lathe-home.js';
+import { makeDirectory } from '../files/make-directory.js';
 import { redact } from '../text/redact.js';
 
 const maxLogBytes = 10 * 1024 * 1024;
 const maxTextChars = 2000;
 const maxLineChars = 200_000;
+
+/** A record as the log keeps it. */
+interface StoredRecord extends AuditRecord {
+  /** ISO 8601. */
+  time: string;
+  session?: string;
+  cwd: string;
+}
 
 /**
  * What was proposed, shown, decided and executed, one line per call, in a private file of two generations. Secrets are
@@ -26,20 +25,30 @@ const maxLineChars = 200_000;
 export class AuditLog {
   readonly #home: LatheHome;
   readonly #secrets: readonly string[];
+  readonly #cwd: string;
+  /** The session whose calls are recorded, once it is known. */
+  session: string | undefined;
   /** The last record could not be written, or only in part. */
   #isBroken = false;
   #hasComplained = false;
 
-  constructor(home: LatheHome, secrets: readonly string[]) {
+  constructor(home: LatheHome, secrets: readonly string[], cwd: string) {
     this.#home = home;
+    this.#cwd = cwd;
     this.#secrets = secrets;
   }
 
   record(record: AuditRecord): void {
     try {
-      const line = this.#lineOf({ time: new Date().toISOString(), ...record });
+      const { session } = this;
+      const line = this.#lineOf({
+        time: new Date().toISOString(),
+        ...(session !== undefined && { session }),
+        cwd: this.#cwd,
+        ...record,
+      });
       const directory = this.#home.file('audit');
-      if (!existsSync(directory)) mkdirSync(directory, { recursive: true, mode: 0o700 });
+      makeDirectory(directory);
       append(join(directory, 'calls.jsonl'), `${this.#isBroken ? '\n' : ''}${line}\n`);
       this.#isBroken = false;
     } catch (error) {
@@ -49,9 +58,9 @@ export class AuditLog {
   }
 
   /** A record that is too long, or that has no text, is kept by what can be said of it. */
-  #lineOf(record: AuditRecord & { time: string }): string {
-    const { time, callId, tool, status, durationMs } = record;
-    const brief = { time, callId, tool, status, durationMs };
+  #lineOf(record: StoredRecord): string {
+    const { time, session, cwd, callId, tool, status, durationMs } = record;
+    const brief = { time, session, cwd, callId, tool, status, durationMs };
     try {
       const line = redact(
         JSON.stringify(record, (_key, value: unknown) => this.#shorten(value)),

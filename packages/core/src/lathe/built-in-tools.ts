@@ -7,7 +7,7 @@ import { type IgnoredBy, IgnoreRules } from '../files/ignore/ignore-rules.js';
 import type { LatheHome } from '../files/lathe-home.js';
 import { Ripgrep } from '../files/search/ripgrep.js';
 import type { SpillStore } from '../files/spill.js';
-import { Journal } from '../files/undo/journal.js';
+import type { Journal } from '../files/undo/journal.js';
 import type { Workspace } from '../files/workspace.js';
 import { FileChanges } from '../files/write/file-changes.js';
 import { FileLocks } from '../files/write/file-lock.js';
@@ -17,8 +17,12 @@ import { childEnvironment, unattendedVariables } from '../process/run/environmen
 import { KeptCommands } from '../process/run/kept-commands.js';
 import { CommandRunner } from '../process/run/run-command.js';
 import { Sandbox } from '../process/sandbox/sandbox.js';
+import type { SessionDirectory } from '../process/sandbox/session-directory.js';
 import { sanitizePath } from '../process/shell/resolve-program.js';
+import { Rewind } from '../rewind/rewind.js';
+import type { FileAccess } from '../scheduler/call-files.js';
 import type { Settings } from '../settings/keys.js';
+import { type Asker, AskUserQuestionTool } from '../tools/ask-user-question.js';
 import { EditTool } from '../tools/edit.js';
 import { ExitPlanModeTool, type PlanMode } from '../tools/exitPlanMode.js';
 import { GlobTool } from '../tools/glob.js';
@@ -34,6 +38,7 @@ import type { AnyTool } from '../tools/tools.js';
 import { WriteFileTool } from '../tools/write-file.js';
 import type { SearchSetup } from '../web/search/open-engines.js';
 import type { Extension } from './extension.js';
+import type { Retention } from './retention.js';
 import { webTools } from './web-tools.js';
 
 export interface BuiltInOptions {
@@ -43,12 +48,19 @@ export interface BuiltInOptions {
   home: LatheHome;
   userHome: string;
   env: Readonly<Record<string, string | undefined>>;
+  /** Without what `.env` files add, which must not choose what a sandboxed command sees. */
+  ownEnv: Readonly<Record<string, string | undefined>>;
   /** Who calls the tools: a model must have read a file before it may replace it. */
   caller: 'model' | 'person';
   spill: SpillStore;
+  retention: Pick<Retention, 'journal'>;
+  /** What the commands of this session share. */
+  session: SessionDirectory;
   /** Files that hooks run. */
   executed: readonly string[];
   extension: Pick<Extension, 'tasks' | 'answerer'>;
+  /** Puts the questions of `ask_user_question` to the person. */
+  asker?: Asker | undefined;
 }
 
 export interface BuiltIns {
@@ -58,10 +70,13 @@ export interface BuiltIns {
   /** What the tools changed, by turn, and the way back. */
   journal: Journal;
   changes: FileChanges;
+  rewind: Rewind;
   todos: TodoStore;
   search: SearchSetup;
   /** What of the workspace the tools that search show. */
   visibility: Visibility;
+  /** How tools of others touch files. */
+  files: FileAccess;
   /** New ones of the tools that remember what their caller has seen and planned, for another agent. */
   openOwnTools: () => AnyTool[];
   /** Ends what the tools left running. */
@@ -73,7 +88,7 @@ export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
   const { workspace, home, policy } = options;
   const { tasks, answerer } = options.extension;
   const seen = options.caller === 'person' ? new EverythingSeen() : new SeenFiles();
-  const shared = { locks: new FileLocks(home), journal: new Journal(home), visibility: visibilityOf(options) };
+  const shared = { locks: new FileLocks(home), journal: options.retention.journal, visibility: visibilityOf(options) };
   const { visibility, journal } = shared;
   const shell = await shellTool(options);
   const web = webTools({ ...options, answerer });
@@ -94,6 +109,7 @@ export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
       own.memory,
       ...(tasks ? [new TaskTool(tasks)] : []),
       own.todoWrite,
+      new AskUserQuestionTool(options.asker),
       new ExitPlanModeTool(planMode(policy)),
     ],
     openOwnTools: () => {
@@ -101,11 +117,13 @@ export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
       return Object.values(tools);
     },
     changes: own.changes,
+    rewind: openRewind(options, shared),
     todos,
     sandbox: shell.sandbox,
     background: shell.background,
     search: web.search,
     visibility,
+    files: { workspace, ...shared },
     journal,
     close: async () => {
       await Promise.all([shell.background.stopAll(), web.close()]);
@@ -137,6 +155,14 @@ class EverythingSeen extends SeenFiles {
   override knowledgeOf(): 'all' {
     return 'all';
   }
+}
+
+function openRewind(
+  { workspace: { root }, home, env, userHome }: BuiltInOptions,
+  shared: { locks: FileLocks; journal: Journal },
+): Rewind {
+  const excludesFile = userExcludes(env, userHome);
+  return new Rewind({ root, home, path: env['PATH'] ?? '', excludesFile }, shared);
 }
 
 function planMode(policy: Policy): PlanMode {
@@ -176,12 +202,22 @@ function visibilityOf({ workspace, settings, policy, env, userHome }: BuiltInOpt
   return { rules, disregard, canRead: policy.readFilter() };
 }
 
-async function shellTool({ workspace, settings, home, userHome, env, executed }: BuiltInOptions) {
-  const { mode, network, autoApprove } = settings.tools.sandbox;
+async function shellTool(options: BuiltInOptions) {
+  const { workspace, settings, policy, home, userHome, env, ownEnv, executed, spill, session } = options;
+  const { mode, network, autoApprove, limits } = settings.tools.sandbox;
   const path = await sanitizePath(env['PATH'] ?? '', workspace.roots);
   const { roots } = workspace;
-  const sandbox = new Sandbox({ mode, roots, protectedFiles: executed, latheHome: home, userHome, path });
-  const runner = new CommandRunner(home);
+  const sandbox = new Sandbox({
+    mode,
+    roots,
+    protectedFiles: executed,
+    latheHome: home,
+    userHome,
+    path,
+    env: ownEnv,
+    session,
+  });
+  const runner = new CommandRunner(home, { limits, spill });
   const background = new BackgroundCommands(runner, new KeptCommands(home));
   const tool = new ShellTool({
     workspace,
@@ -191,6 +227,7 @@ async function shellTool({ workspace, settings, home, userHome, env, executed }:
     env: childEnvironment(env, { set: { ...unattendedVariables, ...(path !== '' && { PATH: path }) } }),
     defaultTimeoutMs: settings.tools.shell.defaultTimeoutMs,
     hasNetwork: network,
+    isRestricted: policy.readRestriction(),
     autoApprove,
     hasTerminal: settings.tools.shell.enableInteractiveShell,
   });

@@ -1,5 +1,7 @@
 import { statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
+import type { Tracer } from '../contract/trace.js';
+import { PrivatePlaces } from '../files/access/home-places.js';
 import { LatheHome } from '../files/lathe-home.js';
 import { listPaths } from '../files/search/list-paths.js';
 import { SpillStore } from '../files/spill.js';
@@ -7,10 +9,12 @@ import { Workspace } from '../files/workspace.js';
 import { hookFiles } from '../hooks/hook-files.js';
 import type { Hooks } from '../hooks/hooks.js';
 import { AgreedRules } from '../policy/agreed-rules.js';
+import { Exposure } from '../policy/exposure.js';
 import { FolderTrust } from '../policy/folder-trust.js';
 import { assertNode } from '../process/run/assert-node.js';
+import { SessionDirectory } from '../process/sandbox/session-directory.js';
 import { denyAll } from '../scheduler/approve.js';
-import { Scheduler } from '../scheduler/scheduler.js';
+import { Scheduler, type SchedulerOptions } from '../scheduler/scheduler.js';
 import { allSettings } from '../settings/keys.js';
 import { type LoadedSettings, loadSettings } from '../settings/load-settings.js';
 import { unagreedRules } from '../settings/merge-layers.js';
@@ -23,6 +27,8 @@ import { homeDirectories } from './home-directories.js';
 import type { Lathe, LatheHost, LatheOptions } from './lathe.js';
 import type { HookOptions } from './open-hooks.js';
 import { openPolicy } from './open-policy.js';
+import { openTelemetry } from './open-telemetry.js';
+import { Retention } from './retention.js';
 import { secretsOf } from './secrets-of.js';
 import { toolSources } from './tool-sources.js';
 
@@ -31,28 +37,23 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
   assertUsable(options);
   const { approver = denyAll, caller = 'model', isTrusted: isConsented = false } = options;
   const parts = await openParts(options);
-  const { workspace, loaded, home, userHome, spill } = parts;
+  const { workspace, loaded, home, userHome, spill, retention } = parts;
   const { settings, env } = loaded;
   const policy = await openPolicy(loaded, parts);
   const registry = new ToolRegistry();
   const extension = (await options.extend?.(parts)) ?? {};
-  const builtIns = await builtInTools({ ...parts, policy, settings, env, caller, extension });
-  const { tools, openOwnTools, visibility, close, ...shared } = builtIns;
+  const given = { caller, extension, ownEnv: options.env, asker: options.asker };
+  const builtIns = await builtInTools({ ...parts, ...given, policy, settings, env });
+  const { tools, openOwnTools, visibility, files, close, ...shared } = builtIns;
   for (const tool of [...tools, ...(options.tools ?? [])]) registry.registerTool(tool);
   const sources = toolSources({ ...options, ...parts, approver, registry, sandbox: shared.sandbox });
-  const audit = new AuditLog(home, secretsOf(loaded));
   const { hooks, notices } = await hooksOf({ loaded, home, root: workspace.root, policy, approver, isConsented });
-  const openScheduler: LatheHost['openScheduler'] = (own = {}) =>
-    new Scheduler({
-      registry,
-      policy,
-      approver,
-      spill: spill.write.bind(spill),
-      audit: options.audit ?? audit.record.bind(audit),
-      ...(hooks && { hooks }),
-      ...own,
-    });
-  const paths: LatheHost['listPaths'] = (signal) => listPaths(workspace, visibility, signal);
+  const { log, telemetry, ...recorders } = await openRecords(options, parts);
+  // A person who calls the tools sends nothing that a text made them send.
+  const exposure = caller === 'model' ? new Exposure() : undefined;
+  const common = { registry, policy, approver, files, exposure, spill: spill.write.bind(spill) };
+  const schedulerOptions: SchedulerOptions = { ...common, ...(hooks && { hooks }), ...recorders };
+  const openScheduler: LatheHost['openScheduler'] = (own) => new Scheduler({ ...schedulerOptions, ...own });
   const host = {
     ...shared,
     policy,
@@ -62,11 +63,16 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
     approver,
     sources,
     hooks,
+    tracer: telemetry?.tracer,
+    retention,
+    useSession: (id: string) => useSession(id, { log, spill, workspace, tracer: telemetry?.tracer }),
+    exposure,
     openScheduler,
     openOwnTools,
-    listPaths: paths,
+    listPaths: (signal: AbortSignal) => listPaths(workspace, visibility, signal),
   };
   const scheduler = openScheduler();
+  const cleaning = retention.cleanLater();
   return {
     tools: registry,
     workspace,
@@ -76,23 +82,55 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
     discover: sources.discover,
     close: async () => {
       scheduler.close();
+      cleaning.abort();
       await Promise.all([close(), sources.close()]);
+      await Promise.all([spill.inUse.release(), telemetry?.close(), shared.sandbox.close()]);
     },
     host,
   };
 }
 
+/** Where calls are recorded: the audit log, and a collector of telemetry if one is set. */
+async function openRecords(options: LatheOptions, { home, loaded, workspace }: Parts) {
+  const log = loaded.settings.general.auditLog ? new AuditLog(home, secretsOf(loaded), workspace.root) : undefined;
+  const audit = options.audit ?? log?.record.bind(log);
+  const telemetry = await openTelemetry(loaded);
+  return { log, telemetry, ...(audit && { audit }), ...(telemetry && { watch: telemetry.watchCall }) };
+}
+
+type Parts = Awaited<ReturnType<typeof openParts>>;
+
+interface SessionParts {
+  log: AuditLog | undefined;
+  spill: SpillStore;
+  workspace: Workspace;
+  tracer: Tracer | undefined;
+}
+
+async function useSession(id: string, { log, spill, workspace, tracer }: SessionParts): Promise<void> {
+  if (log) log.session = id;
+  if (tracer) tracer.conversation = id;
+  await spill.enter(id);
+  await workspace.allowReading(spill.directory);
+}
+
 /** The settings, and the workspace they speak of. */
 async function openParts(options: LatheOptions) {
   const { userHome, home, loaded } = await loadEverything(options);
-  const spill = new SpillStore(home);
+  const retention = new Retention(home, loaded.settings.retention);
+  const spill = new SpillStore(home, { secrets: secretsOf(loaded), keepRule: () => retention.rule });
   const executed = commandsOf(loaded).flatMap((command) => hookFiles(command, options.cwd));
+  const session = new SessionDirectory(home);
+  const places = new PrivatePlaces({ home: userHome, env: options.env });
   const workspace = await Workspace.open(options.cwd, loaded.settings.context.includeDirectories, {
-    readable: [spill.directory],
+    readable: [spill.directory, session.tmp],
     guarded: [home.path],
     executed,
+    privacyOf: (real) => places.reasonFor(real),
+    tmp: session.tmp,
+    obeyed: loaded.settings.context.fileName,
   });
-  return { workspace, loaded, home, userHome, spill, executed };
+  return { workspace, loaded, home, userHome, spill, retention, executed, session };
 }
 
 /** The commands of all hooks in the settings. */
@@ -136,7 +174,10 @@ async function loadEverything(
     isTrusted,
     ...(agreed && { isAgreed: (rule) => agreed.has(rule) }),
     env,
-    ...(options.flags && { flags: options.flags }),
+    flags: {
+      ...(options.readsQwenHome !== undefined && { 'general.readQwenHome': options.readsQwenHome }),
+      ...options.flags,
+    },
   });
   if (loaded.fatal.length > 0) throw new Error(loaded.fatal.map(describeProblem).join('\n'));
   return { userHome, home, loaded };

@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { createLathe } from './create-lathe.js';
+import { personalFolders } from './home-directories.js';
 
 const never = new AbortController().signal;
 
@@ -23,4 +25,45 @@ test.each([
   ],
 ])('%j is refused', async (more, message) => {
   await expect(createLathe(options(more))).rejects.toThrow(message);
+});
+
+const qwenHome = {
+  '.qwen/settings.json': '{ "permissions": { "deny": ["read_file"] }, "nonsense": }',
+  '.qwen/.env': 'FROM_QWEN=1',
+};
+
+test.each([
+  ['the option', { readsQwenHome: false }, {}],
+  ['a flag', { flags: { 'general.readQwenHome': false } }, {}],
+  ["the person's settings", {}, { 'settings.json': '{ "general": { "readQwenHome": false } }' }],
+])('~/.qwen is left alone by %s', async (_by, more, files) => {
+  const home = tempDirectory(qwenHome);
+  const lathe = await createLathe(options({ home, latheHome: tempDirectory(files), ...more }));
+  expect([lathe.problems, lathe.host.policy.rules().deny, lathe.host.loaded.env['FROM_QWEN']]).toEqual([
+    [],
+    [],
+    undefined,
+  ]);
+  expect(personalFolders({ ...lathe, ...lathe.host })).toEqual([lathe.host.home.path]);
+  await lathe.close();
+});
+
+test('a project cannot make ~/.qwen count less, nor switch off the audit log', async () => {
+  const cwd = tempDirectory({ '.lathe/settings.json': '{ "general": { "readQwenHome": false, "auditLog": false } }' });
+  const lathe = await createLathe(options({ cwd, home: tempDirectory(qwenHome), isTrusted: true }));
+  expect(lathe.settings.general).toMatchObject({ readQwenHome: true, auditLog: true });
+  expect(lathe.host.loaded.env['FROM_QWEN']).toBe('1');
+  await lathe.close();
+});
+
+test.each([
+  ['written', {}, true],
+  ['not written with the option', { audit: false }, false],
+  ['not written with the setting', { flags: { 'general.auditLog': false } }, false],
+  ['given to a function', { audit: () => {} }, false],
+])('the audit log is %s', async (_how, more, isWritten) => {
+  const lathe = await createLathe(options(more));
+  await lathe.run([{ name: 'list_directory', args: { path: lathe.workspace.root } }], never);
+  await lathe.close();
+  expect(existsSync(lathe.host.home.file('audit/calls.jsonl'))).toBe(isWritten);
 });

@@ -26,7 +26,13 @@ test('without somebody who runs tasks there is no task tool; with one it stands 
   };
   const [plain, extended] = [namesOf(await open()), namesOf(await open(async () => ({ tasks })))];
   expect(plain).not.toContain('task');
-  expect(extended.slice(extended.indexOf('task') - 1)).toEqual(['save_memory', 'task', 'todo_write', 'exit_plan_mode']);
+  expect(extended.slice(extended.indexOf('task') - 1)).toEqual([
+    'save_memory',
+    'task',
+    'todo_write',
+    'ask_user_question',
+    'exit_plan_mode',
+  ]);
   expect(extended.filter((name) => name !== 'task')).toEqual(plain);
 });
 

@@ -1,5 +1,7 @@
 import { userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
+import type { LatheHome } from '../files/lathe-home.js';
+import type { Settings } from '../settings/keys.js';
 
 export interface HomeOptions {
   env: Readonly<Record<string, string | undefined>>;
@@ -21,6 +23,12 @@ export function homeDirectories({ env, home, latheHome }: HomeOptions): { userHo
     throw new Error(`The home directory must be an absolute path, not "${userHome}": set HOME.`);
   if (!isAbsolute(state)) throw new Error(`LATHE_HOME must be an absolute path, not "${state}".`);
   return { userHome, latheHome: state };
+}
+
+/** The folders of files that are the person's own, in all their projects. */
+export function personalFolders(parts: { home: LatheHome; userHome: string; settings: Settings }): string[] {
+  const { home, userHome, settings } = parts;
+  return [home.path, ...(settings.general.readQwenHome ? [join(userHome, '.qwen')] : [])];
 }
 
 function accountHome(): string | undefined {

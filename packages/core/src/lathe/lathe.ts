@@ -1,22 +1,27 @@
 import type { Approver, AuditRecord, CallRequest } from '../contract/call.js';
+import type { Tracer } from '../contract/trace.js';
 import type { LatheHome } from '../files/lathe-home.js';
 import type { Journal } from '../files/undo/journal.js';
 import type { Workspace } from '../files/workspace.js';
 import type { FileChanges } from '../files/write/file-changes.js';
 import type { Hooks } from '../hooks/hooks.js';
 import type { ReverseRequests } from '../mcp/client/reverse-requests.js';
+import type { Exposure } from '../policy/exposure.js';
 import type { Policy } from '../policy/policy.js';
 import type { BackgroundCommands } from '../process/run/background.js';
 import type { Sandbox } from '../process/sandbox/sandbox.js';
+import type { Rewind } from '../rewind/rewind.js';
 import type { CallRun, Scheduler, SchedulerOptions } from '../scheduler/scheduler.js';
 import type { SettingKey, Settings } from '../settings/keys.js';
 import type { LoadedSettings } from '../settings/load-settings.js';
 import type { JsonValue } from '../settings/parse-jsonc.js';
+import type { Asker } from '../tools/ask-user-question.js';
 import type { TodoStore } from '../tools/todoWrite.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import type { AnyTool } from '../tools/tools.js';
 import type { SearchSetup } from '../web/search/open-engines.js';
 import type { Extension, OpenedParts } from './extension.js';
+import type { Retention } from './retention.js';
 import type { ToolSources } from './tool-sources.js';
 
 /** How to set up the tool system. */
@@ -34,12 +39,16 @@ export interface LatheOptions {
   flags?: Partial<Record<SettingKey, JsonValue>>;
   /** Answers confirmations. Without one, whatever needs a person is denied. */
   approver?: Approver;
+  /** Puts the questions of `ask_user_question` to a person. Default: nobody is there to answer. */
+  asker?: Asker;
   /** Answers what MCP servers ask: without it they can ask nothing. */
   handlers?: ReverseRequests;
   /** Brings a person to a page where they log in to an MCP server; without it such servers are refused. */
   openPage?: (url: URL) => Promise<void>;
-  /** Receives the record of each call instead of the log in the home directory. */
-  audit?: (record: AuditRecord) => void;
+  /** Receives the record of each call instead of the log in the home directory; `false` keeps none. */
+  audit?: ((record: AuditRecord) => void) | false;
+  /** `false` leaves `~/.qwen` alone, as the setting `general.readQwenHome` does. */
+  readsQwenHome?: boolean;
   /** Who calls the tools: a model (the default) must have read a file before it may replace it, a person need not. */
   caller?: 'model' | 'person';
   /** Tools of your own, beside the built-in ones. */
@@ -84,6 +93,8 @@ export interface LatheHost {
   /** How files are changed, and changes taken back. */
   readonly changes: FileChanges;
   readonly journal: Journal;
+  /** Snapshots of the workspace, and the way back to them. */
+  readonly rewind: Rewind;
   /** The todo list of this session. */
   readonly todos: Readonly<TodoStore>;
   readonly approver: Approver;
@@ -91,9 +102,22 @@ export interface LatheHost {
   readonly sources: ToolSources;
   /** The person's own programs around calls and prompts, when there are any. */
   readonly hooks: Hooks | undefined;
+  /** What the session has read that makes calls that send ask; absent when a person calls the tools. */
+  readonly exposure: Exposure | undefined;
+  /** Records the work for a collector, when one is set. */
+  readonly tracer: Tracer | undefined;
+  /** What is kept of earlier work, and for how long. */
+  readonly retention: Retention;
+  /**
+   * Names the session this is about: long output goes to a folder of its own, which it may read again when it is
+   * resumed, and no other process removes its files.
+   */
+  useSession(id: string): Promise<void>;
   /** Another queue of calls under the same rules, for an agent or a subagent. */
   openScheduler(
-    options?: Partial<Pick<SchedulerOptions, 'registry' | 'policy' | 'approver' | 'prepareCall'>>,
+    options?: Partial<
+      Pick<SchedulerOptions, 'registry' | 'policy' | 'approver' | 'prepareCall' | 'beforeChange' | 'exposure'>
+    >,
   ): Scheduler;
   /** New ones of the built-in tools that remember what their caller has seen and planned, for a subagent. */
   openOwnTools: () => AnyTool[];

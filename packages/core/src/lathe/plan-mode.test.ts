@@ -58,6 +58,7 @@ const matrix = (root: string): (readonly [name: string, args: Record<string, unk
     ['edit', { file_path: file, old_string: 'alpha', new_string: 'beta' }, false],
     ['save_memory', { fact: 'x', scope: 'project' }, false],
     ['save_memory', { fact: 'x', scope: 'global' }, false],
+    ['ask_user_question', { questions: [{ question: 'Why?' }] }, true],
     ['build', {}, false],
     ['trusted__wipe', {}, false],
     ['stranger__echo', {}, false],

@@ -104,6 +104,31 @@ test.each(modes)('in %s mode the same holds for those of the system, by what the
   expect(verdicts).toEqual([]);
 });
 
+test.each([
+  'AGENTS.md',
+  'QWEN.md',
+  'CLAUDE.md',
+  'docs/AGENTS.md',
+  'RULES.md',
+  'pkg/Rules.md',
+  '.agents/skills/x/SKILL.md',
+])('instructions for agents in %s ask in auto-edit mode, other files do not', async (name) => {
+  const base = tempDirectory({
+    'home/.lathe/settings.json': JSON.stringify({ context: { fileName: ['AGENTS.md', 'RULES.md'] } }),
+    [`app/${name}`]: 'old\n',
+    'app/README.md': 'old\n',
+  });
+  const [cwd, home] = [join(base, 'app'), join(base, 'home')];
+  const lathe = await createLathe({ cwd, home, env: {}, flags: { 'tools.approvalMode': 'auto-edit' } });
+  onTestFinished(() => lathe.close());
+  const edit = (path: string) => ({
+    name: 'edit',
+    args: { file_path: join(cwd, path), old_string: 'old', new_string: 'new' },
+  });
+  const outcomes = await lathe.run([edit(name), edit('README.md')], never);
+  expect(outcomes.map(({ error }) => error?.type)).toEqual(['execution_denied', undefined]);
+});
+
 /** What stands between a folder full of planted files and a repository that executes them. */
 const handoffs: [string, string][] = [
   ['a folder moved into place', 'mv d .git'],

@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { hasProgram } from '../../../../testing/programs.js';
-import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { outsideDirectory, tempDirectory } from '../../../../testing/temp-directory.js';
 import { createLathe } from './create-lathe.js';
 import type { LatheOptions } from './lathe.js';
 
@@ -18,12 +18,7 @@ exit 1
 
 async function open(flags: NonNullable<LatheOptions['flags']>, approver?: LatheOptions['approver']) {
   const root = tempDirectory({ '.git/hooks/post-commit': '', 'liar.sh': liar });
-  // Not in the temporary directory, of which the sandbox has its own.
-  const home = mkdtempSync('/var/tmp/lathe-test-');
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
-  mkdirSync(join(home, '.ssh'));
-  writeFileSync(join(home, '.ssh/id_ed25519'), 'PLANTED KEY');
-  writeFileSync(join(home, '.bashrc'), 'mine\n');
+  const home = outsideDirectory({ '.ssh/id_ed25519': 'PLANTED KEY', '.bashrc': 'mine\n' });
   const lathe = await createLathe({
     cwd: root,
     home,

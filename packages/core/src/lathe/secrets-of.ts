@@ -9,10 +9,11 @@ type Values = Readonly<Record<string, string | undefined>>;
 
 /** Values that no file of ours may contain: secret variables, and the keys, headers and variables in the settings. */
 export function secretsOf({ env, settings }: Pick<LoadedSettings, 'env' | 'settings'>): string[] {
-  const { model, mcpServers, webSearch } = settings;
+  const { model, mcpServers, telemetry, webSearch } = settings;
   const configured = [
     model.apiKey,
     ...headerValues(model.headers),
+    ...headerValues(telemetry.headers),
     ...(webSearch.provider ?? []).map(({ apiKey }) => apiKey),
     ...Object.values(mcpServers).flatMap((server) => [
       ...Object.values(server.env ?? {}),

@@ -107,7 +107,12 @@ function mcpSources(options: ToolSourceOptions): { servers: McpSource[]; unusabl
     pins: new DefinitionPins(home),
     tokens: new TokenStore(home),
     ...(mode === 'required' && {
-      sandbox: (cwd) => sandbox.prepare(cwd, { workspace: true, network, files: false, secrets: false }),
+      sandbox: (cwd) =>
+        sandbox.prepare(
+          cwd,
+          { workspace: true, network, home: false, files: false, secrets: false },
+          { isBackground: true },
+        ),
     }),
     ...(!isTrusted && { gate: new ConsentGate(new Consent(home), approver) }),
     ...(options.handlers && { handlers: options.handlers }),

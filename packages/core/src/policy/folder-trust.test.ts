@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -117,14 +118,34 @@ test('a new folder with the same inode number asks again', async () => {
   expect(await trust.state(project)).toBe('unknown');
 });
 
-test('where creation times are not recorded, the inode still distinguishes folders', async () => {
-  const { base, project, store, trust } = setUp('other');
+test('a record that names no more than an inode does not count', async () => {
+  const { project, store, trust } = setUp();
   await trust.trust(project);
   rewrite(store, (record) => Object.fromEntries(Object.entries(record).filter(([name]) => name !== 'born')));
-  expect(await trust.state(project)).toBe('trusted');
-  renameSync(project, join(base, 'moved'));
-  renameSync(join(base, 'other'), project);
   expect(await trust.state(project)).toBe('unknown');
+});
+
+test('a folder that was created a moment ago is known by its creation time', async () => {
+  const { project, trust } = setUp();
+  await trust.trust(project);
+  const { birthtimeNs } = statSync(project, { bigint: true });
+  expect(await trust.list()).toMatchObject([{ path: project, born: `${birthtimeNs}` }]);
+});
+
+test('where creation times are not recorded, the start of the history identifies a folder', async () => {
+  const { project, store, trust } = setUp('project/.git/logs');
+  const log = join(project, '.git/logs/HEAD');
+  const first = `${'0'.repeat(40)} ${'1'.repeat(40)} A <a@b> 1 +0000\tclone: from x`;
+  await trust.trust(project);
+  const origin = createHash('sha256').update(first).digest('hex');
+  const isKept = ([name]: [string, string]) => name !== 'born';
+  rewrite(store, (record) => ({ ...Object.fromEntries(Object.entries(record).filter(isKept)), origin }));
+  const states: string[] = [];
+  for (const text of [`${first}\n`, `${first}\nmore\n`, `${first.replace('x', 'y')}\n`]) {
+    writeFileSync(log, text);
+    states.push(await trust.state(project));
+  }
+  expect(states).toEqual(['trusted', 'trusted', 'unknown']);
 });
 
 test('distrust applies to the path, whatever is there now', async () => {

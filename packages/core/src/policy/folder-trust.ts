@@ -1,19 +1,16 @@
-import { lstat, realpath, stat } from 'node:fs/promises';
+import { lstat, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { LatheHome } from '../files/lathe-home.js';
+import { type FolderIdentity, identityOf, isSameFolder } from './folder-identity.js';
 import { PrivateStore } from './private-store.js';
 
 /** `unknown`: the user has not decided yet, or the trusted folder was replaced by another one. */
 export type TrustState = 'trusted' | 'untrusted' | 'unknown';
 
-/** A decision about a folder, which is identified by its path and its inode. */
-export interface TrustRecord {
+/** A decision about a folder. */
+export interface TrustRecord extends FolderIdentity {
   path: string;
   state: 'trusted' | 'untrusted';
-  device: string;
-  inode: string;
-  /** When the folder was created, if the file system records it, because inodes are reused. */
-  born?: string;
 }
 
 /**
@@ -42,7 +39,7 @@ export class FolderTrust {
   async trust(folder: string): Promise<void> {
     const real = await realpath(folder);
     if (await this.#store.isInside(real)) {
-      throw new Error(`${real} contains Lathe's own state and cannot be trusted permanently; use --trust for one run.`);
+      throw new Error(`${real} contains Lathe's own state; ${oneRun}`);
     }
     await this.#decide(real, 'trusted');
   }
@@ -62,17 +59,24 @@ export class FolderTrust {
   }
 
   async #decide(real: string, state: TrustRecord['state']): Promise<void> {
-    const record = { path: real, state, ...(await identityOf(real)) };
+    const identity = await identityOf(real);
+    if (state === 'trusted' && identity.born === undefined && identity.origin === undefined)
+      throw new Error(
+        `${real} could be replaced unnoticed, because its file system records no creation time; ${oneRun}`,
+      );
+    const record = { path: real, state, ...identity };
     await this.#store.update((records) => [...records.filter(({ path }) => path !== real), record]);
   }
 }
+
+const oneRun = 'it cannot be trusted permanently. Use --trust for one run.';
 
 async function judge(real: string, records: readonly TrustRecord[]): Promise<TrustState> {
   let hasLeftRepository = false;
   for (let folder = real; ; folder = dirname(folder)) {
     const record = records.find(({ path }) => path === folder);
     if (record?.state === 'untrusted') return 'untrusted';
-    if (record !== undefined && !hasLeftRepository) return (await isSame(record)) ? 'trusted' : 'unknown';
+    if (record !== undefined && !hasLeftRepository) return (await isSameFolder(folder, record)) ? 'trusted' : 'unknown';
     if (record !== undefined) return 'unknown';
     if (await isRepository(folder)) hasLeftRepository = true;
     if (dirname(folder) === folder) return 'unknown';
@@ -89,23 +93,9 @@ async function isRepository(folder: string): Promise<boolean> {
   return (await exists('.git')) || ((await exists('HEAD')) && (await exists('objects')) && (await exists('refs')));
 }
 
-async function identityOf(folder: string): Promise<Omit<TrustRecord, 'path' | 'state'>> {
-  const info = await stat(folder, { bigint: true });
-  if (!info.isDirectory()) throw new Error(`${folder} is not a folder.`);
-  // Where the creation time is not recorded, stat returns the change time, which would end the trust at the next change.
-  const isRecorded = info.birthtimeNs > 0n && info.birthtimeNs < info.ctimeNs;
-  return { device: `${info.dev}`, inode: `${info.ino}`, ...(isRecorded && { born: `${info.birthtimeNs}` }) };
-}
-
-async function isSame(record: TrustRecord): Promise<boolean> {
-  const info = await stat(record.path, { bigint: true }).catch(() => undefined);
-  if (info === undefined || record.device !== `${info.dev}` || record.inode !== `${info.ino}`) return false;
-  return record.born === undefined || record.born === `${info.birthtimeNs}`;
-}
-
 function isRecord(value: unknown): value is TrustRecord {
   if (typeof value !== 'object' || value === null) return false;
-  const { path, state, device, inode, born }: Partial<Record<keyof TrustRecord, unknown>> = value;
-  const isText = [path, device, inode, born ?? ''].every((text) => typeof text === 'string');
+  const { path, state, device, inode, born, origin }: Partial<Record<keyof TrustRecord, unknown>> = value;
+  const isText = [path, device, inode, born ?? '', origin ?? ''].every((text) => typeof text === 'string');
   return isText && (state === 'trusted' || state === 'untrusted');
 }

@@ -28,6 +28,13 @@ export function forbidsReading({ tool, spec }: Rule): boolean {
   return spec !== undefined && kindOfSpec(tool) === 'read';
 }
 
+/** True for a rule about reading whose last name, without wildcards, is that of the file. */
+export function namesFile(rule: Rule, path: string): rule is Rule & { spec: string } {
+  if (rule.spec === undefined || kindOfSpec(rule.tool) !== 'read' || isSearch(rule.tool)) return false;
+  const isPlain = !/[*?[{]/.test(rule.spec.replace(/\\./g, ''));
+  return isPlain && rule.spec.replace(/\\(.)/g, '$1').split('/').at(-1) === basename(path);
+}
+
 function namesCall(pattern: string, name: string, reading: Reading): boolean {
   if (reading === 'narrow') return matchesName(pattern, name);
   if (pattern === 'read_file' && name === 'read_many_files') return true;

@@ -298,3 +298,17 @@ test('a command may not search a tree with files that may not be read', () => {
   expect(verdict('read_file(/missing/**)', '.')).toBe('allow');
   expect(verdict('edit(/secrets/**)', '.')).toBe('allow');
 });
+
+test('a list of allowed tools in yolo mode can name the hosts of web_fetch', () => {
+  const policy = policyOf({ mode: 'yolo', allowed: ['web_fetch(127.0.0.1:3000)'] });
+  const search = { ...fetch('127.0.0.1', 3000), tool: 'web_search' };
+  const verdicts = [fetch('127.0.0.1', 3000), fetch('127.0.0.1', 3001), search, shell('ls')].map(
+    (judged) => policy.judge(judged).verdict,
+  );
+  expect(verdicts).toEqual(['allow', 'deny', 'deny', 'deny']);
+});
+
+test('a verdict says when no rule could allow the call', () => {
+  const guarded = write('/project/.git/config', { guarded: 'hooks' });
+  expect(policyOf({ mode: 'yolo' }).judge(guarded)).toEqual({ verdict: 'ask', reason: 'hooks', isGuarded: true });
+});

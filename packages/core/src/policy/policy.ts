@@ -2,9 +2,9 @@ import type { Confirmation, GrantScope } from '../contract/confirmation.js';
 import type { Target } from '../contract/target.js';
 import { matchesHost } from './match-host.js';
 import { type PathBases, PathRules } from './match-path.js';
-import { type Coverage, coverage, forbidsReading } from './match-rule.js';
+import { type Coverage, coverage, forbidsReading, namesFile } from './match-rule.js';
 import type { Reading } from './reading.js';
-import { parseRule, type Rule } from './rule.js';
+import { kindOfSpec, parseRule, type Rule } from './rule.js';
 
 /** How much runs without a question. */
 export type ApprovalMode = 'plan' | 'default' | 'auto-edit' | 'yolo';
@@ -43,8 +43,10 @@ export interface JudgedCall {
 export interface Verdict {
   verdict: 'allow' | 'ask' | 'deny';
   reason: string;
-  /** A rule or a mode could allow the call. */
-  isGrantable?: true;
+  /** A rule or a mode could allow the call; `by-rule`: only a rule. */
+  isGrantable?: true | 'by-rule';
+  /** Something that no rule and no mode may allow, such as a protected path. */
+  isGuarded?: true;
 }
 
 /** The only place that decides allow, ask or deny. Deny overrides ask, and ask overrides allow, in every mode. */
@@ -96,6 +98,14 @@ export class Policy {
     return (path) => !specs.some((spec) => this.#paths.matches(spec, path, 'wide'));
   }
 
+  /** Whether a rule denies reading a file or asks about it; `undefined` when there are no such rules. */
+  readRestriction(): ((path: string) => boolean) | undefined {
+    const { deny, ask: asks } = this.#rules;
+    const specs = [...deny, ...asks].filter(forbidsReading).map(({ spec = '' }) => spec);
+    if (specs.length === 0) return undefined;
+    return (path) => specs.some((spec) => this.#paths.matches(spec, path, 'wide'));
+  }
+
   /** True when a rule allows this exact host and port, which opens a private address. */
   opensHost(host: string, port: number): boolean {
     const { allow: allows, allowed } = this.#rules;
@@ -139,15 +149,32 @@ export class Policy {
     const rule = this.#rules.ask.find((candidate) => covers(this.#cover(candidate, call, 'wide')));
     if (rule) return ask(`the rule "${rule.text}" asks`);
     const guarded = call.targets.find((target) => target.guarded !== undefined)?.guarded;
-    if (guarded !== undefined) return ask(guarded);
+    if (guarded !== undefined) return { ...ask(guarded), isGuarded: true };
     if (isPlan(call)) return ask('only the user can end plan mode');
-    return undefined;
+    const sensitive = call.targets.find(
+      (target) => target.sensitive !== undefined && !this.#isNamed(target),
+    )?.sensitive;
+    if (sensitive === undefined) return undefined;
+    const isOnlyReason = !call.targets.some((target) => target.asks);
+    return { ...ask(sensitive), ...(isOnlyReason && { isGrantable: 'by-rule' }) };
+  }
+
+  /** Whether a rule that permits reading names exactly this file, without wildcards. */
+  #isNamed(target: Target): boolean {
+    if (target.type !== 'path') return false;
+    const permitting = [...this.#rules.allow, ...this.#rules.allowed];
+    return permitting.some(
+      (rule) => namesFile(rule, target.path) && this.#paths.matches(rule.spec, target.path, 'narrow'),
+    );
   }
 
   #permitted(call: JudgedCall): Verdict | undefined {
     if (this.#isCautious) return ask('some rules or settings could not be parsed, so every call asks');
     const asking = call.targets.filter((target) => target.asks);
     if (call.confirmation === false && asking.length === 0) return allow('it needs no confirmation');
+    // By now, a rule names each of these.
+    if (asking.length === 0 && call.targets.some(({ sensitive }) => sensitive !== undefined))
+      return allow('a rule allows it');
     if (this.mode === 'yolo') return allow('yolo mode');
     if (this.#coversAsking([...this.#rules.allow, ...this.#rules.allowed], call, asking))
       return allow('a rule allows it');
@@ -163,12 +190,16 @@ export class Policy {
     return asking.every((target) => covered.has(target) || (this.mode === 'auto-edit' && isProjectWrite(target)));
   }
 
-  /** Whether a list of permitted tools covers a call: it names the tool, or each part of a command. */
+  /** Whether a list of permitted tools covers a call: it names the tool, each part of a command, or each host. */
   #coversWhole(rules: readonly Rule[], call: Pick<JudgedCall, 'tool' | 'targets'>): boolean {
-    const covered = this.#coveredBy(rules, call);
+    // A host for one tool says nothing about another tool.
+    const own = rules.filter(
+      ({ tool, spec }) => spec === undefined || kindOfSpec(tool) !== 'host' || tool === call.tool,
+    );
+    const covered = this.#coveredBy(own, call);
     if (covered === 'all') return true;
-    const commands = call.targets.filter((target) => target.type === 'command' && !target.hidden);
-    return commands.length > 0 && commands.every((target) => covered.has(target));
+    const named = call.targets.filter(({ type, hidden }) => (type === 'command' || type === 'host') && !hidden);
+    return named.length > 0 && named.every((target) => covered.has(target));
   }
 
   /** The targets that the permitting rules cover together. */

@@ -1,7 +1,10 @@
-import { withDeadline } from '../async/deadline.js';
+import { type Pauses, withDeadline } from '../async/deadline.js';
 import type { ApprovalRequest, Approver, AuditRecord } from '../contract/call.js';
 import type { Confirmation, Decision } from '../contract/confirmation.js';
 import { ToolError } from '../contract/errors.js';
+import type { Target } from '../contract/target.js';
+import { CallSlot } from '../contract/tool-call.js';
+import type { Exposure } from '../policy/exposure.js';
 import type { Policy, Verdict } from '../policy/policy.js';
 import type { Change } from '../tools/tools.js';
 import { grantableRules } from './approval-text.js';
@@ -19,9 +22,16 @@ export interface ApprovalContext {
   onWait(call: ReadyCall): void;
   /** Collects what was shown and decided. */
   record: Partial<AuditRecord>;
+  /** When the time that the call may take does not count. */
+  pauses: Pauses;
   /** Why a person must be asked although the policy would allow the call. */
   ask?: string | undefined;
+  /** What the session has read; `undefined` if that does not matter. */
+  exposure?: Exposure | undefined;
 }
+
+/** What a call touches, as it was judged last. */
+export const judgedTargets = new CallSlot<readonly Target[]>();
 
 /** Step 5. Returns the call that may run: the same one, or the one a person made of it. Throws when it may not run. */
 export async function approve(ready: ReadyCall, context: ApprovalContext, signal: AbortSignal): Promise<ReadyCall> {
@@ -34,17 +44,21 @@ export async function approve(ready: ReadyCall, context: ApprovalContext, signal
       const denial = policy.denial({ tool: tool.name, targets: touched });
       return { targets: touched, confirmation: !denial && (await tool.shouldConfirmExecute(params, own, call)) };
     },
-    { name: tool.name, ms: tool.timeoutMs, graceMs: 0 },
+    { name: tool.name, ms: tool.timeoutMs, graceMs: 0, pauses: context.pauses },
     signal,
   );
   const judged = policy.judge({ tool: tool.name, isReadOnly: ready.isReadOnly, targets, confirmation });
-  const { isGrantable, ...verdict } = tightened(judged, context.ask);
+  judgedTargets.set(call, targets);
+  const rules = confirmation === false ? [] : confirmation.rules;
+  const exposed = policy.mode === 'yolo' ? undefined : context.exposure?.reasonToAsk(targets, rules);
+  const { isGrantable, isGuarded, ...verdict } = tightened(judged, context.ask ?? exposed);
   record.verdict = verdict;
   if (verdict.verdict === 'deny') throw new ToolError('execution_denied', refusal(ready, verdict));
   if (verdict.verdict === 'allow') return ready;
 
   signal.throwIfAborted();
-  const shown = confirmation === false ? plainQuestion(ready, verdict) : confirmation;
+  const question = confirmation === false ? plainQuestion(ready, verdict) : confirmation;
+  const shown = exposed === undefined ? question : withWarning(question, exposed);
   context.onWait(ready);
   record.shown = shown;
   const decision = await approver.decide(
@@ -57,6 +71,7 @@ export async function approve(ready: ReadyCall, context: ApprovalContext, signal
       confirmation: shown,
       reason: verdict.reason,
       ...(isGrantable && { isGrantable }),
+      ...(isGuarded && { isGuarded }),
     },
     signal,
   );
@@ -68,7 +83,7 @@ export async function approve(ready: ReadyCall, context: ApprovalContext, signal
 /** No rule or mode takes away a question that is asked on behalf of someone else. */
 function tightened(judged: Verdict, reason: string | undefined): Verdict {
   const isLess = judged.verdict === 'allow' || judged.isGrantable === true;
-  return reason !== undefined && isLess ? { verdict: 'ask', reason } : judged;
+  return reason !== undefined && isLess ? { verdict: 'ask', reason, isGuarded: true } : judged;
 }
 
 async function act(
@@ -87,6 +102,7 @@ async function act(
       return approve(await change(call, { type: 'content', content: decision.content }), context, signal);
     case 'always':
       if (shown.rules && shown.rules.length > 0) await context.policy.grant(shown.rules, decision.scope);
+      context.exposure?.accept(shown.rules ?? []);
       return choose(call, decision.choice);
     case 'once':
       return choose(call, decision.choice);
@@ -117,6 +133,11 @@ function plainQuestion(call: ReadyCall, verdict: Verdict): Confirmation {
   return { type: 'info', title: `Run ${call.tool.displayName}?`, prompt: call.description, warnings: [verdict.reason] };
 }
 
+function withWarning(question: Confirmation, reason: string): Confirmation {
+  const sentence = `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`;
+  return { ...question, warnings: [...(question.warnings ?? []).filter((each) => each !== reason), sentence] };
+}
+
 function refusal(call: ReadyCall, verdict: Verdict): string {
   return `${call.tool.name} was not run: ${verdict.reason}.`;
 }
@@ -135,5 +156,6 @@ export const denyAll: Approver = {
 export function advice(request: ApprovalRequest): string {
   if (!request.isGrantable) return '';
   const rules = grantableRules(request).join(', ') || 'a rule for it';
-  return ` Allow it with ${rules} in permissions.allow or --allowed-tools, or with --approval-mode.`;
+  const mode = request.isGrantable === 'by-rule' ? '' : ', or with --approval-mode';
+  return ` Allow it with ${rules} in permissions.allow or --allowed-tools${mode}.`;
 }

@@ -1,23 +1,30 @@
-import type { AuditRecord, CallEvent, CallOutcome, CallRequest, CallStatus } from '../contract/call.js';
-import {
-  type FunctionResponse,
-  type FunctionResponsePart,
-  type Part,
-  type PartListUnion,
-  toParts,
-} from '../contract/content.js';
+import { setMaxListeners } from 'node:events';
+import type { Pauses } from '../async/deadline.js';
+import type { Approver, AuditRecord, CallEvent, CallOutcome, CallRequest, CallStatus } from '../contract/call.js';
+import { type Part, type PartListUnion, toParts, toResponse } from '../contract/content.js';
 import type { Display } from '../contract/display.js';
 import { ToolError, type ToolErrorType } from '../contract/errors.js';
-import type { ToolCall } from '../contract/tool-call.js';
+import type { Answer, ToolCall } from '../contract/tool-call.js';
 import { type Cut, keepEnds } from '../text/truncate.js';
+import type { AnyTool } from '../tools/tools.js';
 import { Declined } from './approve.js';
+import { askPerson } from './ask-person.js';
+import { CallFiles, type FileAccess } from './call-files.js';
 import type { ReadyCall } from './prepare.js';
 
 /** What a call needs of the scheduler that runs it. */
 export interface CallServices {
   emit: (event: CallEvent) => void;
   audit: ((record: AuditRecord) => void) | undefined;
-  run: ToolCall['run'];
+  /** Aborts with the batch of the call. */
+  signal: AbortSignal;
+  /** When the time that the call may take does not count. */
+  pauses: Pauses;
+  /** Who answers what the call asks while it runs. */
+  approver: () => Approver;
+  files: FileAccess | undefined;
+  /** Runs other calls on behalf of this one, those of `tool` if one is given. */
+  run(requests: readonly CallRequest[], signal: AbortSignal, tool?: AnyTool): Promise<CallOutcome[]>;
 }
 
 /** One call on its way through the steps. Its outcome is set once and never changes. */
@@ -29,7 +36,13 @@ export class CallState implements ToolCall {
   readonly record: Partial<AuditRecord> = {};
   ready: ReadyCall | undefined;
   outcome: CallOutcome | undefined;
+  /** Called with the outcome. */
+  onEnd: ((outcome: CallOutcome) => void) | undefined;
   readonly #services: CallServices;
+  readonly #ended = new AbortController();
+  #ownSignal: AbortSignal | undefined;
+  #files: CallFiles | undefined;
+  #nested = 0;
   readonly #startedAt = Date.now();
   readonly #clock = performance.now();
 
@@ -40,8 +53,89 @@ export class CallState implements ToolCall {
     this.#services = services;
   }
 
-  run(requests: readonly CallRequest[], signal: AbortSignal): Promise<CallOutcome[]> {
-    return this.#services.run(requests, signal);
+  get pauses(): Pauses {
+    return this.#services.pauses;
+  }
+
+  get directory(): string {
+    return this.#access().workspace.root;
+  }
+
+  run(requests: readonly CallRequest[], signal: AbortSignal, tool?: AnyTool): Promise<CallOutcome[]> {
+    return contained(this.#run(requests, signal, tool));
+  }
+
+  ask(prompt: string, options: readonly string[] = []): Promise<Answer> {
+    return contained(this.#ask(prompt, options));
+  }
+
+  locate(path: string): Promise<string> {
+    return contained(this.#useFiles((files) => files.locate(path)));
+  }
+
+  readText(path: string): Promise<string> {
+    return contained(this.#useFiles((files) => files.readText(path)));
+  }
+
+  write(path: string, text: string): Promise<string> {
+    return contained(this.#useFiles((files) => this.#write(files, path, text)));
+  }
+
+  async #run(requests: readonly CallRequest[], signal: AbortSignal, tool?: AnyTool): Promise<CallOutcome[]> {
+    if (this.outcome !== undefined) throw new Error('A call that has ended runs no others');
+    const named = requests.map((each) => ({ ...each, id: `${this.id}/${each.id || ++this.#nested}` }));
+    return this.#services.run(named, signal, tool);
+  }
+
+  async #ask(prompt: string, options: readonly string[]): Promise<Answer> {
+    const { id, name, ready } = this;
+    const { displayName = name } = ready?.tool ?? {};
+    const call = {
+      callId: `${id}/${++this.#nested}`,
+      tool: name,
+      displayName,
+      description: ready?.description ?? name,
+    };
+    const clock = performance.now();
+    const question = { ...call, args: { prompt, options }, prompt, options };
+    const { answer, decision } = await askPerson(question, this.#services.approver(), this.#signal());
+    this.#audit({
+      callId: call.callId,
+      tool: name,
+      proposed: question.args,
+      ...(decision && { decision }),
+      status: 'success',
+      durationMs: Math.round(performance.now() - clock),
+    });
+    return answer;
+  }
+
+  async #write(files: CallFiles, path: string, text: string): Promise<string> {
+    if (this.record.executed === undefined) throw new Error('A tool writes in execute, after its call was approved');
+    return files.write(path, text);
+  }
+
+  async #useFiles<T>(use: (files: CallFiles) => Promise<T>): Promise<T> {
+    const signal = this.#signal();
+    this.#files ??= new CallFiles(
+      this.#access(),
+      async (tool, args) => (await this.#run([{ name: tool.name, args }], signal, tool))[0],
+      signal,
+    );
+    return use(this.#files);
+  }
+
+  #access(): FileAccess {
+    const { files } = this.#services;
+    if (files) return files;
+    throw new Error('This scheduler has no files for tools: give it a workspace with the option files');
+  }
+
+  /** Aborts when the call ends, so that code it leaves behind can do nothing more through it. */
+  #signal(): AbortSignal {
+    this.#ownSignal ??= AbortSignal.any([this.#services.signal, this.#ended.signal]);
+    setMaxListeners(0, this.#ownSignal);
+    return this.#ownSignal;
   }
 
   update(status: CallStatus): void {
@@ -91,6 +185,8 @@ export class CallState implements ToolCall {
       ...(what.error && { errorType: what.error.type }),
       durationMs,
     });
+    this.#ended.abort(new Error('the call has ended'));
+    this.onEnd?.(this.outcome);
     this.#services.emit({ type: 'call-end', outcome: this.outcome });
   }
 
@@ -128,6 +224,12 @@ export class CallState implements ToolCall {
       error,
     });
   }
+}
+
+/** Code that does not wait for what it started must not end the program when that fails. Whoever waits still learns it. */
+function contained<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => undefined);
+  return promise;
 }
 
 /** A `ToolError` speaks for itself; anything else is a bug in the tool and is named as one. */
@@ -190,27 +292,3 @@ const spilledTo = (path: string) =>
   `the whole output is in ${path} (use read_file with offset and limit, or grep_search, on it)`;
 const whyNot = (error: unknown) =>
   `the whole output could not be kept: ${error instanceof Error ? error.message : 'unknown reason'}`;
-
-/** Step 8: what the model gets. A single text becomes `output`; several parts stay parts, in their order. */
-export function toResponse(
-  call: { callId: string; name: string },
-  content: PartListUnion,
-  error?: string,
-): FunctionResponse {
-  const parts = toParts(content).flatMap(({ text, inlineData, fileData }): FunctionResponsePart[] => {
-    if (inlineData) return [{ inlineData }];
-    if (fileData) return [{ fileData }];
-    return text ? [{ text }] : [];
-  });
-  const texts = parts.flatMap(({ text }) => text ?? []);
-  const { callId: id, name } = call;
-  if (error !== undefined) {
-    const media = parts.filter(({ text }) => text === undefined);
-    return { id, name, response: { error: texts.join('\n') || error }, ...(media.length > 0 && { parts: media }) };
-  }
-  if (parts.length === 0) return { id, name, response: { output: `${name} completed with no output.` } };
-  const [first] = texts;
-  return parts.length === 1 && first !== undefined
-    ? { id, name, response: { output: first } }
-    : { id, name, response: { output: '' }, parts };
-}

@@ -1,17 +1,21 @@
 import { setMaxListeners } from 'node:events';
 import { Channel } from '../async/channel.js';
-import { untilAborted, withDeadline } from '../async/deadline.js';
+import { Pauses, untilAborted, withDeadline } from '../async/deadline.js';
 import { ReadWriteLock } from '../async/read-write-lock.js';
 import type { Approver, AuditRecord, CallEvent, CallOutcome, CallRequest } from '../contract/call.js';
-import type { PartListUnion } from '../contract/content.js';
+import { type PartListUnion, textOf, toParts } from '../contract/content.js';
 import { type ToolCall, uniqueId } from '../contract/tool-call.js';
+import type { CallWatcher } from '../contract/trace.js';
+import type { Exposure } from '../policy/exposure.js';
 import type { Policy } from '../policy/policy.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
-import { toResult } from '../tools/tools.js';
-import { approve } from './approve.js';
+import { type AnyTool, toResult } from '../tools/tools.js';
+import { approve, judgedTargets } from './approve.js';
+import { midCall } from './ask-person.js';
+import type { FileAccess } from './call-files.js';
 import { addRemark, askHooks, type CallHooks } from './call-hooks.js';
-import { CallState, fit, type Spill } from './call-state.js';
-import { prepare, type ReadyCall } from './prepare.js';
+import { type CallServices, CallState, fit, type Spill } from './call-state.js';
+import { prepare, type ReadyCall, readyCall } from './prepare.js';
 
 /** What a scheduler needs to run calls. */
 export interface SchedulerOptions {
@@ -21,8 +25,16 @@ export interface SchedulerOptions {
   spill: Spill;
   /** Puts into a new call what its tools should know of whoever asked for it. */
   prepareCall?: (call: ToolCall) => void;
+  /** Runs before a call that may change something. */
+  beforeChange?: (signal: AbortSignal) => Promise<void>;
   audit?: (record: AuditRecord) => void;
   hooks?: CallHooks;
+  /** Lets tools touch files through their call; without it, `readText` and the like are errors. */
+  files?: FileAccess;
+  /** Sees each call arrive and end, for telemetry. */
+  watch?: CallWatcher;
+  /** What the session has read, shared by the schedulers of a session. */
+  exposure?: Exposure | undefined;
   /** How long a tool may take to clean up after it was told to stop, before it is left behind. */
   graceMs?: number;
 }
@@ -33,6 +45,11 @@ interface Batch {
   signal: AbortSignal;
   /** Its calls run on behalf of a call that holds the lock already. */
   isNested: boolean;
+  approver: Approver;
+  /** The tool of all its calls, when it comes from no registry. */
+  tool?: AnyTool | undefined;
+  /** The call on whose behalf they run. */
+  outer?: ToolCall;
 }
 
 const maxParallel = 10;
@@ -57,7 +74,8 @@ export class Scheduler {
   /** Runs a batch: its events and, when it is awaited, its outcomes. Never rejects. Throws when it is closed. */
   run(requests: readonly CallRequest[], signal: AbortSignal): CallRun {
     if (this.#isClosed) throw new Error('No call can be run: this was closed');
-    return new CallRun((emit) => this.#runBatch(requests, { emit, signal, isNested: false }));
+    const { approver } = this.#options;
+    return new CallRun((emit) => this.#runBatch(requests, { emit, signal, approver, isNested: false }));
   }
 
   /** Runs nothing from now on. */
@@ -77,7 +95,7 @@ export class Scheduler {
     try {
       const ids = idsFor(requests);
       const calls = requests.map((request, index) => this.#announce(request, ids[index] ?? `${index}`, batch));
-      for (const call of calls) await this.#prepare(call, batch.signal);
+      for (const call of calls) await this.#prepare(call, batch);
       for (const group of groups(calls)) await this.#runGroup(group, batch);
       return calls.flatMap(({ outcome }) => outcome ?? []);
     } finally {
@@ -85,23 +103,34 @@ export class Scheduler {
     }
   }
 
-  #announce(request: CallRequest, id: string, { emit }: Batch): CallState {
-    const { audit, prepareCall } = this.#options;
-    const run: ToolCall['run'] = (nested, signal) => {
-      const requests = nested.map((each, index) => ({ ...each, id: `${id}/${each.id || index + 1}` }));
-      return this.#runBatch(requests, { emit, signal, isNested: true });
-    };
-    const call = new CallState(id, request, { emit, audit, run });
+  #announce(request: CallRequest, id: string, { emit, signal, approver: person, outer }: Batch): CallState {
+    const { audit, prepareCall, files, watch } = this.#options;
+    const pauses = new Pauses();
+    const approver = () => midCall(person, request.name ?? '', pauses);
+    const run: CallServices['run'] = (nested, own, tool) =>
+      // What code reads is no news for a front end.
+      this.#runBatch(nested, {
+        emit: tool?.kind === 'read' ? (event) => event.type === 'notice' && emit(event) : emit,
+        signal: own,
+        isNested: true,
+        approver: approver(),
+        tool,
+        outer: call,
+      });
+    const call: CallState = new CallState(id, request, { emit, audit, signal, pauses, approver, files, run });
     prepareCall?.(call);
+    call.onEnd = watch?.(call, outer);
     call.update('validating');
     return call;
   }
 
-  async #prepare(call: CallState, signal: AbortSignal): Promise<void> {
+  async #prepare(call: CallState, { signal, tool }: Batch): Promise<void> {
     const limit = { name: call.name, ms: prepareMs, graceMs: 0 };
+    const { registry } = this.#options;
     try {
       signal.throwIfAborted();
-      call.ready = await withDeadline(() => prepare(call.request, call, this.#options.registry), limit, signal);
+      const work = () => (tool ? readyCall(call, tool, call.request.args) : prepare(call.request, call, registry));
+      call.ready = await withDeadline(work, limit, signal);
     } catch (error) {
       settle(call, error, signal);
     }
@@ -110,7 +139,7 @@ export class Scheduler {
   /** Asks about each call in turn, then runs the approved ones together. */
   async #runGroup(group: readonly CallState[], batch: Batch): Promise<void> {
     const { signal, isNested } = batch;
-    for (const call of group) await step(call, signal, (ready) => this.#approve(call, ready, signal));
+    for (const call of group) await step(call, signal, (ready) => this.#approve(call, ready, batch));
     await Promise.all(
       group.map((call) =>
         step(call, signal, (ready) => {
@@ -121,14 +150,14 @@ export class Scheduler {
     );
   }
 
-  async #approve(call: CallState, ready: ReadyCall, signal: AbortSignal): Promise<void> {
-    const { policy, approver, hooks } = this.#options;
+  async #approve(call: CallState, ready: ReadyCall, { signal, approver }: Batch): Promise<void> {
+    const { policy, hooks, exposure } = this.#options;
     const onWait = (waiting: ReadyCall) => {
       call.ready = waiting;
       call.update('awaiting_approval');
     };
     const { ready: proposed, ask } = hooks ? await askHooks(ready, hooks, call, signal) : { ready, ask: undefined };
-    const context = { policy, approver, onWait, record: call.record, ask };
+    const context = { policy, approver, onWait, record: call.record, pauses: call.pauses, ask, exposure };
     call.ready = await untilAborted(approve(proposed, context, signal), signal);
     call.update('scheduled');
   }
@@ -136,13 +165,15 @@ export class Scheduler {
   async #execute(call: CallState, ready: ReadyCall, signal: AbortSignal): Promise<void> {
     const { tool, params, repairs } = ready;
     signal.throwIfAborted();
+    if (!ready.isReadOnly) await this.#options.beforeChange?.(signal);
     call.update('executing');
     call.record.executed = params;
     const { llmContent, returnDisplay, error } = await withDeadline(
       async (own) => toResult(await tool.execute(params, own, call)),
-      { name: tool.name, ms: tool.timeoutMs, graceMs: this.#options.graceMs ?? defaultGraceMs },
+      { name: tool.name, ms: tool.timeoutMs, graceMs: this.#options.graceMs ?? defaultGraceMs, pauses: call.pauses },
       signal,
     );
+    this.#options.exposure?.noteResult(judgedTargets.get(call) ?? [], textOf(toParts(llmContent)));
     const fitting = noteRepairs(await fit(llmContent, ready, this.#options.spill), repairs);
     const content = await this.#hearHooks(call, ready, { llmContent: fitting, ...(error && { error }) }, signal);
     // A tool may hand over what it had when it was stopped; that is no failure of its own.

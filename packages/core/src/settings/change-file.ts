@@ -1,7 +1,8 @@
 import { constants } from 'node:fs';
-import { mkdir, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { LatheHome } from '../files/lathe-home.js';
+import { makeDirectory } from '../files/make-directory.js';
 import { writeDurably } from '../files/write/durable-write.js';
 import { FileLocks } from '../files/write/file-lock.js';
 import { readBounded } from './read-bounded.js';
@@ -47,7 +48,7 @@ interface Replacement {
 
 /** False when the file changed since `before` was read. */
 async function replace(path: string, { mode, before, after, token, signal }: Replacement): Promise<boolean> {
-  await mkdir(dirname(path), { recursive: true });
+  makeDirectory(dirname(path), 0o777);
   // A new file is created empty with its final mode, so that it is private before it has content.
   const flags = constants.O_RDONLY | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
   const handle = await open(path, flags, mode);

@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import { parseEnv } from 'node:util';
+import { foreignHand } from './file-owner.js';
 import { readBounded } from './read-bounded.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -10,6 +11,8 @@ export interface DotEnvPlaces {
   /** The folder of the settings and the home folder of the user. */
   latheHome: string;
   home: string;
+  /** `~/.qwen` counts; it does when left out. */
+  readsQwenHome?: boolean;
 }
 
 export interface DotEnvResult {
@@ -32,10 +35,11 @@ export function loadDotEnv(env: Environment, places: DotEnvPlaces): DotEnvResult
     join(folder, '.qwen', '.env'),
     join(folder, '.env'),
   ]);
-  const home = [join(places.latheHome, '.env'), join(places.home, '.qwen', '.env'), join(places.home, '.env')];
+  const qwen = join(places.home, '.qwen', '.env');
+  const home = [join(places.latheHome, '.env'), qwen, join(places.home, '.env')];
   const projectOnly = project.filter((file) => !home.includes(file));
   addFirst(projectOnly, refusalInProject, result);
-  addFirst(home, refusalAnywhere, result);
+  addFirst(places.readsQwenHome === false ? home.filter((file) => file !== qwen) : home, refusalAnywhere, result);
   return result;
 }
 
@@ -69,7 +73,10 @@ function addFirst(files: readonly string[], refusal: (name: string) => string | 
 
 function readOrReport(file: string, result: DotEnvResult): string | undefined {
   try {
-    return readBounded(file, 256 * 1024);
+    return readBounded(file, 256 * 1024, (info) => {
+      const doubt = foreignHand(info);
+      if (doubt !== undefined) throw new Error(`The file is ignored: ${doubt}.`);
+    });
   } catch (error) {
     result.problems.push({ file, message: error instanceof Error ? error.message : String(error) });
     return undefined;
@@ -87,7 +94,7 @@ function refusalAnywhere(name: string): string | undefined {
 
 function refusalInProject(name: string): string | undefined {
   const upper = name.toUpperCase();
-  if (/^(?:LATHE|QWEN)_/.test(upper)) return 'only the user may set it';
+  if (/^(?:LATHE|QWEN|OTEL)_/.test(upper)) return 'only the user may set it';
   if (upper === 'DEBUG' || upper === 'DEBUG_MODE') return 'projects use it for themselves';
   if (endpoints.test(upper)) return 'a project must not choose where keys are sent';
   return refusalAnywhere(name);

@@ -78,6 +78,24 @@ export const settingsTable = {
   ),
   'tools.sandbox.autoApprove': setting(boolean, false, 'Commands that run inside the sandbox do not ask.', onlyOff),
   'tools.sandbox.network': setting(boolean, false, 'Commands inside the sandbox reach the network.', onlyOff),
+  'tools.sandbox.limits.processes': setting(
+    integer(-1),
+    4096,
+    'Processes and threads of a command in the sandbox, unless Lathe runs as root; -1 for no limit.',
+    limit,
+  ),
+  'tools.sandbox.limits.memoryMb': setting(
+    integer(-1),
+    -1,
+    'Memory of each process of a command in the sandbox, in megabytes; -1 for no limit.',
+    limit,
+  ),
+  'tools.sandbox.limits.fileMb': setting(
+    integer(-1),
+    16_384,
+    'Largest file that a command in the sandbox can write, in megabytes; -1 for no limit.',
+    limit,
+  ),
   'tools.toolDiscoveryCommand': setting(string, undefined, 'Prints the declarations of more tools as JSON.', {
     also: ['tools.discoveryCommand', 'toolDiscoveryCommand'],
   }),
@@ -198,12 +216,61 @@ export const settingsTable = {
   'agents.maxTurns': setting(integer(1), 50, 'Turns a subagent gets.', limit),
   'agents.maxMinutes': setting(integer(1), 15, 'Minutes a subagent gets.', limit),
 
+  'retention.days': setting(
+    integer(-1),
+    30,
+    'Days after which sessions, spilled output, undo journal and audit log are removed; -1 for never.',
+    { workspace: 'never' },
+  ),
+  'retention.megabytes': setting(
+    integer(-1),
+    500,
+    'Size that each of them may have; the oldest is removed first. -1 for no limit.',
+    { workspace: 'never' },
+  ),
+
+  'telemetry.endpoint': setting(
+    url,
+    undefined,
+    'Address of an OpenTelemetry collector (OTLP over HTTP with JSON). Without it nothing is recorded.',
+    { workspace: 'never', env: 'OTEL_EXPORTER_OTLP_ENDPOINT' },
+  ),
+  'telemetry.headers': setting(secrets, {}, 'Headers sent to the collector.', { merge: 'by-key', workspace: 'never' }),
+  'telemetry.content': setting(
+    boolean,
+    false,
+    'Also record prompts, answers, parameters and results, with secrets redacted.',
+    { workspace: 'never' },
+  ),
+
   hooks: setting(map(hookGroups), {}, 'Commands run around calls.', { merge: 'by-key' }),
+  'general.auditLog': setting(boolean, true, 'Every call is recorded in the audit log.', {
+    workspace: 'tighten',
+    strictness: [true, false],
+    strict: true,
+  }),
+  'general.readQwenHome': setting(
+    boolean,
+    true,
+    'What Qwen Code keeps in ~/.qwen counts: settings, variables, context files, subagents and commands.',
+    { workspace: 'never' },
+  ),
   'general.preferredEditor': setting(string, undefined, 'Editor for changing a proposal.', {
     also: ['preferredEditor'],
     workspace: 'never',
     env: 'LATHE_EDITOR',
   }),
+  'ui.theme': setting(string, 'auto', 'Colours of the terminal: auto (the terminal is asked), dark or light.', {
+    also: ['theme'],
+    workspace: 'never',
+  }),
+  'ui.notifyAfterSeconds': setting(
+    integer(-1),
+    5,
+    'The bell and a notification of the terminal call you for a question, and at the end of work that took this long; -1 for never.',
+    { workspace: 'never' },
+  ),
+  'ui.hideWindowTitle': setting(boolean, false, 'Leave the title of the window alone.', { also: ['hideWindowTitle'] }),
   'ui.accessibility.screenReader': setting(
     boolean,
     false,

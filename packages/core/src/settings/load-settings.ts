@@ -56,12 +56,11 @@ export interface LoadedSettings {
 
 /** Reads every layer: built-in < system < user < workspace < environment < flags. */
 export async function loadSettings(sources: SettingsSources): Promise<LoadedSettings> {
-  const opened = settingsFiles(sources).map(async (file) => ({ file, content: await openSettingsFile(file.path) }));
-  const files = await Promise.all(opened);
+  const { files, readsQwenHome } = await openFiles(sources);
   const own = files.filter(({ file }) => file.layer !== 'workspace');
-  const isNeeded = isTrustNeeded(sources, own);
+  const isNeeded = personalValue('security.folderTrust.enabled', own, sources) !== false;
   const isTrusted = sources.isTrusted || !isNeeded;
-  const dotEnv = loadEnvironment(sources, isTrusted);
+  const dotEnv = loadEnvironment(sources, { isTrusted, readsQwenHome });
   const layers = interpretAll(files, sources, dotEnv.env);
   const merged = mergeLayers(layers.assignments, defaults(), {
     isTrusted,
@@ -132,19 +131,36 @@ function interpretAll(files: readonly OpenedFile[], sources: SettingsSources, en
   };
 }
 
-function isTrustNeeded(sources: SettingsSources, own: readonly OpenedFile[]): boolean {
-  const { assignments } = interpretAll(own, sources, sources.env);
-  return (
-    mergeLayers(assignments, defaults(), { isTrusted: false }).values.get('security.folderTrust.enabled') !== false
-  );
+const open = async (file: SettingsFile): Promise<OpenedFile> => ({ file, content: await openSettingsFile(file.path) });
+const isQwenHome = ({ layer, isForeign }: SettingsFile): boolean => layer === 'user' && isForeign;
+
+/** Opens the files that count. Whether `~/.qwen` does, the others say. */
+async function openFiles(sources: SettingsSources): Promise<{ files: OpenedFile[]; readsQwenHome: boolean }> {
+  const all = settingsFiles(sources);
+  const others = await Promise.all(all.filter((file) => !isQwenHome(file)).map(open));
+  const own = others.filter(({ file }) => file.layer !== 'workspace');
+  const readsQwenHome = personalValue('general.readQwenHome', own, sources) !== false;
+  const foreign = readsQwenHome ? await Promise.all(all.filter(isQwenHome).map(open)) : [];
+  // In the order of `all`: the administrator's file is the first one.
+  return { files: [...others.slice(0, 1), ...foreign, ...others.slice(1)], readsQwenHome };
 }
 
-function loadEnvironment(sources: SettingsSources, isTrusted: boolean): DotEnvResult {
+/** A setting that decides which other files count, before they do. */
+function personalValue(key: SettingKey, own: readonly OpenedFile[], sources: SettingsSources): JsonValue | undefined {
+  const { assignments } = interpretAll(own, sources, sources.env);
+  return mergeLayers(assignments, defaults(), { isTrusted: false }).values.get(key);
+}
+
+function loadEnvironment(
+  sources: SettingsSources,
+  { isTrusted, readsQwenHome }: { isTrusted: boolean; readsQwenHome: boolean },
+): DotEnvResult {
   const { cwd, root, home, latheHome, env } = sources;
   return loadDotEnv(env, {
     project: isTrusted ? foldersUpTo(resolve(cwd ?? root), resolve(root)) : [],
     home,
     latheHome,
+    readsQwenHome,
   });
 }
 

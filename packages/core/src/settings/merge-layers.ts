@@ -18,6 +18,8 @@ export interface Assignment extends Origin {
   setting: KnownSetting;
   /** Checked and expanded. */
   value: JsonValue;
+  /** Somebody else may have written the file, so it has the rights of an untrusted folder. */
+  isDoubtful?: boolean;
 }
 
 /** A value that a source is not allowed to set. */
@@ -81,12 +83,13 @@ interface Power {
 }
 
 function permit(assignment: Assignment, merged: Merged, power: Power): JsonValue | undefined {
-  const { setting, layer, value } = assignment;
+  const { setting, value } = assignment;
   const refuse = (reason: string): undefined => {
     merged.ignored.push({ ...originOf(assignment), key: setting.key, reason });
   };
   const current = merged.values.get(setting.key);
-  if (layer === 'workspace') {
+  if (assignment.isDoubtful && setting.workspace !== 'tighten') return refuse('somebody else may have written it');
+  if (isLimited(assignment)) {
     if (setting.workspace === 'never') return refuse('a workspace file cannot set it');
     if (!power.isTrusted && setting.workspace === 'free') return refuse('the folder is not trusted');
     if (isLooser(setting, value, current)) return refuse('a workspace file can only make it stricter');
@@ -95,6 +98,9 @@ function permit(assignment: Assignment, merged: Merged, power: Power): JsonValue
   if (power.isBound && isLooser(setting, value, current)) return refuse('the system settings are stricter');
   return value;
 }
+
+/** Whether a value may only make a setting stricter. */
+const isLimited = ({ layer, isDoubtful }: Assignment): boolean => layer === 'workspace' || isDoubtful === true;
 
 const notAgreed = 'you have not agreed to this rule; run lathe trust to agree';
 
@@ -133,7 +139,7 @@ function withoutRefused(assignment: Assignment, merged: Merged, { isAgreed }: Po
 }
 
 function combine(assignment: Assignment, before: JsonValue | undefined, value: JsonValue, isBound: boolean): JsonValue {
-  const { setting, layer } = assignment;
+  const { setting } = assignment;
   switch (setting.merge) {
     case 'replace':
       return value;
@@ -142,7 +148,7 @@ function combine(assignment: Assignment, before: JsonValue | undefined, value: J
     case 'concat':
       return [...asList(before), ...asList(value)];
     case 'narrow': {
-      if (before === undefined || (layer !== 'workspace' && !isBound)) return value;
+      if (before === undefined || !(isLimited(assignment) || isBound)) return value;
       const kept = new Set(asList(value));
       return asList(before).filter((entry) => kept.has(entry));
     }

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 
 /** Far more than any hand-written settings file. */
 export const maxSettingsBytes = 2 * 1024 * 1024;
@@ -8,13 +8,18 @@ export const maxSettingsBytes = 2 * 1024 * 1024;
  * The text of a small regular file, or `undefined` when there is none. Opens the file without blocking and checks the
  * descriptor, so that a pipe, a device or a huge file is rejected at once.
  */
-export function readBounded(path: string, maxBytes: number = maxSettingsBytes): string | undefined {
+export function readBounded(
+  path: string,
+  maxBytes: number = maxSettingsBytes,
+  inspect?: (info: Stats) => void,
+): string | undefined {
   const descriptor = openIfThere(path);
   if (descriptor === undefined) return undefined;
   try {
     const info = fstatSync(descriptor);
     if (!info.isFile()) throw new Error('It is not a regular file.');
     if (info.size > maxBytes) throw new Error(`It is larger than ${maxBytes} bytes.`);
+    inspect?.(info);
     return decode(readUpTo(descriptor, maxBytes));
   } finally {
     closeSync(descriptor);

@@ -1,6 +1,7 @@
 import { type CheckContext, checkValue, isReserved, uniqueEntries } from './check-value.js';
 import { closestName } from './closest-name.js';
 import type { Environment } from './dot-env.js';
+import { foreignHand } from './file-owner.js';
 import { type KnownSetting, settingBySpelling, settingGroups } from './keys.js';
 import { type Assignment, isLooser, type LayerName } from './merge-layers.js';
 import {
@@ -12,7 +13,7 @@ import {
   parseJsonc,
   valueOf,
 } from './parse-jsonc.js';
-import { readBounded } from './read-bounded.js';
+import { maxSettingsBytes, readBounded } from './read-bounded.js';
 
 /** A mistake in a settings file, and what was expected instead. */
 export interface SettingsProblem {
@@ -35,7 +36,8 @@ export interface SettingsFile {
 export type FileContent =
   | { status: 'absent' }
   | { status: 'unreadable'; problem: SettingsProblem }
-  | { status: 'parsed'; root: JsonNode };
+  /** `doubt`: why somebody else may have written it, so that it can only restrict. */
+  | { status: 'parsed'; root: JsonNode; doubt?: string };
 
 export interface Interpretation {
   assignments: Assignment[];
@@ -49,11 +51,14 @@ export async function openSettingsFile(path: string): Promise<FileContent> {
     return { status: 'unreadable', problem: { source: path, ...(line !== undefined && { line }), key: '', message } };
   };
   try {
-    const text = readBounded(path) ?? '';
-    if (isBlank(text)) return { status: 'absent' };
+    let doubt: string | undefined;
+    const text = readBounded(path, maxSettingsBytes, (info) => {
+      doubt = foreignHand(info);
+    });
+    if (text === undefined || isBlank(text)) return { status: 'absent' };
     const root = await parseJsonc(text);
     if (root.type !== 'object') return unreadable('The file must hold one object: { … }.', 1);
-    return { status: 'parsed', root };
+    return { status: 'parsed', root, ...(doubt !== undefined && { doubt }) };
   } catch (error) {
     if (error instanceof JsoncError) return unreadable(`${error.message}. The whole file is ignored.`, error.line);
     if (error instanceof Error) return unreadable(`${error.message} The whole file is ignored.`);
@@ -71,6 +76,11 @@ export function interpretFile(file: SettingsFile, content: FileContent, env: Env
   const result: Interpretation = { assignments: [], problems: [], mayLackRestrictions: false };
   if (content.status === 'absent') return result;
   if (content.status === 'unreadable') return { ...result, problems: [content.problem], mayLackRestrictions: true };
+  const { doubt } = content;
+  if (doubt !== undefined) {
+    const message = `The file can only restrict: ${doubt}. Make it your own with chown and chmod go-w.`;
+    result.problems.push({ source: file.path, key: '', message });
+  }
   const context: CheckContext = {
     env,
     report: ({ line }, key, message) => {
@@ -83,7 +93,8 @@ export function interpretFile(file: SettingsFile, content: FileContent, env: Env
     const value = checkSetting(setting, spelling, node, context);
     if (value === undefined) return;
     const origin = { written: valueOf(node), layer: file.layer, source: file.path, line: node.line };
-    addOnce({ setting, value, ...origin }, spelling, result.assignments, context);
+    const isDoubtful = doubt !== undefined;
+    addOnce({ setting, value, ...origin, ...(isDoubtful && { isDoubtful }) }, spelling, result.assignments, context);
   };
   const unknown = (entry: JsonEntry, path: string) => {
     if (result.problems.length < maxProblems) reportUnknown(entry, path, file, context);

@@ -1,9 +1,16 @@
 import type { ApprovalRequest, CallEvent, CallOutcome, CallRequest } from '../contract/call.js';
 import type { Decision } from '../contract/confirmation.js';
+import { IgnoreRules } from '../files/ignore/ignore-rules.js';
+import { LatheHome } from '../files/lathe-home.js';
+import { Journal } from '../files/undo/journal.js';
+import { Workspace } from '../files/workspace.js';
+import { FileLocks } from '../files/write/file-lock.js';
 import { type ApprovalMode, Policy, type RuleLists } from '../policy/policy.js';
+import type { FileAccess } from '../scheduler/call-files.js';
 import { Scheduler } from '../scheduler/scheduler.js';
 import { ToolRegistry } from '../tools/tool-registry.js';
 import type { AnyTool } from '../tools/tools.js';
+import { tempWorkspace } from './temp-workspace.js';
 
 /** What to run, and how a person would answer. */
 export interface ScriptedCalls {
@@ -13,7 +20,7 @@ export interface ScriptedCalls {
   answers?: readonly Decision[];
   mode?: ApprovalMode;
   rules?: Partial<RuleLists>;
-  /** The directory that permission rules are relative to. */
+  /** The directory that the tools work in, and that permission rules are relative to. Needed to touch files. */
   cwd?: string;
   signal?: AbortSignal;
 }
@@ -28,6 +35,15 @@ export interface CallTranscript {
 
 /** Runs calls through all nine steps with only these tools and a scripted person, for tests of tools. */
 export async function runCalls(script: ScriptedCalls): Promise<CallTranscript> {
+  const state = tempWorkspace();
+  try {
+    return await runIn(script, new LatheHome(state.path));
+  } finally {
+    state.remove();
+  }
+}
+
+async function runIn(script: ScriptedCalls, home: LatheHome): Promise<CallTranscript> {
   const { tools, calls, answers = [], mode = 'default', rules = {}, cwd = '/', signal } = script;
   const registry = new ToolRegistry();
   for (const tool of tools) registry.registerTool(tool);
@@ -47,9 +63,16 @@ export async function runCalls(script: ScriptedCalls): Promise<CallTranscript> {
       },
     },
     spill: async (name) => name,
+    ...(script.cwd !== undefined && { files: await filesIn(script.cwd, home) }),
   });
   const run = scheduler.run(calls, signal ?? new AbortController().signal);
   const events: CallEvent[] = [];
   for await (const event of run) events.push(event);
   return { outcomes: await run, events, questions };
+}
+
+async function filesIn(directory: string, home: LatheHome): Promise<FileAccess> {
+  const workspace = await Workspace.open(directory);
+  const visibility = { rules: new IgnoreRules(workspace.roots) };
+  return { workspace, visibility, locks: new FileLocks(home), journal: new Journal(home) };
 }

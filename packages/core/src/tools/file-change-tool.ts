@@ -83,7 +83,8 @@ export abstract class FileChangeTool<P extends { file_path: string }, C extends 
   override async shouldConfirmExecute(params: P, signal: AbortSignal, call = directCall()): Promise<Confirmation> {
     const location = await judgePath(this.workspace, call, params.file_path);
     const current = await this.changes.read(location.path, signal);
-    if (current !== null && pathTarget(location, 'read').asks) this.#refuseUnread(current);
+    const { asks, sensitive } = pathTarget(location, 'read');
+    if (current !== null && (asks || sensitive !== undefined)) this.#refuseUnread(current);
     const proposal = await this.#propose(current, params, location.path, new Yielder(signal));
     this.#proposal.set(call, proposal);
     const what = { tool: this.name, title: this.displayName, asked: params.file_path, location, current };

@@ -1,6 +1,7 @@
 import type { Confirmation } from '../contract/confirmation.js';
 import type { Target } from '../contract/target.js';
 import { directCall } from '../contract/tool-call.js';
+import { callSpan } from '../contract/trace.js';
 import type { JsonSchema } from '../text/schema/json-schema.js';
 import type { DefinitionPin } from './definition-pin.js';
 import { BaseTool, type ToolResult } from './tools.js';
@@ -18,7 +19,7 @@ export interface McpConnection {
   call(
     tool: ListedTool,
     params: Params,
-    options: { signal: AbortSignal; onProgress: (text: string) => void },
+    options: { signal: AbortSignal; onProgress: (text: string) => void; traceparent?: string },
   ): Promise<ToolResult>;
 }
 
@@ -73,7 +74,10 @@ export class DiscoveredMCPTool extends BaseTool<Params> {
   override async getTargets(): Promise<Target[]> {
     const guarded = await this.#pin.change();
     const asks = !this.#connection.isTrusted;
-    return [{ type: 'command', words: [this.name], asks, hidden: true, ...(guarded !== undefined && { guarded }) }];
+    const server = `the MCP server ${this.serverName}`;
+    const target = { type: 'command', words: [this.name], asks, hidden: true, sends: { to: server } } as const;
+    const brings = { what: `a result of ${server}`, from: server };
+    return [{ ...target, brings, ...(guarded !== undefined && { guarded }) }];
   }
 
   override async shouldConfirmExecute(params: Params): Promise<Confirmation | false> {
@@ -109,7 +113,9 @@ export class DiscoveredMCPTool extends BaseTool<Params> {
       }, updateMs);
     };
     try {
-      return await this.#connection.call(this.#listed, params, { signal, onProgress });
+      const traceparent = callSpan.get(call)?.traceparent;
+      const options = { signal, onProgress, ...(traceparent !== undefined && { traceparent }) };
+      return await this.#connection.call(this.#listed, params, options);
     } finally {
       clearTimeout(timer);
     }

@@ -4,9 +4,11 @@ import type { Target } from '../contract/target.js';
 import { CallSlot, type ToolCall } from '../contract/tool-call.js';
 import type { Location, Workspace } from '../files/workspace.js';
 import { type BackgroundAction, wordsOf } from '../process/run/background-command.js';
-import type { Sandbox } from '../process/sandbox/sandbox.js';
+import type { Sandbox, SandboxStatus } from '../process/sandbox/sandbox.js';
 import { allRights, nameRights, type Right, type SandboxRights } from '../process/sandbox/sandbox-rights.js';
+import { isTemporary } from '../process/sandbox/session-directory.js';
 import type { AnalysisMemo, AnalysisOptions, CommandAnalysis } from '../process/shell/command-analysis.js';
+import { recordedTargets } from '../process/shell/recorded-targets.js';
 
 export interface ShellJudgeOptions {
   workspace: Workspace;
@@ -23,6 +25,8 @@ export interface ShellJudgeOptions {
   hasNetwork?: boolean;
   /** Commands inside the sandbox do not ask. */
   autoApprove?: boolean;
+  /** The files that rules forbid to read, or ask about; `undefined` when there are no such rules. */
+  isRestricted?: ((path: string) => boolean) | undefined;
 }
 
 /** The parameters of a call that matter for what it may do. */
@@ -43,6 +47,8 @@ export interface Judgement {
   rights: SandboxRights;
   /** Rights that the call asks for and would not have anyway. */
   extraRights: readonly Right[];
+  /** Real paths outside the workspace that it may read once it was approved. */
+  reads: readonly string[];
 }
 
 const latest = new CallSlot<Judgement>();
@@ -68,28 +74,47 @@ export class ShellJudge {
     const { workspace, sandbox } = this.#options;
     const cwd = await workspace.locate(resolve(workspace.root, command.directory ?? '.'));
     const analysis = await this.#analyze(command.command, cwd.path, call);
-    const isContained = (await sandbox.status()).kind !== 'none';
-    const given = isContained ? this.#usualRights(analysis) : everything;
+    const { kind } = await sandbox.status();
+    const given = kind === 'none' ? everything : this.#usualRights(analysis);
     const extraRights = allRights.filter((right) => command.rights?.includes(right) && !given[right]);
-    const targets = await this.#targets(command, { cwd, analysis, extraRights, isContained });
     const rights = { ...given, ...Object.fromEntries(extraRights.map((right) => [right, true])) };
-    const judgement = { cwd, analysis, targets, rights, extraRights };
+    const targets = await this.#targets(command, { cwd, analysis, rights, extraRights, kind });
+    const reads = [
+      ...targets.flatMap((target) => (isRead(target) && needsAnswer(target) ? target.path : [])),
+      ...(cwd.inside || cwd.secret !== undefined ? [] : [cwd.path]),
+    ];
+    const judgement = { cwd, analysis, targets, rights, extraRights, reads };
     latest.set(call, judgement);
     return judgement;
   }
 
   async #targets(
     { command, is_background, keep }: JudgedCommand,
-    { cwd, analysis, extraRights, isContained }: Omit<Judgement, 'targets' | 'rights'> & { isContained: boolean },
+    {
+      cwd,
+      analysis,
+      rights,
+      extraRights,
+      kind,
+    }: Omit<Judgement, 'targets' | 'reads'> & { kind: SandboxStatus['kind'] },
   ): Promise<Target[]> {
-    const touched = await targetsOf(analysis, this.#options.workspace);
+    const { workspace, autoApprove, isRestricted, env } = this.#options;
+    // In bubblewrap these directories are the session's own.
+    const isOwn = (target: Target) =>
+      kind === 'bubblewrap' && target.type === 'path' && isTemporary(target.path) && !workspace.contains(target.path);
+    const found = await targetsOf(analysis, workspace);
+    const touched = [
+      ...found.map((target) => (isOwn(target) ? { ...target, asks: false } : target)),
+      ...(await recordedTargets(analysis.recorded, { isRestricted, env })),
+    ];
     if (!cwd.inside) touched.push({ type: 'path', access: 'write', path: cwd.path, asks: true });
     if (is_background && !touched.some(({ asks }) => asks)) touched.push(unnamed(command));
-    const isFree = isContained && this.#options.autoApprove === true;
+    const isFree = kind !== 'none' && autoApprove === true;
     const targets = isFree ? touched.map((target) => ({ ...target, asks: false })) : touched;
     if (keep) targets.push({ ...unnamed(command), guarded: outlives });
     // Writing in the workspace is what any command may be allowed to do; every other right is a person's to give.
     const guarded = extraRights.some((right) => right !== 'workspace') && asksForRights(extraRights);
+    if (rights.network && !analysis.isReadOnly) targets.push(sending(command, analysis));
     if (extraRights.length > 0) targets.push({ ...unnamed(command), ...(guarded && { guarded }) });
     return targets;
   }
@@ -112,11 +137,11 @@ export class ShellJudge {
     const { hasNetwork = false, autoApprove = false } = this.#options;
     const network = hasNetwork || (!autoApprove && analysis.network);
     // Should a proof be wrong, the sandbox is still there.
-    return { workspace: !analysis.isReadOnly, network, files: false, secrets: false };
+    return { workspace: !analysis.isReadOnly, network, home: false, files: false, secrets: false };
   }
 }
 
-const everything: SandboxRights = { workspace: true, network: true, files: true, secrets: true };
+const everything: SandboxRights = { workspace: true, network: true, home: true, files: true, secrets: true };
 
 /** Only a person can say that something may stay on their machine when nobody watches it any more. */
 const outlives = 'It goes on running after Lathe has ended, until somebody stops it.';
@@ -132,10 +157,17 @@ async function targetsOf(analysis: CommandAnalysis, workspace: Workspace): Promi
     return { type: 'command', words, asks: !isReadOnly, ...(hidden && { hidden }) };
   });
   const reads = analysis.reads.map(async (read): Promise<Target> => {
-    const { path, inside, readable, secret } = await locate(read, workspace);
+    const { path, inside, readable, secret, sensitive } = await locate(read, workspace);
     const isTree = analysis.searches.includes(read);
     const target = { type: 'path', access: 'read', path, asks: !inside && !readable } as const;
-    return { ...target, ...(isTree && { isTree }), ...(secret && { guarded: secret }) };
+    const isShown = sensitive !== undefined && analysis.contents.includes(read);
+    return { ...target, ...(isTree && { isTree }), ...(secret && { guarded: secret }), ...(isShown && { sensitive }) };
+  });
+  // Words that may name a file: rules that forbid it hold, but a place outside is no reason to ask.
+  const mentioned = analysis.contents.filter((path) => !analysis.reads.includes(path));
+  const shown = mentioned.map(async (file): Promise<Target> => {
+    const { path, sensitive } = await locate(file, workspace);
+    return { type: 'path', access: 'read', path, asks: false, hidden: true, ...(sensitive && { sensitive }) };
   });
   const writes = analysis.writes.map(async (write): Promise<Target> => {
     const { path, inside, guarded } = await locate(write, workspace);
@@ -143,7 +175,7 @@ async function targetsOf(analysis: CommandAnalysis, workspace: Workspace): Promi
     return { type: 'path', access: 'write', path, asks, isInside: inside, ...(guarded && { guarded }) };
   });
   const hosts = analysis.hosts.map((host): Target => ({ type: 'host', host, asks: false }));
-  const targets = [...commands, ...(await Promise.all([...reads, ...writes])), ...hosts];
+  const targets = [...commands, ...(await Promise.all([...reads, ...shown, ...writes])), ...hosts];
   const isSilent = !analysis.isReadOnly && !targets.some(({ asks }) => asks);
   return isSilent ? [...targets, unnamed(analysis.rootCommand)] : targets;
 }
@@ -158,7 +190,25 @@ async function locate(path: string, workspace: Workspace): Promise<Location> {
   }
 }
 
-export const needsAnswer = ({ asks, guarded }: Target): boolean => asks || guarded !== undefined;
+function isRead(target: Target): target is Extract<Target, { type: 'path' }> {
+  return target.type === 'path' && target.access === 'read';
+}
+
+export const needsAnswer = ({ asks, guarded, sensitive }: Target): boolean =>
+  asks || guarded !== undefined || sensitive !== undefined;
+
+/** A command that has the network. What it prints from there is as untrusted as a page. */
+function sending(command: string, { network, hosts }: CommandAnalysis): Target {
+  const isFetch = network && hosts.length > 0;
+  return {
+    type: 'command',
+    words: [command],
+    asks: false,
+    hidden: true,
+    sends: { to: hosts.join(', ') || 'the network' },
+    ...(isFetch && { brings: { what: `what a command fetched from ${hosts.join(', ')}` } }),
+  };
+}
 
 /** Something no rule can name, so that a person has to answer. */
 function unnamed(command: string): Target {

@@ -1,8 +1,8 @@
-import { existsSync, mkdtempSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { hasProgram } from '../../../../testing/programs.js';
-import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { outsideDirectory, tempDirectory } from '../../../../testing/temp-directory.js';
 import { textOf } from '../contract/content.js';
 import { ToolError } from '../contract/errors.js';
 import { directCall } from '../contract/tool-call.js';
@@ -27,6 +27,8 @@ function unproven(command: string): CommandAnalysis {
     segments: [{ words, text: command, isReadOnly: false }],
     reads: [],
     searches: [],
+    contents: [],
+    recorded: [],
     writes: [],
     redirections: [],
     network: false,
@@ -244,8 +246,7 @@ test.skipIf(!hasProgram('bwrap'))(
 );
 
 test.skipIf(!hasProgram('bwrap'))('a right holds for the run that asks for it, and the hint names it', async () => {
-  const directory = mkdtempSync('/var/tmp/lathe-test-');
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const directory = outsideDirectory();
   const { tool, run } = await shellTool({ mode: 'required', autoApprove: true });
   const command = `rm -f ${directory}/made; touch ${directory}/made`;
   expect(await tool.shouldConfirmExecute({ command })).toBe(false);
@@ -272,7 +273,7 @@ test.skipIf(!hasProgram('bwrap'))('every right but writing in the workspace is g
   const { tool } = await shellTool({ mode: 'required' });
   const isGuarded = async (right: Right) =>
     (await tool.getTargets({ command: 'make', rights: [right] })).some(({ guarded }) => guarded !== undefined);
-  expect(await Promise.all(allRights.map(isGuarded))).toEqual([false, true, true, true]);
+  expect(await Promise.all(allRights.map(isGuarded))).toEqual([false, true, true, true, true]);
   const open = await shellTool({ mode: 'off' });
   expect(await open.tool.getTargets({ command: 'make', rights: ['files'] })).toEqual(
     await open.tool.getTargets({ command: 'make' }),

@@ -4,13 +4,15 @@ import type { Confirmation } from '../contract/confirmation.js';
 import { ToolError } from '../contract/errors.js';
 import type { Target } from '../contract/target.js';
 import { CallSlot, directCall, type ToolCall } from '../contract/tool-call.js';
+import { ruleForFile } from '../files/access/judged-paths.js';
 import type { BackgroundCommands } from '../process/run/background.js';
 import { announce, parseBackgroundCommand, runBackgroundCommand } from '../process/run/background-command.js';
-import { likelyMissingRight, refuseBrokenSandbox, reportOn } from '../process/run/command-report.js';
+import { refuseBrokenSandbox, reportOn } from '../process/run/command-report.js';
 import { liveTail } from '../process/run/live-tail.js';
 import type { CommandRunner } from '../process/run/run-command.js';
 import type { CommandRequest, CommandResult } from '../process/run/running-command.js';
-import { allRights, type Right } from '../process/sandbox/sandbox-rights.js';
+import { sandboxHint } from '../process/sandbox/sandbox-hints.js';
+import { allRights } from '../process/sandbox/sandbox-rights.js';
 import {
   asksForRights,
   type Judgement,
@@ -69,7 +71,7 @@ export class ShellTool extends BaseTool<ShellParams> {
       name: 'run_shell_command',
       displayName: 'Shell',
       description:
-        'Run a bash command in the workspace root or directory. stdin is closed, no state persists, nothing outlives it unless is_background.',
+        'Run a bash command in the workspace root or directory. stdin is closed, only files persist (/tmp is private to this session), nothing outlives it unless is_background.',
       kind: 'execute',
       parameterSchema,
       timeoutMs: maxTimeoutMs + 10_000,
@@ -121,14 +123,22 @@ export class ShellTool extends BaseTool<ShellParams> {
     const { cwd, analysis, targets, extraRights } = await this.#judge.latest(params, call);
     if (order === undefined && !targets.some(needsAnswer)) return false;
     const guards = targets.flatMap(({ guarded }) => guarded ?? []);
+    const sensitive = targets.flatMap((target) =>
+      target.type === 'path' && target.sensitive !== undefined ? [{ path: target.path, why: target.sensitive }] : [],
+    );
     const warnings = [
       ...(extraRights.length > 0 ? [asksForRights(extraRights)] : []),
       ...(analysis.network ? ['It uses the network.'] : []),
       ...(cwd.inside ? [] : [`It runs outside the workspace, in ${cwd.path}.`]),
       ...guards,
+      ...sensitive.map(({ why }) => why),
       ...analysis.doubts,
     ];
-    const mayOfferRules = extraRights.length === 0 && guards.length === 0 && analysis.rules.length > 0;
+    const rules = [
+      ...analysis.rules.map((rule) => `${this.name}(${rule})`),
+      ...new Set(sensitive.map(({ path }) => ruleForFile(path))),
+    ];
+    const mayOfferRules = extraRights.length === 0 && guards.length === 0 && rules.length > 0;
     return {
       type: 'exec',
       title: 'Confirm Shell Command',
@@ -136,7 +146,7 @@ export class ShellTool extends BaseTool<ShellParams> {
       rootCommand: analysis.rootCommand,
       directory: cwd.path,
       ...(warnings.length > 0 && { warnings: [...new Set(warnings)] }),
-      ...(mayOfferRules && { rules: analysis.rules.map((rule) => `${this.name}(${rule})`) }),
+      ...(mayOfferRules && { rules }),
     };
   }
 
@@ -153,13 +163,17 @@ export class ShellTool extends BaseTool<ShellParams> {
     if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
       throw new ToolError('path_is_not_a_directory', `Not a directory: ${cwd}`);
     const isKept = params.keep === true;
-    const wrap = await this.#options.sandbox.prepare(cwd, rights, { isKept });
+    const wrap = await this.#options.sandbox.prepare(cwd, rights, {
+      isKept,
+      isBackground: params.is_background === true,
+      reads: judgement.reads,
+    });
     const sandboxed = wrap && { wrap, env: { ...this.#options.env, TMPDIR: '/tmp' } };
     const request: CommandRequest = { command: params.command, cwd, env: this.#options.env, ...sandboxed };
     if (params.is_background) {
       const { background, hasTerminal = false } = this.#options;
       const started = await background.start({ ...request, isKept, hasTerminal });
-      if (started.result) return report(params, started.result, judgement, wrap !== undefined);
+      if (started.result) return this.#report(params, started.result, judgement, wrap !== undefined);
       const llmContent = announce(started, { isIsolated: wrap !== undefined && !rights.network });
       return { llmContent, returnDisplay: `Running in the background as ${started.id}.` };
     }
@@ -167,7 +181,7 @@ export class ShellTool extends BaseTool<ShellParams> {
     const live = liveTail((tail) => call.output({ type: 'terminal_output', ...tail }));
     try {
       const result = await this.#options.runner.run({ ...request, onOutput: live.onOutput }, { timeoutMs, signal });
-      return report(params, result, judgement, wrap !== undefined);
+      return this.#report(params, result, judgement, wrap !== undefined);
     } finally {
       live.stop();
     }
@@ -179,26 +193,28 @@ export class ShellTool extends BaseTool<ShellParams> {
     if (!isSilent.get(call) || !judgement.targets.some(needsAnswer)) return judgement;
     throw new ToolError('shell_execute_error', 'What this command touches changed while it waited: run it again.');
   }
-}
 
-function report(
-  { command, directory = '(root)', rights: asked = [] }: ShellParams,
-  result: CommandResult,
-  { analysis, rights }: Judgement,
-  wasSandboxed: boolean,
-): ToolResult {
-  if (wasSandboxed) refuseBrokenSandbox(result);
-  const missing = wasSandboxed ? likelyMissingRight(result, rights) : undefined;
-  const lastWords = analysis.segments.findLast(({ hidden }) => !hidden)?.words ?? [];
-  const remark = missing && suggestRights([...asked, missing]);
-  const { text, display, failure } = reportOn(result, { command, directory, lastWords, ...(remark && { remark }) });
-  return { llmContent: text, returnDisplay: display, ...(failure && { error: { type: failure, message: text } }) };
-}
-
-/** A hint that the model may follow: output never gives a right, a person does. */
-function suggestRights(rights: readonly Right[]): string {
-  const list = JSON.stringify([...new Set(rights)]);
-  return `It ran in a sandbox, which may have stopped it. If so, send the call again with rights: ${list}; the user will be asked.`;
+  #report(
+    { command, directory = '(root)', rights: asked = [] }: ShellParams,
+    result: CommandResult,
+    { analysis, rights, reads }: Judgement,
+    wasSandboxed: boolean,
+  ): ToolResult {
+    if (wasSandboxed) refuseBrokenSandbox(result);
+    const { sandbox, env } = this.#options;
+    const hides = sandbox.hides.bind(sandbox);
+    const isSuccess = result.ending.type === 'exit' && result.ending.code === 0;
+    const mayHint = wasSandboxed && (!isSuccess || reads.length > 0);
+    const hint = mayHint && sandboxHint(result, { rights, asked, reads, home: env['HOME'] ?? '/', hides });
+    const lastWords = analysis.segments.findLast(({ hidden }) => !hidden)?.words ?? [];
+    const { text, display, failure } = reportOn(result, {
+      command,
+      directory,
+      lastWords,
+      ...(hint && { remark: hint }),
+    });
+    return { llmContent: text, returnDisplay: display, ...(failure && { error: { type: failure, message: text } }) };
+  }
 }
 
 function plain(text: string): ToolResult {

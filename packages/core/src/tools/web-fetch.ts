@@ -76,6 +76,8 @@ export class WebFetchTool extends BaseTool<Params> {
         host: hostOf(url),
         ...((url.port !== '' || this.#options.http.opens(url)) && { port: portOf(url) }),
         asks: true,
+        sends: { to: hostOf(url), address: params.url },
+        brings: { what: `the page ${hostOf(url)}${url.pathname}` },
         ...(payload && { guarded: `the address carries data away: ${payload.why}` }),
       }),
     );

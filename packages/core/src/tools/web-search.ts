@@ -67,6 +67,8 @@ export class WebSearchTool extends BaseTool<Params> {
       host: hostOf(url),
       ...(url.port !== '' && { port: portOf(url) }),
       asks: true,
+      sends: { to: hostOf(url) },
+      brings: { what: 'the results of a web search', from: hostOf(url) },
       ...(payload && { guarded: `the query carries data away: ${payload.why}` }),
     }));
   }

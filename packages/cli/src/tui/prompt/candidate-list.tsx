@@ -1,7 +1,8 @@
-import type { Candidate } from '../../completion/completions.js';
+import { type Candidate, maxCandidates } from '../../completion/completions.js';
 import { truncateStart } from '../../render/lines.js';
 import type { Style } from '../../render/style.js';
-import { Column, Text } from '../../screen/elements.js';
+import { choiceLines } from '../../screen/choice-list.js';
+import { Text } from '../../screen/elements.js';
 
 interface CandidateListProps {
   candidates: readonly Candidate[];
@@ -12,20 +13,11 @@ interface CandidateListProps {
 }
 
 /** The completion candidates, one per line. */
-export function CandidateList({ candidates, selected, style, width }: CandidateListProps) {
-  const labelWidth = Math.max(...candidates.map(({ label }) => label.length)) + 2;
-  return (
-    <Column>
-      {candidates.map(({ label, detail }, index) => {
-        const isSelected = index === selected;
-        // The end of a path is more useful than its beginning.
-        const shown = detail === undefined ? truncateStart(label, width - 2) : label.padEnd(labelWidth);
-        return (
-          <Text key={label} isTruncated>
-            {(isSelected ? `${style.accent('›')} ${style.accent(shown)}` : `  ${shown}`) + style.dim(detail ?? '')}
-          </Text>
-        );
-      })}
-    </Column>
+export function CandidateList({ candidates, selected = -1, style, width }: CandidateListProps) {
+  // The end of a path is more useful than its beginning.
+  const choices = candidates.map(({ label, detail }) =>
+    detail === undefined ? { label: truncateStart(label, width - 2) } : { label, detail },
   );
+  const layout = { style, width, rows: maxCandidates + 1, isNumbered: false };
+  return <Text>{choiceLines(choices, selected, layout).join('\n')}</Text>;
 }

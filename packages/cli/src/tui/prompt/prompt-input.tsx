@@ -14,24 +14,42 @@ export interface PromptInputProps {
   style: Style;
   placeholder: string;
   width: number;
+  isScreenReader: boolean;
+  /** Ctrl+G: opens the text in the person's editor; `undefined` if that failed. */
+  editText: (text: string, name: string) => Promise<string | undefined>;
 }
 
 /** The input field: several lines (Alt+Enter or Ctrl+J), history (up, down, Ctrl+R), completion (Tab). */
-export function PromptInput({ prompt, completer, context, style, placeholder, width }: PromptInputProps) {
+export function PromptInput(props: PromptInputProps) {
+  const { prompt, completer, context, style, placeholder, width, isScreenReader, editText } = props;
   const [, redraw] = useReducer((count: number) => count + 1, 0);
   useSyncExternalStore(
     (listener) => completer.onChange(listener),
     () => completer.current,
   );
+  const openEditor = async () => {
+    const text = await editText(prompt.wholeText, 'prompt.md');
+    if (text !== undefined) prompt.replace(text.replace(/\n$/, ''), context);
+    redraw();
+  };
   useInput((input, key) => {
-    prompt.press(input, key, context);
+    if (key.ctrl && input === 'g') void openEditor();
+    else prompt.press(input, key, context);
     redraw();
   });
   const { state, list, selected, isSearching } = prompt;
-  const text = promptText(state, isSearching ? 'Search earlier input' : placeholder, style);
+  const text = promptText(state, isSearching ? 'Search earlier input' : placeholder, { style, width });
+  const line = <Text>{`${style.accent('❯')} ${text}`}</Text>;
+  const frame = style.isPlain ? 'plain-rule' : 'rule';
   return (
     <Column>
-      <Text>{`${style.accent('❯')} ${text}`}</Text>
+      {isScreenReader ? (
+        line
+      ) : (
+        <Column frame={frame} paint={style.dim}>
+          {line}
+        </Column>
+      )}
       {list && list.candidates.length > 0 ? (
         <CandidateList candidates={list.candidates} selected={selected} style={style} width={width} />
       ) : null}

@@ -42,6 +42,7 @@ function setup(history: string[] = [], sources: CompletionSource[] = []) {
     history,
     isBusy: false,
     onSubmit: (input: Input) => sent.push(input),
+    onDiscard: (text: string) => done.push(`discarded ${text}`),
     onEscape: () => done.push('escape'),
     onQuit: () => done.push('leave'),
   };
@@ -141,5 +142,5 @@ test('Ctrl+C clears the line unless something runs, Ctrl+D quits on an empty lin
   control('c');
   expect(text()).toBe('');
   control('d');
-  expect(done).toEqual(['leave']);
+  expect(done).toEqual(['discarded abc', 'leave']);
 });

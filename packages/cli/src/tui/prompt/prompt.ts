@@ -19,6 +19,8 @@ export interface PromptContext {
   history: readonly string[];
   isBusy: boolean;
   onSubmit: (input: Input) => void;
+  /** Text that Ctrl+C removed, so that it can be brought back. */
+  onDiscard: (text: string) => void;
   /** Esc, unless it closes the list of candidates. */
   onEscape: () => void;
   onQuit: () => void;
@@ -66,12 +68,26 @@ export class Prompt {
       this.#pressInText(input, key, context);
   }
 
+  /** The text with every paste in full, for an editor. */
+  get wholeText(): string {
+    return this.#pastes.expand(this.#state.text);
+  }
+
+  /** Replaces the text, for example by what an editor made of it. */
+  replace(text: string, context: PromptContext): void {
+    this.#set({ text, cursor: text.length }, context);
+  }
+
   /** Handles control keys; true if it was one. */
   #pressControl(input: string, key: Key, context: PromptContext): boolean {
     const isEmpty = this.#state.text === '';
     if (!key.ctrl) return false;
     if (input === 'c') {
-      if (!context.isBusy && !isEmpty) this.#set(emptyEditor, context);
+      if (!context.isBusy && !isEmpty) {
+        context.onDiscard(this.#state.text);
+        this.#recalled = { back: 0, draft: emptyEditor };
+        this.#set(emptyEditor, context);
+      }
     } else if (input === 'd' && isEmpty) context.onQuit();
     else if (input === 'r') {
       this.#moved = undefined;
@@ -105,6 +121,8 @@ export class Prompt {
   }
 
   #pressInText(input: string, key: Key, context: PromptContext): void {
+    // Two that arrive together are one key with Meta.
+    if (key.escape && key.meta) context.onEscape();
     if (key.escape) return context.onEscape();
     if (isEnter(key)) return this.#send(context);
     if (key.upArrow && isOnFirstLine(this.#state)) return this.#recall(1, context);

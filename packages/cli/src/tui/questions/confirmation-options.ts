@@ -2,10 +2,12 @@ import { type Decision, type GrantScope } from '@lathe/core';
 import { visibleText } from '@lathe/core/host';
 import type { Proposal } from './question-queue.js';
 
-/** One answer to a question. */
+/** One answer to a question. Its number in the list chooses it too. */
 export interface Option {
   key: string;
   label: string;
+  /** Holds for other calls as well, so the person must have seen the whole question. */
+  isLasting?: true;
   decide: () => void;
 }
 
@@ -14,7 +16,7 @@ export interface OptionsInput {
   answer: (decision: Decision) => void;
   /** Opens the proposed text in an editor and answers with the result. Missing if there is no text to edit. */
   modify?: (() => void) | undefined;
-  /** The whole question is visible, so "always" can be offered. */
+  /** Nothing in the question is hidden, so "always" can be offered. */
   offersAlways: boolean;
   /** The project is trusted, so a rule saved in its settings takes effect. */
   isTrusted: boolean;
@@ -22,31 +24,42 @@ export interface OptionsInput {
   explain: (() => void) | undefined;
 }
 
-/** The answers to a question. The last one means no and is selected at first. */
+/** The answers to a question. The first one is a plain yes, the last one a plain no. */
 export function optionsOf({ request, answer, modify, offersAlways, isTrusted, explain }: OptionsInput): Option[] {
   const { choices = [], rules = [] } = request.confirmation;
-  const always = (scope: GrantScope) => () => answer({ outcome: 'always', scope });
+  const isQuestion = isToolQuestion(request);
   const ruleText = rules.map((rule) => visibleText(rule)).join(', ');
+  const grant = (key: string, place: string, scope: GrantScope): Option => ({
+    key,
+    label: `Yes, and always ${place}: ${ruleText}`,
+    isLasting: true,
+    decide: () => answer({ outcome: 'always', scope }),
+  });
   const yes: Option[] =
     choices.length > 0
       ? choices.map(({ id, label }, index) => ({
-          key: String(index + 1),
+          key: index === 0 ? 'y' : '',
           label: visibleText(label),
           decide: () => answer({ outcome: 'once', choice: id }),
         }))
-      : [{ key: 'y', label: 'Yes, once', decide: () => answer({ outcome: 'once' }) }];
+      : isQuestion
+        ? []
+        : [{ key: 'y', label: 'Yes, once', decide: () => answer({ outcome: 'once' }) }];
   const grants: Option[] = [
-    { key: 's', label: `Yes, and always in this session: ${ruleText}`, decide: always('session') },
-    ...(isTrusted
-      ? [{ key: 'p', label: `Yes, and always in this project: ${ruleText}`, decide: always('project') }]
-      : []),
-    { key: 'u', label: `Yes, and always for me: ${ruleText}`, decide: always('user') },
+    grant('s', 'in this session', 'session'),
+    ...(isTrusted ? [grant('p', 'in this project', 'project')] : []),
+    grant('u', 'for me', 'user'),
   ];
   return [
     ...yes,
     ...(offersAlways && rules.length > 0 ? grants : []),
     ...(modify ? [{ key: 'e', label: 'Edit it first', decide: modify }] : []),
-    ...(explain ? [{ key: 'm', label: 'No, and say why', decide: explain }] : []),
-    { key: 'n', label: 'No (Esc)', decide: () => answer({ outcome: 'deny' }) },
+    ...(explain ? [{ key: 'm', label: isQuestion ? 'Write an answer' : 'No, and say why', decide: explain }] : []),
+    { key: 'n', label: isQuestion ? 'No answer' : 'No', decide: () => answer({ outcome: 'deny' }) },
   ];
+}
+
+/** A tool asks for information. There is nothing to approve. */
+export function isToolQuestion({ confirmation }: Proposal): boolean {
+  return confirmation.type === 'info' && confirmation.isQuestion === true;
 }

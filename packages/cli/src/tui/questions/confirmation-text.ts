@@ -37,8 +37,8 @@ export function confirmationText({ confirmation, reason }: Proposal, context: Vi
   };
 }
 
-/** Look like a space, or are invisible after a symbol, but a shell treats them as other characters. */
-const unusualSpaces = /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]|\ufe0f/gu;
+/** Look like a space, but a shell treats them as other characters. */
+const unusualSpaces = /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]/gu;
 
 /** In edits and plans these characters are normal. */
 function hasUnusualSpaces({ type }: Confirmation, raw: string): boolean {

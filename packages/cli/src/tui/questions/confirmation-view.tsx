@@ -1,19 +1,17 @@
 import { type Decision } from '@lathe/core';
 import { visibleText } from '@lathe/core/host';
-import { useMemo, useRef, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { oneLine, wrapLines } from '../../render/lines.js';
 import type { ViewContext } from '../../render/view-context.js';
+import { choiceLines, digitOf, movedBy } from '../../screen/choice-list.js';
 import { Column, Text } from '../../screen/elements.js';
 import { pastePrefix } from '../../screen/key-stream.js';
 import type { Key } from '../../screen/keys.js';
-import { useInput } from '../../screen/screen.js';
+import { type EarlyKey, useAnswerKeys } from '../../screen/use-answer-keys.js';
 import { useLatest } from '../../screen/use-latest.js';
-import { type Option, optionsOf } from './confirmation-options.js';
+import { isToolQuestion, type Option, optionsOf } from './confirmation-options.js';
 import { type ConfirmationText, confirmationText } from './confirmation-text.js';
 import type { Proposal } from './question-queue.js';
-
-/** Keys pressed this soon after a question appears were not meant for it. */
-const ignoreKeysMs = 350;
 
 export interface ConfirmationProps {
   request: Proposal;
@@ -26,43 +24,47 @@ export interface ConfirmationProps {
   rows: number;
   answer: (decision: Decision) => void;
   modify?: (() => void) | undefined;
+  onEarlyKey: EarlyKey;
 }
 
-/** A question with its own input. Keys typed before it appeared cannot answer it, and Enter alone means no. */
+/** A question with its own input. Keys typed before it appeared cannot answer it. */
 export function Confirmation(props: ConfirmationProps) {
   const { request, canExplain, isTrusted, pendingCount, context, rows, answer, modify } = props;
   const message = useLatest<string | undefined>(undefined);
   const inside = { ...context, width: Math.max(8, context.width - (context.isScreenReader ? 0 : 4)) };
   const text = useMemo(() => confirmationText(request, inside), [request, inside.width]);
-  const optionsFor = (offersAlways: boolean) =>
-    optionsOf({
-      request,
-      answer,
-      modify,
-      offersAlways,
-      isTrusted,
-      explain: canExplain ? () => message.set('') : undefined,
-    });
-  const { options, room } = layoutOf(text, optionsFor, inside, rows);
-  const { selected, from } = useChoice({ options, room, length: text.body.length, message, answer });
+  const options = optionsOf({
+    request,
+    answer,
+    modify,
+    offersAlways: text.isPlain,
+    isTrusted,
+    explain: canExplain ? () => message.set('') : undefined,
+  });
+  // Enter says yes, unless no rule could say it or the text tries to hide something.
+  const initial = request.isGuarded || !text.isPlain ? options.length - 1 : 0;
+  const layout = layoutOf(text, options, inside, rows);
+  const { selected, from, note } = useChoice({ options, initial, ...layout, message, ...props });
 
   const { style } = context;
-  const to = Math.min(text.body.length, from + room);
+  const { scrolled, room, optionRows } = layout;
+  const to = Math.min(scrolled.length, from + room);
   const written = message.get();
   const lines = [
     ...text.title,
-    ...text.body.slice(from, to),
-    ...(to - from < text.body.length
-      ? [style.dim(oneLine(`${from + 1}–${to} of ${text.body.length} lines, PageDown and PageUp`, inside.width))]
+    ...scrolled.slice(from, to),
+    ...(to - from < scrolled.length
+      ? [style.dim(oneLine(`${from + 1}–${to} of ${scrolled.length} lines, PageDown and PageUp`, inside.width))]
       : []),
-    ...text.warnings,
+    ...layout.fixed,
     ...(pendingCount > 1
       ? [style.dim(oneLine(`${pendingCount - 1} more to answer after this one`, inside.width))]
       : []),
+    ...(note === '' ? [] : [style.warning(oneLine(note, inside.width))]),
     ...(written === undefined
-      ? options.flatMap((option, index) => optionLines(option, index === selected, inside))
+      ? choiceLines(options.map(labelled), selected, { ...inside, rows: optionRows, isNumbered: true })
       : wrapLines(
-          `No, because: ${visibleText(written)}█  ${style.dim('(Enter to send, Esc to go back)')}`,
+          `${isToolQuestion(request) ? 'Answer' : 'No, because'}: ${visibleText(written)}█  ${style.dim('(Enter to send, Esc to go back)')}`,
           inside.width,
         )),
   ];
@@ -74,76 +76,90 @@ export function Confirmation(props: ConfirmationProps) {
   );
 }
 
-interface ChoiceInput {
+const labelled = ({ key, label }: Option) => ({ label: key === '' ? label : `${label} (${key})` });
+
+interface ChoiceInput extends Layout {
   options: readonly Option[];
-  /** Visible lines of the text. */
-  room: number;
-  /** All lines of the text. */
-  length: number;
+  initial: number;
   message: ReturnType<typeof useLatest<string | undefined>>;
   answer: (decision: Decision) => void;
+  onEarlyKey: EarlyKey;
 }
 
 /** Handles the keys of a question: selects an answer and scrolls the text. */
-function useChoice({ options, room, length, message, answer }: ChoiceInput): { selected: number; from: number } {
-  const shownAt = useRef(performance.now());
+function useChoice(input: ChoiceInput): { selected: number; from: number; note: string } {
+  const { options, initial, room, scrolled, message, answer, onEarlyKey } = input;
   const [moved, setMoved] = useState<number | undefined>();
   const [offset, setOffset] = useState(0);
-  const last = options.length - 1;
-  const selected = Math.min(moved ?? last, last);
-  const end = Math.max(0, length - room);
+  const [note, setNote] = useState('');
+  const selected = Math.min(moved ?? initial, options.length - 1);
+  const end = Math.max(0, scrolled.length - room);
   const from = Math.min(offset, end);
 
-  const writeMessage = (written: string, input: string, key: Key) => {
+  const take = (option: Option | undefined) => {
+    if (!option?.isLasting || from >= end) return option?.decide();
+    setOffset(end);
+    return setNote('This is the end of the text. Press again if it should always be allowed.');
+  };
+  const writeMessage = (written: string, typed: string, key: Key) => {
     if (key.return) answer({ outcome: 'deny', ...(written !== '' && { message: written }) });
     else if (key.escape) message.set(undefined);
     else if (key.backspace || key.delete) message.set(written.slice(0, -1));
-    else if (!key.ctrl && !key.meta) message.set(written + input.replace(pastePrefix, ''));
+    else if (!key.ctrl && !key.meta) message.set(written + typed.replace(pastePrefix, ''));
   };
-  const choose = (input: string, key: Key) => {
+  const choose = (typed: string, key: Key) => {
+    const step = movedBy(key, selected, options.length);
+    const digit = digitOf(typed, options.length);
+    const scrolledTo = scrolledBy(key, { from, room, end });
     if (key.escape) answer({ outcome: 'deny' });
-    else if (key.upArrow) setMoved(Math.max(0, selected - 1));
-    else if (key.downArrow) setMoved(Math.min(last, selected + 1));
-    else if (key.pageDown || key.rightArrow) setOffset(Math.min(end, from + room));
-    else if (key.pageUp || key.leftArrow) setOffset(Math.max(0, from - room));
-    else if (key.return) options[selected]?.decide();
-    else options.find((option) => option.key === input)?.decide();
+    else if (step !== undefined) setMoved(step);
+    else if (scrolledTo !== undefined) setOffset(scrolledTo);
+    else if (key.return) take(options[selected]);
+    else if (digit !== undefined) take(options[digit]);
+    else if (typed !== '' && !key.ctrl && !key.meta) take(options.find((option) => option.key === typed));
   };
-  useInput((input, key) => {
-    if (performance.now() - shownAt.current < ignoreKeysMs) return;
+  useAnswerKeys((typed, key) => {
     const written = message.get();
-    if (written === undefined) choose(input, key);
-    else writeMessage(written, input, key);
-  });
-  return { selected, from };
+    if (written === undefined) choose(typed, key);
+    else writeMessage(written, typed, key);
+  }, onEarlyKey);
+  return { selected, from, note };
 }
 
-/** At least this many lines of the body are visible. */
-const minBodyLines = 3;
-
-/** How many lines of the body fit, and which answers to offer: "always" only if the whole body is visible. */
-function layoutOf(
-  text: ConfirmationText,
-  optionsFor: (offersAlways: boolean) => Option[],
-  context: ViewContext,
-  rows: number,
-): { options: Option[]; room: number } {
-  const height = (options: readonly Option[]) =>
-    options.reduce((sum, option) => sum + optionLines(option, false, context).length, 0);
-  // Two lines for the frame, one for the scroll position, one for the number of pending questions.
-  const taken = text.title.length + text.warnings.length + 4;
-  const all = optionsFor(text.isPlain);
-  const room = rows - taken - height(all);
-  if (text.body.length <= room) return { options: all, room };
-  const fewer = optionsFor(false);
-  return { options: fewer, room: Math.max(minBodyLines, rows - taken - height(fewer)) };
+/** Where a key moves the text to; `undefined` for other keys. */
+function scrolledBy(key: Key, { from, room, end }: Record<'from' | 'room' | 'end', number>): number | undefined {
+  if (key.pageDown || key.rightArrow) return Math.min(end, from + room);
+  if (key.pageUp || key.leftArrow) return Math.max(0, from - room);
+  if (key.end) return end;
+  return key.home ? 0 : undefined;
 }
 
-function optionLines(
-  { key, label }: Option,
-  isSelected: boolean,
-  { style, width, isScreenReader }: ViewContext,
-): string[] {
-  const mark = isScreenReader ? (isSelected ? 'selected: ' : '') : `${isSelected ? style.accent('❯') : ' '} `;
-  return wrapLines(`${mark}${style.bold(key)}  ${label}`, width);
+/** At least this many lines of the text are visible. */
+const minLines = 3;
+
+interface Layout {
+  /** The lines that PageDown and PageUp move through. */
+  scrolled: readonly string[];
+  /** How many of them are visible. */
+  room: number;
+  /** The lines below them. */
+  fixed: readonly string[];
+  optionRows: number;
+}
+
+/** All answers stay on the screen: the text scrolls, and on a small screen the warnings scroll with it. */
+function layoutOf(text: ConfirmationText, options: readonly Option[], context: ViewContext, rows: number): Layout {
+  const { body, warnings, title } = text;
+  const height = (limit: number) =>
+    choiceLines(options.map(labelled), 0, { ...context, rows: limit, isNumbered: true }).length;
+  // Two lines for the frame, one each for the scroll position, the number of pending questions and a note.
+  const left = rows - title.length - 5;
+  const whole = height(Number.POSITIVE_INFINITY);
+  const wanted = Math.min(minLines, body.length);
+  if (left - warnings.length - whole >= wanted)
+    return { scrolled: body, fixed: warnings, room: left - warnings.length - whole, optionRows: whole };
+  const optionRows = Math.max(1, Math.min(options.length, left - wanted));
+  if (left - warnings.length - optionRows >= wanted)
+    return { scrolled: body, fixed: warnings, room: left - warnings.length - optionRows, optionRows };
+  return { scrolled: [...warnings, ...body], fixed: [], room: Math.max(1, left - optionRows), optionRows };
 }

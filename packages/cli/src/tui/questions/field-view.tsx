@@ -43,7 +43,7 @@ export function FieldView({ pending: { question, answer, cancel }, context, rows
   const placeholder = field.defaultValue === undefined ? '' : sanitize(String(field.defaultValue));
   const below = [
     ...wrapLines(sanitize(field.label), width),
-    ...wrapLines(`${style.accent('❯')} ${promptText(text, placeholder, style)}`, width),
+    ...wrapLines(`${style.accent('❯')} ${promptText(text, placeholder, { style, width })}`, width),
     ...(problem === '' ? [] : wrapLines(style.warning(problem), width)),
     ...wrapLines(style.dim('Enter to continue, Esc to cancel. Nothing is sent until you have seen all of it.'), width),
   ];

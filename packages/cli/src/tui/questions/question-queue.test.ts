@@ -18,7 +18,7 @@ const request = (callId: string, command = 'ls'): ApprovalRequest => ({
 });
 
 function shown({ current }: QuestionQueue) {
-  if (!current || current.type === 'field') throw new Error('no question to say yes to');
+  if (current?.type !== 'approval') throw new Error('no question to say yes to');
   return current;
 }
 
@@ -62,6 +62,7 @@ const context = {
   width: 80,
   markdown: (text: string) => text,
   isScreenReader: false,
+  toolName: (name: string) => name,
 };
 
 test.each([
@@ -92,4 +93,15 @@ test('a reason that is also a warning is shown once', () => {
   const warned = { ...asked, confirmation: { ...asked.confirmation, warnings: [asked.reason] } };
   expect(confirmationText(asked, context).warnings).toEqual(['asked because no rule allows it']);
   expect(confirmationText(warned, context).warnings).toEqual(['! no rule allows it']);
+});
+
+test("a tool's question offers its options and an answer in one's own words, but no yes", () => {
+  const labels = (choices?: { id: string; label: string }[]) => {
+    const confirmation = { type: 'info', title: 'Worker asks', prompt: 'Where?', isQuestion: true } as const;
+    const asked = { confirmation: { ...confirmation, ...(choices && { choices }) }, reason: 'it needs an answer' };
+    const input = { request: asked, answer: () => {}, offersAlways: true, isTrusted: true, explain: () => {} };
+    return optionsOf(input).map(({ key, label }) => `${key} ${label}`);
+  };
+  expect(labels([{ id: '0', label: 'left' }])).toEqual(['1 left', 'm Write an answer', 'n No answer (Esc)']);
+  expect(labels()).toEqual(['m Write an answer', 'n No answer (Esc)']);
 });

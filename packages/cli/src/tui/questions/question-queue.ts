@@ -1,9 +1,21 @@
 import type { ApprovalRequest, Approver, Decision } from '@lathe/core';
 import type { FieldQuestion } from '../../mcp/elicit.js';
 import type { FieldValue } from '../../mcp/elicitation-form.js';
+import type { Choice } from '../../screen/choice-list.js';
 
 /** What the person is asked to approve. */
-export type Proposal = Pick<ApprovalRequest, 'confirmation' | 'reason'>;
+export type Proposal = Pick<ApprovalRequest, 'confirmation' | 'reason' | 'isGuarded'>;
+
+/** A list to choose from. All text is sanitized. */
+export interface ListQuestion {
+  title: string;
+  choices: readonly Choice<string>[];
+  initial?: number;
+  /** The person may type something that is not in the list. */
+  takesText?: boolean;
+  /** The model asks, so keys that were typed before do not count. */
+  isModels?: boolean;
+}
 
 /** A question that waits for an answer. */
 export type PendingQuestion =
@@ -16,7 +28,8 @@ export type PendingQuestion =
       question: FieldQuestion;
       answer: (value: FieldValue | undefined) => void;
       cancel: () => void;
-    };
+    }
+  | { type: 'list'; id: number; question: ListQuestion; answer: (value: string | undefined) => void };
 
 /** Creates the question for the given id and answer functions. */
 type Enqueue<A> = (id: number, answer: (value: A) => void, cancel: () => void) => PendingQuestion;
@@ -38,6 +51,11 @@ export class QuestionQueue implements Approver {
   /** Rejects if the person cancels the form. */
   askField(question: FieldQuestion, signal: AbortSignal): Promise<FieldValue | undefined> {
     return this.#ask((id, answer, cancel) => ({ type: 'field', id, question, answer, cancel }), signal);
+  }
+
+  /** `undefined` when the person chose nothing. */
+  choose(question: ListQuestion, signal: AbortSignal): Promise<string | undefined> {
+    return this.#ask((id, answer) => ({ type: 'list', id, question, answer }), signal);
   }
 
   /** The question to show. */

@@ -18,6 +18,7 @@ export function queueElicitor(
         const proposal = {
           confirmation: { type: 'info' as const, title: `The MCP server "${server}" asks`, prompt },
           reason: 'a server wants something from you',
+          isGuarded: true as const,
         };
         return (await queue.consent(proposal, signal)).outcome === 'once';
       },

@@ -12,7 +12,7 @@ const judged = new CallSlot<Map<string, Location>>();
 export async function judgePath(workspace: Workspace, call: ToolCall, path: string): Promise<Location> {
   const known = judged.get(call) ?? new Map<string, Location>();
   judged.set(call, known);
-  const location = known.get(path) ?? (await workspace.locate(path));
+  const location = known.get(path) ?? (await workspace.locate(workspace.outsideSandbox(path)));
   if (!known.has(path)) known.set(path, location);
   return location;
 }
@@ -26,10 +26,10 @@ export async function judgedPath(
 ): Promise<Location> {
   const location = judged.get(call)?.get(path);
   if (location !== undefined) return location;
-  const found = await workspace.locate(path);
+  const found = await workspace.locate(workspace.outsideSandbox(path));
   const { inside, readable, guarded } = found;
   const isFree = access === 'read' ? inside || readable === true : inside && guarded === undefined;
-  if (isFree && found.secret === undefined) return found;
+  if (isFree && found.secret === undefined && (access === 'write' || found.sensitive === undefined)) return found;
   const verb = access === 'read' ? 'read' : 'written';
   throw new ToolError('path_not_in_workspace', `${found.path} needs approval before it can be ${verb}.`);
 }
@@ -45,21 +45,31 @@ export function pathTarget(location: Location, access: 'read' | 'write') {
     asks: guarded !== undefined || !isFree,
     ...(access === 'write' && { isInside: location.inside }),
     ...(guarded !== undefined && { guarded }),
+    ...(access === 'read' && location.sensitive !== undefined && { sensitive: location.sensitive }),
   };
 }
 
+/** The rule that lets a file be read, and nothing else: what "always" saves for a file that may hold keys. */
+export const ruleForFile = (path: string): string => `read_file(/${escapeGlob(path)})`;
+
 /** The question to a person before `tool` reads these places; `false` when none of them needs one. */
 export function confirmReading(tool: string, locations: readonly Location[]) {
-  const asking = locations.filter((location) => pathTarget(location, 'read').asks);
+  const asking = locations.filter((location) => {
+    const { asks, sensitive } = pathTarget(location, 'read');
+    return asks || sensitive !== undefined;
+  });
   if (asking.length === 0) return false;
-  const warnings = asking.flatMap(({ secret }) => secret ?? []);
+  const secrets = asking.flatMap(({ secret }) => secret ?? []);
+  const warnings = [...secrets, ...asking.flatMap(({ sensitive }) => sensitive ?? [])];
+  const rules = asking.map(({ path, sensitive }) =>
+    sensitive === undefined ? `${tool}(/${escapeGlob(path)})` : ruleForFile(path),
+  );
   return {
     type: 'info' as const,
-    title: 'Read outside the workspace?',
+    title: warnings.length === 0 ? 'Read outside the workspace?' : 'Read a secret?',
     prompt: asking.map(({ path }) => path).join('\n'),
-    ...(warnings.length === 0
-      ? { rules: asking.map(({ path }) => `${tool}(/${escapeGlob(path)})`) }
-      : { title: 'Read a secret?', warnings }),
+    ...(secrets.length === 0 && { rules }),
+    ...(warnings.length > 0 && { warnings }),
   };
 }
 

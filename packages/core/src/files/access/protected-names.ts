@@ -7,6 +7,9 @@ export const executedNames = list(`
   .lathe, .qwen, .claude, .claude.json, .cursor, .gemini, .codex, .aider*, .continue, .windsurf, .roo, .cline,
   .clinerules, .kilocode, .opencode, opencode.json, opencode.jsonc, .kiro, .crush, .crush.json, crush.json,
   .goose, .agents, .mcp.json, mcp.json, .github/copilot-instructions.md,
+  # instructions that agents obey
+  agents.md, agents.override.md, agents.local.md, qwen.md, claude.md, claude.local.md, gemini.md, .cursorrules,
+  .windsurfrules,
   # version control: hooks, filters, aliases
   .git, .gitconfig, .gitmodules, .config/git, .hg, .hgrc, .svn, .jj, .husky, .pre-commit-config.yaml,
   .pre-commit-hooks.yaml, lefthook.yml, lefthook.yaml, .lefthook.yml, .overcommit.yml, .lintstagedrc*,

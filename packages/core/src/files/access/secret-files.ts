@@ -2,13 +2,15 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { asFolder, type BytePath, fromBytePath, splitPath, systemPath } from '../byte-path.js';
 import { secretNames } from './protected-names.js';
 import { secrecyOf } from './protected-paths.js';
+import { sensitivityOf } from './sensitive-files.js';
 
 /** Flags that keep ripgrep from reading secrets that have their usual names. */
 export const withoutSecrets = secretNames.map((name) => `--iglob=!${name.startsWith('/') ? name : `**/${name}`}`);
 
 /** Whether a file holds keys or credentials, in whatever spelling of its name. */
 export function isSecret(path: BytePath): boolean {
-  return secrecyOf(fromBytePath(path)) !== undefined;
+  const name = fromBytePath(path);
+  return secrecyOf(name) !== undefined || sensitivityOf(name) !== undefined;
 }
 
 /**
@@ -24,7 +26,10 @@ export function secretsIn(directory: BytePath): BytePath[] {
       .map((name) => folder + name)
       .filter(isSecret);
   });
-  return [...new Set(found)];
+  const sensitive = namesIn(directory)
+    .map((name) => asFolder(directory) + name)
+    .filter((path) => sensitivityOf(fromBytePath(path)) !== undefined);
+  return [...new Set([...found, ...sensitive])];
 }
 
 function existing(path: BytePath): BytePath[] {

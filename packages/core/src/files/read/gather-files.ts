@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { basename, extname, relative } from 'node:path';
 import { ToolError } from '../../contract/errors.js';
 import { compileGlob, type Glob, splitGlob } from '../../text/glob/compile-glob.js';
+import { sensitivityOf } from '../access/sensitive-files.js';
 import { hiddenReason, isHiddenByAgent, type Visibility } from '../access/visibility.js';
 import { fromBytePath, toBytePath } from '../byte-path.js';
 import { osPath } from '../file-name.js';
@@ -114,7 +115,8 @@ async function linkedFile(path: string, directory: Location, options: GatherOpti
 
 /** Secrets are read only when a call names them, not when a glob matches them. */
 function mayRead(path: string, directory: Location, { canRead, workspace }: GatherOptions): boolean {
-  return canRead?.(path) !== false && (directory.secret !== undefined || workspace.secrecyOf(path) === undefined);
+  if (canRead?.(path) === false || sensitivityOf(path) !== undefined) return false;
+  return directory.secret !== undefined || workspace.secrecyOf(path) === undefined;
 }
 
 function excluder(options: GatherOptions, directory: string): (path: string) => boolean {

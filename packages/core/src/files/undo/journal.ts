@@ -5,6 +5,8 @@ import { allDone } from '../../async/all-done.js';
 import { ToolError } from '../../contract/errors.js';
 import { codeOf } from '../fs-error.js';
 import type { LatheHome } from '../lathe-home.js';
+import { type KeepRule, outsideRule, type Removed } from '../retention/clean-files.js';
+import { filesBelow } from '../retention/stored-files.js';
 import { hashOf, writeAll } from '../write/file-content.js';
 import { toWriteError } from '../write/write-errors.js';
 
@@ -23,6 +25,14 @@ export interface Change {
   after: string;
   /** Directories that were made for a new file, outermost first. */
   madeDirectories?: readonly string[];
+}
+
+/** What to remove from the journal. */
+export interface JournalCleaning {
+  rule: KeepRule;
+  /** Whether a running process works with this session. */
+  isInUse: (session: string) => boolean;
+  isDryRun?: boolean;
 }
 
 export interface JournalLimits {
@@ -117,6 +127,33 @@ export class Journal {
     await createDurably(directory, hash, content);
   }
 
+  /** Removes the changes that a rule does not keep, except those of sessions in use, and the contents nobody needs. */
+  async clean({ rule, isInUse, isDryRun = false }: JournalCleaning): Promise<Removed> {
+    const directory = this.#home.file('journal', 'changes');
+    const dated = await Promise.all(
+      (await entriesIn(directory)).map(async ({ name, size }) => {
+        const path = join(directory, name);
+        const modified = (await stat(path).catch(() => undefined))?.mtimeMs ?? 0;
+        return { name, path, bytes: size, modified };
+      }),
+    );
+    const removed: Removed = { files: 0, bytes: 0 };
+    for (const { name, path, bytes } of outsideRule(dated, rule, () => false)) {
+      if (isInUse((await readChange(path))?.turn.split('/')[0] ?? '')) continue;
+      if (!isDryRun) await this.forget(name);
+      removed.files += 1;
+      removed.bytes += bytes;
+    }
+    if (!isDryRun) await this.#removeUnusedContents();
+    return removed;
+  }
+
+  /** What is kept, as it lies on the disk. */
+  async size(): Promise<Removed> {
+    const files = await filesBelow(this.#home.file('journal'), 2);
+    return { files: files.length, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) };
+  }
+
   /** File names hold sizes and hashes, so one listing is enough. Removes a tenth more, so that it happens rarely. */
   async #prune(entries: readonly Entry[]): Promise<void> {
     let bytes = entries.reduce((sum, { size }) => sum + size, 0);
@@ -126,9 +163,13 @@ export class Journal {
     for (; bytes > maxBytes * 0.9 || entries.length - count > maxChanges * 0.9; count++)
       bytes -= entries[count]?.size ?? 0;
     for (const { name } of entries.slice(0, count)) await this.forget(name);
+    await this.#removeUnusedContents();
+  }
+
+  async #removeUnusedContents(): Promise<void> {
     const kept = new Set((await entriesIn(this.#home.file('journal', 'changes'))).map(({ hash }) => hash));
     const blobs = this.#home.file('journal', 'blobs');
-    for (const name of await readdir(blobs)) {
+    for (const name of await readdir(blobs).catch(() => [])) {
       if (kept.has(name)) continue;
       const path = join(blobs, name);
       const touched = (await stat(path).catch(() => undefined))?.mtimeMs ?? 0;

@@ -29,6 +29,8 @@ export interface DurableWrite {
   /** Random and unguessable; names the temporary file, so that whoever finds the token can sweep it. */
   token: string;
   signal: AbortSignal;
+  /** Changes the permissions that the file would have without it. */
+  mode?: (usual: number) => number;
   /** Work that runs beside the writing and must succeed before the new content takes the name. */
   alongside?: (madeDirectories: readonly string[]) => Promise<void>;
   /** The last check before the new content takes the name. Throws to keep the old file. */
@@ -116,10 +118,11 @@ async function fillAndClose(
   await handle.close();
 }
 
-async function fill(handle: FileHandle, { pieces, original, signal }: DurableWrite): Promise<void> {
-  const mode = 0o666 & ~process.umask();
-  const attributes = original === null ? handle.chmod(mode) : keepAttributes(original, handle);
+async function fill(handle: FileHandle, { pieces, original, signal, mode }: DurableWrite): Promise<void> {
+  const newMode = 0o666 & ~process.umask();
+  const attributes = original === null ? handle.chmod(newMode) : keepAttributes(original, handle);
   await allDone([writeAll(handle, pieces, signal), attributes]);
+  if (mode) await handle.chmod(mode((await handle.stat()).mode & 0o7777));
   await handle.sync();
 }
 

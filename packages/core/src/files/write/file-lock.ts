@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { lstat, readdir, readFile, readlink, symlink, unlink } from 'node:fs/promises';
-import { hostname } from 'node:os';
+import { lstat, readdir, readlink, symlink, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ToolError } from '../../contract/errors.js';
 import { codeOf } from '../fs-error.js';
 import type { LatheHome } from '../lathe-home.js';
+import { processIdentity, processState } from '../process-identity.js';
 import { sweepTemp } from './durable-write.js';
 import { toWriteError } from './write-errors.js';
 
@@ -136,10 +136,9 @@ async function sweep(directory: string): Promise<void> {
 }
 
 async function describe({ token, path }: Holder): Promise<string> {
-  const [started, { host, boot }] = await Promise.all([startOf(process.pid), machine()]);
   // The target of a symlink has at most 4095 bytes; a longer path is locked too, but its temporary file is not swept.
   const place = Buffer.byteLength(path) > 3500 ? '' : path;
-  return [process.pid, started, host, boot, token, place].join('|');
+  return [await processIdentity(process.pid), token, place].join('|');
 }
 
 function parse(holder: string): Holder {
@@ -152,38 +151,11 @@ const foreignLockMs = 600_000;
 
 /** A process of another machine or container cannot be checked, so its lock becomes stale by age alone. */
 async function isAlive(lock: string, holder: string): Promise<boolean> {
-  const [pid = '', started, host, boot, token = ''] = holder.split('|');
-  const here = await machine();
-  if (host !== here.host) {
+  const state = await processState(holder);
+  if (state === 'unknown') {
     const made = await lstat(lock).catch(() => undefined);
     return made !== undefined && Date.now() - made.mtimeMs < foreignLockMs;
   }
-  if (boot !== here.boot) return false;
-  try {
-    process.kill(Number(pid), 0);
-  } catch (error) {
-    if (codeOf(error) === 'ESRCH') return false;
-  }
-  const isSame = (await startOf(Number(pid))) === started;
-  return isSame && (Number(pid) !== process.pid || inUse.has(token));
-}
-
-/** The start time of a process, which distinguishes it from a later one with the same id. */
-async function startOf(pid: number): Promise<string> {
-  if (process.platform !== 'linux') return '';
-  const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
-}
-
-let thisMachine: Promise<{ host: string; boot: string }> | undefined;
-
-/** A host is a machine or, on Linux, a process namespace on it. */
-function machine(): Promise<{ host: string; boot: string }> {
-  thisMachine ??= (async () => {
-    const boot = await readFile('/proc/sys/kernel/random/boot_id', 'latin1').catch(() => '');
-    const namespace = await readlink('/proc/self/ns/pid').catch(() => '');
-    const host = createHash('sha256').update(`${hostname()}|${namespace}`).digest('hex').slice(0, 16);
-    return { host, boot: boot.trim() };
-  })();
-  return thisMachine;
+  const isOwn = holder.startsWith(`${process.pid}|`);
+  return state === 'running' && (!isOwn || inUse.has(parse(holder).token));
 }

@@ -24,6 +24,8 @@ export interface ToolCall {
   timeoutMs: number;
   signal: AbortSignal;
   onProgress: (text: string) => void;
+  /** Of the span that the server's own spans belong to. */
+  traceparent?: string;
 }
 
 /** Runs one call. Throws a `ToolError` if the server does not return a result. */
@@ -38,9 +40,9 @@ export async function callTool(connection: Connection, call: ToolCall): Promise<
 }
 
 function callPlainly({ client }: Connection, call: ToolCall): Promise<CallToolResult> {
-  const { tool, params, timeoutMs, signal, onProgress } = call;
+  const { tool, params, timeoutMs, signal, onProgress, traceparent } = call;
   return client.callTool(
-    { name: tool.name, arguments: params },
+    { name: tool.name, arguments: params, ...(traceparent !== undefined && { _meta: { traceparent } }) },
     {
       toolDefinition: tool,
       signal,

@@ -77,7 +77,7 @@ export class McpClient implements McpConnection {
   async call(
     tool: ListedTool,
     params: Record<string, unknown>,
-    { signal, onProgress }: { signal: AbortSignal; onProgress: (text: string) => void },
+    { signal, ...options }: { signal: AbortSignal; onProgress: (text: string) => void; traceparent?: string },
   ): Promise<ToolResult> {
     const connection = await this.#within(signal, (within) => this.#connected(within)).catch((error: unknown) => {
       signal.throwIfAborted();
@@ -92,7 +92,7 @@ export class McpClient implements McpConnection {
       );
     const { timeoutMs } = this.definition;
     const { callTool } = await import('./call-tool.js');
-    const call = { server: this.serverName, tool: current.sent, params, timeoutMs, signal, onProgress };
+    const call = { server: this.serverName, tool: current.sent, params, timeoutMs, signal, ...options };
     return connection.authorized(() => callTool(connection, call), signal);
   }
 

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** What a request to the loopback server must match. */
@@ -10,6 +10,18 @@ export interface Access {
 export interface Refusal {
   status: 401 | 403 | 404 | 503;
   message: string;
+}
+
+/** A token that nobody can guess. */
+export function newToken(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** Why a token is none: too short to resist guessing, or not fit for a header. */
+export function tokenProblem(token: string): string | undefined {
+  return /^[\x21-\x7e]{32,1024}$/.test(token)
+    ? undefined
+    : 'The token must be 32 to 1,024 letters, digits and symbols, without blanks. `openssl rand -hex 32` makes one.';
 }
 
 /** The only path of the server. */

@@ -7,6 +7,7 @@ export interface HttpSessionsOptions extends ServerIdentity {
   sdk: ServerSdk;
   serverFor: ServerFor;
   open: () => Promise<Toolbox>;
+  tools?: readonly string[];
   maxSessions: number;
 }
 
@@ -59,7 +60,7 @@ export class HttpSessions {
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => void this.#sessions.set(id, session),
     });
-    const tools = new ToolSession(await open());
+    const tools = new ToolSession(await open(), this.#options.tools);
     const server = serverFor(sdk, tools, this.#options);
     const closed = new Promise<void>((resolve, reject) => {
       const onclose = () => {

@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer as createHttpServer, type Server, type ServerResponse } from 'node:http';
 import { parseBoundedJson } from '../../text/parse-json.js';
-import { mcpPath, type Refusal, refusalOf } from './access-check.js';
+import { mcpPath, newToken, type Refusal, refusalOf, tokenProblem } from './access-check.js';
 import { ConnectionLimit } from './connection-limit.js';
 import { createServer, type ServerFor, type ServerIdentity } from './create-server.js';
 import { HttpSessions, refuse } from './http-sessions.js';
@@ -13,6 +12,10 @@ export interface ServeHttpOptions extends ServerIdentity {
   open: () => Promise<Toolbox>;
   /** 0 for any free one. */
   port: number;
+  /** Names of the tools to offer; by default the built-in ones that work without an agent. */
+  tools?: readonly string[];
+  /** What every request must contain, at least 32 characters; by default a new random one. */
+  token?: string;
   /** Receives the URL, and the token that every request must contain. */
   onListening: (url: string, token: string) => void;
   log: (message: string) => void;
@@ -28,13 +31,14 @@ const requestMs = 60_000;
 
 /** Serves local clients that have the token until `signal` aborts. Nothing keeps running afterwards. */
 export async function serveHttp(options: ServeHttpOptions, signal: AbortSignal): Promise<void> {
-  const { port: wanted, onListening, log } = options;
+  const { port: wanted, onListening, log, token = newToken() } = options;
+  const problem = tokenProblem(token);
+  if (problem !== undefined) throw new Error(problem);
   const [handler, node] = await Promise.all([createHandler(options), import('@modelcontextprotocol/node')]);
   const handle = node.toNodeHandler(handler, {
     maxRequestBodySize: maxBodyBytes,
     onerror: ({ message }) => log(message),
   });
-  const token = randomBytes(32).toString('base64url');
   const http = createHttpServer({ headersTimeout: headersMs, requestTimeout: requestMs });
   const connections = new ConnectionLimit(http);
   try {
@@ -65,7 +69,7 @@ async function createHandler(options: ServeHttpOptions) {
   let shared: Promise<ToolSession> | undefined;
   const modern = sdk.createMcpHandler(
     async () => {
-      shared ??= open().then((toolbox) => new ToolSession(toolbox));
+      shared ??= open().then((toolbox) => new ToolSession(toolbox, options.tools));
       return serverFor(sdk, await shared, options);
     },
     { legacy: 'reject', onerror: ({ message }) => log(message) },

@@ -93,3 +93,25 @@ test('calls above the limit are rejected and the others answered', async () => {
   const refused = settled.flatMap(({ status }, index) => (status === 'rejected' ? [index] : []));
   expect(refused).toEqual(Array.from({ length: 50 }, (_, index) => 5_000 + index));
 });
+
+test('what a tool asks while it runs is denied at once, since its call cannot be made again for the answer', async () => {
+  const cwd = tempDirectory();
+  const asking = defineTool({
+    name: 'asking',
+    description: 'Asks and writes.',
+    parameterSchema: {},
+    async execute(_params, _signal, call) {
+      const { status } = await call.ask('Which one?', ['a', 'b']);
+      return call.write('new.txt', status);
+    },
+  });
+  const toolbox = await createLathe({ cwd, env: {}, home: cwd, tools: [asking] });
+  const session = new ToolSession(toolbox, ['asking']);
+  onTestFinished(() => session.close());
+  const answer = await session.call({ id: '1', name: 'asking', args: {}, canAsk: true }, never);
+  expect(answer).toMatchObject({ type: 'outcome', outcome: { error: { type: 'execution_denied' } } });
+  expect(JSON.stringify(answer)).toContain('Allow it with write_file(/**) in permissions.allow');
+  toolbox.host.policy.mode = 'auto-edit';
+  await session.call({ id: '2', name: 'asking', args: {}, canAsk: true }, never);
+  expect(readFileSync(join(cwd, 'new.txt'), 'utf8')).toBe('nobody');
+});

@@ -58,13 +58,7 @@ export class ToolSession {
   /** Offers the tools with these names; by default the built-in ones. */
   constructor(toolbox: Toolbox, names?: readonly string[]) {
     this.#toolbox = toolbox;
-    const known = toolbox.tools.entries();
-    const unknown = names?.filter((name) => !known.some(({ tool }) => tool.name === name)) ?? [];
-    if (unknown.length > 0) throw new Error(`There is no tool to serve named ${unknown.join(', ')}.`);
-    this.tools = known.flatMap(({ tool, source }) => {
-      const isOffered = names ? names.includes(tool.name) : source === builtIn && !notServed.has(tool.name);
-      return isOffered ? [tool] : [];
-    });
+    this.tools = servedTools(toolbox.tools, names);
     setMaxListeners(0, this.#closing.signal);
   }
 
@@ -131,7 +125,8 @@ export class ToolSession {
           if (decision.outcome === 'deny') this.#declined.set(call, advice(request));
           return decision;
         }
-        if (!canAsk) return denyAll.decide(request, signal);
+        // The client gets a question as the end of a call, to be made again; a call that already runs cannot end so.
+        if (!canAsk || request.isMidCall) return denyAll.decide(request, signal);
         ask(request);
         throw signal.reason;
       },
@@ -145,6 +140,20 @@ export class ToolSession {
     this.#questions.set(id, digestOf(request));
     return id;
   }
+}
+
+/** The tools with these names, or the built-in ones that work without an agent. Throws for a name that cannot be served. */
+export function servedTools(registry: ToolRegistry, names?: readonly string[]): AnyTool[] {
+  if (!names)
+    return registry
+      .entries()
+      .flatMap(({ tool, source }) => (source === builtIn && !notServed.has(tool.name) ? [tool] : []));
+  const unusable = names.find((name) => notServed.has(name));
+  if (unusable !== undefined) throw new Error(`${unusable} cannot be served: it needs an agent of Lathe.`);
+  const tools = registry.getAllTools().filter(({ name }) => names.includes(name));
+  const unknown = names.filter((name) => !tools.some((tool) => tool.name === name));
+  if (unknown.length > 0) throw new Error(`There is no tool to serve named ${unknown.join(', ')}.`);
+  return tools;
 }
 
 function digestOf({ tool, args, confirmation, reason }: ApprovalRequest): string {

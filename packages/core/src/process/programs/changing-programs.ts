@@ -1,12 +1,16 @@
 import { basename } from 'node:path';
 import { type Argument, knownArgument } from '../shell/expand-word.js';
 import { forNames, nameSet } from './name-set.js';
+import { here } from './program-spec.js';
 import type { Effects, Judge } from './read-arguments.js';
 
 /** The files that a program reads and writes, and whether it uses the network, as far as its name and words tell. */
 export function knownChanges(name: string, args: readonly Argument[]): Effects {
   return { ...writers.get(name)?.(args), usesNetwork: usesNetwork(name, args) };
 }
+
+/** Whether it is known which of its operands a program reads. */
+export const hasKnownReads = (name: string): boolean => writers.has(name);
 
 const isOperand = ({ value }: Argument) => !value.startsWith('-') || value === '-';
 
@@ -70,6 +74,45 @@ const writesWith =
   (args) =>
     args.some(({ value }) => inPlace.test(value)) ? writesAll(args) : {};
 
+/** A search tool with flags that are not known: it may read everything below its operands, or here. */
+const searchesAll: Judge = (args) => {
+  const operands = operandsOf(args).filter(({ isKnown, pattern }) => isKnown || pattern);
+  const trees = operands.length > 1 ? operands : [...operands, here];
+  return { reads: trees, searches: trees };
+};
+
+const makesArchive = /^-?[a-zA-Z]*[cru][a-zA-Z]*$|^--(create|append|update|catenate|concatenate)$/;
+const printsMembers = /^-?[a-zA-Z]*O|^--to-(stdout|command)/;
+
+/** What goes into an archive is read with all that is below it; what is printed is judged by the names of the members. */
+const archives: Judge = (args) => {
+  const [first] = args;
+  const modes = args.filter(({ value }, at) => value.startsWith('-') || at === 0);
+  const files = valuesOf(args, '-f', '--file');
+  const writes = [...valuesOf(args, '-C', '--directory'), ...files];
+  const members = operandsOf(args).filter((operand) => operand !== first || operand.value.startsWith('/'));
+  const isMade = modes.some(({ value }) => makesArchive.test(value) && !/^-?x|^--extract/.test(value));
+  if (!isMade)
+    return modes.some(({ value }) => printsMembers.test(value)) ? { writes, ...prints(members) } : { writes };
+  const base = valuesOf(args, '-C', '--directory').at(-1);
+  const placed = members.map((member) =>
+    base === undefined || member.value.startsWith('/') ? member : { ...member, value: `${base.value}/${member.value}` },
+  );
+  return { writes, reads: placed, searches: placed };
+};
+/** Without names it prints all members, which may be whatever is here. */
+const prints = (members: Argument[]): Effects =>
+  members.length > 1 ? { reads: members } : { reads: [here], searches: [here] };
+const zips: Judge = (args) => {
+  const [, ...members] = operandsOf(args);
+  return { ...writesAll(operandsOf(args).slice(0, 1)), reads: members, searches: members };
+};
+/** The names come from stdin. */
+const fromInput: Judge = (args) =>
+  args.some(({ value }) => /^-[a-z]*[op]|^--(create|pass-through)/.test(value))
+    ? { reads: [here], searches: [here] }
+    : {};
+
 const writers: ReadonlyMap<string, Judge> = new Map([
   ...forNames('rm rmdir unlink shred touch mkdir mkfifo mknod tee truncate', writesAll),
   ...forNames('chmod chown chgrp setfacl chattr uniq xxd', writesAfterFirst),
@@ -82,8 +125,17 @@ const writers: ReadonlyMap<string, Judge> = new Map([
   ...forNames('sort curl', writesValues('-o', '--output')),
   ['wget', writesValues('-O', '--output-document')],
   ['tree', writesValues('-o')],
-  ['tar', (args) => ({ writes: [...valuesOf(args, '-C', '--directory'), ...valuesOf(args, '-f', '--file')] })],
-  ['unzip', writesValues('-d')],
+  ...forNames('tar gtar bsdtar', archives),
+  ...forNames('zip 7z 7za 7zr rar', zips),
+  ...forNames('cpio pax', fromInput),
+  [
+    'unzip',
+    (args) => ({
+      writes: valuesOf(args, '-d'),
+      ...(args.some(({ value }) => /^-[a-zA-Z]*[pc]/.test(value)) && prints(operandsOf(args))),
+    }),
+  ],
+  ...forNames('grep egrep fgrep zgrep rg rga ag ack ack-grep ugrep ug pt sift', searchesAll),
   ['find', writesValues('-fprint', '-fprint0', '-fprintf', '-fls')],
   ['git', gitWrites],
 ]);

@@ -1,6 +1,7 @@
 import { basename, dirname } from 'node:path';
 import type { Argument } from '../shell/expand-word.js';
 import { knownChanges } from './changing-programs.js';
+import { recordedContent } from './git-content.js';
 import { nameSet } from './name-set.js';
 import type { Effects } from './read-arguments.js';
 import { readOnlyJudge } from './read-only-programs.js';
@@ -36,7 +37,8 @@ export function judgeCommand(words: readonly Argument[], context: { path: string
     const file = basename(first.value);
     // Deny rules check what a program of this name would run, even if this one is a different program.
     const inner = unwrap(file, args, context.input);
-    return { ...knownChanges(file, args), why: `${first.value} is run by its path`, ...(inner && { inner }) };
+    const recorded = file === 'git' ? recordedContent(args) : [];
+    return { ...knownChanges(file, args), recorded, why: `${first.value} is run by its path`, ...(inner && { inner }) };
   }
   if (name === 'set' && harmlessOptions.test(args.map(({ value }) => value).join(' '))) return {};
   if (harmlessControl.has(name) && args.every(({ value }) => /^\d{0,3}$/.test(value))) return {};
@@ -44,8 +46,9 @@ export function judgeCommand(words: readonly Argument[], context: { path: string
   if (shellChangers.has(name)) {
     return { why: `${name} changes what later commands mean`, isUnallowable: true, ...(inner && { inner }) };
   }
-  if (inner) return { ...knownChanges(name, args), ...judgeWrapper(name, inner), inner };
-  return judgeProgram(name, args);
+  const recorded = name === 'git' ? { recorded: recordedContent(args) } : {};
+  if (inner) return { ...knownChanges(name, args), ...judgeWrapper(name, inner), ...recorded, inner };
+  return { ...judgeProgram(name, args), ...recorded };
 }
 
 function judgeProgram(name: string, args: readonly Argument[]): Effects {

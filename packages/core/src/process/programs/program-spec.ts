@@ -1,5 +1,5 @@
 import { type Argument, knownArgument } from '../shell/expand-word.js';
-import { flagList, type Judge, type SortedArguments, sortArguments } from './read-arguments.js';
+import { type Effects, flagList, type Judge, type SortedArguments, sortArguments } from './read-arguments.js';
 
 /** What the operands of a program are. */
 type Operands =
@@ -25,6 +25,8 @@ interface Extras {
   why?: string;
   /** Shows the contents of the directories among its operands. */
   isSearch?: boolean;
+  /** Which files below its operands it reads. */
+  limits?: (args: SortedArguments) => Pick<Effects, 'only' | 'skipsHidden'>;
   /** Whether it follows the symlinks in the directories among its operands. */
   followsLinks?: (args: SortedArguments) => boolean;
 }
@@ -39,6 +41,7 @@ export function program(
     refuse,
     why = 'its arguments are not known to be harmless',
     followsLinks,
+    limits,
   }: Extras = {},
 ): Judge {
   const list = flagList(flags);
@@ -51,7 +54,7 @@ export function program(
     const paths = pathsAmong(sorted, operands);
     const searches = isSearch ? paths : [];
     const followed = followsLinks?.(sorted) ? paths : [];
-    const effects = { reads: [...sorted.paths, ...paths], searches, followed };
+    const effects = { reads: [...sorted.paths, ...paths], searches, followed, ...limits?.(sorted) };
     if (refuse?.(sorted)) return { why, ...effects };
     const isExcess = operands === 'none' && sorted.operands.length > 0;
     return isExcess ? { why: 'an operand could make it do more than print', ...effects } : effects;

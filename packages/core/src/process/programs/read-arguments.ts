@@ -1,6 +1,19 @@
 import { unknownPart } from '../shell/command-analysis.js';
 import { type Argument, dropStart } from '../shell/expand-word.js';
 
+/** What a git command prints of the files that a repository has recorded. */
+export interface RecordedContent {
+  /** Where git starts its search for the repository. */
+  directory: Argument;
+  /** Only files here or below; seen from the top of the work tree if `isFromTop`. Everything when left out. */
+  path?: string;
+  isFromTop?: boolean;
+  /** Operands that limit it to these paths if they exist; otherwise they are revisions. */
+  operands?: readonly string[];
+  /** Files that are gone may be among them. */
+  isPast: boolean;
+}
+
 /** What a program does, as far as its arguments tell. */
 export interface Effects {
   /** Why it is not proven read-only; absent if it is. */
@@ -10,6 +23,12 @@ export interface Effects {
   searches?: Argument[];
   /** The part of `reads` that must not be directories, because the program follows the symlinks in them. */
   followed?: Argument[];
+  /** Patterns of names: of the files below `searches`, only those with such a name are read. */
+  only?: string[];
+  /** Files below `searches` whose names start with a dot are not read. */
+  skipsHidden?: boolean;
+  /** What git shows as a repository has it. */
+  recorded?: RecordedContent[];
   writes?: Argument[];
   usesNetwork?: boolean;
   /** Directories where git starts its search for a repository, whose configuration can make git run programs. */

@@ -150,9 +150,18 @@ const fd = program(
   'pattern',
 );
 
+/** Without these, ripgrep skips files whose names start with a dot. */
+const showsHidden = ['-.', '--hidden', '-u', '--unrestricted', '-g', '--glob', '--iglob'];
+
+function onlyNames(values: SortedArguments['values'], flag: RegExp): { only?: string[] } {
+  const only = values.filter((each) => flag.test(each.flag)).map(({ value }) => value.value);
+  return only.length > 0 ? { only } : {};
+}
+
 const searches: Record<string, Judge> = {
   // Without -R, which follows symlinks out of the directory.
   grep: program(grepFlags, 'lines', {
+    limits: ({ values }) => onlyNames(values, /^--include$/),
     why: 'the number after --context may be the pattern',
     refuse: ({ flags, values }) => flags.has('--context') && !values.some(({ flag }) => flag === '--context'),
   }),
@@ -169,6 +178,7 @@ const searches: Record<string, Judge> = {
       '--stats --text --threads= --trim --type= --type-not= --type-list --type-add= --unrestricted --vimgrep ' +
       `--with-filename --word-regexp --no-unicode --line-buffered ${info}`,
     'pattern',
+    { limits: ({ flags }) => (showsHidden.some((flag) => flags.has(flag)) ? {} : { skipsHidden: true }) },
   ),
   // Without the flags that follow symlinks: -L of ls and du, -l of tree. tree takes values from later words even for
   // bundled flags.

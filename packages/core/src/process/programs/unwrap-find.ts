@@ -27,7 +27,7 @@ export function unwrapFind(args: readonly Argument[]): Unwrapped | undefined {
     // A word known only at run time could be the `;` that ends the command.
     const isPlain = words.every(({ value, isKnown }) => value === '{}' || (isKnown && !value.includes('{}')));
     isTransparent &&= part.value === '-exec' && length !== -1 && isPlain;
-    commands.push(words.map((word) => (word.value === '{}' ? foundBelow(roots) : word)));
+    commands.push(words.map((word) => (word.value === '{}' ? foundBelow(roots, own) : word)));
     index += words.length + 1;
   }
   if (commands.length === 0) return undefined;
@@ -35,10 +35,12 @@ export function unwrapFind(args: readonly Argument[]): Unwrapped | undefined {
   return { commands, scripts: [], isTransparent, own: [...roots, ...own] };
 }
 
-/** Stands for the files that a search finds: something below its only root. */
-export function foundBelow(roots: readonly Argument[]): Argument {
+/** Stands for the files that a search finds: something below its only root, with the name that its tests want. */
+export function foundBelow(roots: readonly Argument[], tests: readonly Argument[] = []): Argument {
   const [root] = roots;
   const isPlain = root !== undefined && roots.length === 1 && root.isKnown && !root.value.startsWith('-');
   const unknown: Argument = { value: unknownPart, text: '{}', isKnown: false, isOpen: false, isGlob: true };
-  return isPlain ? { ...unknown, value: `${root.value}/${unknownPart}`, below: root } : unknown;
+  const wanted = isConjunction(tests) ? tests[tests.findIndex(({ value }) => value === '-name') + 1] : undefined;
+  const only = wanted?.isKnown && tests.some(({ value }) => value === '-name') ? { only: wanted.value } : {};
+  return isPlain ? { ...unknown, value: `${root.value}/${unknownPart}`, below: root, ...only } : unknown;
 }

@@ -70,7 +70,9 @@ export async function runBackgroundCommand(request: BackgroundAction, background
 
 async function readNew(id: string, background: BackgroundCommands): Promise<string> {
   const text = await background.read(id);
-  return `${id} ${stateOf(background.get(id).result)}\n${text || '(no new output)'}`;
+  const { result } = background.get(id);
+  const findings = result?.findings.map((finding) => `\nWarning: ${finding}`) ?? [];
+  return `${id} ${stateOf(result)}\n${text || '(no new output)'}${findings.join('')}`;
 }
 
 function stateOf(result: CommandResult | undefined): string {

@@ -101,6 +101,7 @@ export class BackgroundCommands {
   async read(id: string): Promise<string> {
     const command = this.get(id);
     const { output } = command.running;
+    output.flush();
     const size = output.path === undefined ? 0 : (await stat(output.path)).size;
     const start = Math.max(command.readBytes, size - maxReadBytes);
     const skipped = start - command.readBytes;
@@ -112,7 +113,9 @@ export class BackgroundCommands {
 
   /** The lines of the whole output that contain `text`, ignoring case. */
   async search(id: string, text: string): Promise<string[]> {
-    const { path } = this.get(id).running.output;
+    const { output } = this.get(id).running;
+    const { path } = output;
+    output.flush();
     if (path === undefined) return [];
     const file = await open(path);
     const matches: string[] = [];

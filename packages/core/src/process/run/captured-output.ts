@@ -3,6 +3,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
+import { RedactStream } from '../../text/redact-stream.js';
 import { plainText } from '../../text/terminal-text.js';
 import { OutputRing } from './output-ring.js';
 
@@ -15,23 +16,31 @@ export interface CaptureOptions {
   from: 'start' | 'overflow';
   /** Our own text to remove from the output: a shell repeats the line with a syntax error. */
   concealed?: string;
+  /** Values that the file must not contain, besides everything that looks like a token. */
+  secrets?: readonly string[];
 }
 
 const headBytes = 6_000;
 const tailBytes = 22_000;
 
-/** The output of a command: head and tail in memory, all of it (up to a limit) in a file. */
+/** The output of a command: head and tail in memory, all of it (up to a limit, and redacted) in a file. */
 export class CapturedOutput {
   readonly #ring = new OutputRing(headBytes, tailBytes);
   readonly #options: CaptureOptions;
   #file: number | undefined;
   #path: string | undefined;
+  /** Redacts bytes as Latin-1 text, which leaves all other bytes as they are. */
+  readonly #redacted: RedactStream;
+  /** What was given to the file, before it was redacted. */
+  #receivedBytes = 0;
   #spilledBytes = 0;
+  #isFull = false;
   #isFailed = false;
   #isBinary = false;
 
   constructor(options: CaptureOptions) {
     this.#options = options;
+    this.#redacted = new RedactStream(options.secrets?.map((secret) => Buffer.from(secret).toString('latin1')));
     // A reader may want to follow the file before the first byte arrives.
     if (options.from === 'start') this.#write(new Uint8Array(0));
   }
@@ -59,9 +68,9 @@ export class CapturedOutput {
     return this.#spilledBytes;
   }
 
-  /** True when the file holds every byte printed. */
+  /** True when the file holds everything printed. */
   get isComplete(): boolean {
-    return !this.#isFailed && this.#spilledBytes === this.totalBytes;
+    return !this.#isFailed && !this.#isFull && this.#receivedBytes === this.totalBytes;
   }
 
   /** Adds the next bytes. */
@@ -81,12 +90,19 @@ export class CapturedOutput {
     if (this.#path === undefined) return;
     const bytes = await readFile(this.#path);
     this.#isBinary = bytes.subarray(0, sniffedBytes).includes(0);
+    this.#receivedBytes = bytes.length;
     this.#spilledBytes = bytes.length;
     this.#ring.push(bytes);
   }
 
+  /** Writes the line that has not ended yet, for somebody who reads the file now. */
+  flush(): void {
+    if (this.#file !== undefined) this.#save(this.#redacted.flush());
+  }
+
   /** Closes the file; the output stays readable. */
   close(): void {
+    this.flush();
     if (this.#file !== undefined) closeSync(this.#file);
     this.#file = undefined;
   }
@@ -122,13 +138,21 @@ export class CapturedOutput {
     return plainText(concealed ? text.replaceAll(concealed, '') : text);
   }
 
+  #write(chunk: Uint8Array): void {
+    if (this.#isFailed || this.#isFull) return;
+    this.#receivedBytes += chunk.length;
+    const { buffer, byteOffset, length } = chunk;
+    this.#save(this.#redacted.push(Buffer.from(buffer, byteOffset, length).toString('latin1')));
+  }
+
   /**
    * Writes synchronously: the kernel only copies the bytes to its page cache, which is faster than queueing them for a
    * thread. If the disk fails, the file is lost; the command goes on.
    */
-  #write(chunk: Uint8Array): void {
-    const part = chunk.subarray(0, this.#options.maxBytes - this.#spilledBytes);
-    if (this.#isFailed || this.#spilledBytes >= this.#options.maxBytes) return;
+  #save(text: string): void {
+    const bytes = Buffer.from(text, 'latin1');
+    const part = bytes.subarray(0, this.#options.maxBytes - this.#spilledBytes);
+    this.#isFull ||= part.length < bytes.length;
     try {
       this.#file ??= this.#create();
       for (let done = 0; done < part.length; ) done += writeSync(this.#file, part, done);

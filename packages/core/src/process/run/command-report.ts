@@ -1,6 +1,5 @@
 import { constants } from 'node:os';
 import { ToolError, type ToolErrorType } from '../../contract/errors.js';
-import type { Right, SandboxRights } from '../sandbox/sandbox-rights.js';
 import type { CommandResult, Ending } from './running-command.js';
 
 export interface CommandReport {
@@ -18,25 +17,27 @@ export interface ReportOptions {
   /** The last simple command: its program decides which exit codes are answers. */
   lastWords: readonly string[];
   /** Another sentence about what went wrong. */
-  remark?: string;
+  remark?: { model: string; person: string };
 }
 
 /** Describes a command that has ended, for the model and for a person. */
 export function reportOn(result: CommandResult, options: ReportOptions): CommandReport {
   const { ending } = result;
   const output = outputText(result);
-  const remarks = [...circumstances(result), ...(options.remark === undefined ? [] : [options.remark])];
-  const display = output || describeEnding(ending);
+  const findings = result.findings.map((finding) => `Warning: ${finding}`);
+  const remarks = [...circumstances(result), ...findings, ...(options.remark ? [options.remark.model] : [])];
+  const isNormal = isNormalExit(ending, options.lastWords);
+  const shown = output.replace(forModels, ']');
+  const how = isNormal && shown !== '' ? '' : describeEnding(ending);
+  const display = [shown, how, ...findings, options.remark?.person].filter(Boolean).join('\n');
   if (ending.type === 'exit' || ending.type === 'signal') {
     const death = ending.type === 'signal' ? [`Killed by ${ending.signal}.`] : [];
     const text = labelledLines(result, options, [...death, ...remarks].join(' '), output);
-    return isNormalExit(ending, options.lastWords)
-      ? { text, display }
-      : { text, display, failure: 'shell_execute_error' };
+    return isNormal ? { text, display } : { text, display, failure: 'shell_execute_error' };
   }
-  const what = ending.type === 'abort' ? 'was cancelled while it ran' : `timed out after ${ending.ms} ms`;
+  const what = ending.type === 'abort' ? 'was cancelled while it ran' : describeEnding(ending);
   const soFar = output === '' ? 'It had printed nothing.' : `Output until then:\n${output}`;
-  const failure = ending.type === 'abort' ? 'execution_failed' : 'execution_timeout';
+  const failure = ending.type === 'timeout' ? 'execution_timeout' : 'execution_failed';
   return { text: [`Command ${what}.`, ...remarks, soFar].join(' '), display, failure };
 }
 
@@ -46,6 +47,8 @@ export function describeEnding(ending: Ending): string {
       return 'cancelled';
     case 'timeout':
       return `timed out after ${ending.ms} ms`;
+    case 'unprotected':
+      return `was ended by the sandbox, which can no longer protect ${ending.path}: another program replaced or removed this file meanwhile`;
     case 'signal':
       return `killed by ${ending.signal}`;
     case 'exit':
@@ -81,6 +84,9 @@ function outputText({ output }: CommandResult): string {
   const extent = output.isComplete ? 'Full output' : 'The first part of the output';
   return `${text}\n[${extent}: ${output.path}; search it with grep_search or read parts with read_file]`;
 }
+
+/** Advice that a person does not need. */
+const forModels = /; search it with grep_search or read parts with read_file\]$/;
 
 /** Sentences about what happened besides the output. */
 function circumstances(result: CommandResult): string[] {
@@ -133,24 +139,6 @@ export function refuseBrokenSandbox({ ending, output }: CommandResult): void {
   if (/^(bwrap|sandbox-exec): /.test(text))
     throw new ToolError('sandbox_unavailable', `The sandbox could not start, nothing was run: ${text}`);
 }
-
-/** Guesses from the output which sandbox right a failed command lacked; good for a hint only. */
-export function likelyMissingRight({ ending, output }: CommandResult, rights: SandboxRights): Right | undefined {
-  if (ending.type === 'exit' && ending.code === 0) return undefined;
-  const text = output.text();
-  if (!rights.workspace && readOnlyFailures.test(text)) return 'workspace';
-  if (!rights.files && readOnlyFailures.test(text)) return 'files';
-  if (!rights.network && networkFailures.test(text)) return 'network';
-  return !rights.secrets && credentialFailures.test(text) ? 'secrets' : undefined;
-}
-
-const readOnlyFailures = /read-only file system|\bEROFS\b/i;
-
-const networkFailures =
-  /could not resolve|temporary failure in name resolution|name or service not known|network is unreachable|nodename nor servname|\b(?:ENETUNREACH|EAI_AGAIN|ENOTFOUND)\b|failed to lookup address|no route to host/i;
-
-const credentialFailures =
-  /permission denied \(publickey|could not read (?:username|password)|host key verification failed|authentication (?:failed|required)|unable to locate credentials|not logged in|ENEEDAUTH|signing failed/i;
 
 const prompts =
   /(?:password|passphrase|passcode|username|login|\[y\/n\]|\(y\/n\)|\(yes\/no[^)]*\)|press (?:any key|enter)[^\n]*|continue\?|\? ?›?)[: ]*$/i;

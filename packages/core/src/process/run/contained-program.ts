@@ -24,9 +24,14 @@ export interface Launch {
   argv: readonly string[];
   /** Open files that become fd 3, 4 … of the program; closed here once it has started. */
   descriptors?: readonly number[];
-  /** Call it when the program and all its children are gone, or when the program could not be started. */
-  release?: () => void;
-  /** Empty directories that `release` removes. */
+  /** Calls back, at most once, when the sandbox no longer protects the file it names: the program must end at once. */
+  watch?: (onLost: (path: string) => void) => void;
+  /**
+   * Call it when the program and all its children are gone, or when the program could not be started. Returns sentences
+   * about what the program left behind that it was not allowed to.
+   */
+  release?: () => Promise<readonly string[]>;
+  /** Empty directories that `release` removes, in this order. */
   placeholders?: readonly string[];
 }
 
@@ -67,20 +72,25 @@ export async function startContained(
   const { pid, stdin, stdout, stderr } = child;
   if (pid === undefined || stdin === null || stdout === null || stderr === null) {
     const cause = await new Promise<Error>((resolve) => child.once('error', resolve));
-    release?.();
+    await release?.();
     throw new ToolError('execution_failed', `${argv[0]} could not be started in ${cwd}: ${cause.message}`, { cause });
   }
   // If the program no longer reads its stdin, the input is lost; that is not an error.
   for (const stream of [stdin, stdout, stderr]) stream.on('error', () => undefined);
   const tree = new ProcessTree(pid, mark);
   const exited = exitOf(child);
+  launch.watch?.(() => sendSignal(-pid, 'SIGKILL'));
   return {
     pid,
     stdin,
     stdout,
     stderr,
     exited,
-    end: () => endGroup(tree, exited).finally(() => release?.()),
+    end: async () => {
+      const survivors = await endGroup(tree, exited);
+      await release?.();
+      return survivors;
+    },
     unref: () => unrefChild(child),
   };
 }

@@ -6,12 +6,6 @@ import { createInterface } from 'node:readline';
 import { ToolError } from '../../contract/errors.js';
 import { type MarkSeries, marksPerSeries } from './call-mark.js';
 
-interface WatchedPlaceholders {
-  paths: readonly string[];
-  /** They belong to a command that outlives Lathe and removes them itself. */
-  isKept: boolean;
-}
-
 /**
  * A helper shell that outlives Lathe by a moment. While Lathe runs, the helper makes named pipes on request. When Lathe
  * exits or is killed, the helper's stdin closes, and it kills every process that carries a mark of the series.
@@ -20,7 +14,7 @@ export class Guardian {
   readonly #series: MarkSeries;
   readonly #shell: string;
   readonly #directory: () => Promise<string>;
-  readonly #watched = new Set<WatchedPlaceholders>();
+  readonly #watched = new Set<readonly string[]>();
   #helper: Promise<Helper> | undefined;
 
   constructor(shell: string, series: MarkSeries, directory: () => Promise<string>) {
@@ -50,21 +44,20 @@ export class Guardian {
   }
 
   /** Until the returned function is called, the helper removes these empty directories when Lathe is gone. */
-  async watchPlaceholders(watched: WatchedPlaceholders): Promise<() => void> {
-    this.#watched.add(watched);
+  async watchPlaceholders(directories: readonly string[]): Promise<() => void> {
+    this.#watched.add(directories);
     await this.#sendPlaceholders();
     return () => {
-      this.#watched.delete(watched);
+      this.#watched.delete(directories);
       void this.#sendPlaceholders();
     };
   }
 
-  /** Sends the whole list, which replaces the previous one. */
+  /** Sends the whole list, which replaces the previous one. Inner directories come first. */
   async #sendPlaceholders(): Promise<void> {
-    const watched = [...this.#watched];
-    const kept = new Set(watched.filter(({ isKept }) => isKept).flatMap(({ paths }) => paths));
-    const paths = watched.flatMap((one) => one.paths).filter((path) => !kept.has(path) && !path.includes('\n'));
-    await this.#send(['=', ...[...new Set(paths)].map((path) => `=${path}`)].join('\n'));
+    const paths = new Set([...this.#watched].flat().filter((path) => !path.includes('\n')));
+    const ordered = [...paths].toSorted((a, b) => b.length - a.length);
+    await this.#send(['=', ...ordered.map((path) => `=${path}`)].join('\n'));
   }
 
   /** Does nothing if there is no helper: the next command starts one or reports why it cannot. */

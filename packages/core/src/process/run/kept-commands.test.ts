@@ -143,7 +143,7 @@ test.skipIf(!hasProgram('bwrap'))('a kept command in the sandbox cannot change a
   await expect.poll(() => existsSync(join(lathe.root, 'done'))).toBe(true);
   expect(readdirSync(join(lathe.root, '.git'))).toEqual(['HEAD']);
   expect(readFileSync(join(lathe.root, '.git', 'HEAD'), 'utf8')).toBe('ref: refs/heads/main\n');
-  expect(readdirSync(join(lathe.root, '.lathe'))).toEqual([]);
+  expect(existsSync(join(lathe.root, '.lathe', 'commands'))).toBe(false);
 });
 
 // RS04 SB14

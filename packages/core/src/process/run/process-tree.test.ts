@@ -42,7 +42,13 @@ async function contained(mode: SandboxMode) {
   const runner = new CommandRunner(latheHome);
   const sandbox = new Sandbox({ mode, roots: [root], latheHome, userHome: '/nonexistent' });
   return async (command: string, limits: { timeoutMs?: number; signal?: AbortSignal }) => {
-    const wrap = await sandbox.prepare(root, { workspace: true, network: false, files: false, secrets: false });
+    const wrap = await sandbox.prepare(root, {
+      workspace: true,
+      network: false,
+      home: false,
+      files: false,
+      secrets: false,
+    });
     const { timeoutMs = 20_000, signal = new AbortController().signal } = limits;
     return runner.run({ command, cwd: root, env, ...(wrap && { wrap }) }, { timeoutMs, signal });
   };
@@ -155,7 +161,7 @@ function latheScript(mode: SandboxMode, commands: string[]) {
       const runner = new CommandRunner(latheHome);
       const sandbox = new Sandbox({ mode, roots: [root], latheHome, userHome: '/nonexistent' });
       for (const command of commands) {
-        const wrap = await sandbox.prepare(root, { workspace: true, network: false, files: false, secrets: false });
+        const wrap = await sandbox.prepare(root, { workspace: true, network: false, home: false, files: false, secrets: false });
         await runner.start({ command, cwd: root, env, ...(wrap && { wrap }) });
       }
     `,

@@ -1,7 +1,8 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ToolError } from '../../contract/errors.js';
 import type { LatheHome } from '../../files/lathe-home.js';
+import { SpillStore } from '../../files/spill.js';
 import { assertNode } from './assert-node.js';
 import { type CallMark, MarkSeries } from './call-mark.js';
 import { CapturedOutput } from './captured-output.js';
@@ -18,37 +19,39 @@ import { inTerminal } from './in-terminal.js';
 import { keepRunning } from './keep-running.js';
 import { OutputPipes } from './output-pipe.js';
 import { hasProc } from './process-tree.js';
+import { type ResourceLimits, setLimits, usualLimits } from './resource-limits.js';
 import { type CommandRequest, type CommandResult, type RunningCommand, startCommand } from './running-command.js';
 import { trustedPath } from './trusted-path.js';
 
-/** Inside a sandbox the limit counts only the sandbox's own processes, so it stops a fork bomb and nothing else. */
-const processLimit = 'ulimit -u 4096; ';
 /** Largest output file of one command. */
 const maxSpillBytes = 64 * 1024 * 1024;
-/** Output files of all commands of a session together. */
-const maxSpilledBytes = 512 * 1024 * 1024;
 
 export interface RunnerOptions {
   shell?: string;
+  /** Where output goes that does not fit in memory. */
+  spill?: SpillStore;
+  /** What a command in a sandbox may use. */
+  limits?: ResourceLimits;
 }
 
 /** Runs shell commands, each in its own process session, and leaves no process behind. */
 export class CommandRunner {
   /** Runs every command, whatever the user's login shell is. */
   readonly shell: string;
-  readonly #home: LatheHome;
+  readonly #spill: SpillStore;
   readonly #series = new MarkSeries();
+  /** Shell text that limits a command in a sandbox. */
+  readonly #limits: string;
   readonly #guardian: Guardian;
   readonly #pipes: OutputPipes;
   #programTurn: Promise<void> = Promise.resolve();
-  readonly #spilled: { path: string; bytes: number }[] = [];
-  #spillDirectory: string | undefined;
 
   constructor(home: LatheHome, options: RunnerOptions = {}) {
     assertNode();
     this.shell =
       options.shell ?? (existsSync('/bin/bash') ? '/bin/bash' : (trustedPath('bash', { outside: [] }) ?? '/bin/sh'));
-    this.#home = home;
+    this.#spill = options.spill ?? new SpillStore(home);
+    this.#limits = setLimits(options.limits ?? usualLimits);
     this.#guardian = new Guardian(this.shell, this.#series, () => home.directory('run'));
     this.#pipes = new OutputPipes(() => this.#guardian.makePipe());
   }
@@ -81,6 +84,7 @@ export class CommandRunner {
       maxBytes: maxSpillBytes,
       from: request.isFollowed ? 'start' : 'overflow',
       concealed: prelude,
+      secrets: this.#spill.secrets,
     });
     const pipe = await this.#pipes.open();
     const launch = await this.#launch(request, { mark, prelude, output }).catch((error: unknown) => {
@@ -91,14 +95,14 @@ export class CommandRunner {
     const env = request.hasTerminal ? { ...request.env, SHELL: this.shell } : request.env;
     const command = await startCommand({ ...request, env }, { launch, pipe, mark, output });
     if (!hasProc && !request.isKept) this.#watchGroup(command);
-    void this.#limitSpilledBytes(command);
+    if (request.isKept) await this.#spill.leaveTo(command.pid);
+    else void this.#noteSpilled(command);
     return command;
   }
 
   async #openSpillDirectory(): Promise<string> {
     try {
-      this.#spillDirectory ??= await this.#home.directory('spill');
-      return this.#spillDirectory;
+      return await this.#spill.open();
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
       const advice = 'set LATHE_HOME to a writable directory';
@@ -108,18 +112,9 @@ export class CommandRunner {
     }
   }
 
-  /** Removes the oldest output files when all of them together are too large. */
-  async #limitSpilledBytes({ result, output }: RunningCommand): Promise<void> {
+  async #noteSpilled({ result, output }: RunningCommand): Promise<void> {
     await result;
-    if (output.path === undefined) return;
-    this.#spilled.push({ path: output.path, bytes: output.spilledBytes });
-    let total = this.#spilled.reduce((sum, { bytes }) => sum + bytes, 0);
-    while (total > maxSpilledBytes) {
-      const oldest = this.#spilled.shift();
-      if (oldest === undefined) return;
-      total -= oldest.bytes;
-      rmSync(oldest.path, { force: true });
-    }
+    if (output.path !== undefined) await this.#spill.finished(output.path, output.spilledBytes).catch(() => undefined);
   }
 
   /** Starts a program with its own streams: an MCP server, a discovery command. No shell interprets its arguments. */
@@ -146,7 +141,7 @@ export class CommandRunner {
   /** Runs before the command, on the same line, so that line numbers in error messages stay right. */
   #prelude(mark: CallMark, { wrap }: Pick<CommandRequest, 'wrap'>): string {
     const limit = this.#series.limitSetter === 'ulimit' ? `ulimit -R ${mark.value}; ` : '';
-    return limit + closingInherited(this.shell) + (wrap && hasProc ? processLimit : '');
+    return limit + closingInherited(this.shell) + (wrap && hasProc ? this.#limits : '');
   }
 
   /** If the shell cannot set the limit that marks a process, `prlimit` does. */
@@ -161,24 +156,20 @@ export class CommandRunner {
   ): Promise<Launch> {
     const shell = [this.shell, ...quietShell(this.shell), '-c', prelude + request.command];
     const argv = this.#marked(mark, request.hasTerminal ? inTerminal(shell) : shell);
-    const launch = await this.#watchPlaceholders(request.wrap?.(argv) ?? { argv }, request);
+    const wrapped = request.wrap?.(argv) ?? { argv };
+    // A kept command removes its placeholders itself.
+    const launch = request.isKept ? wrapped : await this.#watchPlaceholders(wrapped);
     return request.isKept
       ? keepRunning(launch, { shell: this.shell, file: output.path, maxBytes: maxSpillBytes })
       : launch;
   }
 
   /** Has the guardian remove the placeholders if Lathe dies before it releases them. */
-  async #watchPlaceholders(launch: Launch, { isKept = false }: Pick<CommandRequest, 'isKept'> = {}): Promise<Launch> {
+  async #watchPlaceholders(launch: Launch): Promise<Launch> {
     const { placeholders = [], release } = launch;
-    if (placeholders.length === 0) return launch;
-    const unwatch = await this.#guardian.watchPlaceholders({ paths: placeholders, isKept });
-    return {
-      ...launch,
-      release: () => {
-        release?.();
-        unwatch();
-      },
-    };
+    if (placeholders.length === 0 || release === undefined) return launch;
+    const unwatch = await this.#guardian.watchPlaceholders(placeholders);
+    return { ...launch, release: () => release().finally(unwatch) };
   }
 
   #watchGroup({ pid, result }: { pid: number; result: Promise<unknown> }): void {

@@ -16,7 +16,7 @@ import {
   unrefChild,
 } from './contained-program.js';
 import type { OutputPipe } from './output-pipe.js';
-import { ProcessTree } from './process-tree.js';
+import { ProcessTree, sendSignal } from './process-tree.js';
 
 export interface CommandRequest extends Omit<ProgramRequest, 'argv'> {
   command: string;
@@ -33,7 +33,12 @@ export interface CommandRequest extends Omit<ProgramRequest, 'argv'> {
 }
 
 /** How a command ended. */
-export type Ending = ProgramExit | { type: 'timeout'; ms: number } | { type: 'abort' };
+export type Ending =
+  | ProgramExit
+  | { type: 'timeout'; ms: number }
+  | { type: 'abort' }
+  /** The sandbox no longer protected this file from the command. */
+  | { type: 'unprotected'; path: string };
 
 export interface CommandResult {
   ending: Ending;
@@ -44,6 +49,8 @@ export interface CommandResult {
   leftBehind: number[];
   /** Processes that could not be killed. */
   survivors: number[];
+  /** Sentences about what the command left behind that it was not allowed to. */
+  findings: readonly string[];
 }
 
 /** A command that is running. */
@@ -87,7 +94,7 @@ export async function startCommand(request: CommandRequest, parts: CommandParts)
     return watchChild(child, child.pid, { ...parts, onOutput: request.onOutput });
   } catch (error) {
     pipe.release({ isFree: true });
-    launch.release?.();
+    await launch.release?.();
     throw startFailure(launch.argv[0] ?? '', cwd, error);
   } finally {
     pipe.closeWriter();
@@ -108,10 +115,10 @@ function watchChild(
   const reading = watchReader(reader, output);
   const events = new EventEmitter();
   const stopped = new Promise<Ending>((resolve) => events.once('stop', resolve));
-  const result = waitForEnd({ exited: exitOf(child), stopped, tree, reading, output }).finally(() => {
-    launch.release?.();
-    pipe.release({ isFree: reading.isDone() });
-  });
+  const ended = waitForEnd({ exited: exitOf(child), stopped, tree, reading, output });
+  const result = ended
+    .then(async (facts) => ({ ...facts, findings: await findingsOf(launch) }))
+    .finally(() => pipe.release({ isFree: reading.isDone() }));
   const stop = (ending: Ending) => {
     // The caller waits for the end of the command, so Lathe must not exit before it.
     reader.ref();
@@ -121,7 +128,22 @@ function watchChild(
     unrefChild(child);
     reader.unref();
   };
+  launch.watch?.((path) => {
+    // No time for it to write: what it still starts is found and ended with the rest.
+    sendSignal(-pid, 'SIGKILL');
+    stop({ type: 'unprotected', path });
+  });
   return { pid, mark, output, input: child.stdin, result, stop, unref };
+}
+
+/** Never rejects: the command has ended, whatever the check says. */
+async function findingsOf(launch: Launch): Promise<readonly string[]> {
+  try {
+    return (await launch.release?.()) ?? [];
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return [`Could not check what the command left behind: ${reason}`];
+  }
 }
 
 /** Node reports a missing directory and a missing program with the same message. */
@@ -170,15 +192,21 @@ interface EndOptions {
 }
 
 /** Waits until the first process exits or the command is stopped, then until no process of it is left. */
-async function waitForEnd({ exited, stopped, tree, reading, output }: EndOptions): Promise<CommandResult> {
+async function waitForEnd({
+  exited,
+  stopped,
+  tree,
+  reading,
+  output,
+}: EndOptions): Promise<Omit<CommandResult, 'findings'>> {
   const first = await Promise.race([exited, stopped]);
-  const isStopped = first.type === 'timeout' || first.type === 'abort';
+  const isStopped = first.type !== 'exit' && first.type !== 'signal';
   // A caller may also stop the draining; a fork bomb is not drained at all.
   const isPatient = !isStopped && (reading.isDone() || tree.processes().length < maxDrainedProcesses);
   if (isPatient) await Promise.race([reading.drain(maxDrainMs, idleDrainMs), stopped]);
   const leftBehind = isStopped ? [] : tree.processes();
   const isEmpty = !isStopped && leftBehind.length === 0;
-  const survivors = isEmpty ? [] : await tree.end({ isPolite: true });
+  const survivors = isEmpty ? [] : await tree.end({ isPolite: first.type !== 'unprotected' });
   // No process holds the pipe open any more, so this ends soon.
   if (survivors.length === 0) await reading.drain(maxDrainMs, maxDrainMs);
   output.close();

@@ -1,22 +1,29 @@
 import { constants, existsSync, lstatSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { ordinaryPlaces } from '../../files/access/home-places.js';
 import { secretNames } from '../../files/access/protected-names.js';
 import { isWithin } from '../../files/workspace.js';
+import type { GuardedPlaces } from './command-guard.js';
 import { canAccess, guardedNames, isDirectory } from './guarded-names.js';
+import { type HomeView, type HomeViewOptions, planHome } from './home.js';
 import type { SandboxRights } from './sandbox-rights.js';
+import { isTemporary, type SessionDirectory, temporaryDirectories } from './session-directory.js';
 
 export interface BubblewrapOptions {
   /** The workspace's directories: real paths, writable inside. */
   roots: readonly string[];
   cwd: string;
-  /** The user's home directory. */
-  home: string;
+  /** The user's home directory as it is spelled and as it really is, and what a command sees of it. */
+  home: HomeViewOptions['home'];
+  places: HomeViewOptions['places'];
+  homeFiles: HomeViewOptions['files'];
+  /** Real paths outside the workspace that were approved for this command. */
+  reads: readonly string[];
+  session: SessionDirectory;
   /** Directories that the command must not see, such as Lathe's own state. */
   hidden: readonly string[];
   /** An empty directory that covers protected names which do not exist yet. */
   empty: string;
-  /** Names that exist only because another command is running. */
-  placeholders: { has(path: string): boolean };
   /** Use a new user namespace. Root can do without one if the kernel refuses it. */
   hasUserNamespace: boolean;
   rights: SandboxRights;
@@ -26,47 +33,54 @@ export interface BubblewrapOptions {
   protectedFiles: readonly string[];
   /** The command outlives Lathe, so nothing would clean up after it. */
   isKept: boolean;
+  /** All of `.git` is read-only. */
+  isGitFixed: boolean;
   /** The descriptor of the system call filter. */
   seccompDescriptor?: number;
 }
 
 export interface BubblewrapPlan {
   arguments: string[];
-  /** Names that bubblewrap creates as empty directories on the real disk. Remove them afterwards. */
-  placeholders: string[];
-  /** Missing names that must not appear. Remove them afterwards. */
-  forbidden: string[];
+  /** What mounts cannot guard alone; see `CommandGuard`. */
+  guarded: GuardedPlaces;
 }
 
 /**
  * The arguments of bubblewrap: the whole file system is read-only, the workspace is writable except for protected names,
- * keys and control sockets are hidden. The command gets its own namespaces, no capabilities, and no network unless
- * granted. Planned again for every command, so that new files are protected too. A later argument overrides an earlier
- * one.
+ * home directories are empty but for listed places, keys and control sockets are hidden. The command gets its own
+ * namespaces, no capabilities, and no network unless granted. Planned again for every command, so that new files are
+ * protected too. A later argument overrides an earlier one.
  */
 export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
   // Every mount costs time, so each root is mounted once; a missing root cannot be mounted.
   const options = { ...given, roots: [...new Set(given.roots)].filter((root) => existsSync(root)) };
   const { roots, rights } = options;
-  const masks = maskedPaths(options);
+  const view = viewOf(options);
+  const masks = maskedPaths(options, view);
   const containsRoot = (path: string) => roots.some((root) => isWithin(path, root));
-  const names =
-    rights.files || !rights.workspace ? { mounts: [], placeholders: [], forbidden: [] } : protectNames(options);
+  const names = canPlant(options) ? protectNames(options) : { mounts: [], fixed: [], reserved: [], forbidden: [] };
+  // Programs remove and make their sockets as they like.
+  const isWatched = (path: string) => !containsRoot(path) && !isSocket(path);
   const isInRoots = (path: string) => roots.some((root) => isWithin(root, path));
   const mounts: Mount[] = [
     // If `/` is the workspace, it must be mounted first, or it would cover the later mounts.
     [rights.files || (rights.workspace && roots.includes('/')) ? '--bind' : '--ro-bind', '/', '/'],
     ['--dev', '/dev'],
     ['--proc', '/proc'],
-    ['--tmpfs', '/tmp'],
+    ...kernelSettings(),
+    ...[...temporaryMounts(options), ...view.mounts].toSorted(byPath),
     ...runtimeMounts(),
     // A mask around the workspace comes before the workspace, all others after it.
     ...masks.filter(containsRoot).map(mask),
-    ...[options.cwd].filter((cwd) => isWithin('/tmp', cwd) && !isInRoots(cwd)).map(readOnly),
+    ...[options.cwd]
+      .filter((cwd) => isTemporary(cwd) && !temporaryDirectories.includes(cwd) && !isInRoots(cwd))
+      .map(readOnly),
+    ...(view.isHidden(options.cwd) ? [['--dir', options.cwd]] : []),
     ...roots.filter((root) => root !== '/').map(rights.files || rights.workspace ? writable : readOnly),
     ...names.mounts,
     ...masks.filter((path) => !containsRoot(path)).map(mask),
     ...options.sockets.map(mask),
+    ...view.seal,
   ];
   return {
     arguments: [
@@ -82,9 +96,20 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
       '--chdir',
       options.cwd,
     ],
-    placeholders: names.placeholders,
-    forbidden: names.forbidden,
+    guarded: {
+      roots,
+      covers: [...names.mounts.flatMap((one) => one.slice(-1)), ...masks.filter(isWatched)],
+      fixed: names.fixed,
+      reserved: names.reserved,
+      forbidden: names.forbidden,
+      writesGit: canPlant(options) && !options.isGitFixed,
+    },
   };
+}
+
+/** Whether the command may write in the workspace, but not to protected names. */
+function canPlant({ rights }: Pick<BubblewrapOptions, 'rights'>): boolean {
+  return rights.workspace && !rights.files;
 }
 
 /** An argument and its values; the last one is the path in the sandbox. */
@@ -94,12 +119,35 @@ function mask(path: string): Mount {
   return isDirectory(path) ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path];
 }
 
+/** The right to keys opens the home directory, and so does the right to files, with the keys covered. */
+function viewOf({ rights, homeFiles, isKept, session, ...options }: BubblewrapOptions): HomeView {
+  if (rights.files || rights.secrets) return { mounts: [], seal: [], isHidden: () => false };
+  const own = { session: isKept ? undefined : session, hasNetwork: rights.network };
+  const reads = [...options.reads, ...(rights.home ? ordinaryPlaces(options.home.real) : [])];
+  return planHome({ ...options, ...own, reads, files: homeFiles });
+}
+
+/** The commands of a session share one `/tmp`. One that outlives the session has its own. */
+function temporaryMounts({ session, isKept }: BubblewrapOptions): Mount[] {
+  const directories = temporaryDirectories.filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isDirectory());
+  return directories.map((path) => (isKept ? ['--tmpfs', path] : ['--bind', session.tmp, path]));
+}
+
+/** Outer mounts come first. */
+function byPath(a: Mount, b: Mount): number {
+  const [one = '', other = ''] = [a.at(-1), b.at(-1)];
+  return one === other ? 0 : one < other ? -1 : 1;
+}
+
 /** Places with keys, and control sockets of other programs. */
-function maskedPaths({ home, hidden, roots, rights }: BubblewrapOptions): string[] {
-  const secrets = rights.secrets ? [] : [...homePlaces.map((place) => join(home, place)), ...systemPlaces];
-  const directories = [...secrets, ...hidden].filter(hasContent);
+function maskedPaths({ home, hidden, roots, rights, reads }: BubblewrapOptions, view: HomeView): string[] {
+  const keys = [...homePlaces.map((place) => join(home.real, place)), ...systemPlaces];
+  const isApproved = (path: string) => reads.some((read) => isWithin(path, read));
+  const secrets = rights.secrets ? [] : keys.filter((path) => !isApproved(path));
+  const directories = [...secrets, ...hidden].filter((path) => !view.isHidden(path) && hasContent(path));
   const isCovered = (path: string) =>
-    ['/tmp', ...runtimeDirectories, ...directories].some((directory) => isWithin(directory, path)) ||
+    view.isHidden(path) ||
+    [...temporaryDirectories, ...runtimeDirectories, ...directories].some((directory) => isWithin(directory, path)) ||
     roots.some((root) => isWithin(root, path));
   return [...new Set([...directories, ...boundSockets().filter((path) => !isCovered(path))])];
 }
@@ -156,7 +204,7 @@ function boundSockets(): string[] {
   try {
     const lines = readFileSync('/proc/net/unix', 'utf8').split('\n');
     const paths = lines.map((line) => /^(?:\S+\s+){7}(\/.*)$/.exec(line)?.[1] ?? '').filter((path) => path !== '');
-    return [...new Set(paths)].filter(isSocket);
+    return [...new Set(paths)].filter((path) => isSocket(path) && isReachable(path));
   } catch {
     return [];
   }
@@ -171,10 +219,26 @@ function isSocket(path: string): boolean {
   }
 }
 
+/** Inside a user namespace root cannot enter the private directories of others, nor cover anything there. */
+function isReachable(path: string): boolean {
+  if (process.getuid?.() !== 0) return true;
+  const parents = directoriesBetween('/', path).map(infoOf);
+  return parents.every((info) => info === undefined || info.uid === 0 || (info.mode & 0o001) !== 0);
+}
+
+/**
+ * Settings of the kernel belong to root, who needs no capability to write them. Bubblewrap takes these directories for
+ * read-only, because the directories themselves are.
+ */
+function kernelSettings(): Mount[] {
+  if (process.getuid?.() !== 0) return [];
+  return ['/proc/sys', '/proc/irq', '/proc/bus', '/proc/fs', '/proc/acpi'].filter(isDirectory).map(readOnly);
+}
+
 /** Outer mounts come first. A parent of a protected name must not be renamed, or another directory could replace it. */
 function protectNames(
   options: BubblewrapOptions,
-): { mounts: Mount[] } & Pick<BubblewrapPlan, 'placeholders' | 'forbidden'> {
+): { mounts: Mount[] } & Pick<GuardedPlaces, 'fixed' | 'reserved' | 'forbidden'> {
   const names = options.roots.map((root) => ({ root, ...guardedNames(root, options) }));
   const fixed = names.flatMap((found) => found.fixed);
   const reserved = names.flatMap((found) => found.reserved);
@@ -187,7 +251,8 @@ function protectNames(
       ...fixed.map(readOnly),
       ...reserved.map((path) => ['--ro-bind', options.empty, path]),
     ],
-    placeholders: reserved,
+    fixed,
+    reserved,
     forbidden: names.flatMap(({ forbidden }) => forbidden),
   };
 }

@@ -2,6 +2,7 @@ import { accessSync, constants, type Dirent, existsSync, lstatSync, readdirSync,
 import { dirname, join } from 'node:path';
 import { executedNames } from '../../files/access/protected-names.js';
 import { protectionOf } from '../../files/access/protected-paths.js';
+import { isPlaceholder } from './placeholders.js';
 
 /** Names in a workspace that a sandboxed command must not change. */
 export interface GuardedNames {
@@ -9,28 +10,24 @@ export interface GuardedNames {
   fixed: string[];
   /** Missing names, covered by an empty directory. */
   reserved: string[];
-  /** Missing names that cannot be covered without breaking git; removed afterwards if they appear. */
+  /** Missing names that must not appear; put aside afterwards if they do. */
   forbidden: string[];
 }
 
 interface GuardOptions {
   /** Files that must not change or appear, besides those with protected names. */
   protectedFiles: readonly string[];
-  /** Names that exist only because another command is running. */
-  placeholders: { has(path: string): boolean };
-  /** Lathe may be gone when the command ends, so nothing would remove the forbidden names. */
-  isKept: boolean;
+  /** All of `.git` is read-only. */
+  isGitFixed: boolean;
 }
 
 /** Protected even before they exist, because Lathe loads them. Each name costs time and shows up in listings. */
 const reservedNames = ['.lathe', '.qwen'];
 
-export function guardedNames(root: string, { placeholders, isKept, protectedFiles }: GuardOptions): GuardedNames {
-  const isMissing = (path: string) =>
-    placeholders.has(path) || lstatSync(path, { throwIfNoEntry: false }) === undefined;
-  const isGit = (path: string) => path.endsWith('/.git') && isDirectory(path) && !isKept;
+export function guardedNames(root: string, { isGitFixed, protectedFiles }: GuardOptions): GuardedNames {
+  const isGit = (path: string) => path.endsWith('/.git') && isDirectory(path) && !isGitFixed;
   const found = protectedBelow(root).filter((path) => !isMissing(path));
-  const git = found.filter(isGit).map((path) => gitNames(path, isMissing));
+  const git = found.filter(isGit).map((path) => gitNames(path));
   const files = protectedFiles.filter((path) => path.startsWith(`${root}/`));
   const reserved = reservedNames.map((name) => join(root, name)).filter(isMissing);
   return {
@@ -42,8 +39,12 @@ export function guardedNames(root: string, { placeholders, isKept, protectedFile
     reserved: [...reserved, ...git.flatMap((names) => names.reserved)].filter((path) =>
       canAccess(dirname(path), constants.W_OK),
     ),
-    forbidden: [...git.flatMap(({ forbidden }) => forbidden), ...files.filter(isMissing)],
+    forbidden: files.filter(isMissing),
   };
+}
+
+function isMissing(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) === undefined || isPlaceholder(path);
 }
 
 /** Parent directories of protected names with several segments: `.github` for `.github/workflows`. */
@@ -63,14 +64,23 @@ function protectedBelow(root: string, way = ''): string[] {
   });
 }
 
-/** Files that git executes, or that redirect git to such files elsewhere. */
-const gitPlaces = ['hooks', 'config', 'config.worktree', 'commondir', 'gitdir', 'info/attributes'];
-/** Files that only an attacker creates where they are missing. */
-const forbiddenPlaces = ['config', 'config.worktree', 'commondir'];
+/** Files that git executes, or that redirect git to files elsewhere. Where they are missing, `git-check.ts` finds them. */
+const gitPlaces = [
+  'hooks',
+  'config',
+  'config.worktree',
+  'commondir',
+  'gitdir',
+  'info/attributes',
+  'info/grafts',
+  'objects/info/alternates',
+  'objects/info/http-alternates',
+  'remotes',
+];
 
 /** Commits stay possible; hooks and configuration cannot change, nor those of submodules and linked worktrees. */
-function gitNames(path: string, isMissing: (path: string) => boolean): GuardedNames {
-  const names: GuardedNames = { fixed: [], reserved: [], forbidden: [] };
+function gitNames(path: string): Pick<GuardedNames, 'fixed' | 'reserved'> {
+  const names: Pick<GuardedNames, 'fixed' | 'reserved'> = { fixed: [], reserved: [] };
   const directories = [path];
   for (const holder of [join(path, 'modules'), join(path, 'worktrees')].filter(isDirectory)) {
     const budget = { lookups: maxLookups };
@@ -84,7 +94,6 @@ function gitNames(path: string, isMissing: (path: string) => boolean): GuardedNa
     names.fixed.push(...gitPlaces.map(place).filter((file) => !isMissing(file) && existsSync(file)));
     // A linked worktree uses the hooks of the directory in its `commondir`.
     if (isMissing(hooks) && isMissing(place('commondir'))) names.reserved.push(hooks);
-    names.forbidden.push(...forbiddenPlaces.map(place).filter(isMissing));
   }
   return names;
 }

@@ -3,19 +3,22 @@ export interface SandboxRights {
   /** Writing inside the workspace; not granted to a command that runs without approval because it is read-only. */
   workspace: boolean;
   network: boolean;
+  /** Reading the ordinary files of the home directory: no dot files. */
+  home: boolean;
   /** Writing outside the workspace, and to protected names inside it. */
   files: boolean;
-  /** Reading the user's keys and stored credentials. */
+  /** Reading all of the home directory: keys, stored credentials, settings of programs. */
   secrets: boolean;
 }
 
 export type Right = keyof SandboxRights;
 
-export const allRights = ['workspace', 'network', 'files', 'secrets'] as const satisfies readonly Right[];
+export const allRights = ['workspace', 'network', 'home', 'files', 'secrets'] as const satisfies readonly Right[];
 
 const names: Record<Right, string> = {
   workspace: 'write access to the workspace',
   network: 'network access',
+  home: 'the ordinary files of your home directory',
   files: 'write access outside the workspace',
   secrets: 'your keys and stored credentials',
 };

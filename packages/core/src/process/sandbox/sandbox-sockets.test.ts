@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { hasProgram } from '../../../../../testing/programs.js';
-import { tempDirectory } from '../../../../../testing/temp-directory.js';
+import { outsideDirectory, tempDirectory } from '../../../../../testing/temp-directory.js';
 import { LatheHome } from '../../files/lathe-home.js';
 import { childEnvironment } from '../run/environment.js';
 import { CommandRunner } from '../run/run-command.js';
@@ -46,7 +46,7 @@ function sandboxed(root: string) {
   const runner = new CommandRunner(latheHome);
   const sandbox = new Sandbox({ mode: 'required', roots: [root], latheHome, userHome: tempDirectory() });
   return async (command: string, { workspace = true } = {}) => {
-    const wrap = await sandbox.prepare(root, { workspace, network: false, files: false, secrets: false });
+    const wrap = await sandbox.prepare(root, { workspace, network: false, home: false, files: false, secrets: false });
     const env = { ...childEnvironment(process.env), TMPDIR: '/tmp' };
     const request = { command, cwd: root, env, ...(wrap && { wrap }) };
     return (await runner.run(request, { timeoutMs: 20_000, signal: never })).output.text().trimEnd();
@@ -61,7 +61,7 @@ const refused = /^(ECONNREFUSED|EACCES|ENOTSOCK|ENOENT|EPERM)$/;
 
 describe.skipIf(!hasProgram('bwrap'))('sockets of other programs', () => {
   test.skipIf(!canWrite('/run'))('in /run are hidden, whatever else is in the list of sockets', async () => {
-    const gone = directoryIn('/var/tmp');
+    const gone = outsideDirectory();
     mkdirSync(join(gone, 'd'));
     await listen(join(gone, 'd/s'));
     // Looking at the path that this one was bound to fails from now on.

@@ -2,14 +2,22 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { openSync, rmSync, statSync } from 'node:fs';
 import { ToolError } from '../../contract/errors.js';
+import { homePlaces, realHome } from '../../files/access/home-places.js';
+import type { HomePlace } from '../../files/access/home-table.js';
 import type { LatheHome } from '../../files/lathe-home.js';
 import type { Launch } from '../run/contained-program.js';
 import { trustedPath } from '../run/trusted-path.js';
 import { type BubblewrapOptions, planBubblewrap } from './bubblewrap.js';
-import { Placeholders } from './placeholders.js';
+import { CommandGuard } from './command-guard.js';
+import { GitIdentity } from './git-identity.js';
+import { planHome } from './home.js';
+import { holdPlaceholders, releasePlaceholders } from './placeholders.js';
+import { PutAside } from './put-aside.js';
 import type { SandboxRights } from './sandbox-rights.js';
 import { seatbeltArguments } from './seatbelt.js';
 import { seccompFilter } from './seccomp.js';
+import { SessionDirectory } from './session-directory.js';
+import { Snapshots } from './snapshots.js';
 import { socketsBelow } from './workspace-sockets.js';
 
 export type SandboxMode = 'auto' | 'required' | 'off';
@@ -21,10 +29,14 @@ export interface SandboxOptions {
   /** Files of the workspace that no command may change, besides those with protected names. */
   protectedFiles?: readonly string[];
   latheHome: LatheHome;
-  /** The user's home directory, whose keys are hidden. */
+  /** The user's home directory, of which commands see toolchains only. */
   userHome: string;
   /** The `PATH` to find the sandbox program in; programs inside the workspace are never used. */
   path?: string;
+  /** Variables that tell where toolchains are. */
+  env?: Readonly<Record<string, string | undefined>>;
+  /** What the commands of this session share; its own when left out. */
+  session?: SessionDirectory;
   platform?: NodeJS.Platform;
 }
 
@@ -43,6 +55,21 @@ interface SandboxFiles {
   filters?: Record<'withSockets' | 'withoutSockets', string>;
 }
 
+/** What differs from command to command. */
+export interface PrepareOptions {
+  /** The command outlives Lathe. */
+  isKept?: boolean;
+  /** It runs beside other work, so it cannot write to `.git`. */
+  isBackground?: boolean;
+  /** Real paths outside the workspace that were approved for this command. */
+  reads?: readonly string[];
+}
+
+type CommandDetails = Pick<
+  BubblewrapOptions,
+  'cwd' | 'rights' | 'isKept' | 'isGitFixed' | 'empty' | 'sockets' | 'reads' | 'homeFiles'
+> & { filter?: string };
+
 interface Probe {
   kind: SandboxStatus['kind'];
   program: string;
@@ -57,12 +84,36 @@ interface Probe {
  */
 export class Sandbox {
   readonly #options: SandboxOptions;
-  readonly #placeholders = new Placeholders();
+  readonly #snapshots = new Snapshots();
+  readonly #aside: PutAside;
+  readonly #session: SessionDirectory;
+  readonly #home: { spelled: string; real: string };
+  readonly #places: readonly HomePlace[];
+  readonly #git: GitIdentity;
   #probe: Promise<Probe> | undefined;
   #files: Promise<SandboxFiles> | undefined;
 
   constructor(options: SandboxOptions) {
     this.#options = options;
+    const { latheHome, userHome: spelled, roots, path } = options;
+    this.#aside = new PutAside(latheHome.file('put-aside'));
+    this.#session = options.session ?? new SessionDirectory(latheHome);
+    const env = { ...options.env, ...(path !== undefined && { PATH: path }) };
+    const home = realHome(spelled);
+    this.#home = { spelled, real: home };
+    this.#places = homePlaces({ home, env });
+    this.#git = new GitIdentity({ home, roots, env, file: this.#session.file('gitconfig') });
+  }
+
+  /** Whether commands cannot see a path unless a right opens it. */
+  hides(path: string): boolean {
+    const none = { reads: [], files: [], hasNetwork: false, session: undefined };
+    return planHome({ home: this.#home, places: this.#places, roots: this.#options.roots, ...none }).isHidden(path);
+  }
+
+  /** Removes what the commands of the session shared. */
+  close(): Promise<void> {
+    return this.#session.close();
   }
 
   async status(): Promise<SandboxStatus> {
@@ -73,11 +124,14 @@ export class Sandbox {
     return { kind, text: `Sandbox: not available, ${outcome} (${reason ?? 'unknown reason'})` };
   }
 
-  /** Returns what wraps a command in the sandbox; `undefined` without a sandbox. Throws if one is required and missing. */
+  /**
+   * Returns what wraps a command in the sandbox; `undefined` without a sandbox. Throws if one is required and missing. In
+   * the background all of `.git` is read-only, so that the user's own work with git does not end the command.
+   */
   async prepare(
     cwd: string,
     rights: SandboxRights,
-    { isKept = false } = {},
+    { isKept = false, isBackground = false, reads = [] }: PrepareOptions = {},
   ): Promise<((argv: readonly string[]) => Launch) | undefined> {
     if (this.#options.mode === 'off') return undefined;
     const found = await this.#probed();
@@ -86,24 +140,28 @@ export class Sandbox {
       throw new ToolError('sandbox_unavailable', `The sandbox is required, but ${found.reason ?? 'it cannot start'}.`);
     }
     if (found.kind === 'seatbelt') {
-      const { roots, userHome, latheHome } = this.#options;
-      const args = seatbeltArguments({ roots, home: userHome, hidden: [latheHome.path], rights });
+      const { roots, latheHome } = this.#options;
+      const view = { home: this.#home.real, places: this.#places, reads };
+      const args = seatbeltArguments({ roots, ...view, hidden: [latheHome.path], rights });
       return (argv) => ({ argv: [found.program, ...args, ...argv] });
     }
-    return this.#prepareBubblewrap(found, { cwd, rights, isKept });
+    return this.#prepareBubblewrap(found, { cwd, rights, isKept, isGitFixed: isKept || isBackground, reads });
   }
 
   async #prepareBubblewrap(
     found: Probe,
-    { cwd, rights, isKept }: Pick<BubblewrapOptions, 'cwd' | 'rights' | 'isKept'>,
+    given: Pick<BubblewrapOptions, 'cwd' | 'rights' | 'isKept' | 'isGitFixed' | 'reads'>,
   ): Promise<(argv: readonly string[]) => Launch> {
+    const { rights } = given;
     if (rights.workspace && found.hasUserNamespace) refuseForeignWorkspace(this.#options.roots);
     this.#files ??= this.#makeFiles();
+    await this.#session.open();
     const files = await this.#files;
+    const homeFiles = await this.#git.files();
     // A command that only reads needs no sockets, so they are not searched.
     const sockets = rights.workspace ? await socketsBelow(this.#options.roots, this.#options.path ?? '') : undefined;
     const filter = files.filters?.[sockets === undefined ? 'withoutSockets' : 'withSockets'];
-    const details = { cwd, rights, isKept, empty: files.empty, sockets: sockets ?? [] };
+    const details = { ...given, homeFiles, empty: files.empty, sockets: sockets ?? [] };
     return (argv) => this.#bubblewrap(found, argv, { ...details, ...(filter && { filter }) });
   }
 
@@ -133,32 +191,30 @@ export class Sandbox {
   #bubblewrap(
     { program, hasUserNamespace }: Probe,
     argv: readonly string[],
-    {
-      filter,
-      ...details
-    }: Pick<BubblewrapOptions, 'cwd' | 'rights' | 'isKept' | 'empty' | 'sockets'> & { filter?: string },
+    { filter, ...details }: CommandDetails,
   ): Launch {
     const descriptors = filter === undefined ? [] : [openSync(filter, 'r')];
     const plan = planBubblewrap({
       ...details,
       roots: this.#options.roots,
       protectedFiles: this.#options.protectedFiles ?? [],
-      home: this.#options.userHome,
+      home: this.#home,
+      places: this.#places,
+      session: this.#session,
       hidden: [this.#options.latheHome.path],
       hasUserNamespace,
-      placeholders: this.#placeholders,
       // The first descriptor that a program inherits after stdin, stdout and stderr.
       ...(filter !== undefined && { seccompDescriptor: 3 }),
     });
-    this.#placeholders.hold(plan.placeholders);
+    const held = holdPlaceholders(plan.guarded.reserved, details);
+    const tools = { snapshots: this.#snapshots, aside: this.#aside, searchPath: this.#options.path ?? '' };
+    const guard = new CommandGuard(plan.guarded, tools);
     return {
       argv: [program, ...plan.arguments, '--', ...argv],
       descriptors,
-      placeholders: plan.placeholders,
-      release: () => {
-        this.#placeholders.release(plan.placeholders);
-        for (const path of plan.forbidden) rmSync(path, { recursive: true, force: true });
-      },
+      placeholders: held,
+      watch: (onLost) => guard.start(onLost),
+      release: () => guard.check().finally(() => releasePlaceholders(held)),
     };
   }
 }

@@ -5,8 +5,10 @@ import { seatbeltArguments } from './seatbelt.js';
 const options = {
   roots: ['/Users/a/project "x")(allow default'],
   home: '/Users/a',
+  places: [{ path: '/Users/a/.cargo/bin', access: 'read' as const }],
+  reads: ['/Users/a/notes.txt', '/Users'],
   hidden: ['/Users/a/.lathe'],
-  rights: { workspace: true, network: false, files: false, secrets: false },
+  rights: { workspace: true, network: false, home: false, files: false, secrets: false },
 };
 
 test('paths are passed as parameters, so no name can change the profile', () => {
@@ -41,12 +43,35 @@ test('a read-only command cannot write to the workspace, even if that is in a te
 });
 
 test('a right lifts its own limit and no other', () => {
-  expect(profileOf({ workspace: true, network: true, files: false, secrets: false })).not.toContain('(deny network*)');
-  expect(profileOf({ workspace: true, network: true, files: false, secrets: false })).toContain('(deny file-write*)');
-  expect(profileOf({ workspace: true, network: false, files: true, secrets: false })).not.toContain(
+  expect(profileOf({ workspace: true, network: true, home: false, files: false, secrets: false })).not.toContain(
+    '(deny network*)',
+  );
+  expect(profileOf({ workspace: true, network: true, home: false, files: false, secrets: false })).toContain(
+    '(deny file-write*)',
+  );
+  expect(profileOf({ workspace: true, network: false, home: false, files: true, secrets: false })).not.toContain(
     '(deny file-write*)\n',
   );
-  expect(profileOf({ workspace: true, network: false, files: true, secrets: false })).toContain('HIDDEN_0');
+  expect(profileOf({ workspace: true, network: false, home: false, files: true, secrets: false })).toContain(
+    'HIDDEN_0',
+  );
+});
+
+test('the home directory cannot be read except for toolchains, approved files and the workspace', () => {
+  const [, profile = '', ...rest] = seatbeltArguments(options);
+  const lines = profile.split('\n');
+  const at = (text: string) => lines.findIndex((line) => line.includes(text));
+  expect(rest).toEqual(expect.arrayContaining(['SHOWN_0=/Users/a/.cargo/bin', 'SHOWN_1=/Users/a/notes.txt']));
+  expect(rest.filter((argument) => argument.startsWith('SHOWN_'))).toHaveLength(2);
+  const denied = at('(deny file-read* (subpath "/Users") (subpath (param "HOME")))');
+  expect(denied).toBeGreaterThan(0);
+  for (const name of ['SHOWN_0', 'SHOWN_1', 'ROOT_0'])
+    expect(at(`(allow file-read* (subpath (param "${name}")))`)).toBeGreaterThan(denied);
+  expect(at('HIDDEN_0')).toBeGreaterThan(at('SHOWN_1'));
+  expect(profileOf({ ...options.rights, secrets: true })).not.toContain('(deny file-read* (subpath "/Users")');
+  expect(seatbeltArguments({ ...options, roots: ['/Users/a'] })[1]).not.toContain(
+    '(deny file-read* (subpath "/Users")',
+  );
 });
 
 test('parentheses and quotes are balanced', () => {

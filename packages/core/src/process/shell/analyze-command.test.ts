@@ -50,6 +50,8 @@ test('the analysis is plain data', async () => {
     ],
     reads: [root, join(root, 'a.txt')],
     searches: [],
+    contents: [join(root, 'a.txt')],
+    recorded: [],
     writes: [join(root, '../b.txt')],
     redirections: [join(root, '../b.txt')],
     network: false,
@@ -919,3 +921,16 @@ test.each(["-name '*.json'", "-name '*'", "-name '*.c*'", "-path './src/*'", "-r
     expect((await analyze(`find . -type f ${tests} -exec cat {} +`)).isReadOnly).toBe(true);
   },
 );
+
+test.each(['⚠️ done', '👩🏽‍💻 at work', '1️⃣ first', '🏳️‍🌈'])(
+  'echo %s asks for nothing: an emoji is visible as a whole',
+  async (text) => {
+    const { segments } = await analyze(`echo "${text}"`);
+    expect(segments.every(({ isReadOnly }) => isReadOnly)).toBe(true);
+  },
+);
+
+test.each(['a\u200db', 'a\ufe0f', '⚠\u200d', '\u200b', '\u202eb', '\ue000'])('echo %j asks', async (text) => {
+  const { segments } = await analyze(`echo "${text}"`);
+  expect(segments.every(({ isReadOnly }) => isReadOnly)).toBe(false);
+});

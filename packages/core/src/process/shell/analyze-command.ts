@@ -1,5 +1,6 @@
 import { constants, stat } from 'node:fs/promises';
 import { basename, sep } from 'node:path';
+import { hasHiddenText } from '../../text/visible-text.js';
 import { proposeRules } from '../rules/propose-rules.js';
 import { withoutFlags } from '../rules/without-flags.js';
 import { canAccess } from './can-access.js';
@@ -15,6 +16,7 @@ import { repositoryDoubt } from './git-repository.js';
 import { npmDoubt } from './npm-settings.js';
 import { maxParseCost, ParseBudget } from './parse-budget.js';
 import { breaksWord, richSyntax } from './plain-syntax.js';
+import { resolveContents, resolveRecorded } from './resolve-contents.js';
 import { LookupBudget, type PathUse, resolvePathUse } from './resolve-paths.js';
 import { type ProgramLocation, resolveProgram } from './resolve-program.js';
 import { searchDoubt } from './secret-trees.js';
@@ -53,6 +55,8 @@ export async function analyzeCommand(
   const reads = await resolveUses(findings.reads, doubts);
   const redirections = await resolveUses(findings.redirections, doubts);
   const writes = [...new Set([...(await resolveUses(findings.writes, doubts)), ...redirections])];
+  const contents = await resolveContents(findings.contents, new Set(searches), doubts);
+  const recorded = await resolveRecorded(findings.recorded, doubts);
   const segments = findings.segments.map(withoutPlace);
   const [doubt] = doubts;
   // A segment without words, which no rule can allow, stands for doubts that belong to no single command.
@@ -62,6 +66,8 @@ export async function analyzeCommand(
     segments,
     reads,
     searches,
+    contents,
+    recorded,
     writes,
     redirections,
     network: findings.usesNetwork,
@@ -135,8 +141,8 @@ function findUnusualText(command: string, { isOtherShell }: AnalysisOptions): st
   if (isOtherShell) found.push('It is run by another shell than bash.');
   if (command.length > maxLength) found.push(`It is longer than ${maxLength} characters.`);
   if (/[\0\p{Cs}]/u.test(command)) found.push('It contains characters that cannot be passed on.');
-  if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Default_Ignorable_Code_Point}]/u.test(command.replace(/[\t\n\0]/g, '')))
-    found.push('It contains invisible characters.');
+  const passed = command.replace(/[\0\p{Cs}]/gu, '');
+  if (hasHiddenText(passed) || /[\p{Co}\p{Cn}]/u.test(passed)) found.push('It contains invisible characters.');
   if (/[\p{Zs}\u115f\u1160\u3164\uffa0]/u.test(command.replaceAll(' ', ''))) found.push('It contains unusual spaces.');
   return found;
 }

@@ -1,3 +1,5 @@
+import type { RecordedTree } from './recorded-files.js';
+
 /**
  * What a shell command would do, as far as it can be proven without running it. Plain data: tools derive targets for
  * permission rules from it, the runner a sandbox, a front end the question for the user.
@@ -12,6 +14,10 @@ export interface CommandAnalysis {
   reads: string[];
   /** The part of `reads` whose content is shown; for a directory, everything below it. */
   searches: string[];
+  /** Absolute paths of files whose content it may show, as far as they may hold keys or are named by the command. */
+  contents: string[];
+  /** What git shows as a repository has recorded it. */
+  recorded: RecordedTree[];
   /** Absolute paths the command writes, from redirections and operands of known programs. */
   writes: string[];
   /** The part of `writes` made by redirections: no segment asks for these, so each needs its own answer. */

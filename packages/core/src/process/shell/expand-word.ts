@@ -17,6 +17,8 @@ export interface Argument {
   names?: Pattern;
   /** A file that a search found below this directory, and that is not a symlink. */
   below?: Argument;
+  /** A pattern that the name of such a file matches. */
+  only?: string;
 }
 
 export const knownArgument = (value: string): Argument => ({ value, text: value, isKnown: true, isOpen: false });

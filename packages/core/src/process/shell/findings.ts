@@ -1,10 +1,22 @@
-import type { Effects } from '../programs/read-arguments.js';
+import { hasKnownReads } from '../programs/changing-programs.js';
+import type { Judgement } from '../programs/judge-command.js';
+import { namesOnly } from '../programs/names-only.js';
+import type { Effects, RecordedContent } from '../programs/read-arguments.js';
 import { type Segment, substitutedPipe, unknownPart } from './command-analysis.js';
 import type { Argument } from './expand-word.js';
 import type { PathUse } from './resolve-paths.js';
 
 /** A segment with the directories it may run in; empty if unknown. */
 export type PlacedSegment = Segment & { cwds: readonly string[] };
+
+/** A path whose content is shown: a file, or the files below a directory that these limits let through. */
+export interface ContentUse extends PathUse {
+  only?: readonly string[];
+  skipsHidden?: boolean;
+}
+
+/** A part of what a repository has recorded, seen from a directory. */
+export type RecordedUse = Omit<RecordedContent, 'directory'> & { from: PathUse };
 
 const pathLists = [
   'reads',
@@ -15,6 +27,7 @@ const pathLists = [
   'repositories',
   'workTrees',
   'npmProjects',
+  'contents',
 ] as const;
 
 /** Everything found in the text of a command, before any file is accessed. */
@@ -30,6 +43,8 @@ export class Findings {
   readonly repositories: PathUse[] = [];
   readonly workTrees: PathUse[] = [];
   readonly npmProjects: PathUse[] = [];
+  readonly contents: ContentUse[] = [];
+  readonly recorded: RecordedUse[] = [];
   /** Where `cd` leads by the text of a path with `..`. */
   readonly backs: string[] = [];
   readonly hosts = new Set<string>();
@@ -44,6 +59,7 @@ export class Findings {
     for (const list of pathLists) copy[list].push(...this[list]);
     copy.segments.push(...this.segments.map((segment) => ({ ...segment })));
     copy.backs.push(...this.backs);
+    copy.recorded.push(...this.recorded);
     for (const sentence of this.doubts) copy.doubts.add(sentence);
     if (this.usesNetwork) copy.connect([...this.hosts]);
     return copy;
@@ -72,6 +88,25 @@ export class Findings {
     for (const list of ['searches', 'followed', 'repositories', 'workTrees', 'npmProjects'] as const) {
       for (const argument of effects[list] ?? []) this[list].push(...this.trees(argument, cwds));
     }
+  }
+
+  /** Adds what a program may show of the files that it reads. */
+  show(judgement: Judgement, words: readonly Argument[], cwds: readonly string[]): void {
+    const { recorded = [], skipsHidden = false, only } = judgement;
+    for (const argument of shownBy(judgement, words)) {
+      if (cwds.length === 0 && !argument.value.startsWith('/')) continue;
+      const names = argument.only === undefined ? only : [argument.only];
+      const limits = { skipsHidden, ...(names && { only: names }) };
+      for (const place of this.places(argument, cwds)) this.contents.push({ ...place, ...limits });
+    }
+    for (const { directory, ...content } of recorded)
+      for (const from of this.places(directory, cwds)) this.recorded.push({ from, ...content });
+  }
+
+  redirect(word: Argument, cwds: readonly string[], { isRead }: { isRead: boolean }): void {
+    const places = this.places(word, cwds);
+    this[isRead ? 'reads' : 'redirections'].push(...places);
+    if (isRead) this.contents.push(...places);
   }
 
   read(paths: readonly Argument[], cwds: readonly string[]): void {
@@ -104,6 +139,17 @@ export class Findings {
     return this.places(argument, cwds);
   }
 }
+
+/** The files that a program reads and shows. Of an unknown program, any word may name one. */
+function shownBy({ reads = [], why, inner }: Judgement, [program, ...words]: readonly Argument[]): Argument[] {
+  const name = program?.value ?? '';
+  if (namesOnly.has(name)) return [];
+  const isUnknown = why !== undefined && !inner && !hasKnownReads(name);
+  return isUnknown ? [...reads, ...words.filter(isLikelyName)] : reads;
+}
+
+const isLikelyName = ({ value, isKnown, pattern, isOpen }: Argument) =>
+  !isOpen && (isKnown || pattern !== undefined) && !value.startsWith('-') && value !== '' && value.length < 4096;
 
 const isNoDirectory = (path: string) => [substitutedPipe, '/dev/null', '/dev/zero'].includes(path);
 

@@ -23,6 +23,34 @@ export async function repositoryDoubt(directory: string): Promise<string | undef
   }
 }
 
+/** The repository around a directory. */
+export interface EnclosingRepository {
+  workTree: string;
+  /** Missing when the repository is irregular or uses objects from elsewhere. */
+  own?: { index: string; objects: string; info: string };
+}
+
+/** The repository that git would use in this directory; `undefined` if there is none. Reads none of its configuration. */
+export async function enclosingRepository(directory: string): Promise<EnclosingRepository | undefined> {
+  for (let at = await realpath(directory); ; at = dirname(at)) {
+    const entry = await lookUp(join(at, '.git')).catch(() => undefined);
+    if (entry) return { workTree: at, ...(await ownParts(at, entry).catch(() => undefined)) };
+    if (at === dirname(at)) return undefined;
+  }
+}
+
+async function ownParts(workTree: string, entry: Stats): Promise<Pick<EnclosingRepository, 'own'> | undefined> {
+  const gitDirectory = await gitDirectoryOf(workTree, entry);
+  const common = gitDirectory && (await commonDirectoryOf(gitDirectory, workTree));
+  if (!gitDirectory || !common) return undefined;
+  const objects = join(common, 'objects');
+  if (await canAccess(join(objects, 'info', 'alternates'))) return undefined;
+  if (await containsLink(gitDirectory)) return undefined;
+  // Objects with longer ids cannot be read together with ours.
+  if (/objectformat/i.test(await readText(join(common, 'config'), 262_144))) return undefined;
+  return { own: { index: join(gitDirectory, 'index'), objects, info: join(common, 'info') } };
+}
+
 async function looksLikeGitDirectory(directory: string): Promise<boolean> {
   if (!(await lookUp(join(directory, 'HEAD')))) return false;
   const parts = await Promise.all(['objects', 'refs', 'commondir'].map((name) => lookUp(join(directory, name))));

@@ -14,5 +14,5 @@ export function filesBetween(from: ShellNode | undefined, to: ShellNode, scope: 
   const [name, ...args] = from.words.flatMap((word) => expandWord(word, scope));
   if (name?.value !== 'find' || args.at(-1)?.value !== '-print0') return undefined;
   const { roots, expression } = splitFind(args);
-  return findsOnlyFiles(expression.slice(0, -1)) ? foundBelow(roots) : undefined;
+  return findsOnlyFiles(expression.slice(0, -1)) ? foundBelow(roots, expression.slice(0, -1)) : undefined;
 }

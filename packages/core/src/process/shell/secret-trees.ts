@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { secretNames } from '../../files/access/protected-names.js';
 import { secrecyOf } from '../../files/access/protected-paths.js';
+import { mayBeSensitive, sensitivityOf } from '../../files/access/sensitive-files.js';
 import { compileComponent } from '../../text/glob/glob-component.js';
 
 /** How many names are checked; a search through more needs approval. */
@@ -42,6 +43,34 @@ export async function searchDoubt(directory: string, limit = maxEntries): Promis
       else others.push({ path, levels: 0 });
     }
   }
+}
+
+/** How many files that may hold keys are named. */
+const maxSensitive = 20;
+
+/** Which files below a directory may hold keys, of those that a search with these limits reads. */
+export async function sensitiveBelow(
+  directory: string,
+  { only, skipsHidden = false }: { only?: readonly string[]; skipsHidden?: boolean },
+): Promise<string[]> {
+  const tests = only?.map((pattern) => compileComponent(pattern)) ?? [() => true];
+  const isRead = (name: string) => tests.some((fits) => fits(name));
+  const found: string[] = [];
+  const directories = [directory];
+  let left = maxEntries;
+  // The list grows while it is walked.
+  for (const at of directories) {
+    const entries = await readdir(at, { withFileTypes: true }).catch(() => []);
+    const visible = entries.filter(({ name }) => !skipsHidden || !name.startsWith('.'));
+    const [folders, files] = [true, false].map((is) => visible.filter((entry) => entry.isDirectory() === is));
+    const names = (files ?? []).map(({ name }) => name).filter((name) => mayBeSensitive(name) && isRead(name));
+    found.push(...names.map((name) => join(at, name)).filter((path) => sensitivityOf(path) !== undefined));
+    const inner = (folders ?? []).filter(({ name }) => !skipped.has(name));
+    directories.push(...inner.map(({ name }) => join(at, name)));
+    left -= entries.length;
+    if (left <= 0 || found.length >= maxSensitive) break;
+  }
+  return found;
 }
 
 function isSecretEntry(entry: Dirent, directory: string): boolean {

@@ -232,6 +232,7 @@ export class CommandWalk {
     };
     this.findings.segments.push(segment);
     this.findings.add(judgement, scope.cwds);
+    this.findings.show(judgement, words, scope.cwds);
     if (judgement.usesNetwork) this.findings.connect(hostsIn(words));
     const inner = this.inner(judgement, text, scope);
     const isFunction = this.functions.has(name) ? `${name} is a function defined here` : undefined;
@@ -280,7 +281,7 @@ export class CommandWalk {
     const isRead = operator === '<';
     if (operator === '<&' || (!isRead && isOpenStream(word.value)))
       return this.findings.doubt(`Where ${target.text} leads is only known when it runs.`);
-    this.findings[isRead ? 'reads' : 'redirections'].push(...this.findings.places(word, scope.cwds));
+    this.findings.redirect(word, scope.cwds, { isRead });
   }
 
   private changeDirectory(args: Argument[], scope: Scope): Outcome {

@@ -26,6 +26,7 @@ test.each([
   ['nested repetition', '^(a+)+$', 'aaaa', 'aaab'],
   ['equal alternatives', '^(a|a)*$', 'aaaa', 'aaab'],
   ['two overlapping loops in one', '(x+x+)+y', 'xxxy', 'xyx'],
+  ['an alternative without width in a loop', '(a(?:.|\\B)){1,50}$', 'aaa!', `${'a'.repeat(60)}!!`],
   ['many loops', '.*.*.*.*=', 'a=', 'a'],
   ['words', '^(\\w+\\s?)*$', 'one two', 'one  two'],
   ['a lookahead in a loop', '^(?:(?=a|b)[a-c]+)+$', 'abac', 'cab'],

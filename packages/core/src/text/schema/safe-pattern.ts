@@ -94,7 +94,7 @@ function degreeOf(sequence: Sequence, after: bigint): number {
 function degreeOfTerm(term: Term, follow: bigint): number {
   if (term.kind === 'group') {
     const inner = term.alternatives.map((sequence) => degreeOf(sequence, term.look ? 0n : follow));
-    return Math.max(...inner) + choice * overlapsIn(term.alternatives);
+    return Math.max(...inner) + choice * overlapsIn(term.alternatives, follow);
   }
   if (term.kind !== 'repeat') return 0;
   const { body, min, max } = term;
@@ -106,12 +106,12 @@ function degreeOfTerm(term: Term, follow: bigint): number {
   return unclearEnd + degreeOfTerm(body, follow | again);
 }
 
-/** How many alternatives can begin with a character that an earlier one can begin with. */
-function overlapsIn(alternatives: readonly Sequence[]): number {
+/** How many alternatives, or what follows them if they can be empty, begin like an earlier one. */
+function overlapsIn(alternatives: readonly Sequence[], follow: bigint): number {
   let seen = 0n;
   let count = 0;
   for (const sequence of alternatives) {
-    const first = firstOf(sequence, 0n);
+    const first = firstOf(sequence, follow);
     if (anyOverlap(first, seen)) count++;
     seen |= first;
   }
@@ -127,7 +127,7 @@ function isDeterministic(term: Term, follow: bigint): boolean {
   }
   if (term.kind !== 'group') return true;
   if (term.look) return term.alternatives.every((sequence) => !sequence.some(hasLoop));
-  if (overlapsIn(term.alternatives) > 0) return false;
+  if (overlapsIn(term.alternatives, follow) > 0) return false;
   return term.alternatives.every((sequence) =>
     sequence.every((inner, index) => isDeterministic(inner, firstOf(sequence.slice(index + 1), follow))),
   );

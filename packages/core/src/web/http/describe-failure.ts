@@ -2,14 +2,24 @@ import { ToolError } from '../../contract/errors.js';
 import { hostOf } from './url-check.js';
 
 /** The reason why `url` could not be fetched, as a sentence for the model. */
-export function describeFailure(error: unknown, url: URL): ToolError {
+export function describeFailure(error: unknown, url: URL, proxy?: URL): ToolError {
   const refusal = refusalIn(error);
   if (refusal) return refusal;
   const code = codeOf(error);
+  if (proxy && proxyFailures.test(code)) {
+    const status = /Proxy response \((\d{3})\)/.exec(error instanceof Error ? error.message : '')?.[1];
+    const reason = status === undefined ? code : `status ${status}`;
+    const message = `The proxy ${proxy.host} does not connect to ${hostOf(url)} (${reason}).`;
+    return new ToolError('web_fetch_fallback_failed', message, { cause: error });
+  }
   const known = sentences.find(([pattern]) => pattern.test(code))?.[1].replace('%', code);
   const other = `cannot be read (${code || (error instanceof Error ? error.message : String(error))})`;
   return new ToolError('web_fetch_fallback_failed', `${hostOf(url)} ${known ?? other}.`, { cause: error });
 }
+
+/** Failures of the proxy itself: it refuses, or cannot be reached. */
+const proxyFailures =
+  /^(?:UND_ERR_ABORTED|UND_ERR_CONNECT_TIMEOUT|ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|E(?:NET|HOST)UNREACH)$/;
 
 const sentences: readonly [RegExp, string][] = [
   [/^ENOTFOUND$/, 'does not exist, or DNS does not work on this machine'],

@@ -314,3 +314,27 @@ test('a proxy is used, gets no private hosts, and is not used for hosts in no_pr
   await expect(fetchText('http://direct.invalid/', options)).rejects.toMatchObject(failed);
   expect(seen).toHaveLength(1);
 });
+
+test.each([
+  [
+    'refuses',
+    'HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n',
+    /^The proxy 127\.0\.0\.1:\d+ does not connect to site\.invalid \(status 403\)\.$/,
+  ],
+  [
+    'says nothing',
+    '',
+    /^site\.invalid did not finish answering within 0\.5 s \(through the proxy 127\.0\.0\.1:\d+\)\.$/,
+  ],
+])('a proxy that %s is named, within the timeout', async (_, answer, message) => {
+  const { createServer } = await import('node:net');
+  const proxy = createServer((socket) => {
+    socket.on('error', () => {}).on('data', () => socket.write(answer));
+    onTestFinished(() => void socket.destroy());
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void proxy.close());
+  const env = { HTTPS_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` };
+  const options: GuardedHttpOptions = { isOpen: () => false, proxy: { env }, timeoutMs: 500 };
+  await expect(fetchText('https://site.invalid/', options)).rejects.toThrow(message);
+});

@@ -69,12 +69,14 @@ export class GuardedHttp {
       return await this.#follow(request, either);
     } catch (error) {
       signal.throwIfAborted();
+      const proxy = this.#proxyFor(request.url);
+      const through = proxy instanceof URL ? ` (through the proxy ${proxy.host})` : '';
       if (timeout.aborted)
         throw new ToolError(
           'web_fetch_fallback_failed',
-          `${hostOf(request.url)} did not finish answering within ${this.#timeoutMs / 1000} s.`,
+          `${hostOf(request.url)} did not finish answering within ${this.#timeoutMs / 1000} s${through}.`,
         );
-      throw describeFailure(error, request.url);
+      throw describeFailure(error, request.url, proxy instanceof URL ? proxy : undefined);
     }
   }
 
@@ -103,7 +105,7 @@ export class GuardedHttp {
     if (refusal !== undefined) throw new ToolError('permission_denied', refusal);
     this.#rate.count(hostOf(url));
     const dispatcher = await this.#agentFor(url, signal);
-    const response = await dispatcher.request({
+    const sent = dispatcher.request({
       origin: url.origin,
       path: `${url.pathname}${url.search}`,
       method,
@@ -113,6 +115,7 @@ export class GuardedHttp {
       bodyTimeout: this.#timeoutMs,
       ...(body !== undefined && { body }),
     });
+    const response = await orAborted(sent, signal);
     const { statusCode: status } = response;
     const location = headerOf(response.headers, 'location');
     if (redirects.has(status) && location !== '') {
@@ -138,8 +141,12 @@ export class GuardedHttp {
     throw new ToolError('permission_denied', `${hostOf(from)} redirects to a forbidden URL: ${refusal}`);
   }
 
+  #proxyFor(url: URL): ReturnType<typeof chooseProxy> {
+    return this.opens(url) ? undefined : chooseProxy(url, this.#proxy);
+  }
+
   async #agentFor(url: URL, signal: AbortSignal): Promise<Dispatcher> {
-    const proxy = this.opens(url) ? undefined : chooseProxy(url, this.#proxy);
+    const proxy = this.#proxyFor(url);
     if (typeof proxy === 'string') throw new ToolError('web_fetch_fallback_failed', `${proxy}.`);
     if (proxy) await checkResolvable(url, this.#isOpen, signal);
     const key = proxy?.href ?? '';
@@ -147,6 +154,14 @@ export class GuardedHttp {
     this.#agents.set(key, agent);
     return agent;
   }
+}
+
+/** A request waits for a proxy that does not answer, whatever its signal says. */
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    work.then(resolve, reject);
+  });
 }
 
 const redirects = new Set([301, 302, 303, 307, 308]);

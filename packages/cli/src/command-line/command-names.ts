@@ -1,0 +1,19 @@
+/** The named commands. Without a name, `lathe` starts the agent. */
+export const commandNames = [
+  'tools',
+  'call',
+  'console',
+  'sessions',
+  'view',
+  'undo',
+  'mcp',
+  'demo',
+  'serve',
+  'trust',
+  'completion',
+  'doctor',
+  'clean',
+  'audit',
+] as const;
+
+export type CommandName = (typeof commandNames)[number];

@@ -1,0 +1,96 @@
+import { lineWidth, wrapHanging } from '../render/lines.js';
+import type { Style } from '../render/style.js';
+import { type Choice, choiceLines, digitOf, movedBy } from './choice-list.js';
+import { Text } from './elements.js';
+import { pastedText } from './key-stream.js';
+import type { Key } from './keys.js';
+import { type EarlyKey, useAnswerKeys } from './use-answer-keys.js';
+import { useLatest } from './use-latest.js';
+
+export interface PickerProps<T> {
+  /** Sanitized. */
+  title: string;
+  choices: readonly Choice<T>[];
+  /** Selected at first. */
+  initial?: number;
+  /** Makes a value of a typed text, which is then offered above the choices. */
+  other?: (text: string) => T;
+  style: Style;
+  width: number;
+  rows: number;
+  isScreenReader?: boolean;
+  onEarlyKey?: EarlyKey;
+  /** `undefined` when the person pressed Esc. */
+  onDone: (value: T | undefined) => void;
+}
+
+/** Of more choices than this, the person types a part. */
+const maxNumbered = 9;
+
+/** A list to choose from: arrow keys and Enter, a digit, or a part of the text. */
+export function Picker<T>({ title, choices, initial = 0, other, onDone, onEarlyKey, ...view }: PickerProps<T>) {
+  const { style, width, rows, isScreenReader = false } = view;
+  const state = useLatest<ListState>({ typed: '', selected: initial });
+  const { typed, selected } = state.get();
+  const isTyped = choices.length > maxNumbered || other !== undefined;
+  const list = offered(choices, other, typed);
+  useAnswerKeys((input, key) => {
+    const now = state.get();
+    const next = pressed(now, input, key, { list: offered(choices, other, now.typed), isTyped });
+    if ('done' in next) onDone(next.done);
+    else state.set(next);
+  }, onEarlyKey);
+
+  const hint = other ? 'choose below or type another answer' : 'type to search';
+  const field = `${style.accent('❯')} ${typed}█${typed === '' ? style.dim(hint) : ''}`;
+  const head = [...wrapHanging(title, width), ...(isTyped ? [field] : [])];
+  const isNumbered = choices.length <= maxNumbered && typed === '';
+  const layout = { style, width, isNumbered, isScreenReader, rows: Math.max(1, rows - head.length - 1) };
+  const lines = list.length === 0 && typed !== '' ? [style.dim('  Nothing matches.')] : [];
+  const keys = style.dim('Arrow keys and Enter to choose, Esc to go back');
+  const shown = [...head, ...lines, ...choiceLines(list, Math.min(selected, list.length - 1), layout)];
+  return <Text>{[...shown, ...(lineWidth(keys) <= width ? [keys] : [])].join('\n')}</Text>;
+}
+
+interface ListState {
+  typed: string;
+  selected: number;
+}
+
+/** What a key does: another state, or the end with a choice. */
+function pressed<T>(
+  state: ListState,
+  input: string,
+  key: Key,
+  { list, isTyped }: { list: readonly Choice<T>[]; isTyped: boolean },
+): ListState | { done: T | undefined } {
+  const selected = Math.min(state.selected, list.length - 1);
+  const moved = list.length > 0 ? movedBy(key, selected, list.length) : undefined;
+  const digit = state.typed === '' && list.length <= maxNumbered ? digitOf(input, list.length) : undefined;
+  const chosen = list[digit ?? selected];
+  if (key.escape || (key.ctrl && /^[cd]$/.test(input))) return { done: undefined };
+  if (moved !== undefined) return { ...state, selected: moved };
+  if (digit !== undefined || key.return) return chosen ? { done: chosen.value } : state;
+  return isTyped ? { typed: typedAfter(state.typed, input, key), selected: 0 } : state;
+}
+
+function typedAfter(typed: string, input: string, key: Key): string {
+  if (key.backspace) return typed.slice(0, -1);
+  const text = (pastedText(input) ?? input).replaceAll('\n', ' ');
+  return key.ctrl || key.meta || key.tab ? typed : typed + text;
+}
+
+/** The typed text itself where that is an answer, then the choices with every typed word in them. */
+function offered<T>(
+  choices: readonly Choice<T>[],
+  other: PickerProps<T>['other'] | undefined,
+  typed: string,
+): readonly Choice<T>[] {
+  const text = typed.trim();
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = choices.filter(({ label, detail = '' }) => {
+    const whole = `${label} ${detail}`.toLowerCase();
+    return words.every((word) => whole.includes(word));
+  });
+  return other && text !== '' ? [{ label: text, value: other(text) }, ...found] : found;
+}

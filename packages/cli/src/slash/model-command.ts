@@ -1,0 +1,24 @@
+import { findModels } from '@lathe/agent/models';
+import { visibleText } from '@lathe/core/host';
+import type { SlashContext } from './slash-command.js';
+
+/** `/model` lets the person choose a model; `/model NAME` switches to that one. */
+export async function switchModel(name: string, { lathe, driver, print, choose, signal }: SlashContext): Promise<void> {
+  const { conversation } = driver;
+  if (!conversation) return print(`  ${visibleText(driver.name)}`);
+  const found = await findModels({ env: lathe.loaded.env }, signal);
+  const priced = Object.keys(lathe.settings.model.prices).map((each) => ({ name: each, origin: 'in your settings' }));
+  const known = [...found, ...priced.filter((each) => !found.some((other) => other.name === each.name))];
+  const choices = known.map((model) => ({
+    label: visibleText(model.name),
+    detail: visibleText(model.origin),
+    value: model.name,
+  }));
+  const title = `The model is ${visibleText(driver.name)}. Which one should answer from now on?`;
+  const wanted = name || (await choose({ title, choices, takesText: true }));
+  if (wanted === undefined) return undefined;
+  const notes = await conversation.useModel(wanted, signal);
+  const isKnown = known.some((model) => model.name === wanted || model.name.endsWith(`/${wanted}`));
+  const doubt = isKnown ? [] : ['This name is not among those found here. The next message shows whether it works.'];
+  return print([`Model: ${driver.name}`, ...notes, ...doubt].map((line) => visibleText(`  ${line}`)).join('\n'));
+}

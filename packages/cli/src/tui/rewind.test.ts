@@ -1,0 +1,39 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { buildProgram } from '../../../../testing/lathe-program.js';
+import { modelServer } from '../../../../testing/model-server.js';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+import { terminal, think } from '../../../../testing/terminal.js';
+
+beforeAll(buildProgram, 300_000);
+
+test('Esc twice lists the prompts, /rewind shows a preview, goes back and forward again', async () => {
+  const cwd = tempDirectory({ 'a.txt': 'one\n', 'b.txt': 'one\n' });
+  const command = {
+    name: 'run_shell_command',
+    args: { command: 'echo two > a.txt; echo two > b.txt; echo two > c.txt' },
+  };
+  const server = await modelServer([{ calls: [command] }, { text: 'All changed.' }]);
+  const env = { OPENAI_BASE_URL: `${server.url}/v1`, OPENAI_API_KEY: 'key-for-tests', OPENAI_MODEL: 'stub' };
+  const { type, shows, exited, text } = terminal(['--yolo', 'change the files'], { cwd, env });
+  await shows('All changed.');
+  await shows('Ask for anything.');
+  writeFileSync(join(cwd, 'b.txt'), 'by a person\n');
+  await think();
+  type('\u001b\u001b');
+  await shows('1  change the files');
+  type('/rewind 1\r');
+  await shows('To go back, type /rewind 1 both');
+  expect(text()).toContain('change a.txt (+1 -1)');
+  expect(text()).toContain('remove c.txt (+0 -1)');
+  expect(text()).toContain('b.txt: changed by somebody else since');
+  type('/rewind 1 both\r');
+  await shows('2 files were restored.');
+  expect(['a.txt', 'b.txt'].map((name) => readFileSync(join(cwd, name), 'utf8'))).toEqual(['one\n', 'by a person\n']);
+  type('/rewind redo\r');
+  await shows('The conversation is as it was before you went back.');
+  await expect.poll(() => readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('two\n');
+  type('/quit\r');
+  expect(await exited()).toBe(0);
+}, 90_000);

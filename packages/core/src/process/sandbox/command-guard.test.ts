@@ -1,0 +1,277 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { bundleChild } from '../../../../../testing/bundle.js';
+import { hasProgram } from '../../../../../testing/programs.js';
+import { tempDirectory } from '../../../../../testing/temp-directory.js';
+import { LatheHome } from '../../files/lathe-home.js';
+import { reportOn } from '../run/command-report.js';
+import { childEnvironment } from '../run/environment.js';
+import { CommandRunner } from '../run/run-command.js';
+import { Sandbox } from './sandbox.js';
+
+const never = new AbortController().signal;
+
+function git(root: string, ...args: string[]): string {
+  const env = { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' };
+  const identity = ['-c', 'user.name=A', '-c', 'user.email=a@b'];
+  return spawnSync('git', [...identity, ...args], { cwd: root, env, encoding: 'utf8' }).stdout;
+}
+
+/** A repository with one commit, and commands that run sandboxed in it. */
+function repository(files: Record<string, string> = {}) {
+  const root = realpathSync(tempDirectory({ file: 'content\n', ...files }));
+  git(root, 'init', '-qb', 'main');
+  git(root, 'add', '-A');
+  git(root, 'commit', '-qm', 'first');
+  const latheHome = new LatheHome(tempDirectory());
+  const runner = new CommandRunner(latheHome);
+  const path = process.env['PATH'] ?? '';
+  const sandbox = new Sandbox({ mode: 'required', roots: [root], latheHome, userHome: tempDirectory(), path });
+  const run = async (command: string, { isBackground = false } = {}) => {
+    const rights = { workspace: true, network: false, home: false, files: false, secrets: false };
+    const wrap = await sandbox.prepare(root, rights, { isBackground });
+    const env = { ...childEnvironment(process.env), TMPDIR: '/tmp' };
+    return runner.run({ command, cwd: root, env, ...(wrap && { wrap }) }, { timeoutMs: 20_000, signal: never });
+  };
+  /** Runs a command that tries something again and again, and does something outside once it has begun. */
+  const runBeside = async (attempt: string, outside: () => void, options = {}) => {
+    const result = run(
+      `touch begun; for i in {1..400}; do [ -e end ] && exit; (${attempt}); sleep 0.01; done 2>/dev/null`,
+      options,
+    );
+    await expect.poll(() => existsSync(join(root, 'begun'))).toBe(true);
+    outside();
+    return result;
+  };
+  return { root, run, runBeside, latheHome, config: join(root, '.git', 'config') };
+}
+
+describe.skipIf(!hasProgram('bwrap'))('what mounts alone cannot protect', () => {
+  const plant = "printf '[core]\\n\\tfsmonitor = touch planted\\n' >> .git/config";
+
+  // SB07
+  test('a command ends at once when another program uncovers the configuration of git', async () => {
+    const { root, runBeside, config } = repository();
+    const { ending, findings } = await runBeside('true', () => git(root, 'config', 'user.name', 'B'));
+    expect([ending, findings]).toEqual([{ type: 'unprotected', path: config }, []]);
+    expect(readFileSync(config, 'utf8')).toContain('name = B');
+  });
+
+  // SB07
+  test('a program in an uncovered configuration is put aside, and the person is told', async () => {
+    const { root, runBeside, config } = repository();
+    const before = readFileSync(config, 'utf8');
+    const result = await runBeside('true', () => git(root, 'config', 'core.fsmonitor', 'touch planted'));
+    expect(readFileSync(config, 'utf8')).toBe(before);
+    const [finding = ''] = result.findings;
+    const [, aside = ''] = /Removed: it is now (.*)\.$/.exec(finding) ?? [];
+    expect(readFileSync(aside, 'utf8')).toContain('fsmonitor = touch planted');
+    const report = reportOn(result, { command: '', directory: '', lastWords: [] });
+    expect(report).toMatchObject({ failure: 'execution_failed', text: expect.stringContaining(finding) });
+    expect(report.text).toMatch(/^Command was ended by the sandbox, which can no longer protect .*\/\.git\/config: /);
+    expect(report.display).toContain(finding);
+  });
+
+  test('a change that the person makes while the cover is there stays', async () => {
+    const { root, config, runBeside } = repository({ '.envrc': 'old\n' });
+    const text = `${readFileSync(config, 'utf8')}[alias]\n\tx = !true\n`;
+    const { ending, findings } = await runBeside('true', () => {
+      writeFileSync(config, text);
+      writeFileSync(join(root, '.envrc'), 'new\n');
+      writeFileSync(join(root, '.git/hooks/pre-commit'), '#!/bin/sh\n');
+      writeFileSync(join(root, 'end'), '');
+    });
+    expect([ending.type === 'unprotected', findings]).toEqual([false, []]);
+    expect(readFileSync(config, 'utf8')).toBe(text);
+    expect(readFileSync(join(root, '.envrc'), 'utf8')).toBe('new\n');
+    expect(existsSync(join(root, '.git/hooks/pre-commit'))).toBe(true);
+  });
+
+  test('a checkout by the person replaces protected files, and they stay as checked out', async () => {
+    const { root, runBeside } = repository({ '.npmrc': 'a=1\n', '.vscode/tasks.json': '{}\n' });
+    git(root, 'checkout', '-qb', 'other');
+    writeFileSync(join(root, '.npmrc'), 'a=2\n');
+    git(root, 'rm', '-q', '-r', '.vscode');
+    git(root, 'commit', '-qam', 'second');
+    git(root, 'checkout', '-q', 'main');
+    const { ending, findings } = await runBeside('true', () => git(root, 'checkout', '-q', 'other'));
+    expect([ending.type, findings]).toEqual(['unprotected', []]);
+    expect(readFileSync(join(root, '.npmrc'), 'utf8')).toBe('a=2\n');
+    expect(existsSync(join(root, '.vscode'))).toBe(false);
+  });
+
+  test('a file that an editor replaced while a command ran is put aside: nobody knows who wrote it', async () => {
+    const { root, runBeside } = repository({ '.envrc': 'old\n' });
+    const { findings } = await runBeside('echo planted > .envrc', () => {
+      writeFileSync(join(root, 'new'), 'new\n');
+      renameSync(join(root, 'new'), join(root, '.envrc'));
+    });
+    expect(findings).toEqual([
+      expect.stringMatching(/^.*\/\.envrc changed while .* is back\. Removed: it is now .*\.$/),
+    ]);
+    expect(readFileSync(join(root, '.envrc'), 'utf8')).toBe('old\n');
+  });
+
+  test('a protected name that is a symlink cannot be replaced', async () => {
+    const { root, run } = repository({ target: 'a\n' });
+    symlinkSync('target', join(root, '.envrc'));
+    const { findings } = await run('rm .envrc; echo planted > .envrc');
+    expect(findings).toEqual([expect.stringContaining('/.envrc changed while')]);
+    expect(readFileSync(join(root, '.envrc'), 'utf8')).toBe('a\n');
+    expect(lstatSync(join(root, '.envrc')).isSymbolicLink()).toBe(true);
+  });
+
+  test('the git work of the person does not end a command in the background, which cannot write to .git', async () => {
+    const { root, runBeside, config } = repository();
+    const { ending, findings } = await runBeside(
+      `${plant}; touch .git/x`,
+      () => {
+        git(root, 'config', 'alias.x', 'status');
+        writeFileSync(join(root, 'end'), '');
+      },
+      { isBackground: true },
+    );
+    expect([ending.type === 'unprotected', findings]).toEqual([false, []]);
+    expect(readFileSync(config, 'utf8')).toMatch(/^(?![^]*planted)[^]*x = status/);
+  });
+
+  // SB06
+  test('a name stays covered when another Lathe that covered it too ends', async () => {
+    const { root, run } = repository();
+    rmSync(join(root, '.git/hooks'), { recursive: true });
+    const child = spawn(process.execPath, [await bundleChild('keeping-lathe'), other(root)], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    await once(child.stdout, 'data');
+    const attempts =
+      'touch begun; until [ -e end ]; do sleep 0.05; done; mkdir .lathe/x; echo x > .git/hooks/pre-commit';
+    const long = run(`${attempts}; ls -d .lathe .qwen .git/hooks`);
+    await expect.poll(() => existsSync(join(root, 'begun'))).toBe(true);
+    child.stdin.end();
+    await once(child, 'close');
+    expect(readdirSync(join(root, '.lathe'))).toHaveLength(1);
+    writeFileSync(join(root, 'end'), '');
+    const { ending, findings, output } = await long;
+    expect([ending, findings]).toEqual([{ type: 'exit', code: 0 }, []]);
+    expect(output.text()).toMatch(/Read-only file system[^]*\.git\/hooks\n\.lathe\n\.qwen\n$/);
+    expect(readdirSync(root).toSorted()).toEqual(['.git', 'begun', 'end', 'file']);
+    expect(existsSync(join(root, '.git/hooks'))).toBe(false);
+  });
+
+  function other(root: string): string {
+    return JSON.stringify({
+      root,
+      home: tempDirectory(),
+      mode: 'required',
+      commands: [{ command: 'sleep 100', isKept: false }],
+    });
+  }
+
+  test('a placeholder of a Lathe that was killed together with its helper is removed', async () => {
+    const { root, run } = repository();
+    mkdirSync(join(root, '.lathe/.held-999999999-abc'), { recursive: true });
+    expect((await run('mkdir .lathe/x')).ending).toEqual({ type: 'exit', code: 1 });
+    expect(existsSync(join(root, '.lathe'))).toBe(false);
+  });
+
+  test('the placeholders of a running command do not show up in git status', async () => {
+    const { root, runBeside } = repository();
+    let status = '';
+    await runBeside('true', () => {
+      status = git(root, 'status', '--short');
+      writeFileSync(join(root, 'end'), '');
+    });
+    expect(status).toBe('?? begun\n');
+  });
+});
+
+const plants: Record<string, string> = {
+  '.git/logs/HEAD': 'rm .git/logs/HEAD; ln -s /root/.bashrc .git/logs/HEAD',
+  '.git/logs/refs': 'rm -r .git/logs/refs; ln -s /tmp .git/logs/refs',
+  '.git/refs/heads/x': 'ln -s /etc/passwd .git/refs/heads/x',
+  '.git/COMMIT_EDITMSG': 'ln -sf /root/.bashrc .git/COMMIT_EDITMSG',
+  '.git/FETCH_HEAD': 'mkfifo .git/FETCH_HEAD',
+  '.git/index': 'mv .git/index i; ln -s ../i .git/index',
+  '.git/info/attributes': "echo '* filter=x' > .git/info/attributes",
+  '.git/info/grafts': 'touch .git/info/grafts',
+  '.git/objects/info/alternates': 'mkdir -p .git/objects/info; echo /x > .git/objects/info/alternates',
+  '.git/objects/ab': 'ln -s /tmp .git/objects/ab',
+  '.git/commondir': 'echo ../evil > .git/commondir',
+  '.git/config.worktree': 'touch .git/config.worktree',
+  '.git/remotes': 'mkdir .git/remotes; echo "URL: x" > .git/remotes/origin',
+  '.git/branches/x': 'mkdir -p .git/branches; echo x > .git/branches/x',
+  '.git/modules/a/config':
+    'mkdir -p .git/modules/a; echo "[core]" > .git/modules/a/config; echo "fsmonitor = x" >> .git/modules/a/config',
+  '.git/modules/a/hooks/pre-commit': 'mkdir -p .git/modules/a/hooks; touch .git/modules/a/{HEAD,hooks/pre-commit}',
+  '.git/worktrees/w/commondir': 'mkdir -p .git/worktrees/w; echo ../../../evil > .git/worktrees/w/commondir',
+  '.git/worktrees/w/config.worktree': 'mkdir -p .git/worktrees/w; touch .git/worktrees/w/config.worktree',
+  '.git/something': 'mkdir .git/something; touch .git/something/else',
+};
+
+// SB06
+describe.skipIf(!hasProgram('bwrap'))('after a command', () => {
+  test.each(Object.entries(plants))('%s is found and put aside', async (path, command) => {
+    const { root, run } = repository();
+    const { findings } = await run(command);
+    expect(findings).toEqual([expect.stringContaining(`${root}/${path} appeared, which a command may not create`)]);
+    expect(lstatSync(join(root, path), { throwIfNoEntry: false })).toBeUndefined();
+  });
+
+  test('the work of git itself is left alone', async () => {
+    const { root, run } = repository();
+    const work = [
+      'export GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a@b GIT_EDITOR=true',
+      'git checkout -qb topic && echo a > a && git add a && git commit -qm a && git tag -a v1 -m v1 && git notes add -m n',
+      'git checkout -q main && echo b > a && git add a && git commit -qm b && (git merge topic; git merge --abort)',
+      '(git rebase topic; git rebase --abort); (git cherry-pick topic; git cherry-pick --abort); echo c > a && git stash -q',
+      'git worktree add -q wt && git gc -q && git repack -qad && git commit-graph write && git pack-refs --all',
+      'git bisect start -q && git bisect bad && git bisect good HEAD~1; git bisect reset -q; (git merge topic)',
+      'git update-index --split-index; git sparse-checkout list; git reflog expire --all; git fetch -q . topic; git status -s',
+    ];
+    const { findings, output } = await run(work.join('\n'));
+    expect([findings, output.text()]).toEqual([[], expect.stringContaining('AA a')]);
+    expect(git(root, 'worktree', 'list').split('\n')).toHaveLength(3);
+  });
+
+  test('a new repository may be made, without a program in its configuration', async () => {
+    const root = realpathSync(tempDirectory());
+    const latheHome = new LatheHome(tempDirectory());
+    const sandbox = new Sandbox({ mode: 'required', roots: [root], latheHome, userHome: tempDirectory() });
+    const run = async (command: string) => {
+      const wrap = await sandbox.prepare(root, {
+        workspace: true,
+        network: false,
+        home: false,
+        files: false,
+        secrets: false,
+      });
+      const request = { command, cwd: root, env: childEnvironment(process.env), ...(wrap && { wrap }) };
+      return new CommandRunner(latheHome).run(request, { timeoutMs: 20_000, signal: never });
+    };
+    expect((await run('git init -q && git config user.name A')).findings).toEqual([]);
+    rmSync(join(root, '.git'), { recursive: true });
+    const { findings } = await run('git init -q && git config core.fsmonitor ./x && touch .git/hooks/pre-commit');
+    expect(findings.map((finding) => finding.split(' ', 1))).toEqual([
+      [`${root}/.git/config`],
+      [`${root}/.git/hooks/pre-commit`],
+    ]);
+    rmSync(join(root, '.git'), { recursive: true });
+    expect((await run('mkdir evil; echo "gitdir: evil" > .git')).findings).toEqual([
+      expect.stringContaining(`${root}/.git appeared, which leads git to another directory.`),
+    ]);
+  });
+});

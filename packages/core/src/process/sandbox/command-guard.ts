@@ -1,0 +1,171 @@
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join, sep } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { CoverWatch } from './cover-watch.js';
+import { plantedIn, readGitState } from './git-check.js';
+import { isDirectory } from './guarded-names.js';
+import { isNeutralChange } from './neutral-config.js';
+import { isPlaceholder } from './placeholders.js';
+import type { PutAside } from './put-aside.js';
+import { isUnchanged, lstatOf, putBack, type Snapshot, type Snapshots } from './snapshots.js';
+import { isCommitted } from './tracked-file.js';
+
+export interface GuardedPlaces {
+  roots: readonly string[];
+  /** Every name that a mount covers and that another process could uncover. */
+  covers: readonly string[];
+  /** Protected names that exist. */
+  fixed: readonly string[];
+  /** Protected names that are placeholders while the command runs. */
+  reserved: readonly string[];
+  /** Names that must not appear. */
+  forbidden: readonly string[];
+  /** Whether the command can write in the git directories of the workspace. */
+  writesGit: boolean;
+}
+
+export interface GuardTools {
+  snapshots: Snapshots;
+  aside: PutAside;
+  /** Where to find git. */
+  searchPath: string;
+}
+
+/**
+ * Guards what a command must not change where mounts alone cannot: watches the covers while it runs, and checks the
+ * protected names and the git directories when it is over.
+ *
+ * A change made while the cover was there is the user's, for the command could not make it. Once a cover is lost nobody
+ * can tell who wrote what is there now, so it stays only if it cannot do harm: the same content as before, content of the
+ * current commit, or a neutral change of git's configuration. Anything else is put aside, and the user is told where.
+ */
+export class CommandGuard {
+  readonly #places: GuardedPlaces;
+  readonly #tools: GuardTools;
+  readonly #watch: CoverWatch;
+  readonly #before: ReadonlyMap<string, Snapshot>;
+  readonly #git: readonly { git: string; before: ReturnType<typeof readGitState> }[];
+
+  /** Call it when the placeholders exist and the command has not started. */
+  constructor(places: GuardedPlaces, tools: GuardTools) {
+    this.#places = places;
+    this.#tools = tools;
+    this.#watch = new CoverWatch(places.covers);
+    this.#before = tools.snapshots.take(places.fixed);
+    const gits = places.writesGit ? places.roots.map((root) => join(root, '.git')) : [];
+    this.#git = gits.map((git) => ({ git, before: readGitState(git) }));
+  }
+
+  /** Calls `onLost` as soon as a name is no longer covered. */
+  start(onLost: (path: string) => void): void {
+    this.#watch.start(onLost);
+  }
+
+  /** Call it when the command and its children are gone. Returns what was found, as sentences for the user. */
+  async check(): Promise<string[]> {
+    this.#watch.close();
+    const found: string[] = [];
+    const lost = new Set(this.#watch.lost());
+    if (lost.size > 0) await this.#settle([...lost]);
+    for (const [path, before] of this.#before) if (lost.has(path)) found.push(...(await this.#checkLost(path, before)));
+    for (const path of this.#places.reserved)
+      if (lost.has(path) && lstatOf(path) !== undefined && !isPlaceholder(path))
+        found.push(...(await this.#checkLost(path, { type: 'other' })));
+    for (const path of this.#places.forbidden)
+      if (lstatOf(path) !== undefined)
+        found.push(`${path} appeared, which no command may create.${this.#remove(path)}`);
+    for (const { git, before } of this.#git) found.push(...this.#checkGit(git, before));
+    return found;
+  }
+
+  /** Waits until whoever replaced the names is done: a checkout writes its files before it moves HEAD. */
+  async #settle(lost: readonly string[]): Promise<void> {
+    const deadline = performance.now() + maxSettleMs;
+    const locks = this.#places.roots.flatMap((root) => gitLocks.map((name) => join(root, '.git', name)));
+    let last = '';
+    while (performance.now() < deadline) {
+      const now = lost.map((path) => `${lstatOf(path)?.ctimeNs}`).join();
+      if (now === last && !locks.some((path) => existsSync(path))) return;
+      last = now;
+      await wait(settleStepMs);
+    }
+  }
+
+  async #checkLost(path: string, before: Snapshot, attempts = 5): Promise<string[]> {
+    const seen = lstatOf(path);
+    // A symlink is the one thing that a command can remove itself. Without its configuration a repository is broken.
+    if (seen === undefined && before.type !== 'link' && !isGitConfig(path)) return [];
+    if (seen !== undefined && (await this.#isHarmless(path, before))) return [];
+    // Judging takes a while, in which the user may have written again.
+    if (lstatOf(path)?.ctimeNs !== seen?.ctimeNs && attempts > 0) return this.#checkLost(path, before, attempts - 1);
+    if (before.type === 'other')
+      return [`${path} was replaced while a command ran that could write to it.${this.#remove(path)}`];
+    const change = `${path} changed while a command ran that could write to it. The content from before is back.`;
+    if (seen !== undefined) return [`${change} Removed: ${this.#tools.aside.replace(path, before)}.`];
+    putBack(path, before);
+    return [change];
+  }
+
+  async #isHarmless(path: string, before: Snapshot): Promise<boolean> {
+    if (isUnchanged(path, before)) return true;
+    const info = lstatOf(path);
+    if (info?.isDirectory()) return this.#isCommittedDirectory(path);
+    if (!info?.isFile()) return false;
+    if (isGitConfig(path)) {
+      const now = this.#tools.snapshots.take([path]).get(path);
+      return (
+        now?.type === 'file' &&
+        before.type === 'file' &&
+        isNeutralChange(before.bytes.toString('utf8'), now.bytes.toString('utf8'))
+      );
+    }
+    return this.#isCommitted(path);
+  }
+
+  async #isCommittedDirectory(path: string): Promise<boolean> {
+    const entries = readdirSync(path, { withFileTypes: true, recursive: true });
+    if (entries.length > maxCheckedFiles) return false;
+    for (const entry of entries) {
+      if (entry.isDirectory()) continue;
+      if (!entry.isFile() || !(await this.#isCommitted(join(entry.parentPath, entry.name)))) return false;
+    }
+    return true;
+  }
+
+  async #isCommitted(path: string): Promise<boolean> {
+    return isCommitted(path, { roots: this.#places.roots, searchPath: this.#tools.searchPath });
+  }
+
+  #checkGit(git: string, before: ReturnType<typeof readGitState>): string[] {
+    // A file or link in the place of a repository leads git elsewhere.
+    if (before?.size === 0 && !isDirectory(git)) {
+      const isNew = lstatOf(git) !== undefined && !this.#before.has(git);
+      return isNew ? [`${git} appeared, which leads git to another directory.${this.#remove(git)}`] : [];
+    }
+    const after = readGitState(git);
+    if (before === undefined || after === undefined)
+      return [`${git} has too many entries to check whether the command planted something in it.`];
+    return plantedIn(before, after).map(
+      (path) => `${path} appeared, which a command may not create: git would obey it.${this.#remove(path)}`,
+    );
+  }
+
+  /** Returns where it went, as a sentence to append. */
+  #remove(path: string): string {
+    try {
+      return ` Removed: ${this.#tools.aside.take(path)}.`;
+    } catch (error) {
+      rmSync(path, { recursive: true, force: true });
+      return ` Removed without a copy (${error instanceof Error ? error.message : String(error)}).`;
+    }
+  }
+}
+
+const maxCheckedFiles = 100;
+const maxSettleMs = 5_000;
+const settleStepMs = 100;
+const gitLocks = ['index.lock', 'HEAD.lock', 'config.lock'];
+
+function isGitConfig(path: string): boolean {
+  return path.includes(`${sep}.git${sep}`) && /[/\\]config(?:\.worktree)?$/.test(path);
+}

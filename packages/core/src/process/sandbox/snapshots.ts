@@ -1,0 +1,63 @@
+import { type BigIntStats, lstatSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
+
+/** What a protected name held before a command. */
+export type Snapshot =
+  | { type: 'file'; bytes: Buffer; mode: number }
+  | { type: 'link'; target: string }
+  /** A directory, or a file too large to keep. */
+  | { type: 'other' };
+
+const maxSnapshotBytes = 1_000_000;
+
+/** The content of protected files, read again only when a file has changed. */
+export class Snapshots {
+  readonly #known = new Map<string, { version: string; snapshot: Snapshot }>();
+
+  take(paths: readonly string[]): ReadonlyMap<string, Snapshot> {
+    const taken = new Map<string, Snapshot>();
+    for (const path of paths) {
+      const info = lstatOf(path);
+      if (info === undefined) continue;
+      // No program can set the time of the last change of an inode.
+      const version = `${info.dev}:${info.ino}:${info.ctimeNs}:${info.size}`;
+      const known = this.#known.get(path);
+      const snapshot = known?.version === version ? known.snapshot : read(path, info);
+      this.#known.set(path, { version, snapshot });
+      taken.set(path, snapshot);
+    }
+    return taken;
+  }
+}
+
+function read(path: string, info: BigIntStats): Snapshot {
+  try {
+    if (info.isSymbolicLink()) return { type: 'link', target: readlinkSync(path) };
+    if (!info.isFile() || info.size > maxSnapshotBytes) return { type: 'other' };
+    return { type: 'file', bytes: readFileSync(path), mode: Number(info.mode) & 0o777 };
+  } catch {
+    return { type: 'other' };
+  }
+}
+
+/** Whether the name holds the same file content or link as before. */
+export function isUnchanged(path: string, before: Snapshot): boolean {
+  const info = lstatOf(path);
+  if (info === undefined || before.type === 'other') return false;
+  const now = read(path, info);
+  if (now.type === 'link') return before.type === 'link' && now.target === before.target;
+  return now.type === 'file' && before.type === 'file' && now.bytes.equals(before.bytes) && now.mode === before.mode;
+}
+
+/** Puts a file or link back. Nothing may be at `path`. */
+export function putBack(path: string, before: Exclude<Snapshot, { type: 'other' }>): void {
+  if (before.type === 'link') symlinkSync(before.target, path);
+  else writeFileSync(path, before.bytes, { flag: 'wx', mode: before.mode });
+}
+
+export function lstatOf(path: string): BigIntStats | undefined {
+  try {
+    return lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,51 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { trustedPath } from '../run/trusted-path.js';
+
+const timeoutMs = 5_000;
+
+/**
+ * Whether a file holds what the current commit has for it: then a checkout wrote it, or it is as good as one. A command
+ * could have committed it, but commits can be read before they are used, and are made to be checked out.
+ */
+export async function isCommitted(path: string, { roots, searchPath }: TrackedOptions): Promise<boolean> {
+  const git = trustedPath('git', { outside: roots, path: searchPath });
+  const bytes = contentOf(path);
+  if (git === undefined || bytes === undefined) return false;
+  const id = await outputOf(git, ['rev-parse', '--verify', '--quiet', `HEAD:./${basename(path)}`], dirname(path));
+  const algorithm = id.length === 64 ? 'sha256' : 'sha1';
+  return id === createHash(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
+}
+
+interface TrackedOptions {
+  roots: readonly string[];
+  searchPath: string;
+}
+
+/** No configuration but the repository's own, and no way to fetch what is missing. */
+const env = {
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_NO_LAZY_FETCH: '1',
+  GIT_ALLOW_PROTOCOL: 'none',
+  GIT_OPTIONAL_LOCKS: '0',
+};
+
+function outputOf(program: string, args: readonly string[], cwd: string): Promise<string> {
+  const settings = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '-c', 'safe.directory=*'];
+  return new Promise((resolve) => {
+    execFile(program, [...settings, ...args], { cwd, env, timeout: timeoutMs }, (error, stdout) => {
+      resolve(error === null ? stdout.trim() : '');
+    });
+  });
+}
+
+function contentOf(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch {
+    return undefined;
+  }
+}

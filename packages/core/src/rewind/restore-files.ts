@@ -1,0 +1,145 @@
+import { rmdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { ToolError } from '../contract/errors.js';
+import { osPath } from '../files/file-name.js';
+import { codeOf } from '../files/fs-error.js';
+import type { ReadableFile } from '../files/open-file.js';
+import type { Journal } from '../files/undo/journal.js';
+import { removeDurably, writeDurably } from '../files/write/durable-write.js';
+import { hashOf } from '../files/write/file-content.js';
+import type { FileLocks } from '../files/write/file-lock.js';
+import { assertUnchanged, type Snapshot, snapshotOf, withFileIfAny } from '../files/write/file-snapshot.js';
+import type { PlannedFile } from './plan-restore.js';
+import { entryOf, permissions, type Replacement, replaceEntry } from './replace-entry.js';
+import { blobId, type FileEntry, type SnapshotStore } from './snapshot-store.js';
+
+export interface RestoreParts {
+  root: string;
+  store: SnapshotStore;
+  locks: FileLocks;
+  journal: Journal;
+}
+
+/** What became of a planned file. */
+export type RestoreOutcome =
+  | { path: string; status: 'restored' | 'removed' }
+  | { path: string; status: 'left'; reason: string };
+
+const parallelWrites = 8;
+
+/**
+ * Carries out a plan. Each file has its old or its new content at any moment. A file that does not look as it did when
+ * the plan was made is left.
+ */
+export async function restoreFiles(
+  parts: RestoreParts,
+  files: readonly PlannedFile[],
+  signal: AbortSignal,
+): Promise<RestoreOutcome[]> {
+  const outcomes = new Map<PlannedFile, RestoreOutcome>();
+  const restore = async (file: PlannedFile, content: Buffer | null) => {
+    outcomes.set(file, await restoreFile(parts, file, content, signal).catch((error: unknown) => failure(file, error)));
+  };
+  // Removals make room: a file may have taken the place of a directory. The innermost come first.
+  for (const file of files.filter(({ target }) => !target).toReversed()) await restore(file, null);
+  const wanted = files.flatMap(({ target }) => target?.id ?? []);
+  const running: Promise<void>[] = [];
+  for await (const [id, content] of parts.store.contentsOf(wanted, signal))
+    for (const file of files.filter(({ target }) => target?.id === id)) {
+      running.push(restore(file, content));
+      if (running.length === parallelWrites) await Promise.all(running.splice(0));
+    }
+  await Promise.all(running);
+  return files.map(
+    (file) =>
+      outcomes.get(file) ?? { path: file.path, status: 'left', reason: 'its earlier content is no longer kept' },
+  );
+}
+
+function failure({ path }: PlannedFile, error: unknown): RestoreOutcome {
+  if (!(error instanceof ToolError) && codeOf(error) === undefined) throw error;
+  return { path, status: 'left', reason: error instanceof Error ? error.message : String(error) };
+}
+
+async function restoreFile(
+  parts: RestoreParts,
+  file: PlannedFile,
+  content: Buffer | null,
+  signal: AbortSignal,
+): Promise<RestoreOutcome> {
+  const path = join(parts.root, file.path);
+  signal.throwIfAborted();
+  const isLink = [file.now, file.target].some((entry) => entry?.mode === '120000');
+  const isDone = await parts.locks.hold(path, signal, (token) => {
+    const work = { path, token, now: file.now, target: file.target, content };
+    return isLink ? replaceEntry(work) : replaceFile(parts.journal, work, signal);
+  });
+  if (!isDone) return { path: file.path, status: 'left', reason: 'changed meanwhile' };
+  if (file.target) return { path: file.path, status: 'restored' };
+  await removeEmptyParents(dirname(path), parts.root);
+  return { path: file.path, status: 'removed' };
+}
+
+/** Writes or removes a regular file, and records its old content in the journal. False when another file is there. */
+async function replaceFile(journal: Journal, work: Replacement, signal: AbortSignal): Promise<boolean> {
+  const { path, now, target, content } = work;
+  return withFileIfAny(path, async (file) => {
+    const current = file && (await snapshotOf(file, signal));
+    const entry = file && current ? entryOf(Number(file.stat.mode), blobId(current.bytes)) : undefined;
+    if (entry?.id !== now?.id || entry?.mode !== now?.mode) return false;
+    const check = async () => {
+      if (file && current) await assertUnchanged(file, current, signal);
+    };
+    if (target && content) await writeFile(journal, { ...work, target, content, file, current, check }, signal);
+    else await removeDurably({ path, original: file, beforeCommit: check });
+    return true;
+  });
+}
+
+interface FileWrite extends Pick<Replacement, 'path' | 'token'> {
+  target: FileEntry;
+  content: Buffer;
+  file: ReadableFile | null;
+  current: Snapshot | null;
+  /** Throws when the file is no longer the current one. */
+  check: () => Promise<void>;
+}
+
+async function writeFile(journal: Journal, write: FileWrite, signal: AbortSignal): Promise<void> {
+  const { path, token, target, content, file, current, check } = write;
+  const change = { tool: 'rewind', path, before: current?.hash ?? null, after: await hashOf([content]) };
+  let id = '';
+  let isUnderWay = false;
+  try {
+    await writeDurably({
+      path,
+      pieces: [content],
+      original: file,
+      token,
+      signal,
+      mode: (usual) => permissions(usual, target, path),
+      alongside: async (madeDirectories) => {
+        const made = madeDirectories.length > 0 && { madeDirectories };
+        id = await journal.record({ ...change, ...made }, current?.bytes ?? null);
+      },
+      beforeCommit: async () => {
+        await check();
+        isUnderWay = true;
+      },
+    });
+  } catch (error) {
+    if (id !== '' && !isUnderWay) await journal.forget(id);
+    throw error;
+  }
+}
+
+/** Snapshots know no empty directories. */
+async function removeEmptyParents(directory: string, root: string): Promise<void> {
+  for (let at = directory; at !== root && at !== dirname(at); at = dirname(at)) {
+    const isGone = await rmdir(osPath(at)).then(
+      () => true,
+      () => false,
+    );
+    if (!isGone) return;
+  }
+}

@@ -1,0 +1,45 @@
+// The manual page lathe(1), made from the help pages of the command line.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+
+export async function writeManPage(root, version, path) {
+  const { commandNames, helpText } = await helpPages(root);
+  const [title, ...general] = helpText().split('\n');
+  const page = [
+    `.TH LATHE 1 "" "lathe ${version}" "User Commands"`,
+    '.SH NAME',
+    `lathe \\- ${roff(title.replace(/^lathe: /, ''))}`,
+    '.SH SYNOPSIS',
+    ...verbatim(general.join('\n').trim().replaceAll(/^ {2}/gm, '')),
+    ...commandNames.flatMap((name) => [`.SH LATHE ${name.toUpperCase()}`, ...verbatim(helpText(name))]),
+    '.SH FILES',
+    '.TP\n~/.lathe\nsettings, sessions, undo journal and audit log; LATHE_HOME moves it',
+    '.TP\n\\&.lathe/settings.json\nsettings of a project, obeyed after \\fBlathe trust\\fP',
+    '',
+  ];
+  writeFileSync(path, page.join('\n'));
+}
+
+async function helpPages(root) {
+  const { outputFiles } = await build({
+    stdin: {
+      contents: "export * from './help.ts'; export * from './command-names.ts';",
+      resolveDir: join(root, 'packages/cli/src/command-line'),
+    },
+    bundle: true,
+    format: 'esm',
+    write: false,
+  });
+  return import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
+}
+
+function verbatim(text) {
+  return ['.nf', ...text.split('\n').map(roff), '.fi'];
+}
+
+/** Escapes what roff would interpret: backslashes, dashes that must stay dashes, and dots or quotes that begin a line. */
+function roff(line) {
+  const escaped = line.replaceAll('\\', '\\e').replaceAll('-', '\\-').replaceAll("'", '\\(aq').replaceAll('…', '...');
+  return /^[.']/.test(escaped) ? `\\&${escaped}` : escaped;
+}
