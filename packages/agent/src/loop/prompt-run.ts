@@ -185,8 +185,7 @@ export class PromptRun {
         ...(maxOutputTokens !== undefined && { maxOutputTokens }),
         ...(effort !== undefined && { effort }),
       };
-      // While the answer arrives there is time to load the prices.
-      const onBegin = () => void this.#state.costOf(noUsage).catch(() => undefined);
+      const onBegin = () => this.#state.loadPrices();
       const answer = yield* askModel(this.#state.traced(model), request, partial, this.#signal, onBegin);
       isOver = true;
       return yield* this.#take(answer);
