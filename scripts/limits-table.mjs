@@ -31,7 +31,8 @@ ${sections.join('\n\n')}
 
 function settingRows() {
   const pattern = /'([\w.]+)': setting\(\s*integer\([^)]*\),\s*([^,]+),\s*'([^']+)'/g;
-  return [...source('packages/core/src/settings/keys.ts').matchAll(pattern)].map(([, key, value, text]) => [
+  const files = ['model-settings.ts', 'keys.ts'].map((name) => source(`packages/core/src/settings/${name}`));
+  return [...files.join('\n').matchAll(pattern)].map(([, key, value, text]) => [
     `\`${key}\``,
     value === 'undefined' ? '–' : number(value),
     text,

@@ -25,6 +25,7 @@ if (!packages.every((name) => existsSync(join(cache, 'node_modules', name.replac
   if (spawnSync('npm', ['install', ...flags, ...packages], { stdio: 'inherit' }).status !== 0) process.exit(1);
 }
 setup();
+checkTypes();
 const vitest = join(root, 'node_modules/vitest/vitest.mjs');
 const { status } = spawnSync(process.execPath, [vitest, 'run', 'testing/model-clients.test.ts'], {
   cwd: root,
@@ -32,3 +33,22 @@ const { status } = spawnSync(process.execPath, [vitest, 'run', 'testing/model-cl
   stdio: 'inherit',
 });
 process.exitCode = status ?? 1;
+
+/** The models of all versions are arguments of `fromLanguageModel`, in a strict project. */
+function checkTypes() {
+  const versions = ['v2', 'v3', 'v4'];
+  const models = join(root, 'packages/agent/dist/models/index.js');
+  const lines = [
+    `import { fromLanguageModel } from ${JSON.stringify(models)};`,
+    ...versions.map((version) => `import { createOpenAICompatible as ${version} } from 'ai-sdk-${version}';`),
+    ...versions.map((version) => `fromLanguageModel(${version}({ name: 'x', baseURL: 'http://x' })('m'));`),
+  ];
+  const file = join(cache, 'types.ts');
+  writeFileSync(file, `${lines.join('\n')}\n`);
+  const options = ['--strict', '--noEmit', '--skipLibCheck', '--module', 'nodenext', '--target', 'es2023'];
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  const { status: result } = spawnSync(process.execPath, [tsc, '--ignoreConfig', ...options, file], {
+    stdio: 'inherit',
+  });
+  if (result !== 0) process.exit(1);
+}

@@ -1,4 +1,5 @@
-// Writes the table of docs/models.md that says which models take which effort, from the table in the sources. Needs a build.
+// Writes the table of docs/models.md that says which models take which effort, from the table in the sources. Needs a build;
+// `npm run format` aligns the columns.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { table } from './page.mjs';

@@ -104,6 +104,12 @@ export class AgentState {
     };
   }
 
+  /** While an answer arrives there is time for it. */
+  loadPrices(): void {
+    const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
+    this.costOf(usage).catch(() => undefined);
+  }
+
   async costOf(usage: Usage, model = this.model): Promise<number | undefined> {
     return this.options.prices?.costOf(usage, model);
   }

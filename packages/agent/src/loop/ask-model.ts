@@ -16,22 +16,26 @@ export class EndlessAnswer extends Error {
 
 /**
  * Sends one request and passes its events on. Returns the whole answer, or throws what the model throws. `partial` is the
- * text so far, for when the request is aborted.
+ * text so far, for when the request is aborted. `onBegin` is called when the answer begins.
  */
 export async function* askModel(
   model: Model,
   request: ModelRequest,
   partial: { text: string },
   signal: AbortSignal,
+  onBegin: () => void = () => undefined,
 ): AsyncGenerator<AgentEvent, ModelAnswer> {
   const received: { id: string; problem?: string }[] = [];
   const echo = new EchoGuard();
+  let hasBegun = false;
   for await (const event of model.stream(request, signal)) {
     switch (event.type) {
       case 'text-delta':
       case 'reasoning-delta':
         if (event.type === 'text-delta') partial.text += event.text;
         yield event;
+        if (!hasBegun) onBegin();
+        hasBegun = true;
         if (echo.add(event.text)) throw new EndlessAnswer('Stopped: the model repeated the same phrase without end.');
         break;
       case 'retry':

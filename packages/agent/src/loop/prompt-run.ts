@@ -185,7 +185,8 @@ export class PromptRun {
         ...(maxOutputTokens !== undefined && { maxOutputTokens }),
         ...(effort !== undefined && { effort }),
       };
-      const answer = yield* askModel(this.#state.traced(model), request, partial, this.#signal);
+      const onBegin = () => this.#state.loadPrices();
+      const answer = yield* askModel(this.#state.traced(model), request, partial, this.#signal, onBegin);
       isOver = true;
       return yield* this.#take(answer);
     } catch (error) {

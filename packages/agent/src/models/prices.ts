@@ -36,7 +36,8 @@ export function openPriceList(own: Readonly<Record<string, Price>> = {}): PriceL
 const unpublished: ReadonlySet<string> = new Set(['ollama', 'lmstudio', 'llamacpp', 'vllm', 'custom', 'scripted']);
 
 async function publishedCost(usage: Usage, { id, provider }: PricedModel): Promise<number | undefined> {
-  const { calcPrice } = await import('@pydantic/genai-prices');
+  // Where the list is missing, as in a bundle without it, prices are not known.
+  const list = await import('@pydantic/genai-prices').catch(() => undefined);
   const { inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens = 0 } = usage;
   const counts = {
     input_tokens: inputTokens,
@@ -44,7 +45,7 @@ async function publishedCost(usage: Usage, { id, provider }: PricedModel): Promi
     cache_read_tokens: Math.min(cachedInputTokens, inputTokens),
     cache_write_tokens: cacheWriteTokens,
   };
-  const dollars = calcPrice(counts, id, { providerId: provider })?.total_price;
+  const dollars = list?.calcPrice(counts, id, { providerId: provider })?.total_price;
   return dollars === undefined ? undefined : dollars * 100;
 }
 

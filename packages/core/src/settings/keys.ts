@@ -1,4 +1,5 @@
 import { mcpServerShape } from './mcp-server-shape.js';
+import { limit, modelSettings, url } from './model-settings.js';
 import { type Nested, type Setting, setting } from './setting.js';
 import { boolean, choice, integer, list, map, object, pattern, secret, secrets, string } from './shape.js';
 
@@ -7,7 +8,6 @@ const rule = pattern(
   'a tool name or tool(spec), such as "run_shell_command(git status)"',
 );
 const fileName = pattern(/^(?!\.{1,2}$)[^/\\\0]{1,255}$/, 'a file name without a folder');
-const url = pattern(/^(?:https?:\/\/\S+|\$.*)$/, 'a URL that begins with http:// or https://');
 const rules = list(rule);
 const names = list(string);
 
@@ -19,8 +19,6 @@ const engine = object(
   ['type'],
 );
 
-/** A limit that every layer can lower. Once the system file or a workspace has set it, no layer can raise it. */
-const limit = { workspace: 'tighten', strictness: 'low' } as const;
 const restriction = { merge: 'union', workspace: 'tighten' } as const;
 /** A workspace may turn it off, never on. */
 const onlyOff = { workspace: 'tighten', strictness: [false, true], strict: false } as const;
@@ -129,64 +127,7 @@ export const settingsTable = {
   'mcp.excluded': setting(names, [], 'MCP servers that are not used.', { ...restriction, also: ['excludeMCPServers'] }),
   mcpServers: setting(map(mcpServerShape), {}, 'MCP servers by name.', { merge: 'by-key' }),
 
-  'model.name': setting(string, undefined, 'The model that answers.', { env: 'LATHE_MODEL' }),
-  'model.sideModel': setting(string, undefined, 'A smaller model for summaries.', { env: 'LATHE_SIDE_MODEL' }),
-  'model.provider': setting(string, undefined, 'Who serves the model.', { workspace: 'never', env: 'LATHE_PROVIDER' }),
-  'model.baseUrl': setting(url, undefined, 'Where the model is served.', { workspace: 'never', env: 'LATHE_BASE_URL' }),
-  'model.apiKey': setting(secret, undefined, 'Key of the model, best written as "$NAME".', { workspace: 'never' }),
-  'model.headers': setting(secrets, {}, 'Headers sent to the model.', { merge: 'by-key', workspace: 'never' }),
-  'model.wire': setting(
-    choice(['chat', 'responses', 'messages', 'gemini']),
-    undefined,
-    'How to talk to the server: chat (/chat/completions), responses (/responses), messages (/messages) or gemini.',
-    { workspace: 'never' },
-  ),
-  'model.effort': setting(
-    choice(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']),
-    undefined,
-    'How much the model thinks; it gets the closest level it knows.',
-    { env: 'LATHE_EFFORT' },
-  ),
-  'model.fallbacks': setting(
-    names,
-    [],
-    'Models to go on with, in this order, when one has no quota, keeps failing or is too small for the conversation.',
-  ),
-  'model.contextWindow': setting(integer(1_000), undefined, 'Tokens the model can see, when it does not say.'),
-  'model.inputs': setting(
-    list(choice(['text', 'image', 'audio', 'video', 'pdf'])),
-    undefined,
-    'What the model accepts, when its name does not tell: image, audio, video, pdf.',
-  ),
-  'model.maxOutputTokens': setting(integer(1), undefined, 'Longest answer of the model, in tokens.'),
-  'model.maxSessionTurns': setting(integer(-1), -1, 'Turns of one session; -1 for no limit.', {
-    ...limit,
-    also: ['maxSessionTurns'],
-  }),
-  'model.maxSessionTokens': setting(integer(-1), -1, 'Tokens of one session, in and out; -1 for no limit.', limit),
-  'model.maxSessionMinutes': setting(integer(-1), -1, 'Minutes of work in one session; -1 for no limit.', limit),
-  'model.maxSessionCents': setting(
-    integer(-1),
-    -1,
-    'Cost of one session in cents; -1 for no limit. A model without a known price is not asked.',
-    limit,
-  ),
-  'model.prices': setting(
-    map(
-      object({ input: integer(0), output: integer(0), cachedInput: integer(0), cacheWrite: integer(0) }, [
-        'input',
-        'output',
-      ]),
-    ),
-    {},
-    'Cents for a million tokens, by model or provider/model; before the published prices.',
-    { merge: 'by-key', workspace: 'never' },
-  ),
-  'model.skipLoopDetection': setting(boolean, false, 'Go on when the model repeats itself.', {
-    also: ['skipLoopDetection'],
-    workspace: 'tighten',
-    strictness: [false, true],
-  }),
+  ...modelSettings,
 
   'context.fileName': setting(fileNames, ['AGENTS.md', 'QWEN.md'], 'Names of context files.', {
     also: ['contextFileName'],

@@ -5,7 +5,12 @@ import type { FinishReason, Model, ModelEvent, ModelFeatures, ModelRequest } fro
 import { ModelError } from '../model-error.js';
 import { Answer } from '../wire/answer.js';
 import { explainStatus } from '../wire/reported-error.js';
-import { type LanguageModel, type SpecificationVersion, specificationVersions } from './language-model.js';
+import {
+  type LanguageModel,
+  type LanguageModelOptions,
+  type SpecificationVersion,
+  specificationVersions,
+} from './language-model.js';
 import { languageModelEffort } from './language-model-effort.js';
 import { promptOf, toolOf } from './language-model-prompt.js';
 import { readParts } from './read-parts.js';
@@ -82,10 +87,10 @@ function optionsOf(
   { provider, supports, maxOutputTokens }: Place,
   request: ModelRequest,
   abortSignal: AbortSignal,
-): Parameters<LanguageModel['doStream']>[0] {
+): LanguageModelOptions {
   const { tools, responseSchema } = request;
   const prompt = promptOf(request, { version, provider, modelId: model.modelId, supports });
-  return {
+  const options = {
     prompt,
     maxOutputTokens: request.maxOutputTokens ?? maxOutputTokens,
     ...(tools.length > 0 && { tools: tools.map(toolOf), toolChoice: { type: 'auto' } }),
@@ -94,6 +99,8 @@ function optionsOf(
     ...languageModelEffort(request.effort, version, model),
     abortSignal,
   };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- made for this version above
+  return options as unknown as LanguageModelOptions;
 }
 
 function read(part: JsonObject, answer: Answer): void {

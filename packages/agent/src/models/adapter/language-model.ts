@@ -18,12 +18,11 @@ export interface PartStream {
   };
 }
 
-/** What Lathe passes to `doStream`. */
+/** What Lathe passes to `doStream`. Each version has other types for messages and tools; `never` fits all of them. */
 export interface LanguageModelOptions {
-  prompt: object[];
+  prompt: never[];
+  tools?: never[];
   abortSignal: AbortSignal;
-  tools?: object[];
-  [option: string]: unknown;
 }
 
 /** The versions whose shapes are known. */

@@ -92,3 +92,11 @@ test('the last error is the answer when all fail', async () => {
   const { model } = await open([noCredit], { fallbacks: ['second'] });
   await expect(ask(model)).rejects.toThrow('no credit');
 });
+
+test('requests at the same time switch once', async () => {
+  const script: ServerScript = [({ body }) => (body['model'] === 'first' ? noCredit : { text: 'ok' })];
+  const { server, model } = await open(script, { fallbacks: ['second', 'third'] });
+  await Promise.all([ask(model), ask(model), ask(model)]);
+  expect(new Set(models(server.requests))).toEqual(new Set(['first', 'second']));
+  expect(model.id).toBe('second');
+});

@@ -53,8 +53,9 @@ export class FallbackModel implements Model {
   async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     for (;;) {
       let hasCalls = false;
+      const asked = this.#current;
       try {
-        for await (const event of this.#current.stream(request, signal)) {
+        for await (const event of asked.stream(request, signal)) {
           hasCalls ||= event.type === 'call' || event.type === 'broken-call';
           yield event;
         }
@@ -62,9 +63,9 @@ export class FallbackModel implements Model {
       } catch (error) {
         signal.throwIfAborted();
         if (hasCalls || !(error instanceof ModelError) || !reasons.has(error.kind)) throw error;
-        const before = this.#current.id;
-        const problems = await this.#switch(error, signal);
-        const reason = [`${before} cannot answer: ${error.message}`, ...problems].join(' ');
+        // A subagent may have switched meanwhile.
+        const problems = this.#current === asked ? await this.#switch(error, signal) : [];
+        const reason = [`${asked.id} cannot answer: ${error.message}`, ...problems].join(' ');
         yield { type: 'fallback', model: this.#current.id, reason };
       }
     }
@@ -73,8 +74,10 @@ export class FallbackModel implements Model {
   /** Opens the next model that can be used. Throws `error` when there is none. */
   async #switch(error: ModelError, signal: AbortSignal): Promise<string[]> {
     const problems: string[] = [];
+    const before = this.#current;
     for (const fallback of this.#left.slice()) {
       const model = await open(fallback, signal);
+      if (this.#current !== before) return problems;
       // A window that is no larger does not help; the history is then shortened instead.
       if (error.kind === 'too-long' && typeof model === 'object' && model.contextWindow <= this.contextWindow) continue;
       this.#left.splice(this.#left.indexOf(fallback), 1);
