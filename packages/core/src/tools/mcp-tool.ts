@@ -76,8 +76,9 @@ export class DiscoveredMCPTool extends BaseTool<Params> {
     const asks = !this.#connection.isTrusted;
     const server = `the MCP server ${this.serverName}`;
     const target = { type: 'command', words: [this.name], asks, hidden: true, sends: { to: server } } as const;
-    const brings = { what: `a result of ${server}`, from: server };
-    return [{ ...target, brings, ...(guarded !== undefined && { guarded }) }];
+    // What a trusted server returns counts as the person's own.
+    const brings = asks && { brings: { what: `a result of ${server}`, from: server } };
+    return [{ ...target, ...brings, ...(guarded !== undefined && { guarded }) }];
   }
 
   override async shouldConfirmExecute(params: Params): Promise<Confirmation | false> {
