@@ -38,7 +38,7 @@ export function optionsOf({ request, answer, modify, offersAlways, isTrusted, ex
   const yes: Option[] =
     choices.length > 0
       ? choices.map(({ id, label }, index) => ({
-          key: index === 0 ? 'y' : '',
+          key: index === 0 && !isQuestion ? 'y' : '',
           label: visibleText(label),
           decide: () => answer({ outcome: 'once', choice: id }),
         }))

@@ -102,6 +102,6 @@ test("a tool's question offers its options and an answer in one's own words, but
     const input = { request: asked, answer: () => {}, offersAlways: true, isTrusted: true, explain: () => {} };
     return optionsOf(input).map(({ key, label }) => `${key} ${label}`);
   };
-  expect(labels([{ id: '0', label: 'left' }])).toEqual(['1 left', 'm Write an answer', 'n No answer (Esc)']);
-  expect(labels()).toEqual(['m Write an answer', 'n No answer (Esc)']);
+  expect(labels([{ id: '0', label: 'left' }])).toEqual([' left', 'm Write an answer', 'n No answer']);
+  expect(labels()).toEqual(['m Write an answer', 'n No answer']);
 });
