@@ -83,6 +83,7 @@ export abstract class BaseTool<P> implements Tool<P> {
   readonly #standard: StandardSchema | undefined;
 
   constructor(identity: ToolIdentity) {
+    assertComplete(identity);
     const { parameterSchema } = identity;
     this.#standard = isStandard(parameterSchema) ? parameterSchema : undefined;
     this.name = identity.name;
@@ -167,6 +168,7 @@ export class DefinedTool<S extends JsonSchema | StandardSchema> extends BaseTool
 
   constructor(spec: ToolSpec<S>) {
     super(spec);
+    if (typeof spec.execute !== 'function') throw new TypeError(`The tool "${spec.name}" has no execute function`);
     this.#spec = spec;
   }
 
@@ -198,6 +200,15 @@ export class DefinedTool<S extends JsonSchema | StandardSchema> extends BaseTool
 /** A text stands for a result in which the model and people see the same. */
 export function toResult(result: ToolResult | string): ToolResult {
   return typeof result === 'string' ? { llmContent: result, returnDisplay: result } : result;
+}
+
+/** Tool files run without a type check, so what is missing is named here. */
+function assertComplete({ name, description, parameterSchema }: Partial<ToolIdentity>): void {
+  if (typeof name !== 'string') throw new TypeError('A tool needs a name');
+  if (typeof description !== 'string') throw new TypeError(`The tool "${name}" needs a description`);
+  const isSchema =
+    (typeof parameterSchema === 'object' && parameterSchema !== null) || typeof parameterSchema === 'function';
+  if (!isSchema) throw new TypeError(`The tool "${name}" needs a parameterSchema, such as { type: 'object' }`);
 }
 
 /** `word_count` becomes `Word Count`. */
