@@ -9,7 +9,13 @@ import { isWithin } from '../files/workspace.js';
 import { type AnyTool, BaseTool, defineTool } from '../tools/tools.js';
 
 /** What `import … from '@lathe/core'` gives a tool file, wherever the file is. */
-const core = { BaseTool, CallSlot, defineTool, textOf, toParts, ToolError };
+const offered = { BaseTool, CallSlot, defineTool, textOf, toParts, ToolError };
+const core = new Proxy<Exports>(offered, {
+  get: (target, key) => {
+    if (typeof key === 'symbol' || key === '__esModule' || Object.hasOwn(target, key)) return Reflect.get(target, key);
+    throw new Error(`tool files get ${Object.keys(target).join(', ')} from @lathe/core, not ${key}`);
+  },
+});
 
 /**
  * Runs the files and collects the tools they export. Each becomes a CommonJS module: unlike an ES module, it can be loaded

@@ -73,6 +73,16 @@ test.each([
     `${imported.replace('defineTool', 'BaseTool')}export class X extends BaseTool {}`,
     /exports no tool; write: export default new X\(\), an instance/,
   ],
+  [
+    'uses a part of the library that is not for tools',
+    "import { createLathe } from '@lathe/core';\ncreateLathe();",
+    /^tool files get BaseTool, .* from @lathe\/core, not createLathe \(line 2\)$/,
+  ],
+  [
+    'misspells a kind',
+    `${imported}export default defineTool({ name: 'a', description: '', kind: 'exec', parameterSchema: {} });`,
+    /The tool "a" has the kind "exec"; it must be one of read, /,
+  ],
   ['has a tool without a name', `${imported}export default defineTool({});`, /^A tool needs a name \(line 2\)$/],
   [
     'misspells the schema',
@@ -96,6 +106,16 @@ test.each([
   expect(names).toEqual(['b']);
   expect(rejections).toEqual([{ source: 'files', name: 'a.ts', reason: expect.stringMatching(reason) }]);
 });
+
+test.each(['undefined', '3', '({ text: 1 })', "({ llmContent: '' })"])(
+  'a tool that returns %s says what to return',
+  async (value) => {
+    const { tools } = await loaded({ 'a.ts': `${imported}export default ${defined('a', value)};` });
+    await expect(tools[0]?.execute({} as never, never)).rejects.toThrow(
+      'execute must return a text or { llmContent, returnDisplay }',
+    );
+  },
+);
 
 test('packages come only from the folder that is protected with the files', async () => {
   const root = tempDirectory({
