@@ -1,6 +1,6 @@
-import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, sep } from 'node:path';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, sep } from 'node:path';
 import { expect, test } from 'vitest';
 import { effortTable } from '../packages/agent/src/models/wire/effort-table.js';
 import { withEfforts } from '../scripts/models-page.mjs';
@@ -40,4 +40,31 @@ test('every test that has a long variant belongs to a suite of npm run test:long
     .filter((file) => /LATHE_LONG|testing\/long-run/.test(readFileSync(join(root, 'packages', file), 'utf8')));
   expect(files).not.toEqual([]);
   expect(files.filter((file) => !list.stdout.includes(`  ${file}\n`))).toEqual([]);
+});
+
+test('every link leads to a file, and to a heading if it names one', () => {
+  const root = join(import.meta.dirname, '..');
+  const pages = execFileSync('git', ['ls-files', '*.md'], { cwd: root, encoding: 'utf8' })
+    .split('\n')
+    .filter((page) => page !== '' && !page.startsWith('testing/'));
+  const prose = (page: string) => readFileSync(join(root, page), 'utf8').replaceAll(/^```[^]*?^```/gm, '');
+  const anchors = (page: string) =>
+    [...prose(page).matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+      title
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+        .replaceAll(' ', '-'),
+    );
+  const isDead = (page: string, link: string): boolean => {
+    const [path = '', anchor] = link.split('#');
+    const target = path === '' ? page : join(dirname(page), path);
+    if (!existsSync(join(root, target))) return true;
+    return anchor !== undefined && target.endsWith('.md') && !anchors(target).includes(anchor);
+  };
+  const dead = pages.flatMap((page) =>
+    [...prose(page).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, link = '']) =>
+      !/^[a-z]+:/.test(link) && isDead(page, link) ? [`${page}: ${link}`] : [],
+    ),
+  );
+  expect(dead).toEqual([]);
 });

@@ -12,10 +12,14 @@ const replaced = [
 ];
 
 test('no replaced name or phrase is back', () => {
-  const files = execFileSync('git', ['ls-files', 'packages', 'docs', 'testing', 'README.md', 'SECURITY.md'], {
-    cwd: root,
-    encoding: 'utf8',
-  });
+  const files = execFileSync(
+    'git',
+    ['ls-files', 'packages', 'docs', 'examples', 'testing', 'README.md', 'SECURITY.md'],
+    {
+      cwd: root,
+      encoding: 'utf8',
+    },
+  );
   const found = files
     .split('\n')
     .filter((file) => /\.(?:ts|tsx|md)$/.test(file) && file !== 'testing/wording.test.ts')

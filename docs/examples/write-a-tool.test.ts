@@ -48,7 +48,11 @@ test('the package of the guide works in a tool file of a project', async () => {
   onTestFinished(() => lathe.close());
   expect(await lathe.discover(new AbortController().signal)).toEqual(new Map());
   expect(lathe.tools.rejections()).toEqual([]);
-  const run = lathe.run([{ name: 'deploy', args: { environment: 'staging' } }], new AbortController().signal);
+  const deploy = async () =>
+    (await lathe.run([{ name: 'deploy', args: { environment: 'staging' } }], new AbortController().signal))[0]?.error;
   // The script of the project is missing, and that is as far as the tool got.
-  expect((await run)[0]?.error?.message).toContain('deploy.sh ENOENT');
+  expect((await deploy())?.message).toContain('deploy.sh ENOENT');
+  // The package has its own copy of the class ToolError.
+  writeFileSync(join(cwd, 'package.json'), '{}');
+  expect(await deploy()).toEqual({ type: 'execution_failed', message: 'package.json has no version; add one.' });
 });

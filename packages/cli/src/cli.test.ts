@@ -1,5 +1,5 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { runProgram } from '../../../testing/lathe-program.js';
@@ -372,6 +372,24 @@ test('the built program reaches the web, and this machine only with a rule that 
   expect((await lathe(['doctor'], { env })).stdout).toContain(`web search: searxng (127.0.0.1:${port})`);
 });
 
+test('trust shows the hooks of a project, and they run once it is agreed to them', async () => {
+  const hooks = { PreToolUse: [{ hooks: [{ type: 'command', command: 'echo not today >&2; exit 2' }] }] };
+  const cwd = tempDirectory({ '.lathe/settings.json': JSON.stringify({ hooks }) });
+  const home = tempDirectory();
+  const list = async () =>
+    (await lathe(['call', 'list_directory', JSON.stringify({ path: cwd })], { cwd, home })).stderr;
+  const shown = ['Let this project run its PreToolUse hooks?', 'echo not today >&2; exit 2', `in ${cwd}`];
+  expect((await lathe(['trust', cwd], { home })).stdout).toContain(
+    [...shown, 'will not start until you approve it: lathe trust --yes'].join('\n  '),
+  );
+  expect(await list()).toContain('Run `lathe trust` to see it and agree');
+  expect(await lathe(['trust', cwd, '--yes'], { home })).toMatchObject({
+    stdout: expect.stringContaining([...shown, 'may start'].join('\n  ')),
+    stderr: '',
+  });
+  expect(await list()).toContain('not today');
+});
+
 test('tools new writes a short tool that answers once it is trusted, with a test that passes', async () => {
   const [cwd, home] = [tempDirectory(), tempDirectory()];
   const run = (...args: string[]) => lathe(args, { cwd, home });
@@ -389,6 +407,18 @@ test('tools new writes a short tool that answers once it is trusted, with a test
     encoding: 'utf8',
   });
   expect([checked.status, checked.stdout]).toEqual([0, expect.stringContaining('hello greets by name')]);
-  expect((await run('tools', 'new', 'hello')).stderr).toContain('exists');
-  expect((await run('tools', 'new', '../x')).code).toBe(2);
+});
+
+test.each([
+  ['hello', /^lathe: \.lathe\/tools\/hello\.ts exists; choose another name$/m],
+  ['tested', /^lathe: \.lathe\/tools\/tested\.test\.mjs exists; choose another name$/m],
+  ['../x', /cannot name a tool/],
+  ['a__b', /cannot name a tool: use letters, digits, - and single _/],
+  ['read_file', /read_file is a built-in tool; choose another name/],
+])('tools new %s writes nothing and says why', async (name, reason) => {
+  const cwd = tempDirectory({ '.lathe/tools/hello.ts': 'mine', '.lathe/tools/tested.test.mjs': 'mine' });
+  const { code, stderr } = await lathe(['tools', 'new', name], { cwd });
+  expect([code, stderr]).toEqual([2, expect.stringMatching(reason)]);
+  expect(readdirSync(join(cwd, '.lathe/tools')).toSorted()).toEqual(['hello.ts', 'tested.test.mjs']);
+  expect(readFileSync(join(cwd, '.lathe/tools/hello.ts'), 'utf8')).toBe('mine');
 });

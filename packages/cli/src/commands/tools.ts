@@ -1,7 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { visibleText } from '@lathe/core/host';
-import { UsageError } from '../command-line/args.js';
+import { type Flags, UsageError } from '../command-line/args.js';
 import { exitCodes } from '../command-line/exit-codes.js';
 import type { Io } from '../command-line/io.js';
 import { discoverTools, openLathe } from '../startup/open-lathe.js';
@@ -10,7 +10,7 @@ import type { Command } from './command.js';
 /** `lathe tools` lists the tools a model can call; `lathe tools new` begins one. */
 export const command: Command = {
   async run({ operands: [action, name, ...extra], flags }, io, signal) {
-    if (action === 'new') return writeTool(name, extra, io);
+    if (action === 'new') return writeTool(name, extra, flags, io);
     if (action !== undefined) throw new UsageError(`tools does not take the argument ${JSON.stringify(action)}`);
     const lathe = await openLathe(flags, io);
     await discoverTools(lathe, io, signal);
@@ -40,17 +40,25 @@ function firstSentence(text: string): string {
 }
 
 /** Writes a tool that works, and a test for it. */
-function writeTool(name: string | undefined, extra: readonly string[], io: Io): number {
+async function writeTool(name: string | undefined, extra: readonly string[], flags: Flags, io: Io): Promise<number> {
   if (name === undefined || extra.length > 0) throw new UsageError('tools new needs one name: lathe tools new <name>');
-  if (!/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(name))
-    throw new UsageError(`${JSON.stringify(name)} cannot name a tool: use letters, digits, _ and -`);
+  if (!/^[A-Za-z](?!.*__)[A-Za-z0-9_-]{0,63}$/.test(name))
+    throw new UsageError(`${JSON.stringify(name)} cannot name a tool: use letters, digits, - and single _`);
+  if (await isBuiltIn(name, flags, io)) throw new UsageError(`${name} is a built-in tool; choose another name`);
+  const texts = { [`${name}.ts`]: toolText(name), [`${name}.test.mjs`]: testText(name) };
   const folder = join(io.cwd, '.lathe', 'tools');
+  const existing = Object.keys(texts).find((file) => existsSync(join(folder, file)));
+  if (existing !== undefined) throw new UsageError(`.lathe/tools/${existing} exists; choose another name`);
   mkdirSync(folder, { recursive: true });
-  // Fails if there is one already.
-  writeFileSync(join(folder, `${name}.ts`), toolText(name), { flag: 'wx' });
-  writeFileSync(join(folder, `${name}.test.mjs`), testText(name), { flag: 'wx' });
+  for (const [file, text] of Object.entries(texts)) writeFileSync(join(folder, file), text, { flag: 'wx' });
   io.out(`Wrote .lathe/tools/${name}.ts and a test. Try it: lathe trust --yes && lathe call ${name} '{}'`);
   return exitCodes.success;
+}
+
+async function isBuiltIn(name: string, flags: Flags, io: Io): Promise<boolean> {
+  const lathe = await openLathe(flags, io);
+  await lathe.close();
+  return lathe.tools.getTool(name) !== undefined;
 }
 
 const toolText = (name: string) => `import { defineTool } from '@lathe/core';

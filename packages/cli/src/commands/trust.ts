@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { ApprovalRequest, Approver, Decision } from '@lathe/core';
 import { Consent, definitionHash, FolderTrust, visibleText } from '@lathe/core/host';
 import { LatheHome } from '@lathe/core/tools';
 import { type Flags, UsageError } from '../command-line/args.js';
@@ -36,34 +37,42 @@ export const command: Command = {
   },
 };
 
-/** Each command and server of a trusted folder needs its own approval before it may start. */
+/** Each command, server and hook of a trusted folder needs its own approval before it may start. */
 async function approveSources(flags: Flags, io: Io, signal: AbortSignal): Promise<void> {
   const { rules, approve } = await newRules(io);
   await approve();
   for (const rule of rules) io.out(visibleText(`Its rule ${rule} allows calls without asking.`));
-  const lathe = await openLathe(flags, io);
+  const approver = consentApprover(flags, io);
+  // Hooks ask the approver while they are opened, all others here.
+  const lathe = await openLathe(flags, io, { approver });
   const consent = new Consent(lathe.home);
-  const approver = terminalApprover(io);
   for (const { kind, id, definition, confirmation } of lathe.sources.consents()) {
     const hash = definitionHash(definition);
     if (await consent.isApproved(kind, id, hash)) continue;
-    const shown =
-      confirmation.type === 'exec' ? [...confirmation.command.split('\n'), `in ${confirmation.directory}`] : [];
-    const request = {
-      callId: id,
-      tool: kind,
-      displayName: kind,
-      description: confirmation.title,
-      args: {},
-      confirmation,
-    };
-    const isApproved =
-      flags.yes ||
-      (io.isInteractive &&
-        (await approver.decide({ ...request, reason: 'it starts a program' }, signal)).outcome !== 'deny');
-    if (isApproved) await consent.approve(kind, id, hash);
-    const verdict = isApproved ? 'may start' : 'will not start until you approve it: lathe trust --yes';
-    io.out(visibleText([confirmation.title, ...shown, verdict].join('\n  ')));
+    const about = { callId: id, tool: kind, displayName: kind, description: confirmation.title, args: {} };
+    const decision = await approver.decide({ ...about, confirmation, reason: 'it starts a program' }, signal);
+    if (decision.outcome !== 'deny') await consent.approve(kind, id, hash);
   }
   await lathe.close();
+}
+
+/** `--yes` or the person decides what may start. Prints each with the answer. */
+function consentApprover({ yes }: Flags, io: Io): Approver {
+  const person = terminalApprover(io);
+  const decide = async (request: ApprovalRequest, signal: AbortSignal): Promise<Decision> => {
+    if (yes) return { outcome: 'once' };
+    return io.isInteractive ? person.decide(request, signal) : { outcome: 'deny' };
+  };
+  return {
+    async decide(request, signal) {
+      const { confirmation } = request;
+      const decision = await decide(request, signal);
+      const shown =
+        confirmation.type === 'exec' ? [...confirmation.command.split('\n'), `in ${confirmation.directory}`] : [];
+      const isDenied = decision.outcome === 'deny';
+      const verdict = isDenied ? 'will not start until you approve it: lathe trust --yes' : 'may start';
+      io.out(visibleText([confirmation.title, ...shown, verdict].join('\n  ')));
+      return decision;
+    },
+  };
 }

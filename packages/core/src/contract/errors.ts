@@ -12,6 +12,16 @@ export class ToolError extends Error {
   }
 }
 
+/** By its shape, because a package of tools may bring its own copy of this class. */
+export function isToolError(thrown: unknown): thrown is ToolError {
+  return (
+    thrown instanceof Error &&
+    thrown.name === 'ToolError' &&
+    'type' in thrown &&
+    toolErrorTypes.some((type) => type === thrown.type)
+  );
+}
+
 /** The wire values; scripts and models compare them, so they never change. */
 export type ToolErrorType = (typeof toolErrorTypes)[number];
 

@@ -1,5 +1,5 @@
 import { createRequire, isBuiltin } from 'node:module';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { compileFunction } from 'node:vm';
 import { transform } from 'sucrase';
 import { textOf, toParts } from '../contract/content.js';
@@ -9,7 +9,13 @@ import { isWithin } from '../files/workspace.js';
 import { type AnyTool, BaseTool, defineTool } from '../tools/tools.js';
 
 /** What `import … from '@lathe/core'` gives a tool file, wherever the file is. */
-const core = { BaseTool, CallSlot, defineTool, textOf, toParts, ToolError };
+const offered = { BaseTool, CallSlot, defineTool, textOf, toParts, ToolError };
+const core = new Proxy<Exports>(offered, {
+  get: (target, key) => {
+    if (typeof key === 'symbol' || key === '__esModule' || Object.hasOwn(target, key)) return Reflect.get(target, key);
+    throw new Error(`tool files get ${Object.keys(target).join(', ')} from @lathe/core, not ${key}`);
+  },
+});
 
 /**
  * Runs the files and collects the tools they export. Each becomes a CommonJS module: unlike an ES module, it can be loaded
@@ -27,7 +33,7 @@ export async function loadToolFiles(
   for (const name of Object.keys(texts).filter((each) => !each.startsWith('_'))) {
     try {
       const found = [...new Set(Object.values(load(name)).flat())].filter(isTool);
-      if (found.length === 0) throw new Error('it exports no tool; write: export default defineTool({ … })');
+      if (found.length === 0) throw new Error(`it exports no tool; write: export default ${exampleFor(load(name))}`);
       const reserved = found.find((tool) => tool.name.includes('__'));
       if (reserved) throw new Error(`"${reserved.name}": names with __ belong to MCP servers`);
       tools.push(...found);
@@ -47,12 +53,21 @@ function loaderOf(
 ): (name: string) => Exports {
   const modules = new Map<string, { exports: Exports }>();
   const requirePackage = createRequire(join(folder, 'tool.js'));
+  const place = isWithin(packagesIn, dirname(folder)) ? dirname(folder) : packagesIn;
+  const resolvePackage = (specifier: string): string | undefined => {
+    try {
+      return requirePackage.resolve(specifier);
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND') return undefined;
+      throw error;
+    }
+  };
   const requireFrom = (specifier: string): unknown => {
     if (specifier === '@lathe/core') return core;
     if (isBuiltin(specifier)) return requirePackage(specifier);
     if (!specifier.startsWith('.')) {
-      const path = requirePackage.resolve(specifier);
-      if (!isWithin(packagesIn, path)) throw new Error(`cannot import ${specifier}: install it in ${packagesIn}`);
+      const path = resolvePackage(specifier);
+      if (path === undefined || !isWithin(packagesIn, path)) throw new Error(installAdvice(specifier, place));
       return requirePackage(path);
     }
     const stem = basename(specifier).replace(/\.(?:js|mjs|ts)$/, '');
@@ -83,6 +98,20 @@ function loaderOf(
 function toCommonJs(text: string, filePath: string): string {
   const transforms = filePath.endsWith('.ts') ? (['typescript', 'imports'] as const) : (['imports'] as const);
   return transform(text, { transforms: [...transforms], disableESTransforms: true, filePath }).code;
+}
+
+function installAdvice(specifier: string, place: string): string {
+  const [name] = /^(?:@[^/]+\/)?[^/]+/.exec(specifier) ?? [specifier];
+  return `cannot import ${specifier}: install it in ${place}, with: npm install --prefix ${place} ${name}`;
+}
+
+/** A class is often exported where an instance was meant. */
+function exampleFor(exports: Exports): string {
+  const [name] =
+    Object.entries(exports).find(([, value]) => typeof value === 'function' && value.prototype instanceof BaseTool) ??
+    [];
+  if (name === undefined) return 'defineTool({ … })';
+  return `new ${name === 'default' ? 'TheClass' : name}(), an instance instead of the class`;
 }
 
 /** By its shape, because a package may bring its own copy of the base class. */

@@ -68,15 +68,54 @@ test.each([
   ['is no program', 'export default {', /Unexpected token|a\.ts/],
   ['fails, by its line', '\n\nthrow new Error("no");', /^no \(line 3\)$/],
   ['exports no tool', 'export const x = 1;', /exports no tool; write: export default defineTool/],
-  ['exports a class instead of an instance', 'export class X {}', /exports no tool/],
+  [
+    'exports a class instead of an instance',
+    `${imported.replace('defineTool', 'BaseTool')}export class X extends BaseTool {}`,
+    /exports no tool; write: export default new X\(\), an instance/,
+  ],
+  [
+    'uses a part of the library that is not for tools',
+    "import { createLathe } from '@lathe/core';\ncreateLathe();",
+    /^tool files get BaseTool, .* from @lathe\/core, not createLathe \(line 2\)$/,
+  ],
+  [
+    'misspells a kind',
+    `${imported}export default defineTool({ name: 'a', description: '', kind: 'exec', parameterSchema: {} });`,
+    /The tool "a" has the kind "exec"; it must be one of read, /,
+  ],
+  ['has a tool without a name', `${imported}export default defineTool({});`, /^A tool needs a name \(line 2\)$/],
+  [
+    'misspells the schema',
+    `${imported}export default defineTool({ name: 'a', description: 'x', parameters: {}, execute: () => '' });`,
+    /The tool "a" needs a parameterSchema/,
+  ],
+  [
+    'has a tool that does nothing',
+    `${imported}export default defineTool({ name: 'a', description: 'x', parameterSchema: {} });`,
+    /The tool "a" has no execute function/,
+  ],
   ['imports what is outside its folder', "import '../x.js';", /cannot import \.\.\/x\.js: only files of/],
-  ['imports a package that is missing', "import 'no-such-package';", /no-such-package/],
+  [
+    'imports a package that is missing',
+    "import '@no/such/part';",
+    /^cannot import @no\/such\/part: install it in \S+, with: npm install --prefix \S+ @no\/such \(line 1\)$/,
+  ],
   ['takes a name of a server', `${imported}export default ${defined('a__b')};`, /belong to MCP servers/],
 ])('a file that %s is named, and the others stay', async (_, text, reason) => {
   const { names, rejections } = await loaded({ 'a.ts': text, 'b.ts': `${imported}export default ${defined('b')};` });
   expect(names).toEqual(['b']);
   expect(rejections).toEqual([{ source: 'files', name: 'a.ts', reason: expect.stringMatching(reason) }]);
 });
+
+test.each(['undefined', '3', '({ text: 1 })', "({ llmContent: '' })"])(
+  'a tool that returns %s says what to return',
+  async (value) => {
+    const { tools } = await loaded({ 'a.ts': `${imported}export default ${defined('a', value)};` });
+    await expect(tools[0]?.execute({} as never, never)).rejects.toThrow(
+      'execute must return a text or { llmContent, returnDisplay }',
+    );
+  },
+);
 
 test('packages come only from the folder that is protected with the files', async () => {
   const root = tempDirectory({

@@ -140,8 +140,10 @@ function commandsOf({ settings }: LoadedSettings): string[] {
 }
 
 /** Mistakes of the program that calls us, and a runtime that cannot work, named before anything is opened. */
-function assertUsable({ cwd, flags = {} }: LatheOptions): void {
+function assertUsable({ cwd, env, flags = {} }: Partial<LatheOptions>): void {
   assertNode();
+  if (typeof cwd !== 'string') throw new Error('cwd is missing: createLathe({ cwd: process.cwd(), env: process.env })');
+  if (env === undefined) throw new Error('env is missing: createLathe({ cwd: process.cwd(), env: process.env })');
   if (!isAbsolute(cwd)) throw new Error(`cwd must be an absolute path, not ${JSON.stringify(cwd)}`);
   if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`cwd is no directory: ${cwd}`);
   const known: readonly string[] = allSettings.map(({ key }) => key);

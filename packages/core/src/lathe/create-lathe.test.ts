@@ -17,6 +17,8 @@ test('nothing runs after close', async () => {
 });
 
 test.each([
+  [{ cwd: undefined }, 'cwd is missing: createLathe({ cwd: process.cwd(), env: process.env })'],
+  [{ env: undefined }, 'env is missing: createLathe({ cwd: process.cwd(), env: process.env })'],
   [{ cwd: 'relative' }, 'cwd must be an absolute path, not "relative"'],
   [{ cwd: '/no/such/directory' }, 'cwd is no directory: /no/such/directory'],
   [

@@ -46,7 +46,7 @@ export class ConsentGate {
       );
     });
     if (decision.outcome !== 'once' && decision.outcome !== 'always')
-      throw new ConsentRefused('You refused to start it.');
+      throw new ConsentRefused('You did not agree to it. To be asked again, run `lathe trust`.');
     await this.#consent.approve(kind, id, hash);
   }
 }

@@ -3,7 +3,7 @@ import type { Pauses } from '../async/deadline.js';
 import type { Approver, AuditRecord, CallEvent, CallOutcome, CallRequest, CallStatus } from '../contract/call.js';
 import { type Part, type PartListUnion, toParts, toResponse } from '../contract/content.js';
 import type { Display } from '../contract/display.js';
-import { ToolError, type ToolErrorType } from '../contract/errors.js';
+import { isToolError, type ToolErrorType } from '../contract/errors.js';
 import type { Answer, ToolCall } from '../contract/tool-call.js';
 import { type Cut, keepEnds } from '../text/truncate.js';
 import type { AnyTool } from '../tools/tools.js';
@@ -234,7 +234,7 @@ function contained<T>(promise: Promise<T>): Promise<T> {
 
 /** A `ToolError` speaks for itself; anything else is a bug in the tool and is named as one. */
 function describe(thrown: unknown): { type: ToolErrorType; message: string } {
-  if (thrown instanceof ToolError) return { type: thrown.type, message: shorten(thrown.message) };
+  if (isToolError(thrown)) return { type: thrown.type, message: shorten(thrown.message) };
   return { type: 'unhandled_exception', message: `The tool failed unexpectedly (${shorten(nameThrown(thrown))}).` };
 }
 

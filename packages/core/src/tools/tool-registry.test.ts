@@ -116,5 +116,6 @@ test('registering a name twice or a bad name is a mistake of the program', () =>
   const registry = new ToolRegistry();
   registry.registerTool(tool('x'));
   expect(() => registry.registerTool(tool('x'))).toThrow('already registered');
+  expect(() => registry.registerTool(Map as never)).toThrow('Map is a class; register an instance: new Map()');
   expect(() => registry.registerTool(tool('a b'))).toThrow('not a valid tool name');
 });

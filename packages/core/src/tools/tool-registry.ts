@@ -53,12 +53,14 @@ export class ToolRegistry {
 
   /** Registers a tool for good and reserves its name. */
   registerTool(tool: AnyTool): void {
-    if (!validName.test(tool.name)) throw new Error(`"${tool.name}" is not a valid tool name (${validName.source})`);
-    if (this.#builtIns.has(tool.name)) throw new Error(`A tool named "${tool.name}" is already registered`);
-    const problem = schemaProblem(tool.parameterSchema);
-    if (problem !== null) throw new Error(`The parameter schema of "${tool.name}" cannot be checked: ${problem}`);
-    this.#builtIns.set(tool.name, tool);
-    this.#found.delete(tool.name);
+    const { name, parameterSchema } = tool;
+    if (typeof tool === 'function') throw new TypeError(`${name} is a class; register an instance: new ${name}()`);
+    if (!validName.test(name)) throw new Error(`"${name}" is not a valid tool name (${validName.source})`);
+    if (this.#builtIns.has(name)) throw new Error(`A tool named "${name}" is already registered`);
+    const problem = schemaProblem(parameterSchema);
+    if (problem !== null) throw new Error(`The parameter schema of "${name}" cannot be checked: ${problem}`);
+    this.#builtIns.set(name, tool);
+    this.#found.delete(name);
     this.#changed();
   }
 

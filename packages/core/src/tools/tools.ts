@@ -8,8 +8,9 @@ import { describeMismatch, type JsonSchema } from '../text/schema/json-schema.js
 import type { ParameterAliases } from '../text/schema/repair-params.js';
 import { isStandard, type ParamsOf, parseWith, type StandardSchema, toJsonSchema } from './standard-schema.js';
 
+const toolKinds = ['read', 'search', 'edit', 'execute', 'fetch', 'think', 'agent', 'other'] as const;
 /** What a tool does in the main; decides icons, grouping and the default of `isReadOnly`. */
-export type ToolKind = 'read' | 'search' | 'edit' | 'execute' | 'fetch' | 'think' | 'agent' | 'other';
+export type ToolKind = (typeof toolKinds)[number];
 
 /** One result, two readers: the model gets `llmContent`, a person sees `returnDisplay`. */
 export interface ToolResult {
@@ -83,6 +84,7 @@ export abstract class BaseTool<P> implements Tool<P> {
   readonly #standard: StandardSchema | undefined;
 
   constructor(identity: ToolIdentity) {
+    assertComplete(identity);
     const { parameterSchema } = identity;
     this.#standard = isStandard(parameterSchema) ? parameterSchema : undefined;
     this.name = identity.name;
@@ -167,6 +169,7 @@ export class DefinedTool<S extends JsonSchema | StandardSchema> extends BaseTool
 
   constructor(spec: ToolSpec<S>) {
     super(spec);
+    if (typeof spec.execute !== 'function') throw new TypeError(`The tool "${spec.name}" has no execute function`);
     this.#spec = spec;
   }
 
@@ -197,7 +200,23 @@ export class DefinedTool<S extends JsonSchema | StandardSchema> extends BaseTool
 
 /** A text stands for a result in which the model and people see the same. */
 export function toResult(result: ToolResult | string): ToolResult {
-  return typeof result === 'string' ? { llmContent: result, returnDisplay: result } : result;
+  if (typeof result === 'string') return { llmContent: result, returnDisplay: result };
+  // Nothing checks the types of a tool file.
+  const { llmContent, returnDisplay }: Partial<ToolResult> = Object(result);
+  if (llmContent === undefined || returnDisplay === undefined)
+    throw new TypeError('execute must return a text or { llmContent, returnDisplay }');
+  return result;
+}
+
+/** Tool files run without a type check, so a mistake is named here. A misspelled kind could let a call run unasked. */
+function assertComplete({ name, description, parameterSchema, kind = 'other' }: Partial<ToolIdentity>): void {
+  if (typeof name !== 'string') throw new TypeError('A tool needs a name');
+  if (typeof description !== 'string') throw new TypeError(`The tool "${name}" needs a description`);
+  const isSchema =
+    (typeof parameterSchema === 'object' && parameterSchema !== null) || typeof parameterSchema === 'function';
+  if (!isSchema) throw new TypeError(`The tool "${name}" needs a parameterSchema, such as { type: 'object' }`);
+  if (!toolKinds.includes(kind))
+    throw new TypeError(`The tool "${name}" has the kind "${kind}"; it must be one of ${toolKinds.join(', ')}`);
 }
 
 /** `word_count` becomes `Word Count`. */

@@ -15,7 +15,7 @@ export interface ServerIdentity {
   name?: string;
   version: string;
   /** What the client's model should know about this server. */
-  instructions: string;
+  instructions?: string;
 }
 
 export type ServerFor = (sdk: ServerSdk, session: ToolSession, identity: ServerIdentity) => Server;
@@ -29,7 +29,11 @@ const maxProgressChars = 2000;
 export const createServer: ServerFor = (sdk, session, { name: serverName = 'lathe', version, instructions }) => {
   const server = new sdk.Server(
     { name: serverName, ...(serverName === 'lathe' && { title: 'Lathe' }), version },
-    { capabilities: { tools: {} }, instructions, requestState: { verify: (state) => session.assertAsked(state) } },
+    {
+      capabilities: { tools: {} },
+      ...(instructions !== undefined && { instructions }),
+      requestState: { verify: (state) => session.assertAsked(state) },
+    },
   );
   server.setRequestHandler('tools/list', () => ({ tools: session.tools.map(describeTool) }));
   server.setRequestHandler('tools/call', async ({ params }, context) => {
