@@ -170,3 +170,70 @@ test('a version that nobody knows is rejected', () => {
   const model = { ...scriptedLanguageModel('v4', []), specificationVersion: 'v9' };
   expect(() => fromLanguageModel(model)).toThrow('v9');
 });
+
+/** A model whose stream has exactly these parts, and then does what `end` says. */
+function rawModel(parts: readonly object[], end: 'close' | 'stall' = 'close') {
+  return {
+    ...scriptedLanguageModel('v4', []),
+    doStream: async () => ({
+      stream: new ReadableStream<object>({
+        start(controller) {
+          for (const part of parts) controller.enqueue(part);
+          if (end === 'close') controller.close();
+        },
+      }),
+    }),
+  };
+}
+
+async function askRaw(parts: readonly object[]) {
+  const events: ModelEvent[] = [];
+  const signal = new AbortController().signal;
+  for await (const event of fromLanguageModel(rawModel(parts), details).stream(request, signal)) events.push(event);
+  return events;
+}
+
+const finish = { type: 'finish', finishReason: { unified: 'stop' }, usage: {} };
+const lsCall = (input: unknown) => ({ type: 'tool-call', toolCallId: 'c', toolName: 'ls', input });
+
+test('reasoning keeps its signature, whether it comes with the beginning, a piece or the end', async () => {
+  const events = await askRaw([
+    { type: 'reasoning-start', id: '0', providerMetadata: { anthropic: { redactedData: 'hidden' } } },
+    { type: 'reasoning-end', id: '0' },
+    { type: 'reasoning-start', id: '1' },
+    { type: 'reasoning-delta', id: '1', delta: 'hm' },
+    { type: 'reasoning-delta', id: '1', delta: '', providerMetadata: { anthropic: { signature: 'signed' } } },
+    { type: 'reasoning-end', id: '1' },
+    { type: 'text-start', id: '2' },
+    { type: 'text-delta', id: '2', delta: 'yes' },
+    { type: 'text-end', id: '2' },
+    finish,
+  ]);
+  expect(events.at(-1)).toMatchObject({
+    message: {
+      parts: [
+        { text: '', thought: true, thoughtSignature: '{"anthropic":{"redactedData":"hidden"}}' },
+        { text: 'hm', thought: true, thoughtSignature: '{"anthropic":{"signature":"signed"}}' },
+        { text: 'yes' },
+      ],
+    },
+  });
+});
+
+test('a call that is delivered twice runs once, and one whose input is a list never', async () => {
+  const twice = await askRaw([lsCall('{"path":"/"}'), lsCall('{"path":"/"}'), finish]);
+  expect(twice.map(({ type }) => type)).toEqual(['call', 'finish']);
+  expect(twice.at(-1)).toMatchObject({ message: { parts: [{ functionCall: { id: 'c' } }] } });
+  const listed = await askRaw([lsCall(['/']), finish]);
+  expect(listed.map(({ type }) => type)).toEqual(['broken-call', 'finish']);
+});
+
+test('an abort ends a stream that does not listen to it', async () => {
+  const controller = new AbortController();
+  const model = fromLanguageModel(rawModel([{ type: 'text-delta', id: 't', delta: 'a' }], 'stall'), details);
+  const events = model.stream(request, controller.signal)[Symbol.asyncIterator]();
+  await events.next();
+  const next = events.next();
+  controller.abort(new Error('stop'));
+  await expect(next).rejects.toThrow('stop');
+});

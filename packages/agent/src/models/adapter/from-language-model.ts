@@ -63,10 +63,11 @@ async function* ask(
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent> {
   const answer = new Answer(request, place.provider);
+  const signatures = new Map<string, string>();
   try {
     const open = (stop: AbortSignal) => model.doStream(optionsOf(model, version, place, request, stop));
     for await (const part of readParts(open, signal)) {
-      read(asObject(part), answer);
+      read(asObject(part), answer, signatures);
       yield* answer.takeDeltas();
     }
   } catch (error) {
@@ -103,25 +104,32 @@ function optionsOf(
   return options as unknown as LanguageModelOptions;
 }
 
-function read(part: JsonObject, answer: Answer): void {
-  const signature = isObject(part['providerMetadata']) ? JSON.stringify(part['providerMetadata']) : '';
+/** `signatures`: metadata of the open blocks. It comes with the beginning, a piece or the end; the last one counts. */
+function read(part: JsonObject, answer: Answer, signatures: Map<string, string>): void {
+  const id = asString(part['id']);
+  const metadata = isObject(part['providerMetadata']) ? JSON.stringify(part['providerMetadata']) : undefined;
+  const signature = metadata ?? signatures.get(id);
+  if (signature !== undefined) signatures.set(id, signature);
   switch (part['type']) {
     case 'text-delta':
       return answer.text(asString(part['delta']));
     case 'text-end':
+      signatures.delete(id);
       return answer.text('', signature);
     case 'reasoning-delta':
       return answer.reasoning(asString(part['delta']));
     case 'reasoning-end':
+      signatures.delete(id);
       return answer.reasoning('', signature);
     case 'tool-call':
       // One that the provider runs itself is content.
       if (part['providerExecuted'] === true) return undefined;
       return answer.call({
         id: asString(part['toolCallId']),
+        hasUniqueId: true,
         name: asString(part['toolName']),
-        args: isObject(part['input']) ? part['input'] : asString(part['input']),
-        thoughtSignature: signature,
+        args: isObject(part['input']) ? part['input'] : textOf(part['input']),
+        thoughtSignature: metadata,
         isWhole: true,
       });
     case 'finish':
@@ -133,6 +141,11 @@ function read(part: JsonObject, answer: Answer): void {
       // The beginning and pieces of what follows as a whole, sources, files, and parts added later.
       return undefined;
   }
+}
+
+/** Anything but text or an object is no argument list, and stays one. */
+function textOf(input: unknown): string {
+  return typeof input === 'string' ? input : JSON.stringify(input ?? {});
 }
 
 /** A word in v2, an object with a word from v3 on. */

@@ -51,7 +51,7 @@ export const responses: WireFormat = {
 function beginItem(item: JsonObject, place: number, answer: Answer): void {
   if (item['type'] !== 'function_call') return;
   const { call_id, name } = item;
-  answer.at(place).call({ index: place, id: asString(call_id), name: asString(name), isOpen: true });
+  answer.at(place).call({ index: place, id: asString(call_id), hasUniqueId: true, name: asString(name), isOpen: true });
 }
 
 function endItem(item: JsonObject, place: number, answer: Answer): void {
@@ -75,6 +75,7 @@ function endCall({ call_id, name, arguments: args, status }: JsonObject, place: 
   answer.call({
     index: place,
     id: asString(call_id),
+    hasUniqueId: true,
     name: asString(name),
     allArgs: typeof args === 'object' && args !== null ? JSON.stringify(args) : asString(args),
     isOpen: status === 'incomplete' || status === 'in_progress',
