@@ -172,9 +172,10 @@ test('a version that nobody knows is rejected', () => {
 });
 
 /** A model whose stream has exactly these parts, and then does what `end` says. */
-function rawModel(parts: readonly object[], end: 'close' | 'stall' = 'close') {
+function rawModel(parts: readonly object[], end: 'close' | 'stall' = 'close', fields: object = {}) {
   return {
     ...scriptedLanguageModel('v4', []),
+    ...fields,
     doStream: async () => ({
       stream: new ReadableStream<object>({
         start(controller) {
@@ -186,10 +187,10 @@ function rawModel(parts: readonly object[], end: 'close' | 'stall' = 'close') {
   };
 }
 
-async function askRaw(parts: readonly object[]) {
+async function askRaw(parts: readonly object[], fields: object = {}) {
   const events: ModelEvent[] = [];
-  const signal = new AbortController().signal;
-  for await (const event of fromLanguageModel(rawModel(parts), details).stream(request, signal)) events.push(event);
+  const model = fromLanguageModel(rawModel(parts, 'close', fields), details);
+  for await (const event of model.stream(request, new AbortController().signal)) events.push(event);
   return events;
 }
 
@@ -236,4 +237,17 @@ test('an abort ends a stream that does not listen to it', async () => {
   const next = events.next();
   controller.abort(new Error('stop'));
   await expect(next).rejects.toThrow('stop');
+});
+
+test.each([
+  ['anthropic.messages', { anthropic: { cacheCreationInputTokens: 300 } }],
+  ['amazon-bedrock', { bedrock: { usage: { cacheWriteInputTokens: 300 } } }],
+])('v2 of %s counts cached tokens apart from the input', async (provider, providerMetadata) => {
+  const counts = { inputTokens: 20, outputTokens: 9, cachedInputTokens: 4_000 };
+  const end = { type: 'finish', finishReason: 'stop', usage: counts, providerMetadata };
+  const text = { type: 'text-delta', id: 't', delta: 'hi' };
+  const events = await askRaw([text, end], { specificationVersion: 'v2', provider });
+  expect(events.at(-1)).toMatchObject({
+    usage: { inputTokens: 4_320, outputTokens: 9, cachedInputTokens: 4_000, cacheWriteTokens: 300 },
+  });
 });

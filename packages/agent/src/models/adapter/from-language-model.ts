@@ -63,11 +63,14 @@ async function* ask(
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent> {
   const answer = new Answer(request, place.provider);
-  const signatures = new Map<string, string>();
+  const stream = {
+    signatures: new Map(),
+    countsCacheApart: version === 'v2' && /anthropic|bedrock/.test(model.provider),
+  };
   try {
     const open = (stop: AbortSignal) => model.doStream(optionsOf(model, version, place, request, stop));
     for await (const part of readParts(open, signal)) {
-      read(asObject(part), answer, signatures);
+      read(asObject(part), answer, stream);
       yield* answer.takeDeltas();
     }
   } catch (error) {
@@ -104,8 +107,14 @@ function optionsOf(
   return options as unknown as LanguageModelOptions;
 }
 
-/** `signatures`: metadata of the open blocks. It comes with the beginning, a piece or the end; the last one counts. */
-function read(part: JsonObject, answer: Answer, signatures: Map<string, string>): void {
+/** What reading a stream takes besides its parts. */
+interface StreamState {
+  /** Metadata of the open blocks. It comes with the beginning, a piece or the end; the last one counts. */
+  signatures: Map<string, string>;
+  countsCacheApart: boolean;
+}
+
+function read(part: JsonObject, answer: Answer, { signatures, countsCacheApart }: StreamState): void {
   const id = asString(part['id']);
   const metadata = isObject(part['providerMetadata']) ? JSON.stringify(part['providerMetadata']) : undefined;
   const signature = metadata ?? signatures.get(id);
@@ -133,7 +142,7 @@ function read(part: JsonObject, answer: Answer, signatures: Map<string, string>)
         isWhole: true,
       });
     case 'finish':
-      readUsage(asObject(part['usage']), answer);
+      readUsage(part, answer, countsCacheApart);
       return answer.end(reasonOf(part['finishReason']));
     case 'error':
       throw part['error'];
@@ -162,16 +171,24 @@ const finishReasons: Record<string, FinishReason> = {
   'content-filter': 'filter',
 };
 
-/** Numbers in v2, objects from v3 on. */
-function readUsage(usage: JsonObject, answer: Answer): void {
+/** Numbers in v2, objects from v3 on. In v2 Claude's providers say only in metadata what they put into the cache. */
+function readUsage(part: JsonObject, answer: Answer, countsCacheApart: boolean): void {
+  const usage = asObject(part['usage']);
   const { inputTokens: input, outputTokens: output } = usage;
   answer.usage({
-    inputTokens: asCount(isObject(input) ? input['total'] : input),
+    [countsCacheApart ? 'freshInputTokens' : 'inputTokens']: asCount(isObject(input) ? input['total'] : input),
     outputTokens: asCount(isObject(output) ? output['total'] : output),
     cachedInputTokens: asCount(isObject(input) ? input['cacheRead'] : usage['cachedInputTokens']),
-    cacheWriteTokens: asCount(isObject(input) ? input['cacheWrite'] : undefined),
+    cacheWriteTokens: asCount(isObject(input) ? input['cacheWrite'] : cacheWriteIn(part['providerMetadata'])),
     reasoningTokens: asCount(isObject(output) ? output['reasoning'] : usage['reasoningTokens']),
   });
+}
+
+function cacheWriteIn(metadata: unknown): unknown {
+  const { anthropic, bedrock } = asObject(metadata);
+  return (
+    asObject(anthropic)['cacheCreationInputTokens'] ?? asObject(asObject(bedrock)['usage'])['cacheWriteInputTokens']
+  );
 }
 
 /** The errors of the AI SDK carry the status and the body of the answer. */

@@ -298,6 +298,11 @@ test.each<[string, object, object]>([
     { inputTokens: 12, outputTokens: 291, cachedInputTokens: 0, reasoningTokens: 290 },
   ],
   [
+    'input that is put into the cache (OpenRouter)',
+    { prompt_tokens: 30, completion_tokens: 4, prompt_tokens_details: { cached_tokens: 10, cache_write_tokens: 15 } },
+    { inputTokens: 30, cachedInputTokens: 10, cacheWriteTokens: 15 },
+  ],
+  [
     'cached tokens beside the others (Moonshot)',
     { prompt_tokens: 100, completion_tokens: 5, total_tokens: 105, cached_tokens: 80 },
     { inputTokens: 100, outputTokens: 5, cachedInputTokens: 80, reasoningTokens: 0 },

@@ -106,7 +106,9 @@ function readUsage(value: unknown, answer: Answer): void {
     inputTokens: prompt,
     outputTokens: isReasoning && written !== undefined ? written + uncounted : written,
     cachedInputTokens: cached,
-    cacheWriteTokens: asCount(details['cache_creation_input_tokens'] ?? value['cache_creation_input_tokens']),
+    cacheWriteTokens: asCount(
+      details['cache_write_tokens'] ?? details['cache_creation_input_tokens'] ?? value['cache_creation_input_tokens'],
+    ),
     reasoningTokens: isReasoning ? uncounted : reasoning,
   });
 }

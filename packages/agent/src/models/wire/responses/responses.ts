@@ -108,10 +108,12 @@ const incompleteReasons: Record<string, FinishReason> = { max_output_tokens: 'le
 
 function readUsage(value: unknown, answer: Answer): void {
   if (!isObject(value)) return;
+  const { cached_tokens, cache_write_tokens } = asObject(value['input_tokens_details']);
   answer.usage({
     inputTokens: asCount(value['input_tokens']),
     outputTokens: asCount(value['output_tokens']),
-    cachedInputTokens: asCount(asObject(value['input_tokens_details'])['cached_tokens']),
+    cachedInputTokens: asCount(cached_tokens),
+    cacheWriteTokens: asCount(cache_write_tokens),
     reasoningTokens: asCount(asObject(value['output_tokens_details'])['reasoning_tokens']),
   });
 }
