@@ -1,5 +1,5 @@
 import { boundsProblem, parseArguments, uniqueId } from '@lathe/core/host';
-import { isObject } from '../json.js';
+import { isObject, parseJson } from '../json.js';
 import type { FinishReason, ModelRequest, ReceivedCall } from '../model.js';
 import { type ArgumentValue, ArgumentValues } from './argument-values.js';
 
@@ -87,7 +87,7 @@ export class CallAssembler {
     return this.#calls.map((open, position) => {
       const isCut = reason === 'length' && position === lastIndex;
       const { name, problem: nameProblem } = resolveName(open.names, this.#declared);
-      const { args, problem: argsProblem } = isCut ? { args: {}, problem: cutOff } : readArguments(open);
+      const { args, problem: argsProblem } = isCut ? { args: {}, problem: cutOff } : readArguments(open, reason);
       const identity = JSON.stringify([open.id, name, args]);
       if (open.hasUniqueId && open.id !== '' && seen.has(identity)) return undefined;
       seen.add(identity);
@@ -136,14 +136,22 @@ function appendText(call: OpenCall, text: string): void {
   call.text.push(text);
 }
 
-function readArguments(open: OpenCall): { args: Record<string, unknown>; problem?: string } {
-  if (open.isOpen) return { args: {}, problem: 'The call did not arrive completely. Nothing was run.' };
+const incomplete = 'The call did not arrive completely. Nothing was run.';
+
+function readArguments(open: OpenCall, reason: FinishReason): { args: Record<string, unknown>; problem?: string } {
+  const text = open.text.join('').trim();
+  // Without a proper end, arguments that are missing may have been lost.
+  const isLost = text === '' && !open.whole && !open.values && (reason === 'length' || reason === 'other');
+  if (open.isOpen || isLost) return { args: {}, problem: incomplete };
   if (open.values) return open.values.finish();
-  if (open.whole) return checkArguments(open.whole);
+  if (open.whole) {
+    const isRepeated = text === '' || JSON.stringify(parseJson(text)) === JSON.stringify(open.whole);
+    const problem = 'The arguments arrived twice, and differ. Nothing was run.';
+    return isRepeated ? checkArguments(open.whole) : { args: {}, problem };
+  }
   if (open.size > maxArgumentCharacters)
     return { args: {}, problem: `The arguments are too long (${open.size} characters). Nothing was run.` };
-  const text = open.text.join('');
-  if (text.trim() === '') return { args: {} };
+  if (text === '') return { args: {} };
   const parsed = parseArguments(text);
   if (!parsed.ok) return { args: {}, problem: `${parsed.problem} Nothing was run.` };
   return checkArguments(parsed.value);

@@ -339,3 +339,17 @@ test('marks for a cache go to the providers that need them, and to no other', ()
   expect(contents('openrouter', 'openai/gpt-5')).toEqual(['s', 'old', null, 'files', 'new']);
   expect(contents('custom', 'qwen3-coder-plus')).toEqual(['s', 'old', null, 'files', 'new']);
 });
+
+test.each(['length', 'unknown'])('a call whose arguments are missing never runs after the end %s', (reason) => {
+  const events = assemble(
+    [piece({ index: 0, id: 'a', name: 'ls' }), piece({ index: 1, id: 'b', name: 'ls', args: '{"path":"/"}' })],
+    reason,
+  );
+  expect(calls(events).map(({ id }) => id)).toEqual(reason === 'length' ? [] : ['b']);
+  expect(problems(events)[0]).toContain('did not arrive completely');
+});
+
+test('an answer that ends with an error is asked for again', () => {
+  const whole = [piece({ index: 0, id: 'a', name: 'ls', args: '{}' })];
+  expect(() => assemble(whole, 'error')).toThrow(expect.objectContaining({ kind: 'overloaded', isTransient: true }));
+});

@@ -28,6 +28,7 @@ export const openai: WireFormat = {
     // A server that does not stream sends `message` instead of `delta`.
     readDelta(asObject(choice['delta'] ?? choice['message']), answer);
     const reason = asString(choice['finish_reason']);
+    if (reason === 'error') throw reportedError({ message: 'the answer ended with an error' }, endpoint);
     if (reason !== '') answer.end(finishReasons[reason] ?? 'other');
   },
 };
