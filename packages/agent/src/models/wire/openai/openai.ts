@@ -107,9 +107,12 @@ function readUsage(value: unknown, answer: Answer): void {
     inputTokens: prompt,
     outputTokens: isReasoning && written !== undefined ? written + uncounted : written,
     cachedInputTokens: cached,
-    cacheWriteTokens: asCount(
-      details['cache_write_tokens'] ?? details['cache_creation_input_tokens'] ?? value['cache_creation_input_tokens'],
-    ),
+    cacheWriteTokens: cacheWriteOf(value),
     reasoningTokens: isReasoning ? uncounted : reasoning,
   });
+}
+
+function cacheWriteOf(usage: JsonObject): number | undefined {
+  const { cache_write_tokens, cache_creation_input_tokens } = asObject(usage['prompt_tokens_details']);
+  return asCount(cache_write_tokens ?? cache_creation_input_tokens ?? usage['cache_creation_input_tokens']);
 }
