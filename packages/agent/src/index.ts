@@ -2,7 +2,15 @@ export { type CommandFile, type CommandPlaces, loadCommands } from './context/co
 export { type PromptPiece, withArguments } from './context/prompt-pieces.js';
 export { type AgentLathe, createAgentLathe } from './create-agent-lathe.js';
 export { Agent } from './loop/agent.js';
-export type { AgentEvent, BudgetReason, Compaction, EndReason, PromptEnd, UsageReport } from './loop/agent-event.js';
+export type {
+  AgentEvent,
+  BudgetReason,
+  Compaction,
+  EndReason,
+  PromptEnd,
+  RequestSpending,
+  UsageReport,
+} from './loop/agent-event.js';
 export type {
   AgentOptions,
   CallRunner,

@@ -9,7 +9,7 @@ import { createAgentLathe } from './create-agent-lathe.js';
 
 const never = new AbortController().signal;
 
-async function fetchWith(modelUrl: string, flags: Record<string, string>) {
+async function fetchWith(modelUrl: string, flags: Record<string, string | number>) {
   const { url, port } = await webServer((_request, response) => {
     response.setHeader('content-type', 'text/html');
     response.end('<html><body><main><h1>Rates</h1><p>The rate is 42.</p></main></body></html>');
@@ -39,4 +39,11 @@ test('the side model answers the question about the page, and only sees it as da
 
 test('without a side model the result is the page itself', async () => {
   expect(await fetchWith('http://127.0.0.1:1', {})).toContain('The rate is 42.');
+});
+
+test('with a limit of cost the side model is not asked, since nobody counts what it spends', async () => {
+  const server = await modelServer([{ text: 'It is 42.' }]);
+  const flags = { 'model.sideModel': 'small', 'model.maxSessionCents': 5 };
+  expect(await fetchWith(server.url, flags)).toContain('The rate is 42.');
+  expect(server.requests).toEqual([]);
 });

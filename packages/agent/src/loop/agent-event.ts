@@ -14,7 +14,7 @@ export type AgentEvent =
   | { type: 'turn-start'; turn: number }
   | { type: 'text-delta'; text: string }
   | { type: 'reasoning-delta'; text: string }
-  | { type: 'retry'; attempt: number; delayMs: number; reason: string }
+  | { type: 'retry'; attempt: number; delayMs: number; reason: string; spent?: RequestSpending }
   | Exclude<CallEvent, { type: 'subagent-event' }>
   /** The history grew by this message: the prompt, an answer, or the results of its calls. */
   | { type: 'message-add'; message: Message }
@@ -27,12 +27,18 @@ export type AgentEvent =
   | { type: 'subagent-event'; callId: string; event: AgentEvent }
   | { type: 'prompt-end'; end: PromptEnd };
 
-/** What a request and the whole session so far cost. */
-export interface UsageReport {
+/** What a request cost. */
+export interface RequestSpending {
   request: Usage;
-  session: Usage;
   /** In cents; missing when the price of the model is not known. */
   requestCost?: number;
+}
+
+/** What a request and the whole session so far cost. */
+export interface UsageReport extends RequestSpending {
+  /** The name of the model that answered. */
+  model: string;
+  session: Usage;
   /** In cents; missing when the price of any request so far is not known. */
   sessionCost?: number;
   /** Tokens of the next request, and how many the model can see. */
@@ -46,6 +52,8 @@ export interface Compaction {
   method: 'outputs' | 'summary' | 'drop';
   tokensBefore: number;
   tokensAfter: number;
+  /** What the summary cost. */
+  spent?: RequestSpending;
   history: readonly Message[];
 }
 

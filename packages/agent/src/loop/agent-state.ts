@@ -1,9 +1,9 @@
 import type { FunctionDeclaration, Part } from '@lathe/core';
 import { estimateTokens } from '../models/estimate-tokens.js';
-import type { Effort, Model, Usage } from '../models/model.js';
-import type { UsageReport } from './agent-event.js';
+import type { Effort, Model, ModelIdentity, Usage } from '../models/model.js';
+import type { RequestSpending, UsageReport } from './agent-event.js';
 import type { AgentOptions } from './agent-options.js';
-import { Budget } from './budget.js';
+import { Budget, noUsage, unpriced } from './budget.js';
 import { Conversation } from './conversation.js';
 import { LoopGuard } from './loop-guard.js';
 import { UnseenMedia } from './unseen-media.js';
@@ -87,17 +87,23 @@ export class AgentState {
     return this.#declared.tokens;
   }
 
-  /** Adds the usage of the answer that now ends the history. */
-  async spend(usage: Usage): Promise<UsageReport> {
+  /** Counts a request that `model` answered. */
+  async charge(usage: Usage, model: ModelIdentity = this.model): Promise<RequestSpending> {
+    const requestCost = await this.#costOf(usage, model);
+    this.budget.add(usage, requestCost);
+    return { request: usage, ...(requestCost !== undefined && { requestCost }) };
+  }
+
+  /** Counts the answer that now ends the history. */
+  async spend(usage: Usage, answeredBy: ModelIdentity = this.model): Promise<UsageReport> {
     const { budget, conversation, model } = this;
-    const requestCost = await this.costOf(usage);
-    budget.add(usage, requestCost);
+    const spent = await this.charge(usage, answeredBy);
     if (!usage.isEstimate)
       this.#measured = { tokens: usage.inputTokens + usage.outputTokens, estimate: conversation.tokens };
     return {
-      request: usage,
+      ...spent,
+      model: answeredBy.id,
       session: { ...budget.usage },
-      ...(requestCost !== undefined && { requestCost }),
       ...(budget.knownCost !== undefined && { sessionCost: budget.knownCost }),
       contextTokens: this.contextTokens(),
       contextWindow: model.contextWindow,
@@ -106,11 +112,25 @@ export class AgentState {
 
   /** While an answer arrives there is time for it. */
   loadPrices(): void {
-    const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
-    this.costOf(usage).catch(() => undefined);
+    this.#costOf(noUsage, this.model).catch(() => undefined);
   }
 
-  async costOf(usage: Usage, model = this.model): Promise<number | undefined> {
+  /** Why no request to this model is allowed, if so. */
+  async stopBefore(model: ModelIdentity = this.model): Promise<ReturnType<Budget['exceeded']>> {
+    const exceeded = this.budget.exceeded();
+    if (exceeded) return exceeded;
+    const refusal = await this.refusal(model);
+    return refusal === undefined ? undefined : { reason: 'max-cost', message: `Stopped: ${refusal}` };
+  }
+
+  /** Why this model must not be asked, if so: a limit of cost needs a price before anything is spent. */
+  async refusal(model: ModelIdentity): Promise<string | undefined> {
+    if (this.budget.limits.cost === undefined) return undefined;
+    const cost = await this.#costOf({ ...noUsage, inputTokens: 1, outputTokens: 1 }, model);
+    return cost === undefined ? unpriced : undefined;
+  }
+
+  async #costOf(usage: Usage, model: ModelIdentity): Promise<number | undefined> {
     return this.options.prices?.costOf(usage, model);
   }
 

@@ -1,5 +1,5 @@
-import type { Message, Model, ModelEvent, ModelRequest } from '../models/model.js';
-import type { AgentEvent } from './agent-event.js';
+import type { Message, Model, ModelEvent, ModelRequest, Usage } from '../models/model.js';
+import type { AgentEvent, RequestSpending } from './agent-event.js';
 import { callsOf } from './conversation.js';
 import { EchoGuard } from './loop-guard.js';
 
@@ -9,6 +9,14 @@ export interface ModelAnswer extends Omit<Extract<ModelEvent, { type: 'finish' }
   problems: ReadonlyMap<number, string>;
 }
 
+/** Who hears of a request while it is worked on. */
+export interface RequestObserver {
+  /** The answer begins. */
+  begin(): void;
+  /** An answer was thrown away, but not for free. */
+  charge(usage: Usage): Promise<RequestSpending>;
+}
+
 /** The answer repeated itself without end and was cut off. */
 export class EndlessAnswer extends Error {
   override readonly name = 'EndlessAnswer';
@@ -16,14 +24,14 @@ export class EndlessAnswer extends Error {
 
 /**
  * Sends one request and passes its events on. Returns the whole answer, or throws what the model throws. `partial` is the
- * text so far, for when the request is aborted. `onBegin` is called when the answer begins.
+ * text so far, for when the request is aborted.
  */
 export async function* askModel(
   model: Model,
   request: ModelRequest,
   partial: { text: string },
   signal: AbortSignal,
-  onBegin: () => void = () => undefined,
+  observer: RequestObserver,
 ): AsyncGenerator<AgentEvent, ModelAnswer> {
   const received: { id: string; problem?: string }[] = [];
   const echo = new EchoGuard();
@@ -34,20 +42,20 @@ export async function* askModel(
       case 'reasoning-delta':
         if (event.type === 'text-delta') partial.text += event.text;
         yield event;
-        if (!hasBegun) onBegin();
+        if (!hasBegun) observer.begin();
         hasBegun = true;
         if (echo.add(event.text)) throw new EndlessAnswer('Stopped: the model repeated the same phrase without end.');
         break;
       case 'retry':
         partial.text = '';
         received.length = 0;
-        yield event;
+        yield await retryOf(event, observer);
         break;
       case 'fallback':
         partial.text = '';
         received.length = 0;
         yield { type: 'retry', attempt: 1, delayMs: 0, reason: event.reason };
-        yield { type: 'notice', level: 'warning', message: `${event.reason} Going on with ${event.model}.` };
+        yield { type: 'notice', level: 'warning', message: fallbackMessage(event) };
         break;
       case 'call':
         received.push({ id: event.call.id });
@@ -56,12 +64,22 @@ export async function* askModel(
         received.push({ id: event.id, problem: event.problem });
         break;
       case 'finish': {
-        const { message, reason, usage } = event;
-        return { message, reason, usage, problems: problemsOf(message, received) };
+        const { type: _, ...answer } = event;
+        return { ...answer, problems: problemsOf(event.message, received) };
       }
     }
   }
   throw new Error(`${model.provider} ended its answer without a finish event`);
+}
+
+/** For people, when another model goes on. */
+export function fallbackMessage({ reason, model }: Extract<ModelEvent, { type: 'fallback' }>): string {
+  return `${reason} Going on with ${model}.`;
+}
+
+async function retryOf(event: Extract<ModelEvent, { type: 'retry' }>, observer: RequestObserver): Promise<AgentEvent> {
+  const { usage, ...retry } = event;
+  return usage ? { ...retry, spent: await observer.charge(usage) } : retry;
 }
 
 /** A call runs only if the model reported it as complete, whatever the message contains. */

@@ -22,10 +22,12 @@ export interface Spending {
   cost?: number;
 }
 
+export const noUsage: Readonly<Usage> = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
+
 /** Counts what an agent has spent and checks it against the limits. */
 export class Budget {
   turns = 0;
-  readonly usage: Usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
+  readonly usage: Usage = { ...noUsage };
   /** Of the requests whose price is known. */
   cost = 0;
   /** Requests whose price is not known. */
@@ -66,7 +68,7 @@ export class Budget {
       return { reason: 'max-tokens', message: `Stopped after ${this.#tokens} tokens; the limit is ${tokens}.` };
     if (milliseconds !== undefined && this.milliseconds >= milliseconds)
       return { reason: 'max-time', message: timeMessage(milliseconds) };
-    if (cost !== undefined && this.unpriced > 0) return { reason: 'max-cost', message: unpricedMessage };
+    if (cost !== undefined && this.unpriced > 0) return { reason: 'max-cost', message: `Stopped: ${unpriced}` };
     if (cost !== undefined && this.cost >= cost)
       return { reason: 'max-cost', message: `Stopped at a cost of ${this.cost.toFixed(4)}; the limit is ${cost}.` };
     return undefined;
@@ -78,8 +80,7 @@ export class Budget {
 }
 
 /** A limit that cannot be checked stops the work rather than being ignored. */
-export const unpricedMessage =
-  'Stopped: a cost limit is set, but the price of the model is not known. Add it to model.prices.';
+export const unpriced = 'a cost limit is set, but the price of the model is not known. Add it to model.prices.';
 
 export function timeMessage(milliseconds: number): string {
   return `Stopped after ${milliseconds / 1000} s, the time limit that was set.`;

@@ -1,15 +1,16 @@
 import { type FunctionResponse, type Part, textOf } from '@lathe/core';
 import { keepEnds, responseText } from '@lathe/core/host';
 import { estimateHistoryTokens, estimateMessageTokens, estimateTokens } from '../models/estimate-tokens.js';
-import type { Message, Model, Usage } from '../models/model.js';
+import type { Message, Model, ModelRequest } from '../models/model.js';
 import type { Compaction } from './agent-event.js';
-import { summarize } from './summarize.js';
+import { type Summary, summarize } from './summarize.js';
 
 export interface CompactionOptions {
   /** How many tokens the history may have afterwards. */
   tokens: number;
-  /** Writes the summary. */
-  model: Model;
+  /** Writes the summary. Without it there is none. */
+  model: Model | undefined;
+  refuses?: ModelRequest['refuses'];
   /** What the summary should pay attention to. */
   instructions?: string | undefined;
 }
@@ -23,14 +24,14 @@ export async function compactHistory(
   history: readonly Message[],
   options: CompactionOptions,
   signal: AbortSignal,
-): Promise<Pick<Compaction, 'method' | 'history'> & { usage?: Usage }> {
+): Promise<Pick<Compaction, 'method' | 'history'> & Omit<Summary, 'text'>> {
   const lighter = clearOutputs(history, options.tokens);
-  if (estimateHistoryTokens(lighter) <= options.tokens) return { method: 'outputs', history: lighter };
+  if (estimateHistoryTokens(lighter) <= options.tokens) return { method: 'outputs', history: lighter, notices: [] };
   const cut = recentFrom(history, options.tokens / 2);
   const past = history.slice(0, cut);
   const recent = shorten(history.slice(cut), options.tokens / 2);
-  if (past.length === 0) return { method: 'outputs', history: recent };
-  const { text: summary, usage } = await summarize(past, options, signal);
+  if (past.length === 0) return { method: 'outputs', history: recent, notices: [] };
+  const { text: summary, ...rest } = await summarize(past, options, signal);
   const head: Message[] = [
     { role: 'user', parts: requestsOf(past, options.tokens / 4) },
     { role: 'model', parts: [{ text: summary ?? listOf(past) }] },
@@ -38,7 +39,7 @@ export async function compactHistory(
   // Providers want the roles to alternate.
   if (recent[0]?.role !== 'user') head.push({ role: 'user', parts: [{ text: goOn }] });
   const method = summary === undefined ? 'drop' : 'summary';
-  return { method, history: [...head, ...recent], ...(usage && { usage }) };
+  return { method, history: [...head, ...recent], ...rest };
 }
 
 const goOn = '[Earlier steps were left out to save space; the notes above say what they were. Go on with the task.]';

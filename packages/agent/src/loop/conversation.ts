@@ -1,4 +1,4 @@
-import type { FunctionCall, FunctionResponse, Part } from '@lathe/core';
+import { type FunctionCall, type FunctionResponse, type Part, textOf } from '@lathe/core';
 import { uniqueId } from '@lathe/core/host';
 import { estimateHistoryTokens, estimateMessageTokens } from '../models/estimate-tokens.js';
 import type { Message } from '../models/model.js';
@@ -76,4 +76,14 @@ export function askedText({ role, parts, askedAt = 0 }: Message): string {
 
 export function callsOf(message: Message): FunctionCall[] {
   return message.parts.flatMap(({ functionCall }) => functionCall ?? []);
+}
+
+/** What the model says, without its reasoning. */
+export function answerText({ parts }: Message): string {
+  return textOf(parts.filter(({ thought }) => !thought)).trim();
+}
+
+/** Neither text nor calls; white space and reasoning do not count. */
+export function saysNothing(message: Message): boolean {
+  return callsOf(message).length === 0 && answerText(message) === '';
 }

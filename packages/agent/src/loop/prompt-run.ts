@@ -1,13 +1,13 @@
 import { type Part, textOf } from '@lathe/core';
 import { type HookAnswer } from '@lathe/core/host';
-import type { Message, Usage } from '../models/model.js';
+import type { Message, ModelIdentity, Usage } from '../models/model.js';
 import { ModelError } from '../models/model-error.js';
-import type { AgentEvent, PromptEnd } from './agent-event.js';
+import type { AgentEvent, PromptEnd, RequestSpending } from './agent-event.js';
 import type { AgentState } from './agent-state.js';
 import { askModel, EndlessAnswer, type ModelAnswer } from './ask-model.js';
-import { addUsage, timeMessage, unpricedMessage } from './budget.js';
+import { addUsage, noUsage, timeMessage } from './budget.js';
 import { compactHistory } from './compaction.js';
-import { callsOf } from './conversation.js';
+import { answerText, callsOf, saysNothing } from './conversation.js';
 import { runCalls } from './run-calls.js';
 
 type Events<R = void> = AsyncGenerator<AgentEvent, R>;
@@ -21,8 +21,6 @@ const leastHistory = 500;
 const maxEmptyAnswers = 2;
 const maxStopHooks = 3;
 const maxForcedCompactions = 2;
-
-const noUsage: Usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
 
 /** The work on one prompt. */
 export class PromptRun {
@@ -73,7 +71,7 @@ export class PromptRun {
       while (!ending) {
         this.#signal.throwIfAborted();
         yield* this.#hear();
-        ending = this.#state.budget.exceeded() ?? (await this.#unpriced()) ?? (yield* this.#turn());
+        ending = (await this.#state.stopBefore()) ?? (yield* this.#turn());
         if (ending?.reason === 'done' && this.#state.additions.length > 0) ending = undefined;
       }
     } catch (error) {
@@ -90,11 +88,9 @@ export class PromptRun {
     return budget.unpriced > this.#before.unpriced ? {} : { cost: budget.cost - this.#before.cost };
   }
 
-  /** A limit of cost needs a price before anything is spent. */
-  async #unpriced(): Promise<Ending> {
-    if (this.#state.budget.limits.cost === undefined) return undefined;
-    const cost = await this.#state.costOf({ ...noUsage, inputTokens: 1, outputTokens: 1 });
-    return cost === undefined ? { reason: 'max-cost', message: unpricedMessage } : undefined;
+  #charge(usage: Usage, model?: ModelIdentity): Promise<RequestSpending> {
+    addUsage(this.#usage, usage);
+    return this.#state.charge(usage, model);
   }
 
   async *compact(trigger: 'auto' | 'manual'): Events<boolean> {
@@ -109,18 +105,24 @@ export class PromptRun {
     yield { type: 'compaction-start', contextTokens: tokensBefore };
     const room = Math.min(model.contextWindow * fullAt - this.#state.overheadTokens(), conversation.tokens);
     const tokens = Math.max(room / 2, leastHistory);
-    const { method, history, usage } = await compactHistory(
+    const writer = options.sideModel ?? model;
+    const stop = await this.#state.stopBefore(writer);
+    const { method, history, notices, usage, answeredBy } = await compactHistory(
       conversation.messages,
-      { tokens, model: this.#state.traced(options.sideModel ?? model), instructions: answer?.context },
+      {
+        tokens,
+        model: stop ? undefined : this.#state.traced(writer),
+        refuses: (fallback) => this.#state.refusal(fallback),
+        instructions: answer?.context,
+      },
       this.#signal,
     );
-    if (usage) {
-      addUsage(this.#usage, usage);
-      this.#state.budget.add(usage, await this.#state.costOf(usage, options.sideModel ?? model));
-    }
+    for (const message of notices) yield notice('warning', message);
+    const spent = usage && (await this.#charge(usage, answeredBy ?? writer));
     this.#state.replaceHistory(history);
     const tokensAfter = this.#state.contextTokens();
-    const compaction = { method, tokensBefore, tokensAfter, history: conversation.messages.slice() };
+    const kept = conversation.messages.slice();
+    const compaction = { method, tokensBefore, tokensAfter, ...(spent && { spent }), history: kept };
     yield { type: 'compaction-end', compaction };
     return tokensAfter < tokensBefore;
   }
@@ -161,6 +163,8 @@ export class PromptRun {
     if (this.#state.isNearlyFull(model.contextWindow * fullAt)) {
       yield* this.compact('auto');
       this.#state.noteCompaction();
+      // The summary may have used up what was left.
+      return undefined;
     }
     this.#turns += 1;
     budget.turns += 1;
@@ -184,9 +188,10 @@ export class PromptRun {
         tools: this.#state.tools(),
         ...(maxOutputTokens !== undefined && { maxOutputTokens }),
         ...(effort !== undefined && { effort }),
+        refuses: (fallback: ModelIdentity) => this.#state.refusal(fallback),
       };
-      const onBegin = () => this.#state.loadPrices();
-      const answer = yield* askModel(this.#state.traced(model), request, partial, this.#signal, onBegin);
+      const observer = { begin: () => this.#state.loadPrices(), charge: (usage: Usage) => this.#charge(usage) };
+      const answer = yield* askModel(this.#state.traced(model), request, partial, this.#signal, observer);
       isOver = true;
       return yield* this.#take(answer);
     } catch (error) {
@@ -205,7 +210,7 @@ export class PromptRun {
     addUsage(this.#usage, answer.usage);
     const isSilent = saysNothing(answer.message);
     const message = isSilent ? answer.message : this.#state.conversation.addAnswer(answer.message);
-    const report = await this.#state.spend(answer.usage);
+    const report = await this.#state.spend(answer.usage, answer.model);
     if (!isSilent) yield added(message);
     yield { type: 'usage', usage: report };
     return { ...answer, message };
@@ -287,13 +292,4 @@ const isTooLong = (error: unknown): boolean => error instanceof ModelError && er
 
 function* noticesOf(answer: HookAnswer | undefined): Generator<AgentEvent> {
   for (const message of answer?.notices ?? []) yield notice('warning', message);
-}
-
-function answerText({ parts }: Message): string {
-  return textOf(parts.filter(({ thought }) => !thought)).trim();
-}
-
-/** Neither text nor calls; white space and reasoning do not count. */
-function saysNothing(message: Message): boolean {
-  return callsOf(message).length === 0 && answerText(message) === '';
 }

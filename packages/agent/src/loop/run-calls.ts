@@ -1,6 +1,6 @@
 import type { CallOutcome, CallRequest, FunctionResponse } from '@lathe/core';
 import { responseText } from '@lathe/core/host';
-import type { AgentEvent, UsageReport } from './agent-event.js';
+import type { AgentEvent, RequestSpending } from './agent-event.js';
 import type { CallRunner } from './agent-options.js';
 import type { AgentState } from './agent-state.js';
 import type { ModelAnswer } from './ask-model.js';
@@ -61,15 +61,17 @@ async function* agentEvents(
     if (next.done) return next.value;
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only subagents report, and they report these
     const event = next.value as AgentEvent;
-    const report = reportIn(event);
-    if (report) budget.add(report.request, report.requestCost);
+    const spent = event.type === 'subagent-event' ? spentIn(event.event) : undefined;
+    if (spent) budget.add(spent.request, spent.requestCost);
     yield event;
   }
 }
 
-function reportIn(event: AgentEvent): UsageReport | undefined {
-  if (event.type !== 'subagent-event') return undefined;
-  return event.event.type === 'usage' ? event.event.usage : reportIn(event.event);
+function spentIn(event: AgentEvent): RequestSpending | undefined {
+  if (event.type === 'subagent-event') return spentIn(event.event);
+  if (event.type === 'usage') return event.usage;
+  if (event.type === 'retry') return event.spent;
+  return event.type === 'compaction-end' ? event.compaction.spent : undefined;
 }
 
 /** Adds the context files of folders that the calls touched. */

@@ -13,6 +13,7 @@ export type {
   Model,
   ModelEvent,
   ModelFeatures,
+  ModelIdentity,
   ModelRequest,
   ReceivedCall,
   Usage,

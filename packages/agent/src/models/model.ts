@@ -18,6 +18,9 @@ export interface Model {
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
 }
 
+/** Which model it is. */
+export type ModelIdentity = Pick<Model, 'id' | 'provider'>;
+
 /** What a model can do. */
 export interface ModelFeatures {
   images: boolean;
@@ -43,6 +46,8 @@ export interface ModelRequest {
   effort?: Effort;
   /** A JSON Schema that the text of the answer must satisfy. */
   responseSchema?: unknown;
+  /** Why a fallback must not answer, if so. Without it any may. */
+  refuses?: (fallback: ModelIdentity) => Promise<string | undefined>;
 }
 
 /**
@@ -65,8 +70,11 @@ export interface Message {
 export type ModelEvent =
   | { type: 'text-delta'; text: string }
   | { type: 'reasoning-delta'; text: string }
-  /** The answer broke or was rejected. The request is repeated after `delayMs`, and all deltas so far are void. */
-  | { type: 'retry'; attempt: number; delayMs: number; reason: string }
+  /**
+   * The answer broke or was rejected. The request is repeated after `delayMs`, and all deltas so far are void. `usage`, if
+   * known, was spent all the same.
+   */
+  | { type: 'retry'; attempt: number; delayMs: number; reason: string; usage?: Usage }
   /** The model could not answer. `model` does from now on, and all deltas so far are void. */
   | { type: 'fallback'; model: string; reason: string }
   /**
@@ -75,8 +83,11 @@ export type ModelEvent =
   | { type: 'call'; call: ReceivedCall }
   /** A call that must not run; its result is the error `problem`. In `finish.message` it has no arguments. */
   | { type: 'broken-call'; id: string; name: string; problem: string }
-  /** `message` belongs at the end of the history. It has no parts when the answer is empty. */
-  | { type: 'finish'; reason: FinishReason; usage: Usage; message: Message };
+  /**
+   * `message` belongs at the end of the history. It has no parts when the answer is empty. `model` is the one that
+   * answered, if it may be a fallback.
+   */
+  | { type: 'finish'; reason: FinishReason; usage: Usage; message: Message; model?: ModelIdentity };
 
 /** A call that a model asked for. */
 export type ReceivedCall = Required<FunctionCall>;

@@ -44,3 +44,11 @@ test.each([
 ])('nobody knows what %s takes for %s', async (provider, id) => {
   expect(await openPriceList().costOf(usage, { id, provider })).toBeUndefined();
 });
+
+test('counts that do not add up are charged in full, and no name is taken from the language', async () => {
+  const odd = { ...usage, inputTokens: 10, cachedInputTokens: million, cacheWriteTokens: million };
+  const model = { id: 'claude-sonnet-4-6', provider: 'anthropic' };
+  const whole = { ...odd, inputTokens: 2 * million };
+  expect(await openPriceList().costOf(odd, model)).toBe(await openPriceList().costOf(whole, model));
+  expect(await openPriceList().costOf(usage, { id: 'constructor', provider: 'custom' })).toBeUndefined();
+});

@@ -1,4 +1,4 @@
-import type { Model, Usage } from './model.js';
+import type { ModelIdentity, Usage } from './model.js';
 
 /** What a million tokens cost, in cents. */
 export interface Price {
@@ -13,10 +13,8 @@ export interface Price {
 /** Says what requests cost. */
 export interface PriceList {
   /** Cents, or undefined when the price of the model is not known. */
-  costOf(usage: Usage, model: PricedModel): Promise<number | undefined>;
+  costOf(usage: Usage, model: ModelIdentity): Promise<number | undefined>;
 }
-
-type PricedModel = Pick<Model, 'id' | 'provider'>;
 
 /**
  * Prices of the person, by `model` or `provider/model`, before those that are published. The published ones are loaded
@@ -25,7 +23,8 @@ type PricedModel = Pick<Model, 'id' | 'provider'>;
 export function openPriceList(own: Readonly<Record<string, Price>> = {}): PriceList {
   return {
     async costOf(usage, model) {
-      const price = own[`${model.provider}/${model.id}`] ?? own[model.id];
+      const names = [`${model.provider}/${model.id}`, model.id];
+      const price = own[names.find((name) => Object.hasOwn(own, name)) ?? ''];
       if (price) return costAt(price, usage);
       return unpublished.has(model.provider) ? undefined : publishedCost(usage, model);
     },
@@ -35,14 +34,15 @@ export function openPriceList(own: Readonly<Record<string, Price>> = {}): PriceL
 /** Nobody publishes what a server of one's own costs, so there is no need to load the list. */
 const unpublished: ReadonlySet<string> = new Set(['ollama', 'lmstudio', 'llamacpp', 'vllm', 'custom', 'scripted']);
 
-async function publishedCost(usage: Usage, { id, provider }: PricedModel): Promise<number | undefined> {
+async function publishedCost(usage: Usage, { id, provider }: ModelIdentity): Promise<number | undefined> {
   // Where the list is missing, as in a bundle without it, prices are not known.
   const list = await import('@pydantic/genai-prices').catch(() => undefined);
   const { inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens = 0 } = usage;
   const counts = {
-    input_tokens: inputTokens,
+    // The list throws when the parts are more than the whole, as with servers that count cached tokens apart.
+    input_tokens: Math.max(inputTokens, cachedInputTokens + cacheWriteTokens),
     output_tokens: outputTokens,
-    cache_read_tokens: Math.min(cachedInputTokens, inputTokens),
+    cache_read_tokens: cachedInputTokens,
     cache_write_tokens: cacheWriteTokens,
   };
   const dollars = list?.calcPrice(counts, id, { providerId: provider })?.total_price;

@@ -49,6 +49,18 @@ test('a fallback is said in stream-json, and the session stays with it', async (
     .map((line) => JSON.parse(line) as { subtype?: string; message?: string })
     .filter(({ subtype }) => subtype === 'notice');
   expect(notices.map(({ message }) => message)).toEqual([expect.stringMatching(/no credit.*Going on with other\./)]);
+  const answers = lines
+    .map((line) => JSON.parse(line) as { type: string; message: { model?: string } })
+    .filter(({ type }) => type === 'assistant');
+  expect(answers.map(({ message }) => message.model)).toEqual(['other', 'other']);
+});
+
+test('a limit of cost asks no fallback without a price', async () => {
+  const script: ServerScript = [{ fault: { kind: 'status', status: 402 } }, { text: 'hi' }];
+  const prices = { 'gpt-5.4': { input: 100, output: 1000 } };
+  const { code, server, stderr } = await ask(script, { fallbacks: ['other'], prices, maxSessionCents: 500 }, []);
+  expect({ code, asked: server.requests.length }).toEqual({ code: 1, asked: 1 });
+  expect(stderr).toMatch(/no credit or quota.*other cannot be used: .*model\.prices/);
 });
 
 test('cost is said as it is known, and a limit of cost needs a price', async () => {

@@ -147,6 +147,7 @@ async function checkAnswer(
       inputTokens: first.usage.inputTokens + second.usage.inputTokens,
       outputTokens: first.usage.outputTokens + second.usage.outputTokens,
       cachedInputTokens: first.usage.cachedInputTokens + second.usage.cachedInputTokens,
+      cacheWriteTokens: (first.usage.cacheWriteTokens ?? 0) + (second.usage.cacheWriteTokens ?? 0),
       reasoningTokens: first.usage.reasoningTokens + second.usage.reasoningTokens,
     },
   };

@@ -170,3 +170,84 @@ test('a version that nobody knows is rejected', () => {
   const model = { ...scriptedLanguageModel('v4', []), specificationVersion: 'v9' };
   expect(() => fromLanguageModel(model)).toThrow('v9');
 });
+
+/** A model whose stream has exactly these parts, and then does what `end` says. */
+function rawModel(parts: readonly object[], end: 'close' | 'stall' = 'close', fields: object = {}) {
+  return {
+    ...scriptedLanguageModel('v4', []),
+    ...fields,
+    doStream: async () => ({
+      stream: new ReadableStream<object>({
+        start(controller) {
+          for (const part of parts) controller.enqueue(part);
+          if (end === 'close') controller.close();
+        },
+      }),
+    }),
+  };
+}
+
+async function askRaw(parts: readonly object[], fields: object = {}) {
+  const events: ModelEvent[] = [];
+  const model = fromLanguageModel(rawModel(parts, 'close', fields), details);
+  for await (const event of model.stream(request, new AbortController().signal)) events.push(event);
+  return events;
+}
+
+const finish = { type: 'finish', finishReason: { unified: 'stop' }, usage: {} };
+const lsCall = (input: unknown) => ({ type: 'tool-call', toolCallId: 'c', toolName: 'ls', input });
+
+test('reasoning keeps its signature, whether it comes with the beginning, a piece or the end', async () => {
+  const events = await askRaw([
+    { type: 'reasoning-start', id: '0', providerMetadata: { anthropic: { redactedData: 'hidden' } } },
+    { type: 'reasoning-end', id: '0' },
+    { type: 'reasoning-start', id: '1' },
+    { type: 'reasoning-delta', id: '1', delta: 'hm' },
+    { type: 'reasoning-delta', id: '1', delta: '', providerMetadata: { anthropic: { signature: 'signed' } } },
+    { type: 'reasoning-end', id: '1' },
+    { type: 'text-start', id: '2' },
+    { type: 'text-delta', id: '2', delta: 'yes' },
+    { type: 'text-end', id: '2' },
+    finish,
+  ]);
+  expect(events.at(-1)).toMatchObject({
+    message: {
+      parts: [
+        { text: '', thought: true, thoughtSignature: '{"anthropic":{"redactedData":"hidden"}}' },
+        { text: 'hm', thought: true, thoughtSignature: '{"anthropic":{"signature":"signed"}}' },
+        { text: 'yes' },
+      ],
+    },
+  });
+});
+
+test('a call that is delivered twice runs once, and one whose input is a list never', async () => {
+  const twice = await askRaw([lsCall('{"path":"/"}'), lsCall('{"path":"/"}'), finish]);
+  expect(twice.map(({ type }) => type)).toEqual(['call', 'finish']);
+  expect(twice.at(-1)).toMatchObject({ message: { parts: [{ functionCall: { id: 'c' } }] } });
+  const listed = await askRaw([lsCall(['/']), finish]);
+  expect(listed.map(({ type }) => type)).toEqual(['broken-call', 'finish']);
+});
+
+test('an abort ends a stream that does not listen to it', async () => {
+  const controller = new AbortController();
+  const model = fromLanguageModel(rawModel([{ type: 'text-delta', id: 't', delta: 'a' }], 'stall'), details);
+  const events = model.stream(request, controller.signal)[Symbol.asyncIterator]();
+  await events.next();
+  const next = events.next();
+  controller.abort(new Error('stop'));
+  await expect(next).rejects.toThrow('stop');
+});
+
+test.each([
+  ['anthropic.messages', { anthropic: { cacheCreationInputTokens: 300 } }],
+  ['amazon-bedrock', { bedrock: { usage: { cacheWriteInputTokens: 300 } } }],
+])('v2 of %s counts cached tokens apart from the input', async (provider, providerMetadata) => {
+  const counts = { inputTokens: 20, outputTokens: 9, cachedInputTokens: 4_000 };
+  const end = { type: 'finish', finishReason: 'stop', usage: counts, providerMetadata };
+  const text = { type: 'text-delta', id: 't', delta: 'hi' };
+  const events = await askRaw([text, end], { specificationVersion: 'v2', provider });
+  expect(events.at(-1)).toMatchObject({
+    usage: { inputTokens: 4_320, outputTokens: 9, cachedInputTokens: 4_000, cacheWriteTokens: 300 },
+  });
+});

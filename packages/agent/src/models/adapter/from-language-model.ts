@@ -63,10 +63,14 @@ async function* ask(
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent> {
   const answer = new Answer(request, place.provider);
+  const stream = {
+    signatures: new Map(),
+    countsCacheApart: version === 'v2' && /anthropic|bedrock/.test(model.provider),
+  };
   try {
     const open = (stop: AbortSignal) => model.doStream(optionsOf(model, version, place, request, stop));
     for await (const part of readParts(open, signal)) {
-      read(asObject(part), answer);
+      read(asObject(part), answer, stream);
       yield* answer.takeDeltas();
     }
   } catch (error) {
@@ -103,29 +107,42 @@ function optionsOf(
   return options as unknown as LanguageModelOptions;
 }
 
-function read(part: JsonObject, answer: Answer): void {
-  const signature = isObject(part['providerMetadata']) ? JSON.stringify(part['providerMetadata']) : '';
+/** What reading a stream takes besides its parts. */
+interface StreamState {
+  /** Metadata of the open blocks. It comes with the beginning, a piece or the end; the last one counts. */
+  signatures: Map<string, string>;
+  countsCacheApart: boolean;
+}
+
+function read(part: JsonObject, answer: Answer, { signatures, countsCacheApart }: StreamState): void {
+  const id = asString(part['id']);
+  const metadata = isObject(part['providerMetadata']) ? JSON.stringify(part['providerMetadata']) : undefined;
+  const signature = metadata ?? signatures.get(id);
+  if (signature !== undefined) signatures.set(id, signature);
   switch (part['type']) {
     case 'text-delta':
       return answer.text(asString(part['delta']));
     case 'text-end':
+      signatures.delete(id);
       return answer.text('', signature);
     case 'reasoning-delta':
       return answer.reasoning(asString(part['delta']));
     case 'reasoning-end':
+      signatures.delete(id);
       return answer.reasoning('', signature);
     case 'tool-call':
       // One that the provider runs itself is content.
       if (part['providerExecuted'] === true) return undefined;
       return answer.call({
         id: asString(part['toolCallId']),
+        hasUniqueId: true,
         name: asString(part['toolName']),
-        args: isObject(part['input']) ? part['input'] : asString(part['input']),
-        thoughtSignature: signature,
+        args: isObject(part['input']) ? part['input'] : textOf(part['input']),
+        thoughtSignature: metadata,
         isWhole: true,
       });
     case 'finish':
-      readUsage(asObject(part['usage']), answer);
+      readUsage(part, answer, countsCacheApart);
       return answer.end(reasonOf(part['finishReason']));
     case 'error':
       throw part['error'];
@@ -133,6 +150,11 @@ function read(part: JsonObject, answer: Answer): void {
       // The beginning and pieces of what follows as a whole, sources, files, and parts added later.
       return undefined;
   }
+}
+
+/** Anything but text or an object is no argument list, and stays one. */
+function textOf(input: unknown): string {
+  return typeof input === 'string' ? input : JSON.stringify(input ?? {});
 }
 
 /** A word in v2, an object with a word from v3 on. */
@@ -149,16 +171,24 @@ const finishReasons: Record<string, FinishReason> = {
   'content-filter': 'filter',
 };
 
-/** Numbers in v2, objects from v3 on. */
-function readUsage(usage: JsonObject, answer: Answer): void {
+/** Numbers in v2, objects from v3 on. In v2 Claude's providers say only in metadata what they put into the cache. */
+function readUsage(part: JsonObject, answer: Answer, countsCacheApart: boolean): void {
+  const usage = asObject(part['usage']);
   const { inputTokens: input, outputTokens: output } = usage;
   answer.usage({
-    inputTokens: asCount(isObject(input) ? input['total'] : input),
+    [countsCacheApart ? 'freshInputTokens' : 'inputTokens']: asCount(isObject(input) ? input['total'] : input),
     outputTokens: asCount(isObject(output) ? output['total'] : output),
     cachedInputTokens: asCount(isObject(input) ? input['cacheRead'] : usage['cachedInputTokens']),
-    cacheWriteTokens: asCount(isObject(input) ? input['cacheWrite'] : undefined),
+    cacheWriteTokens: asCount(isObject(input) ? input['cacheWrite'] : cacheWriteIn(part['providerMetadata'])),
     reasoningTokens: asCount(isObject(output) ? output['reasoning'] : usage['reasoningTokens']),
   });
+}
+
+function cacheWriteIn(metadata: unknown): unknown {
+  const { anthropic, bedrock } = asObject(metadata);
+  return (
+    asObject(anthropic)['cacheCreationInputTokens'] ?? asObject(asObject(bedrock)['usage'])['cacheWriteInputTokens']
+  );
 }
 
 /** The errors of the AI SDK carry the status and the body of the answer. */

@@ -23,14 +23,15 @@ export async function chooseModel(sources: ModelSources, signal: AbortSignal): P
 }
 
 async function openFallback(name: string, sources: ModelSources, signal: AbortSignal): Promise<Model> {
-  const choice = await chooseFirst({ ...sources, name }, signal);
+  const settings = { ...sources.settings, name: sources.settings?.name ?? sources.name };
+  const choice = await chooseFirst({ ...sources, settings, name }, signal);
   if (choice.status === 'none') throw new ModelError('not-found', choice.setup.problem);
   return choice.model;
 }
 
 async function chooseFirst(sources: ModelSources, signal: AbortSignal): Promise<ModelChoice> {
   const wanted = splitName(sources.name ?? sources.settings?.name, sources);
-  const own = ownSettings(sources, wanted.provider);
+  const own = ownSettings(sources, wanted);
   const providerName = wanted.provider ?? own.settings?.provider;
   if (own.settings?.provider === providerName && providerName?.startsWith(packagePrefix)) {
     const { openPackageProvider } = await import('./package-provider.js');
@@ -46,8 +47,13 @@ async function chooseFirst(sources: ModelSources, signal: AbortSignal): Promise<
   return chooseLocal(own, signal, wanted.name, 'local');
 }
 
+interface WantedModel {
+  provider?: string;
+  name?: string;
+}
+
 /** Splits `provider/name`, unless the only server we have may use the whole as a name: many names contain a slash. */
-function splitName(text: string | undefined, sources: ModelSources): { provider?: string; name?: string } {
+function splitName(text: string | undefined, sources: ModelSources): WantedModel {
   if (!text) return {};
   const slash = text.indexOf('/');
   const head = text.slice(0, Math.max(0, slash)).toLowerCase();
@@ -65,10 +71,19 @@ function splitName(text: string | undefined, sources: ModelSources): { provider?
 const hasBaseUrl = ({ env, settings }: ModelSources) => Boolean(settings?.baseUrl || env['OPENAI_BASE_URL']);
 
 /** Key, headers and address of the settings belong to one provider. They are never used with another. */
-function ownSettings(sources: ModelSources, provider: string | undefined): ModelSources {
-  const settings = sources.settings ?? {};
-  const isOwn = provider === undefined || provider === settings.provider;
+function ownSettings(sources: ModelSources, { provider, name }: WantedModel): ModelSources {
+  const isOwn = provider === undefined ? isOwnName(name, sources) : provider === sources.settings?.provider;
   return isOwn ? sources : { ...sources, settings: {} };
+}
+
+/** A key without a provider belongs to that of the model in the settings, not to that of any other name. */
+function isOwnName(name: string | undefined, sources: ModelSources): boolean {
+  const { apiKey, headers = {}, provider, name: main } = sources.settings ?? {};
+  const isPlain = provider === undefined && !hasBaseUrl(sources);
+  if (!isPlain || (!apiKey && Object.keys(headers).length === 0) || !name || !main) return true;
+  const ownerOf = (text: string) =>
+    splitName(text, sources).provider ?? (providers.find(({ models }) => models.test(text)) ?? providers[0])?.name;
+  return ownerOf(name) === ownerOf(main);
 }
 
 function chooseProvider(

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { modelServer, type ServerScript } from '../../../../../testing/model-server.js';
-import type { Message, Model, ModelEvent } from '../model.js';
+import type { Message, Model, ModelEvent, ModelRequest } from '../model.js';
 import { chooseModel } from './choose-model.js';
 import type { ModelSources } from './model-sources.js';
 
@@ -22,9 +22,10 @@ async function open(script: ServerScript, sources: Partial<ModelSources['setting
   return { server, model: choice.model };
 }
 
-async function ask(model: Model, history = [user]): Promise<ModelEvent[]> {
+async function ask(model: Model, history = [user], more: Partial<ModelRequest> = {}): Promise<ModelEvent[]> {
   const events: ModelEvent[] = [];
-  for await (const event of model.stream({ system: '', history, tools: [{ name: 'ls' }] }, signal)) events.push(event);
+  const request = { system: '', history, tools: [{ name: 'ls' }], ...more };
+  for await (const event of model.stream(request, signal)) events.push(event);
   return events;
 }
 
@@ -99,4 +100,49 @@ test('requests at the same time switch once', async () => {
   await Promise.all([ask(model), ask(model), ask(model)]);
   expect(new Set(models(server.requests))).toEqual(new Set(['first', 'second']));
   expect(model.id).toBe('second');
+});
+
+test('the answer names the model that wrote it', async () => {
+  const { model } = await open([noCredit, { text: 'ok' }], { fallbacks: ['second'] });
+  expect((await ask(model)).at(-1)).toMatchObject({ type: 'finish', model: { id: 'second', provider: 'custom' } });
+});
+
+test('a fallback that the request refuses is not asked, and is named', async () => {
+  const refuses = async ({ id }: { id: string }) => (id === 'second' ? 'too dear.' : undefined);
+  const first = await open([noCredit, { text: 'ok' }], { fallbacks: ['second', 'third'] });
+  const [event] = await ask(first.model, [user], { refuses });
+  expect(event).toMatchObject({ model: 'third', reason: expect.stringContaining('second cannot be used: too dear.') });
+  expect(models(first.server.requests)).toEqual(['first', 'third']);
+  const only = await open([noCredit], { fallbacks: ['second'] });
+  await expect(ask(only.model, [user], { refuses })).rejects.toThrow(/no credit.*second cannot be used: too dear/);
+  expect(models(only.server.requests)).toEqual(['first']);
+});
+
+test('a fallback whose window is too small is not asked: the history is shortened first', async () => {
+  const long: Message = { role: 'user', parts: [{ text: 'word '.repeat(150_000) }] };
+  const { server, model } = await open([noCredit, { text: 'ok' }], { name: 'gemini-pro', fallbacks: ['second'] });
+  await expect(ask(model, [long])).rejects.toMatchObject({ kind: 'too-long' });
+  expect([models(server.requests), model.id]).toEqual([['gemini-pro'], 'second']);
+});
+
+test('a key without a provider is never sent to the provider of a fallback', async () => {
+  const server = await modelServer([noCredit, { text: 'ok' }]);
+  const env = {
+    ANTHROPIC_BASE_URL: server.url,
+    GEMINI_BASE_URL: `${server.url}/v1beta`,
+    GEMINI_API_KEY: 'key-of-gemini',
+  };
+  const settings = {
+    name: 'claude-x',
+    apiKey: 'key-of-anthropic',
+    headers: { 'x-team': 'a' },
+    fallbacks: ['gemini-x'],
+  };
+  const choice = await chooseModel({ env, settings, localAddresses }, signal);
+  if (choice.status === 'none') throw new Error(choice.setup.problem);
+  await ask(choice.model);
+  const [first, second] = server.requests.map(({ headers }) => headers);
+  expect(first).toMatchObject({ 'x-api-key': 'key-of-anthropic', 'x-team': 'a' });
+  expect(second).toMatchObject({ 'x-goog-api-key': 'key-of-gemini' });
+  expect(JSON.stringify(second)).not.toMatch(/key-of-anthropic|x-team/);
 });

@@ -1,3 +1,4 @@
+import { estimateRequestTokens } from '../estimate-tokens.js';
 import type { Effort, Model, ModelEvent, ModelFeatures, ModelRequest } from '../model.js';
 import { ModelError, type ModelErrorKind } from '../model-error.js';
 
@@ -57,26 +58,34 @@ export class FallbackModel implements Model {
       try {
         for await (const event of asked.stream(request, signal)) {
           hasCalls ||= event.type === 'call' || event.type === 'broken-call';
-          yield event;
+          yield event.type === 'finish' ? { ...event, model: { id: asked.id, provider: asked.provider } } : event;
         }
         return;
       } catch (error) {
         signal.throwIfAborted();
         if (hasCalls || !(error instanceof ModelError) || !reasons.has(error.kind)) throw error;
         // A subagent may have switched meanwhile.
-        const problems = this.#current === asked ? await this.#switch(error, signal) : [];
+        const problems = this.#current === asked ? await this.#switch(error, request, signal) : [];
         const reason = [`${asked.id} cannot answer: ${error.message}`, ...problems].join(' ');
         yield { type: 'fallback', model: this.#current.id, reason };
+        this.#checkSize(request);
       }
     }
   }
 
+  /** Some local servers silently cut a request that is too long. */
+  #checkSize(request: ModelRequest): void {
+    const { id, contextWindow } = this.#current;
+    if (estimateRequestTokens(request) > contextWindow)
+      throw new ModelError('too-long', `The conversation does not fit into the context of ${id}.`);
+  }
+
   /** Opens the next model that can be used. Throws `error` when there is none. */
-  async #switch(error: ModelError, signal: AbortSignal): Promise<string[]> {
+  async #switch(error: ModelError, request: ModelRequest, signal: AbortSignal): Promise<string[]> {
     const problems: string[] = [];
     const before = this.#current;
     for (const fallback of this.#left.slice()) {
-      const model = await open(fallback, signal);
+      const model = await open(fallback, request, signal);
       if (this.#current !== before) return problems;
       // A window that is no larger does not help; the history is then shortened instead.
       if (error.kind === 'too-long' && typeof model === 'object' && model.contextWindow <= this.contextWindow) continue;
@@ -87,13 +96,21 @@ export class FallbackModel implements Model {
       }
       problems.push(`${fallback.name} cannot be used: ${model}`);
     }
-    throw error;
+    if (problems.length === 0) throw error;
+    const { kind, status } = error;
+    throw new ModelError(kind, [error.message, ...problems].join(' '), { cause: error, status, isTransient: false });
   }
 }
 
-async function open({ open: openModel }: Fallback, signal: AbortSignal): Promise<Model | string> {
+/** The model, or why it cannot be used. */
+async function open(
+  { open: openModel }: Fallback,
+  request: ModelRequest,
+  signal: AbortSignal,
+): Promise<Model | string> {
   try {
-    return await openModel(signal);
+    const model = await openModel(signal);
+    return (await request.refuses?.(model)) ?? model;
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof ModelError) return error.message;

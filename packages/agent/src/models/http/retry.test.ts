@@ -71,3 +71,15 @@ test.each([
   expect(failure).toBe(error);
   expect(attempts).toBe(1);
 });
+
+test('an empty answer that is asked for again was paid for', async () => {
+  const empty: ModelEvent = { ...finish, message: { role: 'model', parts: [] } };
+  const answers = [empty, finish];
+  async function* ask(): AsyncGenerator<ModelEvent> {
+    yield await Promise.resolve(answers.shift() ?? finish);
+  }
+  const policy = { ...defaultRetryPolicy, firstDelayMs: 0 };
+  const events: ModelEvent[] = [];
+  for await (const event of withRetries(ask, policy, new AbortController().signal)) events.push(event);
+  expect(events).toEqual([expect.objectContaining({ type: 'retry', usage }), finish]);
+});

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ModelEvent } from '../model.js';
+import type { ModelEvent, Usage } from '../model.js';
 import { ModelError } from '../model-error.js';
 
 export interface RetryPolicy {
@@ -38,13 +38,13 @@ export async function* withRetries(
   for (;;) {
     let reason = 'The model answered with nothing.';
     let leastMs = 0;
+    let usage: Usage | undefined;
     try {
-      let isRejected = false;
       for await (const event of ask()) {
-        isRejected = event.type === 'finish' && emptyAnswers < maxEmptyRetries && isEmpty(event);
-        if (!isRejected) yield event;
+        if (event.type === 'finish' && emptyAnswers < maxEmptyRetries && isEmpty(event)) usage = event.usage;
+        else yield event;
       }
-      if (!isRejected) return;
+      if (!usage) return;
       emptyAnswers += 1;
     } catch (error) {
       signal.throwIfAborted();
@@ -57,7 +57,7 @@ export async function* withRetries(
     const delayMs = delayOf(attempts, leastMs, policy);
     attempts += 1;
     waitedMs += delayMs;
-    yield { type: 'retry', attempt: attempts, delayMs, reason };
+    yield { type: 'retry', attempt: attempts, delayMs, reason, ...(usage && { usage }) };
     await sleep(delayMs, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
 }

@@ -103,15 +103,16 @@ export class Answer {
   /** The calls and the one `finish` event. */
   *finish(): Generator<ModelEvent> {
     const calls = this.#calls.finish(this.#reason ?? 'other');
+    const known = calls.filter((call) => call !== undefined);
     const parts = this.#items
       .toSorted((a, b) => a.place - b.place)
       .flatMap(({ content }) => (typeof content === 'number' ? partsOf(calls[content]) : content));
-    for (const { call, problem } of calls) {
+    for (const { call, problem } of known) {
       if (problem === undefined) yield { type: 'call', call };
       else yield { type: 'broken-call', id: call.id, name: call.name, problem };
     }
     const message: Message = { role: 'model', parts, provider: this.#provider };
-    yield { type: 'finish', reason: this.#finalReason(calls.length), usage: this.#finalUsage(message), message };
+    yield { type: 'finish', reason: this.#finalReason(known.length), usage: this.#finalUsage(message), message };
   }
 
   #write(part: Part): void {

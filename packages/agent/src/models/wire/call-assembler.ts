@@ -1,5 +1,5 @@
 import { boundsProblem, parseArguments, uniqueId } from '@lathe/core/host';
-import { isObject } from '../json.js';
+import { isObject, parseJson } from '../json.js';
 import type { FinishReason, ModelRequest, ReceivedCall } from '../model.js';
 import { type ArgumentValue, ArgumentValues } from './argument-values.js';
 
@@ -15,6 +15,8 @@ export interface CallFragment {
   /** Values inside the arguments, each at its JSON Path. Texts at the same path are joined. */
   values?: readonly ArgumentValue[] | undefined;
   thoughtSignature?: string | undefined;
+  /** This provider never reuses an id, so the same call under the same id is a repetition. */
+  hasUniqueId?: boolean;
   /** No other chunk belongs to this call. */
   isWhole?: boolean;
   /** More chunks must follow. A call that stays open never runs. */
@@ -37,6 +39,7 @@ interface OpenCall {
   whole?: object;
   values?: ArgumentValues;
   isOpen: boolean;
+  hasUniqueId: boolean;
   thoughtSignature?: string | undefined;
 }
 
@@ -62,7 +65,7 @@ export class CallAssembler {
   add(fragment: CallFragment): number | undefined {
     if (fragment.index !== undefined && this.#ignored.has(fragment.index)) return undefined;
     const found = this.#find(fragment);
-    const call = found ?? { index: fragment.index, id: '', names: [], text: [], size: 0, isOpen: false };
+    const call = found ?? newCall(fragment);
     if (!found) this.#calls.push(call);
     if (fragment.id) call.id = fragment.id;
     if (fragment.name) call.names.push(fragment.name);
@@ -76,13 +79,18 @@ export class CallAssembler {
     return this.#calls.indexOf(call);
   }
 
-  finish(reason: FinishReason): FinishedCall[] {
+  /** By position; undefined for a call that arrived twice. */
+  finish(reason: FinishReason): (FinishedCall | undefined)[] {
     const ids = new Set<string>();
+    const seen = new Set<string>();
     const lastIndex = this.#calls.length - 1;
     return this.#calls.map((open, position) => {
       const isCut = reason === 'length' && position === lastIndex;
       const { name, problem: nameProblem } = resolveName(open.names, this.#declared);
-      const { args, problem: argsProblem } = isCut ? { args: {}, problem: cutOff } : readArguments(open);
+      const { args, problem: argsProblem } = isCut ? { args: {}, problem: cutOff } : readArguments(open, reason);
+      const identity = JSON.stringify([open.id, name, args]);
+      if (open.hasUniqueId && open.id !== '' && seen.has(identity)) return undefined;
+      seen.add(identity);
       const problem = reason === 'filter' ? filtered : (nameProblem ?? argsProblem);
       const call = { id: uniqueId(open.id.slice(0, 200), ids), name, args };
       return { call, thoughtSignature: open.thoughtSignature, ...(problem !== undefined && { problem }) };
@@ -107,6 +115,10 @@ export class CallAssembler {
   }
 }
 
+function newCall({ index, hasUniqueId = false }: CallFragment): OpenCall {
+  return { index, id: '', hasUniqueId, names: [], text: [], size: 0, isOpen: false };
+}
+
 /** A second call with the same id starts with a name and a brace after the first has closed its brace. */
 function beginsAnother({ name, args }: CallFragment, known: OpenCall): boolean {
   const isClosed = known.text.at(-1)?.endsWith('}') ?? false;
@@ -124,14 +136,22 @@ function appendText(call: OpenCall, text: string): void {
   call.text.push(text);
 }
 
-function readArguments(open: OpenCall): { args: Record<string, unknown>; problem?: string } {
-  if (open.isOpen) return { args: {}, problem: 'The call did not arrive completely. Nothing was run.' };
+const incomplete = 'The call did not arrive completely. Nothing was run.';
+
+function readArguments(open: OpenCall, reason: FinishReason): { args: Record<string, unknown>; problem?: string } {
+  const text = open.text.join('').trim();
+  // Without a proper end, arguments that are missing may have been lost.
+  const isLost = text === '' && !open.whole && !open.values && (reason === 'length' || reason === 'other');
+  if (open.isOpen || isLost) return { args: {}, problem: incomplete };
   if (open.values) return open.values.finish();
-  if (open.whole) return checkArguments(open.whole);
+  if (open.whole) {
+    const isRepeated = text === '' || JSON.stringify(parseJson(text)) === JSON.stringify(open.whole);
+    const problem = 'The arguments arrived twice, and differ. Nothing was run.';
+    return isRepeated ? checkArguments(open.whole) : { args: {}, problem };
+  }
   if (open.size > maxArgumentCharacters)
     return { args: {}, problem: `The arguments are too long (${open.size} characters). Nothing was run.` };
-  const text = open.text.join('');
-  if (text.trim() === '') return { args: {} };
+  if (text === '') return { args: {} };
   const parsed = parseArguments(text);
   if (!parsed.ok) return { args: {}, problem: `${parsed.problem} Nothing was run.` };
   return checkArguments(parsed.value);

@@ -154,3 +154,14 @@ test('an image that a tool returned is inside its result', () => {
     ],
   });
 });
+
+test('arguments that arrive twice and differ are not run', () => {
+  const twice = (partial_json: string) =>
+    read([
+      start(0, { type: 'tool_use', id: 'a', name: 'ls', input: { path: '/a' } }),
+      delta(0, { type: 'input_json_delta', partial_json }),
+      end('tool_use'),
+    ]).map(({ type }) => type);
+  expect(twice('{"path": "/a"}')).toEqual(['call', 'finish']);
+  expect(twice('{"path":"/b"}')).toEqual(['broken-call', 'finish']);
+});

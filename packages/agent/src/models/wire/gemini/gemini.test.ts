@@ -143,3 +143,8 @@ test('a piece never changes another call, nor the prototype of its own', () => {
   expect(calls.map((args) => args['path'])).toEqual(['/a', undefined]);
   expect(calls.map((args) => Object.keys(args))).toEqual([['path'], ['__proto__']]);
 });
+
+test('calls beside a malformed one are asked for again', () => {
+  const call = parts([{ functionCall: { name: 'ls', args: {} } }], 'MALFORMED_FUNCTION_CALL');
+  expect(() => read([call])).toThrow(expect.objectContaining({ isTransient: true }));
+});

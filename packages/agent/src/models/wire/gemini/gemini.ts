@@ -19,6 +19,8 @@ export const gemini: WireFormat = {
     const candidate = asObject(asList(chunk['candidates'])[0]);
     for (const part of asList(asObject(candidate['content'])['parts'])) readPart(asObject(part), answer);
     const reason = asString(candidate['finishReason']);
+    if (reason === 'MALFORMED_FUNCTION_CALL' && answer.hasCalls)
+      throw reportedError({ message: 'a call of the model is malformed' }, endpoint);
     if (reason !== '') answer.end(finishReasons[reason] ?? 'other');
   },
 };

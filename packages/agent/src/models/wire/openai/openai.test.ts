@@ -298,6 +298,11 @@ test.each<[string, object, object]>([
     { inputTokens: 12, outputTokens: 291, cachedInputTokens: 0, reasoningTokens: 290 },
   ],
   [
+    'input that is put into the cache (OpenRouter)',
+    { prompt_tokens: 30, completion_tokens: 4, prompt_tokens_details: { cached_tokens: 10, cache_write_tokens: 15 } },
+    { inputTokens: 30, cachedInputTokens: 10, cacheWriteTokens: 15 },
+  ],
+  [
     'cached tokens beside the others (Moonshot)',
     { prompt_tokens: 100, completion_tokens: 5, total_tokens: 105, cached_tokens: 80 },
     { inputTokens: 100, outputTokens: 5, cachedInputTokens: 80, reasoningTokens: 0 },
@@ -333,4 +338,18 @@ test('marks for a cache go to the providers that need them, and to no other', ()
     expect(contents(provider, model)).toEqual([mark('s'), 'old', null, mark('files'), mark('new')]);
   expect(contents('openrouter', 'openai/gpt-5')).toEqual(['s', 'old', null, 'files', 'new']);
   expect(contents('custom', 'qwen3-coder-plus')).toEqual(['s', 'old', null, 'files', 'new']);
+});
+
+test.each(['length', 'unknown'])('a call whose arguments are missing never runs after the end %s', (reason) => {
+  const events = assemble(
+    [piece({ index: 0, id: 'a', name: 'ls' }), piece({ index: 1, id: 'b', name: 'ls', args: '{"path":"/"}' })],
+    reason,
+  );
+  expect(calls(events).map(({ id }) => id)).toEqual(reason === 'length' ? [] : ['b']);
+  expect(problems(events)[0]).toContain('did not arrive completely');
+});
+
+test('an answer that ends with an error is asked for again', () => {
+  const whole = [piece({ index: 0, id: 'a', name: 'ls', args: '{}' })];
+  expect(() => assemble(whole, 'error')).toThrow(expect.objectContaining({ kind: 'overloaded', isTransient: true }));
 });

@@ -28,6 +28,7 @@ export const openai: WireFormat = {
     // A server that does not stream sends `message` instead of `delta`.
     readDelta(asObject(choice['delta'] ?? choice['message']), answer);
     const reason = asString(choice['finish_reason']);
+    if (reason === 'error') throw reportedError({ message: 'the answer ended with an error' }, endpoint);
     if (reason !== '') answer.end(finishReasons[reason] ?? 'other');
   },
 };
@@ -106,7 +107,12 @@ function readUsage(value: unknown, answer: Answer): void {
     inputTokens: prompt,
     outputTokens: isReasoning && written !== undefined ? written + uncounted : written,
     cachedInputTokens: cached,
-    cacheWriteTokens: asCount(details['cache_creation_input_tokens'] ?? value['cache_creation_input_tokens']),
+    cacheWriteTokens: cacheWriteOf(value),
     reasoningTokens: isReasoning ? uncounted : reasoning,
   });
+}
+
+function cacheWriteOf(usage: JsonObject): number | undefined {
+  const { cache_write_tokens, cache_creation_input_tokens } = asObject(usage['prompt_tokens_details']);
+  return asCount(cache_write_tokens ?? cache_creation_input_tokens ?? usage['cache_creation_input_tokens']);
 }

@@ -1,7 +1,7 @@
 import type { Part } from '@lathe/core';
 import { asString, isObject, parseJson } from '../../json.js';
 import type { ModelRequest } from '../../model.js';
-import { effortOptions } from '../effort.js';
+import { effortOptions, effortRow } from '../effort.js';
 import {
   callsOf,
   isCall,
@@ -45,12 +45,14 @@ function itemsOf(turn: Turn, endpoint: Endpoint): Item[] {
 
 function modelItems({ items, provider }: Extract<Turn, { role: 'model' }>, endpoint: Endpoint): Item[] {
   const isOwn = provider === endpoint.provider;
+  // Models that do not think reject the thoughts of those that do.
+  const reasons = effortRow('responses', endpoint).way !== 'omitted';
   const written = items.flatMap((item): Item[] => {
     if (isCall(item)) {
       const { id, name, args } = item;
       return [{ type: 'function_call', call_id: safeId(id), name, arguments: JSON.stringify(args) }];
     }
-    if (item.thought) return isOwn ? reasoningItem(item) : [];
+    if (item.thought) return isOwn && reasons ? reasoningItem(item) : [];
     return item.text ? [messageItem(item, isOwn)] : [];
   });
   // The API rejects reasoning without the item that it led to.

@@ -190,3 +190,28 @@ test('images and documents that a tool returned are inside its result', () => {
     ],
   });
 });
+
+test('a call whose item arrives twice under one id runs once, and thoughts stay away from a model that does not think', () => {
+  const item = call('a', { arguments: '{"path":"/"}', status: 'completed' });
+  const events = read([done(0, thought('rs')), done(1, item), done(2, item), completed()]);
+  expect(calls(events)).toEqual([{ id: 'a', name: 'ls', args: { path: '/' } }]);
+  const history = [...request.history, messageOf(events)];
+  const typesFor = (model: string) =>
+    (responses.body({ ...request, history }, { ...endpoint, model }) as { input: { type: string }[] }).input.map(
+      ({ type }) => type,
+    );
+  expect(typesFor('gpt-5.4')).toEqual(['message', 'reasoning', 'function_call', 'function_call_output']);
+  expect(typesFor('gpt-4.1')).toEqual(['message', 'function_call', 'function_call_output']);
+});
+
+test('input that is put into the cache is counted', () => {
+  const usage = {
+    input_tokens: 9,
+    output_tokens: 1,
+    input_tokens_details: { cached_tokens: 2, cache_write_tokens: 5 },
+  };
+  const message = { type: 'message', content: [{ type: 'output_text', text: 'hi' }] };
+  expect(read([done(0, message), completed({ usage })]).at(-1)).toMatchObject({
+    usage: { inputTokens: 9, cachedInputTokens: 2, cacheWriteTokens: 5 },
+  });
+});

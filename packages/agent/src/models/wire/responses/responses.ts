@@ -51,7 +51,7 @@ export const responses: WireFormat = {
 function beginItem(item: JsonObject, place: number, answer: Answer): void {
   if (item['type'] !== 'function_call') return;
   const { call_id, name } = item;
-  answer.at(place).call({ index: place, id: asString(call_id), name: asString(name), isOpen: true });
+  answer.at(place).call({ index: place, id: asString(call_id), hasUniqueId: true, name: asString(name), isOpen: true });
 }
 
 function endItem(item: JsonObject, place: number, answer: Answer): void {
@@ -75,6 +75,7 @@ function endCall({ call_id, name, arguments: args, status }: JsonObject, place: 
   answer.call({
     index: place,
     id: asString(call_id),
+    hasUniqueId: true,
     name: asString(name),
     allArgs: typeof args === 'object' && args !== null ? JSON.stringify(args) : asString(args),
     isOpen: status === 'incomplete' || status === 'in_progress',
@@ -107,10 +108,12 @@ const incompleteReasons: Record<string, FinishReason> = { max_output_tokens: 'le
 
 function readUsage(value: unknown, answer: Answer): void {
   if (!isObject(value)) return;
+  const { cached_tokens, cache_write_tokens } = asObject(value['input_tokens_details']);
   answer.usage({
     inputTokens: asCount(value['input_tokens']),
     outputTokens: asCount(value['output_tokens']),
-    cachedInputTokens: asCount(asObject(value['input_tokens_details'])['cached_tokens']),
+    cachedInputTokens: asCount(cached_tokens),
+    cacheWriteTokens: asCount(cache_write_tokens),
     reasoningTokens: asCount(asObject(value['output_tokens_details'])['reasoning_tokens']),
   });
 }
