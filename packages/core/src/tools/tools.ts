@@ -1,5 +1,5 @@
 import type { Confirmation } from '../contract/confirmation.js';
-import type { PartListUnion } from '../contract/content.js';
+import { type PartListUnion, textOf } from '../contract/content.js';
 import type { Display } from '../contract/display.js';
 import type { ToolErrorType } from '../contract/errors.js';
 import type { Target } from '../contract/target.js';
@@ -171,11 +171,11 @@ export class DefinedTool<S extends JsonSchema | StandardSchema> extends BaseTool
   }
 
   protected override validateToolParamValues(params: ParamsOf<S>): string | null {
-    return this.#spec.validate?.(params) ?? null;
+    return this.#spec.validate?.(this.parsedParams(params)) ?? null;
   }
 
   override getDescription(params: ParamsOf<S>): string {
-    return this.#spec.describe?.(params) ?? this.displayName;
+    return this.#spec.describe?.(this.parsedParams(params)) ?? this.displayName;
   }
 
   override async shouldConfirmExecute(
@@ -183,11 +183,11 @@ export class DefinedTool<S extends JsonSchema | StandardSchema> extends BaseTool
     signal: AbortSignal,
     call = directCall(),
   ): Promise<Confirmation | false> {
-    return this.#spec.confirm?.(params, signal, call) ?? super.shouldConfirmExecute(params, signal);
+    return this.#spec.confirm?.(this.parsedParams(params), signal, call) ?? super.shouldConfirmExecute(params, signal);
   }
 
   override getTargets(params: ParamsOf<S>): Target[] | Promise<Target[]> {
-    return this.#spec.targets?.(params) ?? [];
+    return this.#spec.targets?.(this.parsedParams(params)) ?? [];
   }
 
   override async execute(params: ParamsOf<S>, signal: AbortSignal, call = directCall()): Promise<ToolResult> {
@@ -195,9 +195,26 @@ export class DefinedTool<S extends JsonSchema | StandardSchema> extends BaseTool
   }
 }
 
-/** A text stands for a result in which the model and people see the same. */
+/** A text stands for a result in which the model and people see the same. Throws when a tool returned something else. */
 export function toResult(result: ToolResult | string): ToolResult {
-  return typeof result === 'string' ? { llmContent: result, returnDisplay: result } : result;
+  if (typeof result === 'string') return { llmContent: result, returnDisplay: result };
+  const mistake = mistakeIn(result);
+  if (mistake !== undefined)
+    throw new TypeError(`it returned ${mistake} instead of a text or { llmContent, returnDisplay }`);
+  // Only TypeScript makes authors say what people see.
+  const { returnDisplay }: Partial<ToolResult> = result;
+  return { ...result, returnDisplay: returnDisplay ?? textOf(result.llmContent) };
+}
+
+/** What JavaScript lets an author return by mistake. */
+function mistakeIn(result: unknown): string | undefined {
+  if (result === null || Array.isArray(result)) return result === null ? 'null' : 'a list';
+  if (typeof result !== 'object') return typeof result;
+  if (!('llmContent' in result)) return 'an object without llmContent';
+  const { llmContent } = result;
+  const isContent = (part: unknown) => typeof part === 'string' || (typeof part === 'object' && part !== null);
+  const isFit = Array.isArray(llmContent) ? llmContent.every(isContent) : isContent(llmContent);
+  return isFit ? undefined : 'llmContent that is no text, no part and no list of them';
 }
 
 /** `word_count` becomes `Word Count`. */
