@@ -46,7 +46,6 @@ const whyNot = (error: unknown) =>
 
 /** Keeps the media that fit; a sentence takes the place of each that does not. */
 function boundMedia(content: PartListUnion): PartListUnion {
-  const sizeOf = ({ inlineData }: Part) => inlineData?.data?.length ?? 0;
   const parts = toParts(content);
   let left = maxMediaChars;
   if (parts.reduce((sum, part) => sum + sizeOf(part), 0) <= left) return content;
@@ -57,6 +56,8 @@ function boundMedia(content: PartListUnion): PartListUnion {
     return part;
   });
 }
+
+const sizeOf = ({ inlineData }: Part) => inlineData?.data?.length ?? 0;
 
 function leftOut({ inlineData }: Part, size: number): string {
   const name = [inlineData?.displayName, inlineData?.mimeType ?? 'media']

@@ -180,6 +180,7 @@ test.each<[string, unknown, string]>([
   ['a number', 42, 'number'],
   ['null', null, 'null'],
   ['a list', ['a', 'b'], 'a list'],
+  ['a list in a list', { llmContent: [['a']] }, 'llmContent that is no text'],
   ['an object without content', { text: 'x' }, 'an object without llmContent'],
 ])('a tool that returns %s instead of a result is told so', async (_title, value, what) => {
   // What JavaScript lets an author write.

@@ -137,6 +137,12 @@ test.each<[unknown]>([[undefined], [null], [{}], [ToolRegistry]])('%j is no tool
   expect(() => new ToolRegistry().registerTool(value as AnyTool)).toThrow('is not a tool');
 });
 
+test('a schema without a type is declared as that of an object, which some providers insist on', () => {
+  const registry = new ToolRegistry();
+  registry.registerTool(tool('any', '', {}));
+  expect(registry.getFunctionDeclarations()[0]?.parametersJsonSchema).toEqual({ type: 'object' });
+});
+
 function fail(): never {
   throw new Error('broken');
 }

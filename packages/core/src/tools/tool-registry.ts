@@ -131,7 +131,8 @@ export class ToolRegistry {
     return this.getAllTools().map(({ name, description, parameterSchema }) => ({
       name,
       description,
-      parametersJsonSchema: parameterSchema,
+      // Some providers insist on the type, which our check does not.
+      parametersJsonSchema: 'type' in parameterSchema ? parameterSchema : { type: 'object', ...parameterSchema },
     }));
   }
 

@@ -206,13 +206,15 @@ export function toResult(result: ToolResult | string): ToolResult {
   return { ...result, returnDisplay: returnDisplay ?? textOf(result.llmContent) };
 }
 
+const isContent = (part: unknown) =>
+  typeof part === 'string' || (typeof part === 'object' && part !== null && !Array.isArray(part));
+
 /** What JavaScript lets an author return by mistake. */
 function mistakeIn(result: unknown): string | undefined {
   if (result === null || Array.isArray(result)) return result === null ? 'null' : 'a list';
   if (typeof result !== 'object') return typeof result;
   if (!('llmContent' in result)) return 'an object without llmContent';
   const { llmContent } = result;
-  const isContent = (part: unknown) => typeof part === 'string' || (typeof part === 'object' && part !== null);
   const isFit = Array.isArray(llmContent) ? llmContent.every(isContent) : isContent(llmContent);
   return isFit ? undefined : 'llmContent that is no text, no part and no list of them';
 }
