@@ -294,6 +294,7 @@ export const fixed = {
     ['core/src/discovery/read-declarations.ts', 'maxTools', 'Tools it may declare'],
     ['core/src/discovery/tool-files.ts', 'maxFiles', 'Tool files of a folder that are loaded'],
     ['core/src/discovery/tool-files.ts', 'maxFileBytes', 'Bytes of a tool file'],
+    ['core/src/discovery/load-tool-files.ts', 'loadMs', 'Milliseconds to load a tool file'],
     ['core/src/tools/discovered-tool.ts', 'timeoutMs', 'Milliseconds of a call'],
     ['core/src/tools/discovered-tool.ts', 'maxBytes', 'Bytes of its output'],
     ['core/src/text/schema/schema-check.ts', 'maxChars', 'Characters of the schema of a tool'],
@@ -367,9 +368,15 @@ export const fixed = {
     ['core/src/mcp/server/serve-http.ts', 'requestMs', 'Milliseconds for all of it'],
   ],
   Calls: [
+    ['core/src/scheduler/scheduler.ts', 'maxDepth', 'Levels of calls that run other calls'],
     ['core/src/scheduler/scheduler.ts', 'maxParallel', 'Calls that only read at once'],
     ['core/src/scheduler/scheduler.ts', 'prepareMs', 'Milliseconds to look at the parameters of a call'],
     ['core/src/scheduler/call-state.ts', 'maxMessageChars', 'Characters of an error'],
+    [
+      'core/src/scheduler/fit-result.ts',
+      'maxMediaChars',
+      'Characters of base64 of all pictures and sounds in one result',
+    ],
     [
       'core/src/tools/tools.ts',
       'defaultTimeoutMs',

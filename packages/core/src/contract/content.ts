@@ -92,11 +92,7 @@ export function toResponse(
   content: PartListUnion,
   error?: string,
 ): FunctionResponse {
-  const parts = toParts(content).flatMap(({ text, inlineData, fileData }): FunctionResponsePart[] => {
-    if (inlineData) return [{ inlineData }];
-    if (fileData) return [{ fileData }];
-    return text ? [{ text }] : [];
-  });
+  const parts = toParts(content).flatMap(responseParts);
   const texts = parts.flatMap(({ text }) => text ?? []);
   const { callId: id, name } = call;
   if (error !== undefined) {
@@ -108,4 +104,24 @@ export function toResponse(
   return parts.length === 1 && first !== undefined
     ? { id, name, response: { output: first } }
     : { id, name, response: { output: '' }, parts };
+}
+
+/** What a model can get of a part. Nothing is left out: what is neither text nor media becomes text. */
+function responseParts({ text, inlineData, fileData, functionResponse, ...rest }: Part): FunctionResponsePart[] {
+  const parts = [
+    ...(text ? [{ text }] : []),
+    ...(inlineData ? [{ inlineData }] : []),
+    ...(fileData ? [{ fileData }] : []),
+    ...(functionResponse ? nestedParts(functionResponse) : []),
+  ];
+  const { thought: _, thoughtSignature: __, ...unknown } = rest;
+  const isKnown = parts.length > 0 || text !== undefined || functionResponse !== undefined;
+  return isKnown || Object.keys(unknown).length === 0 ? parts : [{ text: JSON.stringify(unknown) }];
+}
+
+/** The result of another call, as a part of this one's. */
+function nestedParts({ response = {}, parts = [] }: FunctionResponse): FunctionResponsePart[] {
+  const isUsual = 'output' in response || 'error' in response || Object.keys(response).length === 0;
+  const text = isUsual ? responseText({ response }) : JSON.stringify(response);
+  return [...(text === '' ? [] : [{ text }]), ...parts];
 }

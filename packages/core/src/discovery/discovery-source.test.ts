@@ -320,3 +320,8 @@ test('commands get none of our secrets and file descriptors', async () => {
   delete process.env['LATHE_TEST_KEY'];
   expect(result?.llmContent).toBe('[[],"yes"]\n');
 });
+
+test('output that is no JSON is quoted without its control characters', async () => {
+  const { failure } = await discovered(`process.stdout.write('\\u001b]0;owned\\u0007[')`);
+  expect(String(failure)).toMatch(/is not valid JSON: .*\\x1b\]0;owned/);
+});

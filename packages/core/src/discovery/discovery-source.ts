@@ -1,6 +1,6 @@
 import type { DefinitionPins } from '../policy/definition-pins.js';
 import { type ProgramEnding, runProgram } from '../process/run/run-program.js';
-import type { ConsentGate } from '../scheduler/ask-consent.js';
+import type { ConsentGate, ConsentRequest } from '../scheduler/ask-consent.js';
 import { sanitizeDescription } from '../text/sanitize-definition.js';
 import { splitArguments } from '../text/split-arguments.js';
 import { plainText } from '../text/terminal-text.js';
@@ -44,7 +44,7 @@ export class DiscoverySource implements ToolSource {
 
   async discover(signal: AbortSignal): Promise<DiscoveredTool[]> {
     const { gate, pins, runner, cwd, env } = this.#options;
-    const request = this.consentRequest();
+    const request = this.#consentRequest();
     await gate?.pass(request, signal);
     const { discovery, call } = request.definition;
     const result = await runProgram(runner, { argv: discovery, cwd, env, input: '' }, { timeoutMs, maxBytes, signal });
@@ -60,8 +60,17 @@ export class DiscoverySource implements ToolSource {
     );
   }
 
+  /** Nothing while its commands cannot be read, which `discover` tells. */
+  consentRequests(): ConsentRequest[] {
+    try {
+      return [this.#consentRequest()];
+    } catch {
+      return [];
+    }
+  }
+
   /** What the user approves: both commands, because the second one runs whatever the model requests. */
-  consentRequest() {
+  #consentRequest() {
     const { discoveryCommand, callCommand, cwd } = this.#options;
     const discovery = this.#words('tools.toolDiscoveryCommand', discoveryCommand);
     const call = this.#words('tools.toolCallCommand', callCommand ?? '');

@@ -1,6 +1,7 @@
 import { createRequire, isBuiltin } from 'node:module';
 import { basename, dirname, join } from 'node:path';
-import { compileFunction } from 'node:vm';
+import { inspect } from 'node:util';
+import { compileFunction, runInThisContext } from 'node:vm';
 import { transform } from 'sucrase';
 import { textOf, toParts } from '../contract/content.js';
 import { ToolError } from '../contract/errors.js';
@@ -32,7 +33,7 @@ export async function loadToolFiles(
   const problems: { name: string; reason: string }[] = [];
   for (const name of Object.keys(texts).filter((each) => !each.startsWith('_'))) {
     try {
-      const found = [...new Set(Object.values(load(name)).flat())].filter(isTool);
+      const found = withinTime(() => toolsIn(load(name)));
       if (found.length === 0) throw new Error(`it exports no tool; write: export default ${exampleFor(load(name))}`);
       const reserved = found.find((tool) => tool.name.includes('__'));
       if (reserved) throw new Error(`"${reserved.name}": names with __ belong to MCP servers`);
@@ -42,6 +43,33 @@ export async function loadToolFiles(
     }
   }
   return { tools, problems };
+}
+
+/** A file that loads for longer is stopped, because nothing else can happen meanwhile. */
+const loadMs = 5_000;
+
+/** Runs `work`, but not for ever. Only code that `runInThisContext` runs, and what it calls, can be stopped. */
+function withinTime<T>(work: () => T): T {
+  const results: T[] = [];
+  const key = 'lathe load tool file';
+  Object.defineProperty(globalThis, key, { value: () => results.push(work()), configurable: true });
+  try {
+    runInThisContext(`globalThis['${key}']()`, { timeout: loadMs });
+  } catch (error) {
+    const isLate = error instanceof Error && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
+    throw isLate ? new Error(`it did not finish loading within ${loadMs / 1000} s`) : error;
+  } finally {
+    Reflect.deleteProperty(globalThis, key);
+  }
+  const [result] = results;
+  if (result === undefined) throw new Error('it did not load');
+  return result;
+}
+
+/** The tools that a file exports, or that it is, as CommonJS has it. */
+function toolsIn(exported: Exports): AnyTool[] {
+  const all = isTool(exported) ? [exported] : Object.values(exported).flat();
+  return [...new Set(all)].filter(isTool);
 }
 
 type Exports = Record<string, unknown>;
@@ -124,7 +152,7 @@ function isTool(value: unknown): value is AnyTool {
 
 /** The message, with the line of the file where it arose. */
 function describe(error: unknown, path: string): string {
-  if (!(error instanceof Error)) return String(error);
+  if (!(error instanceof Error)) return inspect(error, { depth: 0 });
   const line = error.stack?.split(`${path}:`)[1]?.match(/^\d+/)?.[0];
   return `${error.message}${line === undefined ? '' : ` (line ${line})`}`;
 }

@@ -32,7 +32,10 @@ export function readDeclarations(text: string): Declarations {
 
 function parse(text: string): unknown {
   const parsed = parseBoundedJson(text.replace(/^\uFEFF/, ''));
-  if (!parsed.ok) throw new Error(`The output of the discovery command is not valid JSON: ${parsed.problem}`);
+  if (!parsed.ok)
+    throw new Error(
+      `The output of the discovery command is not valid JSON: ${sanitizeDescription(parsed.problem, 500)}`,
+    );
   if (typeof parsed.value === 'object' && parsed.value !== null) return parsed.value;
   throw new Error('The discovery command must print a JSON array of function declarations.');
 }

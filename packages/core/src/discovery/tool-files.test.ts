@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
@@ -67,6 +67,7 @@ test('a tool may use modules of Node, packages, and other files of its folder', 
 test.each([
   ['is no program', 'export default {', /Unexpected token|a\.ts/],
   ['fails, by its line', '\n\nthrow new Error("no");', /^no \(line 3\)$/],
+  ['throws what has no text', 'throw Object.create(null);', /Object/],
   ['exports no tool', 'export const x = 1;', /exports no tool; write: export default defineTool/],
   [
     'exports a class instead of an instance',
@@ -191,4 +192,38 @@ test('no file runs before the user approved exactly these files', async () => {
   expect(await withApprover(denyAll).discover(never)).toHaveLength(1);
   writeFileSync(join(folder, '_b.ts'), ' ');
   await expect(withApprover(denyAll).discover(never)).rejects.toThrow('lathe trust');
+});
+
+test.each<[string, (path: string) => void, RegExp]>([
+  ['a folder', (path) => mkdirSync(path), /not a regular file/],
+  ['a device', (path) => symlinkSync('/dev/zero', path), /not a regular file/],
+  ['too large', (path) => writeFileSync(path, `//${'x'.repeat(2_000_000)}`), /larger than 1048576 bytes/],
+  ['no text', (path) => writeFileSync(path, Buffer.from([0xff, 0xfe, 0])), /not UTF-8/],
+  ['a link to nothing', (path) => symlinkSync('/no/such/file', path), /does not exist/],
+])('a file that is %s is named, and the others stay', async (_title, make, reason) => {
+  const { folder, source } = toolFiles({ 'b.ts': `${imported}export default ${defined('b')};` });
+  make(join(folder, 'a.ts'));
+  expect(source.consentRequests()).toMatchObject([{ kind: 'tool-files' }]);
+  expect((await source.discover(never)).map(({ name }) => name)).toEqual(['b']);
+  expect(source.rejections()).toEqual([{ source: 'files', name: 'a.ts', reason: expect.stringMatching(reason) }]);
+});
+
+test('a file that does not end is stopped and named, and the others stay', async () => {
+  const { names, rejections } = await loaded({
+    'a.ts': 'for (;;) {}',
+    'b.ts': `${imported}export default ${defined('b')};`,
+  });
+  expect([names, rejections]).toEqual([
+    ['b'],
+    [{ source: 'files', name: 'a.ts', reason: expect.stringContaining('did not finish loading within 5 s') }],
+  ]);
+});
+
+test('a file may export its tool as CommonJS does', async () => {
+  const start = "const { defineTool } = require('@lathe/core');\n";
+  const { names, rejections } = await loaded({
+    'a.js': `${start}module.exports = ${defined('a')};`,
+    'b.js': `${start}module.exports = [${defined('b')}];`,
+  });
+  expect([names, rejections]).toEqual([['a', 'b'], []]);
 });

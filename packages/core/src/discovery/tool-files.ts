@@ -48,12 +48,13 @@ export class ToolFiles implements ToolSource {
       return [];
     }
     if (!isTrusted) throw new NotTrusted('Tool files of this folder were not loaded');
-    const texts = this.#read();
-    const hash = definitionHash(texts);
+    const { texts, unreadable } = this.#read();
+    const hash = definitionHash({ texts, unreadable });
     if (this.#loaded?.hash === hash) return this.#loaded.tools;
-    await gate?.pass(this.#consentFor(texts), signal);
+    if (Object.keys(texts).length > 0) await gate?.pass(this.#consentFor(texts), signal);
     const { loadToolFiles } = await import('./load-tool-files.js');
     const { tools, problems } = await loadToolFiles(folder, texts, packagesIn);
+    problems.unshift(...unreadable);
     const tooMany = namesIn(folder).length - maxFiles;
     if (tooMany > 0) problems.push({ name: `${tooMany} files`, reason: `more than ${maxFiles} files in ${folder}` });
     const rejections = problems.map(({ name, reason }) => ({ source: label, name, reason }));
@@ -63,7 +64,8 @@ export class ToolFiles implements ToolSource {
 
   /** What the user approves: the content of all files, because any of them may load any other. */
   consentRequests(): ConsentRequest[] {
-    return toolFileNames(this.#options.folder).length === 0 ? [] : [this.#consentFor(this.#read())];
+    const { texts } = this.#read();
+    return Object.keys(texts).length === 0 ? [] : [this.#consentFor(texts)];
   }
 
   #consentFor(texts: Record<string, string>): ConsentRequest {
@@ -83,10 +85,20 @@ export class ToolFiles implements ToolSource {
   }
 
   /** The same texts are agreed to and run, even if a file changes in between. */
-  #read(): Record<string, string> {
+  #read(): { texts: Record<string, string>; unreadable: { name: string; reason: string }[] } {
     const { folder } = this.#options;
-    const names = toolFileNames(folder);
-    return Object.fromEntries(names.map((name) => [name, readOne(join(folder, name))]));
+    const texts: Record<string, string> = {};
+    const unreadable: { name: string; reason: string }[] = [];
+    for (const name of toolFileNames(folder)) {
+      try {
+        const text = readBounded(join(folder, name), maxFileBytes);
+        if (text === undefined) throw new Error('It is a link to a file that does not exist.');
+        texts[name] = text;
+      } catch (error) {
+        unreadable.push({ name, reason: error instanceof Error ? error.message : String(error) });
+      }
+    }
+    return { texts, unreadable };
   }
 }
 
@@ -103,13 +115,5 @@ function namesIn(folder: string): string[] {
   } catch {
     // Most folders have none.
     return [];
-  }
-}
-
-function readOne(path: string): string {
-  try {
-    return readBounded(path, maxFileBytes) ?? '';
-  } catch (cause) {
-    throw new Error(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }
 }

@@ -1,5 +1,3 @@
-import { statSync } from 'node:fs';
-import { isAbsolute } from 'node:path';
 import type { Tracer } from '../contract/trace.js';
 import { PrivatePlaces } from '../files/access/home-places.js';
 import { LatheHome } from '../files/lathe-home.js';
@@ -11,16 +9,14 @@ import type { Hooks } from '../hooks/hooks.js';
 import { AgreedRules } from '../policy/agreed-rules.js';
 import { Exposure } from '../policy/exposure.js';
 import { FolderTrust } from '../policy/folder-trust.js';
-import { assertNode } from '../process/run/assert-node.js';
 import { SessionDirectory } from '../process/sandbox/session-directory.js';
 import { denyAll } from '../scheduler/approve.js';
 import { Scheduler, type SchedulerOptions } from '../scheduler/scheduler.js';
-import { allSettings } from '../settings/keys.js';
 import { type LoadedSettings, loadSettings } from '../settings/load-settings.js';
 import { unagreedRules } from '../settings/merge-layers.js';
 import type { SettingsProblem } from '../settings/settings-file.js';
-import { likelyNames } from '../text/closest-names.js';
 import { ToolRegistry } from '../tools/tool-registry.js';
+import { assertUsable } from './assert-usable.js';
 import { AuditLog } from './audit-log.js';
 import { builtInTools } from './built-in-tools.js';
 import { homeDirectories } from './home-directories.js';
@@ -137,21 +133,6 @@ async function openParts(options: LatheOptions) {
 function commandsOf({ settings }: LoadedSettings): string[] {
   const groups = Object.values(settings.hooks).flat();
   return groups.flatMap(({ hooks }) => hooks.map(({ command }) => command));
-}
-
-/** Mistakes of the program that calls us, and a runtime that cannot work, named before anything is opened. */
-function assertUsable({ cwd, env, flags = {} }: Partial<LatheOptions>): void {
-  assertNode();
-  if (typeof cwd !== 'string') throw new Error('cwd is missing: createLathe({ cwd: process.cwd(), env: process.env })');
-  if (env === undefined) throw new Error('env is missing: createLathe({ cwd: process.cwd(), env: process.env })');
-  if (!isAbsolute(cwd)) throw new Error(`cwd must be an absolute path, not ${JSON.stringify(cwd)}`);
-  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`cwd is no directory: ${cwd}`);
-  const known: readonly string[] = allSettings.map(({ key }) => key);
-  for (const key of Object.keys(flags)) {
-    if (known.includes(key)) continue;
-    const near = likelyNames(key, known);
-    throw new Error(`flags: there is no setting ${key}.${near.length > 0 ? ` Did you mean ${near.join(', ')}?` : ''}`);
-  }
 }
 
 /** Most people have no hooks, and then need not load what runs them. */

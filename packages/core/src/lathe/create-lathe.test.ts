@@ -20,6 +20,12 @@ test.each([
   [{ cwd: undefined }, 'cwd is missing: createLathe({ cwd: process.cwd(), env: process.env })'],
   [{ env: undefined }, 'env is missing: createLathe({ cwd: process.cwd(), env: process.env })'],
   [{ cwd: 'relative' }, 'cwd must be an absolute path, not "relative"'],
+  [{ cwd: undefined }, 'cwd must be an absolute path, not undefined'],
+  [{ env: undefined }, 'env must be an object, such as process.env'],
+  [{ tools: {} }, 'tools must be a list'],
+  [{ tools: [{}] }, 'is not a tool'],
+  [{ approver: () => ({ outcome: 'once' }) }, 'approver must have a method decide'],
+  [{ isTrusted: 'false' }, 'isTrusted must be true or false'],
   [{ cwd: '/no/such/directory' }, 'cwd is no directory: /no/such/directory'],
   [
     { flags: { 'tools.aprovalMode': 'yolo' } },

@@ -67,3 +67,17 @@ test.skipIf(!hasProgram('bwrap'))('a server runs in the sandbox when one is requ
   expect(outcome?.status).toBe('success');
   expect(outcome?.llmContent).not.toBe(readlinkSync('/proc/self/ns/pid'));
 });
+
+test.each([
+  ['lacks a command', { toolDiscoveryCommand: 'echo []' }],
+  ['has a quote too few', { toolDiscoveryCommand: "echo '[]", toolCallCommand: 'x' }],
+])('a project whose discovery %s is asked about everything else', async (_title, tools) => {
+  const cwd = tempDirectory({
+    '.lathe/settings.json': JSON.stringify({ tools, mcpServers: { s: { command: 'server' } } }),
+  });
+  const lathe = await latheWith({}, { cwd, isTrusted: true });
+  expect(lathe.host.sources.consents().map(({ kind }) => kind)).toEqual(['mcp-server']);
+  expect(String((await lathe.discover(never)).get('discovery command'))).toMatch(
+    /toolCallCommand is not set|not closed/,
+  );
+});

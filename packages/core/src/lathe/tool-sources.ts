@@ -70,7 +70,7 @@ export function toolSources(options: ToolSourceOptions): ToolSources {
     servers,
     unusable: [...unusable, ...untrusted.servers.map((name) => ({ name, problem: notStarted.message }))],
     consents: () => [
-      ...discovery.filter(({ isProjects }) => isProjects).map(({ source }) => source.consentRequest()),
+      ...discovery.filter(({ isProjects }) => isProjects).flatMap(({ source }) => source.consentRequests()),
       ...project.flatMap((files) => files.consentRequests()),
       ...servers
         .filter(({ client }) => client.definition.isProjects)

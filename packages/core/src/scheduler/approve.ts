@@ -106,6 +106,9 @@ async function act(
       return choose(call, decision.choice);
     case 'once':
       return choose(call, decision.choice);
+    default:
+      // Only a program without types gets here. What is no yes is a no.
+      throw notOffered();
   }
 }
 
@@ -117,7 +120,11 @@ function assertOffered(shown: Confirmation, decision: Decision): void {
       : decision.outcome === 'deny' ||
         decision.choice === undefined ||
         shown.choices?.some(({ id }) => id === decision.choice) === true;
-  if (!isOffered) throw new ToolError('execution_denied', 'Not run: the answer was none of those that were offered.');
+  if (!isOffered) throw notOffered();
+}
+
+function notOffered(): ToolError {
+  return new ToolError('execution_denied', 'Not run: the answer was none of those that were offered.');
 }
 
 async function choose(call: ReadyCall, choice: string | undefined): Promise<ReadyCall> {

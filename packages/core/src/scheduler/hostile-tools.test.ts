@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { policyOf, schedulerOf, yes } from '../../../../testing/scheduler-kit.js';
 import type { AuditRecord } from '../contract/call.js';
 import type { Decision } from '../contract/confirmation.js';
+import { ToolError } from '../contract/errors.js';
 import { BaseTool, defineTool, type ToolResult } from '../tools/tools.js';
 
 const signal = new AbortController().signal;
@@ -172,4 +173,117 @@ test.each(['edit', 'execute'] as const)('a tool of kind %s that says nothing abo
   expect((await refused.scheduler.run([{ name: 'silent' }], signal))[0]?.status).toBe('cancelled');
   const allowed = schedulerOf([tool], { policy: policyOf({ allow: ['silent'] }) });
   expect((await allowed.scheduler.run([{ name: 'silent' }], signal))[0]?.status).toBe('success');
+});
+
+test.each<[string, unknown, string]>([
+  ['nothing', undefined, 'undefined'],
+  ['a number', 42, 'number'],
+  ['null', null, 'null'],
+  ['a list', ['a', 'b'], 'a list'],
+  ['a list in a list', { llmContent: [['a']] }, 'llmContent that is no text'],
+  ['an object without content', { text: 'x' }, 'an object without llmContent'],
+])('a tool that returns %s instead of a result is told so', async (_title, value, what) => {
+  // What JavaScript lets an author write.
+  const tool = toolThat(async () => value as ToolResult);
+  const [outcome] = await schedulerOf([tool]).scheduler.run([{ name: 'tool' }], signal);
+  expect(outcome?.error?.message).toContain(`returned ${what}`);
+});
+
+test('a result without a display shows people what the model gets', async () => {
+  const content = ['one', { text: ' two' }, { inlineData: { mimeType: 'image/png', data: 'AAAA' } }];
+  const tool = toolThat(async () => ({ llmContent: content }) as unknown as ToolResult);
+  const [outcome] = await schedulerOf([tool]).scheduler.run([{ name: 'tool' }], signal);
+  expect(outcome).toMatchObject({ status: 'success', returnDisplay: 'one two' });
+});
+
+test('what a model cannot get as a part of a result reaches it as text, in its place', async () => {
+  const image = { inlineData: { mimeType: 'image/png', data: 'AAAA' } };
+  const parts = [
+    'before',
+    { functionResponse: { name: 'inner', response: { output: '' }, parts: [{ text: 'nested' }, image] } },
+    { text: 'caption', ...image },
+    { functionCall: { name: 'x', args: { a: 1 } } },
+    'after',
+  ];
+  const tool = toolThat(async () => ({ llmContent: parts, returnDisplay: '' }));
+  const [outcome] = await schedulerOf([tool]).scheduler.run([{ name: 'tool' }], signal);
+  expect(outcome?.response.parts).toEqual([
+    { text: 'before' },
+    { text: 'nested' },
+    image,
+    { text: 'caption' },
+    image,
+    { text: '{"functionCall":{"name":"x","args":{"a":1}}}' },
+    { text: 'after' },
+  ]);
+});
+
+test('a result with more media than any model takes keeps what fits, and names the rest in its place', async () => {
+  const image = (chars: number) => ({ inlineData: { mimeType: 'image/png', data: 'A'.repeat(chars) } });
+  const parts = ['one', image(50_000_000), 'two', image(16_000_000), image(16_000_000), image(4), 'end'];
+  const tool = toolThat(async () => ({ llmContent: parts, returnDisplay: '' }));
+  const [outcome] = await schedulerOf([tool]).scheduler.run([{ name: 'tool' }], signal);
+  expect(outcome?.response.parts?.map(({ text, inlineData }) => text ?? inlineData?.data?.length)).toEqual([
+    'one',
+    '[image/png: left out, because 50000000 characters of base64 are too many for a result]',
+    'two',
+    16_000_000,
+    '[image/png: left out, because 16000000 characters of base64 are too many for a result]',
+    4,
+    'end',
+  ]);
+});
+
+test.each([[undefined], [true], [{}], [{ outcome: 'yes' }]])('the answer %j is no yes', async (answer) => {
+  const tool = new AskingTool();
+  const approver = { decide: async () => answer as Decision };
+  const calls = [{ name: 'asking' }, { name: 'asking' }];
+  const outcomes = await schedulerOf([tool], { approver }).scheduler.run(calls, signal);
+  expect(outcomes.map(({ status }) => status)).toEqual(['error', 'error']);
+  expect(tool.ran).toEqual([]);
+});
+
+test('a tool that calls itself without end fails', async () => {
+  let depth = 0;
+  const tool = defineTool({
+    name: 'again',
+    description: '',
+    parameterSchema: anything,
+    execute: async (_params, own, call) => {
+      depth++;
+      const [inner] = await call.run([{ name: 'again' }], own);
+      return inner?.error ? Promise.reject(new ToolError(inner.error.type, inner.error.message)) : 'done';
+    },
+  });
+  const [outcome] = await schedulerOf([tool]).scheduler.run([{ name: 'again' }], signal);
+  expect(outcome?.error).toEqual({ type: 'execution_failed', message: 'Calls run others at most 16 levels deep.' });
+  expect(depth).toBe(16);
+});
+
+test('what a call runs through another one ends with it', async () => {
+  const ended: string[] = [];
+  const inner = defineTool({
+    name: 'inner',
+    description: '',
+    parameterSchema: anything,
+    execute: (_params, own) =>
+      new Promise<string>((_resolve, reject) => {
+        own.addEventListener('abort', () => {
+          ended.push('inner');
+          reject(new Error('aborted'));
+        });
+      }),
+  });
+  const outer = defineTool({
+    name: 'outer',
+    description: '',
+    parameterSchema: anything,
+    timeoutMs: 50,
+    // A signal that nobody aborts.
+    execute: async (_params, _own, call) =>
+      `${(await call.run([{ name: 'inner' }, { name: 'inner' }], signal)).length}`,
+  });
+  const { scheduler } = schedulerOf([inner, outer], { graceMs: 10 });
+  expect((await scheduler.run([{ name: 'outer' }], signal))[0]?.error?.type).toBe('execution_timeout');
+  await vi.waitFor(() => expect(ended).toEqual(['inner']));
 });

@@ -4,6 +4,7 @@ import { Pauses, untilAborted, withDeadline } from '../async/deadline.js';
 import { ReadWriteLock } from '../async/read-write-lock.js';
 import type { Approver, AuditRecord, CallEvent, CallOutcome, CallRequest } from '../contract/call.js';
 import { type PartListUnion, textOf, toParts } from '../contract/content.js';
+import { ToolError } from '../contract/errors.js';
 import { type ToolCall, uniqueId } from '../contract/tool-call.js';
 import type { CallWatcher } from '../contract/trace.js';
 import type { Exposure } from '../policy/exposure.js';
@@ -14,7 +15,8 @@ import { approve, judgedTargets } from './approve.js';
 import { midCall } from './ask-person.js';
 import type { FileAccess } from './call-files.js';
 import { addRemark, askHooks, type CallHooks } from './call-hooks.js';
-import { type CallServices, CallState, fit, type Spill } from './call-state.js';
+import { type CallServices, CallState } from './call-state.js';
+import { fit, type Spill } from './fit-result.js';
 import { prepare, type ReadyCall, readyCall } from './prepare.js';
 
 /** What a scheduler needs to run calls. */
@@ -43,8 +45,8 @@ export interface SchedulerOptions {
 interface Batch {
   emit: (event: CallEvent) => void;
   signal: AbortSignal;
-  /** Its calls run on behalf of a call that holds the lock already. */
-  isNested: boolean;
+  /** How many calls there are on whose behalf its calls run; the outermost holds the lock already. */
+  depth: number;
   approver: Approver;
   /** The tool of all its calls, when it comes from no registry. */
   tool?: AnyTool | undefined;
@@ -53,6 +55,8 @@ interface Batch {
 }
 
 const maxParallel = 10;
+/** Calls that run on behalf of calls. */
+const maxDepth = 16;
 /** Looking at the parameters of a call takes no longer than this. */
 const prepareMs = 30_000;
 const defaultGraceMs = 1000;
@@ -75,7 +79,7 @@ export class Scheduler {
   run(requests: readonly CallRequest[], signal: AbortSignal): CallRun {
     if (this.#isClosed) throw new Error('No call can be run: this was closed');
     const { approver } = this.#options;
-    return new CallRun((emit) => this.#runBatch(requests, { emit, signal, approver, isNested: false }));
+    return new CallRun((emit) => this.#runBatch(requests, { emit, signal, approver, depth: 0 }));
   }
 
   /** Runs nothing from now on. */
@@ -103,20 +107,24 @@ export class Scheduler {
     }
   }
 
-  #announce(request: CallRequest, id: string, { emit, signal, approver: person, outer }: Batch): CallState {
+  #announce(request: CallRequest, id: string, { emit, signal, approver: person, outer, depth }: Batch): CallState {
     const { audit, prepareCall, files, watch } = this.#options;
     const pauses = new Pauses();
     const approver = () => midCall(person, request.name ?? '', pauses);
-    const run: CallServices['run'] = (nested, own, tool) =>
-      // What code reads is no news for a front end.
-      this.#runBatch(nested, {
+    const run: CallServices['run'] = async (nested, own, tool) => {
+      // A tool that calls itself without end would leave no time for anything else.
+      if (depth + 1 >= maxDepth)
+        throw new ToolError('execution_failed', `Calls run others at most ${maxDepth} levels deep.`);
+      return this.#runBatch(nested, {
+        // What code reads is no news for a front end.
         emit: tool?.kind === 'read' ? (event) => event.type === 'notice' && emit(event) : emit,
         signal: own,
-        isNested: true,
+        depth: depth + 1,
         approver: approver(),
         tool,
         outer: call,
       });
+    };
     const call: CallState = new CallState(id, request, { emit, audit, signal, pauses, approver, files, run });
     prepareCall?.(call);
     call.onEnd = watch?.(call, outer);
@@ -138,13 +146,13 @@ export class Scheduler {
 
   /** Asks about each call in turn, then runs the approved ones together. */
   async #runGroup(group: readonly CallState[], batch: Batch): Promise<void> {
-    const { signal, isNested } = batch;
+    const { signal, depth } = batch;
     for (const call of group) await step(call, signal, (ready) => this.#approve(call, ready, batch));
     await Promise.all(
       group.map((call) =>
         step(call, signal, (ready) => {
           const work = () => this.#execute(call, ready, signal);
-          return isNested ? work() : this.#lock.run(ready.isReadOnly ? 'read' : 'write', signal, work);
+          return depth > 0 ? work() : this.#lock.run(ready.isReadOnly ? 'read' : 'write', signal, work);
         }),
       ),
     );

@@ -66,3 +66,44 @@ test.each([[{ type: 'objekt' }], [{ type: 'object', properties: { a: { type: 'st
     expect(() => new ToolRegistry().registerTool(tool)).toThrow('The parameter schema of "broken" cannot be checked');
   },
 );
+
+test('every function of a tool gets the parameters as the library reads them', async () => {
+  const seen: string[] = [];
+  const see = <T>(what: string, value: number, answer: T): T => {
+    seen.push(`${what} ${value.toFixed(1)}`);
+    return answer;
+  };
+  const tool = defineTool({
+    name: 'defaults',
+    description: '',
+    parameterSchema: z.object({ n: z.number().default(2) }),
+    validate: ({ n }) => see('validate', n, null),
+    describe: ({ n }) => `describe ${n.toFixed(1)}`,
+    targets: ({ n }) => see('targets', n, []),
+    confirm: async ({ n }) => see('confirm', n, false),
+    execute: ({ n }) => n.toFixed(1),
+  });
+  const { outcomes } = await runCalls({ tools: [tool], calls: [{ name: 'defaults', args: {} }] });
+  expect(outcomes).toMatchObject([{ status: 'success', llmContent: '2.0', description: 'describe 2.0' }]);
+  expect(seen).toEqual(['validate 2.0', 'targets 2.0', 'confirm 2.0']);
+});
+
+test.each([
+  ['throws', raise, 'unhandled_exception'],
+  ['fails later', async () => raise(), 'invalid_tool_params'],
+  // oxlint-disable-next-line unicorn/no-thenable -- some libraries have promises of their own
+  ['answers later in its own way', () => ({ then: () => undefined }), 'invalid_tool_params'],
+])('a library that %s fails the call and nothing else', async (_title, validate, type) => {
+  const parameterSchema = {
+    '~standard': { version: 1, vendor: 'odd', validate, jsonSchema: { input: () => ({ type: 'object' }) } },
+  } as unknown as z.ZodObject;
+  const tool = defineTool({ name: 'odd', description: '', parameterSchema, execute: () => 'ran' });
+  const { outcomes } = await runCalls({ tools: [tool], calls: [{ name: 'odd', args: {} }] });
+  // A promise that nobody waits for would end the program here.
+  await new Promise((done) => setImmediate(done));
+  expect(outcomes[0]?.error?.type).toBe(type);
+});
+
+function raise(): never {
+  throw new Error('broken');
+}

@@ -39,13 +39,18 @@ export function toJsonSchema(schema: StandardSchema): JsonSchema {
 /** The value as the library of the schema reads it, defaults filled in, or what is wrong with it. */
 export function parseWith(schema: StandardSchema, value: unknown): { value: unknown } | { problem: string } {
   const result = schema['~standard'].validate(value);
-  if (result instanceof Promise) return { problem: 'its schema is asynchronous, which tools cannot use' };
+  if ('then' in result) {
+    // Nobody waits for it, so its failure must not end the program.
+    Promise.resolve(result).catch(() => undefined);
+    return { problem: 'its schema is asynchronous, which tools cannot use' };
+  }
   return result.issues ? { problem: result.issues.map(describe).join('; ') } : { value: result.value };
 }
 
 /** Whether a schema is one of a library rather than JSON Schema. */
 export function isStandard(schema: JsonSchema | StandardSchema): schema is StandardSchema {
-  return (typeof schema === 'object' || typeof schema === 'function') && '~standard' in schema;
+  const given: unknown = schema;
+  return ((typeof given === 'object' && given !== null) || typeof given === 'function') && '~standard' in given;
 }
 
 function describe({ message, path = [] }: StandardIssue): string {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JsonSchema } from '../text/schema/json-schema.js';
 import { ToolRegistry, type ToolSource } from './tool-registry.js';
-import { defineTool } from './tools.js';
+import { type AnyTool, defineTool } from './tools.js';
 
 const never = new AbortController().signal;
 
@@ -119,3 +119,31 @@ test('registering a name twice or a bad name is a mistake of the program', () =>
   expect(() => registry.registerTool(Map as never)).toThrow('Map is a class; register an instance: new Map()');
   expect(() => registry.registerTool(tool('a b'))).toThrow('not a valid tool name');
 });
+
+test.each<[string, (good: AnyTool) => object, string]>([
+  ['a member that throws', (good) => Object.defineProperty(good, 'parameterSchema', { get: fail }), 'broken'],
+  ['no time limit', (good) => Object.assign(good, { timeoutMs: undefined }), 'timeoutMs must be a number'],
+  ['no function to run', (good) => Object.assign(good, { execute: 5 }), 'execute must be a function'],
+  ['no description', (good) => Object.assign(good, { description: undefined }), 'description must be a string'],
+])('a tool with %s is refused, and the others stay', (_title, spoil, reason) => {
+  const registry = new ToolRegistry();
+  const spoiled = spoil(tool('odd')) as AnyTool;
+  expect(() => registry.registerTool(spoiled)).toThrow(reason);
+  registry.replaceTools('server', [spoiled, tool('good')]);
+  expect(names(registry)).toEqual(['good']);
+  expect(registry.rejections()).toEqual([{ source: 'server', name: 'odd', reason: expect.stringContaining(reason) }]);
+});
+
+test.each<[unknown]>([[undefined], [null], [{}], [ToolRegistry]])('%j is no tool', (value) => {
+  expect(() => new ToolRegistry().registerTool(value as AnyTool)).toThrow('is not a tool');
+});
+
+test('a schema without a type is declared as that of an object, which some providers insist on', () => {
+  const registry = new ToolRegistry();
+  registry.registerTool(tool('any', '', {}));
+  expect(registry.getFunctionDeclarations()[0]?.parametersJsonSchema).toEqual({ type: 'object' });
+});
+
+function fail(): never {
+  throw new Error('broken');
+}

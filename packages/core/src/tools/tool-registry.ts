@@ -53,14 +53,16 @@ export class ToolRegistry {
 
   /** Registers a tool for good and reserves its name. */
   registerTool(tool: AnyTool): void {
-    const { name, parameterSchema } = tool;
-    if (typeof tool === 'function') throw new TypeError(`${name} is a class; register an instance: new ${name}()`);
+    const name = nameOf(tool);
+    if (name === undefined) throw new TypeError(notATool(tool));
     if (!validName.test(name)) throw new Error(`"${name}" is not a valid tool name (${validName.source})`);
     if (this.#builtIns.has(name)) throw new Error(`A tool named "${name}" is already registered`);
-    const problem = schemaProblem(parameterSchema);
+    const mistake = memberProblem(tool);
+    if (mistake !== null) throw new Error(`The tool "${name}" cannot be used: ${mistake}`);
+    const problem = schemaProblem(tool.parameterSchema);
     if (problem !== null) throw new Error(`The parameter schema of "${name}" cannot be checked: ${problem}`);
-    this.#builtIns.set(name, tool);
-    this.#found.delete(name);
+    this.#builtIns.set(tool.name, tool);
+    this.#found.delete(tool.name);
     this.#changed();
   }
 
@@ -102,9 +104,10 @@ export class ToolRegistry {
     for (const [name, entry] of this.#found) if (entry.source === source) this.#found.delete(name);
     const rejections: Rejection[] = [];
     for (const tool of tools) {
-      const reason = this.#refusal(tool);
-      if (reason === null) this.#found.set(tool.name, { tool, source });
-      else rejections.push({ source, name: sanitizeDescription(tool.name, 100), reason });
+      const name = nameOf(tool) ?? '';
+      const reason = this.#refusal(tool, name);
+      if (reason === null) this.#found.set(name, { tool, source });
+      else rejections.push({ source, name: sanitizeDescription(name, 100), reason });
     }
     this.#rejections.set(source, rejections);
     this.#changed();
@@ -128,7 +131,8 @@ export class ToolRegistry {
     return this.getAllTools().map(({ name, description, parameterSchema }) => ({
       name,
       description,
-      parametersJsonSchema: parameterSchema,
+      // Some providers insist on the type, which our check does not.
+      parametersJsonSchema: 'type' in parameterSchema ? parameterSchema : { type: 'object', ...parameterSchema },
     }));
   }
 
@@ -143,16 +147,62 @@ export class ToolRegistry {
     return () => this.#listeners.delete(listener);
   }
 
-  #refusal({ name, parameterSchema }: AnyTool): string | null {
+  #refusal(tool: AnyTool, name: string): string | null {
     if (!validName.test(name)) return `not a valid tool name (${validName.source})`;
     if (this.#builtIns.has(name)) return 'the name belongs to a built-in tool';
     const other = this.#found.get(name);
     if (other) return `the name is already used by ${other.source}`;
-    const problem = schemaProblem(parameterSchema);
+    const mistake = memberProblem(tool);
+    if (mistake !== null) return mistake;
+    const problem = schemaProblem(tool.parameterSchema);
     return problem === null ? null : `its parameter schema cannot be checked: ${problem}`;
   }
 
   #changed(): void {
     for (const listener of this.#listeners) listener();
+  }
+}
+
+/** The name of a tool; `undefined` for what is none. */
+function nameOf(tool: unknown): string | undefined {
+  try {
+    const name: unknown = typeof tool === 'object' && tool !== null ? Reflect.get(tool, 'name') : undefined;
+    return typeof name === 'string' ? name : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function notATool(value: unknown): string {
+  return typeof value === 'function' && value.name !== ''
+    ? `${value.name} is a class; register an instance: new ${value.name}()`
+    : 'What was given is not a tool: use defineTool, or a new object of a class';
+}
+
+/** What `BaseTool` brings, and a tool of another make may lack. */
+const members = {
+  string: ['displayName', 'description', 'kind'],
+  number: ['timeoutMs', 'maxOutputChars'],
+  function: [
+    'validateToolParams',
+    'getDescription',
+    'isReadOnly',
+    'getTargets',
+    'shouldConfirmExecute',
+    'applyChange',
+    'execute',
+  ],
+};
+
+/** Why a tool cannot be used, by its members, or `null`. They are read here once, because reading one may throw. */
+function memberProblem(tool: AnyTool): string | null {
+  try {
+    for (const [type, names] of Object.entries(members))
+      for (const name of names) if (typeof Reflect.get(tool, name) !== type) return `${name} must be a ${type}`;
+    // oxlint-disable-next-line no-unused-expressions -- a getter may throw
+    tool.parameterSchema;
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : 'one of its members throws';
   }
 }

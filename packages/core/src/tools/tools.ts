@@ -1,5 +1,5 @@
 import type { Confirmation } from '../contract/confirmation.js';
-import type { PartListUnion } from '../contract/content.js';
+import { type PartListUnion, textOf } from '../contract/content.js';
 import type { Display } from '../contract/display.js';
 import type { ToolErrorType } from '../contract/errors.js';
 import type { Target } from '../contract/target.js';
@@ -174,11 +174,11 @@ export class DefinedTool<S extends JsonSchema | StandardSchema> extends BaseTool
   }
 
   protected override validateToolParamValues(params: ParamsOf<S>): string | null {
-    return this.#spec.validate?.(params) ?? null;
+    return this.#spec.validate?.(this.parsedParams(params)) ?? null;
   }
 
   override getDescription(params: ParamsOf<S>): string {
-    return this.#spec.describe?.(params) ?? this.displayName;
+    return this.#spec.describe?.(this.parsedParams(params)) ?? this.displayName;
   }
 
   override async shouldConfirmExecute(
@@ -186,11 +186,11 @@ export class DefinedTool<S extends JsonSchema | StandardSchema> extends BaseTool
     signal: AbortSignal,
     call = directCall(),
   ): Promise<Confirmation | false> {
-    return this.#spec.confirm?.(params, signal, call) ?? super.shouldConfirmExecute(params, signal);
+    return this.#spec.confirm?.(this.parsedParams(params), signal, call) ?? super.shouldConfirmExecute(params, signal);
   }
 
   override getTargets(params: ParamsOf<S>): Target[] | Promise<Target[]> {
-    return this.#spec.targets?.(params) ?? [];
+    return this.#spec.targets?.(this.parsedParams(params)) ?? [];
   }
 
   override async execute(params: ParamsOf<S>, signal: AbortSignal, call = directCall()): Promise<ToolResult> {
@@ -198,14 +198,28 @@ export class DefinedTool<S extends JsonSchema | StandardSchema> extends BaseTool
   }
 }
 
-/** A text stands for a result in which the model and people see the same. */
+/** A text stands for a result in which the model and people see the same. Throws when a tool returned something else. */
 export function toResult(result: ToolResult | string): ToolResult {
   if (typeof result === 'string') return { llmContent: result, returnDisplay: result };
-  // Nothing checks the types of a tool file.
-  const { llmContent, returnDisplay }: Partial<ToolResult> = Object(result);
-  if (llmContent === undefined || returnDisplay === undefined)
-    throw new TypeError('execute must return a text or { llmContent, returnDisplay }');
-  return result;
+  const mistake = mistakeIn(result);
+  if (mistake !== undefined)
+    throw new TypeError(`it returned ${mistake} instead of a text or { llmContent, returnDisplay }`);
+  // Only TypeScript makes authors say what people see.
+  const { returnDisplay }: Partial<ToolResult> = result;
+  return { ...result, returnDisplay: returnDisplay ?? textOf(result.llmContent) };
+}
+
+const isContent = (part: unknown) =>
+  typeof part === 'string' || (typeof part === 'object' && part !== null && !Array.isArray(part));
+
+/** What JavaScript lets an author return by mistake. */
+function mistakeIn(result: unknown): string | undefined {
+  if (result === null || Array.isArray(result)) return result === null ? 'null' : 'a list';
+  if (typeof result !== 'object') return typeof result;
+  if (!('llmContent' in result)) return 'an object without llmContent';
+  const { llmContent } = result;
+  const isFit = Array.isArray(llmContent) ? llmContent.every(isContent) : isContent(llmContent);
+  return isFit ? undefined : 'llmContent that is no text, no part and no list of them';
 }
 
 /** Tool files run without a type check, so a mistake is named here. A misspelled kind could let a call run unasked. */
