@@ -29,6 +29,8 @@ export type AgentEvent =
 
 /** What a request and the whole session so far cost. */
 export interface UsageReport {
+  /** Id of the model that answered: after a fallback, another one than before. */
+  model: string;
   request: Usage;
   session: Usage;
   /** In cents; missing when the price of the model is not known. */

@@ -95,6 +95,7 @@ export class AgentState {
     if (!usage.isEstimate)
       this.#measured = { tokens: usage.inputTokens + usage.outputTokens, estimate: conversation.tokens };
     return {
+      model: model.id,
       request: usage,
       session: { ...budget.usage },
       ...(requestCost !== undefined && { requestCost }),

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AgentEvent } from '@lathe/agent';
+import type { AgentEvent, UsageReport } from '@lathe/agent';
 import type { Message, Usage } from '@lathe/agent/models';
 import type { FunctionResponse, Part } from '@lathe/core';
 import { responseText } from '@lathe/core/host';
@@ -14,7 +14,6 @@ export class JsonOutput implements Output {
   readonly #write: (message: object) => void;
   readonly #partial: PartialMessages | undefined;
   #sessionId = '';
-  #model = '';
   /** Answers without usage figures yet, by the call that started their agent. */
   readonly #answers = new Map<string | null, Message>();
 
@@ -26,7 +25,6 @@ export class JsonOutput implements Output {
 
   begin({ sessionId, mcpServers, ignoredSettings, ...rest }: RunInfo): void {
     this.#sessionId = sessionId;
-    this.#model = rest.model;
     const more = ignoredSettings.length > 0 ? { ignored_settings: ignoredSettings } : {};
     this.#send({ type: 'system', subtype: 'init', ...rest, mcp_servers: mcpServers, slash_commands: [], ...more });
   }
@@ -38,7 +36,7 @@ export class JsonOutput implements Output {
     }
     this.#partial?.event(event, parent);
     if (event.type === 'message-add') this.#message(event.message, parent);
-    else if (event.type === 'usage') this.#assistant(event.usage.request, parent);
+    else if (event.type === 'usage') this.#assistant(event.usage, parent);
     else this.#system(event);
   }
 
@@ -69,14 +67,14 @@ export class JsonOutput implements Output {
     this.#send({ type: 'user', message: { role: 'user', content } }, parent);
   }
 
-  #assistant(usage: Usage, parent: string | null): void {
+  #assistant({ model, request }: UsageReport, parent: string | null): void {
     const answer = this.#answers.get(parent);
     if (!answer) return;
     this.#answers.delete(parent);
     const content = answer.parts.flatMap(blockOf);
     const stop_reason = content.some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn';
-    const message = { id: randomUUID(), type: 'message', role: 'assistant', model: this.#model, content, stop_reason };
-    this.#send({ type: 'assistant', message: { ...message, usage: usageOf(usage) } }, parent);
+    const message = { id: randomUUID(), type: 'message', role: 'assistant', model, content, stop_reason };
+    this.#send({ type: 'assistant', message: { ...message, usage: usageOf(request) } }, parent);
   }
 
   #system(event: AgentEvent): void {

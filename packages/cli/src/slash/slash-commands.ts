@@ -1,5 +1,5 @@
 import { visibleText } from '@lathe/core/host';
-import { approvalModes } from '../command-line/args.js';
+import { approvalModes, efforts } from '../command-line/args.js';
 import { checks } from '../doctor/checks.js';
 import type { Conversation } from '../drivers/driver.js';
 import { formatCost } from '../render/format-cost.js';
@@ -36,7 +36,12 @@ export const slashCommands: readonly SlashCommand[] = [
   },
   { name: 'memory', summary: 'list the loaded context files', run: (_, context) => showMemory(context) },
   { name: 'agents', summary: 'list the subagents a model can start', run: (_, context) => showAgents(context) },
-  { name: 'model', summary: 'choose another model', run: switchModel },
+  {
+    name: 'model',
+    summary: 'choose another model, or how much it thinks: /model NAME high',
+    run: switchModel,
+    arguments: () => efforts,
+  },
   {
     name: 'context',
     summary: 'show the conversation, the workspace and its trust',

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { modelServer } from '../../../../../testing/model-server.js';
 import type { Model, ModelEvent } from '../model.js';
 import { chooseModel } from './choose-model.js';
+import { findModels } from './find-models.js';
 import { findLocalServers, type LocalServerName } from './local.js';
 import { formatModelSetup } from './model-setup.js';
 import type { ModelSources } from './model-sources.js';
@@ -136,6 +137,56 @@ test('settings of one provider are not used with another', async () => {
   if (choice.status === 'chosen') await drain(choice.model);
   expect(server.requests[0]?.headers).toMatchObject({ 'x-api-key': 'theirs-1234' });
   expect(JSON.stringify(server.requests)).not.toMatch(/mine-1234|x-team/);
+});
+
+test('a listed model has its own wire, address and key', async () => {
+  const server = await modelServer([{ text: 'ok' }]);
+  const settings = {
+    name: 'm',
+    apiKey: 'other-1234',
+    headers: { 'x-team': 'a' },
+    keys: { B_KEY: 'b-5678', A_KEY: 'not this one' },
+    providers: {
+      openai: [
+        { id: 'vendor/fast', baseUrl: `${server.url}/a/v1`, envKey: 'A_KEY' },
+        { id: 'open', baseUrl: `${server.url}/c/v1` },
+        { id: 'locked', baseUrl: `${server.url}/d/v1`, envKey: 'D_KEY' },
+      ],
+      anthropic: [{ id: 'deep', baseUrl: `${server.url}/b/v1`, envKey: 'B_KEY' }],
+    },
+  };
+  const env = { OPENAI_API_KEY: 'openai-1234', OPENAI_BASE_URL: 'http://127.0.0.1:1', A_KEY: 'a-5678' };
+  for (const name of ['vendor/fast', 'open', 'deep']) {
+    const choice = await chooseModel({ name, env, settings, localAddresses: nowhere }, signal);
+    if (choice.status === 'chosen') await drain(choice.model);
+  }
+  const seen = server.requests.map(({ path, headers, body }) => [
+    path,
+    body['model'],
+    headers['x-api-key'] ?? headers.authorization,
+  ]);
+  expect(seen).toEqual([
+    ['/a/v1/chat/completions', 'vendor/fast', 'Bearer a-5678'],
+    ['/c/v1/chat/completions', 'open', undefined],
+    ['/b/v1/messages', 'deep', 'b-5678'],
+  ]);
+  expect(JSON.stringify(server.requests)).not.toMatch(/1234|x-team/);
+  await expect(choose({ name: 'locked', env, settings })).rejects.toThrow('locked needs a key: set D_KEY.');
+});
+
+test('without a name the first listed model whose key is set counts, and all of them are found', async () => {
+  const openai = [
+    { id: 'a', envKey: 'A_KEY' },
+    { id: 'b', name: 'Model B', envKey: 'B_KEY' },
+    { id: 'c', envKey: 'B_KEY', baseUrl: 'http://127.0.0.1:9/v1' },
+  ];
+  const sources = { settings: { providers: { openai } }, env: { B_KEY: 'k' }, localAddresses: nowhere };
+  expect(await choose(sources)).toEqual({ provider: 'openai', id: 'b' });
+  expect(await choose({ ...sources, name: 'c' })).toEqual({ provider: 'custom', id: 'c' });
+  expect(await findModels(sources, signal)).toEqual([
+    { name: 'b', origin: 'Model B, in your settings' },
+    { name: 'c', origin: 'in your settings' },
+  ]);
 });
 
 test('a base URL may have a query, and an invalid header is reported', async () => {

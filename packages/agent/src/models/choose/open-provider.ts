@@ -33,8 +33,11 @@ export async function openProvider(
   const key = findKey(provider, sources);
   const chosenUrl = settings.baseUrl ?? firstSet(provider.baseUrlVariables, env);
   const baseUrl = checkUrl(chosenUrl ?? provider.baseUrl);
-  if (!key && chosenUrl === undefined)
-    throw new ModelError('auth', `${provider.name} needs a key: set ${provider.keyVariables[0]} or model.apiKey.`);
+  if (!key && chosenUrl === undefined) {
+    const { name: who, keyVariables } = provider;
+    const ways = `set ${keyVariables[0]}, or model.apiKey with model.provider "${who}"`;
+    throw new ModelError('auth', `${who} needs a key: ${ways}.`);
+  }
   const id = name ?? firstSet(provider.modelVariables, env) ?? provider.defaultModel;
   const hosted = providers.find((each) => new URL(each.baseUrl).host === baseUrl.host);
   const wire = wireOf(provider, baseUrl.host, settings.wire);
