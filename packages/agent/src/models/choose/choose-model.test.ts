@@ -101,6 +101,11 @@ test.each([
   [{ env: { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'file:///etc/passwd' } }, /not an http/],
   [{ env: { OPENAI_API_KEY: 'k\ney' } }, /OPENAI_API_KEY contains characters/],
   [{ env: { OPENAI_API_KEY: 'k', HTTPS_PROXY: 'socks5://x' } }, /HTTPS_PROXY/],
+  [{ settings: { name: 'x', provider: 'openai', apiKey: '$MY_KEY' } }, 'model.apiKey needs the variable MY_KEY'],
+  [
+    { settings: { name: 'x', baseUrl: 'http://127.0.0.1:9', headers: { 'api-key': 'Bearer ${MY_KEY}' } } },
+    'model.headers "api-key" needs the variable MY_KEY, which is not set.',
+  ],
 ])('%j is rejected with a reason', async (sources, message) => {
   await expect(choose(sources)).rejects.toThrow(message);
 });

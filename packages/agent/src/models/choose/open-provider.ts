@@ -30,6 +30,7 @@ export async function openProvider(
   sources: ModelSources,
 ): Promise<{ model: Model; origin: string }> {
   const { env, settings = {}, options } = sources;
+  checkVariables(settings);
   const key = findKey(provider, sources);
   const chosenUrl = settings.baseUrl ?? firstSet(provider.baseUrlVariables, env);
   const baseUrl = checkUrl(chosenUrl ?? provider.baseUrl);
@@ -54,7 +55,7 @@ export async function openProvider(
     isRaw: wire === 'chat' && !hosted,
     proxy: proxyFor(baseUrl, env),
   });
-  return { model, origin: `${provider.name} at ${baseUrl.host}` };
+  return { model, origin: provider.name === 'custom' ? baseUrl.host : `${provider.name} at ${baseUrl.host}` };
 }
 
 function findKey(provider: Provider, { env, settings }: ModelSources): Key | undefined {
@@ -62,6 +63,16 @@ function findKey(provider: Provider, { env, settings }: ModelSources): Key | und
   if (key && /[^\x21-\x7e]/.test(key.value))
     throw new ModelError('auth', `${key.variable} contains characters that no key has: was it copied correctly?`);
   return key;
+}
+
+/** A variable that is not set stays in the settings as it is written. It must not be sent in the place of a key. */
+export function checkVariables({ apiKey = '', headers = {} }: NonNullable<ModelSources['settings']>): void {
+  const written = { 'model.apiKey': apiKey, ...headers };
+  for (const [name, value] of Object.entries(written)) {
+    const [, variable] = /^(?:Bearer )?\$\{?([A-Za-z_]\w*)\}?$/.exec(value) ?? [];
+    const place = name === 'model.apiKey' ? name : `model.headers "${name}"`;
+    if (variable) throw new ModelError('auth', `${place} needs the variable ${variable}, which is not set.`);
+  }
 }
 
 function limitsOf(id: string, { contextWindow, maxOutputTokens, inputs }: NonNullable<ModelSources['settings']>) {
