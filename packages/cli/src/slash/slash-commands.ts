@@ -8,7 +8,7 @@ import { manageBackground } from './background-command.js';
 import { showServers } from './mcp-commands.js';
 import { showMemory } from './memory-command.js';
 import { switchModel } from './model-command.js';
-import { describeProject, exportConversation, showCost, showDiff } from './report-commands.js';
+import { describeProject, exportConversation, showCost, showDiff, unknownCost } from './report-commands.js';
 import { rewind } from './rewind-command.js';
 import { resumeSession } from './session-command.js';
 import { configure, switchTheme, themeNames } from './settings-commands.js';
@@ -150,7 +150,7 @@ function spentLines({ usage: { usage, cost } }: Conversation): string[] {
   const { inputTokens, outputTokens, cachedInputTokens } = usage;
   if (inputTokens === 0) return [];
   const cached = Math.round((100 * cachedInputTokens) / inputTokens);
-  const price = cost === undefined ? 'unknown (add the price of the model to model.prices)' : formatCost(cost);
+  const price = cost === undefined ? unknownCost : formatCost(cost);
   return [`Spent: ${inputTokens} tokens in (${cached} % from the cache), ${outputTokens} tokens out`, `Cost: ${price}`];
 }
 

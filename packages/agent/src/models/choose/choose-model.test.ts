@@ -118,6 +118,18 @@ test('without any model it says how to set one up', async () => {
   expect(text).toContain('export DASHSCOPE_API_KEY=');
 });
 
+test('a server on this machine that does not offer the model, or does not run, is named', async () => {
+  const url = await jsonServer({ '/api/tags': { models: [{ name: 'tiny' }] }, '/api/show': {} });
+  const problems = await Promise.all(
+    [url, nowhere.ollama].map((ollama) => choose({ name: 'ollama/big', localAddresses: { ...nowhere, ollama } })),
+  );
+  expect(problems).toMatchObject([
+    { problem: 'ollama on this machine does not offer big.', found: [{ models: ['tiny'] }] },
+    { problem: 'ollama does not run on this machine.' },
+  ]);
+  expect(JSON.stringify(problems[0])).toContain('ollama pull big');
+});
+
 test('a key goes only to the provider it belongs to', async () => {
   const server = await modelServer([{ text: 'ok' }]);
   const env = { OPENAI_API_KEY: 'openai-secret', ANTHROPIC_API_KEY: 'anthropic-secret' };
