@@ -32,10 +32,16 @@ async function openFallback(name: string, sources: ModelSources, signal: AbortSi
 async function chooseFirst(sources: ModelSources, signal: AbortSignal): Promise<ModelChoice> {
   const name = sources.name ?? sources.settings?.name;
   const listed = findListed(name, sources);
-  if (listed) {
-    const found = await openProvider(listed.provider, listed.id, sourcesOf(listed, sources));
-    return { status: 'chosen', ...found, notes: [] };
-  }
+  if (!listed) return chooseUnlisted(name, sources, signal);
+  const found = await openProvider(listed.provider, listed.id, sourcesOf(listed, sources));
+  return { status: 'chosen', ...found, notes: [] };
+}
+
+async function chooseUnlisted(
+  name: string | undefined,
+  sources: ModelSources,
+  signal: AbortSignal,
+): Promise<ModelChoice> {
   const wanted = splitName(name, sources);
   const own = ownSettings(sources, wanted.provider);
   const providerName = wanted.provider ?? own.settings?.provider;

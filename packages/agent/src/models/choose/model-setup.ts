@@ -21,7 +21,7 @@ export function modelSetup(
       'lathe',
     ],
   };
-  const found = servers.map(({ server, url, models }) => ({ server, url, models: models.map(({ name }) => name) }));
+  const found = servers.map((each) => ({ ...each, models: each.models.map(({ name }) => name) }));
   return {
     problem: server === 'local' ? problemOf(servers, wanted) : problemOfServer(servers, server, wanted),
     found,

@@ -55,7 +55,11 @@ export async function openProvider(
     isRaw: wire === 'chat' && !hosted,
     proxy: proxyFor(baseUrl, env),
   });
-  return { model, origin: provider.name === 'custom' ? baseUrl.host : `${provider.name} at ${baseUrl.host}` };
+  return { model, origin: originOf(provider, baseUrl) };
+}
+
+function originOf({ name }: Provider, { host }: URL): string {
+  return name === 'custom' ? host : `${name} at ${host}`;
 }
 
 function findKey(provider: Provider, { env, settings }: ModelSources): Key | undefined {
