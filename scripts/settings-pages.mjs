@@ -43,6 +43,8 @@ function shapeSchema(shape) {
         minimum: shape.min,
         ...(shape.max < Number.MAX_SAFE_INTEGER && { maximum: shape.max }),
       };
+    case 'number':
+      return { type: 'number', minimum: shape.min };
     case 'string':
       // A reference to a variable does not match a pattern, and its value is unknown here.
       return shape.mayBeBlank ? { type: 'string' } : { type: 'string', minLength: 1 };
@@ -53,7 +55,11 @@ function shapeSchema(shape) {
       return shape.allowSingle ? { anyOf: [list, shapeSchema(shape.item)] } : list;
     }
     case 'map':
-      return { type: 'object', additionalProperties: shapeSchema(shape.value) };
+      return {
+        type: 'object',
+        ...(shape.names && { propertyNames: { enum: shape.names } }),
+        additionalProperties: shapeSchema(shape.value),
+      };
     case 'object': {
       const fields = Object.entries(shape.fields).map(([name, field]) => [name, shapeSchema(field)]);
       const required = shape.required.length > 0 && { required: shape.required };

@@ -50,6 +50,8 @@ export async function* askModel(
         partial.text = '';
         received.length = 0;
         yield await retryOf(event, observer);
+        // The request was changed and goes out again at once: worth a line that stays.
+        if (event.delayMs === 0) yield { type: 'notice', level: 'warning', message: event.reason };
         break;
       case 'fallback':
         partial.text = '';

@@ -8,7 +8,7 @@ export interface Budgets {
   tokens?: number;
   /** Time spent on prompts. */
   milliseconds?: number;
-  /** In cents, or whatever the price list counts in. */
+  /** In cents. */
   cost?: number;
 }
 
@@ -70,7 +70,10 @@ export class Budget {
       return { reason: 'max-time', message: timeMessage(milliseconds) };
     if (cost !== undefined && this.unpriced > 0) return { reason: 'max-cost', message: `Stopped: ${unpriced}` };
     if (cost !== undefined && this.cost >= cost)
-      return { reason: 'max-cost', message: `Stopped at a cost of ${this.cost.toFixed(4)}; the limit is ${cost}.` };
+      return {
+        reason: 'max-cost',
+        message: `Stopped at a cost of ${this.cost.toFixed(2)} cents; the limit is ${cost}.`,
+      };
     return undefined;
   }
 

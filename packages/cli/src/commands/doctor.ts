@@ -3,7 +3,7 @@ import { visibleText } from '@lathe/core/host';
 import { exitCodes } from '../command-line/exit-codes.js';
 import { checks } from '../doctor/checks.js';
 import type { Finding } from '../doctor/finding.js';
-import { latheHome } from '../startup/open-lathe.js';
+import { flagSettings, latheHome } from '../startup/open-lathe.js';
 import type { Command } from './command.js';
 
 const marks = { ok: 'ok  ', note: 'note', bad: 'BAD ' } as const;
@@ -18,6 +18,7 @@ export const command: Command = {
       home: io.home,
       latheHome: latheHome(io),
       ...(flags.trust && { isTrusted: true }),
+      flags: flagSettings(flags),
     });
     // In order, because the tools check includes the tools that the servers check discovers.
     const findings: Finding[] = [];

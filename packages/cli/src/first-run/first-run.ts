@@ -25,7 +25,7 @@ export async function firstRun(
   { io, style, signal }: { io: Io; style: Style; signal: AbortSignal },
 ): Promise<FirstRun> {
   if (isConfigured(lathe, flags)) return 'configured';
-  const found = await findModels({ env: lathe.loaded.env }, signal);
+  const found = await findModels({ env: lathe.loaded.env, settings: lathe.settings.model }, signal);
   if (found.length === 1) return 'configured';
   const isScreenReader = lathe.settings.ui.accessibility.screenReader;
   const screen = () => ({ terminal: io.terminal, keys: new KeyStream(io.stdin), isScreenReader, signal, style });

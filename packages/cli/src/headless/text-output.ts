@@ -28,7 +28,9 @@ export class TextOutput implements Output {
 function noteOf(event: AgentEvent): string | undefined {
   if (event.type === 'subagent-event') return noteOf(event.event);
   if (event.type === 'notice' && event.level === 'warning') return event.message;
-  if (event.type === 'retry') return `${event.reason} Retrying in ${Math.ceil(event.delayMs / 1000)} s.`;
+  // What is repeated at once has a notice of its own.
+  if (event.type === 'retry' && event.delayMs > 0)
+    return `${event.reason} Retrying in ${Math.ceil(event.delayMs / 1000)} s.`;
   if (event.type === 'call-end' && event.outcome.error?.type === 'execution_denied') return event.outcome.error.message;
   return undefined;
 }

@@ -6,7 +6,7 @@ import type { SlashContext } from './slash-command.js';
 export async function switchModel(name: string, { lathe, driver, print, choose, signal }: SlashContext): Promise<void> {
   const { conversation } = driver;
   if (!conversation) return print(`  ${visibleText(driver.name)}`);
-  const found = await findModels({ env: lathe.loaded.env }, signal);
+  const found = await findModels({ env: lathe.loaded.env, settings: lathe.settings.model }, signal);
   const priced = Object.keys(lathe.settings.model.prices).map((each) => ({ name: each, origin: 'in your settings' }));
   const known = [...found, ...priced.filter((each) => !found.some((other) => other.name === each.name))];
   const choices = known.map((model) => ({
@@ -17,8 +17,10 @@ export async function switchModel(name: string, { lathe, driver, print, choose, 
   const title = `The model is ${visibleText(driver.name)}. Which one should answer from now on?`;
   const wanted = name || (await choose({ title, choices, takesText: true }));
   if (wanted === undefined) return undefined;
+  const before = driver.name;
   const notes = await conversation.useModel(wanted, signal);
-  const isKnown = known.some((model) => model.name === wanted || model.name.endsWith(`/${wanted}`));
+  const now = driver.name;
+  const isKnown = now === before || known.some(({ name: each }) => each === now || each.endsWith(`/${now}`));
   const doubt = isKnown ? [] : ['This name is not among those found here. The next message shows whether it works.'];
   return print([`Model: ${driver.name}`, ...notes, ...doubt].map((line) => visibleText(`  ${line}`)).join('\n'));
 }

@@ -16,10 +16,12 @@ export function showCost({ driver, print }: SlashContext): void {
     `Requests    ${count(turns)}, ${Math.round(milliseconds / 1000)} s of work`,
     `Tokens in   ${count(usage.inputTokens)}, of which ${count(usage.cachedInputTokens)} from the cache`,
     `Tokens out  ${count(usage.outputTokens)}, of which ${count(usage.reasoningTokens)} for reasoning`,
-    `Cost        ${cost === undefined ? 'unknown: model.prices has no price for this model' : formatCost(cost)}`,
+    `Cost        ${cost === undefined ? unknownCost : formatCost(cost)}`,
   ];
   print(lines.map((line) => `  ${line}`).join('\n'));
 }
+
+export const unknownCost = 'unknown: the price of a model that answered is not known (add it to model.prices)';
 
 const count = (value: number): string => value.toLocaleString('en');
 

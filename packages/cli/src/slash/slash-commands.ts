@@ -1,5 +1,5 @@
 import { visibleText } from '@lathe/core/host';
-import { approvalModes } from '../command-line/args.js';
+import { approvalModes, efforts } from '../command-line/args.js';
 import { checks } from '../doctor/checks.js';
 import type { Conversation } from '../drivers/driver.js';
 import { formatCost } from '../render/format-cost.js';
@@ -8,7 +8,7 @@ import { manageBackground } from './background-command.js';
 import { showServers } from './mcp-commands.js';
 import { showMemory } from './memory-command.js';
 import { switchModel } from './model-command.js';
-import { describeProject, exportConversation, showCost, showDiff } from './report-commands.js';
+import { describeProject, exportConversation, showCost, showDiff, unknownCost } from './report-commands.js';
 import { rewind } from './rewind-command.js';
 import { resumeSession } from './session-command.js';
 import { configure, switchTheme, themeNames } from './settings-commands.js';
@@ -36,7 +36,12 @@ export const slashCommands: readonly SlashCommand[] = [
   },
   { name: 'memory', summary: 'list the loaded context files', run: (_, context) => showMemory(context) },
   { name: 'agents', summary: 'list the subagents a model can start', run: (_, context) => showAgents(context) },
-  { name: 'model', summary: 'choose another model', run: switchModel },
+  {
+    name: 'model',
+    summary: 'choose another model, or how much it thinks: /model NAME high',
+    run: switchModel,
+    arguments: () => efforts,
+  },
   {
     name: 'context',
     summary: 'show the conversation, the workspace and its trust',
@@ -145,7 +150,7 @@ function spentLines({ usage: { usage, cost } }: Conversation): string[] {
   const { inputTokens, outputTokens, cachedInputTokens } = usage;
   if (inputTokens === 0) return [];
   const cached = Math.round((100 * cachedInputTokens) / inputTokens);
-  const price = cost === undefined ? 'unknown (add the price of the model to model.prices)' : formatCost(cost);
+  const price = cost === undefined ? unknownCost : formatCost(cost);
   return [`Spent: ${inputTokens} tokens in (${cached} % from the cache), ${outputTokens} tokens out`, `Cost: ${price}`];
 }
 

@@ -29,14 +29,14 @@ export async function openLathe(flags: Flags, io: Io, options: OpenOptions = {})
     ...(options.caller && { caller: options.caller }),
     ...(options.openPage && { openPage: options.openPage }),
     ...(options.elicit && { handlers: { elicit: options.elicit } }),
-    flags: settingsOf(flags),
+    flags: flagSettings(flags),
   });
   for (const problem of lathe.problems) io.err(visibleText(`lathe: ${problem}`));
   return lathe;
 }
 
 /** The flags that are settings. */
-function settingsOf(flags: Flags): NonNullable<LatheOptions['flags']> {
+export function flagSettings(flags: Flags): NonNullable<LatheOptions['flags']> {
   return {
     ...(flags.approvalMode && { 'tools.approvalMode': flags.approvalMode }),
     ...(flags.allowedTools.length > 0 && { 'tools.allowed': flags.allowedTools }),

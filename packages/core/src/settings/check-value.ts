@@ -32,6 +32,7 @@ function read(shape: Shape, node: JsonNode, key: string, context: CheckContext):
   switch (shape.is) {
     case 'boolean':
     case 'integer':
+    case 'number':
     case 'choice':
     case 'string':
       return node.type === 'scalar' ? readScalar(shape, node.value, context) : undefined;
@@ -44,14 +45,14 @@ function read(shape: Shape, node: JsonNode, key: string, context: CheckContext):
         context.report(node, key, `The object has more than ${maxEntries} entries.`);
         return wrongInside;
       }
-      return shape.is === 'map' ? readMap(shape.value, node, key, context) : readObject(shape, node, key, context);
+      return shape.is === 'map' ? readMap(shape, node, key, context) : readObject(shape, node, key, context);
   }
 }
 
 /** Far more than any object needs. The search for the closest name takes time for each unknown field. */
 const maxEntries = 500;
 
-type ScalarShape = Extract<Shape, { is: 'boolean' | 'integer' | 'choice' | 'string' }>;
+type ScalarShape = Extract<Shape, { is: 'boolean' | 'integer' | 'number' | 'choice' | 'string' }>;
 
 function readScalar(shape: ScalarShape, written: string | number | boolean | null, context: CheckContext): Outcome {
   const value = typeof written === 'string' ? expandVariables(written, context.env) : written;
@@ -66,6 +67,7 @@ function hasShape(shape: Exclude<ScalarShape, { is: 'choice' }>, value: string |
   if (shape.is === 'boolean') return typeof value === 'boolean';
   if (shape.is === 'integer')
     return Number.isInteger(value) && Number(value) >= shape.min && Number(value) <= shape.max;
+  if (shape.is === 'number') return Number.isFinite(value) && Number(value) >= shape.min;
   if (typeof value !== 'string' || value.includes('\0')) return false;
   if (value.trim() === '' && !shape.mayBeBlank) return false;
   return shape.pattern?.test(value) ?? true;
@@ -84,10 +86,16 @@ function readList({ item, allowSingle }: ListShape, node: JsonNode, key: string,
   });
 }
 
-function readMap(shape: Shape, node: JsonObjectNode, key: string, context: CheckContext): Outcome {
+type MapShape = Extract<Shape, { is: 'map' }>;
+
+function readMap(shape: MapShape, node: JsonObjectNode, key: string, context: CheckContext): Outcome {
   const values: Record<string, JsonValue> = Object.create(null);
   for (const entry of uniqueEntries(node, key, context)) {
-    const { value, reported } = checkCounting(shape, entry.value, `${key}.${entry.key}`, context);
+    if (shape.names?.includes(entry.key) === false) {
+      context.report(entry, `${key}.${entry.key}`, `Unknown name. Known: ${shape.names.join(', ')}.`);
+      continue;
+    }
+    const { value, reported } = checkCounting(shape.value, entry.value, `${key}.${entry.key}`, context);
     if (value !== undefined && !reported) values[entry.key] = value;
   }
   return values;

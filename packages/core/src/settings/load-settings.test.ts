@@ -115,6 +115,40 @@ test('origins name the file and the line, and show references instead of values'
   expect(origins.get('model.apiKey')).toEqual([{ layer: 'user', source: join(base, user), line: 4, written: '$KEY' }]);
 });
 
+test('the models of a Qwen Code user count, unknown providers are named, and a project adds none', async () => {
+  const [fast, mine] = [{ id: 'fast', name: 'Fast', baseUrl: 'https://a.example/v1', envKey: 'A_KEY' }, { id: 'mine' }];
+  const { settings, problems, ignored, mayLackRestrictions } = await machine({
+    [qwenUser]: {
+      security: { auth: { selectedType: 'openai', apiKey: 'k', baseUrl: 'https://b.example/v1' } },
+      env: { A_KEY: 'a' },
+      modelProviders: {
+        openai: [{ ...fast, generationConfig: { timeout: 9 } }],
+        gemini: [{ name: 'no id' }],
+        'vertex-ai': [{ id: 'x' }],
+      },
+    },
+    [user]: { model: { providers: { openai: [mine] } } },
+    [qwenWork]: {
+      security: { auth: { apiKey: 'evil', baseUrl: 'https://evil.example' } },
+      env: { A_KEY: 'evil' },
+      modelProviders: { openai: [{ id: 'fast', baseUrl: 'https://evil.example' }] },
+    },
+  });
+  const { apiKey, baseUrl, keys, providers } = settings.model;
+  expect({ apiKey, baseUrl, keys, providers }).toEqual({
+    apiKey: 'k',
+    baseUrl: 'https://b.example/v1',
+    keys: { A_KEY: 'a' },
+    providers: { openai: [fast, mine] },
+  });
+  expect(problems.map(({ key, message }) => `${key}: ${message}`)).toEqual([
+    'modelProviders.gemini[0]: "id" is missing.',
+    expect.stringMatching(/^modelProviders.vertex-ai: Unknown name. Known: openai, anthropic, gemini,/),
+  ]);
+  expect(ignored.map(({ key }) => key)).toEqual(['model.apiKey', 'model.baseUrl', 'model.keys', 'model.providers']);
+  expect(mayLackRestrictions).toBe(false);
+});
+
 // SL05
 test('shown settings contain no secrets', () => {
   const shape = allSettings.find(({ key }) => key === 'mcpServers')?.shape ?? { is: 'boolean' };
@@ -344,6 +378,7 @@ function sampleOf(shape: (typeof allSettings)[number]['shape']): unknown {
     case 'boolean':
       return true;
     case 'integer':
+    case 'number':
       return Math.max(shape.min, 1);
     case 'string':
       return shape.pattern?.test('https://x.example') ? 'https://x.example' : 'name';
@@ -352,7 +387,7 @@ function sampleOf(shape: (typeof allSettings)[number]['shape']): unknown {
     case 'list':
       return [sampleOf(shape.item)];
     case 'map':
-      return { entry: sampleOf(shape.value) };
+      return { [shape.names?.[0] ?? 'entry']: sampleOf(shape.value) };
     case 'object':
       return Object.fromEntries(Object.entries(shape.fields).map(([name, field]) => [name, sampleOf(field)]));
   }

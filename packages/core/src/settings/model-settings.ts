@@ -1,8 +1,10 @@
 import { setting } from './setting.js';
-import { boolean, choice, integer, list, map, object, pattern, secret, secrets, string } from './shape.js';
+import { boolean, choice, integer, list, map, number, object, pattern, secret, secrets, string } from './shape.js';
 
 const names = list(string);
 export const url = pattern(/^(?:https?:\/\/\S+|\$.*)$/, 'a URL that begins with http:// or https://');
+const variable = pattern(/^[A-Za-z_]\w*$/, 'the name of a variable');
+const listedModel = object({ id: string, name: string, baseUrl: url, envKey: variable }, ['id']);
 /** A limit that every layer can lower. Once the system file or a workspace has set it, no layer can raise it. */
 export const limit = { workspace: 'tighten', strictness: 'low' } as const;
 
@@ -11,8 +13,27 @@ export const modelSettings = {
   'model.name': setting(string, undefined, 'The model that answers.', { env: 'LATHE_MODEL' }),
   'model.sideModel': setting(string, undefined, 'A smaller model for summaries.', { env: 'LATHE_SIDE_MODEL' }),
   'model.provider': setting(string, undefined, 'Who serves the model.', { workspace: 'never', env: 'LATHE_PROVIDER' }),
-  'model.baseUrl': setting(url, undefined, 'Where the model is served.', { workspace: 'never', env: 'LATHE_BASE_URL' }),
-  'model.apiKey': setting(secret, undefined, 'Key of the model, best written as "$NAME".', { workspace: 'never' }),
+  'model.baseUrl': setting(url, undefined, 'Where the model is served.', {
+    also: ['security.auth.baseUrl'],
+    workspace: 'never',
+    env: 'LATHE_BASE_URL',
+  }),
+  'model.apiKey': setting(secret, undefined, 'Key of the model, best written as "$NAME".', {
+    also: ['security.auth.apiKey'],
+    workspace: 'never',
+  }),
+  'model.providers': setting(
+    map(list(listedModel), ['openai', 'anthropic', 'gemini', 'dashscope', 'deepseek', 'openrouter']),
+    {},
+    'Models by the provider whose format they use, each with its own address and the variable of its key.',
+    { also: ['modelProviders'], merge: 'by-key', workspace: 'never' },
+  ),
+  'model.keys': setting(
+    secrets,
+    {},
+    'Keys of the models in model.providers, by the variable that envKey names; the environment comes first.',
+    { also: ['env'], merge: 'by-key', workspace: 'never' },
+  ),
   'model.headers': setting(secrets, {}, 'Headers sent to the model.', { merge: 'by-key', workspace: 'never' }),
   'model.wire': setting(
     choice(['chat', 'responses', 'messages', 'gemini']),
@@ -52,7 +73,7 @@ export const modelSettings = {
   ),
   'model.prices': setting(
     map(
-      object({ input: integer(0), output: integer(0), cachedInput: integer(0), cacheWrite: integer(0) }, [
+      object({ input: number(0), output: number(0), cachedInput: number(0), cacheWrite: number(0) }, [
         'input',
         'output',
       ]),

@@ -4,6 +4,7 @@ import { isArray, type JsonValue } from './parse-jsonc.js';
 export type Shape =
   | { readonly is: 'boolean' }
   | { readonly is: 'integer'; readonly min: number; readonly max: number }
+  | { readonly is: 'number'; readonly min: number }
   | {
       readonly is: 'string';
       readonly pattern?: RegExp;
@@ -13,7 +14,7 @@ export type Shape =
     }
   | { readonly is: 'choice'; readonly of: readonly string[]; readonly also: Readonly<Record<string, string>> }
   | { readonly is: 'list'; readonly item: Shape; readonly allowSingle: boolean }
-  | { readonly is: 'map'; readonly value: Shape; readonly secret?: true }
+  | { readonly is: 'map'; readonly value: Shape; readonly names?: readonly string[]; readonly secret?: true }
   | { readonly is: 'object'; readonly fields: Readonly<Record<string, Shape>>; readonly required: readonly string[] };
 
 /** A shape with the type of its values, for the compiler only. */
@@ -24,6 +25,10 @@ export const boolean: Typed<boolean> = { is: 'boolean' };
 
 export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): Typed<number> {
   return { is: 'integer', min, max };
+}
+
+export function number(min: number): Typed<number> {
+  return { is: 'number', min };
 }
 
 /** A string that is not blank. */
@@ -49,8 +54,9 @@ export function list<T>(item: Typed<T>, { allowSingle = false } = {}): Typed<rea
   return { is: 'list', item, allowSingle };
 }
 
-export function map<T>(value: Typed<T>): Typed<Readonly<Record<string, T>>> {
-  return { is: 'map', value };
+/** Values by name. With `names` others are reported and left out. */
+export function map<T>(value: Typed<T>, names?: readonly string[]): Typed<Readonly<Record<string, T>>> {
+  return { is: 'map', value, ...(names && { names }) };
 }
 
 /** Values by name, such as headers, that are never shown. */
@@ -73,6 +79,8 @@ export function describeShape(shape: Shape): string {
       return 'true or false';
     case 'integer':
       return `a whole number ${shape.max === Number.MAX_SAFE_INTEGER ? `of at least ${shape.min}` : `from ${shape.min} to ${shape.max}`}`;
+    case 'number':
+      return `a number of at least ${shape.min}`;
     case 'string':
       return shape.expected ?? 'a text that is not empty';
     case 'choice':

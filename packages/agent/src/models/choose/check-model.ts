@@ -12,7 +12,9 @@ export async function checkModel(model: Model, signal: AbortSignal, { timeoutMs 
   };
   try {
     for await (const event of model.stream(request, AbortSignal.any([signal, timeout]))) {
-      if (event.type === 'retry') throw new ModelError('overloaded', event.reason);
+      // Without a delay only an option was rejected.
+      if (event.type === 'retry' && event.delayMs === 0) continue;
+      if (event.type === 'retry' || event.type === 'fallback') throw new ModelError('overloaded', event.reason);
       return;
     }
   } catch (error) {

@@ -17,7 +17,7 @@ export async function chooseLocal(
   const servers = await findLocalServers(signal, { addresses: addressesOf(sources) });
   const models = servers.filter((each) => server === 'local' || each.server === server).flatMap((each) => each.models);
   const chosen = pick(models, name);
-  if (!chosen) return { status: 'none', setup: modelSetup(servers, { wanted: name, env }) };
+  if (!chosen) return { status: 'none', setup: modelSetup(servers, { wanted: name, server, env }) };
   const wire = settings.wire ?? 'chat';
   const model = new RemoteModel(await loadWireFormat(wire), {
     ...options,

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { modelServer } from '../../../../../testing/model-server.js';
 import type { Model, ModelEvent } from '../model.js';
 import { chooseModel } from './choose-model.js';
+import { findModels } from './find-models.js';
 import { findLocalServers, type LocalServerName } from './local.js';
 import { formatModelSetup } from './model-setup.js';
 import type { ModelSources } from './model-sources.js';
@@ -100,6 +101,11 @@ test.each([
   [{ env: { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'file:///etc/passwd' } }, /not an http/],
   [{ env: { OPENAI_API_KEY: 'k\ney' } }, /OPENAI_API_KEY contains characters/],
   [{ env: { OPENAI_API_KEY: 'k', HTTPS_PROXY: 'socks5://x' } }, /HTTPS_PROXY/],
+  [{ settings: { name: 'x', provider: 'openai', apiKey: '$MY_KEY' } }, 'model.apiKey needs the variable MY_KEY'],
+  [
+    { settings: { name: 'x', baseUrl: 'http://127.0.0.1:9', headers: { 'api-key': 'Bearer ${MY_KEY}' } } },
+    'model.headers "api-key" needs the variable MY_KEY, which is not set.',
+  ],
 ])('%j is rejected with a reason', async (sources, message) => {
   await expect(choose(sources)).rejects.toThrow(message);
 });
@@ -110,6 +116,18 @@ test('without any model it says how to set one up', async () => {
   const text = 'problem' in setup ? formatModelSetup(setup) : '';
   expect(text).toContain('ollama pull');
   expect(text).toContain('export DASHSCOPE_API_KEY=');
+});
+
+test('a server on this machine that does not offer the model, or does not run, is named', async () => {
+  const url = await jsonServer({ '/api/tags': { models: [{ name: 'tiny' }] }, '/api/show': {} });
+  const problems = await Promise.all(
+    [url, nowhere.ollama].map((ollama) => choose({ name: 'ollama/big', localAddresses: { ...nowhere, ollama } })),
+  );
+  expect(problems).toMatchObject([
+    { problem: 'ollama on this machine does not offer big.', found: [{ models: ['tiny'] }] },
+    { problem: 'ollama does not run on this machine.' },
+  ]);
+  expect(JSON.stringify(problems[0])).toContain('ollama pull big');
 });
 
 test('a key goes only to the provider it belongs to', async () => {
@@ -136,6 +154,56 @@ test('settings of one provider are not used with another', async () => {
   if (choice.status === 'chosen') await drain(choice.model);
   expect(server.requests[0]?.headers).toMatchObject({ 'x-api-key': 'theirs-1234' });
   expect(JSON.stringify(server.requests)).not.toMatch(/mine-1234|x-team/);
+});
+
+test('a listed model has its own wire, address and key', async () => {
+  const server = await modelServer([{ text: 'ok' }]);
+  const settings = {
+    name: 'm',
+    apiKey: 'other-1234',
+    headers: { 'x-team': 'a' },
+    keys: { B_KEY: 'b-5678', A_KEY: 'not this one' },
+    providers: {
+      openai: [
+        { id: 'vendor/fast', baseUrl: `${server.url}/a/v1`, envKey: 'A_KEY' },
+        { id: 'open', baseUrl: `${server.url}/c/v1` },
+        { id: 'locked', baseUrl: `${server.url}/d/v1`, envKey: 'D_KEY' },
+      ],
+      anthropic: [{ id: 'deep', baseUrl: `${server.url}/b/v1`, envKey: 'B_KEY' }],
+    },
+  };
+  const env = { OPENAI_API_KEY: 'openai-1234', OPENAI_BASE_URL: 'http://127.0.0.1:1', A_KEY: 'a-5678' };
+  for (const name of ['vendor/fast', 'open', 'deep']) {
+    const choice = await chooseModel({ name, env, settings, localAddresses: nowhere }, signal);
+    if (choice.status === 'chosen') await drain(choice.model);
+  }
+  const seen = server.requests.map(({ path, headers, body }) => [
+    path,
+    body['model'],
+    headers['x-api-key'] ?? headers.authorization,
+  ]);
+  expect(seen).toEqual([
+    ['/a/v1/chat/completions', 'vendor/fast', 'Bearer a-5678'],
+    ['/c/v1/chat/completions', 'open', undefined],
+    ['/b/v1/messages', 'deep', 'b-5678'],
+  ]);
+  expect(JSON.stringify(server.requests)).not.toMatch(/1234|x-team/);
+  await expect(choose({ name: 'locked', env, settings })).rejects.toThrow('locked needs a key: set D_KEY.');
+});
+
+test('without a name the first listed model whose key is set counts, and all of them are found', async () => {
+  const openai = [
+    { id: 'a', envKey: 'A_KEY' },
+    { id: 'b', name: 'Model B', envKey: 'B_KEY' },
+    { id: 'c', envKey: 'B_KEY', baseUrl: 'http://127.0.0.1:9/v1' },
+  ];
+  const sources = { settings: { providers: { openai } }, env: { B_KEY: 'k' }, localAddresses: nowhere };
+  expect(await choose(sources)).toEqual({ provider: 'openai', id: 'b' });
+  expect(await choose({ ...sources, name: 'c' })).toEqual({ provider: 'custom', id: 'c' });
+  expect(await findModels(sources, signal)).toEqual([
+    { name: 'b', origin: 'Model B, in your settings' },
+    { name: 'c', origin: 'in your settings' },
+  ]);
 });
 
 test('a base URL may have a query, and an invalid header is reported', async () => {

@@ -1,6 +1,7 @@
 import type { Model } from '../model.js';
 import { ModelError } from '../model-error.js';
 import { chooseLocal } from './choose-local.js';
+import { findListed, sourcesOf } from './listed-models.js';
 import { isLocalServerName } from './local.js';
 import type { ModelChoice, ModelSources } from './model-sources.js';
 import { keyOf, openProvider } from './open-provider.js';
@@ -30,7 +31,19 @@ async function openFallback(name: string, sources: ModelSources, signal: AbortSi
 }
 
 async function chooseFirst(sources: ModelSources, signal: AbortSignal): Promise<ModelChoice> {
-  const wanted = splitName(sources.name ?? sources.settings?.name, sources);
+  const name = sources.name ?? sources.settings?.name;
+  const listed = findListed(name, sources);
+  if (!listed) return chooseUnlisted(name, sources, signal);
+  const found = await openProvider(listed.provider, listed.id, sourcesOf(listed, sources));
+  return { status: 'chosen', ...found, notes: [] };
+}
+
+async function chooseUnlisted(
+  name: string | undefined,
+  sources: ModelSources,
+  signal: AbortSignal,
+): Promise<ModelChoice> {
+  const wanted = splitName(name, sources);
   const own = ownSettings(sources, wanted);
   const providerName = wanted.provider ?? own.settings?.provider;
   if (own.settings?.provider === providerName && providerName?.startsWith(packagePrefix)) {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { modelServer, type ServerScript } from '../../../../../testing/model-server.js';
 import type { Message, Model, ModelEvent, ModelRequest } from '../model.js';
+import { checkModel } from './check-model.js';
 import { chooseModel } from './choose-model.js';
 import type { ModelSources } from './model-sources.js';
 
@@ -38,12 +39,21 @@ test('a model without quota gives way to the next, which stays', async () => {
   expect(events[0]).toEqual({
     type: 'fallback',
     model: 'second',
-    reason: 'first cannot answer: The account at custom has no credit or quota left. (402: pay first)',
+    reason: `first cannot answer: The account at ${new URL(server.url).host} has no credit or quota left. (402: pay first)`,
   });
   expect(events.at(-1)).toMatchObject({ type: 'finish', message: { parts: [{ text: 'hello' }] } });
   await ask(model);
   expect(models(server.requests)).toEqual(['first', 'second', 'second']);
   expect(model.id).toBe('second');
+});
+
+test('a check fails where a fallback would answer, and passes where only an option is rejected', async () => {
+  const noQuota = await open([noCredit, { text: 'hello' }], { fallbacks: ['second'] });
+  await expect(checkModel(noQuota.model, signal)).rejects.toThrow('pay first');
+  const body = '{"error":{"message":"Unknown parameter: stream_options"}}';
+  const picky = await open([{ fault: { kind: 'status', status: 400, body } }, { text: 'hello' }], { fallbacks: [] });
+  await checkModel(picky.model, signal);
+  expect(models(picky.server.requests)).toEqual(['first', 'first']);
 });
 
 test('a server that keeps failing is retried first', async () => {

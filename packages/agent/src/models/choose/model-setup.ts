@@ -11,17 +11,22 @@ export interface ModelSetup {
 
 export function modelSetup(
   servers: LocalServer[],
-  { wanted, env }: { wanted: string | undefined; env: object },
+  { wanted, server, env }: { wanted: string | undefined; server: string; env: object },
 ): ModelSetup {
-  const found = servers.map(({ server, url, models }) => ({ server, url, models: models.map(({ name }) => name) }));
+  const ollama = {
+    title: 'A model on this machine, with Ollama',
+    commands: [
+      `ollama pull ${(server === 'ollama' && wanted) || 'qwen3-coder'}`,
+      'OLLAMA_CONTEXT_LENGTH=32768 ollama serve',
+      'lathe',
+    ],
+  };
+  const found = servers.map((each) => ({ ...each, models: each.models.map(({ name }) => name) }));
   return {
-    problem: problemOf(servers, wanted),
+    problem: server === 'local' ? problemOf(servers, wanted) : problemOfServer(servers, server, wanted),
     found,
     ways: [
-      {
-        title: 'A model on this machine, with Ollama',
-        commands: ['ollama pull qwen3-coder', 'OLLAMA_CONTEXT_LENGTH=32768 ollama serve', 'lathe'],
-      },
+      ollama,
       ...providers.map(({ name, keyVariables: [variable], defaultModel }) => ({
         title: `A hosted model: ${name}${variable in env ? ' (its variable is set, but empty)' : ''}`,
         commands: [`export ${variable}=…`, `lathe --model ${name}/${defaultModel}`],
@@ -32,6 +37,11 @@ export function modelSetup(
       },
     ],
   };
+}
+
+function problemOfServer(servers: LocalServer[], name: string, wanted: string | undefined): string {
+  if (!servers.some(({ server }) => server === name)) return `${name} does not run on this machine.`;
+  return `${name} on this machine does not offer ${wanted ?? 'a model'}.`;
 }
 
 function problemOf(servers: LocalServer[], wanted: string | undefined): string {

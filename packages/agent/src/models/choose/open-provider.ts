@@ -30,11 +30,15 @@ export async function openProvider(
   sources: ModelSources,
 ): Promise<{ model: Model; origin: string }> {
   const { env, settings = {}, options } = sources;
+  checkVariables(settings);
   const key = findKey(provider, sources);
   const chosenUrl = settings.baseUrl ?? firstSet(provider.baseUrlVariables, env);
   const baseUrl = checkUrl(chosenUrl ?? provider.baseUrl);
-  if (!key && chosenUrl === undefined)
-    throw new ModelError('auth', `${provider.name} needs a key: set ${provider.keyVariables[0]} or model.apiKey.`);
+  if (!key && chosenUrl === undefined) {
+    const { name: who, keyVariables } = provider;
+    const ways = `set ${keyVariables[0]}, or model.apiKey with model.provider "${who}"`;
+    throw new ModelError('auth', `${who} needs a key: ${ways}.`);
+  }
   const id = name ?? firstSet(provider.modelVariables, env) ?? provider.defaultModel;
   const hosted = providers.find((each) => new URL(each.baseUrl).host === baseUrl.host);
   const wire = wireOf(provider, baseUrl.host, settings.wire);
@@ -51,7 +55,11 @@ export async function openProvider(
     isRaw: wire === 'chat' && !hosted,
     proxy: proxyFor(baseUrl, env),
   });
-  return { model, origin: `${provider.name} at ${baseUrl.host}` };
+  return { model, origin: originOf(provider, baseUrl) };
+}
+
+function originOf({ name }: Provider, { host }: URL): string {
+  return name === 'custom' ? host : `${name} at ${host}`;
 }
 
 function findKey(provider: Provider, { env, settings }: ModelSources): Key | undefined {
@@ -59,6 +67,16 @@ function findKey(provider: Provider, { env, settings }: ModelSources): Key | und
   if (key && /[^\x21-\x7e]/.test(key.value))
     throw new ModelError('auth', `${key.variable} contains characters that no key has: was it copied correctly?`);
   return key;
+}
+
+/** A variable that is not set stays in the settings as it is written. It must not be sent in the place of a key. */
+export function checkVariables({ apiKey = '', headers = {} }: NonNullable<ModelSources['settings']>): void {
+  const written = { 'model.apiKey': apiKey, ...headers };
+  for (const [name, value] of Object.entries(written)) {
+    const [, variable] = /^(?:Bearer )?\$\{?([A-Za-z_]\w*)\}?$/.exec(value) ?? [];
+    const place = name === 'model.apiKey' ? name : `model.headers "${name}"`;
+    if (variable) throw new ModelError('auth', `${place} needs the variable ${variable}, which is not set.`);
+  }
 }
 
 function limitsOf(id: string, { contextWindow, maxOutputTokens, inputs }: NonNullable<ModelSources['settings']>) {

@@ -8,6 +8,7 @@ import type { Model } from '../model.js';
 import { ModelError } from '../model-error.js';
 import { inputsOf, knownModel } from './known-models.js';
 import type { ModelSources } from './model-sources.js';
+import { checkVariables } from './open-provider.js';
 
 /** Package names and paths inside a package; nothing that leads out of the folder of packages. */
 const packageName = /^(@[a-z0-9][\w.-]*\/)?[a-z0-9][\w.-]*(\/[a-z0-9][\w.-]*)*$/i;
@@ -26,6 +27,7 @@ export async function openPackageProvider(
   if (name === undefined)
     throw new ModelError('not-found', `npm:${specifier} needs a model: set model.name or --model.`);
   if (home === undefined) throw new ModelError('not-found', 'Packages of providers can only be used from the agent.');
+  checkVariables(settings);
   const folder = join(home, 'packages');
   const exported = await load(specifier, folder);
   const create = factoryOf(exported, specifier);

@@ -6,7 +6,7 @@ import { bodyText } from '../wire/body-text.js';
 import { effortRow } from '../wire/effort.js';
 import { LocalAnswer } from '../wire/local-answer.js';
 import { RejectedOptions } from '../wire/rejected-options.js';
-import { explainStatus } from '../wire/reported-error.js';
+import { explainStatus, serverName } from '../wire/reported-error.js';
 import type { Endpoint, WireFormat } from '../wire/wire-format.js';
 import { defaultLimits, type HttpLimits, type HttpResponse, readText, sendRequest } from './http.js';
 import { defaultRetryPolicy, type RetryPolicy, withRetries } from './retry.js';
@@ -53,7 +53,7 @@ export class RemoteModel implements Model {
       } catch (error) {
         const option = this.#rejected.add(error, body);
         if (option === undefined) throw error;
-        const reason = `${this.provider} does not take ${option} for ${this.id}; asking without it.`;
+        const reason = `${serverName(this.#options)} does not take ${option} for ${this.id}; asking without it.`;
         yield { type: 'retry', attempt: 1, delayMs: 0, reason };
       }
     }

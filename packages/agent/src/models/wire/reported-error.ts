@@ -67,12 +67,13 @@ const tooLong = new RegExp(
 );
 
 function sentence(kind: ModelErrorKind, endpoint: Endpoint, status: number): string {
-  const { provider, model, baseUrl } = endpoint;
+  const { model, baseUrl } = endpoint;
   const host = URL.canParse(baseUrl) ? new URL(baseUrl).host : baseUrl;
+  const provider = serverName(endpoint);
   const sentences: Partial<Record<ModelErrorKind, string>> = {
     auth: adviceOnKey(endpoint, status),
     quota: `The account at ${provider} has no credit or quota left.`,
-    'not-found': `${provider} at ${host} does not know the model ${model} (or the base URL is wrong): check --model.`,
+    'not-found': `${provider === host ? host : `${provider} at ${host}`} does not know the model ${model} (or the base URL is wrong): check --model.`,
     'too-long': `The conversation does not fit into the context of ${model}.`,
     'bad-request': `${provider} rejected the request.`,
     'rate-limit': `${provider} is limiting the rate of requests.`,
@@ -81,7 +82,14 @@ function sentence(kind: ModelErrorKind, endpoint: Endpoint, status: number): str
   return sentences[kind] ?? `${host} did not answer like a model: is the base URL right?`;
 }
 
-function adviceOnKey({ provider, model, keyVariable, apiKey }: Endpoint, status: number): string {
+/** A server without a name is known by its address. */
+export function serverName({ provider, baseUrl }: Pick<Endpoint, 'provider' | 'baseUrl'>): string {
+  return provider === 'custom' && URL.canParse(baseUrl) ? new URL(baseUrl).host : provider;
+}
+
+function adviceOnKey(endpoint: Endpoint, status: number): string {
+  const { model, keyVariable, apiKey } = endpoint;
+  const provider = serverName(endpoint);
   const key = keyVariable ?? 'model.apiKey in your settings';
   if (!apiKey) return `${provider} needs a key: set ${key}.`;
   if (status === 403) return `${provider} does not let this key use ${model}: check ${key} and its permissions.`;
