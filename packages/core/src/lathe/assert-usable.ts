@@ -23,14 +23,18 @@ const example = 'createLathe({ cwd: process.cwd(), env: process.env })';
 
 /** What a compiler would have found. A wrong type must not pass for a yes. */
 function assertTypes(options: LatheOptions): void {
-  const { cwd, env, tools = [], approver, isTrusted }: Partial<Record<keyof LatheOptions, unknown>> = options;
-  if (cwd === undefined || env === undefined)
-    throw new Error(`${cwd === undefined ? 'cwd' : 'env'} is missing: ${example}`);
+  const { cwd, env, tools = [], approver, isTrusted = false }: Partial<Record<keyof LatheOptions, unknown>> = options;
+  if (cwd === undefined) throw new Error(`cwd is missing: ${example}`);
+  if (env === undefined) throw new Error(`env is missing: ${example}`);
   if (typeof cwd !== 'string' || !isAbsolute(cwd))
     throw new Error(`cwd must be an absolute path, not ${JSON.stringify(cwd)}`);
   if (typeof env !== 'object' || env === null) throw new Error('env must be an object, such as process.env');
   if (!Array.isArray(tools)) throw new Error('tools must be a list');
-  const decide: unknown = typeof approver === 'object' && approver !== null && Reflect.get(approver, 'decide');
-  if (approver !== undefined && typeof decide !== 'function') throw new Error('approver must have a method decide');
-  if (isTrusted !== undefined && typeof isTrusted !== 'boolean') throw new Error('isTrusted must be true or false');
+  if (!canDecide(approver)) throw new Error('approver must have a method decide');
+  if (typeof isTrusted !== 'boolean') throw new Error('isTrusted must be true or false');
+}
+
+function canDecide(approver: unknown): boolean {
+  if (approver === undefined) return true;
+  return typeof approver === 'object' && approver !== null && typeof Reflect.get(approver, 'decide') === 'function';
 }
