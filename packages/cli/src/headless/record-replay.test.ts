@@ -73,11 +73,13 @@ test('an interactive session is recorded, and replayed without a server', async 
   const server = await modelServer([{ text: 'I change it.', calls: [edit] }, { text: 'It is beta now.' }]);
   const play = async (args: string[], env = {}) => {
     writeFileSync(join(cwd, 'a.txt'), 'alpha\n');
-    const { type, shows, exited } = terminal(['make it beta', ...args], { cwd, env });
+    const { type, shows, visible, exited } = terminal(['make it beta', ...args], { cwd, env });
     await shows('Confirm Edit');
     await think();
     type('y');
     await shows('It is beta now.');
+    // Before the end of the turn, Ctrl+C would cancel it.
+    await expect.poll(visible, { timeout: 25_000 }).toContain('Ask for anything.');
     type('\u0003');
     await shows('Ctrl+C again');
     type('\u0003');
