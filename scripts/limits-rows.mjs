@@ -372,11 +372,7 @@ export const fixed = {
     ['core/src/scheduler/scheduler.ts', 'maxParallel', 'Calls that only read at once'],
     ['core/src/scheduler/scheduler.ts', 'prepareMs', 'Milliseconds to look at the parameters of a call'],
     ['core/src/scheduler/call-state.ts', 'maxMessageChars', 'Characters of an error'],
-    [
-      'core/src/scheduler/fit-result.ts',
-      'maxMediaChars',
-      'Characters of base64 of all pictures and sounds in one result',
-    ],
+    ['core/src/contract/content.ts', 'maxMediaChars', 'Characters of base64 of all pictures and sounds in one result'],
     [
       'core/src/tools/tools.ts',
       'defaultTimeoutMs',

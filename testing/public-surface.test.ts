@@ -193,7 +193,7 @@ test('discovery commands and MCP servers can be added to any registry', async ()
     }),
   );
   const text =
-    "export default require('@lathe/core').defineTool({ name: 'me', description: '', parameterSchema: {}, execute: () => '' })";
+    "export default require('@lathe/core').defineTool({ name: 'me', description: 'Me.', parameterSchema: {}, execute: () => '' })";
   registry.addSource(new ToolFiles({ label: 'files', folder: scratch({ 'me.js': text }).path, isTrusted: true }));
   expect(await registry.discover(never)).toEqual(new Map());
   expect(registry.getTool('me')?.displayName).toBe('Me');

@@ -125,3 +125,28 @@ function nestedParts({ response = {}, parts = [] }: FunctionResponse): FunctionR
   const text = isUsual ? responseText({ response }) : JSON.stringify(response);
   return [...(text === '' ? [] : [{ text }]), ...parts];
 }
+
+/** Characters of base64 in one result: more than any provider accepts in a request. */
+const maxMediaChars = 28 * 1024 * 1024;
+
+/** Keeps the media that fit; a sentence takes the place of each that does not. */
+export function boundMedia(content: PartListUnion): PartListUnion {
+  const parts = toParts(content);
+  let left = maxMediaChars;
+  if (parts.reduce((sum, part) => sum + sizeOf(part), 0) <= left) return content;
+  return parts.map((part) => {
+    const size = sizeOf(part);
+    if (size > left) return { text: `${part.text ?? ''}${leftOut(part, size)}` };
+    left -= size;
+    return part;
+  });
+}
+
+const sizeOf = ({ inlineData }: Part) => inlineData?.data?.length ?? 0;
+
+function leftOut({ inlineData }: Part, size: number): string {
+  const name = [inlineData?.displayName, inlineData?.mimeType ?? 'media']
+    .filter((each) => each !== undefined)
+    .join(', ');
+  return `[${name}: left out, because ${size} characters of base64 are too many for a result]`;
+}
