@@ -108,15 +108,12 @@ test.each([
   expect(rejections).toEqual([{ source: 'files', name: 'a.ts', reason: expect.stringMatching(reason) }]);
 });
 
-test.each(['undefined', '3', '({ text: 1 })', "({ llmContent: '' })"])(
-  'a tool that returns %s says what to return',
-  async (value) => {
-    const { tools } = await loaded({ 'a.ts': `${imported}export default ${defined('a', value)};` });
-    await expect(tools[0]?.execute({} as never, never)).rejects.toThrow(
-      'execute must return a text or { llmContent, returnDisplay }',
-    );
-  },
-);
+test.each(['undefined', '3', '({ text: 1 })', '[1]'])('a tool that returns %s says what to return', async (value) => {
+  const { tools } = await loaded({ 'a.ts': `${imported}export default ${defined('a', value)};` });
+  await expect(tools[0]?.execute({} as never, never)).rejects.toThrow(
+    'instead of a text or { llmContent, returnDisplay }',
+  );
+});
 
 test('packages come only from the folder that is protected with the files', async () => {
   const root = tempDirectory({
