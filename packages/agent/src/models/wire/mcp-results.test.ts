@@ -6,6 +6,7 @@ import type { ModelRequest } from '../model.js';
 import { anthropic } from './anthropic/anthropic.js';
 import { gemini } from './gemini/gemini.js';
 import { openai } from './openai/openai.js';
+import { responses } from './responses/responses.js';
 import type { Endpoint } from './wire-format.js';
 
 const server = join(import.meta.dirname, '../../../../../testing/children/rich-mcp-server.mjs');
@@ -87,5 +88,19 @@ test('Gemini receives the texts with marks and the media as inline data in order
         ],
       },
     ],
+  });
+});
+
+test('the Responses API receives five items in order', async () => {
+  const inputText = (value: string) => ({ type: 'input_text', text: value });
+  const output = [
+    inputText('one'),
+    { type: 'input_image', image_url: `data:image/png;base64,${data}`, detail: 'auto' },
+    inputText('two'),
+    inputText('[audio/wav: this model does not accept it]'),
+    inputText('three'),
+  ];
+  expect(responses.body(await request(), endpoint('openai'))).toMatchObject({
+    input: [{}, {}, { type: 'function_call_output', call_id: 'c1', output }],
   });
 });

@@ -6,6 +6,7 @@ import type { Message, ModelRequest } from '../model.js';
 import { anthropic } from './anthropic/anthropic.js';
 import { gemini } from './gemini/gemini.js';
 import { openai } from './openai/openai.js';
+import { responses } from './responses/responses.js';
 import type { Endpoint } from './wire-format.js';
 
 const image = (data: string) => ({ inlineData: { mimeType: 'image/png', data } });
@@ -133,6 +134,30 @@ test('Gemini receives the text with marks and the media as inline data beside it
           image('TWO'),
           { text: 'From shots, part 6: audio/wav:' },
           audio,
+        ],
+      },
+    ],
+  });
+});
+
+test('the Responses API receives every part in its order', async () => {
+  const text = (value: string) => ({ type: 'input_text', text: value });
+  const shot = (data: string) => ({ type: 'input_image', image_url: `data:image/png;base64,${data}`, detail: 'auto' });
+  expect(responses.body(await request(), endpoint('openai'))).toMatchObject({
+    input: [
+      {},
+      {},
+      {
+        type: 'function_call_output',
+        call_id: 'c1',
+        output: [
+          text('Screenshot one'),
+          shot('ONE'),
+          text('Screenshot two'),
+          shot('TWO'),
+          text('sound'),
+          text('[audio/wav: this model does not accept it]'),
+          text('end'),
         ],
       },
     ],
