@@ -1,8 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { onTestFinished } from 'vitest';
-import { getCurrentTest } from 'vitest/suite';
+import { onTestFinished, TestRunner } from 'vitest';
 
 /** A real directory with these files, removed after the test that called it. */
 export function tempDirectory(files: Record<string, string | Uint8Array> = {}): string {
@@ -20,7 +19,9 @@ export function outsideDirectory(files: Record<string, string | Uint8Array> = {}
       // Not writable for this user.
     }
   }
-  return getCurrentTest()?.context.skip('no writable directory outside of home directories, /tmp and /var') ?? '';
+  return (
+    TestRunner.getCurrentTest()?.context.skip('no writable directory outside of home directories, /tmp and /var') ?? ''
+  );
 }
 
 function fill(made: string, files: Record<string, string | Uint8Array>): string {
