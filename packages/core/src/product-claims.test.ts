@@ -254,7 +254,7 @@ describe('a discovery command', () => {
       latheHome: host.home.path,
       approver: { decide: async () => ({ outcome: 'deny' }) },
     });
-    expect(String([...(await refusing.lathe.discover(never)).values()])).toContain('You refused');
+    expect(String([...(await refusing.lathe.discover(never)).values()])).toContain('You did not agree');
     expect(existsSync(join(cwd, 'ran'))).toBe(false);
     const agreeing = await open({ cwd, latheHome: host.home.path });
     expect([...(await agreeing.lathe.discover(never))]).toEqual([]);
