@@ -72,7 +72,7 @@ describe.skipIf(!hasProgram('bwrap'))('what mounts alone cannot protect', () => 
   });
 
   // SB07
-  test('a program in an uncovered configuration is put aside, and the person is told', async () => {
+  test('a program in an uncovered configuration is put aside, and the result says so', async () => {
     const { root, runBeside, config } = repository();
     const before = readFileSync(config, 'utf8');
     const result = await runBeside('true', () => git(root, 'config', 'core.fsmonitor', 'touch planted'));
