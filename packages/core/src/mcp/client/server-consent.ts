@@ -3,7 +3,7 @@ import type { ServerDefinition } from './server-definition.js';
 
 /** What the user approves before a server of the project starts: exactly what runs, where, with which variables. */
 export function serverConsent(definition: ServerDefinition, root: string): ConsentRequest {
-  const { name, endpoint, isTrusted, written } = definition;
+  const { name, endpoint, isTrusted, written, plugin } = definition;
   const isLocal = endpoint.type === 'stdio';
   const variables = Object.keys(isLocal ? endpoint.env : endpoint.headers);
   const warnings = [
@@ -12,11 +12,12 @@ export function serverConsent(definition: ServerDefinition, root: string): Conse
   ];
   return {
     kind: 'mcp-server',
-    id: JSON.stringify([root, name]),
-    definition: { written, isTrusted },
+    // A plugin is the same in all folders.
+    id: JSON.stringify([plugin?.source ?? root, name]),
+    definition: { written, isTrusted, ...(plugin && { pin: plugin.pin }) },
     confirmation: {
       type: 'exec',
-      title: `Let this project ${isLocal ? 'start' : 'connect to'} the MCP server "${name}"?`,
+      title: `Let ${plugin?.source ?? 'this project'} ${isLocal ? 'start' : 'connect to'} the MCP server "${name}"?`,
       command: isLocal ? endpoint.argv.map(quoted).join(' ') : `${endpoint.type} ${endpoint.url.href}`,
       rootCommand: isLocal ? (endpoint.argv[0] ?? '') : endpoint.url.host,
       directory: isLocal ? endpoint.cwd : root,

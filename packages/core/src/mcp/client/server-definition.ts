@@ -30,6 +30,8 @@ export interface ServerDefinition {
   oauth?: NonNullable<McpServerSettings['oauth']>;
   /** A file of the workspace defines it, so the user must approve it before it starts. */
   isProjects: boolean;
+  /** A plugin defines it, so the user must approve it; `pin` is the hash of the plugin's files. */
+  plugin?: { source: string; pin: string };
   /** As written in the settings, without expanded references such as `$TOKEN`. */
   written: JsonValue;
 }
@@ -73,6 +75,7 @@ export function serverDefinitions(
         endpoint,
         isTrusted: settings.trust === true && loaded.isTrusted,
         isProjects: origin?.layer === 'workspace',
+        ...(origin?.pin !== undefined && { plugin: { source: origin.source, pin: origin.pin } }),
         written: origin?.written ?? null,
       });
   }
