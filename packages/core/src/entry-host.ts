@@ -19,6 +19,7 @@ export type { ConsentedSource, Extension, OpenedParts } from './lathe/extension.
 export { homeDirectories, personalFolders } from './lathe/home-directories.js';
 export { type StateKind, type StateSize, stateKinds } from './lathe/retention.js';
 export { secretsOf } from './lathe/secrets-of.js';
+export { describePlugin, describeUpdate } from './plugins/describe-plugin.js';
 export { fetchPlugin, type PluginSource, parseSource } from './plugins/fetch-plugin.js';
 export { type InstalledPlugin, InstalledPlugins } from './plugins/installed-plugins.js';
 export type { Plugin } from './plugins/plugin.js';

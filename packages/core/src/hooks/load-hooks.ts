@@ -41,11 +41,12 @@ export async function loadHooks(
 
 function consentTo(event: HookEvent, hooks: readonly Hook[], { source, pin }: Origin, root: string): ConsentRequest {
   const command = hooks.map((hook) => hook.command).join('\n');
+  const filesOf = (hook: Hook) => hookFiles(hook.command, root);
   return {
     kind: 'hook',
     id: `${source} ${event}`,
     // With the content of the files that they run, so that another content is another agreement.
-    definition: { hooks, pin, files: fileHashes(hooks.flatMap((hook) => hookFiles(hook.command, root))) },
+    definition: { hooks, ...(pin === undefined ? { files: fileHashes(hooks.flatMap(filesOf)) } : { pin }) },
     confirmation: {
       type: 'exec',
       title: `Let ${pin === undefined ? 'this project' : source} run its ${event} hooks?`,
