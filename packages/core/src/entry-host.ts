@@ -22,7 +22,6 @@ export { secretsOf } from './lathe/secrets-of.js';
 export { describePlugin, describeUpdate } from './plugins/describe-plugin.js';
 export { fetchPlugin, type PluginSource, parseSource } from './plugins/fetch-plugin.js';
 export { type InstalledPlugin, InstalledPlugins } from './plugins/installed-plugins.js';
-export type { Plugin } from './plugins/plugin.js';
 export { filesHash, type PluginFiles, readTree } from './plugins/plugin-files.js';
 export { ownFolder, readPlugin } from './plugins/read-plugin.js';
 export { AgreedRules } from './policy/agreed-rules.js';
