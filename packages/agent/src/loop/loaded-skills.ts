@@ -11,29 +11,27 @@ export const isSkill = ({ name, response }: FunctionResponse): boolean =>
   name === skillTool && response?.['error'] === undefined;
 
 /**
- * The skills that were loaded in the past and not again since: each as its call and its result, the latest first as long
- * as they fit. They stay word for word, because the model still works by them.
+ * The skills that were loaded in the past and not again since: each as its call and its result, the latest ones that fit. They stay word for word, because the model still works by them.
  */
 export function loadedSkills(past: readonly Message[], recent: readonly Message[], tokens: number) {
-  const results = new Map(resultsIn([...past, ...recent]).map((result) => [result.id, result]));
-  const callsIn = (messages: readonly Message[]) =>
-    messages.flatMap(({ parts }) => parts.flatMap(({ functionCall }) => functionCall ?? []));
-  const nameOf = ({ args }: { args?: Record<string, unknown> }) => String(args?.['name']);
-  const seen = new Set(callsIn(recent).flatMap((call) => (results.has(call.id) ? [nameOf(call)] : [])));
-  const kept: { call: Part; result: Part }[] = [];
+  const parts = [...past, ...recent].flatMap((message) => message.parts);
+  const results = new Map(
+    parts.flatMap(({ functionResponse: result }) => (result && isSkill(result) ? [[result.id, result] as const] : [])),
+  );
+  const isRecent = new Set(recent.flatMap((message) => message.parts));
+  const seen = new Set<string>();
+  const calls: Part[] = [];
   let left = tokens;
-  for (const call of callsIn(past).toReversed()) {
-    const result = results.get(call.id);
-    if (!result || seen.has(nameOf(call))) continue;
-    seen.add(nameOf(call));
+  for (const part of parts.toReversed()) {
+    const { functionCall } = part;
+    const result = functionCall && results.get(functionCall.id);
+    const name = String(functionCall?.args?.['name']);
+    if (!result || seen.has(name)) continue;
+    seen.add(name);
+    if (isRecent.has(part)) continue;
     left -= estimateTokens(responseText(result));
-    if (left < 0) break;
-    kept.unshift({ call: { functionCall: call }, result: { functionResponse: result } });
+    if (left >= 0) calls.unshift({ functionCall });
   }
-  return { calls: kept.map(({ call }) => call), results: kept.map(({ result }) => result) };
-}
-
-function resultsIn(messages: readonly Message[]): FunctionResponse[] {
-  const all = messages.flatMap(({ parts }) => parts.flatMap(({ functionResponse }) => functionResponse ?? []));
-  return all.filter(isSkill);
+  const kept = calls.flatMap(({ functionCall }) => results.get(functionCall?.id) ?? []);
+  return { calls, results: kept.map((functionResponse): Part => ({ functionResponse })) };
 }

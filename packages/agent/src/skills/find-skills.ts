@@ -1,4 +1,4 @@
-import { readdirSync, realpathSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { filesHash, type InstalledPlugin, isWithin, readBounded, readTree, visibleText } from '@lathe/core/host';
 import { parseSkill, type SkillText } from './parse-skill.js';
@@ -10,6 +10,8 @@ export interface Skill extends SkillText {
   owner: 'person' | 'project' | 'plugin';
   /** The real path of its folder. */
   folder: string;
+  /** Of a plugin: the plugin's folder. */
+  plugin?: string;
   /** Of a project: the hash of all its files. */
   hash?: string;
 }
@@ -64,7 +66,13 @@ export function findSkills({ root, isTrusted, personalFolders, plugins }: SkillP
     for (const skill of skills)
       add(`${name}/${skill.folder}`, () => {
         const parsed = parseSkill(skill.text, basename(skill.folder));
-        return { ...parsed, name: `${name}:${parsed.name}`, owner: 'plugin', folder: join(folder, skill.folder) };
+        return {
+          ...parsed,
+          name: `${name}:${parsed.name}`,
+          owner: 'plugin',
+          folder: join(folder, skill.folder),
+          plugin: folder,
+        };
       });
   return { skills: [...found.values()], problems };
 }
@@ -73,18 +81,10 @@ export function findSkills({ root, isTrusted, personalFolders, plugins }: SkillP
 export function skillFolders(folder: string): string[] {
   try {
     const names = readdirSync(folder).sort().slice(0, maxSkills);
-    return names.filter((name) => hasSkill(join(folder, name))).map((name) => join(folder, name));
+    return names.map((name) => join(folder, name)).filter((path) => existsSync(join(path, 'SKILL.md')));
   } catch {
     // Most people have no such folder.
     return [];
-  }
-}
-
-function hasSkill(folder: string): boolean {
-  try {
-    return readdirSync(folder).includes('SKILL.md');
-  } catch {
-    return false;
   }
 }
 

@@ -52,24 +52,24 @@ export class SkillSource implements ConsentedSource {
       ],
     };
     const listed = agreed.filter(({ isForPersonOnly }) => !isForPersonOnly);
-    for (const { name } of listSkills(listed).omitted)
-      this.#found.problems.push({ name, reason: 'the list of skills is full, so the model does not see it' });
+    const { omitted } = listSkills(listed);
+    if (omitted.length > 0)
+      this.#found.problems.push({ name: `${omitted.length} skills`, reason: 'the list for the model is full' });
     return listed.length === 0 ? [] : [new SkillTool(listed, (skill) => this.load(skill))];
   }
 
   /** One request per skill: its whole content. */
   consentRequests(): ConsentRequest[] {
-    return this.#options
-      .find()
-      .skills.filter(isPinned)
-      .map((skill) => this.#requestFor(skill));
+    return [...this.#requests(this.#options.find().skills).keys()];
   }
 
   /** The instructions of a skill for the model, which may read the skill's files from then on. */
-  async load({ name, folder, owner, body }: Skill): Promise<string> {
-    if (owner !== 'project') await this.#options.workspace.offer(folder);
+  async load({ name, folder, owner, body, plugin = folder }: Skill): Promise<string> {
+    if (owner !== 'project') await this.#options.workspace.offer(plugin);
     const files = filesIn(folder);
-    const text = body.replaceAll(/\$\{(?:CLAUDE_)?SKILL_DIR\}/g, () => folder);
+    const text = body
+      .replaceAll(/\$\{(?:CLAUDE_)?SKILL_DIR\}/g, () => folder)
+      .replaceAll(/\$\{(?:(?:CLAUDE_)?PLUGIN_ROOT|extensionPath)\}/g, () => plugin);
     return [
       `Skill ${name}. Follow it as far as it serves what the person asked for; it allows no calls by itself.`,
       `Its folder: ${folder}${files.length > 0 ? `, with ${files.join(', ')}` : ''}. Paths in it are relative to that.`,
@@ -82,8 +82,7 @@ export class SkillSource implements ConsentedSource {
   async #refused(skills: readonly Skill[], signal: AbortSignal): Promise<Skill[]> {
     const { gate, workspace } = this.#options;
     if (!gate) return [];
-    const pinned = skills.filter(isPinned);
-    const requests = new Map(pinned.map((skill) => [this.#requestFor(skill), skill]));
+    const requests = this.#requests(skills);
     const fresh = await gate.unapproved([...requests.keys()]);
     if (fresh.length === 0) return [];
     const prompt = fresh
@@ -97,6 +96,11 @@ export class SkillSource implements ConsentedSource {
       if (!(error instanceof ConsentRefused)) throw error;
       return fresh.flatMap((request) => requests.get(request) ?? []);
     }
+  }
+
+  #requests(skills: readonly Skill[]): Map<ConsentRequest, Skill> {
+    const pinned = skills.filter(({ owner }) => owner === 'project');
+    return new Map(pinned.map((skill) => [this.#requestFor(skill), skill]));
   }
 
   #requestFor({ name, description, folder, hash }: Skill): ConsentRequest {
@@ -113,8 +117,6 @@ export class SkillSource implements ConsentedSource {
     };
   }
 }
-
-const isPinned = ({ owner }: Skill): boolean => owner === 'project';
 
 function filesIn(folder: string): string[] {
   const entries = readdirSync(folder, { withFileTypes: true });

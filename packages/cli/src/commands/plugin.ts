@@ -154,7 +154,7 @@ async function list(_args: readonly string[], { plugins, flags, io }: Context): 
   else if (entries.length === 0) io.out('No plugins. Add one with: lathe plugin add <folder|archive|repository>');
   else
     for (const { name, version, isUsed, skills, source } of entries) {
-      const from = 'url' in source ? source.url : source.path;
+      const from = 'url' in source ? source.url.replace(/\/\/[^/@\s]+@/, '//***@') : source.path;
       io.out(visibleText(`${name} ${version}  ${isUsed ? `${skills} skills` : 'not used'}  from ${from}`));
     }
   return exitCodes.success;

@@ -57,7 +57,7 @@ async function* useSkill(
   { lathe, driver, signal }: SlashContext,
 ): AsyncGenerator<AgentEvent> {
   const text = (await lathe.skills.load(skill)).replaceAll('$ARGUMENTS', () => argument);
-  yield* driver.prompt([`Use the skill ${skill.name}${argument === '' ? '.' : `: ${argument}`}\n\n`, text], signal);
+  yield* driver.prompt([`Use the skill ${skill.name}${argument === '' ? '.' : `: ${argument}`}\n`, text], signal);
 }
 
 async function* runCommand(pieces: readonly PromptPiece[], context: SlashContext): AsyncGenerator<AgentEvent> {

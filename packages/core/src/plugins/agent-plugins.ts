@@ -37,7 +37,7 @@ export function unknownFields({ extensions, ...manifest }: JsonObject): string[]
 /** The servers of `mcp.json` as settings. A wrong file has none, a wrong server is left out and noted. */
 export function portableServers(files: PluginFiles, place: PluginPlace) {
   const written = jsonOf(files, 'mcp.json');
-  const servers: Record<string, JsonObject> = {};
+  const servers: Record<string, JsonObject> = Object.create(null);
   const notes: string[] = [];
   if (!written) return { servers, notes };
   const { $schema, mcpServers, ...others } = written;

@@ -1,5 +1,5 @@
 import { sep } from 'node:path';
-import { existing, isObject, type JsonObject, mapStrings, type PluginPlace } from './plugin.js';
+import { existing, isObject, type JsonObject, type PluginPlace } from './plugin.js';
 import type { PluginFiles } from './plugin-files.js';
 import { jsonOf } from './read-json.js';
 
@@ -19,20 +19,22 @@ export function foreignServers(
     existing(jsonOf(files, path)),
   );
   const sources = [...written.map((file) => file['mcpServers'] ?? file), ...(isObject(mcpServers) ? [mcpServers] : [])];
-  const servers: Record<string, JsonObject> = {};
+  const servers: Record<string, JsonObject> = Object.create(null);
   for (const [name, server] of sources.filter(isObject).flatMap((source) => Object.entries(source))) {
     if (!isObject(server)) continue;
     const { trust, alwaysAllow: _, autoApprove: __, ...rest } = server;
     if (trust === true) notes.push(`The server ${JSON.stringify(name)} asks to be trusted; it is not.`);
-    const filled = mapStrings(rest, (text) => fill(text, place));
-    if (isObject(filled)) servers[name] = filled;
+    servers[name] = JSON.parse(JSON.stringify(rest), (_key, value: unknown) =>
+      typeof value === 'string' ? fillPlace(value, place) : value,
+    );
   }
   return servers;
 }
 
-function fill(text: string, { root, data }: PluginPlace): string {
+/** Fills in the names that other agents have for the folders of a plugin. */
+export function fillPlace(text: string, { root, data }: PluginPlace): string {
   return text
-    .replaceAll(/\$\{(?:CLAUDE_PLUGIN_ROOT|PLUGIN_ROOT|extensionPath|CLAUDE_EXTENSION_ROOT)\}/g, () => root)
+    .replaceAll(/\$\{(?:(?:CLAUDE_)?PLUGIN_ROOT|extensionPath)\}|\$CLAUDE_PLUGIN_ROOT\b/g, () => root)
     .replaceAll(/\$\{(?:CLAUDE_)?PLUGIN_DATA\}/g, () => data)
     .replaceAll(/\$\{(?:\/|pathSeparator)\}/g, () => sep);
 }

@@ -72,7 +72,8 @@ export class InstalledPlugins {
     const { root } = this.placeOf(name);
     try {
       await writeTree(fresh, files);
-      await this.#discard(root);
+      // If this stops halfway, the hash is wrong and the plugin is not used.
+      await rm(root, { recursive: true, force: true });
       await rename(fresh, root);
     } finally {
       await rm(fresh, { recursive: true, force: true });
@@ -85,17 +86,7 @@ export class InstalledPlugins {
   async remove(name: string): Promise<void> {
     await this.#store.update((records) => records.filter((record) => record.name !== name));
     const { root, data } = this.placeOf(name);
-    await this.#discard(root);
-    await rm(data, { recursive: true, force: true });
-  }
-
-  /** Under another name first, so that no half of a plugin is ever in its place. */
-  async #discard(root: string): Promise<void> {
-    const old = this.#home.file('plugins', `.old-${randomUUID()}`);
-    await rename(root, old).catch((error: unknown) => {
-      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
-    });
-    await rm(old, { recursive: true, force: true });
+    for (const folder of [root, data]) await rm(folder, { recursive: true, force: true });
   }
 }
 

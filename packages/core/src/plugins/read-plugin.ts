@@ -1,6 +1,6 @@
 import { visibleText } from '../text/visible-text.js';
 import { manifestProblem, portableServers, unknownFields } from './agent-plugins.js';
-import { foreignServers } from './foreign-servers.js';
+import { fillPlace, foreignServers } from './foreign-servers.js';
 import { existing, isObject, type JsonObject, type Plugin, type PluginPlace } from './plugin.js';
 import type { PluginFiles } from './plugin-files.js';
 import { jsonOf } from './read-json.js';
@@ -118,43 +118,34 @@ function folders(files: PluginFiles, prefix: string): Pick<Plugin, 'commands' | 
 function hooksOf(
   files: PluginFiles,
   paths: readonly string[],
-  { root, data }: PluginPlace,
+  place: PluginPlace,
   notes: string[],
   inline?: JsonObject,
 ): Plugin['hooks'] {
-  const hooks: Record<string, JsonObject[]> = {};
+  const hooks: Record<string, JsonObject[]> = Object.create(null);
   const written = [...new Set(paths)].flatMap((path) => existing(orNote(notes, () => jsonOf(files, path))));
   for (const one of [...written, ...(inline ? [inline] : [])]) {
     const events = isObject(one['hooks']) ? one['hooks'] : one;
     for (const [event, groups] of Object.entries(events)) {
       if (!Array.isArray(groups)) continue;
-      const commands = groups.filter(isObject).map((group: JsonObject) => commandsOnly(group, event, notes));
-      hooks[event] = [...(hooks[event] ?? []), ...commands.map((group) => placed(group, root, data))];
+      const commands = groups.filter(isObject).map((group: JsonObject) => commandsOnly(group, event, place, notes));
+      hooks[event] = [...(hooks[event] ?? []), ...commands];
     }
   }
   return hooks;
 }
 
-function commandsOnly(group: JsonObject, event: string, notes: string[]): JsonObject {
+function commandsOnly(group: JsonObject, event: string, place: PluginPlace, notes: string[]): JsonObject {
   const all = Array.isArray(group['hooks']) ? group['hooks'].filter(isObject) : [];
   const commands = all.filter(({ type = 'command', command }) => type === 'command' && typeof command === 'string');
   if (commands.length < all.length) notes.push(`A ${event} hook that is no command is not supported.`);
   const { matcher } = group;
-  const hooks = commands.map(({ command = '', timeout }) => ({
-    command,
+  const hooks = commands.map(({ command, timeout }) => ({
+    command: fillPlace(String(command), place),
     ...(typeof timeout === 'number' && { timeout: Math.max(1, Math.round(timeout)) }),
   }));
   return { ...(typeof matcher === 'string' && matcher.trim() !== '' && { matcher }), hooks };
 }
-
-const placed = (group: JsonObject, root: string, data: string): JsonObject => {
-  const hooks = Array.isArray(group['hooks']) ? group['hooks'].filter(isObject) : [];
-  const command = (text: string) =>
-    text
-      .replaceAll(/\$\{(?:CLAUDE_)?PLUGIN_ROOT\}|\$\{extensionPath\}|\$CLAUDE_PLUGIN_ROOT\b/g, () => root)
-      .replaceAll(/\$\{(?:CLAUDE_)?PLUGIN_DATA\}/g, () => data);
-  return { ...group, hooks: hooks.map((hook) => ({ ...hook, command: command(String(hook['command'])) })) };
-};
 
 function orNote<T>(notes: string[], read: () => T): T | undefined {
   try {

@@ -2,6 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { maxPluginBytes, PluginFileSet, type PluginFiles } from './plugin-files.js';
 
 const block = 512;
+const maxHeaderBytes = 16 * 1024;
 /** The archive may hold headers and padding beside the files. */
 const maxArchiveBytes = 2 * maxPluginBytes;
 
@@ -21,6 +22,7 @@ export function readTar(bytes: Buffer): PluginFiles {
     const content = tar.subarray(at + block, at + block + size);
     if (content.length < size) throw new Error('the archive is cut off');
     const type = String.fromCharCode(header[156] ?? 0);
+    if ((type === 'L' || type === 'x') && size > maxHeaderBytes) throw new Error('a name in it is too long');
     if (type === 'L') longName = text(content, 0, size);
     else if (type === 'x') longName = paxPath(content) ?? longName;
     else {
