@@ -21,7 +21,7 @@ function blocksOf({ name, content = 'x', type = '0', mode = 0o644, size }: TarEn
   header.write(`${(size ?? data.length).toString(8).padStart(11, '0')}\0`, 124);
   header.write(type, 156);
   header.write(type === '2' || type === '1' ? '/etc/passwd' : '', 157);
-  header.write('ustar\0' + '00', 257);
+  header.write('ustar\x0000', 257);
   header.fill(0x20, 148, 156);
   const sum = header.reduce((total, byte) => total + byte, 0);
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);

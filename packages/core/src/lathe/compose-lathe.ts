@@ -38,7 +38,7 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
   const { settings, env } = loaded;
   const policy = await openPolicy(loaded, parts);
   const registry = new ToolRegistry();
-  const extension = (await options.extend?.(parts)) ?? {};
+  const { problems = [], ...extension } = (await options.extend?.(parts)) ?? {};
   const given = { caller, extension, ownEnv: options.env, asker: options.asker };
   const builtIns = await builtInTools({ ...parts, ...given, policy, settings, env });
   const { tools, openOwnTools, visibility, files, close, ...shared } = builtIns;
@@ -75,13 +75,7 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
     tools: registry,
     workspace,
     settings,
-    problems: [
-      ...settingsProblems(loaded),
-      ...parts.problems,
-      ...policy.problems,
-      ...notices,
-      ...(extension.problems ?? []),
-    ],
+    problems: [...settingsProblems(loaded), ...parts.problems, ...policy.problems, ...notices, ...problems],
     run: scheduler.run.bind(scheduler),
     discover: sources.discover,
     close: async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { mcpSchemaId, pluginSchema, pluginSchemaId, serverSchema } from '../../../../testing/agent-plugins-schema.js';
-import { describeMismatch, type JsonSchema } from '../text/schema/json-schema.js';
+import { describeMismatch } from '../text/schema/json-schema.js';
 import type { PluginFiles } from './plugin-files.js';
 import { readPlugin } from './read-plugin.js';
 
@@ -12,7 +12,7 @@ const filesOf = (files: Record<string, unknown>): PluginFiles =>
       return [path, { content, isExecutable: false }];
     }),
   );
-const fits = (schema: object, value: unknown) => describeMismatch(schema as JsonSchema, value) === null;
+const fits = (schema: object, value: unknown) => describeMismatch(schema, value) === null;
 const loads = (manifest: unknown) => {
   try {
     return readPlugin(filesOf({ 'plugin.json': manifest }), place) !== undefined;

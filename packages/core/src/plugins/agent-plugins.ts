@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { isWithin } from '../files/workspace.js';
 import type { JsonValue } from '../settings/parse-jsonc.js';
@@ -54,55 +53,66 @@ export function portableServers(files: PluginFiles, place: PluginPlace) {
 }
 
 function serverOf(server: JsonObject, place: PluginPlace): JsonObject | string {
-  switch (server['type']) {
-    case 'stdio':
-      return programOf(server, place);
-    case 'streamable-http':
-    case 'sse':
-      return remoteOf(server);
-    default:
-      return 'its type must be stdio, streamable-http or sse';
-  }
+  const { type } = server;
+  if (type === 'stdio') return programOf(server, place);
+  if (type === 'streamable-http' || type === 'sse') return remoteOf(server);
+  return 'its type must be stdio, streamable-http or sse';
 }
 
-function programOf({ type: _, command, args = [], env = {}, cwd = './', ...others }: JsonObject, place: PluginPlace) {
-  const { root, data } = place;
-  if (Object.keys(others).length > 0) return `unknown fields ${Object.keys(others).join(', ')}`;
-  if (typeof command !== 'string' || command === '') return 'it has no command';
-  if (!isTextList(args)) return 'args must be a list of texts';
-  if (!isTextMap(env) || 'PLUGIN_ROOT' in env || 'PLUGIN_DATA' in env) return 'env must hold texts, and not our own';
-  if (typeof cwd !== 'string' || !/^(?:\.\/|\$\{PLUGIN_(?:ROOT|DATA)\}(?:\/|$))/.test(cwd))
-    return 'cwd must begin with ./, ${PLUGIN_ROOT} or ${PLUGIN_DATA}';
-  if (/[\\/]/.test(command) && !command.startsWith('./'))
-    return 'command must be a name, or a path that begins with ./';
-  const program = command.startsWith('./') ? resolve(root, command) : command;
-  if (command.startsWith('./') && !isWithin(root, program)) return 'its command is outside of the plugin';
+function programOf(server: JsonObject, { root, data }: PluginPlace): JsonObject | string {
+  const { command, args = [], env = {}, cwd = './' } = server;
+  const unknown = unknownIn(server, ['type', 'command', 'args', 'env', 'cwd']);
+  if (unknown !== undefined) return unknown;
+  if (typeof command !== 'string' || typeof cwd !== 'string' || !isTextList(args) || !isTextMap(env))
+    return 'command and cwd must be texts, args a list of texts, and env an object of texts';
+  if ('PLUGIN_ROOT' in env || 'PLUGIN_DATA' in env) return 'env must not set PLUGIN_ROOT or PLUGIN_DATA';
   const fill = (text: string) =>
-    text.replaceAll(/\$\{PLUGIN_(ROOT|DATA)\}/g, (_whole, which: string) => (which === 'ROOT' ? root : data));
-  const directory = resolve(root, fill(cwd));
-  if (!isWithin(cwd.startsWith('${PLUGIN_DATA}') ? data : root, directory)) return 'its cwd is outside of the plugin';
-  const variables = { ...filled(env, fill), PLUGIN_ROOT: root, PLUGIN_DATA: data };
-  return { command: program, args: args.map(fill), env: variables, cwd: directory };
+    text.replaceAll(/\$\{PLUGIN_(?:ROOT|DATA)\}/g, (name) => (name === '${PLUGIN_ROOT}' ? root : data));
+  const filled = Object.entries(env).map(([key, value]) => [key, fill(value)] as const);
+  const place = placeOf(command, cwd, { root, data });
+  if (typeof place === 'string') return place;
+  const variables = { ...Object.fromEntries(filled), PLUGIN_ROOT: root, PLUGIN_DATA: data };
+  return { ...place, args: args.map(fill), env: variables };
 }
 
-const filled = (env: Readonly<Record<string, string>>, fill: (text: string) => string) =>
-  Object.fromEntries(Object.entries(env).map(([key, value]) => [key, fill(value)]));
+/** The program and its directory, both inside of the plugin unless the program is a bare name. */
+function placeOf(command: string, cwd: string, { root, data }: PluginPlace): { command: string; cwd: string } | string {
+  if (!/^(?:\.\/.|[^\\/]+$)/.test(command)) return 'command must be a name, or a path that begins with ./';
+  const [, start, rest = ''] = /^(\.|\$\{PLUGIN_ROOT\}|\$\{PLUGIN_DATA\})(\/.*)?$/s.exec(cwd) ?? [];
+  if (start === undefined || cwd === '.') return 'cwd must begin with ./, ${PLUGIN_ROOT} or ${PLUGIN_DATA}';
+  const base = start === '${PLUGIN_DATA}' ? data : root;
+  const program = command.startsWith('./') ? resolve(root, command) : command;
+  const directory = resolve(base, `.${rest}`);
+  if (!isWithin(base, directory)) return 'its cwd is outside of the plugin';
+  return program === command || isWithin(root, program)
+    ? { command: program, cwd: directory }
+    : 'its command is outside of the plugin';
+}
 
-function remoteOf({ type, url, headers = {}, ...others }: JsonObject): JsonObject | string {
-  if (Object.keys(others).length > 0) return `unknown fields ${Object.keys(others).join(', ')}`;
+function remoteOf(server: JsonObject): JsonObject | string {
+  const { type, url, headers = {} } = server;
+  const unknown = unknownIn(server, ['type', 'url', 'headers']);
+  if (unknown !== undefined) return unknown;
   if (typeof url !== 'string' || !URL.canParse(url)) return 'its url is no web address';
   const { protocol, hostname, username, password, hash } = new URL(url);
-  const isLoopback =
-    hostname === 'localhost' || hostname === '[::1]' || (isIP(hostname) === 4 && hostname.startsWith('127.'));
-  if (protocol !== 'https:' && !(protocol === 'http:' && isLoopback)) return 'its url must be https';
-  if (username !== '' || password !== '' || hash !== '') return 'its url must have no password and no #';
-  if (!isTextMap(headers)) return 'headers must hold texts';
-  const names = Object.keys(headers);
-  const isSound = Object.entries(headers).every(
+  const isHere = hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d+){3}$/.test(hostname);
+  if (protocol !== 'https:' && !(protocol === 'http:' && isHere)) return 'its url must be https';
+  if (`${username}${password}${hash}` !== '') return 'its url must have no password and no #';
+  if (!isTextMap(headers) || !areHeaders(headers)) return 'its headers are wrong';
+  return { ...(type === 'sse' ? { type: 'sse', url } : { type: 'http', httpUrl: url }), headers };
+}
+
+function areHeaders(headers: Readonly<Record<string, string>>): boolean {
+  const names = Object.keys(headers).map((name) => name.toLowerCase());
+  const areSound = Object.entries(headers).every(
     ([name, value]) => /^[\w!#$%&'*+.^`|~-]+$/.test(name) && !/[\r\n\0]/.test(value),
   );
-  if (!isSound || new Set(names.map((name) => name.toLowerCase())).size < names.length) return 'its headers are wrong';
-  return { ...(type === 'sse' ? { type: 'sse', url } : { type: 'http', httpUrl: url }), headers };
+  return areSound && new Set(names).size === names.length;
+}
+
+function unknownIn(server: JsonObject, known: readonly string[]): string | undefined {
+  const unknown = Object.keys(server).filter((field) => !known.includes(field));
+  return unknown.length > 0 ? `it has unknown fields: ${unknown.join(', ')}` : undefined;
 }
 
 const isTextList = (value: JsonValue | undefined): value is readonly string[] =>

@@ -2,8 +2,8 @@ import { parseFrontMatter } from '../text/front-matter.js';
 import { diffLines } from '../text/line-diff.js';
 import { formatDiff, hunksOf, splitKeepingBreaks } from '../text/unified-diff.js';
 import { visibleText } from '../text/visible-text.js';
-import { isObject, type Plugin } from './plugin.js';
-import type { PluginFiles } from './plugin-files.js';
+import type { Plugin } from './plugin.js';
+import type { PluginFile, PluginFiles } from './plugin-files.js';
 
 const formatNames: Record<Plugin['format'], string> = {
   'agent-plugins': 'Agent Plugins 1.0',
@@ -28,7 +28,7 @@ export function describePlugin(plugin: Plugin, files: PluginFiles): string[] {
     ...below('subagent', plugin.agents),
     ...Object.entries(servers).map(([server, settings]) => `MCP server  ${server}: ${serverLine(settings)}`),
     ...Object.entries(hooks).flatMap(([event, groups]) =>
-      commandsOf(groups).map((command) => `hook     ${event}: ${command}`),
+      groups.flatMap((group) => group.hooks.map(({ command }) => `hook     ${event}: ${command}`)),
     ),
     ...below('tool (runs inside Lathe)', plugin.tools),
     ...(programs.length > 0 ? [`programs  ${programs.slice(0, 20).join(', ')}`] : []),
@@ -46,29 +46,28 @@ function serverLine({ command, args, url, httpUrl }: Plugin['servers'][string]):
   return [command ?? httpUrl ?? url, ...(Array.isArray(args) ? args : [])].map(String).join(' ');
 }
 
-function commandsOf(groups: Plugin['hooks'][string]): string[] {
-  const hooks = groups.filter(isObject).flatMap((group) => (Array.isArray(group['hooks']) ? group['hooks'] : []));
-  return hooks.filter(isObject).map(({ command }) => String(command));
-}
-
 const maxShownBytes = 100_000;
 
 /** What an update changes: a unified diff of each text, and one line for anything else. */
 export async function describeUpdate(before: PluginFiles, after: PluginFiles): Promise<string[]> {
-  const parts: string[] = [];
-  for (const path of [...new Set([...before.keys(), ...after.keys()])].sort()) {
-    const [old, now] = [before.get(path), after.get(path)];
-    if (old && now?.isExecutable === old.isExecutable && now.content.equals(old.content)) continue;
-    const [oldText, newText] = [textOf(old?.content), textOf(now?.content)];
-    const change = old ? (now ? 'changed' : 'removed') : 'added';
-    const mode = now?.isExecutable && !old?.isExecutable ? ', now a program' : '';
-    parts.push(`${change}${mode}: ${visibleText(path)}`);
-    if (oldText === undefined || newText === undefined) continue;
-    const [oldLines, newLines] = [splitKeepingBreaks(oldText), splitKeepingBreaks(newText)];
-    const hunks = hunksOf(oldLines, newLines, await diffLines(oldLines, newLines));
-    parts.push(formatDiff(hunks, { oldName: old ? path : null, newName: path }).trimEnd());
-  }
-  return parts;
+  const paths = [...new Set([...before.keys(), ...after.keys()])].sort();
+  const changes = await Promise.all(paths.map((path) => describeChange(path, before.get(path), after.get(path))));
+  return changes.flat();
+}
+
+async function describeChange(
+  path: string,
+  old: PluginFile | undefined,
+  now: PluginFile | undefined,
+): Promise<string[]> {
+  if (old && now?.isExecutable === old.isExecutable && now.content.equals(old.content)) return [];
+  const change = old ? (now ? 'changed' : 'removed') : 'added';
+  const title = `${change}${now?.isExecutable ? ' (a program)' : ''}: ${visibleText(path)}`;
+  const [oldText, newText] = [textOf(old?.content), textOf(now?.content)];
+  if (oldText === undefined || newText === undefined) return [title];
+  const [oldLines, newLines] = [splitKeepingBreaks(oldText), splitKeepingBreaks(newText)];
+  const hunks = hunksOf(oldLines, newLines, await diffLines(oldLines, newLines));
+  return [title, formatDiff(hunks, { oldName: old ? path : null, newName: path }).trimEnd()];
 }
 
 /** `undefined` for what is not worth showing as text. */

@@ -35,7 +35,7 @@ test.each([
   'https://example.com/a.git#-x',
   '/nowhere',
 ])('%s is no source', async (text) => {
-  await expect(parse(text, tempDirectory())).rejects.toThrow();
+  await expect(parse(text, tempDirectory())).rejects.toThrow(/is no (?:folder|branch)/);
 });
 
 test.each([

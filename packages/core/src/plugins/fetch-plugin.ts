@@ -15,18 +15,23 @@ export type PluginSource =
   | { type: 'git'; url: string; ref?: string; folder?: string };
 
 const run = promisify(execFile);
-const maxArchiveBytes = maxPluginBytes;
 const timeoutMs = 120_000;
+
+const webAddress = /^https:\/\/|^http:\/\/(?:localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?\//i;
+const gitAddress = /^(?:ssh|file|git\+ssh):\/\/|^[\w.-]+@[\w.-]+:(?!:)\S+$/i;
 
 /** Recognizes a folder, an archive, an address of an archive, or a git repository. Throws what is wrong with it. */
 export async function parseSource(text: string, resolvePath: (path: string) => string): Promise<PluginSource> {
   const [, address = text, ref = '', folder] = /^(.*?)#([^#:]*)(?::([\w./-]+))?$/.exec(text) ?? [];
   if (!/^(?:\w[\w./-]{0,199})?$/.test(ref)) throw new Error(`${JSON.stringify(ref)} is no branch or tag`);
-  const isWeb = /^https:\/\/|^http:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?\//i.test(address);
+  const isWeb = webAddress.test(address);
   if (isWeb && /\.(?:tgz|tar\.gz|tar)$/i.test(new URL(address).pathname)) return { type: 'address', url: address };
-  const isGit = isWeb || /^(?:ssh|file|git\+ssh):\/\//i.test(address) || /^[\w.-]+@[\w.-]+:(?!:)[^\s]+$/.test(address);
+  const isGit = isWeb || gitAddress.test(address);
   if (isGit) return { type: 'git', url: address, ...(ref !== '' && { ref }), ...(folder !== undefined && { folder }) };
-  const path = resolvePath(text);
+  return localSource(text, resolvePath(text));
+}
+
+async function localSource(text: string, path: string): Promise<PluginSource> {
   const info = await stat(path).catch(() => undefined);
   if (info?.isDirectory()) return { type: 'folder', path };
   if (info?.isFile()) return { type: 'archive', path };
@@ -43,7 +48,7 @@ export async function fetchPlugin(
     case 'folder':
       return readTree(source.path);
     case 'archive':
-      return withoutTopFolder(readTar(readBytes(source.path, maxArchiveBytes) ?? Buffer.alloc(0)));
+      return withoutTopFolder(readTar(readBytes(source.path, maxPluginBytes) ?? Buffer.alloc(0)));
     case 'address':
       return withoutTopFolder(
         readTar(await download(source.url, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]))),
@@ -62,7 +67,7 @@ async function download(address: string, signal: AbortSignal): Promise<Buffer> {
   let size = 0;
   for await (const chunk of response.body) {
     size += chunk.length;
-    if (size > maxArchiveBytes) throw new Error(`it is larger than ${maxArchiveBytes / 1024 / 1024} MB`);
+    if (size > maxPluginBytes) throw new Error(`it is larger than ${maxPluginBytes / 1024 / 1024} MB`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

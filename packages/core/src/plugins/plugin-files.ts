@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync } from 'node:fs';
-import { mkdir, open, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { foldPath } from '../files/access/protected-paths.js';
 import { readBytes } from '../settings/read-bounded.js';
@@ -85,8 +85,6 @@ export async function writeTree(root: string, files: PluginFiles): Promise<void>
   for (const [path, { content, isExecutable }] of files) {
     const full = join(root, ...path.split('/'));
     await mkdir(dirname(full), { recursive: true, mode: 0o700 });
-    await writeFile(full, content, { flag: 'wx', mode: isExecutable ? 0o700 : 0o600 });
-    const handle = await open(full, 'r');
-    await handle.sync().finally(() => handle.close());
+    await writeFile(full, content, { flag: 'wx', mode: isExecutable ? 0o700 : 0o600, flush: true });
   }
 }

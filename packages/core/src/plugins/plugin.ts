@@ -4,6 +4,9 @@ export type JsonObject = { readonly [key: string]: JsonValue };
 
 export const pluginFormats = ['agent-plugins', 'qwen', 'claude'] as const;
 
+/** Commands that run when an event happens. */
+export type HookGroup = { matcher?: string; hooks: { command: string; timeout?: number }[] };
+
 /** What a plugin brings, read from its files. Nothing of it has run. */
 export interface Plugin {
   name: string;
@@ -19,7 +22,7 @@ export interface Plugin {
   /** MCP servers by name, as in the settings. */
   servers: Readonly<Record<string, JsonObject>>;
   /** Hooks by event, as in the settings. */
-  hooks: Readonly<Record<string, readonly JsonValue[]>>;
+  hooks: Readonly<Record<string, readonly HookGroup[]>>;
   /** What of it is not used, and why, for people. */
   notes: readonly string[];
 }

@@ -1,7 +1,7 @@
 import { visibleText } from '../text/visible-text.js';
 import { manifestProblem, portableServers, unknownFields } from './agent-plugins.js';
 import { fillPlace, foreignServers } from './foreign-servers.js';
-import { existing, isObject, type JsonObject, type Plugin, type PluginPlace } from './plugin.js';
+import { existing, type HookGroup, isObject, type JsonObject, type Plugin, type PluginPlace } from './plugin.js';
 import type { PluginFiles } from './plugin-files.js';
 import { jsonOf } from './read-json.js';
 
@@ -122,7 +122,7 @@ function hooksOf(
   notes: string[],
   inline?: JsonObject,
 ): Plugin['hooks'] {
-  const hooks: Record<string, JsonObject[]> = Object.create(null);
+  const hooks: Record<string, HookGroup[]> = Object.create(null);
   const written = [...new Set(paths)].flatMap((path) => existing(orNote(notes, () => jsonOf(files, path))));
   for (const one of [...written, ...(inline ? [inline] : [])]) {
     const events = isObject(one['hooks']) ? one['hooks'] : one;
@@ -135,15 +135,15 @@ function hooksOf(
   return hooks;
 }
 
-function commandsOnly(group: JsonObject, event: string, place: PluginPlace, notes: string[]): JsonObject {
+function commandsOnly(group: JsonObject, event: string, place: PluginPlace, notes: string[]): HookGroup {
   const all = Array.isArray(group['hooks']) ? group['hooks'].filter(isObject) : [];
-  const commands = all.filter(({ type = 'command', command }) => type === 'command' && typeof command === 'string');
-  if (commands.length < all.length) notes.push(`A ${event} hook that is no command is not supported.`);
+  const hooks = all.flatMap(({ type = 'command', command, timeout }) => {
+    if (type !== 'command' || typeof command !== 'string') return [];
+    const time = typeof timeout === 'number' && { timeout: Math.max(1, Math.round(timeout)) };
+    return [{ command: fillPlace(command, place), ...time }];
+  });
+  if (hooks.length < all.length) notes.push(`A ${event} hook that is no command is not supported.`);
   const { matcher } = group;
-  const hooks = commands.map(({ command, timeout }) => ({
-    command: fillPlace(String(command), place),
-    ...(typeof timeout === 'number' && { timeout: Math.max(1, Math.round(timeout)) }),
-  }));
   return { ...(typeof matcher === 'string' && matcher.trim() !== '' && { matcher }), hooks };
 }
 

@@ -1,10 +1,10 @@
 import { gunzipSync } from 'node:zlib';
-import { maxPluginBytes, PluginFileSet, type PluginFiles } from './plugin-files.js';
+import { PluginFileSet, type PluginFiles } from './plugin-files.js';
 
 const block = 512;
 const maxHeaderBytes = 16 * 1024;
 /** The archive may hold headers and padding beside the files. */
-const maxArchiveBytes = 2 * maxPluginBytes;
+const maxArchiveBytes = 40 * 1024 * 1024;
 
 /**
  * Reads a tar archive, plain or compressed by gzip, into memory: ustar with the long names of GNU and pax. Symlinks, hard
@@ -17,22 +17,28 @@ export function readTar(bytes: Buffer): PluginFiles {
   for (let at = 0; at + block <= tar.length; ) {
     const header = tar.subarray(at, at + block);
     if (header.every((byte) => byte === 0)) break;
-    checkSum(header);
-    const size = octal(header, 124, 12);
-    const content = tar.subarray(at + block, at + block + size);
-    if (content.length < size) throw new Error('the archive is cut off');
-    const type = String.fromCharCode(header[156] ?? 0);
-    if ((type === 'L' || type === 'x') && size > maxHeaderBytes) throw new Error('a name in it is too long');
-    if (type === 'L') longName = text(content, 0, size);
+    const { type, content } = readHeader(tar, at);
+    if (type === 'L') longName = text(content, 0, content.length);
     else if (type === 'x') longName = paxPath(content) ?? longName;
     else {
       if (type !== 'g') addEntry(set, { type, name: longName ?? headerName(header), header, content });
       longName = undefined;
     }
-    at += block + Math.ceil(size / block) * block;
+    at += block + Math.ceil(content.length / block) * block;
   }
   if (set.files.size === 0) throw new Error('it is no tar archive, or an empty one');
   return set.files;
+}
+
+function readHeader(tar: Buffer, at: number): Pick<Entry, 'type' | 'content'> {
+  const header = tar.subarray(at, at + block);
+  checkSum(header);
+  const size = octal(header, 124, 12);
+  const content = tar.subarray(at + block, at + block + size);
+  if (content.length < size) throw new Error('the archive is cut off');
+  const type = String.fromCharCode(header[156] ?? 0);
+  if ((type === 'L' || type === 'x') && size > maxHeaderBytes) throw new Error('a name in it is too long');
+  return { type, content };
 }
 
 interface Entry {

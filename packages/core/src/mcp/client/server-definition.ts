@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { LoadedSettings } from '../../settings/load-settings.js';
 import type { McpServerSettings } from '../../settings/mcp-server-shape.js';
+import type { Origin } from '../../settings/merge-layers.js';
 import type { JsonValue } from '../../settings/parse-jsonc.js';
 import { compileComponent } from '../../text/glob/glob-component.js';
 import { splitArguments } from '../../text/split-arguments.js';
@@ -74,12 +75,15 @@ export function serverDefinitions(
         alias: aliasOf(name, options.reserved),
         endpoint,
         isTrusted: settings.trust === true && loaded.isTrusted,
-        isProjects: origin?.layer === 'workspace',
-        ...(origin?.pin !== undefined && { plugin: { source: origin.source, pin: origin.pin } }),
-        written: origin?.written ?? null,
+        ...ownerOf(origin),
       });
   }
   return { servers, unusable };
+}
+
+function ownerOf(origin: Origin | undefined): Pick<ServerDefinition, 'isProjects' | 'plugin' | 'written'> {
+  const { layer, source = '', pin, written = null }: Partial<Origin> = origin ?? {};
+  return { isProjects: layer === 'workspace', ...(pin !== undefined && { plugin: { source, pin } }), written };
 }
 
 function limitsOf(settings: McpServerSettings) {
