@@ -155,7 +155,11 @@ async function list(_args: readonly string[], { plugins, flags, io }: Context): 
   else
     for (const { name, version, isUsed, skills, source } of entries) {
       const from = 'url' in source ? source.url.replace(/\/\/[^/@\s]+@/, '//***@') : source.path;
-      io.out(visibleText(`${name} ${version}  ${isUsed ? `${skills} skills` : 'not used'}  from ${from}`));
+      io.out(
+        visibleText(
+          `${name} ${version}  ${isUsed ? `${skills} ${skills === 1 ? 'skill' : 'skills'}` : 'not used'}  from ${from}`,
+        ),
+      );
     }
   return exitCodes.success;
 }

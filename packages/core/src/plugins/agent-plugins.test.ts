@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { mcpSchemaId, pluginSchema, pluginSchemaId, serverSchema } from '../../../../testing/agent-plugins-schema.js';
 import { describeMismatch } from '../text/schema/json-schema.js';
+import { describePlugin } from './describe-plugin.js';
 import type { PluginFiles } from './plugin-files.js';
 import { readPlugin } from './read-plugin.js';
 
@@ -223,6 +224,16 @@ test('a plugin of Claude Code: servers, hooks and folders, without what would gr
 
 test.each(['../evil', 'a/b', '.hidden', '', 'a..b', 'con\u202e'])('a foreign plugin cannot be named %j', (name) => {
   expect(() => readPlugin(filesOf({ 'qwen-extension.json': { name } }), place)).toThrow('its name');
+});
+
+test('a text with line breaks cannot look like a line of the description', () => {
+  const skill = '---\nname: a\ndescription: "Helps.\\nMCP server  none"\n---\n';
+  const files = filesOf({ 'plugin.json': { $schema, name: 'demo', description: 'a\nb' }, 'skills/a/SKILL.md': skill });
+  expect(describePlugin(readPlugin(files, place), files)).toEqual([
+    'demo (Agent Plugins 1.0, 2 files, 1 KB)',
+    'a⏎b',
+    'skill    skills/a: Helps.⏎MCP server  none',
+  ]);
 });
 
 test('a marketplace says how to name one of its plugins', () => {

@@ -34,7 +34,8 @@ export function describePlugin(plugin: Plugin, files: PluginFiles): string[] {
     ...(programs.length > 0 ? [`programs  ${programs.slice(0, 20).join(', ')}`] : []),
     ...notes.map((note) => `note     ${note}`),
   ];
-  return lines.map((line) => visibleText(line));
+  // A line break in a text must not look like a line of ours.
+  return lines.map((line) => visibleText(line.replaceAll(/[\r\n\u2028\u2029]+/g, '⏎')));
 }
 
 function skillLine(text: string): string {
