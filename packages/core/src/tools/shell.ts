@@ -174,7 +174,9 @@ export class ShellTool extends BaseTool<ShellParams> {
       const { background, hasTerminal = false } = this.#options;
       const started = await background.start({ ...request, isKept, hasTerminal });
       if (started.result) return this.#report(params, started.result, judgement, wrap !== undefined);
-      const llmContent = announce(started, { isIsolated: wrap !== undefined && !rights.network });
+      const isIsolated = wrap !== undefined && !rights.network;
+      if (isIsolated && !isKept) await background.openPorts(started, this.#options.sandbox);
+      const llmContent = announce(started, { isIsolated });
       return { llmContent, returnDisplay: `Running in the background as ${started.id}.` };
     }
     const timeoutMs = params.timeout ?? this.#options.defaultTimeoutMs ?? 120_000;
