@@ -101,12 +101,14 @@ export function App(props: AppProps) {
 
 /** Once, when the screen appears. */
 function useStart(
-  { greeting, past, loaded, initialPrompt, discover }: AppProps,
+  { lathe, greeting, past, loaded, initialPrompt, discover }: AppProps,
   { print, add, promptContext }: ReturnType<typeof useSession>,
 ): void {
   useEffect(() => {
     print(greeting);
     if (past.length > 0) void loaded.then(() => past.forEach(add));
+    lathe.background.onPort = ({ id }, { url }) =>
+      add({ type: 'notice', level: 'info', text: `${id} can be opened at ${url}` });
     // After the first frame, because servers may start slowly.
     void discover().then((lines) => lines.forEach((text) => add({ type: 'notice', level: 'warning', text })));
     if (initialPrompt !== undefined) promptContext.onSubmit({ shown: initialPrompt, text: initialPrompt });

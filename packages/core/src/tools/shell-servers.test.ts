@@ -90,7 +90,11 @@ test.skipIf(!canRun)(
     expect(await get(`${url}/127.0.0.1:${host.port}/`)).toBe('failed: ECONNREFUSED');
     expect(await get(`${url}/${other}:${host.port}/`)).toBe('failed: ENETUNREACH');
     expect(await get(`${url}/example.com/`)).toMatch(/^failed: (EAI_AGAIN|ENOTFOUND)$/);
-    expect(await run(`curl -sS http://localhost:${host.port}/`)).toContain('Exit Code: 7');
+    const refused = await run(`curl -sS http://localhost:${host.port}/`);
+    expect(refused).toContain('Exit Code: 7');
+    expect(refused).toContain(
+      'localhost reaches background commands of this session only, not services of the machine',
+    );
     expect(host.requests()).toBe(0);
 
     expect(sandbox.hasServers).toBe(true);
