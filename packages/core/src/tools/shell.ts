@@ -58,6 +58,8 @@ export interface ShellToolOptions extends ShellJudgeOptions {
   hasTerminal?: boolean;
 }
 
+const inBackground = 'It runs in the background until the session ends. Its ports open at 127.0.0.1 of this machine.';
+
 /** Set when the call needed no answer when it was judged. */
 const isSilent = new CallSlot<boolean>();
 
@@ -120,7 +122,7 @@ export class ShellTool extends BaseTool<ShellParams> {
   ): Promise<Confirmation | false> {
     const order = parseBackgroundCommand(params.command);
     if (order !== undefined && !needsAnswer(orderTarget(order))) return false;
-    const { cwd, analysis, targets, extraRights } = await this.#judge.latest(params, call);
+    const { cwd, analysis, targets, rights, extraRights } = await this.#judge.latest(params, call);
     if (order === undefined && !targets.some(needsAnswer)) return false;
     const guards = targets.flatMap(({ guarded }) => guarded ?? []);
     const sensitive = targets.flatMap((target) =>
@@ -128,7 +130,8 @@ export class ShellTool extends BaseTool<ShellParams> {
     );
     const warnings = [
       ...(extraRights.length > 0 ? [asksForRights(extraRights)] : []),
-      ...(analysis.network ? ['It uses the network.'] : []),
+      ...(analysis.network && rights.network ? ['It uses the network.'] : []),
+      ...(params.is_background && !params.keep ? [inBackground] : []),
       ...(cwd.inside ? [] : [`It runs outside the workspace, in ${cwd.path}.`]),
       ...guards,
       ...sensitive.map(({ why }) => why),
