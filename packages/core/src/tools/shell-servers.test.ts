@@ -156,6 +156,16 @@ test.skipIf(!canRun).each([
   expect(network.entry()).toBeUndefined();
 });
 
+test.skipIf(!canRun)('a command with more rights stays out of reach of the others', async () => {
+  const { run } = await openShell();
+  const port = await freePort();
+  await run('sleep 60', { is_background: true });
+  const started = await run(devServer(port), { is_background: true, rights: ['secrets'] });
+  expect(started).toContain('nothing outside can reach its ports (it has rights that other commands do not have)');
+  const tries = `for i in 1 2 3 4 5 6; do curl -sS http://localhost:${port}/ && exit; sleep 0.2; done`;
+  expect(await run(tries)).not.toContain('hello');
+});
+
 test('the model learns why ports cannot be reached, and which right it takes', async () => {
   const { background, run } = await openShell();
   await run('sleep 60', { is_background: true, rights: ['network'] });

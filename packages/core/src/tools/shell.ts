@@ -178,7 +178,9 @@ export class ShellTool extends BaseTool<ShellParams> {
       const started = await background.start({ ...request, isKept, hasTerminal });
       if (started.result) return this.#report(params, started.result, judgement, wrap !== undefined);
       const isIsolated = wrap !== undefined && !rights.network;
-      if (isIsolated && !isKept) await background.openPorts(started, this.#options.sandbox);
+      const { running } = started;
+      if (isIsolated && !isKept)
+        await background.openPorts(started, (onOpen) => this.#options.sandbox.openPorts(running, rights, onOpen));
       const llmContent = announce(started, { isIsolated });
       return { llmContent, returnDisplay: `Running in the background as ${started.id}.` };
     }

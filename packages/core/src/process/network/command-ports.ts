@@ -33,7 +33,7 @@ export class CommandPorts {
   readonly #onOpen: (port: OpenPort) => void;
   readonly #relays = new Map<number, Relay>();
   /** Whether a socket belongs to the command, by its inode. */
-  readonly #isOwn = new Map<string, boolean>();
+  #isOwn = new Map<string, boolean>();
   readonly #timer: NodeJS.Timeout;
   #isClosed = false;
 
@@ -66,16 +66,13 @@ export class CommandPorts {
 
   #ownPorts(): Map<number, ListeningPort> {
     const listening = this.#network.listening();
-    const unknown = listening.filter(({ inode }) => !this.#isOwn.has(inode));
-    const own = unknown.length > 0 ? socketsOf(this.#processes()) : new Set<string>();
-    for (const { inode } of unknown) this.#isOwn.set(inode, own.has(inode));
-    // IPv4 comes first in the list, so it wins here.
-    return new Map(
-      listening
-        .filter(({ inode }) => this.#isOwn.get(inode))
-        .map((one) => [one.port, one] as const)
-        .toReversed(),
-    );
+    const isNew = listening.some(({ inode }) => !this.#isOwn.has(inode));
+    const own = isNew ? socketsOf(this.#processes()) : new Set<string>();
+    const isOwn = (inode: string) => this.#isOwn.get(inode) ?? own.has(inode);
+    this.#isOwn = new Map(listening.map(({ inode }) => [inode, isOwn(inode)]));
+    const ports = listening.filter(({ inode }) => this.#isOwn.get(inode)).map((one) => [one.port, one] as const);
+    // IPv4 comes first in the list, so it is set last.
+    return new Map(ports.toReversed());
   }
 
   async #open(target: ListeningPort): Promise<void> {

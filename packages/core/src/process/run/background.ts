@@ -22,9 +22,7 @@ export interface BackgroundCommand {
   ports?: CommandPorts | string;
 }
 
-interface PortOpener {
-  openPorts(running: RunningCommand, onOpen: (port: OpenPort) => void): CommandPorts | string;
-}
+type PortOpener = (onOpen: (port: OpenPort) => void) => CommandPorts | string;
 
 const maxRunning = 16;
 /** Ended commands to remember. */
@@ -71,8 +69,8 @@ export class BackgroundCommands {
   }
 
   /** Lets programs outside the sandbox reach the command. */
-  async openPorts(command: BackgroundCommand, sandbox: PortOpener): Promise<void> {
-    command.ports = sandbox.openPorts(command.running, (port) => this.onPort?.(command, port));
+  async openPorts(command: BackgroundCommand, open: PortOpener): Promise<void> {
+    command.ports = open((port) => this.onPort?.(command, port));
     if (typeof command.ports !== 'string') await command.ports.look();
   }
 

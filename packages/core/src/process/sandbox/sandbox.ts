@@ -5,7 +5,6 @@ import { homePlaces, realHome } from '../../files/access/home-places.js';
 import type { HomePlace } from '../../files/access/home-table.js';
 import type { LatheHome } from '../../files/lathe-home.js';
 import { CommandPorts, type OpenPort } from '../network/command-ports.js';
-import { failureOf } from '../network/failure-of.js';
 import { SessionNetwork } from '../network/session-network.js';
 import type { Launch } from '../run/contained-program.js';
 import type { RunningCommand } from '../run/running-command.js';
@@ -15,6 +14,7 @@ import { CommandGuard } from './command-guard.js';
 import { GitIdentity } from './git-identity.js';
 import { planHome } from './home.js';
 import { holdPlaceholders, releasePlaceholders } from './placeholders.js';
+import { type Probe, probeSandbox } from './probe-sandbox.js';
 import { PutAside } from './put-aside.js';
 import type { SandboxRights } from './sandbox-rights.js';
 import { seatbeltArguments } from './seatbelt.js';
@@ -45,7 +45,7 @@ export interface SandboxOptions {
 
 /** For the status line. */
 export interface SandboxStatus {
-  kind: 'bubblewrap' | 'seatbelt' | 'none';
+  kind: Probe['kind'];
   /** One sentence for the user. */
   text: string;
 }
@@ -72,14 +72,6 @@ type CommandDetails = Pick<
   BubblewrapOptions,
   'cwd' | 'rights' | 'isKept' | 'isGitFixed' | 'empty' | 'sockets' | 'reads' | 'homeFiles'
 > & { filter?: string; isServer: boolean };
-
-interface Probe {
-  kind: SandboxStatus['kind'];
-  program: string;
-  hasUserNamespace: boolean;
-  /** Why there is no sandbox. */
-  reason?: string;
-}
 
 /**
  * The operating system's sandbox. It is probed and its files are written once per session, which saves the start of
@@ -132,7 +124,12 @@ export class Sandbox {
    * Lets programs of this machine reach the ports of a background command that has no network; a sentence says why if
    * that is not possible.
    */
-  openPorts({ mark, pid, result }: RunningCommand, onOpen?: (port: OpenPort) => void): CommandPorts | string {
+  openPorts(
+    { mark, pid, result }: RunningCommand,
+    rights: SandboxRights,
+    onOpen?: (port: OpenPort) => void,
+  ): CommandPorts | string {
+    if (!sharesNetwork(rights)) return 'it has rights that other commands do not have';
     if (this.#network === undefined || !this.#network.isOpen) return this.#unreachable;
     const ports = new CommandPorts(this.#network, () => mark.processes(pid), onOpen);
     void result.then(() => ports.close());
@@ -168,7 +165,7 @@ export class Sandbox {
       const args = seatbeltArguments({ roots, ...view, hidden: [latheHome.path], rights });
       return (argv) => ({ argv: [found.program, ...args, ...argv] });
     }
-    const isServer = isBackground && !isKept && !rights.network;
+    const isServer = isBackground && !isKept && sharesNetwork(rights);
     if (isServer) await this.#openNetwork(found);
     const given = { cwd, rights, isKept, isGitFixed: isKept || isBackground, reads };
     return this.#prepareBubblewrap(found, { ...given, isServer });
@@ -217,7 +214,7 @@ export class Sandbox {
   }
 
   #probed(): Promise<Probe> {
-    this.#probe ??= probe(this.#options);
+    this.#probe ??= probeSandbox(this.#options);
     return this.#probe;
   }
 
@@ -227,7 +224,7 @@ export class Sandbox {
     { filter, isServer, ...details }: CommandDetails,
   ): Launch {
     // A command that outlives Lathe has a network of its own.
-    const entry = details.rights.network || details.isKept ? undefined : this.#network?.entry();
+    const entry = sharesNetwork(details.rights) && !details.isKept ? this.#network?.entry() : undefined;
     const leave = isServer && entry !== undefined ? this.#network?.use() : undefined;
     const descriptors = filter === undefined ? [] : [openSync(filter, 'r')];
     const plan = planBubblewrap({
@@ -259,6 +256,11 @@ export class Sandbox {
   }
 }
 
+/** A command that may do more must not be within reach of those that may not. */
+function sharesNetwork({ network, home, files, secrets }: SandboxRights): boolean {
+  return !network && !home && !files && !secrets;
+}
+
 /** Inside a user namespace root has no rights over the files of others, so that every write would fail. */
 function refuseForeignWorkspace(roots: readonly string[]): void {
   if (process.getuid?.() !== 0) return;
@@ -268,24 +270,4 @@ function refuseForeignWorkspace(roots: readonly string[]): void {
     const message = `The sandbox cannot write in ${root}: it belongs to the user with the id ${info.uid}, and root has no rights over it inside. Run Lathe as that user, or with --sandbox off.`;
     throw new ToolError('sandbox_unavailable', message);
   }
-}
-
-async function probe(options: SandboxOptions): Promise<Probe> {
-  const none = { kind: 'none', program: '', hasUserNamespace: false } as const;
-  const platform = options.platform ?? process.platform;
-  const [kind, name] =
-    platform === 'darwin' ? (['seatbelt', 'sandbox-exec'] as const) : (['bubblewrap', 'bwrap'] as const);
-  if (platform !== 'darwin' && platform !== 'linux') return { ...none, reason: `there is none for ${platform}` };
-  const program = trustedPath(name, { outside: options.roots, path: options.path ?? '' });
-  if (program === undefined) return { ...none, reason: `${name} is not installed outside the workspace` };
-  if (kind === 'seatbelt') {
-    const failure = await failureOf(program, ['-p', '(version 1)(allow default)', '/usr/bin/true']);
-    return failure === undefined ? { kind, program, hasUserNamespace: false } : { ...none, reason: failure };
-  }
-  const namespaces = ['--die-with-parent', '--unshare-pid', '--unshare-ipc', '--unshare-net', '--cap-drop', 'ALL'];
-  const mounts = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp', '--', '/bin/true'];
-  const failure = await failureOf(program, ['--unshare-user', ...namespaces, ...mounts]);
-  if (failure === undefined) return { kind, program, hasUserNamespace: true };
-  const withoutUser = await failureOf(program, [...namespaces, ...mounts]);
-  return withoutUser === undefined ? { kind, program, hasUserNamespace: false } : { ...none, reason: failure };
 }
