@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
+import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -113,6 +115,35 @@ test.skipIf(!canRun)('two servers in the background reach each other', async () 
   await background.stop('bg_1');
   expect(await get(url)).toBe('hello');
   expect(await get(`${url}/127.0.0.1:${one}/`)).toBe('failed: ECONNREFUSED');
+});
+
+test.skipIf(!canRun)(
+  'bodies arrive whole over many connections, and a server that restarts is found again',
+  async () => {
+    const { serve } = await openShell();
+    const port = await freePort();
+    const server = `require('http').createServer((q, r) => q.url === '/end' ? process.exit() : q.pipe(r)).listen(${port}, '127.0.0.1')`;
+    const url = await serve(`while true; do node -e "${server}"; done`);
+    const echo = async (body: Buffer) => {
+      const response = await fetch(url, { method: 'POST', body: new Uint8Array(body) });
+      return Buffer.from(await response.arrayBuffer()).equals(body);
+    };
+    const bodies = Array.from({ length: 40 }, (_, index) => randomBytes(300_000 + index));
+    expect(await Promise.all(bodies.map(echo))).toEqual(bodies.map(() => true));
+    await expect(fetch(`${url}/end`)).rejects.toThrow('fetch failed');
+    await expect.poll(() => echo(randomBytes(1_000)).catch(() => false), { timeout: 20_000 }).toBe(true);
+  },
+);
+
+test.skipIf(!canRun)('a client that ends its side first still gets the answer', async () => {
+  const { serve } = await openShell();
+  const port = await freePort();
+  const server = `require('net').createServer({ allowHalfOpen: true }, (s) => { let n = 0; s.on('data', (d) => n += d.length); s.on('end', () => s.end('got ' + n)); }).listen(${port}, '::1')`;
+  const { hostname, port: opened } = new URL(await serve(`exec node -e "${server}"`));
+  const client = connect({ host: hostname, port: Number(opened), allowHalfOpen: true });
+  client.end('twelve bytes');
+  const chunks = await client.toArray();
+  expect(Buffer.concat(chunks).toString()).toBe('got 12');
 });
 
 test.skipIf(!canRun)('a port that is taken on the machine gets another one, which the list names', async () => {
