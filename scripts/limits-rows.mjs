@@ -64,7 +64,6 @@ export const fixed = {
       "Bytes of a repository's index that a first snapshot starts from",
     ],
     ['agent/src/session/rewind-points.ts', 'maxHistories', 'Prompts whose conversation can be rewound to'],
-    ['cli/src/slash/rewind-command.ts', 'maxPoints', 'Prompts that `/rewind` lists'],
     ['cli/src/slash/rewind-command.ts', 'maxFiles', 'Files that its preview lists'],
     ['core/src/files/write/file-content.ts', 'maxEditBytes', 'Bytes of a file that can be edited'],
     ['core/src/files/edit/match.ts', 'maxMatches', 'Places that one `replace_all` changes'],

@@ -101,8 +101,12 @@ test.skipIf(!hasProgram('bwrap') || !hasProgram('nsenter')).each(sizes)(
     await idle();
     await think();
     at.type('\u001b\u001b');
-    await sees('change it');
-    at.type('/rewind 1 files\r');
+    await sees('Go back to the state before which prompt?');
+    await sees(/❯ 4 {2}change it/);
+    expect(broken(at.visible())).toEqual([]);
+    at.type('\r');
+    await sees('What should go back?');
+    at.type('2');
     await expect.poll(() => existsSync(join(cwd, 'made')), { timeout: 25_000 }).toBe(false);
 
     at.type('\u001b[Z\u001b[Z');
