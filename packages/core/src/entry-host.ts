@@ -28,7 +28,7 @@ export { canonicalName } from './policy/rule.js';
 export { unknownTools } from './policy/unknown-tools.js';
 export { matchCommandRule } from './process/rules/command-rule.js';
 export type { BackgroundCommand } from './process/run/background.js';
-export { reachableAt } from './process/run/background-command.js';
+export { describePort, reachableAt } from './process/run/background-command.js';
 export { trustedPath } from './process/run/trusted-path.js';
 export type { RestorePlan } from './rewind/plan-restore.js';
 export type { RestoreOutcome } from './rewind/restore-files.js';

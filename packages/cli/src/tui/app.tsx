@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { describePort } from '@lathe/core/host';
 import { useEffect, useMemo, useRef } from 'react';
 import type { Completer } from '../completion/completer.js';
 import { type HistoryItem, renderItem } from '../render/history-item.js';
@@ -107,8 +108,8 @@ function useStart(
   useEffect(() => {
     print(greeting);
     if (past.length > 0) void loaded.then(() => past.forEach(add));
-    lathe.background.onPort = ({ id }, { url }) =>
-      add({ type: 'notice', level: 'info', text: `${id} can be opened at ${url}` });
+    lathe.background.onPort = ({ id }, port) =>
+      add({ type: 'notice', level: 'info', text: `${id} can be opened at ${describePort(port)}` });
     // After the first frame, because servers may start slowly.
     void discover().then((lines) => lines.forEach((text) => add({ type: 'notice', level: 'warning', text })));
     if (initialPrompt !== undefined) promptContext.onSubmit({ shown: initialPrompt, text: initialPrompt });

@@ -1,6 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readlinkSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -77,7 +78,7 @@ const devServer = (port: number, host = '127.0.0.1') =>
 const get = async (url: string) => (await fetch(url)).text();
 
 test.skipIf(!canRun)(
-  'a server in the background is reached by commands and from outside, and reaches nothing',
+  'SB02 a server in the background is reached by commands and from outside, and reaches nothing',
   async () => {
     const { run, serve, sandbox, background } = await openShell();
     const [host, port] = [await hostServer(), await freePort()];
@@ -176,6 +177,20 @@ test.skipIf(!canRun)('without a background command every command has a network o
   const first = await run('readlink /proc/self/ns/net');
   expect(await run('readlink /proc/self/ns/net')).not.toBe(first);
   expect(sandbox.hasServers).toBe(false);
+});
+
+test.skipIf(!canRun || process.getuid?.() !== 0)('root does without a user namespace', async () => {
+  const network = new SessionNetwork({
+    bubblewrap: '/usr/bin/bwrap',
+    nsenter: '/usr/bin/nsenter',
+    hasUserNamespace: false,
+  });
+  onTestFinished(() => network.close());
+  expect(await network.open()).toBeUndefined();
+  const [program = '', ...args] = network.entry() ?? [];
+  const { stdout } = spawnSync(program, [...args, 'readlink', '/proc/self/ns/net'], { encoding: 'utf8' });
+  expect(stdout).toMatch(/^net:/);
+  expect(stdout.trim()).not.toBe(readlinkSync('/proc/self/ns/net'));
 });
 
 test.skipIf(!canRun).each([

@@ -61,9 +61,11 @@ function describeNetwork(ports: BackgroundCommand['ports']): string {
 /** The addresses on this machine; empty if there are none. */
 export function reachableAt(ports: BackgroundCommand['ports']): string {
   if (ports === undefined || typeof ports === 'string') return '';
-  const describe = ({ port, url }: OpenPort) =>
-    url.endsWith(`:${port}`) ? url : `${url} (port ${port} in the sandbox)`;
-  return ports.list().map(describe).join(', ');
+  return ports.list().map(describePort).join(', ');
+}
+
+export function describePort({ port, url }: OpenPort): string {
+  return url.endsWith(`:${port}`) ? url : `${url} (port ${port} in the sandbox)`;
 }
 
 /** Runs the action and returns the answer for the model. */
