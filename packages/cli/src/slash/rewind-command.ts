@@ -19,15 +19,19 @@ export async function rewind(argument: string, context: Context): Promise<void> 
   const { driver, print } = context;
   const session = driver.conversation?.rewind;
   if (!session) return print('  Only a saved conversation can be rewound.');
-  const [, given = '', choice = ''] = /^(\d+|redo)?(?:\s+(\w+))?$/.exec(argument) ?? [];
-  const number = argument === '' ? await choosePoint(session.points, context) : given;
+  const [given = '', choice = '', ...more] = argument.split(/\s+/);
+  const number = given || (await choosePoint(session.points, context));
   if (number === undefined) return undefined;
-  const last = session.points.findLastIndex(({ type }) => type === 'rewind');
-  const point = session.points[number === 'redo' ? last : Number(number) - 1];
-  if (!point || (choice !== '' && !choices[choice])) return print(`  ${usage}`);
-  const wanted = choice || (number === 'redo' ? 'both' : await chooseParts(session, point, context));
-  const what = choices[wanted ?? ''];
+  const point = pointAt(session.points, number);
+  const isKnown = choice === '' || Object.hasOwn(choices, choice);
+  if (!point || !isKnown || more.length > 0) return print(`  ${usage}`);
+  const fixed = choice === '' && number === 'redo' ? 'both' : choice;
+  const what = choices[fixed || ((await chooseParts(session, point, context)) ?? '')];
   return what && goBack(session, point, what, context);
+}
+
+function pointAt(points: readonly RewindPoint[], number: string): RewindPoint | undefined {
+  return number === 'redo' ? points.findLast(({ type }) => type === 'rewind') : points[Number(number) - 1];
 }
 
 async function choosePoint(points: readonly RewindPoint[], { choose, print }: Context): Promise<string | undefined> {

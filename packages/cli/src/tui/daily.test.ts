@@ -59,8 +59,9 @@ test.skipIf(!hasProgram('bwrap') || !hasProgram('nsenter')).each(sizes)(
     ]);
     const env = modelVariables('openai', server.url);
     const at = terminal([], { cwd, env, columns, rows });
-    const sees = (wanted: string | RegExp) =>
-      expect.poll(at.visible, { timeout: 25_000, interval: 30 }).toMatch(wanted);
+    const sees = async (wanted: string | RegExp) => {
+      await expect.poll(at.visible, { timeout: 25_000, interval: 30 }).toMatch(wanted);
+    };
     const idle = () => sees('Ask for an');
     /** Answers the question on the screen with "yes, once". */
     const agree = async (about: string) => {

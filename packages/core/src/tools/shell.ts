@@ -5,14 +5,14 @@ import { ToolError } from '../contract/errors.js';
 import type { Target } from '../contract/target.js';
 import { CallSlot, directCall, type ToolCall } from '../contract/tool-call.js';
 import { ruleForFile } from '../files/access/judged-paths.js';
-import type { BackgroundCommands } from '../process/run/background.js';
+import type { BackgroundCommand, BackgroundCommands } from '../process/run/background.js';
 import { announce, parseBackgroundCommand, runBackgroundCommand } from '../process/run/background-command.js';
 import { refuseBrokenSandbox, reportOn } from '../process/run/command-report.js';
 import { liveTail } from '../process/run/live-tail.js';
 import type { CommandRunner } from '../process/run/run-command.js';
 import type { CommandRequest, CommandResult } from '../process/run/running-command.js';
 import { sandboxHint } from '../process/sandbox/sandbox-hints.js';
-import { allRights } from '../process/sandbox/sandbox-rights.js';
+import { allRights, type SandboxRights } from '../process/sandbox/sandbox-rights.js';
 import {
   asksForRights,
   type Judgement,
@@ -130,8 +130,7 @@ export class ShellTool extends BaseTool<ShellParams> {
     );
     const warnings = [
       ...(extraRights.length > 0 ? [asksForRights(extraRights)] : []),
-      ...(analysis.network && rights.network ? ['It uses the network.'] : []),
-      ...(params.is_background && !params.keep ? [inBackground] : []),
+      ...networkWarnings(params, analysis.network && rights.network),
       ...(cwd.inside ? [] : [`It runs outside the workspace, in ${cwd.path}.`]),
       ...guards,
       ...sensitive.map(({ why }) => why),
@@ -177,12 +176,7 @@ export class ShellTool extends BaseTool<ShellParams> {
       const { background, hasTerminal = false } = this.#options;
       const started = await background.start({ ...request, isKept, hasTerminal });
       if (started.result) return this.#report(params, started.result, judgement, wrap !== undefined);
-      const isIsolated = wrap !== undefined && !rights.network;
-      const { running } = started;
-      if (isIsolated && !isKept)
-        await background.openPorts(started, (onOpen) => this.#options.sandbox.openPorts(running, rights, onOpen));
-      const llmContent = announce(started, { isIsolated });
-      return { llmContent, returnDisplay: `Running in the background as ${started.id}.` };
+      return this.#announce(started, wrap === undefined ? undefined : rights);
     }
     const timeoutMs = params.timeout ?? this.#options.defaultTimeoutMs ?? 120_000;
     const live = liveTail((tail) => call.output({ type: 'terminal_output', ...tail }));
@@ -192,6 +186,16 @@ export class ShellTool extends BaseTool<ShellParams> {
     } finally {
       live.stop();
     }
+  }
+
+  /** `rights` are those of its sandbox, if it has one. */
+  async #announce(started: BackgroundCommand, rights: SandboxRights | undefined): Promise<ToolResult> {
+    const { background, sandbox } = this.#options;
+    const isIsolated = rights !== undefined && !rights.network;
+    if (isIsolated && !started.isKept)
+      await background.openPorts(started, (onOpen) => sandbox.openPorts(started.running, rights, onOpen));
+    const llmContent = announce(started, { isIsolated });
+    return { llmContent, returnDisplay: `Running in the background as ${started.id}.` };
   }
 
   /** What was to run without a question may have become another thing while it waited. */
@@ -222,6 +226,11 @@ export class ShellTool extends BaseTool<ShellParams> {
     });
     return { llmContent: text, returnDisplay: display, ...(failure && { error: { type: failure, message: text } }) };
   }
+}
+
+function networkWarnings({ is_background, keep }: ShellParams, usesNetwork: boolean): string[] {
+  const isServer = is_background === true && keep !== true;
+  return [...(usesNetwork ? ['It uses the network.'] : []), ...(isServer ? [inBackground] : [])];
 }
 
 function plain(text: string): ToolResult {

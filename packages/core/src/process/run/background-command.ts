@@ -64,6 +64,7 @@ export function reachableAt(ports: BackgroundCommand['ports']): string {
   return ports.list().map(describePort).join(', ');
 }
 
+/** The address on this machine, and the port in the sandbox if it is another one. */
 export function describePort({ port, url }: OpenPort): string {
   return url.endsWith(`:${port}`) ? url : `${url} (port ${port} in the sandbox)`;
 }

@@ -69,8 +69,8 @@ export class BackgroundCommands {
   }
 
   /** Lets programs outside the sandbox reach the command. */
-  async openPorts(command: BackgroundCommand, open: PortOpener): Promise<void> {
-    command.ports = open((port) => this.onPort?.(command, port));
+  async openPorts(command: BackgroundCommand, opener: PortOpener): Promise<void> {
+    command.ports = opener((port) => this.onPort?.(command, port));
     if (typeof command.ports !== 'string') await command.ports.look();
   }
 

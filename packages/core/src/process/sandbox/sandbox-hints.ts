@@ -41,8 +41,7 @@ export function sandboxHint({ ending, output }: CommandResult, options: HintOpti
     return both(`In the sandbox /tmp is this session's own. read_file reads ${temporary} of the machine.`);
   const hidden = isHomeOpen ? undefined : missing.find((path) => options.hides(path) && existsSync(path));
   const right = hidden === undefined ? missingRight(text, rights) : isOrdinary(home, hidden) ? 'home' : 'secrets';
-  if (right === undefined && !rights.network && refusedLocally.test(text)) return refusedHint;
-  if (right === undefined) return undefined;
+  if (right === undefined) return !rights.network && refusedLocally.test(text) ? refusedHint : undefined;
   const list = JSON.stringify([...new Set([...asked, right])]);
   return {
     model: `It ran in a sandbox, which may have stopped it. If so, send the call again with rights: ${list}; the user will be asked.`,
