@@ -23,11 +23,14 @@ export async function rewind(argument: string, context: Context): Promise<void> 
   const number = given || (await choosePoint(session.points, context));
   if (number === undefined) return undefined;
   const point = pointAt(session.points, number);
-  const isKnown = choice === '' || Object.hasOwn(choices, choice);
-  if (!point || !isKnown || more.length > 0) return print(`  ${usage}`);
+  if (!point || !isPart(choice) || more.length > 0) return print(`  ${usage}`);
   const fixed = choice === '' && number === 'redo' ? 'both' : choice;
-  const what = choices[fixed || ((await chooseParts(session, point, context)) ?? '')];
-  return what && goBack(session, point, what, context);
+  const wanted = fixed === '' ? await chooseParts(session, point, context) : fixed;
+  return wanted === undefined ? undefined : goBack(session, point, wanted, context);
+}
+
+function isPart(choice: string): boolean {
+  return choice === '' || Object.hasOwn(choices, choice);
 }
 
 function pointAt(points: readonly RewindPoint[], number: string): RewindPoint | undefined {
@@ -98,9 +101,10 @@ function moment({ type, text }: RewindPoint): string {
 async function goBack(
   session: Rewindable,
   point: RewindPoint,
-  what: { conversation: boolean; files: boolean },
+  part: string,
   { print, signal }: Context,
 ): Promise<void> {
+  const what = choices[part] ?? { conversation: true, files: true };
   const outcomes = await session.rewind(point, what, signal);
   const left = outcomes.filter((each): each is Extract<RestoreOutcome, { status: 'left' }> => each.status === 'left');
   const lines = [

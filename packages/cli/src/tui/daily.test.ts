@@ -79,6 +79,8 @@ test.skipIf(!hasProgram('bwrap') || !hasProgram('nsenter')).each(sizes)(
     expect(at.text()).not.toContain('Read outside the workspace?');
 
     await idle();
+    // Also in a narrow window.
+    await sees(/context \d+%/);
     at.type('write a note\r');
     await at.shows('The note is there.');
     expect(at.text()).toContain('kept-42');
