@@ -64,7 +64,6 @@ export const fixed = {
       "Bytes of a repository's index that a first snapshot starts from",
     ],
     ['agent/src/session/rewind-points.ts', 'maxHistories', 'Prompts whose conversation can be rewound to'],
-    ['cli/src/slash/rewind-command.ts', 'maxPoints', 'Prompts that `/rewind` lists'],
     ['cli/src/slash/rewind-command.ts', 'maxFiles', 'Files that its preview lists'],
     ['core/src/files/write/file-content.ts', 'maxEditBytes', 'Bytes of a file that can be edited'],
     ['core/src/files/edit/match.ts', 'maxMatches', 'Places that one `replace_all` changes'],
@@ -233,6 +232,7 @@ export const fixed = {
     ['core/src/process/run/background.ts', 'maxRemembered', 'Background commands remembered after their end'],
     ['core/src/process/run/background.ts', 'maxReadBytes', 'Bytes of the output of one that are read at once'],
     ['core/src/process/run/background.ts', 'maxMatches', 'Lines shown when its output is searched'],
+    ['core/src/process/network/command-ports.ts', 'maxPorts', 'Ports of one that are opened on the machine'],
     [
       'core/src/process/run/running-command.ts',
       'maxDrainMs',
@@ -487,6 +487,7 @@ export const fixed = {
     ['cli/src/render/display.ts', 'maxSteps', 'Steps of a subagent in such a card'],
     ['cli/src/render/lines.ts', 'maxLineChars', 'Characters of a line in such a card'],
     ['cli/src/render/highlight.ts', 'maxChars', 'Characters of code that are coloured'],
+    ['cli/src/commands/mcp.ts', 'maxListMs', 'Milliseconds for a server in `lathe mcp list`'],
     ['cli/src/view/page-data.ts', 'maxText', 'Characters of one text in `lathe view`'],
     ['cli/src/view/page-data.ts', 'maxTitle', 'Characters of a title there'],
     ['cli/src/view/page-data.ts', 'maxImage', 'Characters of a picture there'],

@@ -8,6 +8,7 @@ export type { PlanSummary, TaskExecution, TodoList } from './contract/display.js
 export { uniqueId } from './contract/tool-call.js';
 export { callSpan, parentSpan, type Span, type Tracer } from './contract/trace.js';
 export { toolFileNames } from './discovery/tool-files.js';
+export { ruleForFile } from './files/access/judged-paths.js';
 export { sensitivityOf } from './files/access/sensitive-files.js';
 export { osPath } from './files/file-name.js';
 export { makeDirectory } from './files/make-directory.js';
@@ -33,6 +34,7 @@ export { canonicalName } from './policy/rule.js';
 export { unknownTools } from './policy/unknown-tools.js';
 export { matchCommandRule } from './process/rules/command-rule.js';
 export type { BackgroundCommand } from './process/run/background.js';
+export { describePort, reachableAt } from './process/run/background-command.js';
 export { trustedPath } from './process/run/trusted-path.js';
 export type { RestorePlan } from './rewind/plan-restore.js';
 export type { RestoreOutcome } from './rewind/restore-files.js';

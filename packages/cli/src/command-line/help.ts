@@ -99,7 +99,7 @@ running session uses is never removed.
   --yes                do not ask. Without it, Lathe asks before it removes more than the settings say.`,
   mcp: `lathe mcp add [flags] <name> <command> [args…]   a server that Lathe starts
 lathe mcp add [flags] <name> <url>                 a server reached over HTTP
-lathe mcp list                                     list the configured servers
+lathe mcp list                                     the servers, and whether each one answers
 lathe mcp test [name]                              connect and list the tools
 lathe mcp auth <name>                              log in to a server
 lathe mcp remove <name>                            remove a server from the settings
