@@ -3,7 +3,7 @@ import type { ApprovalRequest, Approver, AuditRecord } from '../contract/call.js
 import type { Confirmation, Decision } from '../contract/confirmation.js';
 import { ToolError } from '../contract/errors.js';
 import type { Target } from '../contract/target.js';
-import { CallSlot } from '../contract/tool-call.js';
+import { CallSlot, mustBeContained } from '../contract/tool-call.js';
 import type { Exposure } from '../policy/exposure.js';
 import type { Policy, Verdict } from '../policy/policy.js';
 import type { Change } from '../tools/tools.js';
@@ -51,9 +51,10 @@ export async function approve(ready: ReadyCall, context: ApprovalContext, signal
   judgedTargets.set(call, targets);
   const rules = confirmation === false ? [] : confirmation.rules;
   const exposed = policy.mode === 'yolo' ? undefined : context.exposure?.reasonToAsk(targets, rules);
-  const { isGrantable, isGuarded, ...verdict } = tightened(judged, context.ask ?? exposed);
+  const { isGrantable, isGuarded, isContained, ...verdict } = tightened(judged, context.ask ?? exposed);
   record.verdict = verdict;
   if (verdict.verdict === 'deny') throw new ToolError('execution_denied', refusal(ready, verdict));
+  if (isContained) mustBeContained.set(call, true);
   if (verdict.verdict === 'allow') return ready;
 
   signal.throwIfAborted();

@@ -3,7 +3,7 @@ import type { XStatic } from 'typebox/schema';
 import type { Confirmation } from '../contract/confirmation.js';
 import { ToolError } from '../contract/errors.js';
 import type { Target } from '../contract/target.js';
-import { CallSlot, directCall, type ToolCall } from '../contract/tool-call.js';
+import { CallSlot, directCall, mayHaveRead, mustBeContained, type ToolCall } from '../contract/tool-call.js';
 import { ruleForFile } from '../files/access/judged-paths.js';
 import type { BackgroundCommands } from '../process/run/background.js';
 import { announce, parseBackgroundCommand, runBackgroundCommand } from '../process/run/background-command.js';
@@ -11,10 +11,12 @@ import { refuseBrokenSandbox, reportOn } from '../process/run/command-report.js'
 import { liveTail } from '../process/run/live-tail.js';
 import type { CommandRunner } from '../process/run/run-command.js';
 import type { CommandRequest, CommandResult } from '../process/run/running-command.js';
+import { ContainedCommand, type ContainedEffects } from '../process/sandbox/contained-command.js';
 import { sandboxHint } from '../process/sandbox/sandbox-hints.js';
 import { allRights } from '../process/sandbox/sandbox-rights.js';
 import {
   asksForRights,
+  isContainable,
   type Judgement,
   needsAnswer,
   orderTarget,
@@ -58,8 +60,8 @@ export interface ShellToolOptions extends ShellJudgeOptions {
   hasTerminal?: boolean;
 }
 
-/** Set when the call needed no answer when it was judged. */
-const isSilent = new CallSlot<boolean>();
+/** What the call touched when it was judged, for a call that may run without a question. */
+const judged = new CallSlot<readonly Target[]>();
 
 /** `run_shell_command`: understood before it runs, contained while it runs, nothing left after. */
 export class ShellTool extends BaseTool<ShellParams> {
@@ -109,7 +111,7 @@ export class ShellTool extends BaseTool<ShellParams> {
     if (order !== undefined) return [orderTarget(order)];
     // Earlier calls of the same turn may have changed what was found before.
     const { targets } = await this.#judge.judge(params, call);
-    isSilent.set(call, !targets.some(needsAnswer));
+    judged.set(call, targets);
     return targets;
   }
 
@@ -120,7 +122,7 @@ export class ShellTool extends BaseTool<ShellParams> {
   ): Promise<Confirmation | false> {
     const order = parseBackgroundCommand(params.command);
     if (order !== undefined && !needsAnswer(orderTarget(order))) return false;
-    const { cwd, analysis, targets, extraRights } = await this.#judge.latest(params, call);
+    const { cwd, analysis, targets, extraRights, loss } = await this.#judge.latest(params, call);
     if (order === undefined && !targets.some(needsAnswer)) return false;
     const guards = targets.flatMap(({ guarded }) => guarded ?? []);
     const sensitive = targets.flatMap((target) =>
@@ -130,6 +132,7 @@ export class ShellTool extends BaseTool<ShellParams> {
       ...(extraRights.length > 0 ? [asksForRights(extraRights)] : []),
       ...(analysis.network ? ['It uses the network.'] : []),
       ...(cwd.inside ? [] : [`It runs outside the workspace, in ${cwd.path}.`]),
+      ...(loss === undefined ? [] : [loss]),
       ...guards,
       ...sensitive.map(({ why }) => why),
       ...analysis.doubts,
@@ -158,7 +161,8 @@ export class ShellTool extends BaseTool<ShellParams> {
     const order = parseBackgroundCommand(params.command);
     if (order !== undefined) return plain(await runBackgroundCommand(order, this.#options.background));
     const judgement = await this.#judgeAgain(params, call);
-    const { rights } = judgement;
+    const isContained = mustBeContained.get(call) === true;
+    const rights = isContained ? { ...judgement.rights, network: false } : judgement.rights;
     const cwd = judgement.cwd.path;
     if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
       throw new ToolError('path_is_not_a_directory', `Not a directory: ${cwd}`);
@@ -168,37 +172,51 @@ export class ShellTool extends BaseTool<ShellParams> {
       isBackground: params.is_background === true,
       reads: judgement.reads,
     });
+    if (isContained && wrap === undefined) throw changedMeanwhile();
     const sandboxed = wrap && { wrap, env: { ...this.#options.env, TMPDIR: '/tmp' } };
     const request: CommandRequest = { command: params.command, cwd, env: this.#options.env, ...sandboxed };
     if (params.is_background) {
       const { background, hasTerminal = false } = this.#options;
       const started = await background.start({ ...request, isKept, hasTerminal });
-      if (started.result) return this.#report(params, started.result, judgement, wrap !== undefined);
+      if (started.result) return this.#report(params, started.result, judgement, { wasSandboxed: wrap !== undefined });
       const llmContent = announce(started, { isIsolated: wrap !== undefined && !rights.network });
       return { llmContent, returnDisplay: `Running in the background as ${started.id}.` };
     }
     const timeoutMs = params.timeout ?? this.#options.defaultTimeoutMs ?? 120_000;
+    const { workspace, aside } = this.#options;
+    const contained = isContained && aside ? new ContainedCommand(workspace, aside) : undefined;
     const live = liveTail((tail) => call.output({ type: 'terminal_output', ...tail }));
+    let effects: ContainedEffects | undefined;
+    let result: CommandResult;
     try {
-      const result = await this.#options.runner.run({ ...request, onOutput: live.onOutput }, { timeoutMs, signal });
-      return this.#report(params, result, judgement, wrap !== undefined);
+      result = await this.#options.runner.run({ ...request, onOutput: live.onOutput }, { timeoutMs, signal });
     } finally {
       live.stop();
+      effects = await contained?.finish();
+      if (effects?.keyFile !== undefined) mayHaveRead.set(call, effects.keyFile);
     }
+    const found = effects?.planted;
+    return this.#report(params, result, { ...judgement, rights }, { wasSandboxed: wrap !== undefined, found });
   }
 
   /** What was to run without a question may have become another thing while it waited. */
   async #judgeAgain(params: ShellParams, call: ToolCall): Promise<Judgement> {
     const judgement = await this.#judge.judge(params, call);
-    if (!isSilent.get(call) || !judgement.targets.some(needsAnswer)) return judgement;
-    throw new ToolError('shell_execute_error', 'What this command touches changed while it waited: run it again.');
+    const isContained = mustBeContained.get(call) === true;
+    const before = judged.get(call) ?? [];
+    const known = new Set(before.map((target) => JSON.stringify(target)));
+    const isAnswered = (target: Target) =>
+      !needsAnswer(target) || (isContained && (isContainable(target) || known.has(JSON.stringify(target))));
+    const isUnasked = isContained || (judged.get(call) !== undefined && !before.some(needsAnswer));
+    if (!isUnasked || judgement.targets.every(isAnswered)) return judgement;
+    throw changedMeanwhile();
   }
 
   #report(
     { command, directory = '(root)', rights: asked = [] }: ShellParams,
     result: CommandResult,
     { analysis, rights, reads }: Judgement,
-    wasSandboxed: boolean,
+    { wasSandboxed, found = [] }: { wasSandboxed: boolean; found?: readonly string[] | undefined },
   ): ToolResult {
     if (wasSandboxed) refuseBrokenSandbox(result);
     const { sandbox, env } = this.#options;
@@ -206,15 +224,25 @@ export class ShellTool extends BaseTool<ShellParams> {
     const isSuccess = result.ending.type === 'exit' && result.ending.code === 0;
     const mayHint = wasSandboxed && (!isSuccess || reads.length > 0);
     const hint = mayHint && sandboxHint(result, { rights, asked, reads, home: env['HOME'] ?? '/', hides });
+    const remarks = [...(hint ? [hint] : []), ...found.map((sentence) => ({ model: sentence, person: sentence }))];
     const lastWords = analysis.segments.findLast(({ hidden }) => !hidden)?.words ?? [];
     const { text, display, failure } = reportOn(result, {
       command,
       directory,
       lastWords,
-      ...(hint && { remark: hint }),
+      ...(remarks.length > 0 && {
+        remark: {
+          model: remarks.map(({ model }) => model).join(' '),
+          person: remarks.map(({ person }) => person).join('\n'),
+        },
+      }),
     });
     return { llmContent: text, returnDisplay: display, ...(failure && { error: { type: failure, message: text } }) };
   }
+}
+
+function changedMeanwhile(): ToolError {
+  return new ToolError('shell_execute_error', 'What this command touches changed while it waited: run it again.');
 }
 
 function plain(text: string): ToolResult {

@@ -55,6 +55,7 @@ test('the analysis is plain data', async () => {
     writes: [join(root, '../b.txt')],
     redirections: [join(root, '../b.txt')],
     network: false,
+    needsNetwork: false,
     hosts: [],
     doubts: [],
     isReadOnly: false,

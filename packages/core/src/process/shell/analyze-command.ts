@@ -71,6 +71,7 @@ export async function analyzeCommand(
     writes,
     redirections,
     network: findings.usesNetwork,
+    needsNetwork: findings.needsNetwork,
     hosts: [...findings.hosts],
     doubts: [...doubts],
     isReadOnly: asking.length === 0 && writes.length === 0 && !findings.usesNetwork,

@@ -50,6 +50,7 @@ export class Findings {
   readonly hosts = new Set<string>();
   readonly doubts = new Set<string>();
   usesNetwork = false;
+  needsNetwork = false;
   /** Words and characters parsed inside wrappers. */
   work = 0;
 
@@ -61,12 +62,13 @@ export class Findings {
     copy.backs.push(...this.backs);
     copy.recorded.push(...this.recorded);
     for (const sentence of this.doubts) copy.doubts.add(sentence);
-    if (this.usesNetwork) copy.connect([...this.hosts]);
+    if (this.usesNetwork) copy.connect([...this.hosts], { isNeeded: this.needsNetwork });
     return copy;
   }
 
-  connect(hosts: readonly string[]): void {
+  connect(hosts: readonly string[], { isNeeded }: { isNeeded: boolean }): void {
     this.usesNetwork = true;
+    this.needsNetwork ||= isNeeded;
     for (const host of hosts) this.hosts.add(host);
   }
 

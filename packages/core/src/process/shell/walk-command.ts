@@ -1,5 +1,6 @@
 import { hostsIn } from '../programs/changing-programs.js';
 import { type Judgement, judgeCommand } from '../programs/judge-command.js';
+import { isInstalled, runByNpx } from '../programs/local-tools.js';
 import { workOf } from '../programs/unwrap.js';
 import { type AnalysisOptions, substitutedPipe, unknownPart } from './command-analysis.js';
 import { both, directoryAfter, mayMove, type Outcome, union } from './directories.js';
@@ -233,13 +234,21 @@ export class CommandWalk {
     this.findings.segments.push(segment);
     this.findings.add(judgement, scope.cwds);
     this.findings.show(judgement, words, scope.cwds);
-    if (judgement.usesNetwork) this.findings.connect(hostsIn(words));
+    if (judgement.usesNetwork)
+      this.findings.connect(hostsIn(words), { isNeeded: this.needsNetwork(judgement, words, scope) });
     const inner = this.inner(judgement, text, scope);
     const isFunction = this.functions.has(name) ? `${name} is a function defined here` : undefined;
     const why = poison ?? isFunction ?? judgement.why ?? inner;
     if (why !== undefined) Object.assign(segment, { isReadOnly: false, why });
     if (scope.isHidden || judgement.isUnallowable || isFunction) segment.hidden = true;
     return why;
+  }
+
+  /** `npx` downloads only what the project has not installed. */
+  private needsNetwork({ needsNetwork }: Judgement, words: readonly Argument[], { cwds }: Scope): boolean {
+    if (needsNetwork !== true) return false;
+    const tool = runByNpx(words.map(({ value }) => value));
+    return tool === undefined || !cwds.every((cwd) => isInstalled(tool, cwd, this.options.workspaceRoots));
   }
 
   /** Why something a wrapper runs is not proven. */
@@ -275,7 +284,7 @@ export class CommandWalk {
       return this.findings.doubt(`Where ${target.text} leads is only known when it runs.`);
     if (/^[<>]&$/.test(operator) && /^(\d+-?|-)$/.test(word.value)) return;
     if (/^\/dev\/(tcp|udp)\//.test(word.value)) {
-      this.findings.connect([]);
+      this.findings.connect([], { isNeeded: true });
       return this.findings.doubt(`${word.value} is a network connection.`);
     }
     const isRead = operator === '<';
