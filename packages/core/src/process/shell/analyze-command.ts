@@ -169,7 +169,7 @@ async function resolvePrograms({ segments }: Findings, options: AnalysisOptions)
       const place = await locate(name, cwd);
       if (place.file !== undefined) aliases.add(basename(place.file));
       const why = whoseProgram(name, place);
-      if (why !== undefined) Object.assign(segment, { isReadOnly: false, why });
+      if (why !== undefined && !segment.isNamed) Object.assign(segment, { isReadOnly: false, why });
     }
     aliases.delete(name);
     const args = segment.words.slice(1);

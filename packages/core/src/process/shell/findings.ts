@@ -7,7 +7,11 @@ import type { Argument } from './expand-word.js';
 import type { PathUse } from './resolve-paths.js';
 
 /** A segment with the directories it may run in; empty if unknown. */
-export type PlacedSegment = Segment & { cwds: readonly string[] };
+export type PlacedSegment = Segment & {
+  cwds: readonly string[];
+  /** A part of a command that a rule can name whole: the whole asks. */
+  isNamed?: boolean;
+};
 
 /** A path whose content is shown: a file, or the files below a directory that these limits let through. */
 export interface ContentUse extends PathUse {

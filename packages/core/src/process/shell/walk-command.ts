@@ -2,6 +2,7 @@ import { hostsIn } from '../programs/changing-programs.js';
 import { type Judgement, judgeCommand } from '../programs/judge-command.js';
 import { isInstalled, runByNpx } from '../programs/local-tools.js';
 import { workOf } from '../programs/unwrap.js';
+import { isNamedWrapper } from '../rules/propose-rules.js';
 import { type AnalysisOptions, substitutedPipe, unknownPart } from './command-analysis.js';
 import { both, directoryAfter, mayMove, type Outcome, union } from './directories.js';
 import { type Argument, type ExpansionScope, expandWord, isFilePattern } from './expand-word.js';
@@ -18,6 +19,8 @@ interface Scope extends ExpansionScope {
   depth: number;
   /** Inside a wrapper or script: only for deny and ask rules. */
   isHidden: boolean;
+  /** Inside a wrapper that a rule can name together with this. */
+  isNamed?: boolean;
 }
 
 const maxDepth = 8;
@@ -201,9 +204,26 @@ export class CommandWalk {
     const why = poison && `${poison.name} is set for it, which may change what it does`;
     const isBehindAssignment = command.assignments.length > 0;
     const isHidden = scope.isHidden || isBehindAssignment;
-    this.command(words, command.text, { ...scope, isHidden }, { ...(why && { poison: why }), ...(input && { input }) });
+    const named = isBehindAssignment ? this.withAssignments(command.assignments, words, scope) : undefined;
+    this.command(
+      words,
+      command.text,
+      { ...scope, isHidden, ...(named && { isNamed: true }) },
+      { ...(why && { poison: why }), ...(input && { input }), ...(named && { named }) },
+    );
     if (words[0]?.value === 'cd') return this.changeDirectory(words.slice(1), scope);
     return mayMove(words) ? both([]) : both(scope.cwds);
+  }
+
+  /** `VAR=1 command` as words that a rule can name. */
+  private withAssignments(assignments: Assignment[], words: Argument[], scope: Scope): string[] | undefined {
+    const settings = assignments.map(({ name, isPlain, words: values }) => {
+      const expanded = values.flatMap((value) => expandWord(value, scope));
+      const isKnown = isPlain && expanded.length <= 1 && expanded.every((value) => value.isKnown);
+      return isKnown ? `${name}=${expanded[0]?.value ?? ''}` : unknownPart;
+    });
+    const all = [...settings, ...words.map(({ value }) => value)];
+    return !scope.isHidden && isNamedWrapper(all) ? all : undefined;
   }
 
   /** Assignments without a command affect only this shell, unless programs use the variable. */
@@ -220,7 +240,7 @@ export class CommandWalk {
     words: Argument[],
     text: string,
     scope: Scope,
-    { poison, input }: { poison?: string; input?: Argument } = {},
+    { poison, input, named }: { poison?: string; input?: Argument; named?: string[] } = {},
   ): string | undefined {
     const judgement = judgeCommand(words, { path: this.options.path, ...(input && { input }) });
     const name = words[0]?.value ?? '';
@@ -236,10 +256,16 @@ export class CommandWalk {
     this.findings.show(judgement, words, scope.cwds);
     if (judgement.usesNetwork)
       this.findings.connect(hostsIn(words), { isNeeded: this.needsNetwork(judgement, words, scope) });
-    const inner = this.inner(judgement, text, scope);
+    const isNamed = (scope.isNamed || !scope.isHidden) && isNamedWrapper(segment.words);
+    const asksItself = judgement.why !== undefined || judgement.inner?.scripts.length === 0;
+    const inner = this.inner(judgement, text, { ...scope, isNamed: isNamed && asksItself });
     const isFunction = this.functions.has(name) ? `${name} is a function defined here` : undefined;
     const why = poison ?? isFunction ?? judgement.why ?? inner;
-    if (why !== undefined) Object.assign(segment, { isReadOnly: false, why });
+    // Whatever is not proven here makes the command around it ask.
+    const isPart = scope.isNamed === true && !judgement.isUnallowable && !isFunction;
+    if (why !== undefined) Object.assign(segment, isPart ? { isNamed: true } : { isReadOnly: false, why });
+    if (why !== undefined && isPart && named)
+      this.findings.segments.push({ ...segment, words: named, isReadOnly: false, why });
     if (scope.isHidden || judgement.isUnallowable || isFunction) segment.hidden = true;
     return why;
   }
@@ -255,7 +281,8 @@ export class CommandWalk {
   private inner({ inner }: Judgement, text: string, scope: Scope): string | undefined {
     if (!inner) return undefined;
     const { home, cwds, variables } = scope;
-    const below: Scope = { home, cwds, variables, depth: scope.depth + 1, isHidden: true };
+    const { isNamed = false } = scope;
+    const below: Scope = { home, cwds, variables, depth: scope.depth + 1, isHidden: true, isNamed };
     if (below.depth > maxDepth + 1) this.findings.doubt('It is nested too deeply to be proven.');
     this.findings.work += workOf(inner);
     if (below.depth > hardDepth || this.findings.work > maxInnerWork) {
