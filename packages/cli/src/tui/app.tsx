@@ -1,7 +1,9 @@
 import { basename } from 'node:path';
 import { useEffect, useMemo, useRef } from 'react';
+import { shownMode } from '../command-line/approval-modes.js';
 import type { Completer } from '../completion/completer.js';
 import { type HistoryItem, renderItem } from '../render/history-item.js';
+import { oneLine } from '../render/lines.js';
 import { toolNames } from '../render/tool-names.js';
 import type { ViewContext } from '../render/view-context.js';
 import { Column, Scrollback, Text } from '../screen/elements.js';
@@ -22,7 +24,6 @@ import { type SessionProps, useSession } from './use-session.js';
 import { useTerminalSize } from './use-terminal-size.js';
 
 export interface AppProps extends SessionProps {
-  sandbox: string;
   markdown: ViewContext['markdown'];
   isScreenReader: boolean;
   greeting: string;
@@ -92,7 +93,11 @@ export function App(props: AppProps) {
           />
         )}
         {isScreenReader && hint === undefined ? null : (
-          <Text>{hint ?? statusLine(screen, { model: driver.name, mode, sandbox }, context)}</Text>
+          <Text>
+            {hint === undefined
+              ? statusLine(screen, { model: driver.name, mode: shownMode(mode), sandbox: sandbox.text }, context)
+              : oneLine(hint, context.width)}
+          </Text>
         )}
       </Column>
     </>

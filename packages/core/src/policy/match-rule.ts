@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import type { Target } from '../contract/target.js';
 import { matchCommandRule } from '../process/rules/command-rule.js';
+import { isExactRule } from '../process/rules/exact-rule.js';
 import { matchesHost } from './match-host.js';
 import { matchesName } from './match-name.js';
 import type { PathRules } from './match-path.js';
@@ -48,6 +49,7 @@ function matchesTarget(
   tool: string,
   { reading, paths }: { reading: Reading; paths: PathRules },
 ): boolean {
+  if (isExactRule(rule.spec) && kindOfSpec(rule.tool) === 'command') return target.exact === rule.spec;
   if (target.hidden && reading === 'narrow') return false;
   const kind = kindOfSpec(rule.tool);
   switch (target.type) {

@@ -52,12 +52,19 @@ export interface Verdict {
   isContained?: true;
 }
 
+/** A rule for display. */
+export interface ListedRule {
+  list: 'allow' | 'ask' | 'deny';
+  text: string;
+  scope?: GrantScope;
+}
+
 /** The only place that decides allow, ask or deny. Deny overrides ask, and ask overrides allow, in every mode. */
 export class Policy {
   mode: ApprovalMode;
   /** Rules that could not be parsed, with the reason. If one of them should restrict, every call asks. */
   readonly problems: string[] = [];
-  readonly #rules: Record<'allow' | 'ask' | 'deny' | 'core' | 'allowed', Rule[]>;
+  readonly #rules: Record<'allow' | 'ask' | 'deny' | 'core' | 'allowed', (Rule & { scope?: GrantScope })[]>;
   readonly #paths: PathRules;
   readonly #home: string;
   /** Lists that limit what may run, even if none of their rules can be parsed. */
@@ -122,7 +129,7 @@ export class Policy {
 
   /** Adds rules that the user allowed with "always". */
   async grant(rules: readonly string[], scope: GrantScope): Promise<void> {
-    const granted = this.#parse(rules, { restricts: false });
+    const granted = this.#parse(rules, { restricts: false }).map((rule) => ({ ...rule, scope }));
     this.#rules.allow.push(...granted);
     if (scope === 'session' || granted.length === 0) return;
     try {
@@ -138,6 +145,22 @@ export class Policy {
   rules(): Record<'allow' | 'ask' | 'deny', string[]> {
     const { allow, allowed, ask: asks, deny } = this.#rules;
     return { allow: texts([...allow, ...allowed]), ask: texts(asks), deny: texts(deny) };
+  }
+
+  /** The same with the scope of those that the user allowed with "always" since the start. */
+  listRules(): ListedRule[] {
+    const { allow, allowed, ask: asks, deny } = this.#rules;
+    const lists = { allow: [...allow, ...allowed], ask: asks, deny };
+    return (['allow', 'ask', 'deny'] as const).flatMap((list) =>
+      lists[list].map(({ text, scope }) => ({ list, text, ...(scope && { scope }) })),
+    );
+  }
+
+  /** Forgets a rule that allows, asks or denies, until the settings are read again. */
+  revoke({ list, text }: Pick<ListedRule, 'list' | 'text'>): void {
+    const without = (rules: readonly Rule[]) => rules.filter((rule) => rule.text !== text);
+    this.#rules[list] = without(this.#rules[list]);
+    if (list === 'allow') this.#rules.allowed = without(this.#rules.allowed);
   }
 
   #forbidden(call: JudgedCall): Verdict | undefined {

@@ -1,6 +1,6 @@
 import { type Pauses, withDeadline } from '../async/deadline.js';
 import type { ApprovalRequest, Approver, AuditRecord } from '../contract/call.js';
-import type { Confirmation, Decision } from '../contract/confirmation.js';
+import type { Confirmation, Decision, GrantScope } from '../contract/confirmation.js';
 import { ToolError } from '../contract/errors.js';
 import type { Target } from '../contract/target.js';
 import { CallSlot, mustBeContained } from '../contract/tool-call.js';
@@ -49,8 +49,9 @@ export async function approve(ready: ReadyCall, context: ApprovalContext, signal
   );
   const judged = policy.judge({ tool: tool.name, isReadOnly: ready.isReadOnly, targets, confirmation });
   judgedTargets.set(call, targets);
-  const rules = confirmation === false ? [] : confirmation.rules;
-  const exposed = policy.mode === 'yolo' ? undefined : context.exposure?.reasonToAsk(targets, rules);
+  const { rules = [], exactRules = [] } = confirmation || {};
+  const isAccepted = policy.mode === 'yolo' || context.exposure?.hasAccepted(exactRules);
+  const exposed = isAccepted ? undefined : context.exposure?.reasonToAsk(targets, rules);
   const { isGrantable, isGuarded, isContained, ...verdict } = tightened(judged, context.ask ?? exposed);
   record.verdict = verdict;
   if (verdict.verdict === 'deny') throw new ToolError('execution_denied', refusal(ready, verdict));
@@ -102,8 +103,7 @@ async function act(
       // What a person rewrote is a new proposal: it is checked, judged and shown like the first one.
       return approve(await change(call, { type: 'content', content: decision.content }), context, signal);
     case 'always':
-      if (shown.rules && shown.rules.length > 0) await context.policy.grant(shown.rules, decision.scope);
-      context.exposure?.accept(shown.rules ?? []);
+      await grant((decision.isExact ? shown.exactRules : shown.rules) ?? [], decision.scope, context);
       return choose(call, decision.choice);
     case 'once':
       return choose(call, decision.choice);
@@ -111,6 +111,15 @@ async function act(
       // Only a program without types gets here. What is no yes is a no.
       throw notOffered();
   }
+}
+
+async function grant(
+  rules: readonly string[],
+  scope: GrantScope,
+  { policy, exposure }: ApprovalContext,
+): Promise<void> {
+  if (rules.length > 0) await policy.grant(rules, scope);
+  exposure?.accept(rules);
 }
 
 /** An answer to another question than the one that was shown is no answer. */

@@ -3,6 +3,7 @@ import { ToolError } from '../contract/errors.js';
 import type { Target } from '../contract/target.js';
 import { CallSlot, type ToolCall } from '../contract/tool-call.js';
 import type { Location, Workspace } from '../files/workspace.js';
+import { exactRule } from '../process/rules/exact-rule.js';
 import { type LossContext, lossOf } from '../process/rules/losses.js';
 import { type BackgroundAction, wordsOf } from '../process/run/background-command.js';
 import type { PutAside } from '../process/sandbox/put-aside.js';
@@ -134,7 +135,12 @@ export class ShellJudge {
       loss === undefined;
     const contain = (target: Target): Target =>
       isContained && target.asks && target.type === 'command' ? { ...target, contained: workspace.roots } : target;
-    const targets = touched.map((target) => (isFree ? { ...target, asks: false } : contain(target)));
+    const exact = exactRule({ command, directory: workspace.display(cwd.path), isBackground: is_background === true });
+    const mayBeNamed = !keep && extraRights.length === 0;
+    const targets = touched.map((target) => ({
+      ...(isFree ? { ...target, asks: false } : contain(target)),
+      ...(mayBeNamed && { exact }),
+    }));
     if (keep) targets.push({ ...unnamed(command), guarded: outlives });
     // Writing in the workspace is what any command may be allowed to do; every other right is a person's to give.
     const guarded = extraRights.some((right) => right !== 'workspace') && asksForRights(extraRights);

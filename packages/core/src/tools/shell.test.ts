@@ -169,6 +169,7 @@ test('an unproven command asks, showing the rule that always would save', async 
     rootCommand: 'make',
     directory: root,
     rules: ['run_shell_command(make *)'],
+    exactRules: ['run_shell_command(=make all)'],
   });
 });
 
@@ -302,6 +303,7 @@ test('a proven read-only command asks nothing and differs from one that writes',
     path: join(root, 'list'),
     asks: true,
     isInside: true,
+    exact: '=ls > list',
   });
 });
 

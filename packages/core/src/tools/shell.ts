@@ -5,6 +5,7 @@ import { ToolError } from '../contract/errors.js';
 import type { Target } from '../contract/target.js';
 import { CallSlot, directCall, mayHaveRead, mustBeContained, type ToolCall } from '../contract/tool-call.js';
 import { ruleForFile } from '../files/access/judged-paths.js';
+import { checkExactRule, maxExactLength } from '../process/rules/exact-rule.js';
 import type { BackgroundCommands } from '../process/run/background.js';
 import { announce, parseBackgroundCommand, runBackgroundCommand } from '../process/run/background-command.js';
 import { refuseBrokenSandbox, reportOn } from '../process/run/command-report.js';
@@ -122,7 +123,8 @@ export class ShellTool extends BaseTool<ShellParams> {
   ): Promise<Confirmation | false> {
     const order = parseBackgroundCommand(params.command);
     if (order !== undefined && !needsAnswer(orderTarget(order))) return false;
-    const { cwd, analysis, targets, extraRights, loss } = await this.#judge.latest(params, call);
+    const judgement = await this.#judge.latest(params, call);
+    const { cwd, analysis, targets, extraRights, loss } = judgement;
     if (order === undefined && !targets.some(needsAnswer)) return false;
     const guards = targets.flatMap(({ guarded }) => guarded ?? []);
     const sensitive = targets.flatMap((target) =>
@@ -137,11 +139,8 @@ export class ShellTool extends BaseTool<ShellParams> {
       ...sensitive.map(({ why }) => why),
       ...analysis.doubts,
     ];
-    const rules = [
-      ...analysis.rules.map((rule) => `${this.name}(${rule})`),
-      ...new Set(sensitive.map(({ path }) => ruleForFile(path))),
-    ];
-    const mayOfferRules = extraRights.length === 0 && guards.length === 0 && rules.length > 0;
+    const mayOfferRules = extraRights.length === 0 && guards.length === 0 && params.keep !== true;
+    const offered = mayOfferRules ? this.#rulesFor(judgement) : {};
     return {
       type: 'exec',
       title: 'Confirm Shell Command',
@@ -149,8 +148,26 @@ export class ShellTool extends BaseTool<ShellParams> {
       rootCommand: analysis.rootCommand,
       directory: cwd.path,
       ...(warnings.length > 0 && { warnings: [...new Set(warnings)] }),
-      ...(mayOfferRules && { rules }),
+      ...offered,
     };
+  }
+
+  /** What "always" can save: rules for commands of this kind, if they cover all that asks, and one for this command alone. */
+  #rulesFor({ analysis, targets }: Judgement): Pick<Confirmation, 'rules' | 'exactRules'> {
+    const named = (spec: string) => `${this.name}(${spec})`;
+    const asking = targets.filter(({ asks }) => asks);
+    const files = targets.flatMap((target) =>
+      target.type === 'path' && target.sensitive !== undefined ? [ruleForFile(target.path)] : [],
+    );
+    const spec = asking[0]?.exact;
+    const isPlain = spec !== undefined && spec.length <= maxExactLength && checkExactRule(spec) === undefined;
+    const exact = isPlain ? [named(spec)] : [];
+    const isCovered = asking.every(({ type, hidden }) => type === 'command' && !hidden);
+    const wide = isCovered ? analysis.rules.map(named) : [];
+    const commands = wide.length > 0 ? wide : exact;
+    const rules = [...new Set([...commands, ...files])];
+    if (rules.length === 0 || (asking.length > 0 && commands.length === 0)) return {};
+    return { rules, ...(commands === wide && exact.length > 0 && { exactRules: [...new Set([...exact, ...files])] }) };
   }
 
   override async execute(params: ShellParams, signal: AbortSignal, call = directCall()): Promise<ToolResult> {

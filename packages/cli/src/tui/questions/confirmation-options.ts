@@ -1,5 +1,5 @@
 import { type Decision, type GrantScope } from '@lathe/core';
-import { visibleText } from '@lathe/core/host';
+import { describeRule, visibleText } from '@lathe/core/host';
 import type { Proposal } from './question-queue.js';
 
 /** One answer to a question. Its number in the list chooses it too. */
@@ -26,14 +26,13 @@ export interface OptionsInput {
 
 /** The answers to a question. The first one is a plain yes, the last one a plain no. */
 export function optionsOf({ request, answer, modify, offersAlways, isTrusted, explain }: OptionsInput): Option[] {
-  const { choices = [], rules = [] } = request.confirmation;
+  const { choices = [], rules = [], exactRules = [] } = request.confirmation;
   const isQuestion = isToolQuestion(request);
-  const ruleText = rules.map((rule) => visibleText(rule)).join(', ');
-  const grant = (key: string, place: string, scope: GrantScope): Option => ({
+  const grant = (key: string, place: string, scope: GrantScope, isExact?: true): Option => ({
     key,
-    label: `Yes, and always ${place}: ${ruleText}`,
+    label: `Yes, and always ${place}: ${namesOf(isExact ? exactRules : rules)}`,
     isLasting: true,
-    decide: () => answer({ outcome: 'always', scope }),
+    decide: () => answer({ outcome: 'always', scope, ...(isExact && { isExact }) }),
   });
   const yes: Option[] =
     choices.length > 0
@@ -48,7 +47,9 @@ export function optionsOf({ request, answer, modify, offersAlways, isTrusted, ex
   const grants: Option[] = [
     grant('s', 'in this session', 'session'),
     ...(isTrusted ? [grant('p', 'in this project', 'project')] : []),
-    grant('u', 'for me', 'user'),
+    // What one project needs word for word, others do not.
+    ...(rules.some(isExact) ? [] : [grant('u', 'for me', 'user')]),
+    ...(exactRules.length > 0 ? [grant('x', 'in this session', 'session', true)] : []),
   ];
   return [
     ...yes,
@@ -57,6 +58,19 @@ export function optionsOf({ request, answer, modify, offersAlways, isTrusted, ex
     ...(explain ? [{ key: 'm', label: isQuestion ? 'Write an answer' : 'No, and say why', decide: explain }] : []),
     { key: 'n', label: isQuestion ? 'No answer' : 'No', decide: () => answer({ outcome: 'deny' }) },
   ];
+}
+
+const isExact = (rule: string) => rule.startsWith('run_shell_command(=');
+
+/** Rules as a person reads them. */
+function namesOf(rules: readonly string[]): string {
+  return rules.map((rule) => (isExact(rule) ? 'this exact command' : visibleText(describeRule(rule)))).join(', ');
+}
+
+/** How the rules are spelled in the settings; empty if that says no more than the question. */
+export function spellingsOf({ confirmation: { rules = [] } }: Proposal): string {
+  const spelled = rules.filter((rule) => !isExact(rule)).map((rule) => visibleText(rule));
+  return spelled.length === 0 ? '' : `always: ${spelled.join(', ')}`;
 }
 
 /** A tool asks for information. There is nothing to approve. */

@@ -3,6 +3,7 @@ import { hasHiddenText, visibleText } from '@lathe/core/host';
 import { renderDiff } from '../../render/diff.js';
 import { hasGaps, markGaps, sanitize, wrapLines } from '../../render/lines.js';
 import type { ViewContext } from '../../render/view-context.js';
+import { spellingsOf } from './confirmation-options.js';
 import type { Proposal } from './question-queue.js';
 
 /** A question as lines for the screen. */
@@ -14,7 +15,8 @@ export interface ConfirmationText {
   isPlain: boolean;
 }
 
-export function confirmationText({ confirmation, reason }: Proposal, context: ViewContext): ConfirmationText {
+export function confirmationText(request: Proposal, context: ViewContext): ConfirmationText {
+  const { confirmation, reason } = request;
   const { style, width } = context;
   const raw = rawBody(confirmation);
   const isGapped = hasGaps(raw);
@@ -25,6 +27,7 @@ export function confirmationText({ confirmation, reason }: Proposal, context: Vi
     ...(isGapped ? [`It contains long runs of whitespace, marked here. It has ${raw.length} characters.`] : []),
   ];
   const lines = (text: string) => wrapLines(text, width);
+  const spelling = spellingsOf(request);
   return {
     title: lines(style.bold(sanitize(confirmation.title))),
     body: bodyLines(confirmation, raw, context),
@@ -32,6 +35,7 @@ export function confirmationText({ confirmation, reason }: Proposal, context: Vi
       ...warnings.flatMap((warning) => lines(style.warning(`! ${sanitize(warning)}`))),
       // A reason that is also a warning is shown once.
       ...(warnings.includes(reason) ? [] : lines(style.dim(sanitize(`asked because ${reason}`)))),
+      ...(isHidden || isGapped || spelling === '' ? [] : lines(style.dim(spelling))),
     ],
     isPlain: !isHidden && !isGapped,
   };
