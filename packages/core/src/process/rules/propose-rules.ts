@@ -123,7 +123,7 @@ const runnerLength = (words: readonly string[]) =>
 /** The rule for `npx vitest`, `python -m pytest` or `uv run python -m pytest`, with any arguments. */
 function toolRule(words: readonly string[]): string | undefined {
   const [first = '', second = '', third = ''] = words;
-  if (first === './gradlew' && /^[a-z][\w:-]*$/i.test(second)) return `${first} ${second} *`;
+  if (first === './gradlew' && /^[a-z:][\w:-]*$/i.test(second)) return `${first} ${second} *`;
   if (/^python[\d.]*$/.test(first) && second === '-m' && modules.has(third)) return `${first} -m ${third} *`;
   const length = runnerLength(words);
   if (length === undefined) return undefined;
