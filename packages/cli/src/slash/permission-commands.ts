@@ -9,10 +9,11 @@ import {
 import { approvalModes, describeMode, modeNamed, shownMode } from '../command-line/approval-modes.js';
 import type { SlashContext } from './slash-command.js';
 
+type PermissionContext = Pick<SlashContext, 'lathe' | 'print' | 'style'>;
 type Lathe = SlashContext['lathe'];
 
 /** `/approval-mode` explains the modes, or sets one. */
-export async function setMode(argument: string, { lathe, print, style }: SlashContext): Promise<void> {
+export async function setMode(argument: string, { lathe, print, style }: PermissionContext): Promise<void> {
   const mode = modeNamed(argument);
   if (argument !== '' && mode === undefined)
     return print(`  Unknown mode. Use one of: ${approvalModes.map(shownMode).join(', ')}`);
@@ -27,21 +28,41 @@ export async function setMode(argument: string, { lathe, print, style }: SlashCo
 }
 
 /** `/permissions` lists the rules with where they come from; `/permissions remove N` removes one. */
-export async function managePermissions(argument: string, context: SlashContext): Promise<void> {
+export async function managePermissions(argument: string, context: PermissionContext): Promise<void> {
   const { lathe, print, style } = context;
-  const rules = lathe.policy.listRules();
+  const rules = numbered(lathe.policy);
   const [, wanted = ''] = /^remove\s+(\S+)$/.exec(argument) ?? [];
-  if (wanted !== '') return removeRule(rules[Number(wanted) - 1], context);
+  if (wanted !== '')
+    return removeRule(
+      rules.find(({ number }) => number === Number(wanted)),
+      context,
+    );
   if (argument !== '') return print('  Use /permissions, or /permissions remove NUMBER.');
   if (rules.length === 0) return print(`  No rules. Answer a question with "always", or see docs/settings.md.`);
-  const width = String(rules.length).length;
-  const lines = rules.map((rule, index) => {
+  const width = String(rules.at(-1)?.number ?? 0).length;
+  const lines = rules.map((rule) => {
     const { list, text } = rule;
-    const number = String(index + 1).padStart(width);
+    const number = String(rule.number).padStart(width);
     const spelling = style.dim(`${oneLine(text)}  (${originOf(rule, lathe)})`);
     return `  ${number}  ${list.padEnd(5)} ${oneLine(describeRule(text))}\n  ${' '.repeat(width + 8)}${spelling}`;
   });
   return print([...lines, style.dim('  /permissions remove NUMBER removes one.')].join('\n'));
+}
+
+/** What has been listed, by its number. A rule keeps its number when another one is removed. */
+const listed = new WeakMap<Lathe['policy'], string[]>();
+
+function numbered(policy: Lathe['policy']): (ListedRule & { number: number })[] {
+  const known = listed.get(policy) ?? [];
+  listed.set(policy, known);
+  return policy
+    .listRules()
+    .map((rule) => {
+      const key = `${rule.list} ${rule.text}`;
+      const at = known.indexOf(key);
+      return { ...rule, number: at === -1 ? known.push(key) : at + 1 };
+    })
+    .toSorted((a, b) => a.number - b.number);
 }
 
 const oneLine = (text: string) => visibleText(text.replace(/\s+/g, ' '));
@@ -79,7 +100,7 @@ function fileOf(scope: 'project' | 'user', { home, workspace }: Lathe) {
   return scope === 'user' ? userSettings(home) : projectSettings(workspace.root);
 }
 
-async function removeRule(rule: ListedRule | undefined, { lathe, print }: SlashContext): Promise<void> {
+async function removeRule(rule: ListedRule | undefined, { lathe, print }: PermissionContext): Promise<void> {
   if (rule === undefined) return print('  There is no rule with that number. /permissions lists them.');
   const { list, text } = rule;
   const known = new Set([
@@ -94,6 +115,6 @@ async function removeRule(rule: ListedRule | undefined, { lathe, print }: SlashC
       );
   lathe.policy.revoke(rule);
   const left = [...known].filter((source) => !own.some(({ path }) => path === source));
-  const later = left.length === 0 ? '' : ` It is still in ${left.join(', ')} and comes back at the next start.`;
+  const later = left.length === 0 ? '' : ` The next start brings it back from: ${left.join(', ')}.`;
   return print(`  Removed: ${oneLine(describeRule(text))}.${visibleText(later)}`);
 }

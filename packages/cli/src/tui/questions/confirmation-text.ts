@@ -34,12 +34,18 @@ export function confirmationText(request: Proposal, context: ViewContext): Confi
     warnings: [
       ...warnings.flatMap((warning) => lines(style.warning(`! ${sanitize(warning)}`))),
       // A reason that is also a warning is shown once.
-      ...(warnings.includes(reason) ? [] : lines(style.dim(sanitize(`asked because ${reason}`)))),
+      ...(warnings.some((warning) => isSame(warning, reason))
+        ? []
+        : lines(style.dim(sanitize(`asked because ${reason}`)))),
       ...(isHidden || isGapped || spelling === '' ? [] : lines(style.dim(spelling))),
     ],
     isPlain: !isHidden && !isGapped,
   };
 }
+
+/** A warning is a sentence, a reason continues one. */
+const isSame = (warning: string, reason: string) =>
+  warning.replace(/\.$/, '').toLowerCase() === reason.replace(/\.$/, '').toLowerCase();
 
 /** Look like a space, but a shell treats them as other characters. */
 const unusualSpaces = /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]/gu;
