@@ -30,13 +30,13 @@ interface Place {
   home: string;
 }
 
-const yolo: LatheOptions['flags'] = { 'tools.approvalMode': 'yolo', 'tools.sandbox.mode': 'off' };
+const yolo: NonNullable<LatheOptions['flags']> = { 'tools.approvalMode': 'yolo', 'tools.sandbox.mode': 'off' };
 
 async function open(
   { root, home }: Place,
   steps: ScriptStep[],
   options: Partial<OpenSessionOptions> = {},
-  flags: LatheOptions['flags'] = yolo,
+  flags: NonNullable<LatheOptions['flags']> = yolo,
 ) {
   const lathe = await createAgentLathe({
     cwd: root,

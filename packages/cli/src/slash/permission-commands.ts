@@ -84,11 +84,13 @@ const keysOf: Readonly<Record<ListedRule['list'], readonly [string, string][]>> 
 function sourcesOf({ list, text }: ListedRule, { loaded }: Lathe): string[] {
   return keysOf[list].flatMap((key) =>
     (loaded.origins.get(key.join('.')) ?? []).flatMap(({ source, written }) => {
-      const rules = Array.isArray(written) ? written : String(written).split(',');
-      return rules.some((rule) => String(rule).trim() === text) ? [source] : [];
+      const rules = Array.isArray(written) ? written : [];
+      return rules.some((rule) => isRule(rule, text)) ? [source] : [];
     }),
   );
 }
+
+const isRule = (value: unknown, text: string) => typeof value === 'string' && value.trim() === text;
 
 function originOf(rule: ListedRule, lathe: Lathe): string {
   if (rule.scope === 'session') return 'this session';
@@ -111,7 +113,7 @@ async function removeRule(rule: ListedRule | undefined, { lathe, print }: Permis
   for (const file of own)
     for (const key of keysOf[list])
       await saveSetting(lathe.home, file, key, (current) =>
-        Array.isArray(current) ? current.filter((other) => String(other).trim() !== text) : current,
+        Array.isArray(current) ? current.filter((other) => !isRule(other, text)) : current,
       );
   lathe.policy.revoke(rule);
   const left = [...known].filter((source) => !own.some(({ path }) => path === source));

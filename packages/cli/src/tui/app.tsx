@@ -42,6 +42,7 @@ export function App(props: AppProps) {
   const { columns, rows } = useTerminalSize(io.terminal);
   const session = useSession(props);
   const { screen, mode, add, promptContext, question, hint } = session;
+  const fields = { model: driver.name, mode: shownMode(mode), sandbox: sandbox.text };
   useStart(props, session);
   const lend = useLend();
   const editText: AppProps['editText'] = (text, name) => lend(() => props.editText(text, name));
@@ -93,11 +94,7 @@ export function App(props: AppProps) {
           />
         )}
         {isScreenReader && hint === undefined ? null : (
-          <Text>
-            {hint === undefined
-              ? statusLine(screen, { model: driver.name, mode: shownMode(mode), sandbox: sandbox.text }, context)
-              : oneLine(hint, context.width)}
-          </Text>
+          <Text>{hint === undefined ? statusLine(screen, fields, context) : oneLine(hint, context.width)}</Text>
         )}
       </Column>
     </>

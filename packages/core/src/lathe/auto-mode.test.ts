@@ -24,8 +24,8 @@ const files = {
 };
 
 /** A workspace in auto-edit mode, and what was asked. */
-async function open(flags: LatheOptions['flags'] = {}, more: Record<string, string> = {}) {
-  const root = tempDirectory({ ...files, ...more });
+async function open(flags: LatheOptions['flags'] = {}, added: Record<string, string> = {}) {
+  const root = tempDirectory({ ...files, ...added });
   const home = outsideDirectory({ 'notes.txt': 'PRIVATE' });
   const latheHome = tempDirectory();
   const asked: string[] = [];

@@ -11,6 +11,7 @@ import { webServer } from '../../../../testing/web-server.js';
 import type { Target } from '../contract/target.js';
 import { directCall } from '../contract/tool-call.js';
 import type { ApprovalMode } from '../policy/policy.js';
+import { ShellTool } from '../tools/shell.js';
 import { createLathe } from './create-lathe.js';
 
 const never = new AbortController().signal;
@@ -42,7 +43,7 @@ async function open(mode: ApprovalMode, sandbox: 'required' | 'off') {
   });
   onTestFinished(() => lathe.close());
   const tool = lathe.tools.getTool('run_shell_command');
-  if (!tool) throw new Error('There is no shell tool');
+  if (!(tool instanceof ShellTool)) throw new Error('There is no shell tool');
   const run = (command: string) =>
     lathe.run([{ id: '1', name: 'run_shell_command', args: { command, timeout: 3_000 } }], never);
   const judge = async (command: string) => {
@@ -98,7 +99,7 @@ describe.skipIf(!hasProgram('bwrap'))('questions', () => {
     const tables = all.map(([ecosystem, commands]) => {
       const rows = commands.map((command) => [
         `\`${command.replaceAll('|', '\\|')}\``,
-        ...results.map((rows) => cell(rows.get(command))),
+        ...results.map((column) => cell(column.get(command))),
       ]);
       const head = [ecosystem, ...summary.map(([name = '']) => name)];
       return `## ${ecosystem}\n\n${table([head, ...rows])}`;

@@ -49,9 +49,8 @@ export async function approve(ready: ReadyCall, context: ApprovalContext, signal
   );
   const judged = policy.judge({ tool: tool.name, isReadOnly: ready.isReadOnly, targets, confirmation });
   judgedTargets.set(call, targets);
-  const { rules = [], exactRules = [] } = confirmation || {};
-  const isAccepted = policy.mode === 'yolo' || context.exposure?.hasAccepted(exactRules);
-  const exposed = isAccepted ? undefined : context.exposure?.reasonToAsk(targets, rules);
+  // What the sandbox contains sends nothing.
+  const exposed = judged.isContained ? undefined : reasonOfExposure(targets, confirmation, context);
   const { isGrantable, isGuarded, isContained, ...verdict } = tightened(judged, context.ask ?? exposed);
   record.verdict = verdict;
   if (verdict.verdict === 'deny') throw new ToolError('execution_denied', refusal(ready, verdict));
@@ -80,6 +79,17 @@ export async function approve(ready: ReadyCall, context: ApprovalContext, signal
   signal.throwIfAborted();
   record.decision = decision;
   return act(ready, shown, decision, context, signal);
+}
+
+/** Why a call asks because of what the session has read. */
+function reasonOfExposure(
+  targets: readonly Target[],
+  confirmation: Confirmation | false,
+  { policy, exposure }: ApprovalContext,
+): string | undefined {
+  const { rules = [], exactRules = [] } = confirmation || {};
+  if (policy.mode === 'yolo' || exposure?.hasAccepted(exactRules)) return undefined;
+  return exposure?.reasonToAsk(targets, rules);
 }
 
 /** No rule or mode takes away a question that is asked on behalf of someone else. */

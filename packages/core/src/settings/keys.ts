@@ -57,7 +57,7 @@ export const settingsTable = {
       autoEdit: 'auto-edit',
     }),
     'default',
-    'How much runs without asking: plan (nothing that changes), default (ask), auto or auto-edit (edits and sandboxed commands run), yolo (all runs).',
+    'What runs without asking: plan (no changes), default (asks), auto or auto-edit (sandboxed commands, edits), yolo (all).',
     {
       also: ['approvalMode'],
       workspace: 'tighten',

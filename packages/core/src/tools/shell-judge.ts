@@ -124,22 +124,13 @@ export class ShellJudge {
     if (!cwd.inside) touched.push({ type: 'path', access: 'write', path: cwd.path, asks: true });
     if (is_background && !touched.some(({ asks }) => asks)) touched.push(unnamed(command));
     const isFree = kind !== 'none' && autoApprove === true;
-    const hasNetwork = this.#options.hasNetwork === true || analysis.needsNetwork;
-    const isContained =
-      kind !== 'none' &&
-      this.#options.aside !== undefined &&
-      !is_background &&
-      !keep &&
-      !hasNetwork &&
-      cwd.inside &&
-      loss === undefined;
+    const isContained = kind !== 'none' && !is_background && !keep && this.#mayBeContained({ analysis, cwd, loss });
     const contain = (target: Target): Target =>
       isContained && target.asks && target.type === 'command' ? { ...target, contained: workspace.roots } : target;
     const exact = exactRule({ command, directory: workspace.display(cwd.path), isBackground: is_background === true });
-    const mayBeNamed = !keep && extraRights.length === 0;
     const targets = touched.map((target) => ({
       ...(isFree ? { ...target, asks: false } : contain(target)),
-      ...(mayBeNamed && { exact }),
+      ...(!keep && extraRights.length === 0 && { exact }),
     }));
     if (keep) targets.push({ ...unnamed(command), guarded: outlives });
     // Writing in the workspace is what any command may be allowed to do; every other right is a person's to give.
@@ -147,6 +138,12 @@ export class ShellJudge {
     if (rights.network && !analysis.isReadOnly) targets.push(sending(command, analysis));
     if (extraRights.length > 0) targets.push({ ...unnamed(command), ...(guarded && { guarded }) });
     return targets;
+  }
+
+  /** Whether the sandbox keeps what a command does inside, and nothing is lost that `/rewind` cannot bring back. */
+  #mayBeContained({ analysis, cwd, loss }: Pick<Judgement, 'analysis' | 'cwd' | 'loss'>): boolean {
+    const { hasNetwork = false, aside } = this.#options;
+    return aside !== undefined && !hasNetwork && !analysis.needsNetwork && cwd.inside && loss === undefined;
   }
 
   async #analyze(command: string, cwd: string, call: ToolCall): Promise<CommandAnalysis> {

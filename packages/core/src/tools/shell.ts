@@ -178,42 +178,58 @@ export class ShellTool extends BaseTool<ShellParams> {
     const order = parseBackgroundCommand(params.command);
     if (order !== undefined) return plain(await runBackgroundCommand(order, this.#options.background));
     const judgement = await this.#judgeAgain(params, call);
+    const { request, rights } = await this.#prepare(params, judgement, call);
+    const wasSandboxed = request.wrap !== undefined;
+    if (params.is_background) {
+      const { background, hasTerminal = false } = this.#options;
+      const started = await background.start({ ...request, isKept: params.keep === true, hasTerminal });
+      if (started.result) return this.#report(params, started.result, judgement, { wasSandboxed });
+      const llmContent = announce(started, { isIsolated: wasSandboxed && !rights.network });
+      return { llmContent, returnDisplay: `Running in the background as ${started.id}.` };
+    }
+    const timeoutMs = params.timeout ?? this.#options.defaultTimeoutMs ?? 120_000;
+    const { result, found } = await this.#run(request, { timeoutMs, signal }, call);
+    return this.#report(params, result, { ...judgement, rights }, { wasSandboxed, found });
+  }
+
+  /** A call about which nobody was asked runs in the sandbox and without the network, or not at all. */
+  async #prepare(
+    { command, keep, is_background }: ShellParams,
+    judgement: Judgement,
+    call: ToolCall,
+  ): Promise<{ request: CommandRequest; rights: Judgement['rights'] }> {
+    const { sandbox, env } = this.#options;
     const isContained = mustBeContained.get(call) === true;
     const rights = isContained ? { ...judgement.rights, network: false } : judgement.rights;
     const cwd = judgement.cwd.path;
     if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
       throw new ToolError('path_is_not_a_directory', `Not a directory: ${cwd}`);
-    const isKept = params.keep === true;
-    const wrap = await this.#options.sandbox.prepare(cwd, rights, {
-      isKept,
-      isBackground: params.is_background === true,
-      reads: judgement.reads,
-    });
+    const details = { isKept: keep === true, isBackground: is_background === true, reads: judgement.reads };
+    const wrap = await sandbox.prepare(cwd, rights, details);
     if (isContained && wrap === undefined) throw changedMeanwhile();
-    const sandboxed = wrap && { wrap, env: { ...this.#options.env, TMPDIR: '/tmp' } };
-    const request: CommandRequest = { command: params.command, cwd, env: this.#options.env, ...sandboxed };
-    if (params.is_background) {
-      const { background, hasTerminal = false } = this.#options;
-      const started = await background.start({ ...request, isKept, hasTerminal });
-      if (started.result) return this.#report(params, started.result, judgement, { wasSandboxed: wrap !== undefined });
-      const llmContent = announce(started, { isIsolated: wrap !== undefined && !rights.network });
-      return { llmContent, returnDisplay: `Running in the background as ${started.id}.` };
-    }
-    const timeoutMs = params.timeout ?? this.#options.defaultTimeoutMs ?? 120_000;
-    const { workspace, aside } = this.#options;
-    const contained = isContained && aside ? new ContainedCommand(workspace, aside) : undefined;
+    const sandboxed = wrap && { wrap, env: { ...env, TMPDIR: '/tmp' } };
+    return { request: { command, cwd, env, ...sandboxed }, rights };
+  }
+
+  /** Runs it while the call waits. `found`: what was put aside, as sentences. */
+  async #run(
+    request: CommandRequest,
+    limits: { timeoutMs: number; signal: AbortSignal },
+    call: ToolCall,
+  ): Promise<{ result: CommandResult; found: readonly string[] }> {
+    const { workspace, aside, runner } = this.#options;
+    const contained = mustBeContained.get(call) && aside ? new ContainedCommand(workspace, aside) : undefined;
     const live = liveTail((tail) => call.output({ type: 'terminal_output', ...tail }));
     let effects: ContainedEffects | undefined;
-    let result: CommandResult;
     try {
-      result = await this.#options.runner.run({ ...request, onOutput: live.onOutput }, { timeoutMs, signal });
-    } finally {
-      live.stop();
+      const result = await runner.run({ ...request, onOutput: live.onOutput }, limits);
       effects = await contained?.finish();
       if (effects?.keyFile !== undefined) mayHaveRead.set(call, effects.keyFile);
+      return { result, found: effects?.planted ?? [] };
+    } finally {
+      live.stop();
+      if (effects === undefined) await contained?.finish();
     }
-    const found = effects?.planted;
-    return this.#report(params, result, { ...judgement, rights }, { wasSandboxed: wrap !== undefined, found });
   }
 
   /** What was to run without a question may have become another thing while it waited. */
@@ -233,29 +249,28 @@ export class ShellTool extends BaseTool<ShellParams> {
     { command, directory = '(root)', rights: asked = [] }: ShellParams,
     result: CommandResult,
     { analysis, rights, reads }: Judgement,
-    { wasSandboxed, found = [] }: { wasSandboxed: boolean; found?: readonly string[] | undefined },
+    { wasSandboxed, found = [] }: { wasSandboxed: boolean; found?: readonly string[] },
   ): ToolResult {
     if (wasSandboxed) refuseBrokenSandbox(result);
     const { sandbox, env } = this.#options;
     const hides = sandbox.hides.bind(sandbox);
-    const isSuccess = result.ending.type === 'exit' && result.ending.code === 0;
-    const mayHint = wasSandboxed && (!isSuccess || reads.length > 0);
-    const hint = mayHint && sandboxHint(result, { rights, asked, reads, home: env['HOME'] ?? '/', hides });
+    const context = { rights, asked, reads, home: env['HOME'] ?? '/', hides };
+    const hint = wasSandboxed && (!isSuccess(result) || reads.length > 0) && sandboxHint(result, context);
     const remarks = [...(hint ? [hint] : []), ...found.map((sentence) => ({ model: sentence, person: sentence }))];
     const lastWords = analysis.segments.findLast(({ hidden }) => !hidden)?.words ?? [];
-    const { text, display, failure } = reportOn(result, {
-      command,
-      directory,
-      lastWords,
-      ...(remarks.length > 0 && {
-        remark: {
-          model: remarks.map(({ model }) => model).join(' '),
-          person: remarks.map(({ person }) => person).join('\n'),
-        },
-      }),
-    });
+    const options = { command, directory, lastWords, ...(remarks.length > 0 && { remark: joined(remarks) }) };
+    const { text, display, failure } = reportOn(result, options);
     return { llmContent: text, returnDisplay: display, ...(failure && { error: { type: failure, message: text } }) };
   }
+}
+
+const isSuccess = ({ ending }: CommandResult) => ending.type === 'exit' && ending.code === 0;
+
+function joined(remarks: readonly { model: string; person: string }[]): { model: string; person: string } {
+  return {
+    model: remarks.map(({ model }) => model).join(' '),
+    person: remarks.map(({ person }) => person).join('\n'),
+  };
 }
 
 function changedMeanwhile(): ToolError {

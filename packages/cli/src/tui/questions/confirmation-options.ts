@@ -26,14 +26,8 @@ export interface OptionsInput {
 
 /** The answers to a question. The first one is a plain yes, the last one a plain no. */
 export function optionsOf({ request, answer, modify, offersAlways, isTrusted, explain }: OptionsInput): Option[] {
-  const { choices = [], rules = [], exactRules = [] } = request.confirmation;
+  const { choices = [], rules = [] } = request.confirmation;
   const isQuestion = isToolQuestion(request);
-  const grant = (key: string, place: string, scope: GrantScope, isExact?: true): Option => ({
-    key,
-    label: `Yes, and always ${place}: ${namesOf(isExact ? exactRules : rules)}`,
-    isLasting: true,
-    decide: () => answer({ outcome: 'always', scope, ...(isExact && { isExact }) }),
-  });
   const yes: Option[] =
     choices.length > 0
       ? choices.map(({ id, label }, index) => ({
@@ -44,19 +38,32 @@ export function optionsOf({ request, answer, modify, offersAlways, isTrusted, ex
       : isQuestion
         ? []
         : [{ key: 'y', label: 'Yes, once', decide: () => answer({ outcome: 'once' }) }];
-  const grants: Option[] = [
+  return [
+    ...yes,
+    ...(offersAlways && rules.length > 0 ? grantsOf(request, { isTrusted, answer }) : []),
+    ...(modify ? [{ key: 'e', label: 'Edit it first', decide: modify }] : []),
+    ...(explain ? [{ key: 'm', label: isQuestion ? 'Write an answer' : 'No, and say why', decide: explain }] : []),
+    { key: 'n', label: isQuestion ? 'No answer' : 'No', decide: () => answer({ outcome: 'deny' }) },
+  ];
+}
+
+/** The answers that save rules. */
+function grantsOf(
+  { confirmation: { rules = [], exactRules = [] } }: Proposal,
+  { isTrusted, answer }: Pick<OptionsInput, 'isTrusted' | 'answer'>,
+): Option[] {
+  const grant = (key: string, place: string, scope: GrantScope, isForExact?: true): Option => ({
+    key,
+    label: `Yes, and always ${place}: ${namesOf(isForExact ? exactRules : rules)}`,
+    isLasting: true,
+    decide: () => answer({ outcome: 'always', scope, ...(isForExact && { isExact: true }) }),
+  });
+  return [
     grant('s', 'in this session', 'session'),
     ...(isTrusted ? [grant('p', 'in this project', 'project')] : []),
     // What one project needs word for word, others do not.
     ...(rules.some(isExact) ? [] : [grant('u', 'for me', 'user')]),
     ...(exactRules.length > 0 ? [grant('x', 'in this session', 'session', true)] : []),
-  ];
-  return [
-    ...yes,
-    ...(offersAlways && rules.length > 0 ? grants : []),
-    ...(modify ? [{ key: 'e', label: 'Edit it first', decide: modify }] : []),
-    ...(explain ? [{ key: 'm', label: isQuestion ? 'Write an answer' : 'No, and say why', decide: explain }] : []),
-    { key: 'n', label: isQuestion ? 'No answer' : 'No', decide: () => answer({ outcome: 'deny' }) },
   ];
 }
 

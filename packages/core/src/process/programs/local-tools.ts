@@ -2,8 +2,17 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isWithin } from '../../files/workspace.js';
 
+/** `npx` downloads only what the project has not installed. */
+export function isInstalledTool(
+  { words, cwds }: { words: readonly string[]; cwds: readonly string[] },
+  roots: readonly string[],
+): boolean {
+  const tool = runByNpx(words);
+  return tool !== undefined && cwds.every((cwd) => isInstalled(tool, cwd, roots));
+}
+
 /** The tool that `npx` runs if it is named without a version and without flags before it. */
-export function runByNpx([program = '', ...args]: readonly string[]): string | undefined {
+function runByNpx([program = '', ...args]: readonly string[]): string | undefined {
   const runners: Readonly<Record<string, readonly string[]>> = {
     npx: [],
     bunx: [],
@@ -20,7 +29,7 @@ export function runByNpx([program = '', ...args]: readonly string[]): string | u
 }
 
 /** Whether a project between a directory and the top of the workspace has installed a tool. */
-export function isInstalled(tool: string, cwd: string, roots: readonly string[]): boolean {
+function isInstalled(tool: string, cwd: string, roots: readonly string[]): boolean {
   const root = roots.find((candidate) => isWithin(candidate, cwd));
   if (root === undefined) return false;
   for (let directory = cwd; isWithin(root, directory); directory = dirname(directory)) {

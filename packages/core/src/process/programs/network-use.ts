@@ -38,13 +38,16 @@ const mayConnect: ReadonlyMap<string, RegExp> = new Map([
 
 const connectingGit = /^(remote (update|show|prune|add -f)|submodule (update|add|init|sync))/;
 
+function usesRemote(args: readonly Argument[], operands: readonly string[]): boolean {
+  return connectingGit.test(operands.slice(0, 2).join(' ')) || args.some(({ value }) => value.startsWith('--remote'));
+}
+
 export function networkUse(
   name: string,
   { args, operands }: { args: readonly Argument[]; operands: readonly string[] },
 ): NetworkUse {
   if (alwaysConnects.has(name)) return args[0]?.value === '--version' ? 'none' : 'needed';
-  if (name === 'git' && connectingGit.test(operands.slice(0, 2).join(' '))) return 'needed';
-  if (name === 'git' && args.some(({ value }) => value.startsWith('--remote'))) return 'needed';
+  if (name === 'git' && usesRemote(args, operands)) return 'needed';
   // Without a subcommand it installs.
   if (name === 'yarn' && operands.length === 0) return args.length === 0 ? 'needed' : 'possible';
   if (args.some(({ value }) => value === '--refresh-dependencies')) return 'needed';

@@ -78,14 +78,14 @@ export function isNamedWrapper(words: readonly string[]): boolean {
 }
 
 function proposeRule(words: readonly string[]): string | undefined {
-  const [name = ''] = words;
   const before = lengthBefore(words);
-  if (before > 0) {
-    const rule = proposeRule(words.slice(before));
-    return rule?.endsWith(' *') ? after(words.slice(0, before), rule) : undefined;
-  }
-  const tool = toolRule(words);
-  if (tool !== undefined) return tool;
+  if (before === 0) return toolRule(words) ?? programRule(words);
+  const rule = proposeRule(words.slice(before));
+  return rule?.endsWith(' *') ? after(words.slice(0, before), rule) : undefined;
+}
+
+function programRule(words: readonly string[]): string | undefined {
+  const [name = ''] = words;
   // `python3.11` is python.
   if (!/^[\w.+-]+$/.test(name) || neverAlways.has(name) || neverAlways.has(name.replace(/[\d.]+$/, '')))
     return undefined;

@@ -76,6 +76,12 @@ export class Findings {
     for (const host of hosts) this.hosts.add(host);
   }
 
+  /** A segment that is not proven. As a part of a command that a rule can name, it makes that command ask instead. */
+  unproven(segment: PlacedSegment, why: string, part: false | { named: string[] | undefined }): void {
+    Object.assign(segment, part ? { isNamed: true } : { isReadOnly: false, why });
+    if (part && part.named) this.segments.push({ ...segment, words: part.named, isReadOnly: false, why });
+  }
+
   doubt(sentence: string): void {
     this.doubts.add(sentence);
   }

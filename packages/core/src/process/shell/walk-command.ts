@@ -1,26 +1,22 @@
 import { hostsIn } from '../programs/changing-programs.js';
 import { type Judgement, judgeCommand } from '../programs/judge-command.js';
-import { isInstalled, runByNpx } from '../programs/local-tools.js';
+import { isInstalledTool } from '../programs/local-tools.js';
 import { workOf } from '../programs/unwrap.js';
-import { isNamedWrapper } from '../rules/propose-rules.js';
 import { type AnalysisOptions, substitutedPipe, unknownPart } from './command-analysis.js';
 import { both, directoryAfter, mayMove, type Outcome, union } from './directories.js';
-import { type Argument, type ExpansionScope, expandWord, isFilePattern } from './expand-word.js';
+import { type Argument, expandWord, isFilePattern } from './expand-word.js';
 import { Findings, isOpenStream, type PlacedSegment } from './findings.js';
+import { behindAssignments, type NamingScope, namesInner } from './named-commands.js';
 import { ParseBudget } from './parse-budget.js';
 import { parseCommand } from './parse-command.js';
 import { filesBetween } from './piped-files.js';
 import type { Assignment, ParsedCommand, Redirection, ShellNode, ShellWord, SimpleCommand } from './shell-syntax.js';
 import { commandsIn } from './shell-syntax.js';
-import { isHarmlessSetting, isPlainVariable } from './shell-variables.js';
+import { isPlainVariable } from './shell-variables.js';
 
 /** The state at one point of the command. */
-interface Scope extends ExpansionScope {
+interface Scope extends NamingScope {
   depth: number;
-  /** Inside a wrapper or script: only for deny and ask rules. */
-  isHidden: boolean;
-  /** Inside a wrapper that a rule can name together with this. */
-  isNamed?: boolean;
 }
 
 const maxDepth = 8;
@@ -54,6 +50,7 @@ export class CommandWalk {
       variables: new Map(),
       depth: 0,
       isHidden: false,
+      isNamed: false,
     });
     return this.findings;
   }
@@ -200,30 +197,10 @@ export class CommandWalk {
       return both(scope.cwds);
     }
     this.findings.read(words.filter(isFilePattern), scope.cwds);
-    const poison = command.assignments.find((assignment) => !isHarmlessSetting(assignment, scope));
-    const why = poison && `${poison.name} is set for it, which may change what it does`;
-    const isBehindAssignment = command.assignments.length > 0;
-    const isHidden = scope.isHidden || isBehindAssignment;
-    const named = isBehindAssignment ? this.withAssignments(command.assignments, words, scope) : undefined;
-    this.command(
-      words,
-      command.text,
-      { ...scope, isHidden, ...(named && { isNamed: true }) },
-      { ...(why && { poison: why }), ...(input && { input }), ...(named && { named }) },
-    );
+    const { isHidden, isNamed, ...behind } = behindAssignments(command.assignments, words, scope);
+    this.command(words, command.text, { ...scope, isHidden, isNamed }, { ...behind, ...(input && { input }) });
     if (words[0]?.value === 'cd') return this.changeDirectory(words.slice(1), scope);
     return mayMove(words) ? both([]) : both(scope.cwds);
-  }
-
-  /** `VAR=1 command` as words that a rule can name. */
-  private withAssignments(assignments: Assignment[], words: Argument[], scope: Scope): string[] | undefined {
-    const settings = assignments.map(({ name, isPlain, words: values }) => {
-      const expanded = values.flatMap((value) => expandWord(value, scope));
-      const isKnown = isPlain && expanded.length <= 1 && expanded.every((value) => value.isKnown);
-      return isKnown ? `${name}=${expanded[0]?.value ?? ''}` : unknownPart;
-    });
-    const all = [...settings, ...words.map(({ value }) => value)];
-    return !scope.isHidden && isNamedWrapper(all) ? all : undefined;
   }
 
   /** Assignments without a command affect only this shell, unless programs use the variable. */
@@ -243,45 +220,34 @@ export class CommandWalk {
     { poison, input, named }: { poison?: string; input?: Argument; named?: string[] } = {},
   ): string | undefined {
     const judgement = judgeCommand(words, { path: this.options.path, ...(input && { input }) });
-    const name = words[0]?.value ?? '';
-    const segment: PlacedSegment = {
-      // The number of the pipe is known only at run time.
-      words: words.map(({ value }) => value.replaceAll(substitutedPipe, `/dev/fd/${unknownPart}`)),
-      text,
-      isReadOnly: true,
-      cwds: scope.cwds,
-    };
-    this.findings.segments.push(segment);
-    this.findings.add(judgement, scope.cwds);
-    this.findings.show(judgement, words, scope.cwds);
-    if (judgement.usesNetwork)
-      this.findings.connect(hostsIn(words), { isNeeded: this.needsNetwork(judgement, words, scope) });
-    const isNamed = (scope.isNamed || !scope.isHidden) && isNamedWrapper(segment.words);
-    const asksItself = judgement.why !== undefined || judgement.inner?.scripts.length === 0;
-    const inner = this.inner(judgement, text, { ...scope, isNamed: isNamed && asksItself });
+    const segment = this.place(words, text, scope, judgement);
+    const inner = this.inner(judgement, text, { ...scope, isNamed: namesInner(judgement, segment.words, scope) });
+    const [name = ''] = segment.words;
     const isFunction = this.functions.has(name) ? `${name} is a function defined here` : undefined;
     const why = poison ?? isFunction ?? judgement.why ?? inner;
-    // Whatever is not proven here makes the command around it ask.
-    const isPart = scope.isNamed === true && !judgement.isUnallowable && !isFunction;
-    if (why !== undefined) Object.assign(segment, isPart ? { isNamed: true } : { isReadOnly: false, why });
-    if (why !== undefined && isPart && named)
-      this.findings.segments.push({ ...segment, words: named, isReadOnly: false, why });
-    if (scope.isHidden || judgement.isUnallowable || isFunction) segment.hidden = true;
+    const isUnallowable = judgement.isUnallowable === true || isFunction !== undefined;
+    if (why !== undefined) this.findings.unproven(segment, why, scope.isNamed && !isUnallowable && { named });
+    if (scope.isHidden || isUnallowable) segment.hidden = true;
     return why;
   }
 
-  /** `npx` downloads only what the project has not installed. */
-  private needsNetwork({ needsNetwork }: Judgement, words: readonly Argument[], { cwds }: Scope): boolean {
-    if (needsNetwork !== true) return false;
-    const tool = runByNpx(words.map(({ value }) => value));
-    return tool === undefined || !cwds.every((cwd) => isInstalled(tool, cwd, this.options.workspaceRoots));
+  /** Notes a command and its effects. */
+  private place(words: Argument[], text: string, { cwds }: Scope, judgement: Judgement): PlacedSegment {
+    // The number of the pipe is known only at run time.
+    const values = words.map(({ value }) => value.replaceAll(substitutedPipe, `/dev/fd/${unknownPart}`));
+    const segment: PlacedSegment = { words: values, text, isReadOnly: true, cwds };
+    this.findings.segments.push(segment);
+    this.findings.add(judgement, cwds);
+    this.findings.show(judgement, words, cwds);
+    const isNeeded = judgement.needsNetwork === true && !isInstalledTool(segment, this.options.workspaceRoots);
+    if (judgement.usesNetwork) this.findings.connect(hostsIn(words), { isNeeded });
+    return segment;
   }
 
   /** Why something a wrapper runs is not proven. */
   private inner({ inner }: Judgement, text: string, scope: Scope): string | undefined {
     if (!inner) return undefined;
-    const { home, cwds, variables } = scope;
-    const { isNamed = false } = scope;
+    const { home, cwds, variables, isNamed } = scope;
     const below: Scope = { home, cwds, variables, depth: scope.depth + 1, isHidden: true, isNamed };
     if (below.depth > maxDepth + 1) this.findings.doubt('It is nested too deeply to be proven.');
     this.findings.work += workOf(inner);
