@@ -57,7 +57,7 @@ export const settingsTable = {
       autoEdit: 'auto-edit',
     }),
     'default',
-    'What runs without asking: plan (no changes), default (asks), auto or auto-edit (sandboxed commands, edits), yolo (all).',
+    'What runs without asking: plan (no changes), default (asks), auto-edit (edits, sandboxed commands), yolo (all).',
     {
       also: ['approvalMode'],
       workspace: 'tighten',
