@@ -87,10 +87,7 @@ export class ShellJudge {
     const given = kind === 'none' ? everything : this.#usualRights(analysis);
     const extraRights = allRights.filter((right) => command.rights?.includes(right) && !given[right]);
     const rights = { ...given, ...Object.fromEntries(extraRights.map((right) => [right, true])) };
-    const loss = await lossOf(analysis, {
-      roots: workspace.roots,
-      isIgnored: this.#options.isIgnored ?? (() => false),
-    });
+    const loss = analysis.isReadOnly ? undefined : await this.#lossOf(analysis);
     const targets = await this.#targets(command, { cwd, analysis, rights, extraRights, loss, kind });
     const reads = [
       ...targets.flatMap((target) => (isRead(target) && needsAnswer(target) ? target.path : [])),
@@ -138,6 +135,11 @@ export class ShellJudge {
     if (rights.network && !analysis.isReadOnly) targets.push(sending(command, analysis));
     if (extraRights.length > 0) targets.push({ ...unnamed(command), ...(guarded && { guarded }) });
     return targets;
+  }
+
+  #lossOf(analysis: CommandAnalysis): Promise<string | undefined> {
+    const { workspace, isIgnored = () => false } = this.#options;
+    return lossOf(analysis, { roots: workspace.roots, isIgnored });
   }
 
   /** Whether the sandbox keeps what a command does inside, and nothing is lost that `/rewind` cannot bring back. */

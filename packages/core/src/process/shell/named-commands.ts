@@ -13,11 +13,14 @@ export interface NamingScope extends ExpansionScope {
 }
 
 /** What assignments before a command change. */
-interface BehindAssignments extends Pick<NamingScope, 'isHidden' | 'isNamed'> {
-  /** Why nothing is proven about the command. */
-  poison?: string;
-  /** The command with its assignments, as words that a rule can name. */
-  named?: string[];
+interface BehindAssignments {
+  scope: Pick<NamingScope, 'isHidden' | 'isNamed'>;
+  options: {
+    /** Why nothing is proven about the command. */
+    poison?: string;
+    /** The command with its assignments, as words that a rule can name. */
+    named?: string[];
+  };
 }
 
 export function behindAssignments(
@@ -25,15 +28,14 @@ export function behindAssignments(
   words: readonly Argument[],
   scope: NamingScope,
 ): BehindAssignments {
-  const { isHidden, isNamed } = scope;
-  if (assignments.length === 0) return { isHidden, isNamed };
   const poison = assignments.find((assignment) => !isHarmlessSetting(assignment, scope));
   const named = withAssignments(assignments, words, scope);
   return {
-    isHidden: true,
-    isNamed: isNamed || named !== undefined,
-    ...(poison && { poison: `${poison.name} is set for it, which may change what it does` }),
-    ...(named && { named }),
+    scope: { isHidden: true, isNamed: scope.isNamed || named !== undefined },
+    options: {
+      ...(poison && { poison: `${poison.name} is set for it, which may change what it does` }),
+      ...(named && { named }),
+    },
   };
 }
 

@@ -197,8 +197,9 @@ export class CommandWalk {
       return both(scope.cwds);
     }
     this.findings.read(words.filter(isFilePattern), scope.cwds);
-    const { isHidden, isNamed, ...behind } = behindAssignments(command.assignments, words, scope);
-    this.command(words, command.text, { ...scope, isHidden, isNamed }, { ...behind, ...(input && { input }) });
+    const { assignments, text } = command;
+    const behind = assignments.length > 0 ? behindAssignments(assignments, words, scope) : undefined;
+    this.command(words, text, { ...scope, ...behind?.scope }, { ...behind?.options, ...(input && { input }) });
     if (words[0]?.value === 'cd') return this.changeDirectory(words.slice(1), scope);
     return mayMove(words) ? both([]) : both(scope.cwds);
   }
@@ -221,7 +222,7 @@ export class CommandWalk {
   ): string | undefined {
     const judgement = judgeCommand(words, { path: this.options.path, ...(input && { input }) });
     const segment = this.place(words, text, scope, judgement);
-    const inner = this.inner(judgement, text, { ...scope, isNamed: namesInner(judgement, segment.words, scope) });
+    const inner = this.inner(judgement, segment, scope);
     const [name = ''] = segment.words;
     const isFunction = this.functions.has(name) ? `${name} is a function defined here` : undefined;
     const why = poison ?? isFunction ?? judgement.why ?? inner;
@@ -245,9 +246,11 @@ export class CommandWalk {
   }
 
   /** Why something a wrapper runs is not proven. */
-  private inner({ inner }: Judgement, text: string, scope: Scope): string | undefined {
+  private inner(judgement: Judgement, { words, text }: PlacedSegment, scope: Scope): string | undefined {
+    const { inner } = judgement;
     if (!inner) return undefined;
-    const { home, cwds, variables, isNamed } = scope;
+    const { home, cwds, variables } = scope;
+    const isNamed = namesInner(judgement, words, scope);
     const below: Scope = { home, cwds, variables, depth: scope.depth + 1, isHidden: true, isNamed };
     if (below.depth > maxDepth + 1) this.findings.doubt('It is nested too deeply to be proven.');
     this.findings.work += workOf(inner);
@@ -255,7 +258,7 @@ export class CommandWalk {
       this.findings.unseen(text, 'It is nested too deeply to be understood.');
       return 'it is nested too deeply';
     }
-    const reasons = inner.commands.map((words) => this.command(words, text, below));
+    const reasons = inner.commands.map((command) => this.command(command, text, below));
     for (const source of inner.scripts) {
       if (source.includes(unknownPart))
         this.findings.unseen(
