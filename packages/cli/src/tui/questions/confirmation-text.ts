@@ -15,6 +15,8 @@ export interface ConfirmationText {
   isPlain: boolean;
 }
 
+const minSpellingWidth = 40;
+
 export function confirmationText(request: Proposal, context: ViewContext): ConfirmationText {
   const { confirmation, reason } = request;
   const { style, width } = context;
@@ -27,7 +29,8 @@ export function confirmationText(request: Proposal, context: ViewContext): Confi
     ...(isGapped ? [`It contains long runs of whitespace, marked here. It has ${raw.length} characters.`] : []),
   ];
   const lines = (text: string) => wrapLines(text, width);
-  const spelling = spellingsOf(request);
+  // A narrow screen has no room for more than the answers.
+  const spelling = width < minSpellingWidth ? '' : spellingsOf(request);
   return {
     title: lines(style.bold(sanitize(confirmation.title))),
     body: bodyLines(confirmation, raw, context),
