@@ -185,6 +185,12 @@ export const fixed = {
       'maxSensitive',
       'Files with keys that are named below a searched directory',
     ],
+    [
+      'core/src/process/rules/exact-rule.ts',
+      'maxExactLength',
+      'Characters of a command that "always" can save as it is',
+    ],
+    ['core/src/process/rules/losses.ts', 'maxEntries', 'Files of a removed directory that are looked at; more ask'],
     ['core/src/process/shell/resolve-contents.ts', 'maxUses', 'Files whose content a command names'],
     ['core/src/process/shell/recorded-targets.ts', 'maxNamed', 'Restricted files of a repository that are named'],
     [

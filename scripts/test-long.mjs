@@ -37,7 +37,10 @@ const suites = {
     ],
     minutes: 30,
   },
-  commands: { files: ['core/src/process/shell/differential.test.ts'], minutes: 180 },
+  commands: {
+    files: ['core/src/process/shell/differential.test.ts', 'core/src/lathe/questions-page.test.ts'],
+    minutes: 180,
+  },
   aborts: {
     files: ['core/src/process/run/process-tree.test.ts', 'core/src/process/run/run-command.test.ts'],
     minutes: 30,

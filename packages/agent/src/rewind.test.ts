@@ -11,9 +11,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { LatheOptions } from '@lathe/core';
 import { expect, onTestFinished, test } from 'vitest';
 import { collect } from '../../../testing/agent-kit.js';
 import { isLong, report, seed } from '../../../testing/long-run.js';
+import { hasProgram } from '../../../testing/programs.js';
 import { chance, pick, type Random, randomFrom } from '../../../testing/random.js';
 import { tempDirectory } from '../../../testing/temp-directory.js';
 import { createAgentLathe } from './create-agent-lathe.js';
@@ -28,12 +30,19 @@ interface Place {
   home: string;
 }
 
-async function open({ root, home }: Place, steps: ScriptStep[], options: Partial<OpenSessionOptions> = {}) {
+const yolo: NonNullable<LatheOptions['flags']> = { 'tools.approvalMode': 'yolo', 'tools.sandbox.mode': 'off' };
+
+async function open(
+  { root, home }: Place,
+  steps: ScriptStep[],
+  options: Partial<OpenSessionOptions> = {},
+  flags: NonNullable<LatheOptions['flags']> = yolo,
+) {
   const lathe = await createAgentLathe({
     cwd: root,
     env: { PATH: process.env['PATH'], HOME: home },
     home,
-    flags: { 'tools.approvalMode': 'yolo', 'tools.sandbox.mode': 'off' },
+    flags,
   });
   onTestFinished(() => lathe.close());
   const session = await openSession(lathe, { model: new ScriptedModel(steps), ...options });
@@ -184,6 +193,19 @@ async function back(session: Session, index: number): Promise<string[]> {
 function dirnameOfGit(root: string): string {
   return root.endsWith('packages/one') ? dirname(dirname(root)) : root;
 }
+
+test.skipIf(!hasProgram('bwrap'))('what auto mode runs without a question can be taken back', async () => {
+  const place = { root: tempDirectory({ 'a.txt': 'one', 'src/b.ts': 'two' }), home: tempDirectory() };
+  git(place.root, 'init', '-q');
+  const before = stateOf(place.root);
+  const command = `node -e "fs.rmSync('src', { recursive: true })"; rm a.txt; touch new`;
+  const flags = { 'tools.approvalMode': 'auto-edit', 'tools.sandbox.mode': 'required' } as const;
+  const { session } = await open(place, [{ calls: [shell(command)] }, { text: 'ok' }], {}, flags);
+  await collect(session.prompt('clean up', never));
+  expect(Object.keys(stateOf(place.root))).toEqual(['new']);
+  expect(await back(session, 0)).toEqual([]);
+  expect(stateOf(place.root)).toEqual(before);
+});
 
 test('going back to any prompt of a random session equals a copy taken then', { timeout: 3_600_000 }, async () => {
   const count = isLong ? 200 : 15;

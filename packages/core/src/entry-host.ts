@@ -27,9 +27,11 @@ export { filesHash, type PluginFiles, readTree } from './plugins/plugin-files.js
 export { ownFolder, readPlugin } from './plugins/read-plugin.js';
 export { AgreedRules } from './policy/agreed-rules.js';
 export { Consent, definitionHash } from './policy/consent.js';
+export { describeRule } from './policy/describe-rule.js';
 export type { Exposure } from './policy/exposure.js';
 export { FolderTrust } from './policy/folder-trust.js';
 export { matchesName } from './policy/match-name.js';
+export type { ListedRule } from './policy/policy.js';
 export { canonicalName } from './policy/rule.js';
 export { unknownTools } from './policy/unknown-tools.js';
 export { matchCommandRule } from './process/rules/command-rule.js';

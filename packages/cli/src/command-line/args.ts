@@ -1,4 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { approvalModes, type ModeName, modeNamed } from './approval-modes.js';
 import { errorMessage } from './error-message.js';
 
 /** Wrong usage: the message goes to stderr and the exit code is 2. */
@@ -6,7 +7,6 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-export const approvalModes = ['plan', 'default', 'auto-edit', 'yolo'] as const;
 export const sandboxModes = ['required', 'auto', 'off'] as const;
 /** The levels of `model.effort`, here again so that the code of models is not loaded with every command. */
 export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
@@ -29,7 +29,7 @@ export interface Flags {
   remove: boolean;
   yes: boolean;
   screenReader: boolean;
-  approvalMode?: (typeof approvalModes)[number];
+  approvalMode?: ModeName;
   outputFormat?: (typeof outputFormats)[number];
   prompt?: string;
   cwd?: string;
@@ -176,9 +176,8 @@ function asksForHelp(after: readonly string[]): boolean {
 }
 
 function approvalMode(values: { yolo?: boolean; 'approval-mode'?: string }): Pick<Flags, 'approvalMode'> {
-  // Qwen Code also accepts an underscore or camel case.
-  const spelled = values['approval-mode']?.replace(/^auto_edit$|^autoEdit$/, 'auto-edit');
-  const mode = oneOf('--approval-mode', spelled, approvalModes);
+  const written = values['approval-mode'];
+  const mode = oneOf('--approval-mode', written && (modeNamed(written) ?? written), approvalModes);
   if (values.yolo && mode !== undefined && mode !== 'yolo')
     throw new UsageError(`--yolo and --approval-mode ${mode} cannot be used together`);
   return optional('approvalMode', values.yolo ? 'yolo' : mode);

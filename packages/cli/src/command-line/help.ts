@@ -28,7 +28,7 @@ const general = `lathe: a coding agent for the terminal, with any model
   lathe clean [--dry-run]          remove old sessions, output, undo data and records
 
 Flags
-  --approval-mode MODE             plan | default | auto-edit | yolo (--yolo for short)
+  --approval-mode MODE             plan (no changes) | default (asks) | auto (edits and sandboxed commands run) | yolo (--yolo)
   --allowed-tools RULES            run these calls without asking, e.g. "read_file,run_shell_command(git status)"
   --cwd DIR                        work in DIR
   -m, --model NAME                 use this model

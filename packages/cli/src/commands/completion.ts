@@ -1,5 +1,6 @@
 import { stateKinds } from '@lathe/core/host';
-import { approvalModes, flagNames, outputFormats, sandboxModes, UsageError } from '../command-line/args.js';
+import { approvalModes } from '../command-line/approval-modes.js';
+import { flagNames, outputFormats, sandboxModes, UsageError } from '../command-line/args.js';
 import { commandNames } from '../command-line/command-names.js';
 import { exitCodes } from '../command-line/exit-codes.js';
 import { auditFlags } from './audit.js';

@@ -3,8 +3,12 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { buildProgram } from '../../../../testing/lathe-program.js';
 import { modelServer } from '../../../../testing/model-server.js';
+import { hasProgram } from '../../../../testing/programs.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import { isRestored, terminal } from '../../../../testing/terminal.js';
+
+/** The question about the mode is asked only where commands have one. */
+const hasSandbox = hasProgram('bwrap');
 
 beforeAll(buildProgram, 300_000);
 
@@ -60,9 +64,14 @@ test('an entered key is hidden and saved in a private file; Esc saves nothing', 
   type('\u001b[200~sk-secret-of-mine\n\u001b[201~');
   await shows('•••');
   type('\r');
-  await shows('gpt-5 · default mode');
+  if (hasSandbox) {
+    await shows('edits and sandboxed commands run');
+    type('2');
+  }
+  await shows(`gpt-5 · ${hasSandbox ? 'auto' : 'default'} mode`);
   const path = join(home, '.lathe', 'settings.json');
   expect(readFileSync(path, 'utf8')).toContain('"apiKey": "sk-secret-of-mine"');
+  expect(JSON.parse(readFileSync(path, 'utf8')).tools).toEqual(hasSandbox ? { approvalMode: 'auto-edit' } : undefined);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(raw()).not.toContain('sk-secret');
   type('\u0004');
@@ -84,6 +93,10 @@ test('a key that the provider rejects is not saved', async () => {
   expect(existsSync(join(home, '.lathe', 'settings.json'))).toBe(false);
   await shows('Enter to continue');
   type('good-key\r');
+  if (hasSandbox) {
+    await shows('How much may run without a question?');
+    type('1');
+  }
   await shows('default mode');
   expect(readFileSync(join(home, '.lathe', 'settings.json'), 'utf8')).toContain('"apiKey": "good-key"');
 }, 60_000);
@@ -100,6 +113,10 @@ test('any compatible server can be used by its address', async () => {
   type('house-model\r');
   await shows('Esc if the server needs none');
   type('\u001b');
+  if (hasSandbox) {
+    await shows('How much may run without a question?');
+    type('\u001b');
+  }
   await shows('house-model · default mode');
   const saved = JSON.parse(readFileSync(join(home, '.lathe', 'settings.json'), 'utf8'));
   expect(saved.model).toEqual({ baseUrl: `${url}/v1`, name: 'house-model' });

@@ -1,6 +1,7 @@
 import { type AgentLathe } from '@lathe/agent';
 import { checkModel, chooseModel, type FoundModel, findModels, ModelError, providers } from '@lathe/agent/models';
 import { saveSetting, userSettings, visibleText } from '@lathe/core/host';
+import { describeMode, shownMode } from '../command-line/approval-modes.js';
 import type { Flags } from '../command-line/args.js';
 import type { Io } from '../command-line/io.js';
 import type { Style } from '../render/style.js';
@@ -20,9 +21,46 @@ type Answer =
 
 /** Asks which model to use if none is configured and not exactly one was found. Saves the answer in the user settings. */
 export async function firstRun(
+  lathe: Pick<AgentLathe, 'settings' | 'loaded' | 'home' | 'sandbox'>,
+  flags: Flags,
+  options: FirstRunOptions,
+): Promise<FirstRun> {
+  const answer = await askForModel(lathe, flags, options);
+  if (answer === 'saved') await askForMode(lathe, options);
+  return answer;
+}
+
+interface FirstRunOptions {
+  io: Io;
+  style: Style;
+  signal: AbortSignal;
+}
+
+/** Offers auto mode where commands have a sandbox, unless a mode is set. */
+async function askForMode(
+  { settings, loaded, home, sandbox }: Pick<AgentLathe, 'settings' | 'loaded' | 'home' | 'sandbox'>,
+  { io, style, signal }: FirstRunOptions,
+): Promise<void> {
+  if (loaded.origins.has('tools.approvalMode') || (await sandbox.status()).kind === 'none') return;
+  const choices = (['default', 'auto-edit'] as const).map((value) => ({
+    label: shownMode(value),
+    detail: describeMode(value, { hasSandbox: true }),
+    value,
+  }));
+  const isScreenReader = settings.ui.accessibility.screenReader;
+  const screen = { terminal: io.terminal, keys: new KeyStream(io.stdin), isScreenReader, signal, style };
+  const mode = await choose(
+    'How much may run without a question? Shift+Tab changes it at any time.\n',
+    choices,
+    screen,
+  );
+  if (mode !== undefined) await save(home, { 'tools.approvalMode': mode });
+}
+
+async function askForModel(
   lathe: Pick<AgentLathe, 'settings' | 'loaded' | 'home'>,
   flags: Flags,
-  { io, style, signal }: { io: Io; style: Style; signal: AbortSignal },
+  { io, style, signal }: FirstRunOptions,
 ): Promise<FirstRun> {
   if (isConfigured(lathe, flags)) return 'configured';
   const found = await findModels({ env: lathe.loaded.env, settings: lathe.settings.model }, signal);

@@ -1,5 +1,6 @@
 import { visibleText } from '@lathe/core/host';
-import { approvalModes, efforts } from '../command-line/args.js';
+import { approvalModes, shownMode } from '../command-line/approval-modes.js';
+import { efforts } from '../command-line/args.js';
 import { checks } from '../doctor/checks.js';
 import type { Conversation } from '../drivers/driver.js';
 import { formatCost } from '../render/format-cost.js';
@@ -8,6 +9,7 @@ import { manageBackground } from './background-command.js';
 import { showServers } from './mcp-commands.js';
 import { showMemory } from './memory-command.js';
 import { switchModel } from './model-command.js';
+import { managePermissions, setMode } from './permission-commands.js';
 import { describeProject, exportConversation, showCost, showDiff, unknownCost } from './report-commands.js';
 import { rewind } from './rewind-command.js';
 import { resumeSession } from './session-command.js';
@@ -21,11 +23,15 @@ export const slashCommands: readonly SlashCommand[] = [
   { name: 'mcp', summary: 'show the MCP servers and their tools', run: (_, context) => showServers(context) },
   {
     name: 'approval-mode',
-    summary: 'show or set the mode: plan, default, auto-edit, yolo',
+    summary: 'explain the modes, or set one: plan, default, auto, yolo',
     run: setMode,
-    arguments: () => approvalModes,
+    arguments: () => approvalModes.map(shownMode),
   },
-  { name: 'permissions', summary: 'show the active rules', run: (_, context) => showRules(context) },
+  {
+    name: 'permissions',
+    summary: 'list the rules and where they come from, or remove one: /permissions remove N',
+    run: managePermissions,
+  },
   { name: 'undo', summary: 'undo the last file change, or the last n', run: undo },
   { name: 'rewind', summary: 'go back to an earlier prompt: conversation, files or both', run: rewind },
   { name: 'todos', summary: 'show the todo list', run: (_, context) => showTodos(context) },
@@ -91,22 +97,6 @@ function showTools({ lathe, print, style }: SlashContext): void {
   print([...lines, ...missing].join('\n'));
 }
 
-function setMode(argument: string, { lathe, print }: SlashContext): void {
-  const mode = approvalModes.find((known) => known === argument);
-  if (argument !== '' && mode === undefined) return print(`Unknown mode. Use one of: ${approvalModes.join(', ')}`);
-  if (mode !== undefined) lathe.policy.mode = mode;
-  print(`Approval mode: ${lathe.policy.mode}`);
-}
-
-function showRules({ lathe, print }: SlashContext): void {
-  const { allow, ask, deny } = lathe.policy.rules();
-  print([ruleLines('allow', allow), ruleLines('ask', ask), ruleLines('deny', deny)].join('\n'));
-}
-
-function ruleLines(title: string, rules: readonly string[]): string {
-  return `  ${title} rules: ${rules.length > 0 ? rules.map((rule) => `\n    ${visibleText(rule)}`).join('') : 'none'}`;
-}
-
 async function undo(argument: string, { lathe, print, signal }: SlashContext): Promise<void> {
   const count = argument === '' ? 1 : Number(argument);
   if (!Number.isInteger(count) || count < 1) return print('/undo takes a number, at least 1.');
@@ -142,7 +132,7 @@ function showContext({ lathe, driver, print }: SlashContext): void {
     ...(conversation?.id === undefined ? [] : [`Session: ${conversation.id}`]),
     `Directories: ${workspace.roots.join(', ')}`,
     `Trusted: ${loaded.isTrusted ? 'yes' : 'no, so its settings can only make the rules stricter (see lathe trust)'}`,
-    `Mode: ${policy.mode}`,
+    `Mode: ${shownMode(policy.mode)}`,
   ];
   print(lines.map((line) => visibleText(`  ${line}`)).join('\n'));
 }

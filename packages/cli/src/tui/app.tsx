@@ -1,8 +1,10 @@
 import { basename } from 'node:path';
 import { describePort } from '@lathe/core/host';
 import { useEffect, useMemo, useRef } from 'react';
+import { shownMode } from '../command-line/approval-modes.js';
 import type { Completer } from '../completion/completer.js';
 import { type HistoryItem, renderItem } from '../render/history-item.js';
+import { oneLine } from '../render/lines.js';
 import { toolNames } from '../render/tool-names.js';
 import type { ViewContext } from '../render/view-context.js';
 import { Column, Scrollback, Text } from '../screen/elements.js';
@@ -23,7 +25,6 @@ import { type SessionProps, useSession } from './use-session.js';
 import { useTerminalSize } from './use-terminal-size.js';
 
 export interface AppProps extends SessionProps {
-  sandbox: string;
   markdown: ViewContext['markdown'];
   isScreenReader: boolean;
   greeting: string;
@@ -42,6 +43,7 @@ export function App(props: AppProps) {
   const { columns, rows } = useTerminalSize(io.terminal);
   const session = useSession(props);
   const { screen, mode, add, promptContext, question, hint } = session;
+  const fields = { model: driver.name, mode: shownMode(mode), sandbox: sandbox.text };
   useStart(props, session);
   const lend = useLend();
   const editText: AppProps['editText'] = (text, name) => lend(() => props.editText(text, name));
@@ -93,7 +95,7 @@ export function App(props: AppProps) {
           />
         )}
         {isScreenReader && hint === undefined ? null : (
-          <Text>{hint ?? statusLine(screen, { model: driver.name, mode, sandbox }, context)}</Text>
+          <Text>{hint === undefined ? statusLine(screen, fields, context) : oneLine(hint, context.width)}</Text>
         )}
       </Column>
     </>

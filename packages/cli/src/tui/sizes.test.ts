@@ -66,7 +66,7 @@ test.each(sizes)(
     await expect.poll(at.visible).not.toContain('- line 0');
     for (const wanted of ['Confirm Write', 'line', ...answers]) expect(at.visible()).toContain(wanted);
     at.type(shiftTab);
-    await at.sees('auto-edit mode');
+    await at.sees('auto mode');
     at.type(shiftTab + shiftTab);
     await at.sees('default mode');
     at.resize(60, 18);

@@ -50,7 +50,7 @@ export async function startInteractive(
   const custom = await customCommands(lathe);
   const commands = () => [...slashCommands, ...custom.commands, ...skillCommands(lathe), ...prompts.items];
   const greeting = [opened.greeting, ...custom.problems.map((problem) => style.warning(problem))].join('\n');
-  const sandbox = (await lathe.sandbox.status()).text;
+  const sandbox = await lathe.sandbox.status();
   const editor = editorCommand(io.env, lathe.settings.general.preferredEditor);
   const isScreenReader = lathe.settings.ui.accessibility.screenReader;
   const prompt = operands.join(' ');

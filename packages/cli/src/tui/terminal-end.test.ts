@@ -150,7 +150,7 @@ test('Shift+Tab cycles through the modes without yolo', async () => {
   const at = terminal(['console'], { cwd: tempDirectory({}) });
   await at.shows('This is the console');
   const modes: string[] = [];
-  for (const mode of ['auto-edit', 'plan', 'default', 'auto-edit']) {
+  for (const mode of ['auto', 'plan', 'default', 'auto']) {
     at.type('\u001b[Z');
     await expect.poll(() => statusOf(at.text()), { timeout: 20_000 }).toContain(mode);
     modes.push(statusOf(at.text()));

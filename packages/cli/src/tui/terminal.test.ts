@@ -73,7 +73,7 @@ test('a person edits a proposed change, and the model receives the edit', async 
 test('"always" in the demo applies to the demo only', async () => {
   const home = tempDirectory();
   const { type, shows, exited } = terminal(['demo'], { cwd: tempDirectory(), env: { HOME: home } });
-  await shows('always for me: edit(/**)');
+  await shows('always for me: edits in this folder');
   await think();
   type('u');
   await shows('$ node --test');

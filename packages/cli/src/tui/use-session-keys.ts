@@ -1,5 +1,6 @@
 import type { ApprovalMode, Policy } from '@lathe/core';
 import { useRef, useState } from 'react';
+import { describeMode, shownMode } from '../command-line/approval-modes.js';
 import { useExit, useInput } from '../screen/screen.js';
 
 /** The modes that Shift+Tab cycles through. Yolo must be set by name. */
@@ -11,13 +12,14 @@ const rewindMs = 800;
 
 export interface SessionKeys {
   policy: Pick<Policy, 'mode'>;
+  hasSandbox: boolean;
   /** Stops the current work; false if there is none. */
   cancel: () => boolean;
   onMode: () => void;
 }
 
 /** Handles Ctrl+C and Shift+Tab, also while a question is open. Returns a hint to show until the next key. */
-export function useSessionKeys({ policy, cancel, onMode }: SessionKeys): string | undefined {
+export function useSessionKeys({ policy, hasSandbox, cancel, onMode }: SessionKeys): string | undefined {
   const exit = useExit();
   const [hint, setHint] = useState<string | undefined>();
   const interruptedAt = useRef(Number.NEGATIVE_INFINITY);
@@ -32,6 +34,7 @@ export function useSessionKeys({ policy, cancel, onMode }: SessionKeys): string 
     interruptedAt.current = Number.NEGATIVE_INFINITY;
     if (!key.tab || !key.shift) return undefined;
     policy.mode = modes[(modes.indexOf(policy.mode) + 1) % modes.length] ?? 'default';
+    setHint(`${shownMode(policy.mode)} mode: ${describeMode(policy.mode, { hasSandbox })}`);
     return onMode();
   });
   return hint;

@@ -14,10 +14,13 @@ import { runSlashCommand } from './run-slash-command.js';
 import { useAgentStream } from './use-agent-stream.js';
 import { useEscape, useSessionKeys } from './use-session-keys.js';
 
+export type SandboxStatus = Awaited<ReturnType<AgentLathe['sandbox']['status']>>;
+
 export interface SessionProps {
   lathe: AgentLathe;
   driver: Driver;
   queue: QuestionQueue;
+  sandbox: SandboxStatus;
   io: Io;
   style: Style;
   history: InputHistory;
@@ -50,7 +53,12 @@ export function useSession(props: SessionProps) {
   // However the screen closes, even with the terminal, the work behind it stops.
   useLayoutEffect(() => () => work.current?.abort(), []);
   const onEscape = useEscape(cancel, () => void enter({ shown: '/rewind', text: '/rewind' }));
-  const hint = useSessionKeys({ policy: lathe.policy, cancel, onMode: () => setMode(lathe.policy.mode) });
+  const hint = useSessionKeys({
+    policy: lathe.policy,
+    hasSandbox: props.sandbox.kind !== 'none',
+    cancel,
+    onMode: () => setMode(lathe.policy.mode),
+  });
 
   return {
     screen,

@@ -26,6 +26,8 @@ interface ConfirmationBase {
   warnings?: string[];
   /** The exact rules that "always" would save; without them "always" is not offered. */
   rules?: string[];
+  /** Rules that allow no more than this very call; absent if `rules` are no wider. */
+  exactRules?: string[];
   /** Answers other than yes and no, such as the scope of a memory. The tool receives the one picked. */
   choices?: { id: string; label: string }[];
 }
@@ -33,7 +35,8 @@ interface ConfirmationBase {
 /** A person's answer. */
 export type Decision =
   | { outcome: 'once'; choice?: string }
-  | { outcome: 'always'; scope: GrantScope; choice?: string }
+  /** `isExact`: by the `exactRules`. */
+  | { outcome: 'always'; scope: GrantScope; isExact?: true; choice?: string }
   /** The person rewrote the proposed text; the changed call is shown again before it runs. */
   | { outcome: 'modify'; content: string }
   | { outcome: 'deny'; message?: string };

@@ -25,6 +25,10 @@ interface TargetBase {
   sends?: { to: string; address?: string };
   /** The untrusted text that the call brings in; `from`: the destination it comes from, if that is a single service. */
   brings?: { what: string; from?: string };
+  /** The directories in which the sandbox keeps what it does, without a network: auto-edit mode may allow it. */
+  contained?: readonly string[];
+  /** The rule that names the whole call, for a command. */
+  exact?: string;
   /** Only deny and ask rules look at it: the command inside a wrapper, a command behind an assignment. */
   hidden?: boolean;
 }

@@ -49,6 +49,12 @@ export class CallSlot<T> {
   }
 }
 
+/** Set for a call that nobody was asked about because the sandbox contains it. The tool must run it there, or not at all. */
+export const mustBeContained = new CallSlot<true>();
+
+/** A file with keys that the call may have read although nobody was asked. */
+export const mayHaveRead = new CallSlot<string>();
+
 const refuse = () => Promise.reject(new Error('Only a call that a scheduler runs can run others or touch files'));
 
 /** A call without a scheduler, for code that runs a tool directly. Nothing in it has been judged. */

@@ -16,6 +16,7 @@ import { BackgroundCommands } from '../process/run/background.js';
 import { childEnvironment, unattendedVariables } from '../process/run/environment.js';
 import { KeptCommands } from '../process/run/kept-commands.js';
 import { CommandRunner } from '../process/run/run-command.js';
+import { PutAside } from '../process/sandbox/put-aside.js';
 import { Sandbox } from '../process/sandbox/sandbox.js';
 import type { SessionDirectory } from '../process/sandbox/session-directory.js';
 import { sanitizePath } from '../process/shell/resolve-program.js';
@@ -90,7 +91,7 @@ export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
   const seen = options.caller === 'person' ? new EverythingSeen() : new SeenFiles();
   const shared = { locks: new FileLocks(home), journal: options.retention.journal, visibility: visibilityOf(options) };
   const { visibility, journal } = shared;
-  const shell = await shellTool(options);
+  const shell = await shellTool(options, visibility);
   const web = webTools({ ...options, answerer });
   const todos: TodoStore = { todos: [] };
   const ripgrep = new Ripgrep();
@@ -202,7 +203,7 @@ function visibilityOf({ workspace, settings, policy, env, userHome }: BuiltInOpt
   return { rules, disregard, canRead: policy.readFilter() };
 }
 
-async function shellTool(options: BuiltInOptions) {
+async function shellTool(options: BuiltInOptions, { rules }: Visibility) {
   const { workspace, settings, policy, home, userHome, env, ownEnv, executed, spill, session } = options;
   const { mode, network, autoApprove, limits } = settings.tools.sandbox;
   const path = await sanitizePath(env['PATH'] ?? '', workspace.roots);
@@ -224,10 +225,12 @@ async function shellTool(options: BuiltInOptions) {
     runner,
     sandbox,
     background,
+    aside: new PutAside(home.file('put-aside')),
     env: childEnvironment(env, { set: { ...unattendedVariables, ...(path !== '' && { PATH: path }) } }),
     defaultTimeoutMs: settings.tools.shell.defaultTimeoutMs,
     hasNetwork: network,
     isRestricted: policy.readRestriction(),
+    isIgnored: (file, kind) => rules.ignoredBy(file, kind) === 'git',
     autoApprove,
     hasTerminal: settings.tools.shell.enableInteractiveShell,
   });

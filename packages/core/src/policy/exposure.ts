@@ -42,13 +42,17 @@ export class Exposure {
 
   /** Why a person must answer for a call that sends; `undefined` for any other call. */
   reasonToAsk(targets: readonly Target[], rules: readonly string[] = []): string | undefined {
-    if (rules.length > 0 && rules.every((rule) => this.#accepted.has(rule))) return undefined;
+    if (this.hasAccepted(rules)) return undefined;
     for (const { sends } of targets) {
       if (sends === undefined || this.#isKnown(sends.address)) continue;
       const [source] = [...this.#sources.values()].filter(({ from }) => from === undefined || from !== sends.to);
       if (source) return `the session has read ${source.what}, and this call could send data to ${sends.to}`;
     }
     return undefined;
+  }
+
+  hasAccepted(rules: readonly string[]): boolean {
+    return rules.length > 0 && rules.every((rule) => this.#accepted.has(rule));
   }
 
   /** A person answered "always" to such a question. */

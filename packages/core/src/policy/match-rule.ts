@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import type { Target } from '../contract/target.js';
 import { matchCommandRule } from '../process/rules/command-rule.js';
+import { isExactRule } from '../process/rules/exact-rule.js';
 import { matchesHost } from './match-host.js';
 import { matchesName } from './match-name.js';
 import type { PathRules } from './match-path.js';
@@ -48,20 +49,30 @@ function matchesTarget(
   tool: string,
   { reading, paths }: { reading: Reading; paths: PathRules },
 ): boolean {
-  if (target.hidden && reading === 'narrow') return false;
   const kind = kindOfSpec(rule.tool);
+  if (kind === 'command' && isExactRule(rule.spec)) return target.exact === rule.spec;
+  if (target.hidden && reading === 'narrow') return false;
   switch (target.type) {
     case 'command':
       return kind === 'command' && matchesCommand(rule.spec, target.words, reading);
     case 'host':
       return kind === 'host' && matchesHost(rule.spec, target, reading);
-    case 'path': {
-      const isAbout = kind === target.access && (reading === 'wide' || !isSearch(rule.tool) || rule.tool === tool);
-      if (!isAbout) return false;
-      if (paths.matches(rule.spec, target.path, reading)) return true;
-      return target.isTree === true && reading === 'wide' && paths.matchesBelow(rule.spec, target.path);
-    }
+    case 'path':
+      return matchesPath(rule, target, tool, { reading, paths });
   }
+}
+
+function matchesPath(
+  rule: { tool: string; spec: string },
+  target: Extract<Target, { type: 'path' }>,
+  tool: string,
+  { reading, paths }: { reading: Reading; paths: PathRules },
+): boolean {
+  const isAbout =
+    kindOfSpec(rule.tool) === target.access && (reading === 'wide' || !isSearch(rule.tool) || rule.tool === tool);
+  if (!isAbout) return false;
+  if (paths.matches(rule.spec, target.path, reading)) return true;
+  return target.isTree === true && reading === 'wide' && paths.matchesBelow(rule.spec, target.path);
 }
 
 /** Permission to search a place does not include reading the files in it. */

@@ -1,5 +1,6 @@
 import type { Confirmation, GrantScope } from '../contract/confirmation.js';
 import type { Target } from '../contract/target.js';
+import { isWithin } from '../files/workspace.js';
 import { matchesHost } from './match-host.js';
 import { type PathBases, PathRules } from './match-path.js';
 import { type Coverage, coverage, forbidsReading, namesFile } from './match-rule.js';
@@ -47,6 +48,15 @@ export interface Verdict {
   isGrantable?: true | 'by-rule';
   /** Something that no rule and no mode may allow, such as a protected path. */
   isGuarded?: true;
+  /** Allowed only because the sandbox contains it. */
+  isContained?: true;
+}
+
+/** A rule for display. */
+export interface ListedRule {
+  list: 'allow' | 'ask' | 'deny';
+  text: string;
+  scope?: GrantScope;
 }
 
 /** The only place that decides allow, ask or deny. Deny overrides ask, and ask overrides allow, in every mode. */
@@ -54,8 +64,9 @@ export class Policy {
   mode: ApprovalMode;
   /** Rules that could not be parsed, with the reason. If one of them should restrict, every call asks. */
   readonly problems: string[] = [];
-  readonly #rules: Record<'allow' | 'ask' | 'deny' | 'core' | 'allowed', Rule[]>;
+  readonly #rules: Record<'allow' | 'ask' | 'deny' | 'core' | 'allowed', (Rule & { scope?: GrantScope })[]>;
   readonly #paths: PathRules;
+  readonly #home: string;
   /** Lists that limit what may run, even if none of their rules can be parsed. */
   readonly #isLimited: { core: boolean; allowed: boolean };
   readonly #save: PolicyOptions['save'];
@@ -64,6 +75,7 @@ export class Policy {
   constructor(options: PolicyOptions) {
     this.mode = options.mode;
     this.#paths = new PathRules(options.bases);
+    this.#home = options.bases.home;
     this.#isLimited = { core: isGiven(options.core), allowed: isGiven(options.allowed) };
     this.#save = options.save;
     this.#isCautious = options.isCautious ?? false;
@@ -117,7 +129,7 @@ export class Policy {
 
   /** Adds rules that the user allowed with "always". */
   async grant(rules: readonly string[], scope: GrantScope): Promise<void> {
-    const granted = this.#parse(rules, { restricts: false });
+    const granted = this.#parse(rules, { restricts: false }).map((rule) => ({ ...rule, scope }));
     this.#rules.allow.push(...granted);
     if (scope === 'session' || granted.length === 0) return;
     try {
@@ -133,6 +145,22 @@ export class Policy {
   rules(): Record<'allow' | 'ask' | 'deny', string[]> {
     const { allow, allowed, ask: asks, deny } = this.#rules;
     return { allow: texts([...allow, ...allowed]), ask: texts(asks), deny: texts(deny) };
+  }
+
+  /** The same with the scope of those that the user allowed with "always" since the start. */
+  listRules(): ListedRule[] {
+    const { allow, allowed, ask: asks, deny } = this.#rules;
+    const lists = { allow: [...allow, ...allowed], ask: asks, deny };
+    return (['allow', 'ask', 'deny'] as const).flatMap((list) =>
+      lists[list].map(({ text, scope }) => ({ list, text, ...(scope && { scope }) })),
+    );
+  }
+
+  /** Forgets a rule that allows, asks or denies, until the settings are read again. */
+  revoke({ list, text }: Pick<ListedRule, 'list' | 'text'>): void {
+    const without = (rules: readonly Rule[]) => rules.filter((rule) => rule.text !== text);
+    this.#rules[list] = without(this.#rules[list]);
+    if (list === 'allow') this.#rules.allowed = without(this.#rules.allowed);
   }
 
   #forbidden(call: JudgedCall): Verdict | undefined {
@@ -178,7 +206,32 @@ export class Policy {
     if (this.mode === 'yolo') return allow('yolo mode');
     if (this.#coversAsking([...this.#rules.allow, ...this.#rules.allowed], call, asking))
       return allow('a rule allows it');
-    return undefined;
+    return this.#isContained(call, asking) ? { ...allow('it stays inside the sandbox'), isContained: true } : undefined;
+  }
+
+  /** Whether auto-edit allows a call because the sandbox keeps it in the workspace. */
+  #isContained(call: JudgedCall, asking: readonly Target[]): boolean {
+    if (this.mode !== 'auto-edit' || asking.length === 0) return false;
+    const covered = this.#coveredBy([...this.#rules.allow, ...this.#rules.allowed], call);
+    const isFree = (target: Target) =>
+      covered === 'all' || covered.has(target) || isProjectWrite(target) || target.contained !== undefined;
+    if (!asking.every(isFree)) return false;
+    const directories = asking.flatMap(({ contained = [] }) => contained);
+    return !this.#restrictsIn([...new Set(directories)]);
+  }
+
+  /**
+   * Whether a rule restricts files that a program in these directories could touch without naming them. Rules about files
+   * are checked against the text of a command, which says nothing about what a program does.
+   */
+  #restrictsIn(directories: readonly string[]): boolean {
+    return [...this.#rules.deny, ...this.#rules.ask].some(({ tool, spec }) => {
+      const kind = kindOfSpec(tool);
+      if (kind === 'write') return true;
+      if (kind !== 'read' || spec === undefined) return false;
+      const isElsewhere = spec.startsWith('//') && !isWithin(this.#home, spec.slice(1));
+      return isElsewhere || directories.some((directory) => this.#paths.matchesBelow(spec, directory));
+    });
   }
 
   /** Whether a rule, or auto-edit for a file in the project, covers every target that asks. */

@@ -1,4 +1,5 @@
 import { checkCommandRule } from '../process/rules/command-rule.js';
+import { isExactRule, maxExactLength } from '../process/rules/exact-rule.js';
 import { globProblem } from '../text/glob/compile-glob.js';
 import { checkHostRule } from './match-host.js';
 
@@ -39,15 +40,17 @@ const canonicalNames = new Map(
 
 const form = /^([A-Za-z_][\w.*-]*)(?:\(([\s\S]*)\))?$/;
 const maxLength = 1000;
+const tooLong = `a rule has at most ${maxLength} characters`;
 
 /** The rule, or a sentence that explains why the text is not one. */
 export function parseRule(text: string): Rule | string {
   const trimmed = text.trim();
-  if (trimmed.length > maxLength) return `a rule has at most ${maxLength} characters`;
+  if (trimmed.length > maxExactLength + maxLength) return tooLong;
   const match = form.exec(trimmed);
   if (!match)
     return 'a rule is a tool name, or a tool name with a specification in parentheses: run_shell_command(git status)';
   const [, name = '', spec] = match;
+  if (trimmed.length > maxLength && !isExactRule(spec ?? '')) return tooLong;
   const tool = canonicalName(name);
   if (tool === '*' || /^[*_]*$/.test(tool)) return 'a rule must name a tool; `*` alone is not one';
   if (spec === undefined) return { text: trimmed, tool };

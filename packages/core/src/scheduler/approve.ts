@@ -1,9 +1,9 @@
 import { type Pauses, withDeadline } from '../async/deadline.js';
 import type { ApprovalRequest, Approver, AuditRecord } from '../contract/call.js';
-import type { Confirmation, Decision } from '../contract/confirmation.js';
+import type { Confirmation, Decision, GrantScope } from '../contract/confirmation.js';
 import { ToolError } from '../contract/errors.js';
 import type { Target } from '../contract/target.js';
-import { CallSlot } from '../contract/tool-call.js';
+import { CallSlot, mustBeContained } from '../contract/tool-call.js';
 import type { Exposure } from '../policy/exposure.js';
 import type { Policy, Verdict } from '../policy/policy.js';
 import type { Change } from '../tools/tools.js';
@@ -49,11 +49,12 @@ export async function approve(ready: ReadyCall, context: ApprovalContext, signal
   );
   const judged = policy.judge({ tool: tool.name, isReadOnly: ready.isReadOnly, targets, confirmation });
   judgedTargets.set(call, targets);
-  const rules = confirmation === false ? [] : confirmation.rules;
-  const exposed = policy.mode === 'yolo' ? undefined : context.exposure?.reasonToAsk(targets, rules);
-  const { isGrantable, isGuarded, ...verdict } = tightened(judged, context.ask ?? exposed);
+  // What the sandbox contains sends nothing.
+  const exposed = judged.isContained ? undefined : reasonOfExposure(targets, confirmation, context);
+  const { isGrantable, isGuarded, isContained, ...verdict } = tightened(judged, context.ask ?? exposed);
   record.verdict = verdict;
   if (verdict.verdict === 'deny') throw new ToolError('execution_denied', refusal(ready, verdict));
+  if (isContained) mustBeContained.set(call, true);
   if (verdict.verdict === 'allow') return ready;
 
   signal.throwIfAborted();
@@ -80,6 +81,17 @@ export async function approve(ready: ReadyCall, context: ApprovalContext, signal
   return act(ready, shown, decision, context, signal);
 }
 
+/** Why a call asks because of what the session has read. */
+function reasonOfExposure(
+  targets: readonly Target[],
+  confirmation: Confirmation | false,
+  { policy, exposure }: ApprovalContext,
+): string | undefined {
+  const { rules = [], exactRules = [] } = confirmation || {};
+  if (policy.mode === 'yolo' || exposure?.hasAccepted(exactRules)) return undefined;
+  return exposure?.reasonToAsk(targets, rules);
+}
+
 /** No rule or mode takes away a question that is asked on behalf of someone else. */
 function tightened(judged: Verdict, reason: string | undefined): Verdict {
   const isLess = judged.verdict === 'allow' || judged.isGrantable === true;
@@ -101,8 +113,7 @@ async function act(
       // What a person rewrote is a new proposal: it is checked, judged and shown like the first one.
       return approve(await change(call, { type: 'content', content: decision.content }), context, signal);
     case 'always':
-      if (shown.rules && shown.rules.length > 0) await context.policy.grant(shown.rules, decision.scope);
-      context.exposure?.accept(shown.rules ?? []);
+      await grant((decision.isExact ? shown.exactRules : shown.rules) ?? [], decision.scope, context);
       return choose(call, decision.choice);
     case 'once':
       return choose(call, decision.choice);
@@ -110,6 +121,15 @@ async function act(
       // Only a program without types gets here. What is no yes is a no.
       throw notOffered();
   }
+}
+
+async function grant(
+  rules: readonly string[],
+  scope: GrantScope,
+  { policy, exposure }: ApprovalContext,
+): Promise<void> {
+  if (rules.length > 0) await policy.grant(rules, scope);
+  exposure?.accept(rules);
 }
 
 /** An answer to another question than the one that was shown is no answer. */

@@ -5,7 +5,7 @@ import { ReadWriteLock } from '../async/read-write-lock.js';
 import type { Approver, AuditRecord, CallEvent, CallOutcome, CallRequest } from '../contract/call.js';
 import { type PartListUnion, textOf, toParts } from '../contract/content.js';
 import { ToolError } from '../contract/errors.js';
-import { type ToolCall, uniqueId } from '../contract/tool-call.js';
+import { mayHaveRead, type ToolCall, uniqueId } from '../contract/tool-call.js';
 import type { CallWatcher } from '../contract/trace.js';
 import type { Exposure } from '../policy/exposure.js';
 import type { Policy } from '../policy/policy.js';
@@ -181,6 +181,8 @@ export class Scheduler {
       signal,
     );
     this.#options.exposure?.noteResult(judgedTargets.get(call) ?? [], textOf(toParts(llmContent)));
+    const keys = mayHaveRead.get(call);
+    if (keys !== undefined) this.#options.exposure?.note({ what: `the output of a command that could read ${keys}` });
     const fitting = noteRepairs(await fit(llmContent, ready, this.#options.spill), repairs);
     const content = await this.#hearHooks(call, ready, { llmContent: fitting, ...(error && { error }) }, signal);
     // A tool may hand over what it had when it was stopped; that is no failure of its own.

@@ -51,9 +51,13 @@ export const settingsTable = {
     also: ['excludeTools'],
   }),
   'tools.approvalMode': setting(
-    choice(['plan', 'default', 'auto-edit', 'yolo'], { auto_edit: 'auto-edit', autoEdit: 'auto-edit' }),
+    choice(['plan', 'default', 'auto-edit', 'yolo'], {
+      auto: 'auto-edit',
+      auto_edit: 'auto-edit',
+      autoEdit: 'auto-edit',
+    }),
     'default',
-    'How much runs without asking: plan (nothing that changes), default (ask), auto-edit (edits run), yolo (all runs).',
+    'What runs without asking: plan (no changes), default (asks), auto-edit (edits, sandboxed commands), yolo (all).',
     {
       also: ['approvalMode'],
       workspace: 'tighten',

@@ -54,8 +54,8 @@ const badFiles: [string, unknown[]][] = [
   ['{"tools": {"useRipgrep": "yes"}}', ['1 tools.useRipgrep: Expected true or false, but found "yes".']],
   ['{"tools": {"useRipgrep": 1}}', ['1 tools.useRipgrep: Expected true or false, but found 1.']],
   [
-    '{\n"tools": {\n"approvalMode": "auto"}}',
-    ['3 tools.approvalMode: Expected one of "plan", "default", "auto-edit", "yolo", but found "auto".'],
+    '{\n"tools": {\n"approvalMode": "sometimes"}}',
+    ['3 tools.approvalMode: Expected one of "plan", "default", "auto-edit", "yolo", but found "sometimes".'],
   ],
   [
     '{"approvalMode": "toString"}',

@@ -3,7 +3,10 @@ import { ToolError } from '../contract/errors.js';
 import type { Target } from '../contract/target.js';
 import { CallSlot, type ToolCall } from '../contract/tool-call.js';
 import type { Location, Workspace } from '../files/workspace.js';
+import { exactRule } from '../process/rules/exact-rule.js';
+import { type LossContext, lossOf } from '../process/rules/losses.js';
 import { type BackgroundAction, wordsOf } from '../process/run/background-command.js';
+import type { PutAside } from '../process/sandbox/put-aside.js';
 import type { Sandbox, SandboxStatus } from '../process/sandbox/sandbox.js';
 import { allRights, nameRights, type Right, type SandboxRights } from '../process/sandbox/sandbox-rights.js';
 import { isTemporary } from '../process/sandbox/session-directory.js';
@@ -27,6 +30,10 @@ export interface ShellJudgeOptions {
   autoApprove?: boolean;
   /** The files that rules forbid to read, or ask about; `undefined` when there are no such rules. */
   isRestricted?: ((path: string) => boolean) | undefined;
+  /** Where protected files go that a command created although nobody was asked; without it, every command asks. */
+  aside?: PutAside;
+  /** Whether git ignores a path. */
+  isIgnored?: LossContext['isIgnored'];
 }
 
 /** The parameters of a call that matter for what it may do. */
@@ -49,6 +56,8 @@ export interface Judgement {
   extraRights: readonly Right[];
   /** Real paths outside the workspace that it may read once it was approved. */
   reads: readonly string[];
+  /** Why `/rewind` could not bring back what it removes. */
+  loss: string | undefined;
 }
 
 const latest = new CallSlot<Judgement>();
@@ -78,13 +87,14 @@ export class ShellJudge {
     const given = kind === 'none' ? everything : this.#usualRights(analysis);
     const extraRights = allRights.filter((right) => command.rights?.includes(right) && !given[right]);
     const rights = { ...given, ...Object.fromEntries(extraRights.map((right) => [right, true])) };
-    const targets = await this.#targets(command, { cwd, analysis, rights, extraRights, kind });
+    const loss = analysis.isReadOnly ? undefined : await this.#lossOf(analysis);
+    const targets = await this.#targets(command, { cwd, analysis, rights, extraRights, loss, kind });
     const reads = [
       ...targets.flatMap((target) => (isRead(target) && needsAnswer(target) ? target.path : [])),
       ...(cwd.inside || cwd.secret !== undefined ? [] : [cwd.path]),
       ...workspace.offered,
     ];
-    const judgement = { cwd, analysis, targets, rights, extraRights, reads };
+    const judgement = { cwd, analysis, targets, rights, extraRights, reads, loss };
     latest.set(call, judgement);
     return judgement;
   }
@@ -96,6 +106,7 @@ export class ShellJudge {
       analysis,
       rights,
       extraRights,
+      loss,
       kind,
     }: Omit<Judgement, 'targets' | 'reads'> & { kind: SandboxStatus['kind'] },
   ): Promise<Target[]> {
@@ -111,13 +122,31 @@ export class ShellJudge {
     if (!cwd.inside) touched.push({ type: 'path', access: 'write', path: cwd.path, asks: true });
     if (is_background && !touched.some(({ asks }) => asks)) touched.push(unnamed(command));
     const isFree = kind !== 'none' && autoApprove === true;
-    const targets = isFree ? touched.map((target) => ({ ...target, asks: false })) : touched;
+    const isContained = kind !== 'none' && !is_background && !keep && this.#mayBeContained({ analysis, cwd, loss });
+    const contain = (target: Target): Target =>
+      isContained && target.asks && target.type === 'command' ? { ...target, contained: workspace.roots } : target;
+    const exact = exactRule({ command, directory: workspace.display(cwd.path), isBackground: is_background === true });
+    const targets = touched.map((target) => ({
+      ...(isFree ? { ...target, asks: false } : contain(target)),
+      ...(!keep && extraRights.length === 0 && { exact }),
+    }));
     if (keep) targets.push({ ...unnamed(command), guarded: outlives });
     // Writing in the workspace is what any command may be allowed to do; every other right is a person's to give.
     const guarded = extraRights.some((right) => right !== 'workspace') && asksForRights(extraRights);
     if (rights.network && !analysis.isReadOnly) targets.push(sending(command, analysis));
     if (extraRights.length > 0) targets.push({ ...unnamed(command), ...(guarded && { guarded }) });
     return targets;
+  }
+
+  #lossOf(analysis: CommandAnalysis): Promise<string | undefined> {
+    const { workspace, isIgnored = () => false } = this.#options;
+    return lossOf(analysis, { roots: workspace.roots, isIgnored });
+  }
+
+  /** Whether the sandbox keeps what a command does inside, and nothing is lost that `/rewind` cannot bring back. */
+  #mayBeContained({ analysis, cwd, loss }: Pick<Judgement, 'analysis' | 'cwd' | 'loss'>): boolean {
+    const { hasNetwork = false, aside } = this.#options;
+    return aside !== undefined && !hasNetwork && !analysis.needsNetwork && cwd.inside && loss === undefined;
   }
 
   async #analyze(command: string, cwd: string, call: ToolCall): Promise<CommandAnalysis> {
@@ -203,6 +232,12 @@ function isRead(target: Target): target is Extract<Target, { type: 'path' }> {
 
 export const needsAnswer = ({ asks, guarded, sensitive }: Target): boolean =>
   asks || guarded !== undefined || sensitive !== undefined;
+
+/** Whether auto-edit may allow a target that needs an answer: inside the sandbox, or a file of the workspace. */
+export const isContainable = ({ guarded, sensitive, contained, ...target }: Target): boolean =>
+  guarded === undefined &&
+  sensitive === undefined &&
+  (contained !== undefined || (target.type === 'path' && target.access === 'write' && target.isInside === true));
 
 /** A command that has the network. What it prints from there is as untrusted as a page. */
 function sending(command: string, { network, hosts }: CommandAnalysis): Target {

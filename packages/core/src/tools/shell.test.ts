@@ -12,6 +12,7 @@ import { BackgroundCommands } from '../process/run/background.js';
 import { childEnvironment, unattendedVariables } from '../process/run/environment.js';
 import { KeptCommands } from '../process/run/kept-commands.js';
 import { CommandRunner } from '../process/run/run-command.js';
+import { PutAside } from '../process/sandbox/put-aside.js';
 import { Sandbox, type SandboxMode } from '../process/sandbox/sandbox.js';
 import { allRights, type Right } from '../process/sandbox/sandbox-rights.js';
 import { analyzeCommand } from '../process/shell/analyze-command.js';
@@ -32,6 +33,7 @@ function unproven(command: string): CommandAnalysis {
     writes: [],
     redirections: [],
     network: false,
+    needsNetwork: false,
     hosts: [],
     doubts: [],
     isReadOnly: false,
@@ -53,7 +55,8 @@ async function shellTool(options: Partial<ShellToolOptions> & { mode?: SandboxMo
   });
   const background = new BackgroundCommands(runner, new KeptCommands(latheHome));
   const env = childEnvironment(process.env, { set: unattendedVariables });
-  const tool = new ShellTool({ workspace, runner, sandbox, background, analyze: unproven, env, ...options });
+  const aside = new PutAside(latheHome.file('put-aside'));
+  const tool = new ShellTool({ workspace, runner, sandbox, background, aside, analyze: unproven, env, ...options });
   const run = (command: string, more: object = {}) => tool.execute({ command, ...more }, never);
   return { tool, run, root, latheHome, background };
 }
@@ -166,6 +169,7 @@ test('an unproven command asks, showing the rule that always would save', async 
     rootCommand: 'make',
     directory: root,
     rules: ['run_shell_command(make *)'],
+    exactRules: ['run_shell_command(=make all)'],
   });
 });
 
@@ -299,6 +303,7 @@ test('a proven read-only command asks nothing and differs from one that writes',
     path: join(root, 'list'),
     asks: true,
     isInside: true,
+    exact: '=ls > list',
   });
 });
 

@@ -3,18 +3,21 @@ import type { XStatic } from 'typebox/schema';
 import type { Confirmation } from '../contract/confirmation.js';
 import { ToolError } from '../contract/errors.js';
 import type { Target } from '../contract/target.js';
-import { CallSlot, directCall, type ToolCall } from '../contract/tool-call.js';
+import { CallSlot, directCall, mayHaveRead, mustBeContained, type ToolCall } from '../contract/tool-call.js';
 import { ruleForFile } from '../files/access/judged-paths.js';
+import { checkExactRule, maxExactLength } from '../process/rules/exact-rule.js';
 import type { BackgroundCommand, BackgroundCommands } from '../process/run/background.js';
 import { announce, parseBackgroundCommand, runBackgroundCommand } from '../process/run/background-command.js';
 import { refuseBrokenSandbox, reportOn } from '../process/run/command-report.js';
 import { liveTail } from '../process/run/live-tail.js';
 import type { CommandRunner } from '../process/run/run-command.js';
 import type { CommandRequest, CommandResult } from '../process/run/running-command.js';
+import { ContainedCommand, type ContainedEffects } from '../process/sandbox/contained-command.js';
 import { sandboxHint } from '../process/sandbox/sandbox-hints.js';
 import { allRights, type SandboxRights } from '../process/sandbox/sandbox-rights.js';
 import {
   asksForRights,
+  isContainable,
   type Judgement,
   needsAnswer,
   orderTarget,
@@ -60,8 +63,8 @@ export interface ShellToolOptions extends ShellJudgeOptions {
 
 const inBackground = 'It runs in the background until the session ends. Its ports open at 127.0.0.1 of this machine.';
 
-/** Set when the call needed no answer when it was judged. */
-const isSilent = new CallSlot<boolean>();
+/** What the call touched when it was judged, for a call that may run without a question. */
+const judged = new CallSlot<readonly Target[]>();
 
 /** `run_shell_command`: understood before it runs, contained while it runs, nothing left after. */
 export class ShellTool extends BaseTool<ShellParams> {
@@ -111,7 +114,7 @@ export class ShellTool extends BaseTool<ShellParams> {
     if (order !== undefined) return [orderTarget(order)];
     // Earlier calls of the same turn may have changed what was found before.
     const { targets } = await this.#judge.judge(params, call);
-    isSilent.set(call, !targets.some(needsAnswer));
+    judged.set(call, targets);
     return targets;
   }
 
@@ -122,7 +125,8 @@ export class ShellTool extends BaseTool<ShellParams> {
   ): Promise<Confirmation | false> {
     const order = parseBackgroundCommand(params.command);
     if (order !== undefined && !needsAnswer(orderTarget(order))) return false;
-    const { cwd, analysis, targets, rights, extraRights } = await this.#judge.latest(params, call);
+    const judgement = await this.#judge.latest(params, call);
+    const { cwd, analysis, targets, rights, extraRights, loss } = judgement;
     if (order === undefined && !targets.some(needsAnswer)) return false;
     const guards = targets.flatMap(({ guarded }) => guarded ?? []);
     const sensitive = targets.flatMap((target) =>
@@ -132,15 +136,13 @@ export class ShellTool extends BaseTool<ShellParams> {
       ...(extraRights.length > 0 ? [asksForRights(extraRights)] : []),
       ...networkWarnings(params, analysis.network && rights.network),
       ...(cwd.inside ? [] : [`It runs outside the workspace, in ${cwd.path}.`]),
+      ...(loss === undefined ? [] : [loss]),
       ...guards,
       ...sensitive.map(({ why }) => why),
       ...analysis.doubts,
     ];
-    const rules = [
-      ...analysis.rules.map((rule) => `${this.name}(${rule})`),
-      ...new Set(sensitive.map(({ path }) => ruleForFile(path))),
-    ];
-    const mayOfferRules = extraRights.length === 0 && guards.length === 0 && rules.length > 0;
+    const mayOfferRules = extraRights.length === 0 && guards.length === 0 && params.keep !== true;
+    const offered = mayOfferRules ? this.#rulesFor(judgement) : {};
     return {
       type: 'exec',
       title: 'Confirm Shell Command',
@@ -148,8 +150,26 @@ export class ShellTool extends BaseTool<ShellParams> {
       rootCommand: analysis.rootCommand,
       directory: cwd.path,
       ...(warnings.length > 0 && { warnings: [...new Set(warnings)] }),
-      ...(mayOfferRules && { rules }),
+      ...offered,
     };
+  }
+
+  /** What "always" can save: rules for commands of this kind, if they cover all that asks, and one for this command alone. */
+  #rulesFor({ analysis, targets }: Judgement): Pick<Confirmation, 'rules' | 'exactRules'> {
+    const named = (spec: string) => `${this.name}(${spec})`;
+    const asking = targets.filter(({ asks }) => asks);
+    const files = targets.flatMap((target) =>
+      target.type === 'path' && target.sensitive !== undefined ? [ruleForFile(target.path)] : [],
+    );
+    const spec = asking[0]?.exact;
+    const isPlain = spec !== undefined && spec.length <= maxExactLength && checkExactRule(spec) === undefined;
+    const exact = isPlain ? [named(spec)] : [];
+    const isCovered = asking.every(({ type, hidden }) => type === 'command' && !hidden);
+    const wide = isCovered ? analysis.rules.map(named) : [];
+    const commands = wide.length > 0 ? wide : exact;
+    const rules = [...new Set([...commands, ...files])];
+    if (rules.length === 0 || (asking.length > 0 && commands.length === 0)) return {};
+    return { rules, ...(commands === wide && exact.length > 0 && { exactRules: [...new Set([...exact, ...files])] }) };
   }
 
   override async execute(params: ShellParams, signal: AbortSignal, call = directCall()): Promise<ToolResult> {
@@ -160,31 +180,56 @@ export class ShellTool extends BaseTool<ShellParams> {
     const order = parseBackgroundCommand(params.command);
     if (order !== undefined) return plain(await runBackgroundCommand(order, this.#options.background));
     const judgement = await this.#judgeAgain(params, call);
-    const { rights } = judgement;
+    const { request, rights } = await this.#prepare(params, judgement, call);
+    const wasSandboxed = request.wrap !== undefined;
+    if (params.is_background) {
+      const { background, hasTerminal = false } = this.#options;
+      const started = await background.start({ ...request, isKept: params.keep === true, hasTerminal });
+      if (started.result) return this.#report(params, started.result, judgement, { wasSandboxed });
+      return this.#announce(started, wasSandboxed ? rights : undefined);
+    }
+    const timeoutMs = params.timeout ?? this.#options.defaultTimeoutMs ?? 120_000;
+    const { result, found } = await this.#run(request, { timeoutMs, signal }, call);
+    return this.#report(params, result, { ...judgement, rights }, { wasSandboxed, found });
+  }
+
+  /** A call about which nobody was asked runs in the sandbox and without the network, or not at all. */
+  async #prepare(
+    { command, keep, is_background }: ShellParams,
+    judgement: Judgement,
+    call: ToolCall,
+  ): Promise<{ request: CommandRequest; rights: Judgement['rights'] }> {
+    const { sandbox, env } = this.#options;
+    const isContained = mustBeContained.get(call) === true;
+    const rights = isContained ? { ...judgement.rights, network: false } : judgement.rights;
     const cwd = judgement.cwd.path;
     if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
       throw new ToolError('path_is_not_a_directory', `Not a directory: ${cwd}`);
-    const isKept = params.keep === true;
-    const wrap = await this.#options.sandbox.prepare(cwd, rights, {
-      isKept,
-      isBackground: params.is_background === true,
-      reads: judgement.reads,
-    });
-    const sandboxed = wrap && { wrap, env: { ...this.#options.env, TMPDIR: '/tmp' } };
-    const request: CommandRequest = { command: params.command, cwd, env: this.#options.env, ...sandboxed };
-    if (params.is_background) {
-      const { background, hasTerminal = false } = this.#options;
-      const started = await background.start({ ...request, isKept, hasTerminal });
-      if (started.result) return this.#report(params, started.result, judgement, wrap !== undefined);
-      return this.#announce(started, wrap === undefined ? undefined : rights);
-    }
-    const timeoutMs = params.timeout ?? this.#options.defaultTimeoutMs ?? 120_000;
+    const details = { isKept: keep === true, isBackground: is_background === true, reads: judgement.reads };
+    const wrap = await sandbox.prepare(cwd, rights, details);
+    if (isContained && wrap === undefined) throw changedMeanwhile();
+    const sandboxed = wrap && { wrap, env: { ...env, TMPDIR: '/tmp' } };
+    return { request: { command, cwd, env, ...sandboxed }, rights };
+  }
+
+  /** Runs it while the call waits. `found`: what was put aside, as sentences. */
+  async #run(
+    request: CommandRequest,
+    limits: { timeoutMs: number; signal: AbortSignal },
+    call: ToolCall,
+  ): Promise<{ result: CommandResult; found: readonly string[] }> {
+    const { workspace, aside, runner } = this.#options;
+    const contained = mustBeContained.get(call) && aside ? new ContainedCommand(workspace, aside) : undefined;
     const live = liveTail((tail) => call.output({ type: 'terminal_output', ...tail }));
+    let effects: ContainedEffects | undefined;
     try {
-      const result = await this.#options.runner.run({ ...request, onOutput: live.onOutput }, { timeoutMs, signal });
-      return this.#report(params, result, judgement, wrap !== undefined);
+      const result = await runner.run({ ...request, onOutput: live.onOutput }, limits);
+      effects = await contained?.finish();
+      if (effects?.keyFile !== undefined) mayHaveRead.set(call, effects.keyFile);
+      return { result, found: effects?.planted ?? [] };
     } finally {
       live.stop();
+      if (effects === undefined) await contained?.finish();
     }
   }
 
@@ -201,29 +246,31 @@ export class ShellTool extends BaseTool<ShellParams> {
   /** What was to run without a question may have become another thing while it waited. */
   async #judgeAgain(params: ShellParams, call: ToolCall): Promise<Judgement> {
     const judgement = await this.#judge.judge(params, call);
-    if (!isSilent.get(call) || !judgement.targets.some(needsAnswer)) return judgement;
-    throw new ToolError('shell_execute_error', 'What this command touches changed while it waited: run it again.');
+    const isContained = mustBeContained.get(call) === true;
+    const before = judged.get(call) ?? [];
+    const known = new Set(before.map((target) => JSON.stringify(target)));
+    const isAnswered = (target: Target) =>
+      !needsAnswer(target) || (isContained && (isContainable(target) || known.has(JSON.stringify(target))));
+    const isUnasked = isContained || (judged.get(call) !== undefined && !before.some(needsAnswer));
+    if (!isUnasked || judgement.targets.every(isAnswered)) return judgement;
+    throw changedMeanwhile();
   }
 
   #report(
     { command, directory = '(root)', rights: asked = [] }: ShellParams,
     result: CommandResult,
     { analysis, rights, reads }: Judgement,
-    wasSandboxed: boolean,
+    { wasSandboxed, found = [] }: { wasSandboxed: boolean; found?: readonly string[] },
   ): ToolResult {
     if (wasSandboxed) refuseBrokenSandbox(result);
     const { sandbox, env } = this.#options;
     const hides = sandbox.hides.bind(sandbox);
-    const isSuccess = result.ending.type === 'exit' && result.ending.code === 0;
-    const mayHint = wasSandboxed && (!isSuccess || reads.length > 0);
-    const hint = mayHint && sandboxHint(result, { rights, asked, reads, home: env['HOME'] ?? '/', hides });
+    const context = { rights, asked, reads, home: env['HOME'] ?? '/', hides };
+    const hint = wasSandboxed && (!isSuccess(result) || reads.length > 0) && sandboxHint(result, context);
+    const remarks = [...(hint ? [hint] : []), ...found.map((sentence) => ({ model: sentence, person: sentence }))];
     const lastWords = analysis.segments.findLast(({ hidden }) => !hidden)?.words ?? [];
-    const { text, display, failure } = reportOn(result, {
-      command,
-      directory,
-      lastWords,
-      ...(hint && { remark: hint }),
-    });
+    const options = { command, directory, lastWords, ...(remarks.length > 0 && { remark: joined(remarks) }) };
+    const { text, display, failure } = reportOn(result, options);
     return { llmContent: text, returnDisplay: display, ...(failure && { error: { type: failure, message: text } }) };
   }
 }
@@ -231,6 +278,19 @@ export class ShellTool extends BaseTool<ShellParams> {
 function networkWarnings({ is_background, keep }: ShellParams, usesNetwork: boolean): string[] {
   const isServer = is_background === true && keep !== true;
   return [...(usesNetwork ? ['It uses the network.'] : []), ...(isServer ? [inBackground] : [])];
+}
+
+const isSuccess = ({ ending }: CommandResult) => ending.type === 'exit' && ending.code === 0;
+
+function joined(remarks: readonly { model: string; person: string }[]): { model: string; person: string } {
+  return {
+    model: remarks.map(({ model }) => model).join(' '),
+    person: remarks.map(({ person }) => person).join('\n'),
+  };
+}
+
+function changedMeanwhile(): ToolError {
+  return new ToolError('shell_execute_error', 'What this command touches changed while it waited: run it again.');
 }
 
 function plain(text: string): ToolResult {

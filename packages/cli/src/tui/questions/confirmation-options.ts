@@ -1,5 +1,5 @@
 import { type Decision, type GrantScope } from '@lathe/core';
-import { visibleText } from '@lathe/core/host';
+import { describeRule, visibleText } from '@lathe/core/host';
 import type { Proposal } from './question-queue.js';
 
 /** One answer to a question. Its number in the list chooses it too. */
@@ -28,13 +28,6 @@ export interface OptionsInput {
 export function optionsOf({ request, answer, modify, offersAlways, isTrusted, explain }: OptionsInput): Option[] {
   const { choices = [], rules = [] } = request.confirmation;
   const isQuestion = isToolQuestion(request);
-  const ruleText = rules.map((rule) => visibleText(rule)).join(', ');
-  const grant = (key: string, place: string, scope: GrantScope): Option => ({
-    key,
-    label: `Yes, and always ${place}: ${ruleText}`,
-    isLasting: true,
-    decide: () => answer({ outcome: 'always', scope }),
-  });
   const yes: Option[] =
     choices.length > 0
       ? choices.map(({ id, label }, index) => ({
@@ -45,18 +38,46 @@ export function optionsOf({ request, answer, modify, offersAlways, isTrusted, ex
       : isQuestion
         ? []
         : [{ key: 'y', label: 'Yes, once', decide: () => answer({ outcome: 'once' }) }];
-  const grants: Option[] = [
-    grant('s', 'in this session', 'session'),
-    ...(isTrusted ? [grant('p', 'in this project', 'project')] : []),
-    grant('u', 'for me', 'user'),
-  ];
   return [
     ...yes,
-    ...(offersAlways && rules.length > 0 ? grants : []),
+    ...(offersAlways && rules.length > 0 ? grantsOf(request, { isTrusted, answer }) : []),
     ...(modify ? [{ key: 'e', label: 'Edit it first', decide: modify }] : []),
     ...(explain ? [{ key: 'm', label: isQuestion ? 'Write an answer' : 'No, and say why', decide: explain }] : []),
     { key: 'n', label: isQuestion ? 'No answer' : 'No', decide: () => answer({ outcome: 'deny' }) },
   ];
+}
+
+/** The answers that save rules. */
+function grantsOf(
+  { confirmation: { rules = [], exactRules = [] } }: Proposal,
+  { isTrusted, answer }: Pick<OptionsInput, 'isTrusted' | 'answer'>,
+): Option[] {
+  const grant = (key: string, place: string, scope: GrantScope, isForExact?: true): Option => ({
+    key,
+    label: `Yes, and always ${place}: ${namesOf(isForExact ? exactRules : rules)}`,
+    isLasting: true,
+    decide: () => answer({ outcome: 'always', scope, ...(isForExact && { isExact: true }) }),
+  });
+  return [
+    grant('s', 'in this session', 'session'),
+    ...(isTrusted ? [grant('p', 'in this project', 'project')] : []),
+    // What one project needs word for word, others do not.
+    ...(rules.some(isExact) ? [] : [grant('u', 'for me', 'user')]),
+    ...(exactRules.length > 0 ? [grant('x', 'in this session', 'session', true)] : []),
+  ];
+}
+
+const isExact = (rule: string) => rule.startsWith('run_shell_command(=');
+
+/** Rules as a person reads them. */
+function namesOf(rules: readonly string[]): string {
+  return rules.map((rule) => (isExact(rule) ? 'this exact command' : visibleText(describeRule(rule)))).join(', ');
+}
+
+/** How the rules are spelled in the settings; empty if that says no more than the question. */
+export function spellingsOf({ confirmation: { rules = [] } }: Proposal): string {
+  const spelled = rules.filter((rule) => !isExact(rule)).map((rule) => visibleText(rule));
+  return spelled.length === 0 ? '' : `always: ${spelled.join(', ')}`;
 }
 
 /** A tool asks for information. There is nothing to approve. */

@@ -3,6 +3,7 @@ import { hasHiddenText, visibleText } from '@lathe/core/host';
 import { renderDiff } from '../../render/diff.js';
 import { hasGaps, markGaps, sanitize, wrapHanging, wrapLines } from '../../render/lines.js';
 import type { ViewContext } from '../../render/view-context.js';
+import { spellingsOf } from './confirmation-options.js';
 import type { Proposal } from './question-queue.js';
 
 /** A question as lines for the screen. */
@@ -14,7 +15,10 @@ export interface ConfirmationText {
   isPlain: boolean;
 }
 
-export function confirmationText({ confirmation, reason }: Proposal, context: ViewContext): ConfirmationText {
+const minSpellingWidth = 40;
+
+export function confirmationText(request: Proposal, context: ViewContext): ConfirmationText {
+  const { confirmation, reason } = request;
   const { style, width } = context;
   const raw = rawBody(confirmation);
   const isGapped = hasGaps(raw);
@@ -25,17 +29,26 @@ export function confirmationText({ confirmation, reason }: Proposal, context: Vi
     ...(isGapped ? [`It contains long runs of whitespace, marked here. It has ${raw.length} characters.`] : []),
   ];
   const lines = (text: string) => wrapHanging(text, width);
+  // A narrow screen has no room for more than the answers.
+  const spelling = width < minSpellingWidth ? '' : spellingsOf(request);
   return {
     title: lines(style.bold(sanitize(confirmation.title))),
     body: bodyLines(confirmation, raw, context),
     warnings: [
       ...warnings.flatMap((warning) => lines(style.warning(`! ${sanitize(warning)}`))),
       // A reason that is also a warning is shown once.
-      ...(warnings.includes(reason) ? [] : lines(style.dim(sanitize(`asked because ${reason}`)))),
+      ...(warnings.some((warning) => isSame(warning, reason))
+        ? []
+        : lines(style.dim(sanitize(`asked because ${reason}`)))),
+      ...(isHidden || isGapped || spelling === '' ? [] : lines(style.dim(spelling))),
     ],
     isPlain: !isHidden && !isGapped,
   };
 }
+
+/** A warning is a sentence, a reason continues one. */
+const isSame = (warning: string, reason: string) =>
+  warning.replace(/\.$/, '').toLowerCase() === reason.replace(/\.$/, '').toLowerCase();
 
 /** Look like a space, but a shell treats them as other characters. */
 const unusualSpaces = /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]/gu;

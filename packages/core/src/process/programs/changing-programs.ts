@@ -1,12 +1,14 @@
 import { basename } from 'node:path';
 import { type Argument, knownArgument } from '../shell/expand-word.js';
-import { forNames, nameSet } from './name-set.js';
+import { forNames } from './name-set.js';
+import { networkUse } from './network-use.js';
 import { here } from './program-spec.js';
 import type { Effects, Judge } from './read-arguments.js';
 
 /** The files that a program reads and writes, and whether it uses the network, as far as its name and words tell. */
 export function knownChanges(name: string, args: readonly Argument[]): Effects {
-  return { ...writers.get(name)?.(args), usesNetwork: usesNetwork(name, args) };
+  const use = networkUse(name, { args, operands: operandsOf(args).map(({ value }) => value) });
+  return { ...writers.get(name)?.(args), usesNetwork: use !== 'none', needsNetwork: use === 'needed' };
 }
 
 /** Whether it is known which of its operands a program reads. */
@@ -153,40 +155,6 @@ function gitWrites(args: readonly Argument[]): Effects {
   const hasTemplate = values.some((value) => value.startsWith('--template') || value.startsWith('--separate-git-dir'));
   const bringsHooks = (values.includes('init') || values.includes('clone')) && hasTemplate;
   return { writes: bringsHooks ? [...output, knownArgument(`${directory}/.git/hooks`)] : output };
-}
-
-const alwaysConnects = nameSet(
-  'curl wget ping ping6 dig nslookup host getent nc ncat netcat telnet ftp sftp scp ssh socat nmap traceroute tracepath mtr ' +
-    'whois lynx links w3m aria2c http https xh gh glab hub aws gcloud az kubectl helm rclone s3cmd psql mysql mongo mongosh ' +
-    'redis-cli ssh-copy-id ssh-keyscan mosh rsync whatweb openssl resolvectl nmcli npx pnpx bunx uvx pipx',
-);
-/** Package managers and other programs whose network use depends on the subcommand. */
-const connectsFor: ReadonlyMap<string, RegExp> = new Map([
-  ['git', /^(fetch|pull|push|clone|ls-remote|request-pull|send-email|fetch-pack|send-pack)$/],
-  ...forNames(
-    'npm yarn pnpm bun',
-    /^(i|in|install|ci|add|update|up|upgrade|publish|view|info|show|search|outdated|audit|login|whoami|dlx|create|init|exec|x|pack|ping|dist-tag|owner|deprecate|token)$/,
-  ),
-  ...forNames(
-    'pip pip3 uv poetry gem bundle composer conda mamba',
-    /^(install|download|search|add|update|upgrade|sync|lock|publish|push|fetch|create|index|wheel|list|outdated)$/,
-  ),
-  ['cargo', /^(install|add|update|fetch|publish|search|login|owner|yank|vendor)$/],
-  ['go', /^(get|install|mod|work)$/],
-  ['docker', /^(pull|push|login|search|build|run|compose|buildx)$/],
-  ['podman', /^(pull|push|login|search|build|run)$/],
-  ...forNames('apt apt-get dnf yum apk brew snap pacman zypper mvn gradle dotnet', /./),
-]);
-
-const connectingGit = /^(remote (update|show|prune|add -f)|submodule (update|add|init|sync))/;
-
-function usesNetwork(name: string, args: readonly Argument[]): boolean {
-  const operands = operandsOf(args).map(({ value }) => value);
-  if (alwaysConnects.has(name)) return args[0]?.value !== '--version';
-  if (name === 'git' && connectingGit.test(operands.slice(0, 2).join(' '))) return true;
-  if (name === 'git' && args.some(({ value }) => value.startsWith('--remote'))) return true;
-  const pattern = connectsFor.get(name);
-  return pattern !== undefined && operands.slice(0, name === 'git' ? 3 : 1).some((word) => pattern.test(word));
 }
 
 /** The hosts in arguments, either in a URL or as `user@host:path`. */

@@ -31,6 +31,8 @@ export interface Effects {
   recorded?: RecordedContent[];
   writes?: Argument[];
   usesNetwork?: boolean;
+  /** It is of no use without the network. */
+  needsNetwork?: boolean;
   /** Directories where git starts its search for a repository, whose configuration can make git run programs. */
   repositories?: Argument[];
   /** Directories where git starts its search for a work tree, whose tracked files it reads. */

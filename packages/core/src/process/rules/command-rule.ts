@@ -1,5 +1,6 @@
 import { compileComponent, literalComponent } from '../../text/glob/glob-component.js';
 import { unknownPart } from '../shell/command-analysis.js';
+import { checkExactRule, isExactRule } from './exact-rule.js';
 
 /** Whether a rule matches a command: `maybe` if that depends on something known only at run time. */
 export type RuleMatch = 'yes' | 'maybe' | 'no';
@@ -22,6 +23,7 @@ export function matchCommandRule(rule: string, words: readonly string[]): RuleMa
 
 /** What is wrong with the text of a rule, as a sentence; `undefined` if it is valid. */
 export function checkCommandRule(rule: string): string | undefined {
+  if (isExactRule(rule)) return checkExactRule(rule);
   if (rule.trim() === '') return 'A command rule needs at least the name of a program.';
   if (/\p{Cc}/u.test(rule)) return 'A command rule must not contain control characters.';
   return hasOpenQuote(rule) ? 'A quote in the rule is not closed.' : undefined;

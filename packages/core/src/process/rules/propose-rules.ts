@@ -71,7 +71,20 @@ const neverTogether = new RegExp(
   ].join('|')})(?![\\w-])`,
 );
 
+/** Whether a rule can name this wrapper together with what it runs, so that the latter needs no answer of its own. */
+export function isNamedWrapper(words: readonly string[]): boolean {
+  const isWrapper = lengthBefore(words) > 0 || runnerLength(words) !== undefined;
+  return isWrapper && proposeRule(words) !== undefined;
+}
+
 function proposeRule(words: readonly string[]): string | undefined {
+  const before = lengthBefore(words);
+  if (before === 0) return toolRule(words) ?? programRule(words);
+  const rule = proposeRule(words.slice(before));
+  return rule?.endsWith(' *') ? after(words.slice(0, before), rule) : undefined;
+}
+
+function programRule(words: readonly string[]): string | undefined {
   const [name = ''] = words;
   // `python3.11` is python.
   if (!/^[\w.+-]+$/.test(name) || neverAlways.has(name) || neverAlways.has(name.replace(/[\d.]+$/, '')))
@@ -85,6 +98,38 @@ function proposeRule(words: readonly string[]): string | undefined {
   const isPlain = prefix.length === length && prefix.slice(1).every((word) => /^\w[\w:@/.-]*$/.test(word));
   const action = prefix.join(' ');
   return isPlain && mayVary(action) ? `${action} *` : undefined;
+}
+
+/** Variables that choose programs, or give them options. */
+const changesPrograms =
+  /^\w*(PATH|PRELOAD|LIBRARY|OPT|FLAGS|SHELL|EDITOR|PAGER|PROXY|CONFIG|HOME|GIT_|BASH|ENV_FILE)\w*=|^ENV=/i;
+
+/** The number of words before the command in `VAR=1 command` and `timeout 60 command`. A rule repeats them. */
+function lengthBefore([first = '', second = '']: readonly string[]): number {
+  if (/^[A-Za-z_]\w*=[\w./:@,+-]*$/.test(first) && !changesPrograms.test(first)) return 1;
+  return first === 'timeout' && /^\d+(\.\d+)?[smhd]?$/.test(second) ? 2 : 0;
+}
+
+const after = (words: readonly string[], rule: string | undefined) =>
+  rule === undefined ? undefined : [...words, rule].join(' ');
+
+/** What runs a tool of the project: everything after the tool's name is for the tool. */
+const runners = /^(npx|bunx|pnpx|(pnpm|yarn) exec|(uv|poetry|pdm|hatch|rye|pipenv) run|bundle exec)$/;
+const modules = nameSet('pytest unittest ruff black isort flake8 mypy pyright');
+
+const runnerLength = (words: readonly string[]) =>
+  [1, 2].find((count) => runners.test(words.slice(0, count).join(' ')));
+
+/** The rule for `npx vitest`, `python -m pytest` or `uv run python -m pytest`, with any arguments. */
+function toolRule(words: readonly string[]): string | undefined {
+  const [first = '', second = '', third = ''] = words;
+  if (first === './gradlew' && /^[a-z:][\w:-]*$/i.test(second)) return `${first} ${second} *`;
+  if (/^python[\d.]*$/.test(first) && second === '-m' && modules.has(third)) return `${first} -m ${third} *`;
+  const length = runnerLength(words);
+  if (length === undefined) return undefined;
+  const inner = words.slice(length);
+  const isTool = tools.has(inner[0] ?? '') && !['mkdir', 'touch'].includes(inner[0] ?? '');
+  return after(words.slice(0, length), isTool ? `${inner[0]} *` : toolRule(inner));
 }
 
 /** Whether an action is the same whatever flags follow it. */

@@ -1,5 +1,6 @@
 import { CommandWalk } from '../shell/walk-command.js';
 import { matchCommandRule } from './command-rule.js';
+import { exactRule, isExactRule } from './exact-rule.js';
 
 /** Commands a rule should match, and commands it must not match. */
 export interface RuleExamples {
@@ -24,6 +25,7 @@ export function checkRuleExamples(
 }
 
 function holdsFor(rule: string, command: string, isRestriction: boolean): boolean {
+  if (isExactRule(rule)) return rule === exactRule({ command, directory: '.', isBackground: false });
   const matches = wordsOf(command)?.map((words) => matchCommandRule(rule, words));
   // A command that cannot be parsed may be anything.
   if (matches === undefined) return isRestriction;

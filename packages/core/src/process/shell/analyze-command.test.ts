@@ -55,6 +55,7 @@ test('the analysis is plain data', async () => {
     writes: [join(root, '../b.txt')],
     redirections: [join(root, '../b.txt')],
     network: false,
+    needsNetwork: false,
     hosts: [],
     doubts: [],
     isReadOnly: false,
@@ -348,6 +349,27 @@ test.each(['git commit -m "rm x"', 'fd -etxt rm', "bash -c 'echo $1' _ rm x", 'n
   'deny rm does not match %s',
   async (command) => {
     expect(await deny('rm', command)).toBe('no');
+  },
+);
+
+test.each([
+  ['npx vitest *', 'npx vitest run', true],
+  ['npx vitest *', 'timeout 60 npx vitest run', false],
+  ['npm test *', 'CI=1 npm test', false],
+  ['CI=1 npm test *', 'CI=1 npm test -- -x', true],
+  ['CI=1 npm test *', 'CI=1 A=2 npm test', false],
+  ['CI=1 npm test *', 'CI=1 npm test; rm x', false],
+  ['timeout 60 npm test *', 'timeout 60 npm test $(rm x)', false],
+  ['A=1 make test *', "A=1 make test SHELL='rm x'", false],
+  ['make test *', "make test SHELL='rm x'", false],
+])('allow %s allows %s: %s', async (rule, command, isAllowed) => {
+  expect(await allow([rule], command)).toBe(isAllowed);
+});
+
+test.each(['CI=1 npm test', 'timeout 60 npm test', 'CI=1 timeout 60 npm test', 'npx vitest run'])(
+  'deny rules see the command in %s',
+  async (command) => {
+    expect(await deny(command.includes('npx') ? 'vitest run' : 'npm test', command)).toBe('yes');
   },
 );
 
@@ -739,6 +761,30 @@ test.each([
   ['mvn test', []],
   ['go build ./...', []],
   ['go test ./...', ['go test *']],
+  // What stands before a command is repeated, and a tool that a runner starts takes all that follows.
+  ['timeout 5 make test', ['timeout 5 make test *']],
+  ['A=1 B=x/y make test', ['A=1 B=x/y make test *']],
+  ['CI=1 timeout 60 npx vitest run', ['CI=1 timeout 60 npx vitest *']],
+  ['npx tsc --noEmit', ['npx tsc *']],
+  ['python3 -m pytest -q', ['python3 -m pytest *']],
+  ['uv run pytest -k "a b"', ['uv run pytest *']],
+  ['uv run python -m pytest', ['uv run python -m pytest *']],
+  ['bundle exec rspec', ['bundle exec rspec *']],
+  ['./gradlew test --info', ['./gradlew test *']],
+  ['timeout 5 node x.js', []],
+  ['timeout -k 5 60 make test', []],
+  ['timeout 5 prlimit rm x', []],
+  ['A=$x make test', []],
+  ['A="a b" make test', []],
+  ['PATH=. make test', []],
+  ['NODE_OPTIONS=--require=./x npm test', []],
+  ['A=1 export B=2', []],
+  ['npx --package evil vitest', []],
+  ['npx touch x', []],
+  ['uv run --with evil pytest', []],
+  ['uv run script.py', []],
+  ['python3 -m http.server', []],
+  ['./gradlew -I x test', []],
   // Interpreters, wrappers, deletions, programs in the workspace and unknown words need approval every time.
   ['python3 script.py', []],
   ['bash script.sh', []],
@@ -748,10 +794,8 @@ test.each([
   ['find . -delete', []],
   ['xargs make', []],
   ['rm x', []],
-  ['timeout 5 make test', []],
   ['npm test && python3 x.py', []],
   ['$x test', []],
-  ['A=1 make test', []],
   ['export A=1; make test', []],
   ['./build.sh', []],
   ['make test > log', []],

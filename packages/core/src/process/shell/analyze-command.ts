@@ -71,6 +71,7 @@ export async function analyzeCommand(
     writes,
     redirections,
     network: findings.usesNetwork,
+    needsNetwork: findings.needsNetwork,
     hosts: [...findings.hosts],
     doubts: [...doubts],
     isReadOnly: asking.length === 0 && writes.length === 0 && !findings.usesNetwork,
@@ -168,7 +169,7 @@ async function resolvePrograms({ segments }: Findings, options: AnalysisOptions)
       const place = await locate(name, cwd);
       if (place.file !== undefined) aliases.add(basename(place.file));
       const why = whoseProgram(name, place);
-      if (why !== undefined) Object.assign(segment, { isReadOnly: false, why });
+      if (why !== undefined && !segment.isNamed) Object.assign(segment, { isReadOnly: false, why });
     }
     aliases.delete(name);
     const args = segment.words.slice(1);

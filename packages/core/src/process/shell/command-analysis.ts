@@ -24,6 +24,8 @@ export interface CommandAnalysis {
   redirections: string[];
   /** A program is known to use the network, or a redirection opens a socket. */
   network: boolean;
+  /** A part of it is of no use without the network. */
+  needsNetwork: boolean;
   /** Hosts that are spelled out in the arguments of such programs. */
   hosts: string[];
   /** What could not be proven, as sentences for the user. */

@@ -7,7 +7,11 @@ import type { Argument } from './expand-word.js';
 import type { PathUse } from './resolve-paths.js';
 
 /** A segment with the directories it may run in; empty if unknown. */
-export type PlacedSegment = Segment & { cwds: readonly string[] };
+export type PlacedSegment = Segment & {
+  cwds: readonly string[];
+  /** A part of a command that a rule can name whole: the whole asks. */
+  isNamed?: boolean;
+};
 
 /** A path whose content is shown: a file, or the files below a directory that these limits let through. */
 export interface ContentUse extends PathUse {
@@ -50,6 +54,7 @@ export class Findings {
   readonly hosts = new Set<string>();
   readonly doubts = new Set<string>();
   usesNetwork = false;
+  needsNetwork = false;
   /** Words and characters parsed inside wrappers. */
   work = 0;
 
@@ -61,13 +66,20 @@ export class Findings {
     copy.backs.push(...this.backs);
     copy.recorded.push(...this.recorded);
     for (const sentence of this.doubts) copy.doubts.add(sentence);
-    if (this.usesNetwork) copy.connect([...this.hosts]);
+    if (this.usesNetwork) copy.connect([...this.hosts], { isNeeded: this.needsNetwork });
     return copy;
   }
 
-  connect(hosts: readonly string[]): void {
+  connect(hosts: readonly string[], { isNeeded }: { isNeeded: boolean }): void {
     this.usesNetwork = true;
+    this.needsNetwork ||= isNeeded;
     for (const host of hosts) this.hosts.add(host);
+  }
+
+  /** A segment that is not proven. As a part of a command that a rule can name, it makes that command ask instead. */
+  unproven(segment: PlacedSegment, why: string, part: false | { named: string[] | undefined }): void {
+    Object.assign(segment, part ? { isNamed: true } : { isReadOnly: false, why });
+    if (part && part.named) this.segments.push({ ...segment, words: part.named, isReadOnly: false, why });
   }
 
   doubt(sentence: string): void {

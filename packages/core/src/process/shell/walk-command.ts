@@ -1,22 +1,22 @@
 import { hostsIn } from '../programs/changing-programs.js';
 import { type Judgement, judgeCommand } from '../programs/judge-command.js';
+import { isInstalledTool } from '../programs/local-tools.js';
 import { workOf } from '../programs/unwrap.js';
 import { type AnalysisOptions, substitutedPipe, unknownPart } from './command-analysis.js';
 import { both, directoryAfter, mayMove, type Outcome, union } from './directories.js';
-import { type Argument, type ExpansionScope, expandWord, isFilePattern } from './expand-word.js';
+import { type Argument, expandWord, isFilePattern } from './expand-word.js';
 import { Findings, isOpenStream, type PlacedSegment } from './findings.js';
+import { behindAssignments, type NamingScope, namesInner } from './named-commands.js';
 import { ParseBudget } from './parse-budget.js';
 import { parseCommand } from './parse-command.js';
 import { filesBetween } from './piped-files.js';
 import type { Assignment, ParsedCommand, Redirection, ShellNode, ShellWord, SimpleCommand } from './shell-syntax.js';
 import { commandsIn } from './shell-syntax.js';
-import { isHarmlessSetting, isPlainVariable } from './shell-variables.js';
+import { isPlainVariable } from './shell-variables.js';
 
 /** The state at one point of the command. */
-interface Scope extends ExpansionScope {
+interface Scope extends NamingScope {
   depth: number;
-  /** Inside a wrapper or script: only for deny and ask rules. */
-  isHidden: boolean;
 }
 
 const maxDepth = 8;
@@ -50,6 +50,7 @@ export class CommandWalk {
       variables: new Map(),
       depth: 0,
       isHidden: false,
+      isNamed: false,
     });
     return this.findings;
   }
@@ -196,11 +197,9 @@ export class CommandWalk {
       return both(scope.cwds);
     }
     this.findings.read(words.filter(isFilePattern), scope.cwds);
-    const poison = command.assignments.find((assignment) => !isHarmlessSetting(assignment, scope));
-    const why = poison && `${poison.name} is set for it, which may change what it does`;
-    const isBehindAssignment = command.assignments.length > 0;
-    const isHidden = scope.isHidden || isBehindAssignment;
-    this.command(words, command.text, { ...scope, isHidden }, { ...(why && { poison: why }), ...(input && { input }) });
+    const { assignments, text } = command;
+    const behind = assignments.length > 0 ? behindAssignments(assignments, words, scope) : undefined;
+    this.command(words, text, { ...scope, ...behind?.scope }, { ...behind?.options, ...(input && { input }) });
     if (words[0]?.value === 'cd') return this.changeDirectory(words.slice(1), scope);
     return mayMove(words) ? both([]) : both(scope.cwds);
   }
@@ -219,41 +218,47 @@ export class CommandWalk {
     words: Argument[],
     text: string,
     scope: Scope,
-    { poison, input }: { poison?: string; input?: Argument } = {},
+    { poison, input, named }: { poison?: string; input?: Argument; named?: string[] } = {},
   ): string | undefined {
     const judgement = judgeCommand(words, { path: this.options.path, ...(input && { input }) });
-    const name = words[0]?.value ?? '';
-    const segment: PlacedSegment = {
-      // The number of the pipe is known only at run time.
-      words: words.map(({ value }) => value.replaceAll(substitutedPipe, `/dev/fd/${unknownPart}`)),
-      text,
-      isReadOnly: true,
-      cwds: scope.cwds,
-    };
-    this.findings.segments.push(segment);
-    this.findings.add(judgement, scope.cwds);
-    this.findings.show(judgement, words, scope.cwds);
-    if (judgement.usesNetwork) this.findings.connect(hostsIn(words));
-    const inner = this.inner(judgement, text, scope);
+    const segment = this.place(words, text, scope, judgement);
+    const inner = this.inner(judgement, segment, scope);
+    const [name = ''] = segment.words;
     const isFunction = this.functions.has(name) ? `${name} is a function defined here` : undefined;
     const why = poison ?? isFunction ?? judgement.why ?? inner;
-    if (why !== undefined) Object.assign(segment, { isReadOnly: false, why });
-    if (scope.isHidden || judgement.isUnallowable || isFunction) segment.hidden = true;
+    const isUnallowable = judgement.isUnallowable === true || isFunction !== undefined;
+    if (why !== undefined) this.findings.unproven(segment, why, scope.isNamed && !isUnallowable && { named });
+    if (scope.isHidden || isUnallowable) segment.hidden = true;
     return why;
   }
 
+  /** Notes a command and its effects. */
+  private place(words: Argument[], text: string, { cwds }: Scope, judgement: Judgement): PlacedSegment {
+    // The number of the pipe is known only at run time.
+    const values = words.map(({ value }) => value.replaceAll(substitutedPipe, `/dev/fd/${unknownPart}`));
+    const segment: PlacedSegment = { words: values, text, isReadOnly: true, cwds };
+    this.findings.segments.push(segment);
+    this.findings.add(judgement, cwds);
+    this.findings.show(judgement, words, cwds);
+    const isNeeded = judgement.needsNetwork === true && !isInstalledTool(segment, this.options.workspaceRoots);
+    if (judgement.usesNetwork) this.findings.connect(hostsIn(words), { isNeeded });
+    return segment;
+  }
+
   /** Why something a wrapper runs is not proven. */
-  private inner({ inner }: Judgement, text: string, scope: Scope): string | undefined {
+  private inner(judgement: Judgement, { words, text }: PlacedSegment, scope: Scope): string | undefined {
+    const { inner } = judgement;
     if (!inner) return undefined;
     const { home, cwds, variables } = scope;
-    const below: Scope = { home, cwds, variables, depth: scope.depth + 1, isHidden: true };
+    const isNamed = namesInner(judgement, words, scope);
+    const below: Scope = { home, cwds, variables, depth: scope.depth + 1, isHidden: true, isNamed };
     if (below.depth > maxDepth + 1) this.findings.doubt('It is nested too deeply to be proven.');
     this.findings.work += workOf(inner);
     if (below.depth > hardDepth || this.findings.work > maxInnerWork) {
       this.findings.unseen(text, 'It is nested too deeply to be understood.');
       return 'it is nested too deeply';
     }
-    const reasons = inner.commands.map((words) => this.command(words, text, below));
+    const reasons = inner.commands.map((command) => this.command(command, text, below));
     for (const source of inner.scripts) {
       if (source.includes(unknownPart))
         this.findings.unseen(
@@ -275,7 +280,7 @@ export class CommandWalk {
       return this.findings.doubt(`Where ${target.text} leads is only known when it runs.`);
     if (/^[<>]&$/.test(operator) && /^(\d+-?|-)$/.test(word.value)) return;
     if (/^\/dev\/(tcp|udp)\//.test(word.value)) {
-      this.findings.connect([]);
+      this.findings.connect([], { isNeeded: true });
       return this.findings.doubt(`${word.value} is a network connection.`);
     }
     const isRead = operator === '<';

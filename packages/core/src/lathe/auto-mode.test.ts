@@ -1,0 +1,148 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { gitFiles } from '../../../../testing/git-files.js';
+import { hasProgram } from '../../../../testing/programs.js';
+import { outsideDirectory, tempDirectory } from '../../../../testing/temp-directory.js';
+import { webServer } from '../../../../testing/web-server.js';
+import { createLathe } from './create-lathe.js';
+import type { LatheOptions } from './lathe.js';
+
+const never = new AbortController().signal;
+
+const files = {
+  ...gitFiles(),
+  '.gitignore': 'local.json\nnode_modules\n',
+  'local.json': '{}',
+  'src/a.ts': '1',
+  'kept/b.ts': '2',
+  'kept/local.json': '{}',
+  'node_modules/x/index.js': '',
+  'node_modules/.bin/vitest': '',
+  'AGENTS.md': 'be kind\n',
+  'config.txt': 'plain\n',
+};
+
+/** A workspace in auto-edit mode, and what was asked. */
+async function open(flags: LatheOptions['flags'] = {}, added: Record<string, string> = {}) {
+  const root = tempDirectory({ ...files, ...added });
+  const home = outsideDirectory({ 'notes.txt': 'PRIVATE' });
+  const latheHome = tempDirectory();
+  const asked: string[] = [];
+  const lathe = await createLathe({
+    cwd: root,
+    home,
+    latheHome,
+    env: { ...process.env, HOME: home },
+    flags: { 'tools.approvalMode': 'auto-edit', 'tools.sandbox.mode': 'required', ...flags },
+    approver: {
+      decide: async ({ confirmation, reason }) => {
+        asked.push([...(confirmation.warnings ?? []), reason].join(' '));
+        return { outcome: 'deny' };
+      },
+    },
+  });
+  onTestFinished(() => lathe.close());
+  const run = async (command: string, more: object = {}) => {
+    const before = asked.length;
+    const [outcome] = await lathe.run([{ id: '1', name: 'run_shell_command', args: { command, ...more } }], never);
+    return { asked: asked.slice(before), outcome };
+  };
+  return { run, root, home, latheHome };
+}
+
+describe.skipIf(!hasProgram('bwrap'))('auto-edit mode inside the sandbox', () => {
+  test.each([
+    `node -e "fs.writeFileSync('made.txt', 'x')" && cat made.txt`,
+    'mkdir -p new/dir && touch new/dir/file && mv new/dir/file moved',
+    'echo one > out.txt; sed -i s/one/two/ out.txt; cat out.txt',
+    'rm -rf src node_modules',
+    'bash -c "echo $((1 + 1))"',
+    'git checkout -- . || true',
+    'npx vitest --version || true',
+  ])('%s runs without a question', async (command) => {
+    const { run } = await open();
+    expect(await run(command)).toMatchObject({ asked: [], outcome: { status: 'success' } });
+  });
+
+  test.each([
+    ['the network', 'curl http://example.com', {}, /network/],
+    ['a download', 'npm install left-pad', {}, /network/],
+    ['a tool that is not installed', 'npx cowsay hi', {}, /network/],
+    ['a remote of git', 'git push origin main', {}, /network/],
+    ['another folder', 'cat HOME/notes.txt', {}, /./],
+    ['writing in another folder', 'echo x > HOME/x.txt', {}, /./],
+    ['a background command', 'node -e 1', { is_background: true }, /./],
+    ['a right', 'node -e 1', { rights: ['network'] }, /leave the sandbox/],
+    ['a protected file', 'echo x > AGENTS.md', {}, /obey/],
+    ['the workspace itself', 'rm -rf .', {}, /workspace/],
+    ['an ignored file', 'rm local.json', {}, /rewind/],
+    ['a folder with an ignored file', 'rm -r kept', {}, /kept\/local.json/],
+    ['ignored files', 'git clean -fdx', {}, /rewind/],
+    ['the position of a branch', 'git reset --hard HEAD~1', {}, /rewind/],
+    ['stashes', 'timeout 5 git stash clear', {}, /rewind/],
+  ])('%s asks: %s', async (_, command, more, reason) => {
+    const { run, home } = await open();
+    const { asked, outcome } = await run(command.replace('HOME', home), more);
+    expect(asked).toEqual([expect.stringMatching(reason)]);
+    expect(outcome?.status).not.toBe('success');
+  });
+
+  test('what runs without a question reaches no network and nothing outside', async () => {
+    const { url, requests } = await webServer((_, response) => response.end('REACHED'));
+    const { run, home } = await open();
+    const script = `
+      fetch('${url}').then((r) => r.text(), () => 'closed').then(console.log);
+      try { console.log(fs.readFileSync('${home}/notes.' + 'txt', 'utf8')) } catch (error) { console.log(error.code) }
+      try { fs.writeFileSync('${home}/planted.txt', '') } catch (error) { console.log(error.code) }`;
+    const { asked, outcome } = await run(`node -e "${script}"`);
+    expect(asked).toEqual([]);
+    expect(outcome?.llmContent).toMatch(/ENOENT\n(EROFS|ENOENT)\nclosed/);
+    expect(JSON.stringify(outcome)).not.toMatch(/REACHED|PRIVATE/);
+    expect([requests, readdirSync(home)]).toEqual([[], ['notes.txt']]);
+  });
+
+  test('a protected file that a program creates is put aside', async () => {
+    const { run, root, latheHome } = await open();
+    const create = (name: string) => `fs.writeFileSync('${name}', 'evil')`;
+    const script = `const fs = require('fs'); fs.mkdirSync('.github/workflows', { recursive: true }); ${create('.envrc')}; ${create('.github/workflows/x.yml')}; ${create('fine.txt')}`;
+    const { asked, outcome } = await run(`node -e "${script}"`);
+    expect(asked).toEqual([]);
+    expect(JSON.stringify(outcome)).toContain('.envrc was created without a question');
+    expect([existsSync(join(root, '.envrc')), existsSync(join(root, '.github/workflows'))]).toEqual([false, false]);
+    expect(existsSync(join(root, 'fine.txt'))).toBe(true);
+    expect(readdirSync(join(latheHome, 'put-aside'))).toHaveLength(2);
+    expect(readFileSync(join(root, 'AGENTS.md'), 'utf8')).toBe('be kind\n');
+  });
+
+  test.each([
+    ['a rule that denies reading a file that is there', { 'permissions.deny': ['read_file(config.txt)'] }, 1],
+    ['a rule that asks before reading it', { 'permissions.ask': ['read_file(*.txt)'] }, 1],
+    ['a rule about a file that is not there', { 'permissions.deny': ['read_file(secrets/**)'] }, 0],
+    ['a rule that denies writing', { 'permissions.deny': ['edit(src/**)'] }, 1],
+    ['a rule about another command', { 'permissions.deny': ['run_shell_command(docker *)'] }, 0],
+    ['the network for all commands', { 'tools.sandbox.network': true }, 1],
+    ['default mode', { 'tools.approvalMode': 'default' }, 1],
+    ['no sandbox', { 'tools.sandbox.mode': 'off' }, 1],
+  ] satisfies [string, LatheOptions['flags'], number][])('with %s a program asks: %o', async (_, flags, count) => {
+    const { run } = await open(flags);
+    expect((await run('node -e 1')).asked).toHaveLength(count);
+  });
+
+  test.each([
+    ['could', { '.env': 'API_KEY=abcdefgh12345678' }, [expect.stringContaining('could read .env')]],
+    ['could not', {}, []],
+  ])(
+    'after a program that %s read keys, a call that sends asks although a rule allows it: %o',
+    async (_, more, asked) => {
+      const { run } = await open({ 'permissions.allow': ['run_shell_command(curl *)'] }, more);
+      await run('node -e 1');
+      expect((await run('curl -s http://127.0.0.1:9/')).asked).toEqual(asked);
+    },
+  );
+
+  test('a rule that denies a command still denies it', async () => {
+    const { run } = await open({ 'permissions.deny': ['run_shell_command(node *)'] });
+    expect(await run('timeout 5 node -e 1')).toMatchObject({ asked: [], outcome: { status: 'error' } });
+  });
+});

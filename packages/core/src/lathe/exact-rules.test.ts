@@ -1,0 +1,80 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { tempDirectory } from '../../../../testing/temp-directory.js';
+import type { ApprovalRequest } from '../contract/call.js';
+import type { Decision } from '../contract/confirmation.js';
+import { createLathe } from './create-lathe.js';
+import type { LatheOptions } from './lathe.js';
+
+const never = new AbortController().signal;
+
+/** Asks with this answer, and tells what was offered. */
+async function open(decision: Decision, flags: LatheOptions['flags'] = {}) {
+  const root = tempDirectory({ '.env': 'API_KEY=abcdefgh12345678' });
+  mkdirSync(join(root, 'sub'));
+  const offered: ApprovalRequest['confirmation'][] = [];
+  const lathe = await createLathe({
+    cwd: root,
+    home: tempDirectory(),
+    latheHome: tempDirectory(),
+    env: process.env,
+    flags: { 'tools.sandbox.mode': 'off', ...flags },
+    approver: {
+      decide: async ({ confirmation }) => {
+        offered.push(confirmation);
+        return decision;
+      },
+    },
+  });
+  onTestFinished(() => lathe.close());
+  const run = async (command: string, more: object = {}) => {
+    const before = offered.length;
+    const [outcome] = await lathe.run([{ id: '1', name: 'run_shell_command', args: { command, ...more } }], never);
+    return { asked: offered.length - before, offered: offered.at(-1), outcome };
+  };
+  return { run };
+}
+
+const always = { outcome: 'always', scope: 'session' } as const;
+
+test('"always" for exactly a command holds for it alone, in its directory and its way to run', async () => {
+  const { run } = await open(always);
+  const command = 'node -e 1 > log.txt';
+  expect((await run(command)).offered?.rules).toEqual([`run_shell_command(=${command})`]);
+  expect((await run(`  ${command}\n`)).asked).toBe(0);
+  for (const [other, more] of [
+    [`${command}; node -e 2`, {}],
+    [`${command} `.repeat(2), {}],
+    ['node -e 1', {}],
+    [command, { directory: 'sub' }],
+    [command, { is_background: true }],
+  ] as const)
+    expect((await run(other, more)).asked).toBe(1);
+});
+
+test('beside a rule for commands of its kind, a command can be allowed exactly', async () => {
+  const { run } = await open({ ...always, isExact: true });
+  const { offered } = await run('make all');
+  expect(offered).toMatchObject({
+    rules: ['run_shell_command(make all *)'],
+    exactRules: ['run_shell_command(=make all)'],
+  });
+  expect((await run('make all')).asked).toBe(0);
+  expect((await run('make all -k')).asked).toBe(1);
+});
+
+test.each([
+  ['a protected file', 'echo x > .envrc', {}],
+  ['a kept command', 'node -e 1', { is_background: true, keep: true }],
+])('%s is never offered as a rule', async (_, command, more) => {
+  const { run } = await open({ outcome: 'deny' });
+  const { offered } = await run(command, more);
+  expect([offered?.rules, offered?.exactRules]).toEqual([undefined, undefined]);
+});
+
+test('a rule that denies exactly a command denies it, also one that only reads', async () => {
+  const { run } = await open(always, { 'permissions.deny': ['run_shell_command(=ls)'] });
+  expect((await run('ls')).outcome).toMatchObject({ status: 'error', error: { type: 'execution_denied' } });
+  expect((await run('ls -a')).outcome?.status).toBe('success');
+});

@@ -1,0 +1,66 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Workspace } from '../../files/workspace.js';
+import { sensitiveBelow } from '../shell/secret-trees.js';
+import { guardedNames } from './guarded-names.js';
+import type { PutAside } from './put-aside.js';
+
+/** What a command may have done that a person would have been asked about. */
+export interface ContainedEffects {
+  /** Sentences about protected names that it created, which are out of the way now. */
+  planted: string[];
+  /** A file with keys in the workspace, which it could read. */
+  keyFile: string | undefined;
+}
+
+/**
+ * Looks after a command about which nobody was asked because the sandbox contains it. The sandbox keeps existing protected
+ * names from changing, but cannot keep missing ones from appearing.
+ */
+export class ContainedCommand {
+  readonly #workspace: Workspace;
+  readonly #aside: PutAside;
+  readonly #before: ReadonlySet<string>;
+  readonly #keyFiles: Promise<string[][]>;
+
+  /** Call it before the command starts. */
+  constructor(workspace: Workspace, aside: PutAside) {
+    this.#workspace = workspace;
+    this.#aside = aside;
+    this.#before = new Set(namesIn(workspace));
+    // Beside the command, because a large workspace takes a while.
+    this.#keyFiles = Promise.all(workspace.roots.map((root) => sensitiveBelow(root, {})));
+  }
+
+  /** Call it when the command is over. */
+  async finish(): Promise<ContainedEffects> {
+    const planted: string[] = [];
+    for (const path of namesIn(this.#workspace).filter((name) => !this.#before.has(name))) {
+      const { guarded } = await this.#workspace.locate(path);
+      if (guarded === undefined) continue;
+      const place = this.#aside.take(path);
+      planted.push(
+        `${this.#workspace.display(path)} was created without a question, but ${guarded}: ${place}. To create it, use write_file, which asks the user.`,
+      );
+    }
+    const [keyFile] = (await this.#keyFiles).flat();
+    return { planted, keyFile: keyFile && this.#workspace.display(keyFile) };
+  }
+}
+
+/** The names at the top, and protected names in known directories, such as `.github/workflows`. */
+function namesIn({ roots }: Workspace): string[] {
+  const all = roots.flatMap((root) => [
+    ...list(root),
+    ...guardedNames(root, { protectedFiles: [], isGitFixed: true }).fixed,
+  ]);
+  return [...new Set(all)];
+}
+
+function list(root: string): string[] {
+  try {
+    return readdirSync(root).map((name) => join(root, name));
+  } catch {
+    return [];
+  }
+}
