@@ -1,0 +1,211 @@
+import { EventEmitter, once } from 'node:events';
+import { extname } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { isWithin, type Workspace } from '../files/workspace.js';
+import type { ChangeCheck, ChangeChecks, CheckedChange } from '../tools/file-change-tool.js';
+import { describeProblems } from './describe-problems.js';
+import { projectLanguages } from './find-server.js';
+import { type Language, type LanguageSetting, languagesOf } from './known-languages.js';
+import type { LanguageServer } from './language-server.js';
+import type { Problem } from './problem.js';
+import { ServerSlot, type ServerState, type SlotOptions } from './server-slot.js';
+
+export interface LanguageServersOptions extends Omit<SlotOptions, 'idleMs'> {
+  workspace: Pick<Workspace, 'roots' | 'root' | 'display'>;
+  settings: Readonly<Record<string, LanguageSetting>>;
+  /** How long a result waits for the problems of its change. */
+  waitMs?: number;
+  idleMs?: number;
+}
+
+/** One line of `lathe doctor`. */
+export interface LanguageStatus {
+  language: string;
+  /** The program and its arguments; empty when none was found. */
+  command: string;
+  state: ServerState;
+}
+
+const usualWaitMs = 1_500;
+const usualIdleMs = 600_000;
+/** A server that was late so often is not waited for: what it finds comes with the next result. */
+const patience = 3;
+/** Checks that wait for one server. */
+const maxWaiting = 8;
+
+/** The language servers of a workspace. Nothing runs before the first change of a file of a language. */
+export class LanguageServers implements ChangeChecks {
+  readonly #options: LanguageServersOptions;
+  readonly #slots: readonly ServerSlot[];
+  /** Texts about earlier changes that no result has carried yet. */
+  readonly #late: string[] = [];
+  readonly #delays = new Map<ServerSlot, number>();
+  readonly #reported = new Set<string>();
+
+  constructor(options: LanguageServersOptions) {
+    this.#options = options;
+    const { idleMs = usualIdleMs } = options;
+    this.#slots = languagesOf(options.settings).map((language) => new ServerSlot(language, { ...options, idleMs }));
+  }
+
+  begin(change: CheckedChange): ChangeCheck | undefined {
+    const slot = this.#slotFor(change.path);
+    if (slot === undefined) return undefined;
+    if (!slot.canServe(change.path)) return this.#failureOf(slot);
+    if (slot.waiting >= maxWaiting) return this.#saying(`Not checked: the ${slot.language.name} server is too slow.`);
+    const { written, settle } = pendingWrite();
+    const work = slot.use(change.path, (server) => server.check(change, written));
+    work.catch(() => undefined);
+    return {
+      report: async (signal) => {
+        settle(true);
+        return this.#report(slot, change, work, signal);
+      },
+      cancel: () => settle(false),
+    };
+  }
+
+  /** The languages of the project for which a server is there. */
+  available(): Language[] {
+    const { workspace } = this.#options;
+    const languages = projectLanguages(
+      this.#slots.map(({ language }) => language),
+      workspace.roots,
+    );
+    return languages.filter((language) => this.#slotOf(language)?.canServe(`${workspace.root}/.`) === true);
+  }
+
+  /** Does something with the server of a file; `undefined` when there is none. */
+  use<T>(path: string, work: (server: LanguageServer) => Promise<T>): Promise<T> | undefined {
+    const slot = this.#slotFor(path);
+    return slot?.canServe(path) ? slot.use(path, work) : undefined;
+  }
+
+  /** Whether a file belongs to the workspace, so that its place may be named. */
+  isInside(path: string): boolean {
+    return this.#options.workspace.roots.some((root) => isWithin(root, path));
+  }
+
+  /** Whether lines of a file may be shown: it belongs to the workspace, and no rule denies reading it. */
+  mayShow(path: string): boolean {
+    return this.isInside(path) && this.#options.visibility.canRead?.(path) !== false;
+  }
+
+  display(path: string): string {
+    return this.#options.workspace.display(path);
+  }
+
+  /** The servers for the languages of the project, and of all files changed so far; starts those that were found. */
+  async status(): Promise<LanguageStatus[]> {
+    const { roots, root } = this.#options.workspace;
+    const marked = projectLanguages(
+      this.#slots.map(({ language }) => language),
+      roots,
+    );
+    const slots = this.#slots.filter(({ language, state }) => marked.includes(language) || state.status !== 'found');
+    return Promise.all(
+      slots.map(async (slot) => {
+        const file = `${root}/.`;
+        const search = slot.find(file);
+        if ('found' in search) await slot.use(file, async () => undefined).catch(() => undefined);
+        const command = 'found' in search ? search.found.argv.join(' ') : '';
+        return { language: slot.language.name, command, state: slot.state };
+      }),
+    );
+  }
+
+  /** What each server that was needed is doing, by language. */
+  states(): Record<string, ServerState['status']> {
+    const used = this.#slots.filter(({ state }) => state.status !== 'found');
+    return Object.fromEntries(used.map(({ language, state }) => [language.name, state.status]));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#slots.map((slot) => slot.close()));
+  }
+
+  #slotFor(path: string): ServerSlot | undefined {
+    if (!this.isInside(path)) return undefined;
+    return this.#slots.find(({ language }) => Object.hasOwn(language.extensions, extname(path)));
+  }
+
+  #slotOf(language: Language): ServerSlot | undefined {
+    return this.#slots.find((slot) => slot.language === language);
+  }
+
+  async #report(
+    slot: ServerSlot,
+    change: CheckedChange,
+    work: Promise<Problem[]>,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const { name } = slot.language;
+    const delays = this.#delays.get(slot) ?? 0;
+    const found = await within(work, delays < patience ? (this.#options.waitMs ?? usualWaitMs) : 0, signal);
+    if (found.status === 'failed') return [...this.#takeLate(), ...this.#failure(slot, found.reason)].join('\n');
+    if (found.status === 'late') {
+      this.#delays.set(slot, delays + 1);
+      void work.then((problems) => this.#keep(slot, change, problems)).catch(() => undefined);
+      const note = `Not checked yet: the ${name} server is still at work; the result of the next change will say.`;
+      return [...this.#takeLate(), note].join('\n');
+    }
+    this.#delays.delete(slot);
+    return [...this.#takeLate(), ...this.#describe('New problems', found.problems)].join('\n');
+  }
+
+  #keep(slot: ServerSlot, { path }: CheckedChange, problems: readonly Problem[]): void {
+    this.#delays.delete(slot);
+    this.#late.push(
+      ...this.#describe(`New problems since the earlier change of ${this.#options.workspace.display(path)}`, problems),
+    );
+  }
+
+  #describe(title: string, problems: readonly Problem[]): string[] {
+    return describeProblems(title, problems, (path) => this.#options.workspace.display(path));
+  }
+
+  #takeLate(): string[] {
+    return this.#late.splice(0, this.#late.length);
+  }
+
+  /** A server that does not start, or is given a pause after a failure: named once, with the reason. */
+  #failureOf(slot: ServerSlot): ChangeCheck | undefined {
+    const { state } = slot;
+    if (state.status !== 'failed') return undefined;
+    return this.#saying(...this.#failure(slot, state.reason));
+  }
+
+  #saying(...lines: string[]): ChangeCheck | undefined {
+    if (lines.length === 0 && this.#late.length === 0) return undefined;
+    return { report: async () => [...this.#takeLate(), ...lines].join('\n'), cancel: () => {} };
+  }
+
+  #failure({ language: { name } }: ServerSlot, reason: string): string[] {
+    if (this.#reported.has(name)) return [];
+    this.#reported.add(name);
+    return [`Not checked: the ${name} server failed (${reason.slice(0, 200)}).`];
+  }
+}
+
+type Outcome = { status: 'done'; problems: Problem[] } | { status: 'failed'; reason: string } | { status: 'late' };
+
+/** Settles when the file is written, or with false when it is not. */
+function pendingWrite() {
+  const events = new EventEmitter();
+  const written = once(events, 'settled').then(([isWritten]) => isWritten === true);
+  return { written, settle: (isWritten: boolean) => void events.emit('settled', isWritten) };
+}
+
+async function within(work: Promise<Problem[]>, ms: number, signal: AbortSignal): Promise<Outcome> {
+  const pause = new AbortController();
+  const late = wait(ms, undefined, { signal: AbortSignal.any([signal, pause.signal]) }).catch(() => undefined);
+  const outcome = await Promise.race<Outcome>([
+    work.then(
+      (problems) => ({ status: 'done', problems }),
+      (error: unknown) => ({ status: 'failed', reason: error instanceof Error ? error.message : String(error) }),
+    ),
+    late.then(() => ({ status: 'late' })),
+  ]);
+  pause.abort();
+  return outcome;
+}
