@@ -83,6 +83,9 @@ export class LanguageServer {
       if (path === undefined || !this.#documents.has(path)) return;
       this.#pushed.add(path, field(params, 'version'), problemsIn(path, field(params, 'diagnostics')));
     });
+    connection.onNotification('$/progress', (params) => {
+      this.#pushed.progress(field(params, 'token'), field(field(params, 'value'), 'kind'));
+    });
     const [folder] = foldersOf(roots);
     // No process id: in a sandbox it would name another process, or none, and the server would exit.
     const result = await connection.request('initialize', {
@@ -205,6 +208,7 @@ export class LanguageServer {
 /** What we understand, and no more: nothing here lets a server change files or register for more. */
 const capabilities = {
   general: { positionEncodings: ['utf-16'] },
+  window: { workDoneProgress: true },
   workspace: { configuration: true, workspaceFolders: true, applyEdit: false },
   textDocument: {
     synchronization: { didSave: true },

@@ -1,10 +1,15 @@
 import type { ProblemsByFile } from './new-problems.js';
 import type { Problem } from './problem.js';
 
-/** After the push about the changed file, others are waited for until none has come for so long. */
-const quietMs = 300;
+/** Some servers send a part first: problems count when no others have come for so long. */
+const settledMs = 200;
+/** When files are missing, they are waited for until nothing has come for so long. */
+const silentMs = 400;
+const lookMs = 20;
 /** The longest a server may take until it pushes. */
 const patienceMs = 20_000;
+
+const maxAtWork = 100;
 
 interface Push {
   /** Of the text that the problems are for; absent when the server does not say. */
@@ -19,13 +24,22 @@ export class PushedProblems {
   readonly #pushes = new Map<string, Push>();
   /** The number of pushes when the text of a file was last sent. */
   readonly #sentAt = new Map<string, number>();
+  /** What the server says it is busy with. */
+  readonly #atWork = new Set<unknown>();
   #order = 0;
-  #listener: (() => void) | undefined;
+  #lastAt = 0;
 
   add(path: string, version: unknown, problems: readonly Problem[]): void {
     const known = typeof version === 'number' ? version : undefined;
     this.#pushes.set(path, { version: known, problems, order: ++this.#order });
-    this.#listener?.();
+    this.#lastAt = performance.now();
+  }
+
+  /** The server began or ended something, as `$/progress` says. */
+  progress(token: unknown, kind: unknown): void {
+    if (kind === 'begin' && this.#atWork.size < maxAtWork) this.#atWork.add(token);
+    else if (kind === 'end') this.#atWork.delete(token);
+    this.#lastAt = performance.now();
   }
 
   /** A text of the file was sent: a push without a version counts only from now on. */
@@ -50,43 +64,38 @@ export class PushedProblems {
    * is none about the first file.
    */
   async wait(versions: ReadonlyMap<string, number>, ended: Promise<string>): Promise<ProblemsByFile> {
-    const [first] = versions.keys();
+    const paths = [...versions.keys()];
+    const [first] = paths;
     const isCurrent = (path: string) => this.isFor(path, versions.get(path));
-    if (first === undefined) return new Map();
-    const isUnchanged = [...versions.keys()].every(isCurrent);
-    if (isUnchanged) return this.#known([...versions.keys()]);
-    await this.#until((sinceLast) => {
-      if (!isCurrent(first)) return false;
-      const isVersioned = this.#pushes.get(first)?.version !== undefined;
-      return sinceLast >= quietMs || (isVersioned && [...versions.keys()].every(isCurrent));
+    if (first === undefined || paths.every(isCurrent)) return this.#known(paths);
+    await this.#until((quiet) => {
+      if (!isCurrent(first) || this.#atWork.size > 0) return false;
+      return quiet >= (paths.every(isCurrent) ? settledMs : silentMs);
     }, ended);
-    return this.#known([...versions.keys()].filter(isCurrent));
+    return this.#known(paths.filter(isCurrent));
   }
 
   #known(paths: readonly string[]): ProblemsByFile {
     return new Map(paths.map((path) => [path, this.#pushes.get(path)?.problems ?? []]));
   }
 
-  /** Looks at each push, and once more after each quiet time. */
-  #until(isDone: (sinceLast: number) => boolean, ended: Promise<string>): Promise<void> {
+  /** Looks again and again, with the time since the server last sent something. */
+  #until(isDone: (quietMs: number) => boolean, ended: Promise<string>): Promise<void> {
+    const begin = performance.now();
+    this.#lastAt = begin;
     return new Promise((resolve, reject) => {
-      let timer: NodeJS.Timeout | undefined;
-      const limit = setTimeout(() => finish(new Error('it sent no problems')), patienceMs);
+      const look = () => {
+        const now = performance.now();
+        if (isDone(now - this.#lastAt)) finish();
+        else if (now - begin > patienceMs) finish(new Error('it sent no problems'));
+      };
+      const timer = setInterval(look, lookMs);
       const finish = (error?: Error) => {
-        clearTimeout(timer);
-        clearTimeout(limit);
-        this.#listener = undefined;
+        clearInterval(timer);
         if (error) reject(error);
         else resolve();
       };
-      const look = (sinceLast: number) => {
-        if (isDone(sinceLast)) return finish();
-        clearTimeout(timer);
-        timer = setTimeout(() => look(quietMs), quietMs);
-      };
-      this.#listener = () => look(0);
       void ended.then((reason) => finish(new Error(reason)));
-      look(0);
     });
   }
 }
