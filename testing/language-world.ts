@@ -67,6 +67,10 @@ export function languageWorld(files: Record<string, string>, options: WorldOptio
     put(name, after);
     return (await check?.report(signal)) ?? '';
   };
-  const edit = (name: string, from: string, to: string) => write(name, (read(name) ?? '').replace(from, () => to));
+  const edit = (name: string, from: string, to: string) =>
+    write(
+      name,
+      (read(name) ?? '').replace(from, () => to),
+    );
   return { root, servers, pids, fileOf, put, read, write, edit };
 }

@@ -19,7 +19,9 @@ const faults = {
   'answers-late': { 'textDocument/diagnostic': (message) => setTimeout(() => diagnose(message), 700) },
   floods: { initialized: flood },
   'floods-requests': { initialized: () => flood({ id: 1 }) },
-  'huge-message': { initialized: () => process.stdout.write(`Content-Length: 9999999999\r\n\r\n${'x'.repeat(80 << 20)}`) },
+  'huge-message': {
+    initialized: () => process.stdout.write(`Content-Length: 9999999999\r\n\r\n${'x'.repeat(80 << 20)}`),
+  },
   'eats-memory': { initialized: eatMemory },
   'no-json': { 'textDocument/diagnostic': () => process.stdout.write('Content-Length: 7\r\n\r\n{{{{{{{') },
   'wrong-types': { 'textDocument/diagnostic': ({ id }) => send({ id, result: { items: [7, { range: 1 }, null] } }) },
@@ -42,12 +44,19 @@ const usual = {
     const { uri } = params.textDocument;
     const range = { start: params.position, end: { ...params.position, character: params.position.character + 3 } };
     const outside = 'file:///etc/passwd';
-    send({ id, result: { changes: { [params.newName === 'escape' ? outside : uri]: [{ range, newText: params.newName }] } } });
+    send({
+      id,
+      result: { changes: { [params.newName === 'escape' ? outside : uri]: [{ range, newText: params.newName }] } },
+    });
   },
 };
 
 function initialize({ id }) {
-  const capabilities = { textDocumentSync: 1, renameProvider: true, ...(behaviour.push ? {} : { diagnosticProvider: {} }) };
+  const capabilities = {
+    textDocumentSync: 1,
+    renameProvider: true,
+    ...(behaviour.push ? {} : { diagnosticProvider: {} }),
+  };
   send({ id, result: { capabilities } });
 }
 
@@ -76,7 +85,8 @@ function problem(line, message) {
 
 function flood(extra = {}) {
   const step = () => {
-    for (let i = 0; i < 2000; i++) send({ ...extra, method: 'window/logMessage', params: { message: 'x'.repeat(200) } });
+    for (let i = 0; i < 2000; i++)
+      send({ ...extra, method: 'window/logMessage', params: { message: 'x'.repeat(200) } });
     setImmediate(step);
   };
   step();

@@ -62,7 +62,9 @@ export const knownLanguages: readonly Language[] = [
     name: 'c',
     extensions: { ...idsOf('c', '.c', '.h'), ...idsOf('cpp', '.cc', '.cpp', '.cxx', '.hh', '.hpp', '.hxx') },
     markers: ['compile_commands.json', 'compile_flags.txt', 'CMakeLists.txt', '.clangd'],
-    servers: [{ program: 'clangd', args: ['--background-index=false', '--use-dirty-headers', '--log=error'], onlyReads: true }],
+    servers: [
+      { program: 'clangd', args: ['--background-index=false', '--use-dirty-headers', '--log=error'], onlyReads: true },
+    ],
   },
   {
     name: 'shell',

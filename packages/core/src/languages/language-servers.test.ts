@@ -47,7 +47,15 @@ test('a server that is late is reported with the next result', async () => {
     .toContain('New problems since the earlier change of a.demo:\na.demo:1:1 error bad: first');
 });
 
-const faults = ['hangs-at-start', 'hangs', 'crashes', 'lies-about-versions', 'old-versions', 'floods', 'floods-requests'];
+const faults = [
+  'hangs-at-start',
+  'hangs',
+  'crashes',
+  'lies-about-versions',
+  'old-versions',
+  'floods',
+  'floods-requests',
+];
 
 test.each([...faults, 'huge-message', 'no-json', 'wrong-types', 'ignores-term', 'asks'])(
   'a server that misbehaves costs an edit its time limit and nothing else (%s)',
@@ -76,7 +84,9 @@ test('a server that eats memory is ended by the system', { timeout: 60_000 }, as
 
 test('a server that crashed starts again after a pause', { timeout: 30_000 }, async () => {
   const { edit, pids } = of('crashes');
-  expect(await edit('a.demo', 'one', 'uno')).toMatch(/^Not checked: the demo server failed \(it (?:exited with code 3|closed its output)/);
+  expect(await edit('a.demo', 'one', 'uno')).toMatch(
+    /^Not checked: the demo server failed \(it (?:exited with code 3|closed its output)/,
+  );
   expect(await edit('a.demo', 'uno', 'one')).toBe('');
   expect(pids).toHaveLength(1);
   await expect.poll(async () => (await edit('a.demo', 'one', 'one ')) + pids.length, { timeout: 20_000 }).toBe('2');

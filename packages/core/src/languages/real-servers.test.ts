@@ -57,7 +57,9 @@ test('a file that somebody changed on disk is read again', { timeout: 120_000 },
 
 test('a module that is created is found by its importers', { timeout: 120_000 }, async () => {
   const world = typescriptProject();
-  expect(await world.write('c.ts', "import { made } from './made.js';\nexport const c: string = made;\n")).toContain('TS2307');
+  expect(await world.write('c.ts', "import { made } from './made.js';\nexport const c: string = made;\n")).toContain(
+    'TS2307',
+  );
   const text = await world.write('made.ts', 'export const made = 1;\n');
   expect(text).toMatch(/^New problems:\nc\.ts:2:14 error TS2322/);
 });
@@ -83,7 +85,9 @@ test.runIf(isLong)('bash-language-server starts and knows a function', { timeout
 
 test.skipIf(!hasProgram('clangd'))('clangd reports what a header breaks', { timeout: 120_000 }, async () => {
   const world = languageWorld(cFiles, { path: pathWith('') });
-  expect(await world.edit('a.h', 'int b', 'int b, int c')).toMatch(/^New problems:\nb\.c:3:\d+ error \S+: Too few arguments/);
+  expect(await world.edit('a.h', 'int b', 'int b, int c')).toMatch(
+    /^New problems:\nb\.c:3:\d+ error \S+: Too few arguments/,
+  );
   expect(await world.edit('a.h', ', int c', '')).toBe('');
 });
 

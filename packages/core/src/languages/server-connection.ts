@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import {
   createMessageConnection,
   type MessageConnection,
@@ -16,6 +17,8 @@ const maxWindowBytes = 512 << 10;
 const windowMs = 50;
 /** The longest that a server may think about one request. */
 const requestMs = 20_000;
+/** Between the end of a server's output and its exit. */
+const exitMs = 300;
 
 /** What a server may ask of us, and the answer, which changes nothing. Everything else is refused. */
 const answers: Readonly<Record<string, (params: unknown, roots: readonly string[]) => unknown>> = {
@@ -65,13 +68,14 @@ export class ServerConnection {
       this.#pending = 0;
     });
     rpc.onError(() => {});
-    rpc.onClose(() => this.close('it closed its output'));
-    void program.exited.then((exit) => this.close(`it ${exitText(exit)}`));
+    const exited = program.exited.then((exit) => this.close(`it ${exitText(exit)}`));
+    // A server that exits closes its output first.
+    rpc.onClose(() => void Promise.race([exited, wait(exitMs)]).then(() => this.close('it closed its output')));
     program.unref();
     rpc.listen();
   }
 
-  /** Why it is over; settles when it is. */
+  /** Why it is over; settles when all its processes are gone. */
   get ended(): Promise<string> {
     return this.#ended;
   }
@@ -95,19 +99,20 @@ export class ServerConnection {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {
       timer = setTimeout(() => {
-        const reason = `it did not answer ${method} within ${requestMs / 1000} s`;
-        this.close(reason);
-        reject(new Error(reason));
+        this.close(`it did not answer ${method} within ${requestMs / 1000} s`);
+        reject(new Error('late'));
       }, requestMs);
     });
-    const over = this.#ended.then((reason) => Promise.reject(new Error(reason)));
     try {
-      const answer: unknown = await Promise.race([this.#rpc.sendRequest(method, params), late, over]);
+      const answer: unknown = await Promise.race([this.#rpc.sendRequest(method, params), late]);
       this.#pending = 0;
       return answer;
+    } catch (error) {
+      // The end of the connection rejects what was asked, but does not say why it ended.
+      if (this.#isOver) throw new Error(await this.#ended, { cause: error });
+      throw error;
     } finally {
       clearTimeout(timer);
-      over.catch(() => undefined);
     }
   }
 
@@ -115,17 +120,11 @@ export class ServerConnection {
   close(reason: string): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const said = plainText(this.#stderr.end(600).toString('utf8')).trim();
-    this.#end(said === '' ? reason : `${reason}. It said: ${said}`);
     this.#rpc.dispose();
-    this.#closing = this.#program.end().then(() => undefined);
-  }
-
-  #closing: Promise<void> = Promise.resolve();
-
-  /** Settles when its processes are gone. */
-  get gone(): Promise<void> {
-    return this.#closing;
+    void this.#program.end().finally(() => {
+      const said = plainText(this.#stderr.end(600).toString('utf8')).trim();
+      this.#end(said === '' ? reason : `${reason}. It said: ${said}`);
+    });
   }
 
   #count(bytes: number): void {

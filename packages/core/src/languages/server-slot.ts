@@ -170,6 +170,6 @@ export class ServerSlot {
     await running?.catch(() => undefined);
     // One that was about to start when this began.
     this.#connection?.close(reason);
-    await this.#connection?.gone;
+    await this.#connection?.ended;
   }
 }
