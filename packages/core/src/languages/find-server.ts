@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { isWithin } from '../files/workspace.js';
 import { executableAt } from '../process/run/trusted-path.js';
@@ -52,7 +52,12 @@ function* candidatesFor(program: string, file: string, { roots, path }: ServerPl
     yield join(root, program);
     return;
   }
-  for (let directory = dirname(file); isWithin(root, directory); directory = dirname(directory)) {
+  // A file that is itself a folder of the workspace stands for all of it.
+  for (
+    let directory = file === root ? root : dirname(file);
+    isWithin(root, directory);
+    directory = dirname(directory)
+  ) {
     for (const place of ['node_modules/.bin', '.venv/bin', 'venv/bin']) yield join(directory, place, program);
     if (directory === dirname(directory)) break;
   }
@@ -84,9 +89,4 @@ function toStart({ args, writes }: ServerProgram, candidate: string, real: strin
 function installationOf(real: string): string {
   const at = real.indexOf('/node_modules/');
   return at === -1 ? dirname(real) : real.slice(0, at + '/node_modules'.length);
-}
-
-/** The languages that the files in the roots say the project is written in. */
-export function projectLanguages(languages: readonly Language[], roots: readonly string[]): Language[] {
-  return languages.filter(({ markers }) => roots.some((root) => markers.some((name) => existsSync(join(root, name)))));
 }

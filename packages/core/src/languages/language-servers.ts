@@ -1,13 +1,12 @@
 import { EventEmitter, once } from 'node:events';
-import { extname } from 'node:path';
+import { existsSync } from 'node:fs';
+import { extname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isWithin, type Workspace } from '../files/workspace.js';
 import type { ChangeCheck, ChangeChecks, CheckedChange } from '../tools/file-change-tool.js';
-import { describeProblems } from './describe-problems.js';
-import { projectLanguages } from './find-server.js';
-import { type Language, type LanguageSetting, languagesOf } from './known-languages.js';
+import { type LanguageSetting, languagesOf } from './known-languages.js';
 import type { LanguageServer } from './language-server.js';
-import type { Problem } from './problem.js';
+import { describeProblems, type Problem } from './problem.js';
 import { ServerSlot, type ServerState, type SlotOptions } from './server-slot.js';
 
 export interface LanguageServersOptions extends Omit<SlotOptions, 'idleMs'> {
@@ -65,14 +64,9 @@ export class LanguageServers implements ChangeChecks {
     };
   }
 
-  /** The languages of the project for which a server is there. */
-  available(): Language[] {
-    const { workspace } = this.#options;
-    const languages = projectLanguages(
-      this.#slots.map(({ language }) => language),
-      workspace.roots,
-    );
-    return languages.filter((language) => this.#slotOf(language)?.canServe(`${workspace.root}/.`) === true);
+  /** Whether a server is there for a language of the project. */
+  isAvailable(): boolean {
+    return this.#projectSlots().some((slot) => slot.canServe(this.#options.workspace.root));
   }
 
   /** Does something with the server of a file; `undefined` when there is none. */
@@ -95,29 +89,17 @@ export class LanguageServers implements ChangeChecks {
     return this.#options.workspace.display(path);
   }
 
-  /** The servers for the languages of the project, and of all files changed so far; starts those that were found. */
+  /** The servers for the languages of the project; starts those that were found. */
   async status(): Promise<LanguageStatus[]> {
-    const { roots, root } = this.#options.workspace;
-    const marked = projectLanguages(
-      this.#slots.map(({ language }) => language),
-      roots,
-    );
-    const slots = this.#slots.filter(({ language, state }) => marked.includes(language) || state.status !== 'found');
+    const { root } = this.#options.workspace;
     return Promise.all(
-      slots.map(async (slot) => {
-        const file = `${root}/.`;
-        const search = slot.find(file);
-        if ('found' in search) await slot.use(file, async () => undefined).catch(() => undefined);
+      this.#projectSlots().map(async (slot) => {
+        const search = slot.find(root);
+        if ('found' in search) await slot.use(root, async () => undefined).catch(() => undefined);
         const command = 'found' in search ? search.found.argv.join(' ') : '';
         return { language: slot.language.name, command, state: slot.state };
       }),
     );
-  }
-
-  /** What each server that was needed is doing, by language. */
-  states(): Record<string, ServerState['status']> {
-    const used = this.#slots.filter(({ state }) => state.status !== 'found');
-    return Object.fromEntries(used.map(({ language, state }) => [language.name, state.status]));
   }
 
   async close(): Promise<void> {
@@ -129,8 +111,11 @@ export class LanguageServers implements ChangeChecks {
     return this.#slots.find(({ language }) => Object.hasOwn(language.extensions, extname(path)));
   }
 
-  #slotOf(language: Language): ServerSlot | undefined {
-    return this.#slots.find((slot) => slot.language === language);
+  /** Those of the languages that files in the roots say the project is written in. */
+  #projectSlots(): ServerSlot[] {
+    const { roots } = this.#options.workspace;
+    const isThere = (name: string) => roots.some((root) => existsSync(join(root, name)));
+    return this.#slots.filter(({ language }) => language.markers.some(isThere));
   }
 
   async #report(

@@ -1,7 +1,6 @@
 import { ToolError } from '../contract/errors.js';
 import { sanitizeDescription } from '../text/sanitize-definition.js';
 import { visibleText } from '../text/visible-text.js';
-import type { NavigationRequest, NavigationResult } from '../tools/code-navigation.js';
 import { pathOf } from './file-uri.js';
 import type { LanguageServer } from './language-server.js';
 import type { LanguageServers } from './language-servers.js';
@@ -9,6 +8,23 @@ import { field } from './problem.js';
 import { readSmallText } from './read-small-text.js';
 import { renameEdits } from './rename-edits.js';
 import { outline } from './symbol-outline.js';
+
+export const navigationActions = ['definition', 'references', 'symbols', 'hover', 'rename'] as const;
+
+/** What to look for, in a file that may be read. */
+export interface NavigationRequest {
+  action: (typeof navigationActions)[number];
+  path: string;
+  /** From 1. */
+  line?: number | undefined;
+  symbol?: string | undefined;
+  newName?: string | undefined;
+}
+
+/** A text for the model; for a rename, how the text of each file changes. */
+export type NavigationResult =
+  | { type: 'text'; text: string }
+  | { type: 'edits'; files: ReadonlyMap<string, (text: string) => string> };
 
 const maxPlaces = 100;
 const maxText = 4_000;

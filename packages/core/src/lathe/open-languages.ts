@@ -12,7 +12,6 @@ import { sanitizePath } from '../process/shell/resolve-program.js';
 import { denyAll } from '../scheduler/approve.js';
 import { ConsentGate, type ConsentRequest } from '../scheduler/ask-consent.js';
 import type { LoadedSettings } from '../settings/load-settings.js';
-import type { CodeNavigator } from '../tools/code-navigation.js';
 import type { ChangeChecks } from '../tools/file-change-tool.js';
 import type { ToolSource } from '../tools/tool-registry.js';
 
@@ -79,15 +78,9 @@ async function openServers(options: LanguageOptions): Promise<LanguageServers> {
 }
 
 async function navigationTools(servers: LanguageServers) {
-  if (servers.available().length === 0) return [];
-  const { CodeNavigationTool } = await import('../tools/code-navigation.js');
-  const navigator: CodeNavigator = {
-    navigate: async (request) => {
-      const { navigate } = await import('../languages/navigate.js');
-      return navigate(servers, request);
-    },
-  };
-  return [new CodeNavigationTool(navigator)];
+  if (!servers.isAvailable()) return [];
+  const { CodeNavigationTool } = await import('../languages/code-navigation.js');
+  return [new CodeNavigationTool(servers)];
 }
 
 /** As commands run: in the sandbox if it is on, without the network, and able to write only where it must. */

@@ -2,12 +2,14 @@ import { isAbsolute } from 'node:path';
 import type { XStatic } from 'typebox/schema';
 import { ToolError } from '../contract/errors.js';
 import { directCall, type ToolCall } from '../contract/tool-call.js';
-import { BaseTool } from './tools.js';
+import { BaseTool } from '../tools/tools.js';
+import type { LanguageServers } from './language-servers.js';
+import { navigate, navigationActions } from './navigate.js';
 
 const schema = {
   type: 'object',
   properties: {
-    action: { enum: ['definition', 'references', 'symbols', 'hover', 'rename'] },
+    action: { enum: navigationActions },
     file_path: { type: 'string', description: 'Absolute path' },
     line: { type: 'integer', minimum: 1 },
     symbol: { type: 'string', description: 'Name in that line, or its first use in the file' },
@@ -18,32 +20,11 @@ const schema = {
 
 type NavigationParams = XStatic<typeof schema>;
 
-/** What to look for, in a file that may be read. */
-export interface NavigationRequest {
-  action: NavigationParams['action'];
-  path: string;
-  /** From 1. */
-  line?: number | undefined;
-  symbol?: string | undefined;
-  newName?: string | undefined;
-}
-
-/** A text for the model; for a rename, how the text of each file changes. */
-export type NavigationResult =
-  | { type: 'text'; text: string }
-  | { type: 'edits'; files: ReadonlyMap<string, (text: string) => string> };
-
-/** Whoever knows the code: language servers. */
-export interface CodeNavigator {
-  /** Throws a `ToolError` when there is no answer. */
-  navigate(request: NavigationRequest): Promise<NavigationResult>;
-}
-
 /** Finds its way in code, and renames what is found. Each file that a rename changes is written like any other. */
 export class CodeNavigationTool extends BaseTool<NavigationParams> {
-  readonly #navigator: CodeNavigator;
+  readonly #servers: LanguageServers;
 
-  constructor(navigator: CodeNavigator) {
+  constructor(servers: LanguageServers) {
     super({
       name: 'code_navigation',
       displayName: 'CodeNavigation',
@@ -53,7 +34,7 @@ export class CodeNavigationTool extends BaseTool<NavigationParams> {
       parameterAliases: { file_path: ['path', 'absolute_path'] },
       timeoutMs: 60_000,
     });
-    this.#navigator = navigator;
+    this.#servers = servers;
   }
 
   protected override validateToolParamValues(params: NavigationParams): string | null {
@@ -75,7 +56,7 @@ export class CodeNavigationTool extends BaseTool<NavigationParams> {
   async execute(params: NavigationParams, _signal: AbortSignal, call = directCall()): Promise<string> {
     const { action, file_path, line, symbol, new_name: newName } = params;
     const path = await call.locate(file_path);
-    const result = await this.#navigator.navigate({ action, path, line, symbol, newName });
+    const result = await navigate(this.#servers, { action, path, line, symbol, newName });
     return result.type === 'text' ? result.text : rename(result.files, call);
   }
 }
