@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs';
 const [, , fault = 'none', mark = ''] = process.argv;
 const documents = new Map();
 let nextId = 1000;
+let slowAnswers = 4;
 
 const faults = {
   none: {},
@@ -16,7 +17,9 @@ const faults = {
   'pushes-versions': { push: (uri, { version }) => publish(uri, { version }) },
   'pushes-late': { push: (uri, { version }) => setTimeout(() => publish(uri, { version }), 300) },
   'pushes-without-versions': { push: (uri) => setTimeout(() => publish(uri, {}), 20) },
-  'answers-late': { 'textDocument/diagnostic': (message) => setTimeout(() => diagnose(message), 700) },
+  'starts-late': {
+    'textDocument/diagnostic': (message) => setTimeout(() => diagnose(message), slowAnswers-- > 0 ? 700 : 0),
+  },
   floods: { initialized: flood },
   'floods-requests': { initialized: () => flood({ id: 1 }) },
   'huge-message': {

@@ -19,6 +19,12 @@ interface OpenDocument {
   text: string;
 }
 
+/** What a change made wrong, and all that is wrong now in the files that were checked. */
+export interface CheckResult {
+  found: Problem[];
+  now: ProblemsByFile;
+}
+
 export interface LanguageServerOptions {
   connection: ServerConnection;
   files: ProjectFiles;
@@ -54,18 +60,18 @@ export class LanguageServer {
    * The problems that a change makes, in the file and in those that import it. Begins with the text before, waits until
    * the file is written, and goes on with the text after; `written` is false when it was not.
    */
-  async check(change: TextChanged, written: Promise<boolean>): Promise<Problem[]> {
+  async check(change: TextChanged, written: Promise<boolean>): Promise<CheckResult> {
     const { path, before, after } = change;
     const isStale = await this.#catchUp();
     const importers = await this.#openImporters(path);
     if (before !== null) this.#show(path, before);
     const old = await this.#problemsOf(before === null ? importers : [path, ...importers], { isStale });
-    if (!(await written)) return [];
+    if (!(await written)) return { found: [], now: new Map() };
     this.#show(path, after);
     this.#notify('workspace/didChangeWatchedFiles', { changes: [{ uri: uriOf(path), type: before === null ? 1 : 2 }] });
     this.#notify('textDocument/didSave', { textDocument: { uri: uriOf(path) }, text: after });
     const now = await this.#problemsOf([path, ...importers], { isStale: true });
-    return newProblems(old, now, change);
+    return { found: await newProblems(old, now, change), now };
   }
 
   /** Asks about a place in a file as it is on disk. */

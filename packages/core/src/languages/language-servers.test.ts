@@ -39,12 +39,19 @@ test('what others change between two edits is not new', async () => {
   expect(await edit('a.demo', 'uno', 'BAD(ours)')).toBe('New problems:\na.demo:1:1 error bad: ours');
 });
 
-test('a server that is late is reported with the next result', async () => {
-  const { edit } = of('answers-late', { waitMs: 1 });
-  expect(await edit('a.demo', 'one', 'BAD(first)')).toMatch(/^Not checked yet: the demo server is still at work/);
+test('what a late server finds comes with the next result, unless it is gone by then', {
+  timeout: 60_000,
+}, async () => {
+  const { edit } = of('starts-late', { waitMs: 500 });
+  expect(await edit('a.demo', 'one', 'BAD(first)\nBAD(fixed)')).toMatch(
+    /^Not checked yet: the demo server is still at/,
+  );
+  expect(await edit('a.demo', 'BAD(fixed)', 'fixed')).toMatch(/^Not checked yet/);
+  const texts: string[] = [];
   await expect
-    .poll(() => edit('a.demo', 'three', 'three '), { timeout: 30_000 })
+    .poll(async () => texts.push(await edit('a.demo', 'three', 'three ')) && texts.join('\n'), { timeout: 30_000 })
     .toContain('New problems since the earlier change of a.demo:\na.demo:1:1 error bad: first');
+  expect(texts.join('\n')).not.toContain('fixed');
 });
 
 const faults = [

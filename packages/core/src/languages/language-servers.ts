@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { isWithin, type Workspace } from '../files/workspace.js';
 import type { ChangeCheck, ChangeChecks, CheckedChange } from '../tools/file-change-tool.js';
 import { type LanguageSetting, languagesOf } from './known-languages.js';
-import type { LanguageServer } from './language-server.js';
+import type { CheckResult, LanguageServer } from './language-server.js';
 import { describeProblems, type Problem } from './problem.js';
 import { ServerSlot, type ServerState, type SlotOptions } from './server-slot.js';
 
@@ -32,12 +32,19 @@ const patience = 3;
 /** Checks that wait for one server. */
 const maxWaiting = 8;
 
+/** Problems of an earlier change that no result has named yet. */
+interface Late {
+  slot: ServerSlot;
+  /** The file that was changed. */
+  name: string;
+  problems: Problem[];
+}
+
 /** The language servers of a workspace. Nothing runs before the first change of a file of a language. */
 export class LanguageServers implements ChangeChecks {
   readonly #options: LanguageServersOptions;
   readonly #slots: readonly ServerSlot[];
-  /** Texts about earlier changes that no result has carried yet. */
-  readonly #late: string[] = [];
+  #late: Late[] = [];
   readonly #delays = new Map<ServerSlot, number>();
   readonly #reported = new Set<string>();
 
@@ -51,7 +58,7 @@ export class LanguageServers implements ChangeChecks {
     const slot = this.#slotFor(change.path);
     if (slot === undefined) return undefined;
     if (!slot.canServe(change.path)) return this.#failureOf(slot);
-    if (slot.waiting >= maxWaiting) return this.#saying(`Not checked: the ${slot.language.name} server is too slow.`);
+    if (slot.waiting >= maxWaiting) return saying(`Not checked: the ${slot.language.name} server is too slow.`);
     const { written, settle } = pendingWrite();
     const work = slot.use(change.path, (server) => server.check(change, written));
     work.catch(() => undefined);
@@ -120,59 +127,68 @@ export class LanguageServers implements ChangeChecks {
 
   async #report(
     slot: ServerSlot,
-    change: CheckedChange,
-    work: Promise<Problem[]>,
+    { path }: CheckedChange,
+    work: Promise<CheckResult>,
     signal: AbortSignal,
   ): Promise<string> {
     const { name } = slot.language;
     const delays = this.#delays.get(slot) ?? 0;
-    const found = await within(work, delays < patience ? (this.#options.waitMs ?? usualWaitMs) : 0, signal);
-    if (found.status === 'failed') return [...this.#takeLate(), ...this.#failure(slot, found.reason)].join('\n');
-    if (found.status === 'late') {
+    const outcome = await within(work, delays < patience ? (this.#options.waitMs ?? usualWaitMs) : 0, signal);
+    if (outcome.status === 'failed') return this.#failure(slot, outcome.reason);
+    if (outcome.status === 'late') {
       this.#delays.set(slot, delays + 1);
-      void work.then((problems) => this.#keep(slot, change, problems)).catch(() => undefined);
-      const note = `Not checked yet: the ${name} server is still at work; the result of the next change will say.`;
-      return [...this.#takeLate(), note].join('\n');
+      void work.then((result) => this.#keep(slot, path, result)).catch(() => undefined);
+      return `Not checked yet: the ${name} server is still at work; the result of the next change will say.`;
     }
     this.#delays.delete(slot);
-    return [...this.#takeLate(), ...this.#describe('New problems', found.problems)].join('\n');
+    const late = this.#takeLate(slot, outcome.result);
+    const lines = late.flatMap((each) =>
+      this.#describe(`New problems since the earlier change of ${each.name}`, each.problems),
+    );
+    return [...lines, ...this.#describe('New problems', outcome.result.found)].join('\n');
   }
 
-  #keep(slot: ServerSlot, { path }: CheckedChange, problems: readonly Problem[]): void {
+  #keep(slot: ServerSlot, path: string, { found }: CheckResult): void {
     this.#delays.delete(slot);
-    this.#late.push(
-      ...this.#describe(`New problems since the earlier change of ${this.#options.workspace.display(path)}`, problems),
-    );
+    if (found.length > 0) this.#late.push({ slot, name: this.display(path), problems: found });
+  }
+
+  /** The problems that nobody has heard of yet, without those that are gone by now. */
+  #takeLate(slot: ServerSlot, { found, now }: CheckResult): Late[] {
+    const due = this.#late.filter((each) => each.slot === slot);
+    this.#late = this.#late.filter((each) => each.slot !== slot);
+    return due.map((each) => ({
+      ...each,
+      problems: each.problems.flatMap((problem) => {
+        const isSame = ({ code, message }: Problem) => code === problem.code && message === problem.message;
+        return now.get(problem.path)?.find((other) => isSame(other) && !found.includes(other)) ?? [];
+      }),
+    }));
   }
 
   #describe(title: string, problems: readonly Problem[]): string[] {
     return describeProblems(title, problems, (path) => this.#options.workspace.display(path));
   }
 
-  #takeLate(): string[] {
-    return this.#late.splice(0, this.#late.length);
-  }
-
   /** A server that does not start, or is given a pause after a failure: named once, with the reason. */
   #failureOf(slot: ServerSlot): ChangeCheck | undefined {
     const { state } = slot;
     if (state.status !== 'failed') return undefined;
-    return this.#saying(...this.#failure(slot, state.reason));
+    return saying(this.#failure(slot, state.reason));
   }
 
-  #saying(...lines: string[]): ChangeCheck | undefined {
-    if (lines.length === 0 && this.#late.length === 0) return undefined;
-    return { report: async () => [...this.#takeLate(), ...lines].join('\n'), cancel: () => {} };
-  }
-
-  #failure({ language: { name } }: ServerSlot, reason: string): string[] {
-    if (this.#reported.has(name)) return [];
+  #failure({ language: { name } }: ServerSlot, reason: string): string {
+    if (this.#reported.has(name)) return '';
     this.#reported.add(name);
-    return [`Not checked: the ${name} server failed (${reason.slice(0, 200)}).`];
+    return `Not checked: the ${name} server failed (${reason.slice(0, 200)}).`;
   }
 }
 
-type Outcome = { status: 'done'; problems: Problem[] } | { status: 'failed'; reason: string } | { status: 'late' };
+function saying(text: string): ChangeCheck | undefined {
+  return text === '' ? undefined : { report: async () => text, cancel: () => {} };
+}
+
+type Outcome = { status: 'done'; result: CheckResult } | { status: 'failed'; reason: string } | { status: 'late' };
 
 /** Settles when the file is written, or with false when it is not. */
 function pendingWrite() {
@@ -181,12 +197,12 @@ function pendingWrite() {
   return { written, settle: (isWritten: boolean) => void events.emit('settled', isWritten) };
 }
 
-async function within(work: Promise<Problem[]>, ms: number, signal: AbortSignal): Promise<Outcome> {
+async function within(work: Promise<CheckResult>, ms: number, signal: AbortSignal): Promise<Outcome> {
   const pause = new AbortController();
   const late = wait(ms, undefined, { signal: AbortSignal.any([signal, pause.signal]) }).catch(() => undefined);
   const outcome = await Promise.race<Outcome>([
     work.then(
-      (problems) => ({ status: 'done', problems }),
+      (result) => ({ status: 'done', result }),
       (error: unknown) => ({ status: 'failed', reason: error instanceof Error ? error.message : String(error) }),
     ),
     late.then(() => ({ status: 'late' })),
