@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { createLathe } from '../../packages/core/dist/index.js';
+import { createLathe, textOf } from '../../packages/core/dist/index.js';
 import { group } from '../case.mjs';
 
 const typescript = join(import.meta.dirname, '../../node_modules/typescript/bin/tsc');
@@ -27,7 +27,7 @@ export const cases = group('languages', [
           await server.answer(project.text());
           return { output, time: edited - begin + (performance.now() - edited) / 1.3 };
         };
-        return { run, close: () => Promise.all([server.close(), project.close()]) };
+        return { run, close: () => (server.close(), project.close()) };
       },
       lathe: async (place) => {
         const project = await open(place, {});
@@ -81,7 +81,7 @@ async function open({ scratch }, flags, { isServed = true } = {}) {
   const edit = async () => {
     const args = { file_path: file, old_string: `+ ${round}`, new_string: `+ ${++round}` };
     const [outcome] = await lathe.run([{ name: 'edit', args }], never);
-    return String(outcome.llmContent);
+    return textOf(outcome.llmContent);
   };
   return { edit, text, close: () => lathe.close() };
 }

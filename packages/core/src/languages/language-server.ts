@@ -89,6 +89,7 @@ export class LanguageServer {
       if (path === undefined || !this.#documents.has(path)) return;
       this.#pushed.add(path, field(params, 'version'), problemsIn(path, field(params, 'diagnostics')));
     });
+    connection.onProgress = (token, kind) => this.#pushed.progress(token, kind);
     connection.onNotification('$/progress', (params) => {
       this.#pushed.progress(field(params, 'token'), field(field(params, 'value'), 'kind'));
     });

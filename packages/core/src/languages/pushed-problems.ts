@@ -7,7 +7,7 @@ const settledMs = 200;
 const silentMs = 400;
 const lookMs = 20;
 /** The longest a server may take until it pushes. */
-const patienceMs = 20_000;
+const patienceMs = 60_000;
 
 const maxAtWork = 100;
 

@@ -132,10 +132,12 @@ test.runIf(isLong)('typescript-language-server names the same', { timeout: 1_800
   const world = languageWorld(typescript.files, { path: pathWith(installedServers()) });
   const named = await compare(typescript, 50, world);
   report('random edits with typescript-language-server compared with tsc --noEmit', 50, { 'problems named': named });
+  expect(named).toBeGreaterThan(0);
 });
 
 test.runIf(isLong)('pyright names what a full check finds new', { timeout: 3_600_000 }, async () => {
   const world = languageWorld(python.files, { path: pathWith(installedServers()) });
   const named = await compare(python, 200, world);
   report('random edits in Python compared with pyright', 200, { 'problems named': named });
+  expect(named).toBeGreaterThan(0);
 });

@@ -9,6 +9,7 @@ import type { ContainedProgram, ProgramExit } from '../process/run/contained-pro
 import { OutputRing } from '../process/run/output-ring.js';
 import { plainText } from '../text/terminal-text.js';
 import { foldersOf } from './file-uri.js';
+import { field } from './problem.js';
 
 /** A server that sends more than this without completing a message, or leaves more unread, is ended. */
 const maxPendingMegabytes = 32;
@@ -16,7 +17,7 @@ const maxPendingMegabytes = 32;
 const maxWindowBytes = 512 << 10;
 const windowMs = 50;
 /** The longest that a server may think about one request. */
-const requestMs = 20_000;
+const requestMs = 60_000;
 /** Between the end of a server's output and its exit. */
 const exitMs = 300;
 
@@ -60,6 +61,7 @@ export class ServerConnection {
     program.stderr.on('data', (chunk: Buffer) => this.#stderr.push(chunk));
     rpc.onRequest((method, params) => {
       this.#pending = 0;
+      if (method === 'window/workDoneProgress/create') this.onProgress(field(params, 'token'), 'begin');
       const answer = Object.hasOwn(answers, method) ? answers[method] : undefined;
       if (answer === undefined) throw new Error(`${method} is not supported`);
       return answer(params, roots);
@@ -79,6 +81,9 @@ export class ServerConnection {
   get ended(): Promise<string> {
     return this.#ended;
   }
+
+  /** The server began or ended a piece of work; one that is announced will begin. */
+  onProgress: (token: unknown, kind: unknown) => void = () => {};
 
   onNotification(method: string, listener: (params: unknown) => void): void {
     this.#rpc.onNotification(method, (params: unknown) => {
@@ -144,7 +149,7 @@ export class ServerConnection {
 }
 
 function itemsOf(params: unknown): readonly unknown[] {
-  const items: unknown = typeof params === 'object' && params !== null && Reflect.get(params, 'items');
+  const items = field(params, 'items');
   return Array.isArray(items) ? items.slice(0, 100) : [];
 }
 

@@ -1,10 +1,11 @@
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { expect, onTestFinished, test } from 'vitest';
 import { fakeLanguage, fakeLanguageServer } from '../../../../testing/language-world.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 import type { Approver } from '../contract/call.js';
+import { textOf } from '../contract/content.js';
 import { LatheHome } from '../files/lathe-home.js';
 import { Consent, definitionHash } from '../policy/consent.js';
 import { FolderTrust } from '../policy/folder-trust.js';
@@ -14,10 +15,10 @@ import type { LatheOptions } from './lathe.js';
 const never = new AbortController().signal;
 const yolo = { 'tools.approvalMode': 'yolo' } as const;
 
-async function latheIn(cwd: string, options: Partial<LatheOptions> = {}) {
+async function latheIn(cwd: string, { trust = true, ...options }: Partial<LatheOptions> & { trust?: boolean } = {}) {
   const home = options.home ?? tempDirectory();
   const env = { PATH: process.env['PATH'], HOME: home };
-  const given = { cwd, home, latheHome: join(home, '.lathe'), env, isTrusted: true, ...options };
+  const given = { cwd, home, latheHome: join(home, '.lathe'), env, ...(trust && { isTrusted: true }), ...options };
   const lathe = await createLathe({ ...given, flags: { ...yolo, ...options.flags } });
   onTestFinished(() => lathe.close());
   const call = async (name: string, args: Record<string, unknown>) => {
@@ -28,12 +29,9 @@ async function latheIn(cwd: string, options: Partial<LatheOptions> = {}) {
   };
   /** Edits until the server has answered, however slow the machine is. */
   const edit = async (path: string, from: string, to: string) => {
-    let text = String((await call('edit', { file_path: path, old_string: from, new_string: to })).llmContent);
-    for (let n = 0; text.includes('Not checked yet') && n < 30; n++)
-      text += String(
-        (await call('edit', { file_path: path, old_string: '\n', new_string: ' \n', replace_all: false })).llmContent,
-      );
-    return text;
+    let { llmContent } = await call('edit', { file_path: path, old_string: from, new_string: to });
+    for (let n = 0; textOf(llmContent).includes('Not checked yet') && n < 30; n++)
+      ({ llmContent } = await call('edit', { file_path: path, old_string: '\n', new_string: ' \n' }));
   };
   return { lathe, call, edit };
 }
@@ -81,16 +79,16 @@ test('a server that the settings of a project name starts only in a trusted fold
   const home = tempDirectory();
   const store = new LatheHome(join(home, '.lathe'));
   const untold = async () => {
-    const { lathe, call } = await latheIn(cwd, { home, isTrusted: undefined, flags: { 'tools.sandbox.mode': 'off' } });
+    const { lathe, call } = await latheIn(cwd, { home, trust: false, flags: { 'tools.sandbox.mode': 'off' } });
     const { llmContent } = await call('edit', {
       file_path: join(cwd, 'a.demo'),
       old_string: 'one',
       new_string: 'one ',
     });
     await lathe.close();
-    return { text: String(llmContent), consents: lathe.host.sources.consents() };
+    return { text: textOf(llmContent), consents: lathe.host.sources.consents() };
   };
-  await import('node:fs/promises').then(({ mkdir }) => mkdir(join(cwd, '.lathe')));
+  mkdirSync(join(cwd, '.lathe'));
   writeFileSync(file, JSON.stringify({ languages: { demo: setting } }));
 
   expect((await untold()).text).not.toContain('checked');
