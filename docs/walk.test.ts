@@ -17,7 +17,7 @@ const filesIn = (output: string) =>
     .toSorted();
 
 test.each([
-  ['edit', 52],
+  ['edit', 54],
   ['run_shell_command', 74],
   ['grep_search', 41],
 ])('a call of %s runs code in at most %i source files', { timeout: 120_000 }, (tool, budget) => {

@@ -2,6 +2,28 @@
 // limits-table.mjs fails when a constant that is called max… is missing here.
 
 export const fixed = {
+  'Language servers': [
+    ['core/src/languages/problem.ts', 'maxShown', 'New problems that a result names'],
+    ['core/src/languages/problem.ts', 'maxPerFile', 'Problems of one file that are looked at'],
+    ['core/src/languages/problem.ts', 'maxMessage', 'Characters of the message of a problem'],
+    ['core/src/languages/language-servers.ts', 'usualWaitMs', 'Milliseconds that a result waits for a server'],
+    ['core/src/languages/language-servers.ts', 'usualIdleMs', 'Milliseconds until an unused server is stopped'],
+    ['core/src/languages/language-servers.ts', 'maxWaiting', 'Changes that wait for one server'],
+    ['core/src/languages/language-server.ts', 'maxImporters', 'Files checked because they import a changed one'],
+    ['core/src/languages/language-server.ts', 'maxOpenDocuments', 'Files that a server keeps open'],
+    ['core/src/languages/project-files.ts', 'maxFiles', 'Files of one language that are searched for imports'],
+    ['core/src/languages/project-files.ts', 'maxDirectories', 'Directories watched for changes of others'],
+    ['core/src/languages/read-small-text.ts', 'maxBytes', 'Bytes of a file that a server is shown'],
+    ['core/src/languages/pushed-problems.ts', 'maxAtWork', 'Tasks that a server may report at once'],
+    ['core/src/languages/server-connection.ts', 'maxPendingMegabytes', 'Megabytes of one message, and of unread input'],
+    ['core/src/languages/server-connection.ts', 'maxWindowBytes', 'Bytes read from a server in 50 ms'],
+    ['core/src/languages/server-slot.ts', 'maxRestarts', 'Restarts of a server that fails, each after a longer pause'],
+    ['core/src/languages/navigate.ts', 'maxPlaces', 'Places that `code_navigation` lists'],
+    ['core/src/languages/navigate.ts', 'maxText', 'Characters of a description that it shows'],
+    ['core/src/languages/symbol-outline.ts', 'maxSymbols', 'Symbols that it lists'],
+    ['core/src/languages/symbol-outline.ts', 'maxDepth', 'Levels of nested symbols'],
+    ['core/src/languages/rename-edits.ts', 'maxFiles', 'Files that one rename may change'],
+  ],
   'Reading files': [
     ['core/src/tools/text-reader.ts', 'maxTextBytes', 'Bytes of a file that a tool of your own reads through its call'],
     ['core/src/scheduler/call-files.ts', 'maxParallelReads', 'Files that one such call reads at once'],

@@ -63,7 +63,8 @@ function shapeSchema(shape) {
     case 'object': {
       const fields = Object.entries(shape.fields).map(([name, field]) => [name, shapeSchema(field)]);
       const required = shape.required.length > 0 && { required: shape.required };
-      return { type: 'object', properties: Object.fromEntries(fields), ...required };
+      const object = { type: 'object', properties: Object.fromEntries(fields), ...required };
+      return shape.orFalse ? { anyOf: [object, { const: false }] } : object;
     }
     default:
       throw new Error(`Unknown shape ${shape.is}`);

@@ -60,6 +60,10 @@ const suites = {
     files: ['agent/src/rewind.test.ts', 'core/src/rewind/rewind.test.ts', 'core/src/rewind/git-index.test.ts'],
     minutes: 30,
   },
+  languages: {
+    files: ['core/src/languages/random-edits.test.ts', 'core/src/languages/real-servers.test.ts'],
+    minutes: 90,
+  },
   rebinding: { files: ['core/src/web/http/rebinding.test.ts'], minutes: 10 },
   chaos: {
     files: [

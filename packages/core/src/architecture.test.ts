@@ -25,6 +25,7 @@ testLayers(
     { name: 'discovery', beside: 'source' },
     { name: 'mcp', beside: 'source' },
     { name: 'plugins', beside: 'source' },
+    { name: 'languages', beside: 'source' },
     { name: 'testing' },
     { name: 'lathe' },
     { name: 'index', beside: 'entry' },
@@ -36,6 +37,7 @@ testLayers(
   ],
   {
     '@modelcontextprotocol/': 'mcp',
+    'vscode-': 'languages',
     unbash: 'process',
     undici: 'web',
     '@vscode/ripgrep': 'files',

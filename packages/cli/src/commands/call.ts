@@ -52,7 +52,8 @@ function print(outcome: CallOutcome, { json }: { json: boolean }, io: Io): void 
   if (!json) {
     const { returnDisplay, error } = outcome;
     const isDiff = typeof returnDisplay === 'object' && returnDisplay.type === 'file_diff';
-    const text = isDiff ? returnDisplay.fileDiff : textOf(outcome.llmContent);
+    const { fileDiff = '', problems = '' } = isDiff ? returnDisplay : {};
+    const text = isDiff ? [fileDiff, problems].filter((part) => part !== '').join('\n') : textOf(outcome.llmContent);
     (error ? io.err : io.out)(visibleText(text));
     return;
   }

@@ -1,4 +1,4 @@
-import type { Display } from '@lathe/core';
+import type { Display, FileDiff } from '@lathe/core';
 import type { PlanSummary, TaskExecution, TodoList } from '@lathe/core/host';
 import { renderDiff } from './diff.js';
 import { excerpt, oneLine, sanitize, wrapHanging } from './lines.js';
@@ -23,10 +23,7 @@ export function renderDisplay(display: Display | undefined, context: ViewContext
   if (typeof display === 'string') return renderText(display, context, size);
   switch (display.type) {
     case 'file_diff':
-      return renderDiff(display.fileDiff, context.style, {
-        width: context.width,
-        maxLines: size.maxLines === wholeDisplay.maxLines ? size.maxLines : maxDiffLines,
-      });
+      return renderFileDiff(display, context, size);
     case 'todo_list':
       return renderTodos(display, context);
     case 'plan_summary':
@@ -36,6 +33,12 @@ export function renderDisplay(display: Display | undefined, context: ViewContext
     case 'terminal_output':
       return renderText(display.text, context, { ...size, fromEnd: true });
   }
+}
+
+function renderFileDiff({ fileDiff, problems }: FileDiff, context: ViewContext, size: DisplaySize): string {
+  const maxLines = size.maxLines === wholeDisplay.maxLines ? size.maxLines : maxDiffLines;
+  const diff = renderDiff(fileDiff, context.style, { width: context.width, maxLines });
+  return problems === undefined ? diff : `${diff}\n${renderText(problems, context, { maxLines })}`;
 }
 
 function renderText(text: string, { style, width }: ViewContext, { maxLines, fromEnd = false }: DisplaySize): string {

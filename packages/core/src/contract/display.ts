@@ -12,6 +12,8 @@ export interface FileDiff {
   originalContent?: string | null;
   newContent?: string;
   diffStat: DiffStat;
+  /** What language servers found wrong because of the change, one problem per line after a title. */
+  problems?: string;
 }
 
 /** Lines and characters, split into what the model proposed and what the person changed in it. */

@@ -23,9 +23,11 @@ import { sanitizePath } from '../process/shell/resolve-program.js';
 import { Rewind } from '../rewind/rewind.js';
 import type { FileAccess } from '../scheduler/call-files.js';
 import type { Settings } from '../settings/keys.js';
+import type { LoadedSettings } from '../settings/load-settings.js';
 import { type Asker, AskUserQuestionTool } from '../tools/ask-user-question.js';
 import { EditTool } from '../tools/edit.js';
 import { ExitPlanModeTool, type PlanMode } from '../tools/exitPlanMode.js';
+import type { ChangeChecks } from '../tools/file-change-tool.js';
 import { GlobTool } from '../tools/glob.js';
 import { GrepTool } from '../tools/grep.js';
 import { LSTool } from '../tools/ls.js';
@@ -39,6 +41,7 @@ import type { AnyTool } from '../tools/tools.js';
 import { WriteFileTool } from '../tools/write-file.js';
 import type { SearchSetup } from '../web/search/open-engines.js';
 import type { Extension } from './extension.js';
+import { type Languages, openLanguages } from './open-languages.js';
 import type { Retention } from './retention.js';
 import { webTools } from './web-tools.js';
 
@@ -51,6 +54,10 @@ export interface BuiltInOptions {
   env: Readonly<Record<string, string | undefined>>;
   /** Without what `.env` files add, which must not choose what a sandboxed command sees. */
   ownEnv: Readonly<Record<string, string | undefined>>;
+  /** The settings with where they come from. */
+  loaded: LoadedSettings;
+  /** The person trusts the folder for this run, its commands and servers included. */
+  isTrusted: boolean;
   /** Who calls the tools: a model must have read a file before it may replace it. */
   caller: 'model' | 'person';
   spill: SpillStore;
@@ -76,6 +83,8 @@ export interface BuiltIns {
   search: SearchSetup;
   /** What of the workspace the tools that search show. */
   visibility: Visibility;
+  /** The language servers, none of which runs yet. */
+  languages: Languages;
   /** How tools of others touch files. */
   files: FileAccess;
   /** New ones of the tools that remember what their caller has seen and planned, for another agent. */
@@ -89,9 +98,11 @@ export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
   const { workspace, home, policy } = options;
   const { tasks, answerer } = options.extension;
   const seen = options.caller === 'person' ? new EverythingSeen() : new SeenFiles();
-  const shared = { locks: new FileLocks(home), journal: options.retention.journal, visibility: visibilityOf(options) };
-  const { visibility, journal } = shared;
+  const visibility = visibilityOf(options);
+  const { journal } = options.retention;
   const shell = await shellTool(options, visibility);
+  const languages = openLanguages({ ...options, visibility, sandbox: shell.sandbox });
+  const shared = { locks: new FileLocks(home), journal, visibility, checks: languages.checks };
   const web = webTools({ ...options, answerer });
   const todos: TodoStore = { todos: [] };
   const ripgrep = new Ripgrep();
@@ -124,18 +135,27 @@ export async function builtInTools(options: BuiltInOptions): Promise<BuiltIns> {
     background: shell.background,
     search: web.search,
     visibility,
-    files: { workspace, ...shared },
+    files: { workspace, locks: shared.locks, journal, visibility },
+    languages,
     journal,
     close: async () => {
-      await Promise.all([shell.background.stopAll(), web.close()]);
+      await Promise.all([shell.background.stopAll(), web.close(), languages.close()]);
     },
   };
+}
+
+interface SharedParts {
+  locks: FileLocks;
+  journal: Journal;
+  visibility: Visibility;
+  /** Looks for the problems that changes make. */
+  checks: ChangeChecks;
 }
 
 /** The tools that remember what their caller has seen and planned, so that each agent needs its own. */
 function ownTools(
   options: BuiltInOptions,
-  { locks, journal, visibility }: { locks: FileLocks; journal: Journal; visibility: Visibility },
+  { locks, journal, visibility, checks }: SharedParts,
   { seen, todos }: { seen: SeenFiles; todos: TodoStore },
 ) {
   const { workspace } = options;
@@ -144,8 +164,8 @@ function ownTools(
     changes,
     readFile: new ReadFileTool(workspace, seen, visibility, readLimits(options.settings)),
     readManyFiles: new ReadManyFilesTool(workspace, seen, visibility),
-    edit: new EditTool(workspace, changes),
-    writeFile: new WriteFileTool(workspace, changes),
+    edit: new EditTool(workspace, changes, checks),
+    writeFile: new WriteFileTool(workspace, changes, checks),
     memory: new MemoryTool(workspace, changes, memoryFiles(options)),
     todoWrite: new TodoWriteTool(todos),
   };

@@ -39,11 +39,12 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
   const policy = await openPolicy(loaded, parts);
   const registry = new ToolRegistry();
   const { problems = [], ...extension } = (await options.extend?.(parts)) ?? {};
-  const given = { caller, extension, ownEnv: options.env, asker: options.asker };
+  const given = { caller, extension, ownEnv: options.env, asker: options.asker, isTrusted: isConsented };
   const builtIns = await builtInTools({ ...parts, ...given, policy, settings, env });
   const { tools, openOwnTools, visibility, files, close, ...shared } = builtIns;
   for (const tool of [...tools, ...(options.tools ?? [])]) registry.registerTool(tool);
-  const sources = toolSources({ ...options, ...parts, approver, registry, extension, sandbox: shared.sandbox });
+  const { sandbox, languages } = shared;
+  const sources = toolSources({ ...options, ...parts, approver, registry, extension, sandbox, languages });
   const { hooks, notices } = await hooksOf({ loaded, home, root: workspace.root, policy, approver, isConsented });
   const { log, telemetry, ...recorders } = await openRecords(options, parts);
   // A person who calls the tools sends nothing that a text made them send.

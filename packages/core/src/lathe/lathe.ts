@@ -22,6 +22,7 @@ import type { ToolRegistry } from '../tools/tool-registry.js';
 import type { AnyTool } from '../tools/tools.js';
 import type { SearchSetup } from '../web/search/open-engines.js';
 import type { Extension, OpenedParts } from './extension.js';
+import type { Languages } from './open-languages.js';
 import type { Retention } from './retention.js';
 import type { ToolSources } from './tool-sources.js';
 
@@ -89,6 +90,8 @@ export interface LatheHost {
   readonly sandbox: Sandbox;
   /** The commands that run beside the conversation. */
   readonly background: BackgroundCommands;
+  /** The language servers of the project. */
+  readonly languages: Pick<Languages, 'status'>;
   /** The search engines that are set up. */
   readonly search: Pick<SearchSetup, 'engines' | 'problems'>;
   /** How files are changed, and changes taken back. */

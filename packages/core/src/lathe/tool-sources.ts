@@ -20,6 +20,7 @@ import { ConsentGate, type ConsentRequest } from '../scheduler/ask-consent.js';
 import type { LoadedSettings } from '../settings/load-settings.js';
 import { NotTrusted, type ToolRegistry, type ToolSource } from '../tools/tool-registry.js';
 import type { Extension } from './extension.js';
+import type { Languages } from './open-languages.js';
 
 export interface ToolSourceOptions {
   workspace: Workspace;
@@ -32,6 +33,8 @@ export interface ToolSourceOptions {
   registry: ToolRegistry;
   /** Around servers too, when it is required. */
   sandbox: Sandbox;
+  /** Brings the tool that navigates in code. */
+  languages: Pick<Languages, 'source' | 'consents'>;
   /** Answers what servers ask. */
   handlers?: ReverseRequests;
   /** Sources of the program that drives the tools. */
@@ -68,6 +71,7 @@ export function toolSources(options: ToolSourceOptions): ToolSources {
     ...project,
     ...plugins,
     ...added,
+    options.languages.source,
     ...(untrusted.command === undefined
       ? []
       : [failingSource(DiscoverySource.label, new NotTrusted(`${untrusted.command} was not run`))]),
@@ -81,6 +85,7 @@ export function toolSources(options: ToolSourceOptions): ToolSources {
     consents: () => [
       ...discovery.filter(({ isProjects }) => isProjects).flatMap(({ source }) => source.consentRequests()),
       ...[...project, ...plugins, ...added].flatMap((source) => source.consentRequests()),
+      ...options.languages.consents(),
       ...servers
         .filter(({ client }) => client.definition.isProjects || client.definition.plugin)
         .map(({ client }) => serverConsent(client.definition, options.workspace.root)),

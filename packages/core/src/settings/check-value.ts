@@ -40,6 +40,7 @@ function read(shape: Shape, node: JsonNode, key: string, context: CheckContext):
       return readList(shape, node, key, context);
     case 'map':
     case 'object':
+      if (shape.is === 'object' && shape.orFalse && node.type === 'scalar' && node.value === false) return false;
       if (node.type !== 'object') return undefined;
       if (node.entries.length > maxEntries) {
         context.report(node, key, `The object has more than ${maxEntries} entries.`);

@@ -1,7 +1,20 @@
 import { mcpServerShape } from './mcp-server-shape.js';
 import { limit, modelSettings, url } from './model-settings.js';
 import { type Nested, type Setting, setting } from './setting.js';
-import { boolean, choice, integer, list, map, object, pattern, secret, secrets, string } from './shape.js';
+import {
+  anyString,
+  boolean,
+  choice,
+  integer,
+  list,
+  map,
+  object,
+  orFalse,
+  pattern,
+  secret,
+  secrets,
+  string,
+} from './shape.js';
 
 const rule = pattern(
   /^[\w*][\w*.:@/-]{0,199}(?:\([^\0]{1,4000}\))?$/,
@@ -18,6 +31,8 @@ const engine = object(
   { type: string, apiKey: secret, searchEngineId: string, baseUrl: url, maxResults: integer(1, 100) },
   ['type'],
 );
+
+const languageServer = object({ command: string, args: list(anyString), extensions: names }, ['command']);
 
 const restriction = { merge: 'union', workspace: 'tighten' } as const;
 /** A workspace may turn it off, never on. */
@@ -130,6 +145,13 @@ export const settingsTable = {
   }),
   'mcp.excluded': setting(names, [], 'MCP servers that are not used.', { ...restriction, also: ['excludeMCPServers'] }),
   mcpServers: setting(map(mcpServerShape), {}, 'MCP servers by name.', { merge: 'by-key' }),
+
+  languages: setting(
+    map(orFalse(languageServer)),
+    {},
+    'Language servers by language: the command to start, its arguments and the file name extensions; false for none.',
+    { merge: 'by-key' },
+  ),
 
   ...modelSettings,
 

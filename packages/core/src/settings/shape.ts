@@ -15,7 +15,12 @@ export type Shape =
   | { readonly is: 'choice'; readonly of: readonly string[]; readonly also: Readonly<Record<string, string>> }
   | { readonly is: 'list'; readonly item: Shape; readonly allowSingle: boolean }
   | { readonly is: 'map'; readonly value: Shape; readonly names?: readonly string[]; readonly secret?: true }
-  | { readonly is: 'object'; readonly fields: Readonly<Record<string, Shape>>; readonly required: readonly string[] };
+  | {
+      readonly is: 'object';
+      readonly fields: Readonly<Record<string, Shape>>;
+      readonly required: readonly string[];
+      readonly orFalse?: true;
+    };
 
 /** A shape with the type of its values, for the compiler only. */
 export type Typed<T> = Shape & { readonly typeOnly?: T };
@@ -68,8 +73,13 @@ type Optional<F extends Fields> = { readonly [K in keyof F]?: TypeOf<F[K]> };
 export function object<F extends Fields, R extends keyof F & string = never>(
   fields: F,
   required: readonly R[] = [],
-): Typed<Optional<F> & Required<Pick<Optional<F>, R>>> {
+): Typed<Optional<F> & Required<Pick<Optional<F>, R>>> & { readonly is: 'object' } {
   return { is: 'object', fields, required };
+}
+
+/** An object, or `false` for none. */
+export function orFalse<T>(shape: Typed<T> & { readonly is: 'object' }): Typed<T | false> {
+  return { is: 'object', fields: shape.fields, required: shape.required, orFalse: true };
 }
 
 /** Describes the expected shape in a message. */
@@ -90,7 +100,7 @@ export function describeShape(shape: Shape): string {
     case 'map':
       return `an object of names, each with ${describeShape(shape.value)}`;
     case 'object':
-      return `an object with ${Object.keys(shape.fields).slice(0, 12).join(', ')}`;
+      return `an object with ${Object.keys(shape.fields).slice(0, 12).join(', ')}${shape.orFalse ? ', or false' : ''}`;
   }
 }
 

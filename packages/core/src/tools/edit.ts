@@ -5,7 +5,7 @@ import { type EditPlan, planEdit } from '../files/edit/plan-edit.js';
 import type { Workspace } from '../files/workspace.js';
 import type { FileChanges } from '../files/write/file-changes.js';
 import type { Snapshot } from '../files/write/file-snapshot.js';
-import { FileChangeTool, type PlannedChange } from './file-change-tool.js';
+import { type ChangeChecks, FileChangeTool, type PlannedChange } from './file-change-tool.js';
 
 const schema = {
   type: 'object',
@@ -22,14 +22,14 @@ type EditParams = XStatic<typeof schema>;
 
 /** Replaces text in a file; whatever is outside the replaced spans keeps its bytes. */
 export class EditTool extends FileChangeTool<EditParams, EditPlan> {
-  constructor(workspace: Workspace, changes: FileChanges) {
+  constructor(workspace: Workspace, changes: FileChanges, checks?: ChangeChecks) {
     const identity = {
       name: 'edit',
       displayName: 'Edit',
       description: 'Replaces text in a file. Include enough surrounding lines in old_string to make it unique.',
       parameterSchema: schema,
     };
-    super(identity, workspace, changes);
+    super(identity, { workspace, changes, checks });
   }
 
   override getDescription({ file_path, old_string, new_string }: EditParams): string {

@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { Yielder } from '../async/yielder.js';
 import type { Confirmation } from '../contract/confirmation.js';
+import { textOf } from '../contract/content.js';
 import { ToolError } from '../contract/errors.js';
 import type { Target } from '../contract/target.js';
 import { CallSlot, directCall } from '../contract/tool-call.js';
@@ -22,6 +23,27 @@ interface Proposal<C extends TextChange> {
   view: ChangeView;
   /** Absent when the text is too large, or too odd, for an editor. */
   texts: { oldText: string; newText: string } | undefined;
+}
+
+/** A change as whole texts; `before` is `null` when there was no file. */
+export interface CheckedChange {
+  path: string;
+  before: string | null;
+  after: string;
+}
+
+/** A check of one change, which began before the file was written. */
+export interface ChangeCheck {
+  /** The file is written: says which problems are new, in lines for the model; empty when there is nothing to say. */
+  report(signal: AbortSignal): Promise<string>;
+  /** The file was not written. */
+  cancel(): void;
+}
+
+/** Looks for the problems that changes make, in a time that is bounded. */
+export interface ChangeChecks {
+  /** `undefined` when nothing checks such files. */
+  begin(change: CheckedChange): ChangeCheck | undefined;
 }
 
 /** What the model had proposed, when a person changed it. */
@@ -46,12 +68,17 @@ export interface PlannedChange<P, C extends TextChange> {
 export abstract class FileChangeTool<P extends { file_path: string }, C extends TextChange> extends BaseTool<P> {
   protected readonly workspace: Workspace;
   protected readonly changes: FileChanges;
+  readonly #checks: ChangeChecks | undefined;
   readonly #proposal = new CallSlot<Proposal<C>>();
 
-  constructor(identity: Omit<ToolIdentity, 'kind'>, workspace: Workspace, changes: FileChanges) {
+  constructor(
+    identity: Omit<ToolIdentity, 'kind'>,
+    { workspace, changes, checks }: { workspace: Workspace; changes: FileChanges; checks: ChangeChecks | undefined },
+  ) {
     super({ ...identity, kind: 'edit' });
     this.workspace = workspace;
     this.changes = changes;
+    this.#checks = checks;
   }
 
   /** What the call would do to this content. Every reason not to do it is thrown. */
@@ -102,22 +129,24 @@ export abstract class FileChangeTool<P extends { file_path: string }, C extends 
     const { path } = await judgedPath(this.workspace, call, params.file_path, 'write');
     const shown = this.#proposal.get(call);
     let result: ToolResult = { llmContent: '', returnDisplay: '' };
-    await this.changes.change({
-      path,
-      tool: this.name,
-      signal,
-      ...(shown && { approved: shown.base }),
-      decide: async (current) => {
-        const yielder = new Yielder(signal);
-        // The file is what it was when it was shown, or the change would have been refused.
-        const { change, view, texts } = shown ?? (await this.#propose(current, params, path, yielder));
-        const planned = { params, path, current, change, proposed: rewritten.get(call), yielder };
-        result = await this.#resultOf(planned, view, texts);
-        const isSame = current !== null && change.splices.length === 0;
-        return isSame ? undefined : applySplices(change.text.bytes, change.splices);
-      },
-    });
-    return result;
+    let check: ChangeCheck | undefined;
+    const decide = async (current: Snapshot | null) => {
+      const yielder = new Yielder(signal);
+      // The file is what it was when it was shown, or the change would have been refused.
+      const { change, view, texts } = shown ?? (await this.#propose(current, params, path, yielder));
+      const planned = { params, path, current, change, proposed: rewritten.get(call), yielder };
+      result = await this.#resultOf(planned, view, texts);
+      if (current !== null && change.splices.length === 0) return undefined;
+      if (texts) check = this.#checks?.begin({ path, before: current && texts.oldText, after: texts.newText });
+      return applySplices(change.text.bytes, change.splices);
+    };
+    try {
+      await this.changes.change({ path, tool: this.name, signal, ...(shown && { approved: shown.base }), decide });
+    } catch (error) {
+      check?.cancel();
+      throw error;
+    }
+    return check === undefined ? result : withProblems(result, await check.report(signal));
   }
 
   /** Why an edit fails, and whether it does, tells what is in a file, and this one nobody may read unasked. */
@@ -144,6 +173,18 @@ export abstract class FileChangeTool<P extends { file_path: string }, C extends 
     const name = this.workspace.display(path);
     return { oldName: current && name, newName: name };
   }
+}
+
+/** The model reads the problems below the facts of the change, a person below the diff. */
+function withProblems(result: ToolResult, problems: string): ToolResult {
+  if (problems === '') return result;
+  const { llmContent, returnDisplay } = result;
+  const isDiff = typeof returnDisplay === 'object' && returnDisplay.type === 'file_diff';
+  return {
+    ...result,
+    llmContent: `${textOf(llmContent)}\n\n${problems}`,
+    returnDisplay: isDiff ? { ...returnDisplay, problems } : returnDisplay,
+  };
 }
 
 /** Names the invisible characters of a call; `path` is where its path leads. */

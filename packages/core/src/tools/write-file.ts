@@ -6,7 +6,7 @@ import { planWrite } from '../files/edit/plan-write.js';
 import type { Workspace } from '../files/workspace.js';
 import type { FileChanges } from '../files/write/file-changes.js';
 import type { Snapshot } from '../files/write/file-snapshot.js';
-import { FileChangeTool, type PlannedChange } from './file-change-tool.js';
+import { type ChangeChecks, FileChangeTool, type PlannedChange } from './file-change-tool.js';
 
 const schema = {
   type: 'object',
@@ -21,14 +21,14 @@ type WriteFileParams = XStatic<typeof schema>;
 
 /** Creates a file or replaces all of it. What it replaces, the model must have seen. */
 export class WriteFileTool extends FileChangeTool<WriteFileParams, TextChange> {
-  constructor(workspace: Workspace, changes: FileChanges) {
+  constructor(workspace: Workspace, changes: FileChanges, checks?: ChangeChecks) {
     const identity = {
       name: 'write_file',
       displayName: 'WriteFile',
       description: 'Creates or overwrites a file. Read an existing file first; prefer edit for changes.',
       parameterSchema: schema,
     };
-    super(identity, workspace, changes);
+    super(identity, { workspace, changes, checks });
   }
 
   override getDescription({ file_path }: WriteFileParams): string {

@@ -8,6 +8,7 @@ import { ToolError } from '../../contract/errors.js';
 import { resolveProgram } from '../shell/resolve-program.js';
 import type { CallMark } from './call-mark.js';
 import { ProcessTree, sendSignal } from './process-tree.js';
+import type { ResourceLimits } from './resource-limits.js';
 
 /** A program and its arguments, passed on as they are: no splitting, no expansion, no shell. */
 export interface ProgramRequest {
@@ -18,6 +19,8 @@ export interface ProgramRequest {
   env: Readonly<Record<string, string>>;
   /** Wraps the program and its arguments in a sandbox. */
   wrap?: (argv: readonly string[]) => Launch;
+  /** What each of its processes may use; no limits when left out. */
+  limits?: ResourceLimits;
 }
 
 export interface Launch {

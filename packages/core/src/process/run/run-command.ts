@@ -125,7 +125,8 @@ export class CommandRunner {
     this.#programTurn = this.#programTurn.then(() => nextTurn());
     await this.#programTurn;
     const mark = this.#series.next();
-    const prelude = this.#prelude(mark, {});
+    const limits = request.limits && hasProc ? setLimits(request.limits) : '';
+    const prelude = this.#prelude(mark, {}) + limits;
     const marked = this.#marked(mark, request.argv);
     // The shell marks itself and then execs the program; the arguments are passed on as they are, never as shell text.
     const argv =

@@ -1,0 +1,78 @@
+import { isAbsolute } from 'node:path';
+import type { XStatic } from 'typebox/schema';
+import { ToolError } from '../contract/errors.js';
+import { directCall, type ToolCall } from '../contract/tool-call.js';
+import { BaseTool } from '../tools/tools.js';
+import type { LanguageServers } from './language-servers.js';
+import { navigate, navigationActions } from './navigate.js';
+
+const schema = {
+  type: 'object',
+  properties: {
+    action: { enum: navigationActions },
+    file_path: { type: 'string', description: 'Absolute path' },
+    line: { type: 'integer', minimum: 1 },
+    symbol: { type: 'string', description: 'Name in that line, or its first use in the file' },
+    new_name: { type: 'string', description: 'For rename' },
+  },
+  required: ['action', 'file_path'],
+} as const;
+
+type NavigationParams = XStatic<typeof schema>;
+
+/** Finds its way in code, and renames what is found. Each file that a rename changes is written like any other. */
+export class CodeNavigationTool extends BaseTool<NavigationParams> {
+  readonly #servers: LanguageServers;
+
+  constructor(servers: LanguageServers) {
+    super({
+      name: 'code_navigation',
+      displayName: 'CodeNavigation',
+      description: 'Finds definitions, references, symbols and types exactly, or renames a symbol in all files.',
+      kind: 'search',
+      parameterSchema: schema,
+      parameterAliases: { file_path: ['path', 'absolute_path'] },
+      timeoutMs: 60_000,
+    });
+    this.#servers = servers;
+  }
+
+  protected override validateToolParamValues(params: NavigationParams): string | null {
+    const { action, file_path, line, symbol, new_name } = params;
+    if (!isAbsolute(file_path)) return `file_path must be absolute: ${JSON.stringify(file_path)} is not`;
+    if (action !== 'symbols' && symbol === undefined && line === undefined) return `${action} needs symbol or line`;
+    return action === 'rename' && (new_name ?? '') === '' ? 'rename needs new_name' : null;
+  }
+
+  override getDescription({ action, file_path, symbol, line, new_name }: NavigationParams): string {
+    const what = [action, symbol, new_name && `to ${new_name}`].filter((word) => word !== undefined).join(' ');
+    return `${what} in ${file_path}${line === undefined ? '' : `:${line}`}`;
+  }
+
+  override isReadOnly({ action }: NavigationParams): boolean {
+    return action !== 'rename';
+  }
+
+  async execute(params: NavigationParams, _signal: AbortSignal, call = directCall()): Promise<string> {
+    const { action, file_path, line, symbol, new_name: newName } = params;
+    const path = await call.locate(file_path);
+    const result = await navigate(this.#servers, { action, path, line, symbol, newName });
+    return result.type === 'text' ? result.text : rename(result.files, call);
+  }
+}
+
+/** Writes one file after another; a no ends it there, and says what was written before. */
+async function rename(files: ReadonlyMap<string, (text: string) => string>, call: ToolCall): Promise<string> {
+  const done: string[] = [];
+  for (const [path, change] of files) {
+    try {
+      await call.write(path, change(await call.readText(path)));
+      done.push(path);
+    } catch (error) {
+      if (done.length === 0 || !(error instanceof ToolError)) throw error;
+      const message = `${error.message} The rename is incomplete: ${done.join(', ')} already changed, ${path} and what follows did not.`;
+      throw new ToolError(error.type, message, { cause: error });
+    }
+  }
+  return `Renamed in ${done.length} ${done.length === 1 ? 'file' : 'files'}: ${done.join(', ')}`;
+}

@@ -1,0 +1,21 @@
+import { basename } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+export function uriOf(path: string): string {
+  return pathToFileURL(path).href;
+}
+
+/** The path of a file URI, however a server spells it; `undefined` for what is no file. */
+export function pathOf(uri: unknown): string | undefined {
+  if (typeof uri !== 'string' || !uri.startsWith('file:')) return undefined;
+  try {
+    return fileURLToPath(uri);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Directories as the protocol names them. */
+export function foldersOf(roots: readonly string[]): { uri: string; name: string }[] {
+  return roots.map((root) => ({ uri: uriOf(root), name: basename(root) || root }));
+}

@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import { isWithin } from '../files/workspace.js';
+import { executableAt } from '../process/run/trusted-path.js';
+import type { Language, ServerProgram } from './known-languages.js';
+
+/** A server that can be started. */
+export interface FoundServer {
+  argv: readonly string[];
+  /** The folder it is installed in, which it must be able to read. */
+  installedIn: string;
+  writes: boolean;
+}
+
+/** Where servers are looked for. */
+export interface ServerPlaces {
+  /** The folders of the workspace. */
+  roots: readonly string[];
+  /** Directories outside the workspace, separated as in `PATH`. */
+  path: string;
+  /** The user trusts the folder, so that its programs, and programs that run its code, may start. */
+  isTrusted: boolean;
+}
+
+export type ServerSearch = { found: FoundServer } | { missing: string };
+
+/**
+ * The first server of a language that is installed: in the project, above `file`, then on `PATH`. In a folder that nobody
+ * trusts only servers outside it count, and only those that run nothing of the project.
+ */
+export function findServer({ name, servers }: Language, file: string, places: ServerPlaces): ServerSearch {
+  let isUntrusted = false;
+  for (const server of servers)
+    for (const candidate of candidatesFor(server.program, file, places)) {
+      const real = executableAt(candidate);
+      if (real === undefined || !isServer(server, real)) continue;
+      const isProjects = places.roots.some((root) => isWithin(root, candidate) || isWithin(root, real));
+      if (places.isTrusted || (server.onlyReads && !isProjects)) return { found: toStart(server, candidate, real) };
+      isUntrusted = true;
+    }
+  if (isUntrusted) return { missing: 'it is not started, because the folder is not trusted: run lathe trust' };
+  return { missing: `no server for ${name} is installed (${servers.map(({ program }) => program).join(', ')})` };
+}
+
+function* candidatesFor(program: string, file: string, { roots, path }: ServerPlaces): Generator<string> {
+  if (isAbsolute(program)) {
+    yield program;
+    return;
+  }
+  const root = roots.find((each) => isWithin(each, file)) ?? roots[0] ?? '/';
+  if (program.includes('/')) {
+    yield join(root, program);
+    return;
+  }
+  // A file that is itself a folder of the workspace stands for all of it.
+  for (
+    let directory = file === root ? root : dirname(file);
+    isWithin(root, directory);
+    directory = dirname(directory)
+  ) {
+    for (const place of ['node_modules/.bin', '.venv/bin', 'venv/bin']) yield join(directory, place, program);
+    if (directory === dirname(directory)) break;
+  }
+  for (const directory of path.split(delimiter)) if (directory !== '') yield join(directory, program);
+}
+
+/** `tsc` has been a language server only since TypeScript 7. */
+function isServer({ since }: ServerProgram, real: string): boolean {
+  if (since === undefined) return true;
+  const version = packageVersion(dirname(dirname(real)));
+  return version !== undefined && Number.parseInt(version, 10) >= since;
+}
+
+function packageVersion(directory: string): string | undefined {
+  try {
+    const parsed: unknown = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
+    const version: unknown = typeof parsed === 'object' && parsed !== null && Reflect.get(parsed, 'version');
+    return typeof version === 'string' ? version : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function toStart({ args, writes }: ServerProgram, candidate: string, real: string): FoundServer {
+  return { argv: [candidate, ...args], installedIn: installationOf(real), writes: writes === true };
+}
+
+/** For a package, the outermost `node_modules` around it, where its dependencies are. */
+function installationOf(real: string): string {
+  const at = real.indexOf('/node_modules/');
+  return at === -1 ? dirname(real) : real.slice(0, at + '/node_modules'.length);
+}

@@ -1,0 +1,73 @@
+import type { Diagnostic } from 'vscode-languageserver-protocol';
+import { sanitizeDescription } from '../text/sanitize-definition.js';
+
+/** An error or a warning in a file, as a server reports it. */
+export interface Problem {
+  path: string;
+  /** From 0, as the protocol counts. */
+  line: number;
+  column: number;
+  isError: boolean;
+  /** Such as `TS2322`; empty when the server gives none. */
+  code: string;
+  /** One line. */
+  message: string;
+}
+
+/** Nobody reads more than this about one file. */
+const maxPerFile = 2_000;
+const maxMessage = 300;
+
+/** The errors and warnings of a list that a server sent; hints and whatever is malformed are left out. */
+export function problemsIn(path: string, list: unknown): Problem[] {
+  if (!Array.isArray(list)) return [];
+  return list.slice(0, maxPerFile).flatMap((entry: unknown) => {
+    if (!isDiagnostic(entry) || (entry.severity ?? 1) > 2) return [];
+    const { line, character } = entry.range.start;
+    const { code = '', source = '' } = entry;
+    const isTypeScript = typeof code === 'number' && /^(?:ts|typescript)$/.test(source);
+    const shown = sanitizeDescription(isTypeScript ? `TS${code}` : String(code), 60);
+    const message = typeof entry.message === 'string' ? entry.message : entry.message.value;
+    return [{ path, line, column: character, isError: entry.severity !== 2, code: shown, message: oneLine(message) }];
+  });
+}
+
+function oneLine(text: string): string {
+  return sanitizeDescription(
+    text
+      .slice(0, 4 * maxMessage)
+      .replaceAll(/\s+/g, ' ')
+      .trim(),
+    maxMessage,
+  );
+}
+
+function isDiagnostic(entry: unknown): entry is Diagnostic {
+  const range = field(entry, 'range');
+  const start = field(range, 'start');
+  const message = field(entry, 'message');
+  const isPosition = [field(start, 'line'), field(start, 'character')].every((each) => Number.isSafeInteger(each));
+  return isPosition && (typeof message === 'string' || typeof field(message, 'value') === 'string');
+}
+
+/** A member of something that came from outside. */
+export function field(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}
+
+const maxShown = 20;
+
+/** The lines of a result that name problems; none when there are none. */
+export function describeProblems(
+  title: string,
+  problems: readonly Problem[],
+  display: (path: string) => string,
+): string[] {
+  if (problems.length === 0) return [];
+  const lines = problems.slice(0, maxShown).map(({ path, line, column, isError, code, message }) => {
+    const kind = [isError ? 'error' : 'warning', ...(code === '' ? [] : [code])].join(' ');
+    return `${display(path)}:${line + 1}:${column + 1} ${kind}: ${message}`;
+  });
+  const rest = problems.length - lines.length;
+  return [`${title}:`, ...lines, ...(rest > 0 ? [`(${rest} more)`] : [])];
+}

@@ -1,0 +1,145 @@
+// A language server for tests. Every BAD(text) in a document is an error with that text. The first argument is how it
+// misbehaves; see `faults` below.
+import { writeFileSync } from 'node:fs';
+
+const [, , fault = 'none', mark = ''] = process.argv;
+const documents = new Map();
+let nextId = 1000;
+let slowAnswers = 4;
+
+const faults = {
+  none: {},
+  'hangs-at-start': { initialize: () => {} },
+  hangs: { 'textDocument/diagnostic': () => {} },
+  crashes: { 'textDocument/didChange': () => process.exit(3) },
+  'lies-about-versions': { push: (uri) => publish(uri, { version: 999 }) },
+  'old-versions': { push: (uri, { version }) => publish(uri, { version: version - 1, items: [problem(0, 'STALE')] }) },
+  'pushes-versions': { push: (uri, { version }) => publish(uri, { version }) },
+  'pushes-late': { push: (uri, { version }) => setTimeout(() => publish(uri, { version }), 300) },
+  'pushes-without-versions': { push: (uri) => setTimeout(() => publish(uri, {}), 20) },
+  'starts-late': {
+    'textDocument/diagnostic': (message) => setTimeout(() => diagnose(message), slowAnswers-- > 0 ? 700 : 0),
+  },
+  floods: { initialized: flood },
+  'floods-requests': { initialized: () => flood({ id: 1 }) },
+  'huge-message': {
+    initialized: () => process.stdout.write(`Content-Length: 9999999999\r\n\r\n${'x'.repeat(80 << 20)}`),
+  },
+  'eats-memory': { initialized: eatMemory },
+  'no-json': { 'textDocument/diagnostic': () => process.stdout.write('Content-Length: 7\r\n\r\n{{{{{{{') },
+  'wrong-types': { 'textDocument/diagnostic': ({ id }) => send({ id, result: { items: [7, { range: 1 }, null] } }) },
+  'ignores-term': { initialize: (message) => (process.on('SIGTERM', () => {}), initialize(message)) },
+  asks: { initialized: askForEverything },
+};
+
+const behaviour = faults[fault];
+if (behaviour === undefined) throw new Error(`no fault ${fault}`);
+if (mark !== '') writeFileSync(mark, String(process.pid));
+
+const usual = {
+  initialize,
+  'textDocument/didOpen': ({ params: { textDocument } }) => show(textDocument.uri, textDocument),
+  'textDocument/didChange': ({ params: { textDocument, contentChanges } }) =>
+    show(textDocument.uri, { version: textDocument.version, text: contentChanges[0].text }),
+  'textDocument/didClose': ({ params }) => documents.delete(params.textDocument.uri),
+  'textDocument/diagnostic': diagnose,
+  'textDocument/rename': ({ id, params }) => {
+    const { uri } = params.textDocument;
+    const range = { start: params.position, end: { ...params.position, character: params.position.character + 3 } };
+    const outside = 'file:///etc/passwd';
+    send({
+      id,
+      result: { changes: { [params.newName === 'escape' ? outside : uri]: [{ range, newText: params.newName }] } },
+    });
+  },
+};
+
+function initialize({ id }) {
+  const capabilities = {
+    textDocumentSync: 1,
+    renameProvider: true,
+    ...(behaviour.push ? {} : { diagnosticProvider: {} }),
+  };
+  send({ id, result: { capabilities } });
+}
+
+function show(uri, document) {
+  documents.set(uri, document);
+  behaviour.push?.(uri, document);
+}
+
+function publish(uri, { version, items = problemsOf(uri) }) {
+  send({ method: 'textDocument/publishDiagnostics', params: { uri, version, diagnostics: items } });
+}
+
+function diagnose({ id, params }) {
+  send({ id, result: { kind: 'full', items: problemsOf(params.textDocument.uri) } });
+}
+
+function problemsOf(uri) {
+  const lines = (documents.get(uri)?.text ?? '').split('\n');
+  return lines.flatMap((line, at) => [...line.matchAll(/BAD\((\w+)\)/g)].map(([, text]) => problem(at, text)));
+}
+
+function problem(line, message) {
+  const start = { line, character: 0 };
+  return { range: { start, end: start }, severity: 1, code: 'bad', message };
+}
+
+function flood(extra = {}) {
+  const step = () => {
+    for (let i = 0; i < 2000; i++)
+      send({ ...extra, method: 'window/logMessage', params: { message: 'x'.repeat(200) } });
+    setImmediate(step);
+  };
+  step();
+}
+
+function eatMemory() {
+  const kept = [];
+  const step = () => {
+    kept.push(Buffer.alloc(16 << 20, 1));
+    setTimeout(step, 5);
+  };
+  step();
+}
+
+/** What a client that obeys would change or show. */
+function askForEverything() {
+  const uri = [...documents.keys()][0] ?? `file://${process.cwd()}/victim.txt`;
+  const range = { start: { line: 0, character: 0 }, end: { line: 9, character: 0 } };
+  const victim = `file://${process.cwd()}/victim.txt`;
+  ask('workspace/applyEdit', { edit: { changes: { [victim]: [{ range, newText: 'changed by a server' }] } } });
+  ask('window/showMessageRequest', { type: 1, message: 'Run it?', actions: [{ title: 'Yes' }] });
+  ask('window/showDocument', { uri, external: true });
+  ask('workspace/executeCommand', { command: 'rm' });
+  ask('client/registerCapability', { registrations: [{ id: '1', method: 'workspace/didChangeWatchedFiles' }] });
+}
+
+const answers = [];
+
+function ask(method, params) {
+  const id = nextId++;
+  answers.push(id);
+  send({ id, method, params });
+}
+
+function send(message) {
+  const body = JSON.stringify({ jsonrpc: '2.0', ...message });
+  process.stdout.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+}
+
+let buffer = Buffer.alloc(0);
+process.stdin.on('data', (chunk) => {
+  buffer = Buffer.concat([buffer, chunk]);
+  for (;;) {
+    const end = buffer.indexOf('\r\n\r\n');
+    if (end === -1) return;
+    const length = Number(/Content-Length: (\d+)/.exec(buffer.toString('latin1', 0, end))[1]);
+    if (buffer.length < end + 4 + length) return;
+    const message = JSON.parse(buffer.toString('utf8', end + 4, end + 4 + length));
+    buffer = buffer.subarray(end + 4 + length);
+    (behaviour[message.method] ?? usual[message.method])?.(message);
+  }
+});
+process.stdin.on('end', () => fault === 'ignores-term' || process.exit(0));
