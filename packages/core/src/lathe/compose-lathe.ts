@@ -1,5 +1,6 @@
 import type { Tracer } from '../contract/trace.js';
 import { PrivatePlaces } from '../files/access/home-places.js';
+import { EditorFiles } from '../files/editor-files.js';
 import { LatheHome } from '../files/lathe-home.js';
 import { listPaths } from '../files/search/list-paths.js';
 import { SpillStore } from '../files/spill.js';
@@ -125,6 +126,7 @@ async function openParts(options: LatheOptions) {
     privacyOf: (real) => places.reasonFor(real),
     tmp: session.tmp,
     obeyed: loaded.settings.context.fileName,
+    editor: options.buffers && new EditorFiles(options.buffers),
   });
   return { workspace, loaded, home, userHome, spill, retention, executed, session };
 }

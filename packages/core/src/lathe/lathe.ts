@@ -1,5 +1,6 @@
 import type { Approver, AuditRecord, CallRequest } from '../contract/call.js';
 import type { Tracer } from '../contract/trace.js';
+import type { Buffers } from '../files/editor-files.js';
 import type { LatheHome } from '../files/lathe-home.js';
 import type { Journal } from '../files/undo/journal.js';
 import type { Workspace } from '../files/workspace.js';
@@ -41,6 +42,8 @@ export interface LatheOptions {
   approver?: Approver;
   /** Puts the questions of `ask_user_question` to a person. Default: nobody is there to answer. */
   asker?: Asker;
+  /** Files that are open in an editor: the tools see and change text there that is not saved yet. */
+  buffers?: Buffers;
   /** Answers what MCP servers ask: without it they can ask nothing. */
   handlers?: ReverseRequests;
   /** Brings a person to a page where they log in to an MCP server; without it such servers are refused. */

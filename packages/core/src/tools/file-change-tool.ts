@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { Yielder } from '../async/yielder.js';
 import type { Confirmation } from '../contract/confirmation.js';
+import { textOf } from '../contract/content.js';
 import { ToolError } from '../contract/errors.js';
 import type { Target } from '../contract/target.js';
 import { CallSlot, directCall } from '../contract/tool-call.js';
@@ -102,7 +103,7 @@ export abstract class FileChangeTool<P extends { file_path: string }, C extends 
     const { path } = await judgedPath(this.workspace, call, params.file_path, 'write');
     const shown = this.#proposal.get(call);
     let result: ToolResult = { llmContent: '', returnDisplay: '' };
-    await this.changes.change({
+    const note = await this.changes.change({
       path,
       tool: this.name,
       signal,
@@ -117,7 +118,7 @@ export abstract class FileChangeTool<P extends { file_path: string }, C extends 
         return isSame ? undefined : applySplices(change.text.bytes, change.splices);
       },
     });
-    return result;
+    return note === '' ? result : { ...result, llmContent: `${textOf(result.llmContent)} (${note})` };
   }
 
   /** Why an edit fails, and whether it does, tells what is in a file, and this one nobody may read unasked. */

@@ -1,4 +1,5 @@
 import type { SeenFiles } from '../access/seen-files.js';
+import type { EditorFiles } from '../editor-files.js';
 import { removeEmpty } from '../write/directory-handle.js';
 import { removeDurably, writeDurably } from '../write/durable-write.js';
 import type { FileLocks } from '../write/file-lock.js';
@@ -15,21 +16,33 @@ export type UndoOutcome =
   | { change: Change; status: 'unchanged' }
   | { change: Change; status: 'skipped'; reason: string };
 
+interface UndoParts {
+  locks: FileLocks;
+  journal: Journal;
+  seen: SeenFiles;
+  editor?: EditorFiles | undefined;
+}
+
 /** Undoes one change if the file still has the content that the change gave it. */
 export async function undoChange(
-  { locks, journal, seen }: { locks: FileLocks; journal: Journal; seen: SeenFiles },
+  { locks, journal, seen, editor }: UndoParts,
   change: Change,
   signal: AbortSignal,
 ): Promise<UndoOutcome> {
   const { id, path, before } = change;
   const outcome = await locks.hold(path, signal, (token) =>
     withFileIfAny(path, async (file): Promise<UndoOutcome> => {
-      const current = file && (await snapshotOf(file, signal));
+      const unsaved = file && (await editor?.unsaved(file, signal));
+      const current = unsaved ?? (file && (await snapshotOf(file, signal)));
       if ((current?.hash ?? null) === before) return { change, status: 'unchanged' };
       const content = before === null ? null : await journal.contentOf(before);
       const reason = reasonToSkip(current, change, content);
       if (reason !== undefined || content === undefined || !file || !current)
         return { change, status: 'skipped', reason: reason ?? '' };
+      if (unsaved && content) {
+        await editor?.replace(unsaved, [content], signal);
+        return { change, status: 'restored' };
+      }
       const beforeCommit = () => assertUnchanged(file, current, signal);
       if (content === null) {
         await removeDurably({ path, original: file, beforeCommit });
