@@ -9,6 +9,7 @@ export const commandNames = [
   'mcp',
   'demo',
   'serve',
+  'acp',
   'trust',
   'completion',
   'doctor',

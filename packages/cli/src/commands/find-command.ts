@@ -12,6 +12,7 @@ const loaders: Record<CommandName, () => Promise<{ command: Command }>> = {
   mcp: () => import('./mcp.js'),
   demo: () => import('./demo.js'),
   serve: () => import('./serve.js'),
+  acp: () => import('./acp.js'),
   trust: () => import('./trust.js'),
   completion: () => import('./completion.js'),
   doctor: () => import('./doctor.js'),

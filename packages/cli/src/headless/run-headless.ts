@@ -5,7 +5,7 @@ import { type Flags, resumeOf } from '../command-line/args.js';
 import { exitCodes } from '../command-line/exit-codes.js';
 import type { Io } from '../command-line/io.js';
 import { openRecording } from '../startup/model-recording.js';
-import { discoverTools, openLathe, runSessionEndHooks } from '../startup/open-lathe.js';
+import { discoverTools, ignoredSettings, openLathe, runSessionEndHooks } from '../startup/open-lathe.js';
 import { openModel, openSideModel } from '../startup/open-model.js';
 import { JsonAnswer } from './json-answer.js';
 import { JsonOutput } from './json-output.js';
@@ -161,11 +161,6 @@ function reportIgnoredSettings(lathe: Pick<AgentLathe, 'loaded'>, io: Io): void 
   const ignored = ignoredSettings(lathe);
   if (ignored.length > 0)
     io.err(`lathe: this folder is not trusted, so these settings are ignored: ${ignored.join(', ')} (see lathe trust)`);
-}
-
-function ignoredSettings({ loaded }: Pick<AgentLathe, 'loaded'>): string[] {
-  if (loaded.isTrusted) return [];
-  return [...new Set(loaded.ignored.filter(({ layer }) => layer === 'workspace').map(({ key }) => key))];
 }
 
 /** Denies every request and counts them for the exit code. A tool's question is none: the tool can do without an answer. */

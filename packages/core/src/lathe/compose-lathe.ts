@@ -165,7 +165,8 @@ async function loadEverything(
     },
   });
   if (loaded.fatal.length > 0) throw new Error(loaded.fatal.map(describeProblem).join('\n'));
-  return { userHome, home, loaded };
+  const { servers: givenServers } = options;
+  return { userHome, home, loaded: { ...loaded, ...(givenServers && { givenServers }) } };
 }
 
 /** Mistakes, and changes of what is allowed, which are shown before they count. */

@@ -73,7 +73,7 @@ export function toolSources(options: ToolSourceOptions): ToolSources {
       ...discovery.filter(({ isProjects }) => isProjects).flatMap(({ source }) => source.consentRequests()),
       ...project.flatMap((files) => files.consentRequests()),
       ...servers
-        .filter(({ client }) => client.definition.isProjects)
+        .filter(({ client: { definition } }) => definition.isProjects && !definition.isClients)
         .map(({ client }) => serverConsent(client.definition, options.workspace.root)),
     ],
     discover: async (signal, name) => {
@@ -98,6 +98,7 @@ function mcpSources(options: ToolSourceOptions): { servers: McpSource[]; unusabl
     home: userHome,
     reserved: new Set(registry.getAllTools().map(({ name }) => name)),
   });
+  const gate = new ConsentGate(new Consent(home), approver);
   const sources = createMcp({
     servers,
     root: workspace.root,
@@ -114,7 +115,8 @@ function mcpSources(options: ToolSourceOptions): { servers: McpSource[]; unusabl
           { isBackground: true },
         ),
     }),
-    ...(!isTrusted && { gate: new ConsentGate(new Consent(home), approver) }),
+    ...(!isTrusted && { gate }),
+    clientGate: gate,
     ...(options.handlers && { handlers: options.handlers }),
     ...(options.openPage && { openPage: options.openPage }),
     onTools: (label, tools) => registry.replaceTools(label, tools),

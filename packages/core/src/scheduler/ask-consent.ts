@@ -2,8 +2,10 @@ import type { Approver } from '../contract/call.js';
 import type { Confirmation } from '../contract/confirmation.js';
 import { type Consent, type ConsentKind, definitionHash } from '../policy/consent.js';
 
-/** Something a project wants to start. */
+/** Something a project wants to start, or the program that uses us. */
 export interface ConsentRequest {
+  /** Who wants it; the project when left out. */
+  owner?: string;
   kind: ConsentKind;
   /** Names it within its kind. */
   id: string;
@@ -27,7 +29,7 @@ export class ConsentGate {
     this.#approver = approver;
   }
 
-  async pass({ kind, id, definition, confirmation }: ConsentRequest, signal: AbortSignal): Promise<void> {
+  async pass({ kind, id, definition, confirmation, owner }: ConsentRequest, signal: AbortSignal): Promise<void> {
     const hash = definitionHash(definition);
     if (await this.#consent.isApproved(kind, id, hash)) return;
     const request = {
@@ -37,16 +39,19 @@ export class ConsentGate {
       description: confirmation.title,
       args: {},
       confirmation,
-      reason: 'the project wants to start it and you have not agreed to exactly this before',
+      reason: `${owner ?? 'the project'} wants to start it and you have not agreed to exactly this before`,
     };
     const decision = await this.#approver.decide(request, signal).catch((error: unknown) => {
-      throw new ConsentRefused(
-        'The project defines it and you have not agreed to it yet. Run `lathe trust` to see it and agree.',
-        { cause: error },
-      );
+      const message =
+        owner === undefined
+          ? 'The project defines it and you have not agreed to it yet. Run `lathe trust` to see it and agree.'
+          : `You have not agreed yet that ${owner} starts it.`;
+      throw new ConsentRefused(message, { cause: error });
     });
     if (decision.outcome !== 'once' && decision.outcome !== 'always')
-      throw new ConsentRefused('You did not agree to it. To be asked again, run `lathe trust`.');
+      throw new ConsentRefused(
+        `You did not agree to it.${owner === undefined ? ' To be asked again, run `lathe trust`.' : ''}`,
+      );
     await this.#consent.approve(kind, id, hash);
   }
 }

@@ -1,9 +1,9 @@
 import { type Confirmation } from '@lathe/core';
 import { hasHiddenText, visibleText } from '@lathe/core/host';
+import type { Proposal } from '../../drivers/approval-answers.js';
 import { renderDiff } from '../../render/diff.js';
 import { hasGaps, markGaps, sanitize, wrapLines } from '../../render/lines.js';
 import type { ViewContext } from '../../render/view-context.js';
-import type { Proposal } from './question-queue.js';
 
 /** A question as lines for the screen. */
 export interface ConfirmationText {

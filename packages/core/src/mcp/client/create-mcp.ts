@@ -19,6 +19,8 @@ export interface McpOptions extends ProgramOptions {
   pins: DefinitionPins;
   /** Asks before a server of the project starts; not set if the user trusts the folder for this run. */
   gate?: ConsentGate;
+  /** Asks before a server that another program names starts. */
+  clientGate?: ConsentGate;
   handlers?: ReverseRequests;
   tokens: TokenStore;
   /** Opens the login page of a server; without it, servers that need a login fail. */
@@ -31,7 +33,8 @@ export interface McpOptions extends ProgramOptions {
 export function createMcp(options: McpOptions): McpSource[] {
   return options.servers.map((configured) => {
     const definition = options.openPage ? { ...configured, startTimeoutMs: loginMs } : configured;
-    const { root, gate, runner, env, roots, handlers = {} } = options;
+    const { root, runner, env, roots, handlers = {} } = options;
+    const gate = definition.isClients ? options.clientGate : options.gate;
     const consent = serverConsent(definition, root);
     const client = new McpClient(definition, {
       roots,

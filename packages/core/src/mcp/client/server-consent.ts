@@ -3,7 +3,8 @@ import type { ServerDefinition } from './server-definition.js';
 
 /** What the user approves before a server of the project starts: exactly what runs, where, with which variables. */
 export function serverConsent(definition: ServerDefinition, root: string): ConsentRequest {
-  const { name, endpoint, isTrusted, written } = definition;
+  const { name, endpoint, isTrusted, written, isClients } = definition;
+  const owner = isClients ? 'your editor' : 'this project';
   const isLocal = endpoint.type === 'stdio';
   const variables = Object.keys(isLocal ? endpoint.env : endpoint.headers);
   const warnings = [
@@ -12,11 +13,12 @@ export function serverConsent(definition: ServerDefinition, root: string): Conse
   ];
   return {
     kind: 'mcp-server',
+    ...(isClients && { owner }),
     id: JSON.stringify([root, name]),
     definition: { written, isTrusted },
     confirmation: {
       type: 'exec',
-      title: `Let this project ${isLocal ? 'start' : 'connect to'} the MCP server "${name}"?`,
+      title: `Let ${owner} ${isLocal ? 'start' : 'connect to'} the MCP server "${name}"?`,
       command: isLocal ? endpoint.argv.map(quoted).join(' ') : `${endpoint.type} ${endpoint.url.href}`,
       rootCommand: isLocal ? (endpoint.argv[0] ?? '') : endpoint.url.host,
       directory: isLocal ? endpoint.cwd : root,

@@ -28,8 +28,10 @@ export interface ServerDefinition {
   include?: readonly string[];
   exclude: readonly string[];
   oauth?: NonNullable<McpServerSettings['oauth']>;
-  /** A file of the workspace defines it, so the user must approve it before it starts. */
+  /** A file of the workspace or another program defines it, so the user must approve it before it starts. */
   isProjects: boolean;
+  /** Another program names it, such as an editor. */
+  isClients?: true;
   /** As written in the settings, without expanded references such as `$TOKEN`. */
   written: JsonValue;
 }
@@ -59,7 +61,9 @@ export function serverDefinitions(
   const unusable: UnusableServer[] = [];
   const hasLine = mcp.mcpServerCommand !== undefined && !Object.hasOwn(mcpServers, singleServer);
   const single = hasLine ? { [singleServer]: { command: mcp.mcpServerCommand } } : {};
-  for (const [name, settings] of Object.entries<McpServerSettings>({ ...mcpServers, ...single })) {
+  const own = { ...mcpServers, ...single };
+  for (const [name, settings] of Object.entries<McpServerSettings>({ ...loaded.givenServers, ...own })) {
+    const isClients = !Object.hasOwn(own, name);
     if (!isSelected(name, mcp)) continue;
     const isLine = hasLine && name === singleServer;
     const origin = loaded.origins.get(isLine ? 'mcp.mcpServerCommand' : `mcpServers.${name}`)?.at(-1);
@@ -71,9 +75,11 @@ export function serverDefinitions(
         name,
         alias: aliasOf(name, options.reserved),
         endpoint,
-        isTrusted: settings.trust === true && loaded.isTrusted,
-        isProjects: origin?.layer === 'workspace',
-        written: origin?.written ?? null,
+        isTrusted: !isClients && settings.trust === true && loaded.isTrusted,
+        isProjects: isClients || origin?.layer === 'workspace',
+        ...(isClients && { isClients }),
+        // Only what is hashed: it may hold keys.
+        written: isClients ? JSON.stringify(settings) : (origin?.written ?? null),
       });
   }
   return { servers, unusable };

@@ -1,0 +1,263 @@
+import { realpath } from 'node:fs/promises';
+import {
+  type AgentContext,
+  type ClientCapabilities,
+  type ContentBlock,
+  type McpServer,
+  RequestError,
+  type SessionConfigOption,
+  type SessionModeState,
+  type StopReason,
+} from '@agentclientprotocol/sdk';
+import { type AgentLathe, openSession, type PromptEnd, type Session } from '@lathe/agent';
+import { efforts, findModels } from '@lathe/agent/models';
+import type { Flags } from '../command-line/args.js';
+import type { Io } from '../command-line/io.js';
+import { AgentDriver } from '../drivers/agent-driver.js';
+import { openRecording } from '../startup/model-recording.js';
+import { ignoredSettings, missingTools, openLathe, runSessionEndHooks } from '../startup/open-lathe.js';
+import { openModel, openSideModel } from '../startup/open-model.js';
+import { clientServers } from './client-servers.js';
+import { editorBuffers } from './editor-buffers.js';
+import { EditorCommands } from './editor-commands.js';
+import { editorQuestions } from './editor-questions.js';
+import { EventUpdates } from './event-updates.js';
+import { permissionApprover } from './permission-approver.js';
+import { promptContent } from './prompt-content.js';
+import { replayHistory } from './replay-history.js';
+import { SessionClient } from './session-client.js';
+import { anyEffort, configOptions, modeNamed, modeState } from './session-options.js';
+
+export interface SessionSetup {
+  editor: AgentContext;
+  capabilities: ClientCapabilities;
+  flags: Flags;
+  io: Io;
+  /** As the editor spells it. */
+  cwd: string;
+  servers: readonly McpServer[];
+  /** The id of an earlier session. */
+  resume?: string;
+}
+
+interface Parts {
+  lathe: AgentLathe;
+  session: Session;
+  client: SessionClient;
+  commands: EditorCommands;
+  io: Io;
+}
+
+/** The signals of a session: its end, and the end of the prompt that it works on. */
+class Lifetime {
+  readonly ended = new AbortController();
+  turn: AbortSignal = this.ended.signal;
+}
+
+/** A session of an editor: one conversation in one directory. */
+export class EditorSession {
+  readonly #parts: Parts;
+  readonly #life: Lifetime;
+  readonly #driver: AgentDriver;
+  readonly #updates: EventUpdates;
+  #turn: { controller: AbortController; done: Promise<unknown> } | undefined;
+  #models: readonly string[] = [];
+  #hasDiscovered = false;
+  /** The options that the editor knows. */
+  #shown = '';
+
+  private constructor(parts: Parts, life: Lifetime) {
+    this.#parts = parts;
+    this.#life = life;
+    this.#driver = new AgentDriver(parts.lathe, parts.session);
+    this.#updates = new EventUpdates(parts.client, parts.lathe);
+  }
+
+  static async open(setup: SessionSetup, signal: AbortSignal): Promise<EditorSession> {
+    const { flags, capabilities, cwd } = setup;
+    const life = new Lifetime();
+    const client = new SessionClient(setup.editor, capabilities, life.ended.signal);
+    const questions = editorQuestions(client, () => life.turn);
+    const buffers = editorBuffers(client, { spelled: cwd, real: await realpath(cwd) });
+    const io: Io = { ...setup.io, cwd, out: setup.io.err };
+    const lathe: AgentLathe = await openLathe(flags, io, {
+      approver: permissionApprover({
+        client,
+        lathe: () => lathe,
+        turn: () => life.turn,
+        ...(questions && { askText: questions.askText }),
+      }),
+      ...(questions && { asker: questions.asker, elicit: questions.elicit }),
+      ...(buffers && { buffers }),
+      servers: clientServers(setup.servers),
+    });
+    try {
+      const recording = openRecording(flags, lathe, cwd);
+      const model = await openModel(lathe, flags, recording, signal);
+      if (typeof model === 'string') throw RequestError.internalError(undefined, model);
+      const sideModel = await openSideModel(lathe, recording, signal);
+      const resume = setup.resume === undefined ? {} : { resume: { id: setup.resume } };
+      const session = await openSession(lathe, { model, ...(sideModel && { sideModel }), ...resume });
+      client.sessionId = session.id;
+      const commands = await EditorCommands.open(client, lathe, life.ended.signal);
+      return new EditorSession({ lathe, session, client, commands, io }, life);
+    } catch (error) {
+      await lathe.close();
+      throw error;
+    }
+  }
+
+  get id(): string {
+    return this.#parts.session.id;
+  }
+
+  /** The choices of the session, which the editor knows from now on. */
+  state(): { modes: SessionModeState; configOptions: SessionConfigOption[] } {
+    const { lathe, session } = this.#parts;
+    this.#shown = this.#choices();
+    return { modes: modeState(lathe), configOptions: configOptions(lathe, session, this.#models) };
+  }
+
+  async replay(): Promise<void> {
+    const { session, lathe, client } = this.#parts;
+    for (const update of replayHistory(session.agent.history, lathe)) await client.update(update);
+  }
+
+  /** Tells the editor the commands and the models, which takes a while. */
+  async announce(): Promise<void> {
+    const { lathe, client, commands } = this.#parts;
+    await commands.announce();
+    const { signal } = this.#life.ended;
+    const found = await findModels({ env: lathe.loaded.env, settings: lathe.settings.model }, signal).catch(() => []);
+    this.#models = [...new Set([...found.map(({ name }) => name), ...Object.keys(lathe.settings.model.prices)])];
+    if (this.#models.length > 0)
+      await client.update({ sessionUpdate: 'config_option_update', configOptions: this.state().configOptions });
+  }
+
+  async prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<StopReason> {
+    if (this.#turn)
+      throw RequestError.invalidRequest(undefined, 'this session still works on another prompt; cancel it first');
+    const controller = new AbortController();
+    const ends = AbortSignal.any([controller.signal, signal, this.#life.ended.signal]);
+    const work = this.#work(blocks, ends).catch((error: unknown) => {
+      if (ends.aborted) return 'cancelled' as const;
+      throw error;
+    });
+    this.#turn = { controller, done: work.catch(() => undefined) };
+    this.#life.turn = ends;
+    try {
+      return await work;
+    } finally {
+      this.#turn = undefined;
+      this.#life.turn = this.#life.ended.signal;
+    }
+  }
+
+  /** Ends the prompt that is worked on, and its questions. */
+  cancel(): void {
+    this.#turn?.controller.abort(new Error('cancelled by the editor'));
+  }
+
+  async choose(option: string, value: unknown, signal: AbortSignal): Promise<SessionConfigOption[]> {
+    const { lathe, session } = this.#parts;
+    const unknown = () =>
+      RequestError.invalidParams(undefined, `${option} cannot be ${JSON.stringify(value)?.slice(0, 100)}`);
+    if (typeof value !== 'string') throw unknown();
+    if (option === 'mode') {
+      const mode = modeNamed(value);
+      if (!mode) throw unknown();
+      lathe.policy.mode = mode;
+    } else if (option === 'effort') {
+      const effort = efforts.find((each) => each === value);
+      if (!effort && value !== anyEffort) throw unknown();
+      session.agent.effort = effort;
+    } else if (option === 'model') await this.#driver.conversation.useModel(value, signal);
+    else throw RequestError.invalidParams(undefined, `there is no option ${JSON.stringify(option)}`);
+    await this.#showChoices();
+    return this.state().configOptions;
+  }
+
+  /** Ends what is running, and writes the transcript. */
+  async close(): Promise<void> {
+    this.#life.ended.abort(new Error('the session was closed'));
+    await this.#turn?.done;
+    const { session, lathe } = this.#parts;
+    await session.close();
+    await runSessionEndHooks(lathe);
+    await lathe.close();
+  }
+
+  async #work(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<StopReason> {
+    const { lathe, session, commands, io } = this.#parts;
+    const content = promptContent(blocks);
+    if (content.length === 1 && content[0].trim() === '')
+      throw RequestError.invalidParams(undefined, 'the prompt is empty');
+    await this.#discover(signal);
+    const command = commands.run(content[0], { lathe, driver: this.#driver, io, signal });
+    let end: PromptEnd | undefined;
+    for await (const event of command ?? session.prompt(content, signal)) {
+      await this.#updates.send(event);
+      await this.#showChoices();
+      if (event.type === 'prompt-end') end = event.end;
+    }
+    return signal.aborted ? 'cancelled' : this.#stopReason(end);
+  }
+
+  /** Starts the servers and commands that have tools, at the first prompt, because a person may have to agree to them. */
+  async #discover(signal: AbortSignal): Promise<void> {
+    const { lathe, session, client, commands } = this.#parts;
+    if (this.#hasDiscovered) return;
+    await lathe.discover(signal);
+    signal.throwIfAborted();
+    this.#hasDiscovered = true;
+    const ignored = ignoredSettings(lathe);
+    const notes = [
+      ...session.notes,
+      ...commands.problems,
+      ...missingTools(lathe.tools),
+      ...(ignored.length > 0
+        ? [`This folder is not trusted, so these settings are ignored: ${ignored.join(', ')} (see lathe trust)`]
+        : []),
+    ];
+    for (const note of notes) await client.note('warning', note);
+  }
+
+  async #stopReason(end: PromptEnd | undefined): Promise<StopReason> {
+    if (!end || end.reason === 'done') return 'end_turn';
+    const { client } = this.#parts;
+    const message = end.message ?? end.reason;
+    if (end.reason === 'error') throw RequestError.internalError(undefined, message);
+    await client.note('warning', message);
+    switch (end.reason) {
+      case 'aborted':
+        return 'cancelled';
+      case 'length':
+      case 'max-tokens':
+        return 'max_tokens';
+      case 'max-turns':
+        return 'max_turn_requests';
+      case 'filter':
+        return 'refusal';
+      case 'blocked':
+      case 'loop':
+      case 'empty':
+      case 'max-time':
+      case 'max-cost':
+        return 'end_turn';
+    }
+  }
+
+  #choices(): string {
+    const { lathe, session } = this.#parts;
+    return JSON.stringify([lathe.policy.mode, session.model.id, session.agent.effort]);
+  }
+
+  /** A plan that was approved changes the mode, and a fallback the model. */
+  async #showChoices(): Promise<void> {
+    if (this.#choices() === this.#shown) return;
+    const { lathe, client } = this.#parts;
+    const { configOptions: options } = this.state();
+    await client.update({ sessionUpdate: 'current_mode_update', currentModeId: lathe.policy.mode });
+    await client.update({ sessionUpdate: 'config_option_update', configOptions: options });
+  }
+}
