@@ -111,6 +111,11 @@ export async function editor(options: EditorOptions = {}) {
     prompt: (sessionId: string, text: string) =>
       agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text }] }),
     cancel: (sessionId: string) => agent.notify(methods.agent.session.cancel, { sessionId }),
+    /** The end of the conversation that the model got with a request. */
+    heard: (request: number): string => {
+      const { messages } = server.requests[request]?.body ?? {};
+      return JSON.stringify(Array.isArray(messages) ? messages.slice(-2) : []);
+    },
     /** All lines that the agent printed are messages of the protocol. */
     assertConformance: () => expect(mismatches(output.lines)).toEqual([]),
     /** As an editor that is closed. */

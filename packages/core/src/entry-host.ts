@@ -3,6 +3,7 @@
  * change between minor versions.
  */
 
+export { untilAborted } from './async/deadline.js';
 export { responseText } from './contract/content.js';
 export type { PlanSummary, TaskExecution, TodoList } from './contract/display.js';
 export { uniqueId } from './contract/tool-call.js';

@@ -1,9 +1,9 @@
-import type { AvailableCommand } from '@agentclientprotocol/sdk';
 import type { AgentEvent, AgentLathe } from '@lathe/agent';
 import { visibleText } from '@lathe/core/host';
 import { errorMessage } from '../command-line/error-message.js';
 import type { Io } from '../command-line/io.js';
 import type { Driver } from '../drivers/driver.js';
+import { fenced } from '../render/fenced.js';
 import { styleFor } from '../render/style.js';
 import { customCommands } from '../slash/custom-commands.js';
 import { promptCommands } from '../slash/mcp-commands.js';
@@ -12,44 +12,26 @@ import { slashCommands } from '../slash/slash-commands.js';
 import type { SessionClient } from './session-client.js';
 
 /** Those that need no keys and no screen, and are no options of the session. */
-const offered = new Set([
-  'agents',
-  'background',
-  'compact',
-  'context',
-  'cost',
-  'diff',
-  'init',
-  'mcp',
-  'memory',
-  'permissions',
-  'todos',
-  'tools',
-  'undo',
-]);
+const offered = /^(?:agents|background|compact|context|cost|diff|init|mcp|memory|permissions|todos|tools|undo)$/;
 
 /** The slash commands of a session: some of the terminal's, those of files, and the prompts of MCP servers. */
 export class EditorCommands {
   readonly #client: SessionClient;
   readonly #own: readonly SlashCommand[];
-  readonly #prompts: Pick<ReturnType<typeof promptCommands>, 'items' | 'onChange'>;
+  readonly #prompts: ReturnType<typeof promptCommands>;
   /** What is wrong with command files. */
   readonly problems: readonly string[];
 
-  private constructor(
+  constructor(
     client: SessionClient,
     prompts: ReturnType<typeof promptCommands>,
     { commands, problems }: Awaited<ReturnType<typeof customCommands>>,
   ) {
     this.#client = client;
-    this.#own = [...slashCommands.filter(({ name }) => offered.has(name)), ...commands];
+    this.#own = [...slashCommands.filter(({ name }) => offered.test(name)), ...commands];
     this.#prompts = prompts;
     this.problems = problems;
     prompts.onChange(() => void this.announce());
-  }
-
-  static async open(client: SessionClient, lathe: AgentLathe, signal: AbortSignal): Promise<EditorCommands> {
-    return new EditorCommands(client, promptCommands(lathe, signal), await customCommands(lathe));
   }
 
   get #all(): SlashCommand[] {
@@ -58,38 +40,26 @@ export class EditorCommands {
 
   /** Tells the editor which commands there are. */
   async announce(): Promise<void> {
-    const availableCommands = this.#all.map(
-      ({ name, summary, arguments: values }): AvailableCommand => ({
-        name: visibleText(name),
-        description: visibleText(summary),
-        ...(values && { input: { hint: visibleText(values().join(' ')) } }),
-      }),
-    );
+    const availableCommands = this.#all.map(({ name, summary, arguments: values }) => ({
+      name: visibleText(name),
+      description: visibleText(summary),
+      ...(values && { input: { hint: visibleText(values().join(' ')) } }),
+    }));
     await this.#client.update({ sessionUpdate: 'available_commands_update', availableCommands });
   }
 
   /** The events of `/name argument`; `undefined` if the text is none of the commands, such as `/usr/bin`. */
   run(
     text: string,
-    { lathe, driver, io, signal }: { lathe: AgentLathe; driver: Driver; io: Io; signal: AbortSignal },
+    parts: { lathe: AgentLathe; driver: Driver; io: Io; signal: AbortSignal },
   ): AsyncIterable<AgentEvent> | undefined {
     const { name, argument } = splitCommand(text.trim());
-    const command = text.trimStart().startsWith('/') ? findCommand(this.#all, name) : undefined;
+    const command = name === '' ? undefined : findCommand(this.#all, name);
     if (!command) return undefined;
     const printed: string[] = [];
-    const context = {
-      lathe,
-      driver,
-      io,
-      style: styleFor({ NO_COLOR: '1' }),
-      commands: this.#all,
-      signal,
-      print: (line: string) => void printed.push(line),
-      show: () => {},
-      choose: async () => undefined,
-      clearScreen: () => {},
-      quit: () => {},
-    };
+    const print = (line: string) => void printed.push(line);
+    const screen = { show: () => {}, choose: async () => undefined, clearScreen: () => {}, quit: () => {} };
+    const context = { ...parts, ...screen, print, style: styleFor({ NO_COLOR: '1' }), commands: this.#all };
     if ('stream' in command) return command.stream(argument, context);
     return printing(async () => command.run(argument, context), printed);
   }
@@ -98,7 +68,7 @@ export class EditorCommands {
 async function* printing(run: () => Promise<void>, printed: readonly string[]): AsyncGenerator<AgentEvent> {
   try {
     await run();
-    yield { type: 'text-delta', text: `\`\`\`\n${printed.join('\n').replaceAll('```', "'''")}\n\`\`\`\n` };
+    yield { type: 'text-delta', text: `${fenced(printed.join('\n'))}\n` };
   } catch (error) {
     yield { type: 'notice', level: 'warning', message: errorMessage(error) };
   }

@@ -1,21 +1,15 @@
 import { realpath } from 'node:fs/promises';
-import {
-  type AgentContext,
-  type ClientCapabilities,
-  type ContentBlock,
-  type McpServer,
-  RequestError,
-  type SessionConfigOption,
-  type SessionModeState,
-  type StopReason,
-} from '@agentclientprotocol/sdk';
+import type { AgentContext, ClientCapabilities, ContentBlock, McpServer } from '@agentclientprotocol/sdk';
+import { RequestError, type SessionConfigOption, type StopReason } from '@agentclientprotocol/sdk';
 import { type AgentLathe, openSession, type PromptEnd, type Session } from '@lathe/agent';
-import { efforts, findModels } from '@lathe/agent/models';
-import type { Flags } from '../command-line/args.js';
+import { findModels } from '@lathe/agent/models';
+import { approvalModes, efforts, type Flags } from '../command-line/args.js';
 import type { Io } from '../command-line/io.js';
 import { AgentDriver } from '../drivers/agent-driver.js';
+import { customCommands } from '../slash/custom-commands.js';
+import { promptCommands } from '../slash/mcp-commands.js';
 import { openRecording } from '../startup/model-recording.js';
-import { ignoredSettings, missingTools, openLathe, runSessionEndHooks } from '../startup/open-lathe.js';
+import { missingTools, openLathe, runSessionEndHooks, trustNotes } from '../startup/open-lathe.js';
 import { openModel, openSideModel } from '../startup/open-model.js';
 import { clientServers } from './client-servers.js';
 import { editorBuffers } from './editor-buffers.js';
@@ -26,7 +20,7 @@ import { permissionApprover } from './permission-approver.js';
 import { promptContent } from './prompt-content.js';
 import { replayHistory } from './replay-history.js';
 import { SessionClient } from './session-client.js';
-import { anyEffort, configOptions, modeNamed, modeState } from './session-options.js';
+import { anyEffort, configOptions, modeState } from './session-options.js';
 
 export interface SessionSetup {
   editor: AgentContext;
@@ -48,16 +42,9 @@ interface Parts {
   io: Io;
 }
 
-/** The signals of a session: its end, and the end of the prompt that it works on. */
-class Lifetime {
-  readonly ended = new AbortController();
-  turn: AbortSignal = this.ended.signal;
-}
-
 /** A session of an editor: one conversation in one directory. */
 export class EditorSession {
   readonly #parts: Parts;
-  readonly #life: Lifetime;
   readonly #driver: AgentDriver;
   readonly #updates: EventUpdates;
   #turn: { controller: AbortController; done: Promise<unknown> } | undefined;
@@ -66,28 +53,21 @@ export class EditorSession {
   /** The options that the editor knows. */
   #shown = '';
 
-  private constructor(parts: Parts, life: Lifetime) {
+  private constructor(parts: Parts) {
     this.#parts = parts;
-    this.#life = life;
     this.#driver = new AgentDriver(parts.lathe, parts.session);
     this.#updates = new EventUpdates(parts.client, parts.lathe);
   }
 
   static async open(setup: SessionSetup, signal: AbortSignal): Promise<EditorSession> {
     const { flags, capabilities, cwd } = setup;
-    const life = new Lifetime();
-    const client = new SessionClient(setup.editor, capabilities, life.ended.signal);
-    const questions = editorQuestions(client, () => life.turn);
+    const client = new SessionClient(setup.editor, capabilities);
+    const questions = editorQuestions(client);
     const buffers = editorBuffers(client, { spelled: cwd, real: await realpath(cwd) });
     const io: Io = { ...setup.io, cwd, out: setup.io.err };
     const lathe: AgentLathe = await openLathe(flags, io, {
-      approver: permissionApprover({
-        client,
-        lathe: () => lathe,
-        turn: () => life.turn,
-        ...(questions && { askText: questions.askText }),
-      }),
-      ...(questions && { asker: questions.asker, elicit: questions.elicit }),
+      approver: permissionApprover({ client, questions, lathe: () => lathe }),
+      ...questions,
       ...(buffers && { buffers }),
       servers: clientServers(setup.servers),
     });
@@ -99,8 +79,9 @@ export class EditorSession {
       const resume = setup.resume === undefined ? {} : { resume: { id: setup.resume } };
       const session = await openSession(lathe, { model, ...(sideModel && { sideModel }), ...resume });
       client.sessionId = session.id;
-      const commands = await EditorCommands.open(client, lathe, life.ended.signal);
-      return new EditorSession({ lathe, session, client, commands, io }, life);
+      const prompts = promptCommands(lathe, client.ended.signal);
+      const commands = new EditorCommands(client, prompts, await customCommands(lathe));
+      return new EditorSession({ lathe, session, client, commands, io });
     } catch (error) {
       await lathe.close();
       throw error;
@@ -112,7 +93,7 @@ export class EditorSession {
   }
 
   /** The choices of the session, which the editor knows from now on. */
-  state(): { modes: SessionModeState; configOptions: SessionConfigOption[] } {
+  state() {
     const { lathe, session } = this.#parts;
     this.#shown = this.#choices();
     return { modes: modeState(lathe), configOptions: configOptions(lathe, session, this.#models) };
@@ -127,7 +108,7 @@ export class EditorSession {
   async announce(): Promise<void> {
     const { lathe, client, commands } = this.#parts;
     await commands.announce();
-    const { signal } = this.#life.ended;
+    const { signal } = client.ended;
     const found = await findModels({ env: lathe.loaded.env, settings: lathe.settings.model }, signal).catch(() => []);
     this.#models = [...new Set([...found.map(({ name }) => name), ...Object.keys(lathe.settings.model.prices)])];
     if (this.#models.length > 0)
@@ -137,19 +118,20 @@ export class EditorSession {
   async prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<StopReason> {
     if (this.#turn)
       throw RequestError.invalidRequest(undefined, 'this session still works on another prompt; cancel it first');
+    const { client } = this.#parts;
     const controller = new AbortController();
-    const ends = AbortSignal.any([controller.signal, signal, this.#life.ended.signal]);
+    const ends = AbortSignal.any([controller.signal, signal, client.ended.signal]);
     const work = this.#work(blocks, ends).catch((error: unknown) => {
       if (ends.aborted) return 'cancelled' as const;
       throw error;
     });
     this.#turn = { controller, done: work.catch(() => undefined) };
-    this.#life.turn = ends;
+    client.turn = ends;
     try {
       return await work;
     } finally {
       this.#turn = undefined;
-      this.#life.turn = this.#life.ended.signal;
+      client.turn = client.ended.signal;
     }
   }
 
@@ -160,28 +142,21 @@ export class EditorSession {
 
   async choose(option: string, value: unknown, signal: AbortSignal): Promise<SessionConfigOption[]> {
     const { lathe, session } = this.#parts;
-    const unknown = () =>
-      RequestError.invalidParams(undefined, `${option} cannot be ${JSON.stringify(value)?.slice(0, 100)}`);
-    if (typeof value !== 'string') throw unknown();
-    if (option === 'mode') {
-      const mode = modeNamed(value);
-      if (!mode) throw unknown();
-      lathe.policy.mode = mode;
-    } else if (option === 'effort') {
-      const effort = efforts.find((each) => each === value);
-      if (!effort && value !== anyEffort) throw unknown();
-      session.agent.effort = effort;
-    } else if (option === 'model') await this.#driver.conversation.useModel(value, signal);
-    else throw RequestError.invalidParams(undefined, `there is no option ${JSON.stringify(option)}`);
+    const mode = approvalModes.find((each) => each === value);
+    const effort = efforts.find((each) => each === value);
+    if (option === 'mode' && mode) lathe.policy.mode = mode;
+    else if (option === 'effort' && (effort || value === anyEffort)) session.agent.effort = effort;
+    else if (option === 'model' && typeof value === 'string') await this.#driver.conversation.useModel(value, signal);
+    else throw RequestError.invalidParams(undefined, `there is no ${option} ${JSON.stringify(value)?.slice(0, 100)}`);
     await this.#showChoices();
     return this.state().configOptions;
   }
 
   /** Ends what is running, and writes the transcript. */
   async close(): Promise<void> {
-    this.#life.ended.abort(new Error('the session was closed'));
+    const { session, lathe, client } = this.#parts;
+    client.ended.abort(new Error('the session was closed'));
     await this.#turn?.done;
-    const { session, lathe } = this.#parts;
     await session.close();
     await runSessionEndHooks(lathe);
     await lathe.close();
@@ -210,15 +185,7 @@ export class EditorSession {
     await lathe.discover(signal);
     signal.throwIfAborted();
     this.#hasDiscovered = true;
-    const ignored = ignoredSettings(lathe);
-    const notes = [
-      ...session.notes,
-      ...commands.problems,
-      ...missingTools(lathe.tools),
-      ...(ignored.length > 0
-        ? [`This folder is not trusted, so these settings are ignored: ${ignored.join(', ')} (see lathe trust)`]
-        : []),
-    ];
+    const notes = [...session.notes, ...commands.problems, ...missingTools(lathe.tools), ...trustNotes(lathe)];
     for (const note of notes) await client.note('warning', note);
   }
 
@@ -228,23 +195,7 @@ export class EditorSession {
     const message = end.message ?? end.reason;
     if (end.reason === 'error') throw RequestError.internalError(undefined, message);
     await client.note('warning', message);
-    switch (end.reason) {
-      case 'aborted':
-        return 'cancelled';
-      case 'length':
-      case 'max-tokens':
-        return 'max_tokens';
-      case 'max-turns':
-        return 'max_turn_requests';
-      case 'filter':
-        return 'refusal';
-      case 'blocked':
-      case 'loop':
-      case 'empty':
-      case 'max-time':
-      case 'max-cost':
-        return 'end_turn';
-    }
+    return stopReasons[end.reason] ?? 'end_turn';
   }
 
   #choices(): string {
@@ -261,3 +212,11 @@ export class EditorSession {
     await client.update({ sessionUpdate: 'config_option_update', configOptions: options });
   }
 }
+
+const stopReasons: { [reason in PromptEnd['reason']]?: StopReason } = {
+  aborted: 'cancelled',
+  length: 'max_tokens',
+  'max-tokens': 'max_tokens',
+  'max-turns': 'max_turn_requests',
+  filter: 'refusal',
+};

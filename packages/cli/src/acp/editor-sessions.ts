@@ -1,13 +1,13 @@
 import { statSync } from 'node:fs';
 import { unlink } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
-import {
-  type AgentContext,
-  type ClientCapabilities,
-  type ListSessionsResponse,
-  type McpServer,
-  RequestError,
+import type {
+  AgentRequestContext,
+  ClientCapabilities,
+  ListSessionsResponse,
+  McpServer,
 } from '@agentclientprotocol/sdk';
+import { RequestError } from '@agentclientprotocol/sdk';
 import { SessionStore } from '@lathe/agent';
 import { NamesInUse, visibleText } from '@lathe/core/host';
 import { LatheHome } from '@lathe/core/tools';
@@ -16,10 +16,8 @@ import type { Io } from '../command-line/io.js';
 import { latheHome } from '../startup/open-lathe.js';
 import { EditorSession } from './editor-session.js';
 
-interface Place {
-  cwd: string;
-  mcpServers?: readonly McpServer[];
-}
+type OpenRequest = AgentRequestContext<{ cwd: string; mcpServers?: readonly McpServer[] }>;
+type RestoreRequest = OpenRequest & { params: { sessionId: string } };
 
 /** The sessions of one editor. */
 export class EditorSessions {
@@ -38,37 +36,37 @@ export class EditorSessions {
     this.#home = new LatheHome(latheHome(io));
   }
 
-  get(id: string): EditorSession {
-    const session = this.#open.get(id);
-    if (!session) throw RequestError.sessionNotFound(id);
+  get({ sessionId }: { sessionId: string }): EditorSession {
+    const session = this.#open.get(sessionId);
+    if (!session) throw RequestError.sessionNotFound(sessionId);
     return session;
   }
 
-  create(place: Place, editor: AgentContext, signal: AbortSignal): Promise<EditorSession> {
-    return this.#track(this.#start(place, editor, signal));
+  async create(request: OpenRequest) {
+    const session = await this.#start(request);
+    return { sessionId: session.id, ...introduced(session) };
   }
 
   /** Opens an earlier session, again if it is open. */
-  async restore(id: string, place: Place, editor: AgentContext, signal: AbortSignal): Promise<EditorSession> {
-    assertDirectory(place.cwd);
-    if (!(await SessionStore.find(this.#home, id))) throw RequestError.sessionNotFound(id);
-    await this.close(id);
-    return this.#track(this.#start(place, editor, signal, id));
+  async restore(request: RestoreRequest, { isReplayed }: { isReplayed: boolean }) {
+    const { sessionId } = request.params;
+    if (!(await SessionStore.find(this.#home, sessionId))) throw RequestError.sessionNotFound(sessionId);
+    await this.close(sessionId);
+    const session = await this.#start(request, sessionId);
+    if (isReplayed) await session.replay();
+    return introduced(session);
   }
 
   async list(cwd: string | null | undefined): Promise<ListSessionsResponse> {
-    const found = cwd
-      ? await (await SessionStore.open(this.#home, cwd)).list()
-      : await SessionStore.listAll(this.#home);
-    const sessions = found
-      .filter((each) => isAbsolute(each.cwd))
-      .map(({ id, cwd: place, title, updated }) => ({
-        sessionId: id,
-        cwd: place,
-        title: visibleText(title),
-        updatedAt: updated,
-      }));
-    return { sessions };
+    const store = cwd ? await SessionStore.open(this.#home, cwd) : undefined;
+    const found = await (store?.list() ?? SessionStore.listAll(this.#home));
+    const sessions = found.map(({ id: sessionId, title, updated: updatedAt, ...rest }) => ({
+      sessionId,
+      cwd: rest.cwd,
+      title: visibleText(title),
+      updatedAt,
+    }));
+    return { sessions: sessions.filter((each) => isAbsolute(each.cwd)) };
   }
 
   async close(id: string): Promise<void> {
@@ -89,33 +87,25 @@ export class EditorSessions {
   /** The editor is gone. */
   async closeAll(): Promise<void> {
     this.#isClosed = true;
-    await Promise.allSettled([...this.#opening]);
+    await Promise.allSettled(this.#opening);
     await Promise.allSettled([...this.#open.keys()].map((id) => this.close(id)));
   }
 
-  async #start(place: Place, editor: AgentContext, signal: AbortSignal, resume?: string): Promise<EditorSession> {
-    const { cwd, mcpServers: servers = [] } = place;
-    assertDirectory(cwd);
-    const { capabilities } = this;
-    const setup = { editor, capabilities, flags: this.#flags, io: this.#io, cwd, servers };
-    const session = await EditorSession.open({ ...setup, ...(resume !== undefined && { resume }) }, signal);
-    if (this.#isClosed) await session.close();
-    else this.#open.set(session.id, session);
-    return session;
-  }
-
-  async #track<T>(opening: Promise<T>): Promise<T> {
+  async #start({ params: { cwd, mcpServers: servers = [] }, client: editor, signal }: OpenRequest, resume?: string) {
+    if (!isAbsolute(cwd) || !statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
+      throw RequestError.invalidParams(undefined, `cwd must be the absolute path of a directory, not ${cwd}`);
+    const setup = { editor, capabilities: this.capabilities, flags: this.#flags, io: this.#io, cwd, servers };
+    const opening = EditorSession.open({ ...setup, ...(resume !== undefined && { resume }) }, signal);
     this.#opening.add(opening);
-    try {
-      return await opening;
-    } finally {
-      this.#opening.delete(opening);
-    }
+    const session = await opening.finally(() => this.#opening.delete(opening));
+    this.#open.set(session.id, session);
+    if (this.#isClosed) await this.close(session.id);
+    return session;
   }
 }
 
-function assertDirectory(cwd: string): void {
-  const isDirectory = isAbsolute(cwd) && statSync(cwd, { throwIfNoEntry: false })?.isDirectory();
-  if (!isDirectory)
-    throw RequestError.invalidParams(undefined, `cwd must be an absolute path of a directory: ${JSON.stringify(cwd)}`);
+/** The editor knows the session only when it has the answer. */
+function introduced(session: EditorSession) {
+  setImmediate(() => void session.announce());
+  return session.state();
 }

@@ -1,18 +1,18 @@
-import type { SessionUpdate, ToolCallUpdate } from '@agentclientprotocol/sdk';
+import type { SessionUpdate } from '@agentclientprotocol/sdk';
 import type { AgentEvent, AgentLathe } from '@lathe/agent';
 import { type CallOutcome, textOf } from '@lathe/core';
 import { visibleText } from '@lathe/core/host';
-import type { SessionClient } from './session-client.js';
+import { type SessionClient, textBlock } from './session-client.js';
 import { callHead, displayContent, fencedContent } from './tool-call-content.js';
 
-type CallEvent<T extends AgentEvent['type']> = Extract<AgentEvent, { type: T }>;
+type EventOf<T extends AgentEvent['type']> = Extract<AgentEvent, { type: T }>;
 
 /** Shows an editor what an agent does. */
 export class EventUpdates {
   readonly #client: SessionClient;
   readonly #lathe: Pick<AgentLathe, 'tools' | 'workspace'>;
-  /** Calls that the editor knows. */
-  readonly #calls = new Set<string>();
+  /** What the editor knows of each call that has not ended. */
+  readonly #calls = new Map<string, string>();
 
   constructor(client: SessionClient, lathe: Pick<AgentLathe, 'tools' | 'workspace'>) {
     this.#client = client;
@@ -20,28 +20,31 @@ export class EventUpdates {
   }
 
   async send(event: AgentEvent): Promise<void> {
+    const client = this.#client;
     switch (event.type) {
       case 'text-delta':
-        return this.#client.say(event.text);
+        return client.say(event.text);
       case 'reasoning-delta':
-        return this.#client.update(thought(event.text));
+        return client.update({ sessionUpdate: 'agent_thought_chunk', content: textBlock(event.text) });
       case 'call-update':
         return this.#callUpdate(event);
-      case 'call-output':
-        return this.#change({ toolCallId: event.callId, content: displayContent(event.display) });
+      case 'call-output': {
+        const content = displayContent(event.display);
+        return client.update({ sessionUpdate: 'tool_call_update', toolCallId: event.callId, content });
+      }
       case 'call-end':
         return this.#callEnd(event.outcome);
       case 'usage':
-        return this.#client.update(usageOf(event));
+        return client.update(usageOf(event));
       case 'notice':
-        return this.#client.note(event.level, event.message);
-      case 'retry':
-        return event.delayMs > 0
-          ? this.#client.note('warning', `${event.reason} Retrying in ${Math.ceil(event.delayMs / 1000)} s.`)
-          : undefined;
+        return client.note(event.level, event.message);
+      case 'retry': {
+        const wait = `Retrying in ${Math.ceil(event.delayMs / 1000)} s.`;
+        return event.delayMs > 0 ? client.note('warning', `${event.reason} ${wait}`) : undefined;
+      }
       case 'compaction-end': {
         const { tokensBefore, tokensAfter } = event.compaction;
-        return this.#client.note('info', `Compacted the conversation: ${tokensBefore} to ${tokensAfter} tokens.`);
+        return client.note('info', `Compacted the conversation: ${tokensBefore} to ${tokensAfter} tokens.`);
       }
       // The call that started a subagent shows its work.
       case 'subagent-event':
@@ -54,29 +57,27 @@ export class EventUpdates {
     }
   }
 
-  async #callUpdate({ callId, name, status, description, args }: CallEvent<'call-update'>): Promise<void> {
+  async #callUpdate({ callId: toolCallId, name, status, description, args }: EventOf<'call-update'>): Promise<void> {
     const shown = status === 'executing' ? ('in_progress' as const) : ('pending' as const);
-    if (this.#calls.has(callId)) return this.#change({ toolCallId: callId, status: shown });
-    this.#calls.add(callId);
+    const known = this.#calls.get(toolCallId);
+    const news = `${shown} ${description}`;
+    if (known === news) return;
+    this.#calls.set(toolCallId, news);
     const head = callHead(this.#lathe, { name, description, args });
-    return this.#client.update({
-      sessionUpdate: 'tool_call',
-      toolCallId: callId,
-      ...head,
-      status: shown,
-      rawInput: args,
-    });
+    const call = { toolCallId, ...head, status: shown, rawInput: args };
+    if (known === undefined) await this.#client.update({ sessionUpdate: 'tool_call', ...call });
+    else await this.#client.update({ sessionUpdate: 'tool_call_update', ...call });
   }
 
-  async #callEnd(outcome: CallOutcome): Promise<void> {
-    const { callId: toolCallId, returnDisplay, status } = outcome;
-    const content = resultContent(outcome);
-    await this.#change({
-      toolCallId,
-      status: status === 'success' ? 'completed' : 'failed',
-      ...(content.length > 0 && { content }),
-    });
-    if (typeof returnDisplay === 'string' || returnDisplay.type !== 'todo_list') return;
+  async #callEnd({ callId: toolCallId, returnDisplay, llmContent, error, ...outcome }: CallOutcome): Promise<void> {
+    this.#calls.delete(toolCallId);
+    const isText = typeof returnDisplay === 'string';
+    const shown = displayContent(returnDisplay);
+    // Where a person sees nothing, the model still got something.
+    const content = shown.length > 0 || !isText ? shown : fencedContent(error?.message ?? textOf(llmContent));
+    const status = outcome.status === 'success' ? ('completed' as const) : ('failed' as const);
+    await this.#client.update({ sessionUpdate: 'tool_call_update', toolCallId, status, content });
+    if (isText || returnDisplay.type !== 'todo_list') return;
     const entries = returnDisplay.todos.map((todo) => ({
       content: visibleText(todo.content),
       status: todo.status,
@@ -84,24 +85,9 @@ export class EventUpdates {
     }));
     await this.#client.update({ sessionUpdate: 'plan', entries });
   }
-
-  #change(update: ToolCallUpdate): Promise<void> {
-    return this.#client.update({ sessionUpdate: 'tool_call_update', ...update });
-  }
 }
 
-/** Where a person sees nothing, the model still got something. */
-function resultContent({ returnDisplay, llmContent, error }: CallOutcome) {
-  const shown = displayContent(returnDisplay);
-  if (shown.length > 0 || typeof returnDisplay !== 'string') return shown;
-  return fencedContent(error?.message ?? textOf(llmContent));
-}
-
-function thought(text: string): SessionUpdate {
-  return { sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: visibleText(text) } };
-}
-
-function usageOf({ usage }: CallEvent<'usage'>): SessionUpdate {
+function usageOf({ usage }: EventOf<'usage'>): SessionUpdate {
   const { contextTokens: used, contextWindow: size, sessionCost } = usage;
   const cost = sessionCost === undefined ? {} : { cost: { amount: sessionCost / 100, currency: 'USD' } };
   return { sessionUpdate: 'usage_update', used, size, ...cost };

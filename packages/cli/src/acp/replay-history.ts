@@ -1,54 +1,31 @@
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
 import { type AgentLathe, askedText, type Message } from '@lathe/agent';
-import type { FunctionCall, FunctionResponse } from '@lathe/core';
-import { responseText, visibleText } from '@lathe/core/host';
+import { responseText } from '@lathe/core/host';
+import { describeCall } from '../drivers/history-items.js';
+import { textBlock } from './session-client.js';
 import { callHead, fencedContent } from './tool-call-content.js';
 
-/** A conversation as the updates that an editor got, or would have got, while it happened. */
+/** A conversation as the updates that an editor would have got while it happened. */
 export function* replayHistory(
   messages: readonly Message[],
   lathe: Pick<AgentLathe, 'tools' | 'workspace'>,
 ): Generator<SessionUpdate> {
-  const responses = new Map(
-    messages.flatMap(({ parts }) =>
-      parts.flatMap(({ functionResponse }) =>
-        functionResponse ? [[functionResponse.id ?? '', functionResponse]] : [],
-      ),
-    ),
-  );
+  const found = messages.flatMap(({ parts }) => parts.flatMap(({ functionResponse }) => functionResponse ?? []));
+  const responses = new Map(found.map((response) => [response.id, response]));
   for (const message of messages) {
     const asked = askedText(message);
-    if (asked !== '') yield chunk('user_message_chunk', asked);
-    if (message.role !== 'model') continue;
-    for (const { text, thought, functionCall } of message.parts) {
-      if (functionCall) yield replayCall(functionCall, responses.get(functionCall.id ?? ''), lathe);
-      else if (text) yield chunk(thought ? 'agent_thought_chunk' : 'agent_message_chunk', text);
+    if (asked !== '') yield { sessionUpdate: 'user_message_chunk', content: textBlock(asked) };
+    for (const { text, thought, functionCall } of message.role === 'model' ? message.parts : []) {
+      if (text)
+        yield { sessionUpdate: thought ? 'agent_thought_chunk' : 'agent_message_chunk', content: textBlock(text) };
+      if (!functionCall) continue;
+      const { id: toolCallId = '', name = '', args = {} } = functionCall;
+      const response = responses.get(toolCallId);
+      const hasFailed = !response || response.response?.['error'] !== undefined;
+      const head = callHead(lathe, { name, description: describeCall(functionCall, lathe.tools), args });
+      const content = response ? fencedContent(responseText(response)) : [];
+      const status = hasFailed ? 'failed' : 'completed';
+      yield { sessionUpdate: 'tool_call', toolCallId, ...head, status, rawInput: args, content };
     }
   }
-}
-
-function replayCall(
-  { id = '', name = '', args = {} }: FunctionCall,
-  response: FunctionResponse | undefined,
-  lathe: Pick<AgentLathe, 'tools' | 'workspace'>,
-): SessionUpdate {
-  const tool = lathe.tools.getTool(name);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the tool has just checked them
-  const description = tool?.validateToolParams(args) === null ? tool.getDescription(args as never) : '';
-  const hasFailed = !response || response.response?.['error'] !== undefined;
-  return {
-    sessionUpdate: 'tool_call',
-    toolCallId: id,
-    ...callHead(lathe, { name, description, args }),
-    status: hasFailed ? 'failed' : 'completed',
-    rawInput: args,
-    content: response ? fencedContent(responseText(response)) : [],
-  };
-}
-
-function chunk(
-  sessionUpdate: 'user_message_chunk' | 'agent_message_chunk' | 'agent_thought_chunk',
-  text: string,
-): SessionUpdate {
-  return { sessionUpdate, content: { type: 'text', text: visibleText(text) } };
 }

@@ -1,93 +1,76 @@
-import {
-  type AgentContext,
-  type ClientCapabilities,
-  type CreateElicitationResponse,
-  type ElicitationSchema,
-  methods,
-  type ReadTextFileResponse,
-  type RequestPermissionRequest,
-  type RequestPermissionResponse,
-  type SessionUpdate,
+import type {
+  AgentContext,
+  ClientCapabilities,
+  CreateElicitationResponse,
+  ElicitationSchema,
+  ReadTextFileResponse,
+  RequestPermissionRequest,
 } from '@agentclientprotocol/sdk';
-import { visibleText } from '@lathe/core/host';
+import { methods, type RequestPermissionResponse, type SessionUpdate } from '@agentclientprotocol/sdk';
+import { untilAborted, visibleText } from '@lathe/core/host';
 
-/** The editor, as one session sees it. A question ends when its signal is aborted, even if nobody answers it. */
+type Form = { mode: 'form'; requestedSchema: ElicitationSchema };
+type Page = { mode: 'url'; url: string; elicitationId: string };
+
+/** The editor, as one session sees it. Questions end with their signal, with the prompt and with the session. */
 export class SessionClient {
   readonly capabilities: ClientCapabilities;
+  readonly ended = new AbortController();
+  /** Aborted when the prompt that is worked on is cancelled. */
+  turn: AbortSignal = this.ended.signal;
   /** Known when the session is open. */
   sessionId = '';
-  readonly #client: AgentContext;
-  readonly #ended: AbortSignal;
+  readonly #editor: AgentContext;
 
-  constructor(client: AgentContext, capabilities: ClientCapabilities, ended: AbortSignal) {
-    this.#client = client;
-    this.#ended = ended;
+  constructor(editor: AgentContext, capabilities: ClientCapabilities) {
+    this.#editor = editor;
     this.capabilities = capabilities;
   }
 
-  /** Resolves when the editor can take more, or will take no more. */
+  /** Resolves when the editor can take more. An editor that reads nothing does not hold up the end of its session. */
   async update(update: SessionUpdate): Promise<void> {
-    if (this.#ended.aborted) return;
-    const { sessionId } = this;
-    await untilEither(this.#client.notify(methods.client.session.update, { sessionId, update }), this.#ended);
+    const sent = this.#editor.notify(methods.client.session.update, { sessionId: this.sessionId, update });
+    await untilAborted(sent, this.ended.signal).catch(() => undefined);
   }
 
   async say(text: string): Promise<void> {
-    await this.update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: visibleText(text) } });
+    await this.update({ sessionUpdate: 'agent_message_chunk', content: textBlock(text) });
   }
 
   /** Something a person should know that the model did not say. */
   async note(severity: 'info' | 'warning', message: string): Promise<void> {
-    const title = visibleText(message);
-    if (title.trim() === '') return;
+    const title = visibleText(message.trim());
+    if (title === '') return;
     if (this.capabilities.session?.notices) await this.update({ sessionUpdate: 'notice', severity, title });
-    else await this.say(`\n\n> ${message.replaceAll('\n', '\n> ')}\n\n`);
+    else await this.say(`\n\n> ${title.replaceAll('\n', '\n> ')}\n\n`);
   }
 
   askPermission(
     question: Omit<RequestPermissionRequest, 'sessionId'>,
     signal: AbortSignal,
   ): Promise<RequestPermissionResponse> {
-    const params = { sessionId: this.sessionId, ...question };
-    return this.#client.request(methods.client.session.requestPermission, params, until(signal));
+    return this.#request(methods.client.session.requestPermission, question, signal);
   }
 
-  elicit(
-    question:
-      | { mode: 'form'; message: string; requestedSchema: ElicitationSchema }
-      | { mode: 'url'; message: string; url: string; elicitationId: string },
-    signal: AbortSignal,
-  ): Promise<CreateElicitationResponse> {
-    const params = { sessionId: this.sessionId, ...question };
-    return this.#client.request(methods.client.elicitation.create, params, until(signal));
+  elicit(question: { message: string } & (Form | Page), signal: AbortSignal): Promise<CreateElicitationResponse> {
+    return this.#request(methods.client.elicitation.create, question, signal);
   }
 
   async readTextFile(path: string, signal: AbortSignal): Promise<string> {
-    const params = { sessionId: this.sessionId, path };
     const method = methods.client.fs.readTextFile;
-    return (await this.#client.request<ReadTextFileResponse>(method, params, until(signal))).content;
+    return (await this.#request<ReadTextFileResponse>(method, { path }, signal)).content;
   }
 
   async writeTextFile(path: string, content: string, signal: AbortSignal): Promise<void> {
-    const params = { sessionId: this.sessionId, path, content };
-    await this.#client.request(methods.client.fs.writeTextFile, params, until(signal));
+    await this.#request(methods.client.fs.writeTextFile, { path, content }, signal);
+  }
+
+  #request<R>(method: string, params: object, signal: AbortSignal): Promise<R> {
+    const ends = AbortSignal.any([signal, this.turn]);
+    ends.throwIfAborted();
+    const options = { cancellationSignal: ends, stopWaitingOnCancel: true };
+    return this.#editor.request<R>(method, { sessionId: this.sessionId, ...params }, options);
   }
 }
 
-/** An editor that reads nothing must not hold up the end of its session. */
-function untilEither(sent: Promise<void>, ended: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      ended.removeEventListener('abort', done);
-      resolve();
-    };
-    ended.addEventListener('abort', done);
-    // An editor that is gone learns nothing more.
-    sent.then(done, done);
-  });
-}
-
-function until(signal: AbortSignal) {
-  signal.throwIfAborted();
-  return { cancellationSignal: signal, stopWaitingOnCancel: true };
-}
+export const textBlock = (text: string) => ({ type: 'text' as const, text: visibleText(text) });

@@ -17,47 +17,37 @@ export function modeState({ policy }: Pick<AgentLathe, 'policy'>): SessionModeSt
   return { currentModeId: policy.mode, availableModes: approvalModes.map((id) => ({ id, ...modeTexts[id] })) };
 }
 
-export function modeNamed(id: string): Mode | undefined {
-  return approvalModes.find((mode) => mode === id);
-}
-
 /** The level of effort when the provider decides. */
 export const anyEffort = 'default';
 
 /** What an editor can choose for a session: mode, model, effort. */
 export function configOptions(
-  lathe: Pick<AgentLathe, 'policy'>,
+  { policy }: Pick<AgentLathe, 'policy'>,
   { agent }: Pick<Session, 'agent'>,
   models: readonly string[],
 ): SessionConfigOption[] {
-  const names = [...new Set([agent.model.id, ...models])];
-  const levels = agent.model.effortLevels ?? efforts;
+  const { id: model, effortLevels = efforts } = agent.model;
   const effort = agent.effort ?? anyEffort;
+  const named = (values: readonly string[]) =>
+    [...new Set(values)].map((value) => ({ value, name: visibleText(value) }));
+  const modes = approvalModes.map((value) => ({ value, ...modeTexts[value] }));
   return [
-    {
-      id: 'mode',
-      name: 'Mode',
-      category: 'mode',
-      type: 'select',
-      currentValue: lathe.policy.mode,
-      options: approvalModes.map((value) => ({ value, ...modeTexts[value] })),
-    },
+    { id: 'mode', name: 'Mode', category: 'mode', type: 'select', currentValue: policy.mode, options: modes },
     {
       id: 'model',
       name: 'Model',
       category: 'model',
       type: 'select',
-      currentValue: agent.model.id,
-      options: names.map((value) => ({ value, name: visibleText(value) })),
+      currentValue: model,
+      options: named([model, ...models]),
     },
     {
       id: 'effort',
       name: 'Effort',
-      description: 'How much the model thinks',
       category: 'thought_level',
       type: 'select',
       currentValue: effort,
-      options: [...new Set([anyEffort, ...levels, effort])].map((value) => ({ value, name: value })),
+      options: named([anyEffort, ...effortLevels, effort]),
     },
   ];
 }

@@ -1,8 +1,9 @@
-import { isAbsolute, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { ToolCallContent, ToolCallLocation, ToolKind } from '@agentclientprotocol/sdk';
 import type { AgentLathe } from '@lathe/agent';
 import type { Confirmation, Display } from '@lathe/core';
 import { keepEnds, visibleText } from '@lathe/core/host';
+import { fenced } from '../render/fenced.js';
 
 /** What an editor shows of a call before it runs. */
 export interface CallHead {
@@ -12,42 +13,33 @@ export interface CallHead {
   locations: ToolCallLocation[];
 }
 
-type Tools = Pick<AgentLathe, 'tools' | 'workspace'>;
-
 /** Longer texts are cut in the middle. */
 const maxChars = 20_000;
 const maxTitle = 300;
 const maxLocations = 50;
 
 export function callHead(
-  { tools, workspace }: Tools,
+  { tools, workspace }: Pick<AgentLathe, 'tools' | 'workspace'>,
   { name, description, args }: { name: string; description: string; args: unknown },
 ): CallHead {
-  const tool = tools.getTool(name);
-  const words = tool?.kind === 'execute' ? description : `${tool?.displayName ?? name} ${description}`;
+  const { kind = 'other', displayName = name } = tools.getTool(name) ?? {};
+  const words = kind === 'execute' || description === name ? description : `${displayName} ${description}`;
   return {
     title: visibleText(words.trim()).slice(0, maxTitle) || name,
     name,
-    kind: kindOf(name, tool?.kind),
+    kind: name === 'exit_plan_mode' ? 'switch_mode' : kind === 'agent' ? 'think' : kind,
     locations: locationsOf(args, workspace.root),
   };
 }
 
-function kindOf(name: string, kind = 'other'): ToolKind {
-  if (name === 'exit_plan_mode') return 'switch_mode';
-  const same = (['read', 'search', 'edit', 'execute', 'fetch', 'think'] as const).find((each) => each === kind);
-  return same ?? (kind === 'agent' ? 'think' : 'other');
-}
-
 function locationsOf(args: unknown, root: string): ToolCallLocation[] {
-  if (typeof args !== 'object' || args === null) return [];
-  const { absolute_path, file_path, path, paths, offset }: Record<string, unknown> = { ...args };
+  const { absolute_path, file_path, path, paths, offset }: Record<string, unknown> = { ...Object(args) };
   const named = [absolute_path, file_path, path, ...(Array.isArray(paths) ? paths : [])];
-  const line = typeof offset === 'number' && Number.isSafeInteger(offset) && offset >= 0 ? offset + 1 : undefined;
+  const line = Number.isSafeInteger(offset) && Number(offset) >= 0 ? { line: Number(offset) + 1 } : {};
   return named
     .filter((each): each is string => typeof each === 'string' && each !== '')
     .slice(0, maxLocations)
-    .map((each) => ({ path: isAbsolute(each) ? each : resolve(root, each), ...(line !== undefined && { line }) }));
+    .map((each) => ({ path: resolve(root, each), ...line }));
 }
 
 /** What an editor shows of a result, or of live output. */
@@ -78,21 +70,14 @@ export function diffContent(
   return [{ type: 'diff', path, oldText, newText }];
 }
 
-export function textContent(text: string): ToolCallContent[] {
-  return text.trim() === '' ? [] : [{ type: 'content', content: { type: 'text', text: visibleText(shorten(text)) } }];
-}
+const textContent = (text: string): ToolCallContent[] => contentOf(text, (short) => short);
 
-/** The fence is longer than any in the text. */
-export function fencedContent(text: string, language = ''): ToolCallContent[] {
+export const fencedContent = (text: string, language?: string): ToolCallContent[] =>
+  contentOf(text, (short) => fenced(short, language));
+
+function contentOf(text: string, format: (text: string) => string): ToolCallContent[] {
   if (text.trim() === '') return [];
-  const longest = Math.max(2, ...(text.match(/`{3,}/g) ?? []).map(({ length }) => length));
-  const fence = '`'.repeat(longest + 1);
-  const fenced = `${fence}${language}\n${visibleText(shorten(text)).replace(/\n$/, '')}\n${fence}`;
-  return [{ type: 'content', content: { type: 'text', text: fenced } }];
-}
-
-function shorten(text: string): string {
-  if (text.length <= maxChars) return text;
   const { head, tail, omitted } = keepEnds(text, maxChars);
-  return `${head}\n[${omitted} characters left out]\n${tail}`;
+  const short = text.length <= maxChars ? text : `${head}\n[${omitted} characters left out]\n${tail}`;
+  return [{ type: 'content', content: { type: 'text', text: format(visibleText(short)) } }];
 }

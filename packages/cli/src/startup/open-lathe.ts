@@ -43,6 +43,14 @@ export function ignoredSettings({ loaded }: Pick<AgentLathe, 'loaded'>): string[
   return [...new Set(loaded.ignored.filter(({ layer }) => layer === 'workspace').map(({ key }) => key))];
 }
 
+/** Says that settings of the folder do not count, if that is so. */
+export function trustNotes(lathe: Pick<AgentLathe, 'loaded'>): string[] {
+  const ignored = ignoredSettings(lathe).join(', ');
+  return ignored === ''
+    ? []
+    : [`this folder is not trusted, so these settings are ignored: ${ignored} (see lathe trust)`];
+}
+
 /** The flags that are settings. */
 export function flagSettings(flags: Flags): NonNullable<LatheOptions['flags']> {
   return {
