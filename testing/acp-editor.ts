@@ -9,6 +9,7 @@ import {
   type CreateElicitationRequest,
   type CreateElicitationResponse,
   client,
+  type InitializeResponse,
   type McpServer,
   methods,
   ndJsonStream,
@@ -57,7 +58,6 @@ export async function editor(options: EditorOptions = {}) {
   const forms: CreateElicitationRequest[] = [];
   const reads: string[] = [];
   const watched = child.stdout.pipe(lineWatcher((line) => output.lines.push(line)));
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a pipe without an encoding yields bytes
   const stream = ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(watched) as ReadableStream<Uint8Array>);
   const connection: ClientConnection = client({ name: 'test editor' })
     .onNotification(methods.client.session.update, ({ params }) => void updates.push(params))
@@ -81,7 +81,7 @@ export async function editor(options: EditorOptions = {}) {
   const { agent } = connection;
   const fs = { readTextFile: options.buffers !== undefined, writeTextFile: options.buffers !== undefined };
   const capabilities = { fs, ...options.capabilities };
-  const initialized = await agent.request(methods.agent.initialize, {
+  const initialized = await agent.request<InitializeResponse>(methods.agent.initialize, {
     protocolVersion: 1,
     clientCapabilities: capabilities,
   });

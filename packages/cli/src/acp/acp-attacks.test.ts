@@ -25,7 +25,9 @@ function raw(env: Record<string, string> = {}) {
   let output = '';
   child.stdout.on('data', (data) => (output += String(data)));
   const send = (message: unknown) => void child.stdin.write(`${JSON.stringify(message)}\n`);
-  const prints = (text: string) => expect.poll(() => output, { timeout: 20_000 }).toContain(text);
+  const prints = async (text: string) => {
+    await expect.poll(() => output, { timeout: 20_000 }).toContain(text);
+  };
   const start = async (cwd = tempDirectory()) => {
     send(initialize);
     await prints('"id":1');

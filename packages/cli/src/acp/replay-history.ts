@@ -20,11 +20,10 @@ export function* replayHistory(
         yield { sessionUpdate: thought ? 'agent_thought_chunk' : 'agent_message_chunk', content: textBlock(text) };
       if (!functionCall) continue;
       const { id: toolCallId = '', name = '', args = {} } = functionCall;
-      const response = responses.get(toolCallId);
-      const hasFailed = !response || response.response?.['error'] !== undefined;
+      const response = responses.get(toolCallId) ?? { response: { error: '' } };
       const head = callHead(lathe, { name, description: describeCall(functionCall, lathe.tools), args });
-      const content = response ? fencedContent(responseText(response)) : [];
-      const status = hasFailed ? 'failed' : 'completed';
+      const content = fencedContent(responseText(response));
+      const status = response.response?.['error'] === undefined ? 'completed' : 'failed';
       yield { sessionUpdate: 'tool_call', toolCallId, ...head, status, rawInput: args, content };
     }
   }

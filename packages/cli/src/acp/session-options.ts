@@ -28,8 +28,6 @@ export function configOptions(
 ): SessionConfigOption[] {
   const { id: model, effortLevels = efforts } = agent.model;
   const effort = agent.effort ?? anyEffort;
-  const named = (values: readonly string[]) =>
-    [...new Set(values)].map((value) => ({ value, name: visibleText(value) }));
   const modes = approvalModes.map((value) => ({ value, ...modeTexts[value] }));
   return [
     { id: 'mode', name: 'Mode', category: 'mode', type: 'select', currentValue: policy.mode, options: modes },
@@ -51,3 +49,5 @@ export function configOptions(
     },
   ];
 }
+
+const named = (values: readonly string[]) => [...new Set(values)].map((value) => ({ value, name: visibleText(value) }));

@@ -2,7 +2,7 @@ import { readFileSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
-import { createLathe } from '../index.js';
+import { createLathe, textOf } from '../index.js';
 import type { Buffers } from './editor-files.js';
 
 const { signal } = new AbortController();
@@ -35,7 +35,7 @@ async function open(files: Record<string, string | Buffer>, options: Partial<Buf
   onTestFinished(() => lathe.close());
   const call = async (name: string, args: Record<string, unknown>) => {
     const [outcome] = await lathe.run([{ name, args }], signal);
-    return String(outcome?.error?.message ?? outcome?.llmContent);
+    return outcome?.error?.message ?? textOf(outcome?.llmContent ?? '');
   };
   return {
     cwd,

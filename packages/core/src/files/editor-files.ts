@@ -145,9 +145,10 @@ function isRecent(mtimeMs: bigint): boolean {
 
 /** Changes when another file or a symlink takes this place or that of a directory above, even for a moment. */
 function placeOf(path: string): string {
-  const stat = (each: string) => lstatSync(osPath(each), { bigint: true, throwIfNoEntry: false });
   const inodes: (bigint | undefined)[] = [];
-  for (let at = dirname(path); at !== dirname(at); at = dirname(at)) inodes.push(stat(at)?.ino);
-  const file = stat(path);
+  for (let at = dirname(path); at !== dirname(at); at = dirname(at)) inodes.push(statOf(at)?.ino);
+  const file = statOf(path);
   return [file?.dev, file?.ino, file?.ctimeNs, ...inodes].join(':');
 }
+
+const statOf = (path: string) => lstatSync(osPath(path), { bigint: true, throwIfNoEntry: false });

@@ -63,7 +63,6 @@ export function serverDefinitions(
   const single = hasLine ? { [singleServer]: { command: mcp.mcpServerCommand } } : {};
   const own = { ...mcpServers, ...single };
   for (const [name, settings] of Object.entries<McpServerSettings>({ ...loaded.givenServers, ...own })) {
-    const isClients = !Object.hasOwn(own, name);
     if (!isSelected(name, mcp)) continue;
     const isLine = hasLine && name === singleServer;
     const origin = loaded.origins.get(isLine ? 'mcp.mcpServerCommand' : `mcpServers.${name}`)?.at(-1);
@@ -75,14 +74,18 @@ export function serverDefinitions(
         name,
         alias: aliasOf(name, options.reserved),
         endpoint,
-        isTrusted: !isClients && settings.trust === true && loaded.isTrusted,
-        isProjects: isClients || origin?.layer === 'workspace',
-        ...(isClients && { isClients }),
-        // Only what is hashed: it may hold keys.
-        written: isClients ? JSON.stringify(settings) : (origin?.written ?? null),
+        isTrusted: settings.trust === true && loaded.isTrusted,
+        isProjects: origin?.layer === 'workspace',
+        written: origin?.written ?? null,
+        ...(!Object.hasOwn(own, name) && clientsPart(settings)),
       });
   }
   return { servers, unusable };
+}
+
+/** What differs for a server that another program names. What is written may hold keys: it is only hashed. */
+function clientsPart(settings: McpServerSettings) {
+  return { isTrusted: false, isProjects: true, isClients: true as const, written: JSON.stringify(settings) };
 }
 
 function limitsOf(settings: McpServerSettings) {
