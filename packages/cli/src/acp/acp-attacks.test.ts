@@ -3,12 +3,13 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { methods } from '@agentclientprotocol/sdk';
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { editor, resultMismatch } from '../../../../testing/acp-editor.js';
 import { buildProgram, modelVariables } from '../../../../testing/lathe-program.js';
 import { modelServer } from '../../../../testing/model-server.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 
+vi.setConfig({ testTimeout: 120_000 });
 beforeAll(buildProgram, 300_000);
 
 const { session } = methods.agent;
@@ -148,7 +149,7 @@ test('a huge prompt is taken, and a message beyond all limits ends the process c
   at.child.stdin.write(Buffer.alloc(40 << 20, 0x61));
   at.child.stdin.on('error', () => undefined);
   expect(await at.exited).toBe(0);
-}, 60_000);
+});
 
 test('an editor that reads nothing, and then goes away, ends the process', async () => {
   const server = await modelServer([{ text: 'word '.repeat(200_000) }]);
@@ -158,7 +159,7 @@ test('an editor that reads nothing, and then goes away, ends the process', async
   await expect.poll(() => server.requests.length, { timeout: 20_000 }).toBe(1);
   child.stdin.end();
   await once(child, 'exit');
-}, 60_000);
+});
 
 test('without a model the editor learns how to get one', async () => {
   const at = await editor({

@@ -1,13 +1,14 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { methods, type SessionConfigOption } from '@agentclientprotocol/sdk';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { editor, resultMismatch } from '../../../../testing/acp-editor.js';
 import { buildProgram } from '../../../../testing/lathe-program.js';
 import { processesWith, uniqueSleep } from '../../../../testing/processes.js';
 import { canSeeProcesses } from '../../../../testing/running.js';
 import { tempDirectory } from '../../../../testing/temp-directory.js';
 
+vi.setConfig({ testTimeout: 120_000 });
 beforeAll(buildProgram, 300_000);
 
 const { session } = methods.agent;
@@ -108,7 +109,6 @@ test.skipIf(!canSeeProcesses)(
     expect(at.output.lines.some((line) => line.includes('$/cancel_request'))).toBe(true);
     at.assertConformance();
   },
-  60_000,
 );
 
 test('sessions are listed, loaded with their history, resumed, closed and deleted, also by another process', async () => {
@@ -143,7 +143,7 @@ test('sessions are listed, loaded with their history, resumed, closed and delete
   expect(await at.agent.request(session.list, {})).toEqual({ sessions: [] });
   await expect(at.agent.request(session.load, params)).rejects.toThrow(/not found/i);
   at.assertConformance();
-}, 60_000);
+});
 
 test('a buffer with unsaved text is read and edited without losing it', async () => {
   const cwd = tempDirectory({ 'a.txt': 'one\ntwo\n' });
@@ -233,7 +233,6 @@ test.skipIf(!canSeeProcesses)(
     const file = readdirSync(folder, { recursive: true }).find((name) => String(name).endsWith(`${sessionId}.jsonl`));
     expect(readFileSync(join(folder, String(file)), 'utf8')).toContain('I run it.');
   },
-  60_000,
 );
 
 test('nothing but the protocol reaches stdout, whatever the code of a tool prints', async () => {
@@ -284,7 +283,7 @@ test('MCP servers that the editor names start after a yes, which is remembered, 
   expect(declaredTo(await run('Yes, once'))).toContain('asking__');
   const again = await run('never');
   expect([again.questions, declaredTo(again).includes('asking__')]).toEqual([[], true]);
-}, 90_000);
+});
 
 const asking = join(import.meta.dirname, '../../../../testing/children/asking-mcp-server.mjs');
 
@@ -320,4 +319,4 @@ test('questions of the model and of servers are forms, where the editor has them
   await without.prompt((await without.open(servers)).sessionId, 'ask me');
   expect(without.heard(1)).toContain('Nobody is there to answer');
   expect(without.forms).toEqual([]);
-}, 60_000);
+});

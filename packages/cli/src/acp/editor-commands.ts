@@ -1,18 +1,13 @@
 import type { AgentEvent, AgentLathe } from '@lathe/agent';
 import { visibleText } from '@lathe/core/host';
-import { errorMessage } from '../command-line/error-message.js';
 import type { Io } from '../command-line/io.js';
 import type { Driver } from '../drivers/driver.js';
-import { fenced } from '../render/fenced.js';
-import { styleFor } from '../render/style.js';
 import { customCommands } from '../slash/custom-commands.js';
 import { promptCommands } from '../slash/mcp-commands.js';
+import { plainCommands, runWithoutScreen } from '../slash/run-without-screen.js';
 import { findCommand, type SlashCommand, splitCommand } from '../slash/slash-command.js';
 import { slashCommands } from '../slash/slash-commands.js';
 import type { SessionClient } from './session-client.js';
-
-/** Those that need no keys and no screen, and are no options of the session. */
-const offered = /^(?:agents|background|compact|context|cost|diff|init|mcp|memory|permissions|todos|tools|undo)$/;
 
 /** The slash commands of a session: some of the terminal's, those of files, and the prompts of MCP servers. */
 export class EditorCommands {
@@ -28,7 +23,7 @@ export class EditorCommands {
     { commands, problems }: Awaited<ReturnType<typeof customCommands>>,
   ) {
     this.#client = client;
-    this.#own = [...slashCommands.filter(({ name }) => offered.test(name)), ...commands];
+    this.#own = [...slashCommands.filter(({ name }) => plainCommands.has(name)), ...commands];
     this.#prompts = prompts;
     this.problems = problems;
     prompts.onChange(() => void this.announce());
@@ -55,21 +50,6 @@ export class EditorCommands {
   ): AsyncIterable<AgentEvent> | undefined {
     const { name, argument } = splitCommand(text.trim());
     const command = name === '' ? undefined : findCommand(this.#all, name);
-    if (!command) return undefined;
-    const printed: string[] = [];
-    const print = (line: string) => void printed.push(line);
-    const screen = { show: () => {}, choose: async () => undefined, clearScreen: () => {}, quit: () => {} };
-    const context = { ...parts, ...screen, print, style: styleFor({ NO_COLOR: '1' }), commands: this.#all };
-    if ('stream' in command) return command.stream(argument, context);
-    return printing(async () => command.run(argument, context), printed);
-  }
-}
-
-async function* printing(run: () => Promise<void>, printed: readonly string[]): AsyncGenerator<AgentEvent> {
-  try {
-    await run();
-    yield { type: 'text-delta', text: `${fenced(printed.join('\n'))}\n` };
-  } catch (error) {
-    yield { type: 'notice', level: 'warning', message: errorMessage(error) };
+    return command && runWithoutScreen(command, argument, { ...parts, commands: this.#all });
   }
 }

@@ -4,14 +4,12 @@ import type { Asker } from '@lathe/core';
 import { describeMismatch, visibleText } from '@lathe/core/host';
 import type { Elicitation, ElicitationAnswer } from '@lathe/core/mcp';
 import { quoted } from '../mcp/elicit.js';
-import { fieldsOf } from '../mcp/elicitation-form.js';
+import { sanitizedForm } from '../mcp/elicitation-form.js';
+import type { OpenOptions } from '../startup/open-lathe.js';
 import type { SessionClient } from './session-client.js';
 
 /** Questions that are forms. */
-export interface EditorQuestions {
-  asker: Asker;
-  elicit: (request: Elicitation, signal: AbortSignal) => Promise<ElicitationAnswer>;
-}
+export type EditorQuestions = Required<Pick<OpenOptions, 'asker' | 'elicit'>>;
 
 /** Puts questions of the model and of MCP servers to the person by `elicitation/create`, if the editor has forms. */
 export function editorQuestions(client: SessionClient): EditorQuestions | undefined {
@@ -65,25 +63,7 @@ function pageOf(url: string, { capabilities }: SessionClient) {
   return { mode: 'url' as const, url: new URL(url).href, elicitationId: randomUUID() };
 }
 
-const known = /^(?:type|enum|oneOf|anyOf|items|default|format|pattern|(?:min|max)(?:imum|Length|Items))$/;
-
-/** The form of a server with nothing in it that a form has no place for; `undefined` if it is none. */
 function formOf(schema: Readonly<Record<string, unknown>>) {
-  if (!fieldsOf(schema)) return undefined;
-  const { properties, required } = schema;
-  const requestedSchema: ElicitationSchema = {
-    properties: Object.fromEntries(
-      Object.entries({ ...Object(properties) }).map(([name, each]) => [name, field(each)]),
-    ),
-    required: Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [],
-  };
-  return { mode: 'form' as const, requestedSchema };
-}
-
-function field(property: unknown): ElicitationPropertySchema {
-  const entries = Object.entries({ ...Object(property) }).flatMap(([key, value]): [string, unknown][] => {
-    if (known.test(key)) return [[key, value]];
-    return /^(?:title|description)$/.test(key) && typeof value === 'string' ? [[key, visibleText(value)]] : [];
-  });
-  return { type: 'string', ...Object.fromEntries(entries) };
+  const requestedSchema: ElicitationSchema | undefined = sanitizedForm(schema);
+  return requestedSchema && { mode: 'form' as const, requestedSchema };
 }

@@ -2,12 +2,12 @@ import { realpath } from 'node:fs/promises';
 import type { AgentContext, ClientCapabilities, ContentBlock, McpServer } from '@agentclientprotocol/sdk';
 import { RequestError, type SessionConfigOption, type StopReason } from '@agentclientprotocol/sdk';
 import { type AgentLathe, openSession, type PromptEnd, type Session } from '@lathe/agent';
-import { findModels } from '@lathe/agent/models';
 import { approvalModes, efforts, type Flags } from '../command-line/args.js';
 import type { Io } from '../command-line/io.js';
 import { AgentDriver } from '../drivers/agent-driver.js';
 import { customCommands } from '../slash/custom-commands.js';
 import { promptCommands } from '../slash/mcp-commands.js';
+import { knownModels } from '../slash/model-command.js';
 import { openRecording } from '../startup/model-recording.js';
 import { missingTools, openLathe, runSessionEndHooks, trustNotes } from '../startup/open-lathe.js';
 import { openModel, openSideModel } from '../startup/open-model.js';
@@ -66,7 +66,7 @@ export class EditorSession {
     const buffers = editorBuffers(client, { spelled: cwd, real: await realpath(cwd) });
     const io: Io = { ...setup.io, cwd, out: setup.io.err };
     const lathe: AgentLathe = await openLathe(flags, io, {
-      approver: permissionApprover({ client, questions, lathe: () => lathe }),
+      approver: permissionApprover(client, questions, () => lathe),
       ...questions,
       ...(buffers && { buffers }),
       servers: clientServers(setup.servers),
@@ -108,10 +108,9 @@ export class EditorSession {
   async announce(): Promise<void> {
     const { lathe, client, commands } = this.#parts;
     await commands.announce();
-    const { signal } = client.ended;
-    const found = await findModels({ env: lathe.loaded.env, settings: lathe.settings.model }, signal).catch(() => []);
-    this.#models = [...new Set([...found.map(({ name }) => name), ...Object.keys(lathe.settings.model.prices)])];
-    if (this.#models.length > 0)
+    const found = await knownModels(lathe, client.ended.signal).catch(() => []);
+    this.#models = found.map(({ name }) => name);
+    if (found.length > 0)
       await client.update({ sessionUpdate: 'config_option_update', configOptions: this.state().configOptions });
   }
 
@@ -121,12 +120,12 @@ export class EditorSession {
     const { client } = this.#parts;
     const controller = new AbortController();
     const ends = AbortSignal.any([controller.signal, signal, client.ended.signal]);
+    client.turn = ends;
     const work = this.#work(blocks, ends).catch((error: unknown) => {
       if (ends.aborted) return 'cancelled' as const;
       throw error;
     });
     this.#turn = { controller, done: work.catch(() => undefined) };
-    client.turn = ends;
     try {
       return await work;
     } finally {

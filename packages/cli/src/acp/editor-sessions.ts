@@ -60,12 +60,9 @@ export class EditorSessions {
   async list(cwd: string | null | undefined): Promise<ListSessionsResponse> {
     const store = cwd ? await SessionStore.open(this.#home, cwd) : undefined;
     const found = await (store?.list() ?? SessionStore.listAll(this.#home));
-    const sessions = found.map(({ id: sessionId, title, updated: updatedAt, ...rest }) => ({
-      sessionId,
-      cwd: rest.cwd,
-      title: visibleText(title),
-      updatedAt,
-    }));
+    const sessions = found.map(({ id: sessionId, title, updated: updatedAt, cwd: place }) => {
+      return { sessionId, cwd: place, title: visibleText(title), updatedAt };
+    });
     return { sessions: sessions.filter((each) => isAbsolute(each.cwd)) };
   }
 

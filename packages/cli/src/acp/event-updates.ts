@@ -58,6 +58,8 @@ export class EventUpdates {
   }
 
   async #callUpdate({ callId: toolCallId, name, status, description, args }: EventOf<'call-update'>): Promise<void> {
+    // What it is about to do is not known yet.
+    if (status === 'validating') return;
     const shown = status === 'executing' ? ('in_progress' as const) : ('pending' as const);
     const known = this.#calls.get(toolCallId);
     const news = `${shown} ${description}`;
@@ -70,13 +72,23 @@ export class EventUpdates {
   }
 
   async #callEnd({ callId: toolCallId, returnDisplay, llmContent, error, ...outcome }: CallOutcome): Promise<void> {
-    this.#calls.delete(toolCallId);
     const isText = typeof returnDisplay === 'string';
     const shown = displayContent(returnDisplay);
     // Where a person sees nothing, the model still got something.
     const content = shown.length > 0 || !isText ? shown : fencedContent(error?.message ?? textOf(llmContent));
-    const status = outcome.status === 'success' ? ('completed' as const) : ('failed' as const);
-    await this.#client.update({ sessionUpdate: 'tool_call_update', toolCallId, status, content });
+    const call = {
+      toolCallId,
+      status: outcome.status === 'success' ? ('completed' as const) : ('failed' as const),
+      content,
+    };
+    if (this.#calls.delete(toolCallId)) await this.#client.update({ sessionUpdate: 'tool_call_update', ...call });
+    // A call that was refused before it got anywhere.
+    else
+      await this.#client.update({
+        sessionUpdate: 'tool_call',
+        ...callHead(this.#lathe, { ...outcome, args: {} }),
+        ...call,
+      });
     if (isText || returnDisplay.type !== 'todo_list') return;
     const entries = returnDisplay.todos.map((todo) => ({
       content: visibleText(todo.content),

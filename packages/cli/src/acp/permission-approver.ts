@@ -8,16 +8,12 @@ import type { EditorQuestions } from './editor-questions.js';
 import type { SessionClient } from './session-client.js';
 import { callHead, diffContent } from './tool-call-content.js';
 
-export interface ApproverOptions {
-  client: SessionClient;
-  /** Known when the session is open. */
-  lathe: () => AgentLathe;
-  /** Missing if the editor has no forms. */
-  questions: EditorQuestions | undefined;
-}
-
 /** Puts questions to the person by `session/request_permission`, with the answers that every front end offers. */
-export function permissionApprover({ client, lathe, questions }: ApproverOptions): Approver {
+export function permissionApprover(
+  client: SessionClient,
+  questions: EditorQuestions | undefined,
+  lathe: () => AgentLathe,
+): Approver {
   return {
     async decide(request, signal) {
       if (isToolQuestion(request) && questions) return askInWords(request, questions, signal);

@@ -1,23 +1,24 @@
-import { Readable } from 'node:stream';
 import { agent, methods, ndJsonStream, PROTOCOL_VERSION } from '@agentclientprotocol/sdk';
 import type { Flags } from '../command-line/args.js';
 import { exitCodes } from '../command-line/exit-codes.js';
 import type { Io } from '../command-line/io.js';
+import { protocolInput, protocolOutput } from '../command-line/protocol-streams.js';
 import { EditorSessions } from './editor-sessions.js';
-
-const exitDelayMs = 1000;
 
 /** Serves one editor on stdin and stdout until it goes away. */
 export async function runAcp(flags: Flags, io: Io, signal: AbortSignal): Promise<number> {
   const sessions = new EditorSessions(flags, io);
   const gone = new AbortController();
-  const stream = ndJsonStream(takeStdout(gone), bytesOf(io.stdin));
+  const stream = ndJsonStream(
+    protocolOutput(() => gone.abort()),
+    protocolInput(io.stdin),
+  );
   const connection = editorAgent(sessions, io.version).connect(stream);
   AbortSignal.any([signal, gone.signal]).addEventListener('abort', () => connection.close());
   await connection.closed;
   await sessions.closeAll();
   // Output that nobody reads would keep the process alive.
-  setTimeout(() => process.exit(), exitDelayMs).unref();
+  setTimeout(() => process.exit(), 1000).unref();
   return exitCodes.success;
 }
 
@@ -54,22 +55,4 @@ function editorAgent(sessions: EditorSessions, version: string) {
       stopReason: await sessions.get(params).prompt(params.prompt, signal),
     }))
     .onNotification(session.cancel, ({ params }) => sessions.get(params).cancel());
-}
-
-/** Whatever else writes to stdout, such as the code of a tool file, goes to stderr. */
-function takeStdout(gone: AbortController): WritableStream<Uint8Array> {
-  const { stdout, stderr } = process;
-  const write: (chunk: Uint8Array, done: (error?: Error | null) => void) => boolean = stdout.write.bind(stdout);
-  stdout.write = stderr.write.bind(stderr);
-  // The end of the reader must end the sessions before it ends the process.
-  stdout.removeAllListeners('error');
-  stdout.on('error', () => gone.abort());
-  return new WritableStream({
-    write: (chunk) => new Promise((resolve, reject) => write(chunk, (error) => (error ? reject(error) : resolve()))),
-  });
-}
-
-function bytesOf(stdin: NodeJS.ReadStream): ReadableStream<Uint8Array> {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- stdin without an encoding yields bytes
-  return Readable.toWeb(stdin) as ReadableStream<Uint8Array>;
 }

@@ -1,16 +1,8 @@
-import type { SessionConfigOption, SessionModeState } from '@agentclientprotocol/sdk';
+import type { SessionConfigOption, SessionConfigSelectOption, SessionModeState } from '@agentclientprotocol/sdk';
 import type { AgentLathe, Session } from '@lathe/agent';
 import { visibleText } from '@lathe/core/host';
 import { approvalModes, efforts } from '../command-line/args.js';
-
-type Mode = (typeof approvalModes)[number];
-
-const modeTexts: Record<Mode, { name: string; description: string }> = {
-  plan: { name: 'Plan', description: 'Only calls that change nothing run' },
-  default: { name: 'Ask', description: 'Asks before changes and commands, as your rules say' },
-  'auto-edit': { name: 'Edit', description: 'Edits files without asking, asks before commands' },
-  yolo: { name: 'Yolo', description: 'Runs everything that no rule denies' },
-};
+import { modeTexts } from '../drivers/mode-texts.js';
 
 /** The approval modes, as modes of the editor. */
 export function modeState({ policy }: Pick<AgentLathe, 'policy'>): SessionModeState {
@@ -30,24 +22,20 @@ export function configOptions(
   const effort = agent.effort ?? anyEffort;
   const modes = approvalModes.map((value) => ({ value, ...modeTexts[value] }));
   return [
-    { id: 'mode', name: 'Mode', category: 'mode', type: 'select', currentValue: policy.mode, options: modes },
-    {
-      id: 'model',
-      name: 'Model',
-      category: 'model',
-      type: 'select',
-      currentValue: model,
-      options: named([model, ...models]),
-    },
-    {
-      id: 'effort',
-      name: 'Effort',
-      category: 'thought_level',
-      type: 'select',
-      currentValue: effort,
-      options: named([anyEffort, ...effortLevels, effort]),
-    },
+    select('mode', 'Mode', 'mode', policy.mode, modes),
+    select('model', 'Model', 'model', model, named([model, ...models])),
+    select('effort', 'Effort', 'thought_level', effort, named([anyEffort, ...effortLevels, effort])),
   ];
+}
+
+function select(
+  id: string,
+  name: string,
+  category: string,
+  currentValue: string,
+  options: SessionConfigSelectOption[],
+): SessionConfigOption {
+  return { id, name, category, type: 'select', currentValue, options };
 }
 
 const named = (values: readonly string[]) => [...new Set(values)].map((value) => ({ value, name: visibleText(value) }));

@@ -5,32 +5,28 @@ import type { Confirmation, Display } from '@lathe/core';
 import { keepEnds, visibleText } from '@lathe/core/host';
 import { fenced } from '../render/fenced.js';
 
-/** What an editor shows of a call before it runs. */
-export interface CallHead {
-  title: string;
-  name: string;
-  kind: ToolKind;
-  locations: ToolCallLocation[];
-}
-
 /** Longer texts are cut in the middle. */
 const maxChars = 20_000;
 const maxTitle = 300;
 const maxLocations = 50;
 
+/** What an editor shows of a call before it runs. */
 export function callHead(
   { tools, workspace }: Pick<AgentLathe, 'tools' | 'workspace'>,
   { name, description, args }: { name: string; description: string; args: unknown },
-): CallHead {
+) {
   const { kind = 'other', displayName = name } = tools.getTool(name) ?? {};
   const words = kind === 'execute' || description === name ? description : `${displayName} ${description}`;
   return {
     title: visibleText(words.trim()).slice(0, maxTitle) || name,
     name,
-    kind: name === 'exit_plan_mode' ? 'switch_mode' : kind === 'agent' ? 'think' : kind,
+    kind: kindOf(name, kind),
     locations: locationsOf(args, workspace.root),
   };
 }
+
+const kindOf = (name: string, kind: Exclude<ToolKind, 'switch_mode'> | 'agent'): ToolKind =>
+  name === 'exit_plan_mode' ? 'switch_mode' : kind === 'agent' ? 'think' : kind;
 
 function locationsOf(args: unknown, root: string): ToolCallLocation[] {
   const { absolute_path, file_path, path, paths, offset }: Record<string, unknown> = { ...Object(args) };
