@@ -123,11 +123,11 @@ call that needs approval is put to the person through the client. If the client 
 rule, --allowed-tools or --approval-mode allows it.
 
   lathe --cwd ~/project --approval-mode auto-edit serve`,
-  acp: `lathe [flags] acp
+  acp: `lathe acp
 
 The agent for editors that speak the Agent Client Protocol. The editor starts it, talks to it on stdin and stdout, and
-shows its work and its questions. Unsaved text of open files is what the tools see. Flags such as --model and
---approval-mode apply to every session of the editor.
+shows its work and its questions. Unsaved text of open files is what the tools see. Flags of lathe such as --model and
+--approval-mode go before acp and apply to every session of the editor.
 
   { "agent_servers": { "Lathe": { "command": "lathe", "args": ["acp"] } } }      settings.json of Zed`,
   trust: `lathe trust [dir]            trust a folder (default: this one)
