@@ -60,6 +60,7 @@ export class Workspace {
   readonly editor: EditorFiles | undefined;
   readonly #options: OpenedOptions;
   readonly #readable: string[];
+  readonly #offered = new Set<string>();
 
   private constructor(
     roots: readonly [string, ...string[]],
@@ -105,6 +106,17 @@ export class Workspace {
   /** Lets the agent read one more directory outside without asking. */
   async allowReading(directory: string): Promise<void> {
     this.#readable.push(await realPathOf(resolve(directory)));
+  }
+
+  /** Also shows the directory to commands in the sandbox. */
+  async offer(directory: string): Promise<void> {
+    await this.allowReading(directory);
+    this.#offered.add(await realPathOf(resolve(directory)));
+  }
+
+  /** Directories outside that commands in the sandbox see. */
+  get offered(): ReadonlySet<string> {
+    return this.#offered;
   }
 
   async locate(path: string): Promise<Location> {

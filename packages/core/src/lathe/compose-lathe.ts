@@ -7,6 +7,7 @@ import { SpillStore } from '../files/spill.js';
 import { Workspace } from '../files/workspace.js';
 import { hookFiles } from '../hooks/hook-files.js';
 import type { Hooks } from '../hooks/hooks.js';
+import { InstalledPlugins, pluginSettings } from '../plugins/installed-plugins.js';
 import { AgreedRules } from '../policy/agreed-rules.js';
 import { Exposure } from '../policy/exposure.js';
 import { FolderTrust } from '../policy/folder-trust.js';
@@ -38,12 +39,12 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
   const { settings, env } = loaded;
   const policy = await openPolicy(loaded, parts);
   const registry = new ToolRegistry();
-  const extension = (await options.extend?.(parts)) ?? {};
+  const { problems = [], ...extension } = (await options.extend?.(parts)) ?? {};
   const given = { caller, extension, ownEnv: options.env, asker: options.asker };
   const builtIns = await builtInTools({ ...parts, ...given, policy, settings, env });
   const { tools, openOwnTools, visibility, files, close, ...shared } = builtIns;
   for (const tool of [...tools, ...(options.tools ?? [])]) registry.registerTool(tool);
-  const sources = toolSources({ ...options, ...parts, approver, registry, sandbox: shared.sandbox });
+  const sources = toolSources({ ...options, ...parts, approver, registry, extension, sandbox: shared.sandbox });
   const { hooks, notices } = await hooksOf({ loaded, home, root: workspace.root, policy, approver, isConsented });
   const { log, telemetry, ...recorders } = await openRecords(options, parts);
   // A person who calls the tools sends nothing that a text made them send.
@@ -59,6 +60,7 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
     userHome,
     approver,
     sources,
+    plugins: parts.plugins,
     hooks,
     tracer: telemetry?.tracer,
     retention,
@@ -74,7 +76,7 @@ export async function composeLathe(options: LatheOptions): Promise<Lathe> {
     tools: registry,
     workspace,
     settings,
-    problems: [...settingsProblems(loaded), ...policy.problems, ...notices, ...(extension.problems ?? [])],
+    problems: [...settingsProblems(loaded), ...parts.problems, ...policy.problems, ...notices, ...problems],
     run: scheduler.run.bind(scheduler),
     discover: sources.discover,
     close: async () => {
@@ -113,7 +115,7 @@ async function useSession(id: string, { log, spill, workspace, tracer }: Session
 
 /** The settings, and the workspace they speak of. */
 async function openParts(options: LatheOptions) {
-  const { userHome, home, loaded } = await loadEverything(options);
+  const { userHome, home, loaded, plugins, problems } = await loadEverything(options);
   const retention = new Retention(home, loaded.settings.retention);
   const spill = new SpillStore(home, { secrets: secretsOf(loaded), keepRule: () => retention.rule });
   const executed = commandsOf(loaded).flatMap((command) => hookFiles(command, options.cwd));
@@ -128,7 +130,7 @@ async function openParts(options: LatheOptions) {
     obeyed: loaded.settings.context.fileName,
     editor: options.buffers && new EditorFiles(options.buffers),
   });
-  return { workspace, loaded, home, userHome, spill, retention, executed, session };
+  return { workspace, loaded, home, userHome, plugins, problems, spill, retention, executed, session };
 }
 
 /** The commands of all hooks in the settings. */
@@ -144,14 +146,13 @@ async function hooksOf(options: HookOptions): Promise<{ hooks: Hooks | undefined
   return openHooks(options);
 }
 
-async function loadEverything(
-  options: LatheOptions,
-): Promise<{ userHome: string; home: LatheHome; loaded: LoadedSettings }> {
+async function loadEverything(options: LatheOptions) {
   const { cwd, env } = options;
   const { userHome, latheHome } = homeDirectories(options);
   const home = new LatheHome(latheHome);
   const isTrusted = options.isTrusted ?? (await new FolderTrust(home).state(cwd)) === 'trusted';
   const agreed = isTrusted && options.isTrusted === undefined ? await new AgreedRules(home).of(cwd) : undefined;
+  const { plugins, problems } = await new InstalledPlugins(home).load();
   const loaded = await loadSettings({
     home: userHome,
     latheHome: home.path,
@@ -159,14 +160,17 @@ async function loadEverything(
     isTrusted,
     ...(agreed && { isAgreed: (rule) => agreed.has(rule) }),
     env,
+    plugins: plugins.map(pluginSettings),
     flags: {
       ...(options.readsQwenHome !== undefined && { 'general.readQwenHome': options.readsQwenHome }),
       ...options.flags,
     },
   });
   if (loaded.fatal.length > 0) throw new Error(loaded.fatal.map(describeProblem).join('\n'));
+  const { enabled } = loaded.settings.plugins;
+  const used = plugins.filter(({ name }) => enabled === undefined || enabled.includes(name));
   const { servers: givenServers } = options;
-  return { userHome, home, loaded: { ...loaded, ...(givenServers && { givenServers }) } };
+  return { userHome, home, loaded: { ...loaded, ...(givenServers && { givenServers }) }, plugins: used, problems };
 }
 
 /** Mistakes, and changes of what is allowed, which are shown before they count. */

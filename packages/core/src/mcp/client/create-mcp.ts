@@ -21,6 +21,8 @@ export interface McpOptions extends ProgramOptions {
   gate?: ConsentGate;
   /** Asks before a server that another program names starts. */
   clientGate?: ConsentGate;
+  /** Asks before a server of a plugin starts. */
+  pluginGate?: ConsentGate;
   handlers?: ReverseRequests;
   tokens: TokenStore;
   /** Opens the login page of a server; without it, servers that need a login fail. */
@@ -33,9 +35,10 @@ export interface McpOptions extends ProgramOptions {
 export function createMcp(options: McpOptions): McpSource[] {
   return options.servers.map((configured) => {
     const definition = options.openPage ? { ...configured, startTimeoutMs: loginMs } : configured;
-    const { root, runner, env, roots, handlers = {} } = options;
+    const { root, pluginGate, runner, env, roots, handlers = {} } = options;
     const gate = definition.isClients ? options.clientGate : options.gate;
     const consent = serverConsent(definition, root);
+    const judge = definition.plugin ? pluginGate : definition.isProjects ? gate : undefined;
     const client = new McpClient(definition, {
       roots,
       runner,
@@ -43,7 +46,7 @@ export function createMcp(options: McpOptions): McpSource[] {
       handlers,
       ...authorizationFor(definition, options),
       ...(options.sandbox && { sandbox: options.sandbox }),
-      ...(gate && definition.isProjects && { consent: (signal: AbortSignal) => gate.pass(consent, signal) }),
+      ...(judge && { consent: (signal: AbortSignal) => judge.pass(consent, signal) }),
       onListChanged: (list) => {
         if (list === 'tools') void republish(source, options.onTools);
         else source.listChanged(list);

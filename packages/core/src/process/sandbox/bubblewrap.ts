@@ -27,6 +27,8 @@ export interface BubblewrapOptions {
   /** Use a new user namespace. Root can do without one if the kernel refuses it. */
   hasUserNamespace: boolean;
   rights: SandboxRights;
+  /** It starts in the network that commands of the session share. */
+  isNetworkShared: boolean;
   /** Sockets in the workspace to cover. */
   sockets: readonly string[];
   /** Files of the workspace that must not change, besides those with protected names. */
@@ -88,7 +90,7 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
       '--unshare-pid',
       '--unshare-ipc',
       ...(options.hasUserNamespace ? ['--unshare-user'] : []),
-      ...(rights.network ? [] : ['--unshare-net']),
+      ...(rights.network || options.isNetworkShared ? [] : ['--unshare-net']),
       '--cap-drop',
       'ALL',
       ...mounts.flat(),
