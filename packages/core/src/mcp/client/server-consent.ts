@@ -3,12 +3,9 @@ import type { ServerDefinition } from './server-definition.js';
 
 /** What the user approves before a server of the project starts: exactly what runs, where, with which variables. */
 export function serverConsent(definition: ServerDefinition, root: string): ConsentRequest {
-  const { name, endpoint, isTrusted, written, plugin, isClients } = definition;
+  const { name, endpoint, isTrusted, written, isClients } = definition;
   const isLocal = endpoint.type === 'stdio';
-  // A plugin is the same in all folders.
-  const owner = plugin
-    ? { id: plugin.source, title: plugin.source, pin: plugin.pin }
-    : { id: root, title: isClients ? 'your editor' : 'this project' };
+  const owner = ownerOf(definition, root);
   const variables = Object.keys(isLocal ? endpoint.env : endpoint.headers);
   const warnings = [
     ...(variables.length > 0 ? [`It receives the ${isLocal ? 'variables' : 'headers'} ${variables.join(', ')}.`] : []),
@@ -28,6 +25,12 @@ export function serverConsent(definition: ServerDefinition, root: string): Conse
       ...(warnings.length > 0 && { warnings }),
     },
   };
+}
+
+/** A plugin is the same in all folders. */
+function ownerOf({ plugin, isClients }: ServerDefinition, root: string) {
+  if (plugin) return { id: plugin.source, title: plugin.source, pin: plugin.pin };
+  return { id: root, title: isClients ? 'your editor' : 'this project' };
 }
 
 /** Quotes an argument so that its end is visible. */
