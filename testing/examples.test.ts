@@ -3,7 +3,8 @@ import { chmodSync, cpSync, readdirSync, readFileSync, symlinkSync } from 'node:
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { buildProgram, runProgram } from './lathe-program.js';
+import { buildProgram, modelVariables, runProgram } from './lathe-program.js';
+import { modelServer } from './model-server.js';
 import { hasProgram } from './programs.js';
 import { tempDirectory } from './temp-directory.js';
 
@@ -18,6 +19,15 @@ function project(name: string) {
   cpSync(join(examples, name), cwd, { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(cwd, 'node_modules'));
   return { cwd, home, lathe: (...args: string[]) => runProgram(args, { cwd, home }) };
+}
+
+/** A directory for PATH that has `lathe`. */
+function latheOnPath(): string {
+  const bin = tempDirectory({
+    lathe: `#!/bin/sh\nexec '${process.execPath}' '${join(root, 'packages/cli/dist/main.js')}' "$@"\n`,
+  });
+  chmodSync(join(bin, 'lathe'), 0o755);
+  return bin;
 }
 
 const answer = (stdout: string) => ({ code: 0, stdout, stderr: '' });
@@ -111,13 +121,27 @@ test.each([
   expect(readdirSync(workspace)).toEqual(written);
 });
 
+test('acp-client', async () => {
+  const { cwd, home } = project('acp-client');
+  const file_path = join(cwd, 'haiku.txt');
+  const call = { id: 'w1', name: 'write_file', args: { file_path, content: 'autumn' } };
+  const server = await modelServer([{ calls: [call] }, { text: 'Written.' }]);
+  const env = { PATH: `${latheOnPath()}:${process.env['PATH']}`, HOME: home, ...modelVariables('openai', server.url) };
+  const child = spawn(process.execPath, ['client.mjs', 'write a haiku'], { cwd, env });
+  onTestFinished(() => void child.kill());
+  let output = '';
+  child.stdout.on('data', (data) => {
+    output += String(data);
+    if (String(data).includes('Number: ')) child.stdin.write('1\n');
+  });
+  await new Promise((resolve) => child.on('close', resolve));
+  expect(output).toMatch(/1 {2}Yes, once[^]*\[w1: done\][^]*Written\.\nend_turn/);
+  expect(readFileSync(file_path, 'utf8')).toBe('autumn');
+});
+
 test('ci-job', () => {
   const { cwd, home } = project('ci-job');
-  const bin = tempDirectory({
-    lathe: `#!/bin/sh\nexec '${process.execPath}' '${join(root, 'packages/cli/dist/main.js')}' "$@"\n`,
-  });
-  chmodSync(join(bin, 'lathe'), 0o755);
-  const env = { PATH: `${bin}:${process.env['PATH']}`, HOME: home };
+  const env = { PATH: `${latheOnPath()}:${process.env['PATH']}`, HOME: home };
   const args = ['review.sh', 'change.diff', '--replay', 'recording.jsonl'];
   const { status, stdout, stderr } = spawnSync('sh', args, { cwd, env, encoding: 'utf8' });
   expect([status, JSON.parse(stdout), stderr]).toEqual([1, { summary: expect.any(String), risk: 'high' }, '']);

@@ -22,6 +22,7 @@ testLayers(
     { name: 'headless', beside: 'front end' },
     { name: 'tui', beside: 'front end' },
     { name: 'view', beside: 'front end' },
+    { name: 'acp', beside: 'front end' },
     { name: 'demo' },
     { name: 'commands' },
     { name: 'run' },
@@ -32,5 +33,6 @@ testLayers(
     marked: 'render',
     lowlight: 'render',
     '@xterm/headless': 'demo',
+    '@agentclientprotocol/sdk': 'acp',
   },
 );

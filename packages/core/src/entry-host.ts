@@ -3,6 +3,7 @@
  * change between minor versions.
  */
 
+export { untilAborted } from './async/deadline.js';
 export { responseText } from './contract/content.js';
 export type { PlanSummary, TaskExecution, TodoList } from './contract/display.js';
 export { uniqueId } from './contract/tool-call.js';
@@ -12,6 +13,7 @@ export { ruleForFile } from './files/access/judged-paths.js';
 export { sensitivityOf } from './files/access/sensitive-files.js';
 export { osPath } from './files/file-name.js';
 export { makeDirectory } from './files/make-directory.js';
+export { NamesInUse } from './files/retention/names-in-use.js';
 export type { UndoOutcome } from './files/undo/undo.js';
 export { isWithin } from './files/workspace.js';
 export { type Hook, Hooks } from './hooks/hooks.js';

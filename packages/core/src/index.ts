@@ -28,6 +28,7 @@ export type { Display, FileDiff } from './contract/display.js';
 export { ToolError, type ToolErrorType } from './contract/errors.js';
 export type { Target } from './contract/target.js';
 export { type Answer, CallSlot, type ToolCall } from './contract/tool-call.js';
+export type { Buffers } from './files/editor-files.js';
 export { createLathe } from './lathe/create-lathe.js';
 export type { Lathe, LatheHost, LatheOptions } from './lathe/lathe.js';
 export { type ApprovalMode, Policy, type PolicyOptions, type Verdict } from './policy/policy.js';

@@ -72,13 +72,21 @@ export class SessionStore {
 
   /** Newest first. */
   async list(limit = maxListed): Promise<SessionSummary[]> {
-    const files = (await this.#files(this.#directory)).slice(0, Math.min(limit, maxListed));
-    const summaries: SessionSummary[] = [];
-    for (const file of files) {
-      const summary = await summarize(file).catch(() => undefined);
-      if (summary) summaries.push(summary);
-    }
-    return summaries;
+    return summaries((await filesIn(this.#directory)).slice(0, Math.min(limit, maxListed)));
+  }
+
+  /** The sessions of all projects, newest first. */
+  static async listAll(home: LatheHome, limit = maxListed): Promise<SessionSummary[]> {
+    const folders = await readdir(home.file('sessions')).catch(() => []);
+    const files = (await Promise.all(folders.map((folder) => filesIn(home.file('sessions', folder))))).flat();
+    return summaries(files.sort(newestFirst).slice(0, Math.min(limit, maxListed)));
+  }
+
+  /** The transcript with exactly this id, of any project. */
+  static async find(home: LatheHome, id: string): Promise<string | undefined> {
+    if (!idShape.test(id)) return undefined;
+    const folders = await readdir(home.file('sessions')).catch(() => []);
+    return folders.map((folder) => home.file('sessions', folder, `${id}.jsonl`)).find((path) => existsSync(path));
   }
 
   /** The session used last; `undefined` when there is none. */
@@ -123,7 +131,7 @@ export class SessionStore {
   }
 
   async #matching(directory: string, prefix: string): Promise<SessionFile[]> {
-    return (await this.#files(directory)).filter(({ id }) => id.startsWith(prefix));
+    return (await filesIn(directory)).filter(({ id }) => id.startsWith(prefix));
   }
 
   async #elsewhere(prefix: string): Promise<SessionFile[]> {
@@ -132,23 +140,36 @@ export class SessionStore {
     const found = await Promise.all(folders.map((folder) => this.#matching(join(all, folder), prefix)));
     return found.flat();
   }
-
-  async #files(directory: string): Promise<(SessionFile & { mtimeMs: number })[]> {
-    const names = (await readdir(directory).catch(() => [])).filter((name) => name.endsWith('.jsonl'));
-    const files = await Promise.all(
-      names.map(async (name) => {
-        const path = join(directory, name);
-        const info = await stat(path).catch(() => undefined);
-        return { id: name.slice(0, -'.jsonl'.length), path, mtimeMs: info?.mtimeMs ?? 0 };
-      }),
-    );
-    return files.filter(({ id }) => idShape.test(id)).sort((a, b) => b.mtimeMs - a.mtimeMs || (a.id < b.id ? -1 : 1));
-  }
 }
 
 interface SessionFile {
   id: string;
   path: string;
+}
+
+type DatedFile = SessionFile & { mtimeMs: number };
+
+const newestFirst = (a: DatedFile, b: DatedFile) => b.mtimeMs - a.mtimeMs || (a.id < b.id ? -1 : 1);
+
+async function filesIn(directory: string): Promise<DatedFile[]> {
+  const names = (await readdir(directory).catch(() => [])).filter((name) => name.endsWith('.jsonl'));
+  const files = await Promise.all(
+    names.map(async (name) => {
+      const path = join(directory, name);
+      const info = await stat(path).catch(() => undefined);
+      return { id: name.slice(0, -'.jsonl'.length), path, mtimeMs: info?.mtimeMs ?? 0 };
+    }),
+  );
+  return files.filter(({ id }) => idShape.test(id)).sort(newestFirst);
+}
+
+async function summaries(files: readonly SessionFile[]): Promise<SessionSummary[]> {
+  const found: SessionSummary[] = [];
+  for (const file of files) {
+    const summary = await summarize(file).catch(() => undefined);
+    if (summary) found.push(summary);
+  }
+  return found;
 }
 
 /** Reads only the first records of a session. */

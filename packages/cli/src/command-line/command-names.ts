@@ -10,6 +10,7 @@ export const commandNames = [
   'plugin',
   'demo',
   'serve',
+  'acp',
   'trust',
   'completion',
   'doctor',

@@ -21,6 +21,7 @@ const general = `lathe: a coding agent for the terminal, with any model
   lathe mcp add|list|remove|test|auth   manage MCP servers
   lathe plugin add|list|remove|update   manage plugins: skills, MCP servers, commands, subagents, hooks
   lathe serve                      offer the tools as an MCP server (stdio, or --http)
+  lathe acp                        the agent for editors (Zed, JetBrains, Neovim …), on stdin and stdout
   lathe trust [dir]                trust the settings, commands and servers of a folder (--list, --remove)
   lathe completion SHELL           print completion for bash, zsh or fish: source <(lathe completion bash)
   lathe doctor [--json]            check the setup and say how to fix problems
@@ -135,6 +136,13 @@ call that needs approval is put to the person through the client. If the client 
 rule, --allowed-tools or --approval-mode allows it.
 
   lathe --cwd ~/project --approval-mode auto-edit serve`,
+  acp: `lathe acp
+
+The agent for editors that speak the Agent Client Protocol. The editor starts it, talks to it on stdin and stdout, and
+shows its work and its questions. Unsaved text of open files is what the tools see. Flags of lathe such as --model and
+--approval-mode go before acp and apply to every session of the editor.
+
+  { "agent_servers": { "Lathe": { "command": "lathe", "args": ["acp"] } } }      settings.json of Zed`,
   trust: `lathe trust [dir]            trust a folder (default: this one)
 lathe trust --yes [dir]      also approve its commands and servers, without asking
 lathe trust --list           list trusted and distrusted folders

@@ -13,6 +13,7 @@ const loaders: Record<CommandName, () => Promise<{ command: Command }>> = {
   plugin: () => import('./plugin.js'),
   demo: () => import('./demo.js'),
   serve: () => import('./serve.js'),
+  acp: () => import('./acp.js'),
   trust: () => import('./trust.js'),
   completion: () => import('./completion.js'),
   doctor: () => import('./doctor.js'),

@@ -40,12 +40,12 @@ function failedCalls(messages: readonly Message[]): ReadonlySet<string> {
 function callItem(call: FunctionCall, hasFailed: boolean, tools: Pick<ToolRegistry, 'getTool'>): HistoryItem {
   const { id = '', name = '' } = call;
   const status = hasFailed ? 'error' : 'success';
-  const description = visibleText(describe(call, tools));
+  const description = visibleText(describeCall(call, tools));
   return { type: 'call', call: { callId: id, name: visibleText(name), description, status, startedAt: 0 } };
 }
 
 /** What the call did, if its tool still exists and takes the same parameters. */
-function describe({ name = '', args = {} }: FunctionCall, tools: Pick<ToolRegistry, 'getTool'>): string {
+export function describeCall({ name = '', args = {} }: FunctionCall, tools: Pick<ToolRegistry, 'getTool'>): string {
   const tool = tools.getTool(name);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the tool has just checked them
   return tool?.validateToolParams(args) === null ? tool.getDescription(args as never) : '';

@@ -5,7 +5,7 @@ import { type Flags, resumeOf } from '../command-line/args.js';
 import { exitCodes } from '../command-line/exit-codes.js';
 import type { Io } from '../command-line/io.js';
 import { openRecording } from '../startup/model-recording.js';
-import { discoverTools, openLathe, runSessionEndHooks } from '../startup/open-lathe.js';
+import { discoverTools, ignoredSettings, openLathe, runSessionEndHooks, trustNotes } from '../startup/open-lathe.js';
 import { openModel, openSideModel } from '../startup/open-model.js';
 import { JsonAnswer } from './json-answer.js';
 import { JsonOutput } from './json-output.js';
@@ -77,7 +77,7 @@ async function work(task: Task, signal: AbortSignal): Promise<Finished> {
   const model = await openModel(lathe, flags, recording, signal);
   if (typeof model === 'string') return emptyOutcome('no-model', model, startedAt);
   await discoverTools(lathe, io, signal);
-  reportIgnoredSettings(lathe, io);
+  for (const note of trustNotes(lathe)) io.err(`lathe: ${note}`);
   const requests = { count: 0 };
   const sideModel = await openSideModel(lathe, recording, signal);
   const options = {
@@ -155,17 +155,6 @@ async function checkAnswer(
   const again = jsonAnswer.check(second.text);
   if ('value' in again) return { ...both, value: again.value };
   return { ...both, reason: 'bad-answer', message: `The answer does not match the schema: ${again.problem}` };
-}
-
-function reportIgnoredSettings(lathe: Pick<AgentLathe, 'loaded'>, io: Io): void {
-  const ignored = ignoredSettings(lathe);
-  if (ignored.length > 0)
-    io.err(`lathe: this folder is not trusted, so these settings are ignored: ${ignored.join(', ')} (see lathe trust)`);
-}
-
-function ignoredSettings({ loaded }: Pick<AgentLathe, 'loaded'>): string[] {
-  if (loaded.isTrusted) return [];
-  return [...new Set(loaded.ignored.filter(({ layer }) => layer === 'workspace').map(({ key }) => key))];
 }
 
 /** Denies every request and counts them for the exit code. A tool's question is none: the tool can do without an answer. */

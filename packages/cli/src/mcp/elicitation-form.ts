@@ -33,6 +33,29 @@ export function fieldsOf(schema: Schema): Field[] | undefined {
   return fields.every((field) => field !== undefined) ? fields : undefined;
 }
 
+const kept = /^(?:type|enum|oneOf|anyOf|items|default|format|pattern|(?:min|max)(?:imum|Length|Items))$/;
+
+/** The form for a front end that draws forms itself, with safe texts and nothing unknown; `undefined` if it is none. */
+export function sanitizedForm(schema: Schema) {
+  if (!fieldsOf(schema)) return undefined;
+  const { properties, required } = schema;
+  const fields = Object.entries({ ...Object(properties) }).map(
+    ([name, field]) => [name, sanitizedField(field)] as const,
+  );
+  return {
+    properties: Object.fromEntries(fields),
+    required: Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [],
+  };
+}
+
+function sanitizedField(field: unknown): { type: string } {
+  const entries = Object.entries({ ...Object(field) }).flatMap(([key, value]): [string, unknown][] => {
+    if (kept.test(key)) return [[key, value]];
+    return /^(?:title|description)$/.test(key) && typeof value === 'string' ? [[key, visibleText(value)]] : [];
+  });
+  return { type: 'string', ...Object.fromEntries(entries) };
+}
+
 function fieldOf(name: string, schema: Schema, isRequired: boolean): Field | undefined {
   const { title, description, default: defaultValue } = schema;
   const parser = parserFor(schema);

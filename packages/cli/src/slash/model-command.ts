@@ -1,3 +1,4 @@
+import type { AgentLathe } from '@lathe/agent';
 import { findModels } from '@lathe/agent/models';
 import { visibleText } from '@lathe/core/host';
 import type { SlashContext } from './slash-command.js';
@@ -6,9 +7,7 @@ import type { SlashContext } from './slash-command.js';
 export async function switchModel(name: string, { lathe, driver, print, choose, signal }: SlashContext): Promise<void> {
   const { conversation } = driver;
   if (!conversation) return print(`  ${visibleText(driver.name)}`);
-  const found = await findModels({ env: lathe.loaded.env, settings: lathe.settings.model }, signal);
-  const priced = Object.keys(lathe.settings.model.prices).map((each) => ({ name: each, origin: 'in your settings' }));
-  const known = [...found, ...priced.filter((each) => !found.some((other) => other.name === each.name))];
+  const known = await knownModels(lathe, signal);
   const choices = known.map((model) => ({
     label: visibleText(model.name),
     detail: visibleText(model.origin),
@@ -23,4 +22,11 @@ export async function switchModel(name: string, { lathe, driver, print, choose, 
   const isKnown = now === before || known.some(({ name: each }) => each === now || each.endsWith(`/${now}`));
   const doubt = isKnown ? [] : ['This name is not among those found here. The next message shows whether it works.'];
   return print([`Model: ${driver.name}`, ...notes, ...doubt].map((line) => visibleText(`  ${line}`)).join('\n'));
+}
+
+/** The models that can be chosen here, as far as that is known. */
+export async function knownModels({ loaded, settings }: Pick<AgentLathe, 'loaded' | 'settings'>, signal: AbortSignal) {
+  const found = await findModels({ env: loaded.env, settings: settings.model }, signal);
+  const priced = Object.keys(settings.model.prices).map((each) => ({ name: each, origin: 'in your settings' }));
+  return [...found, ...priced.filter((each) => !found.some((other) => other.name === each.name))];
 }

@@ -6,7 +6,7 @@ import type { Flags } from '../command-line/args.js';
 import { errorMessage } from '../command-line/error-message.js';
 import type { Io } from '../command-line/io.js';
 
-export interface OpenOptions {
+export interface OpenOptions extends Pick<LatheOptions, 'buffers' | 'servers'> {
   approver?: Approver;
   /** Puts the questions of the model to the person. */
   asker?: Asker;
@@ -28,11 +28,27 @@ export async function openLathe(flags: Flags, io: Io, options: OpenOptions = {})
     ...(flags.trust && { isTrusted: true }),
     ...(options.caller && { caller: options.caller }),
     ...(options.openPage && { openPage: options.openPage }),
+    ...(options.buffers && { buffers: options.buffers }),
+    ...(options.servers && { servers: options.servers }),
     ...(options.elicit && { handlers: { elicit: options.elicit } }),
     flags: flagSettings(flags),
   });
   for (const problem of lathe.problems) io.err(visibleText(`lathe: ${problem}`));
   return lathe;
+}
+
+/** Settings of the folder that do not count because it is not trusted. */
+export function ignoredSettings({ loaded }: Pick<AgentLathe, 'loaded'>): string[] {
+  if (loaded.isTrusted) return [];
+  return [...new Set(loaded.ignored.filter(({ layer }) => layer === 'workspace').map(({ key }) => key))];
+}
+
+/** Says that settings of the folder do not count, if that is so. */
+export function trustNotes(lathe: Pick<AgentLathe, 'loaded'>): string[] {
+  const ignored = ignoredSettings(lathe).join(', ');
+  return ignored === ''
+    ? []
+    : [`this folder is not trusted, so these settings are ignored: ${ignored} (see lathe trust)`];
 }
 
 /** The flags that are settings. */

@@ -4,6 +4,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 import { ToolError } from '../contract/errors.js';
 import { foldPath, gitDirectoryOf, protectionOf, secrecyOf } from './access/protected-paths.js';
 import { sensitivityOf } from './access/sensitive-files.js';
+import type { EditorFiles } from './editor-files.js';
 import { canonicalSpelling, osPath, shownPath } from './file-name.js';
 import { codeOf, readFailure } from './fs-error.js';
 
@@ -36,9 +37,11 @@ export interface WorkspaceOptions {
   tmp?: string;
   /** Names of files that the agent obeys, in every folder: writing them always asks. */
   obeyed?: readonly string[];
+  /** Files that are open in an editor, with text that is not on disk. */
+  editor?: EditorFiles | undefined;
 }
 
-type OpenedOptions = Required<Omit<WorkspaceOptions, 'tmp'>> & { tmp: string | undefined };
+type OpenedOptions = Required<Omit<WorkspaceOptions, 'tmp' | 'editor'>> & { tmp: string | undefined };
 
 /** The state of this program itself, and private places of home directories. */
 export interface OwnState {
@@ -54,12 +57,17 @@ export interface OwnState {
 export class Workspace {
   /** Real paths, the first one being the directory the agent was started in. */
   readonly roots: readonly [string, ...string[]];
+  readonly editor: EditorFiles | undefined;
   readonly #options: OpenedOptions;
   readonly #readable: string[];
   readonly #offered = new Set<string>();
 
-  private constructor(roots: readonly [string, ...string[]], options: OpenedOptions) {
+  private constructor(
+    roots: readonly [string, ...string[]],
+    { editor, ...options }: OpenedOptions & Pick<WorkspaceOptions, 'editor'>,
+  ) {
     this.roots = roots;
+    this.editor = editor;
     this.#options = options;
     this.#readable = [...options.readable];
   }
@@ -75,12 +83,14 @@ export class Workspace {
       obeyed = [],
       privacyOf = () => undefined,
       tmp,
+      editor,
     }: WorkspaceOptions = {},
   ): Promise<Workspace> {
     const first = await existingPath(resolve(directory));
     const others = await Promise.all(extra.map((path) => realPathOf(resolve(first, path))));
     return new Workspace([first, ...others], {
       privacyOf,
+      editor,
       tmp: tmp && (await realPathOf(tmp)),
       readable: await Promise.all(readable.map((path) => realPathOf(resolve(path)))),
       guarded: await Promise.all(guarded.map((path) => realPathOf(resolve(path)))),

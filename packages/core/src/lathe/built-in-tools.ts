@@ -159,7 +159,7 @@ function ownTools(
   { seen, todos }: { seen: SeenFiles; todos: TodoStore },
 ) {
   const { workspace } = options;
-  const changes = new FileChanges({ locks, journal, seen });
+  const changes = new FileChanges({ locks, journal, seen, editor: workspace.editor });
   return {
     changes,
     readFile: new ReadFileTool(workspace, seen, visibility, readLimits(options.settings)),

@@ -1,5 +1,6 @@
 import type { Tracer } from '../contract/trace.js';
 import { PrivatePlaces } from '../files/access/home-places.js';
+import { EditorFiles } from '../files/editor-files.js';
 import { LatheHome } from '../files/lathe-home.js';
 import { listPaths } from '../files/search/list-paths.js';
 import { SpillStore } from '../files/spill.js';
@@ -128,6 +129,7 @@ async function openParts(options: LatheOptions) {
     privacyOf: (real) => places.reasonFor(real),
     tmp: session.tmp,
     obeyed: loaded.settings.context.fileName,
+    editor: options.buffers && new EditorFiles(options.buffers),
   });
   return { workspace, loaded, home, userHome, plugins, problems, spill, retention, executed, session };
 }
@@ -168,7 +170,8 @@ async function loadEverything(options: LatheOptions) {
   if (loaded.fatal.length > 0) throw new Error(loaded.fatal.map(describeProblem).join('\n'));
   const { enabled } = loaded.settings.plugins;
   const used = plugins.filter(({ name }) => enabled === undefined || enabled.includes(name));
-  return { userHome, home, loaded, plugins: used, problems };
+  const { servers: givenServers } = options;
+  return { userHome, home, loaded: { ...loaded, ...(givenServers && { givenServers }) }, plugins: used, problems };
 }
 
 /** Mistakes, and changes of what is allowed, which are shown before they count. */

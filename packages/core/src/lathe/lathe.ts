@@ -1,5 +1,6 @@
 import type { Approver, AuditRecord, CallRequest } from '../contract/call.js';
 import type { Tracer } from '../contract/trace.js';
+import type { Buffers } from '../files/editor-files.js';
 import type { LatheHome } from '../files/lathe-home.js';
 import type { Journal } from '../files/undo/journal.js';
 import type { Workspace } from '../files/workspace.js';
@@ -15,6 +16,7 @@ import type { Rewind } from '../rewind/rewind.js';
 import type { CallRun, Scheduler, SchedulerOptions } from '../scheduler/scheduler.js';
 import type { SettingKey, Settings } from '../settings/keys.js';
 import type { LoadedSettings } from '../settings/load-settings.js';
+import type { McpServerSettings } from '../settings/mcp-server-shape.js';
 import type { JsonValue } from '../settings/parse-jsonc.js';
 import type { Asker } from '../tools/ask-user-question.js';
 import type { TodoStore } from '../tools/todoWrite.js';
@@ -43,8 +45,12 @@ export interface LatheOptions {
   approver?: Approver;
   /** Puts the questions of `ask_user_question` to a person. Default: nobody is there to answer. */
   asker?: Asker;
+  /** Files that are open in an editor: the tools see and change text there that is not saved yet. */
+  buffers?: Buffers;
   /** Answers what MCP servers ask: without it they can ask nothing. */
   handlers?: ReverseRequests;
+  /** MCP servers that another program names, such as an editor: a person is asked once before each of them starts. */
+  servers?: Readonly<Record<string, McpServerSettings>>;
   /** Brings a person to a page where they log in to an MCP server; without it such servers are refused. */
   openPage?: (url: URL) => Promise<void>;
   /** Receives the record of each call instead of the log in the home directory; `false` keeps none. */

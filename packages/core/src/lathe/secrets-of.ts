@@ -8,14 +8,18 @@ const leastLength = 8;
 type Values = Readonly<Record<string, string | undefined>>;
 
 /** Values that no file of ours may contain: secret variables, and the keys, headers and variables in the settings. */
-export function secretsOf({ env, settings }: Pick<LoadedSettings, 'env' | 'settings'>): string[] {
+export function secretsOf({
+  env,
+  settings,
+  givenServers,
+}: Pick<LoadedSettings, 'env' | 'settings' | 'givenServers'>): string[] {
   const { model, mcpServers, telemetry, webSearch } = settings;
   const configured = [
     model.apiKey,
     ...headerValues(model.headers),
     ...headerValues(telemetry.headers),
     ...(webSearch.provider ?? []).map(({ apiKey }) => apiKey),
-    ...Object.values(mcpServers).flatMap((server) => [
+    ...[...Object.values(mcpServers), ...Object.values(givenServers ?? {})].flatMap((server) => [
       ...Object.values(server.env ?? {}),
       ...headerValues(server.headers ?? {}),
       server.oauth?.clientSecret,

@@ -87,7 +87,7 @@ export function toolSources(options: ToolSourceOptions): ToolSources {
       ...[...project, ...plugins, ...added].flatMap((source) => source.consentRequests()),
       ...options.languages.consents(),
       ...servers
-        .filter(({ client }) => client.definition.isProjects || client.definition.plugin)
+        .filter(({ client: { definition } }) => (definition.isProjects && !definition.isClients) || definition.plugin)
         .map(({ client }) => serverConsent(client.definition, options.workspace.root)),
     ],
     discover: async (signal, name) => {
@@ -112,6 +112,7 @@ function mcpSources(options: ToolSourceOptions): { servers: McpSource[]; unusabl
     home: userHome,
     reserved: new Set(registry.getAllTools().map(({ name }) => name)),
   });
+  const gate = new ConsentGate(new Consent(home), approver);
   const sources = createMcp({
     servers,
     root: workspace.root,
@@ -128,8 +129,9 @@ function mcpSources(options: ToolSourceOptions): { servers: McpSource[]; unusabl
           { isBackground: true },
         ),
     }),
-    ...(!isTrusted && { gate: new ConsentGate(new Consent(home), approver) }),
-    pluginGate: new ConsentGate(new Consent(home), approver),
+    ...(!isTrusted && { gate }),
+    pluginGate: gate,
+    clientGate: gate,
     ...(options.handlers && { handlers: options.handlers }),
     ...(options.openPage && { openPage: options.openPage }),
     onTools: (label, tools) => registry.replaceTools(label, tools),

@@ -2,8 +2,10 @@ import type { Approver } from '../contract/call.js';
 import type { Confirmation } from '../contract/confirmation.js';
 import { type Consent, type ConsentKind, definitionHash } from '../policy/consent.js';
 
-/** Something a project wants to start. */
+/** Something a project wants to start, or the program that uses us. */
 export interface ConsentRequest {
+  /** Who wants it; the project when left out. */
+  owner?: string;
   kind: ConsentKind;
   /** Names it within its kind. */
   id: string;
@@ -43,7 +45,7 @@ export class ConsentGate {
   async passAll(requests: readonly ConsentRequest[], confirmation: Confirmation, signal: AbortSignal): Promise<void> {
     const [first] = requests;
     if (!first) return;
-    const { kind, id } = first;
+    const { kind, id, owner } = first;
     const request = {
       callId: `${kind} ${id}`,
       tool: kind,
@@ -54,13 +56,16 @@ export class ConsentGate {
       reason: 'it is not your own and you have not agreed to exactly this before',
     };
     const decision = await this.#approver.decide(request, signal).catch((error: unknown) => {
-      throw new ConsentRefused(
-        'The project defines it and you have not agreed to it yet. Run `lathe trust` to see it and agree.',
-        { cause: error },
-      );
+      const message =
+        owner === undefined
+          ? 'The project defines it and you have not agreed to it yet. Run `lathe trust` to see it and agree.'
+          : `You have not agreed yet that ${owner} starts it.`;
+      throw new ConsentRefused(message, { cause: error });
     });
     if (decision.outcome !== 'once' && decision.outcome !== 'always')
-      throw new ConsentRefused('You did not agree to it. To be asked again, run `lathe trust`.');
+      throw new ConsentRefused(
+        `You did not agree to it.${owner === undefined ? ' To be asked again, run `lathe trust`.' : ''}`,
+      );
     for (const each of requests) await this.#consent.approve(each.kind, each.id, definitionHash(each.definition));
   }
 }

@@ -52,7 +52,10 @@ export class CallFiles {
 
   async write(path: string, text: string): Promise<string> {
     const { workspace, ...shared } = this.#access;
-    const tool = new WriteFileTool(workspace, new FileChanges({ ...shared, seen: this.#seen }));
+    const tool = new WriteFileTool(
+      workspace,
+      new FileChanges({ ...shared, editor: workspace.editor, seen: this.#seen }),
+    );
     const args = { file_path: this.#absolute(path), content: text };
     const outcome = await this.#lock.run('write', this.#signal, () => this.#run(tool, args));
     if (outcome?.error?.type === 'edit_requires_prior_read')

@@ -3,6 +3,7 @@ import { join, posix, resolve, win32 } from 'node:path';
 import { type DotEnvResult, type Environment, foldersUpTo, loadDotEnv } from './dot-env.js';
 import { assignmentsFromEnvironment, assignmentsFromFlags } from './environment-layer.js';
 import { allSettings, type SettingKey, type Settings } from './keys.js';
+import type { McpServerSettings } from './mcp-server-shape.js';
 import { type Ignored, isLooser, type Merged, mergeLayers, type Origin } from './merge-layers.js';
 import { deepFreeze, nest } from './nested-settings.js';
 import { type JsonValue, nodeOf } from './parse-jsonc.js';
@@ -64,6 +65,8 @@ export interface LoadedSettings {
   mayLackRestrictions: boolean;
   /** The user trusts the folder, or `security.folderTrust.enabled` is off. */
   isTrusted: boolean;
+  /** MCP servers that another program names, which no settings file has. */
+  givenServers?: Readonly<Record<string, McpServerSettings>>;
 }
 
 /** Reads every layer: built-in < system < user < workspace < environment < flags. */

@@ -140,12 +140,20 @@ export abstract class FileChangeTool<P extends { file_path: string }, C extends 
       if (texts) check = this.#checks?.begin({ path, before: current && texts.oldText, after: texts.newText });
       return applySplices(change.text.bytes, change.splices);
     };
+    let note = '';
     try {
-      await this.changes.change({ path, tool: this.name, signal, ...(shown && { approved: shown.base }), decide });
+      note = await this.changes.change({
+        path,
+        tool: this.name,
+        signal,
+        ...(shown && { approved: shown.base }),
+        decide,
+      });
     } catch (error) {
       check?.cancel();
       throw error;
     }
+    if (note !== '') result = { ...result, llmContent: `${textOf(result.llmContent)} (${note})` };
     return check === undefined ? result : withProblems(result, await check.report(signal));
   }
 

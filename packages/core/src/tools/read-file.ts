@@ -5,7 +5,8 @@ import { directCall } from '../contract/tool-call.js';
 import { confirmReading, judgedPath, judgePath, pathTarget } from '../files/access/judged-paths.js';
 import { contentHash, type SeenFiles } from '../files/access/seen-files.js';
 import { hiddenReason, isHiddenByAgent, type Visibility } from '../files/access/visibility.js';
-import { hasChanged, type ReadableFile, withReadableFile } from '../files/open-file.js';
+import { withCurrentFile } from '../files/editor-files.js';
+import { hasChanged, type ReadableFile } from '../files/open-file.js';
 import { parsePages } from '../files/read/pdf-text.js';
 import { readWhole } from '../files/read/read-bytes.js';
 import { readContent } from '../files/read/read-content.js';
@@ -94,7 +95,7 @@ export class ReadFileTool extends BaseTool<Params> {
     signal.throwIfAborted();
     if (isHiddenByAgent(path, this.#visibility))
       throw new ToolError('permission_denied', `${path} is not read: ${hiddenReason}.`);
-    const reading = withReadableFile(path, async (file) => {
+    const reading = withCurrentFile(path, this.#workspace.editor, signal, async (file) => {
       const request = { ...params, maxLines: this.#limits.lines, maxChars: this.#limits.chars };
       const content = await readContent(file, request, signal);
       switch (content.type) {

@@ -78,7 +78,7 @@ export class ReadManyFilesTool extends BaseTool<Params> {
     const wanted = await resolveAll(params, (path) => judgedPath(this.#workspace, call, path));
     const gathered = await this.#gather(params, wanted, signal);
     const limits = { chars: this.#maxChars, mediaBytes: maxMediaBytes };
-    const { reads, unread } = await readMany(gathered.files, limits, signal);
+    const { reads, unread } = await readMany(gathered.files, limits, signal, this.#workspace.editor);
     for (const read of reads) this.#remember(read);
     return present(reads, unread, gathered, this.#workspace);
   }

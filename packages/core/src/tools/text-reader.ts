@@ -4,7 +4,7 @@ import { directCall } from '../contract/tool-call.js';
 import { confirmReading, judgedPath, judgePath, pathTarget } from '../files/access/judged-paths.js';
 import type { SeenFiles } from '../files/access/seen-files.js';
 import { hiddenReason, isHiddenByAgent, type Visibility } from '../files/access/visibility.js';
-import { withReadableFile } from '../files/open-file.js';
+import { withCurrentFile } from '../files/editor-files.js';
 import { codecFor } from '../files/read/text-codec.js';
 import { detectEncoding } from '../files/read/text-encoding.js';
 import type { Workspace } from '../files/workspace.js';
@@ -64,7 +64,7 @@ export class TextReader extends BaseTool<Params> {
   }
 
   #read(path: string, signal: AbortSignal): Promise<string> {
-    return withReadableFile(path, async (file) => {
+    return withCurrentFile(path, this.#parts.workspace.editor, signal, async (file) => {
       if (file.stat.size > maxTextBytes)
         throw new ToolError(
           'file_too_large',

@@ -1,10 +1,9 @@
 import { type Confirmation } from '@lathe/core';
 import { hasHiddenText, visibleText } from '@lathe/core/host';
+import { type Proposal, spellingsOf } from '../../drivers/approval-answers.js';
 import { renderDiff } from '../../render/diff.js';
 import { hasGaps, markGaps, sanitize, wrapHanging, wrapLines } from '../../render/lines.js';
 import type { ViewContext } from '../../render/view-context.js';
-import { spellingsOf } from './confirmation-options.js';
-import type { Proposal } from './question-queue.js';
 
 /** A question as lines for the screen. */
 export interface ConfirmationText {

@@ -1,6 +1,7 @@
 import { type Decision } from '@lathe/core';
 import { visibleText } from '@lathe/core/host';
 import { useMemo, useState } from 'react';
+import { isToolQuestion, type Proposal } from '../../drivers/approval-answers.js';
 import { oneLine, wrapLines } from '../../render/lines.js';
 import type { ViewContext } from '../../render/view-context.js';
 import { choiceLines, digitOf, movedBy } from '../../screen/choice-list.js';
@@ -9,9 +10,8 @@ import { pastePrefix } from '../../screen/key-stream.js';
 import type { Key } from '../../screen/keys.js';
 import { type EarlyKey, useAnswerKeys } from '../../screen/use-answer-keys.js';
 import { useLatest } from '../../screen/use-latest.js';
-import { isToolQuestion, type Option, optionsOf } from './confirmation-options.js';
+import { type Option, optionsOf } from './confirmation-options.js';
 import { type ConfirmationText, confirmationText } from './confirmation-text.js';
-import type { Proposal } from './question-queue.js';
 
 export interface ConfirmationProps {
   request: Proposal;

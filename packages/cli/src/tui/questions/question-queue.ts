@@ -1,10 +1,8 @@
 import type { ApprovalRequest, Approver, Decision } from '@lathe/core';
+import type { Proposal } from '../../drivers/approval-answers.js';
 import type { FieldQuestion } from '../../mcp/elicit.js';
 import type { FieldValue } from '../../mcp/elicitation-form.js';
 import type { Choice } from '../../screen/choice-list.js';
-
-/** What the person is asked to approve. */
-export type Proposal = Pick<ApprovalRequest, 'confirmation' | 'reason' | 'isGuarded'>;
 
 /** A list to choose from. All text is sanitized. */
 export interface ListQuestion {

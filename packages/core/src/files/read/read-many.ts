@@ -1,8 +1,9 @@
 import { lstatSync } from 'node:fs';
 import { Yielder } from '../../async/yielder.js';
 import { ToolError } from '../../contract/errors.js';
+import { type EditorFiles, withCurrentFile } from '../editor-files.js';
 import { osPath } from '../file-name.js';
-import { withReadableFile } from '../open-file.js';
+import type { ReadableFile } from '../open-file.js';
 import { fairShares } from './fair-shares.js';
 import { type Content, readContent } from './read-content.js';
 
@@ -19,15 +20,19 @@ export interface ManyLimits {
 
 /** Less of a file is of no use. */
 const leastChars = 500;
+const unsavedChars = 4000;
 
 /** Reads files in order and shares the budget fairly. One failure does not stop the rest; the last files may get no room. */
 export async function readMany(
   files: readonly { path: string; isNamed: boolean }[],
   limits: ManyLimits,
   signal: AbortSignal,
+  editor?: EditorFiles,
 ): Promise<{ reads: ManyRead[]; unread: number }> {
   const yielder = new Yielder(signal);
-  const sizes = await sizesOf(files, yielder);
+  const onDisk = await sizesOf(files, yielder);
+  // What is not saved yet may be longer.
+  const sizes = editor ? onDisk.map((size) => size + unsavedChars) : onDisk;
   const shares = fairShares(sizes, limits.chars, leastChars).filter((share) => share !== undefined);
   const reads: ManyRead[] = [];
   let mediaLeft = limits.mediaBytes;
@@ -36,7 +41,7 @@ export async function readMany(
     if (yielder.shouldYield) await yielder.yield();
     signal.throwIfAborted();
     const share = { maxChars: shares[index] ?? 0, maxMediaBytes: isNamed ? mediaLeft : 0 };
-    const read = await readOne(path, share, signal);
+    const read = await readOne(path, share, signal, editor);
     if ('content' in read && read.content.type === 'media') mediaLeft -= sizes[index] ?? 0;
     reads.push(read);
   }
@@ -47,10 +52,12 @@ async function readOne(
   path: string,
   limits: { maxChars: number; maxMediaBytes: number },
   signal: AbortSignal,
+  editor: EditorFiles | undefined,
 ): Promise<ManyRead> {
   try {
     const request = { ...limits, maxLines: Number.MAX_SAFE_INTEGER };
-    return { path, content: await withReadableFile(path, (file) => readContent(file, request, signal)) };
+    const read = (file: ReadableFile) => readContent(file, request, signal);
+    return { path, content: await withCurrentFile(path, editor, signal, read) };
   } catch (error) {
     if (error instanceof ToolError) return { path, reason: error.message };
     throw error;

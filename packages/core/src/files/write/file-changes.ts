@@ -2,6 +2,7 @@ import { fstat } from 'node:fs';
 import { promisify } from 'node:util';
 import { ToolError } from '../../contract/errors.js';
 import type { SeenFiles } from '../access/seen-files.js';
+import type { EditorFiles } from '../editor-files.js';
 import type { ReadableFile } from '../open-file.js';
 import type { Change, Journal } from '../undo/journal.js';
 import { type UndoOutcome, undoChange } from '../undo/undo.js';
@@ -32,20 +33,32 @@ interface Write {
   token: string;
 }
 
+export interface FileChangesParts {
+  locks: FileLocks;
+  journal: Journal;
+  seen: SeenFiles;
+  /** A file with unsaved text is changed there. */
+  editor?: EditorFiles | undefined;
+}
+
 /**
  * The only way to change a file: under its lock, from its content at that moment, recorded in the journal before, durable
  * afterwards, and then recorded as seen by the model.
  */
 export class FileChanges {
-  readonly #parts: { locks: FileLocks; journal: Journal; seen: SeenFiles };
+  readonly #parts: FileChangesParts;
 
-  constructor(parts: { locks: FileLocks; journal: Journal; seen: SeenFiles }) {
+  constructor(parts: FileChangesParts) {
     this.#parts = parts;
   }
 
   /** What the file contains now; `null` when there is none. */
   async read(path: string, signal: AbortSignal): Promise<Snapshot | null> {
-    return withFileIfAny(path, async (file) => file && (await snapshotOf(file, signal)));
+    const { editor } = this.#parts;
+    return withFileIfAny(
+      path,
+      async (file) => file && ((await editor?.unsaved(file, signal)) ?? (await snapshotOf(file, signal))),
+    );
   }
 
   /** How much of this content the model has seen. */
@@ -53,16 +66,20 @@ export class FileChanges {
     return this.#parts.seen.knowledgeOf(path, hash);
   }
 
-  async change(request: ChangeRequest): Promise<void> {
+  /** Returns what the model should know beyond that the file has changed; mostly nothing. */
+  async change(request: ChangeRequest): Promise<string> {
     const { path, signal, approved, decide } = request;
-    await this.#parts.locks.hold(path, signal, (token) =>
+    return this.#parts.locks.hold(path, signal, (token) =>
       withFileIfAny(path, async (file) => {
-        const current = file && (await snapshotOf(file, signal));
+        const unsaved = file && (await this.#parts.editor?.unsaved(file, signal));
+        const current = unsaved ?? (file && (await snapshotOf(file, signal)));
         if (approved !== undefined && approved !== (current?.hash ?? null)) throw changedSince(path);
         const pieces = await decide(current);
-        if (pieces === undefined) return;
+        if (pieces === undefined) return '';
+        if (unsaved) return this.#writeUnsaved(unsaved, pieces, request);
         // Gathered once: they are written, hashed and compared.
         await this.#write({ file, current, pieces: [...chunksOf(pieces)], token }, request);
+        return '';
       }),
     );
   }
@@ -80,6 +97,20 @@ export class FileChanges {
     for (const change of 'count' in which ? wanted.slice(0, which.count) : wanted)
       outcomes.push(await undoChange(this.#parts, change, signal));
     return outcomes;
+  }
+
+  /** The journal keeps the text that was not saved. */
+  async #writeUnsaved(
+    before: Snapshot,
+    pieces: readonly Uint8Array[],
+    { path, tool, signal }: ChangeRequest,
+  ): Promise<string> {
+    const { editor, journal, seen } = this.#parts;
+    const after = await hashOf(pieces);
+    await journal.record({ tool, path, before: before.hash, after }, before.bytes);
+    const note = (await editor?.replace(before, pieces, signal)) ?? '';
+    seen.record(path, after);
+    return note;
   }
 
   async #write({ file, current, pieces, token }: Write, { path, signal, tool }: ChangeRequest): Promise<void> {

@@ -19,6 +19,8 @@ export interface McpOptions extends ProgramOptions {
   pins: DefinitionPins;
   /** Asks before a server of the project starts; not set if the user trusts the folder for this run. */
   gate?: ConsentGate;
+  /** Asks before a server that another program names starts. */
+  clientGate?: ConsentGate;
   /** Asks before a server of a plugin starts. */
   pluginGate?: ConsentGate;
   handlers?: ReverseRequests;
@@ -33,7 +35,8 @@ export interface McpOptions extends ProgramOptions {
 export function createMcp(options: McpOptions): McpSource[] {
   return options.servers.map((configured) => {
     const definition = options.openPage ? { ...configured, startTimeoutMs: loginMs } : configured;
-    const { root, gate, pluginGate, runner, env, roots, handlers = {} } = options;
+    const { root, pluginGate, runner, env, roots, handlers = {} } = options;
+    const gate = definition.isClients ? options.clientGate : options.gate;
     const consent = serverConsent(definition, root);
     const judge = definition.plugin ? pluginGate : definition.isProjects ? gate : undefined;
     const client = new McpClient(definition, {

@@ -3,12 +3,9 @@ import type { ServerDefinition } from './server-definition.js';
 
 /** What the user approves before a server of the project starts: exactly what runs, where, with which variables. */
 export function serverConsent(definition: ServerDefinition, root: string): ConsentRequest {
-  const { name, endpoint, isTrusted, written, plugin } = definition;
+  const { name, endpoint, isTrusted, written, isClients } = definition;
   const isLocal = endpoint.type === 'stdio';
-  // A plugin is the same in all folders.
-  const owner = plugin
-    ? { id: plugin.source, title: plugin.source, pin: plugin.pin }
-    : { id: root, title: 'this project' };
+  const owner = ownerOf(definition, root);
   const variables = Object.keys(isLocal ? endpoint.env : endpoint.headers);
   const warnings = [
     ...(variables.length > 0 ? [`It receives the ${isLocal ? 'variables' : 'headers'} ${variables.join(', ')}.`] : []),
@@ -16,6 +13,7 @@ export function serverConsent(definition: ServerDefinition, root: string): Conse
   ];
   return {
     kind: 'mcp-server',
+    ...(isClients && { owner: owner.title }),
     id: JSON.stringify([owner.id, name]),
     definition: { written, isTrusted, ...('pin' in owner && { pin: owner.pin }) },
     confirmation: {
@@ -27,6 +25,12 @@ export function serverConsent(definition: ServerDefinition, root: string): Conse
       ...(warnings.length > 0 && { warnings }),
     },
   };
+}
+
+/** A plugin is the same in all folders. */
+function ownerOf({ plugin, isClients }: ServerDefinition, root: string) {
+  if (plugin) return { id: plugin.source, title: plugin.source, pin: plugin.pin };
+  return { id: root, title: isClients ? 'your editor' : 'this project' };
 }
 
 /** Quotes an argument so that its end is visible. */

@@ -29,8 +29,10 @@ export interface ServerDefinition {
   include?: readonly string[];
   exclude: readonly string[];
   oauth?: NonNullable<McpServerSettings['oauth']>;
-  /** A file of the workspace defines it, so the user must approve it before it starts. */
+  /** A file of the workspace or another program defines it, so the user must approve it before it starts. */
   isProjects: boolean;
+  /** Another program names it, such as an editor. */
+  isClients?: true;
   /** A plugin defines it, so the user must approve it; `pin` is the hash of the plugin's files. */
   plugin?: { source: string; pin: string };
   /** As written in the settings, without expanded references such as `$TOKEN`. */
@@ -62,7 +64,8 @@ export function serverDefinitions(
   const unusable: UnusableServer[] = [];
   const hasLine = mcp.mcpServerCommand !== undefined && !Object.hasOwn(mcpServers, singleServer);
   const single = hasLine ? { [singleServer]: { command: mcp.mcpServerCommand } } : {};
-  for (const [name, settings] of Object.entries<McpServerSettings>({ ...mcpServers, ...single })) {
+  const own = { ...mcpServers, ...single };
+  for (const [name, settings] of Object.entries<McpServerSettings>({ ...loaded.givenServers, ...own })) {
     if (!isSelected(name, mcp)) continue;
     const isLine = hasLine && name === singleServer;
     const origin = loaded.origins.get(isLine ? 'mcp.mcpServerCommand' : `mcpServers.${name}`)?.at(-1);
@@ -76,9 +79,15 @@ export function serverDefinitions(
         endpoint,
         isTrusted: settings.trust === true && loaded.isTrusted,
         ...ownerOf(origin),
+        ...(!Object.hasOwn(own, name) && clientsPart(settings)),
       });
   }
   return { servers, unusable };
+}
+
+/** What differs for a server that another program names. What is written may hold keys: it is only hashed. */
+function clientsPart(settings: McpServerSettings) {
+  return { isTrusted: false, isProjects: true, isClients: true as const, written: JSON.stringify(settings) };
 }
 
 function ownerOf(origin: Origin | undefined): Pick<ServerDefinition, 'isProjects' | 'plugin' | 'written'> {

@@ -1,0 +1,76 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { modelVariables } from './lathe-program.js';
+import { modelServer, type ServerScript } from './model-server.js';
+import { processesWith, uniqueSleep } from './processes.js';
+import { tempDirectory } from './temp-directory.js';
+
+/** Installed by scripts/acp-client.mjs, which also runs this file. */
+const cache = join(import.meta.dirname, '../bench/.work/acp-client/node_modules');
+const node = join(cache, `node-${process.platform}-${process.arch}/bin/node`);
+const program = join(import.meta.dirname, '../packages/cli/dist/main.js');
+const isInstalled = process.env['LATHE_ACP_CLIENT'] !== undefined && existsSync(node);
+
+/** acpx in a project of its own, with a scripted model behind `lathe acp`. */
+async function acpx(script: ServerScript) {
+  const cwd = tempDirectory({ 'a.txt': 'one\ntwo\n' });
+  const home = tempDirectory();
+  const server = await modelServer(script.map((turn) => (typeof turn === 'function' ? turn : inside(turn, cwd))));
+  const env = { PATH: process.env['PATH'] ?? '', HOME: home, ...modelVariables('openai', server.url) };
+  const run = (...args: string[]) =>
+    new Promise<{ code: number | null; output: string }>((resolve) => {
+      const agent = ['--agent', `${process.execPath} ${program} --cwd ${cwd} acp`, '--cwd', cwd, '--ttl', '1'];
+      const child = spawn(node, [join(cache, 'acpx/dist/cli.js'), ...agent, ...args], { cwd, env, stdio: 'pipe' });
+      let output = '';
+      child.stdin.end();
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += String(data)));
+      child.on('close', (code) => resolve({ code, output }));
+    });
+  return { cwd, server, run, read: () => readFileSync(join(cwd, 'a.txt'), 'utf8') };
+}
+
+/** Paths of the script are in the project. */
+const inside = (turn: object, cwd: string): object => JSON.parse(JSON.stringify(turn).replaceAll('CWD', cwd)) as object;
+
+const edit = { name: 'edit', args: { file_path: 'CWD/a.txt', old_string: 'two', new_string: '2' } };
+
+describe.skipIf(!isInstalled)(
+  'acpx',
+  () => {
+    test.each([
+      ['--approve-all', 'one\n2\n'],
+      ['--deny-all', 'one\ntwo\n'],
+    ])('a whole task with %s', async (flag, text) => {
+      const at = await acpx([{ text: 'I edit.', calls: [edit] }, { text: 'That was it.' }]);
+      const { output } = await at.run(flag, 'exec', 'edit it');
+      expect(output).toContain('That was it.');
+      expect(at.read()).toBe(text);
+      expect(at.server.requests).toHaveLength(2);
+    });
+
+    test('a session that is resumed by a new process knows the conversation', async () => {
+      const at = await acpx([{ text: 'Nice to meet you, Ada.' }, { text: 'You are Ada.' }]);
+      expect((await at.run('sessions', 'new')).code).toBe(0);
+      expect((await at.run('I am Ada')).output).toContain('Nice to meet you, Ada.');
+      await expect.poll(() => processesWith(`${at.cwd}\0acp`).length, { timeout: 30_000 }).toBe(0);
+      expect((await at.run('Who am I?')).output).toContain('You are Ada.');
+      expect(JSON.stringify(at.server.requests[1]?.body['messages'])).toContain('I am Ada');
+    });
+
+    test('a running command is cancelled', async () => {
+      const seconds = uniqueSleep();
+      const command = { name: 'run_shell_command', args: { command: `sleep ${seconds}` } };
+      const at = await acpx([{ calls: [command] }, { text: 'never asked' }]);
+      await at.run('sessions', 'new');
+      const running = at.run('--approve-all', 'run it');
+      await expect.poll(() => processesWith(`sleep\0${seconds}`).length, { timeout: 30_000 }).toBe(1);
+      await at.run('cancel');
+      await running;
+      expect(processesWith(`sleep\0${seconds}`)).toEqual([]);
+      expect(at.server.requests).toHaveLength(1);
+    });
+  },
+  120_000,
+);
