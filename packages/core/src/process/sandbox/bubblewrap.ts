@@ -5,20 +5,22 @@ import { secretNames } from '../../files/access/protected-names.js';
 import { isWithin } from '../../files/workspace.js';
 import type { GuardedPlaces } from './command-guard.js';
 import { canAccess, guardedNames, isDirectory } from './guarded-names.js';
-import { type HomeView, type HomeViewOptions, planHome } from './home.js';
 import type { SandboxRights } from './sandbox-rights.js';
 import { isTemporary, type SessionDirectory, temporaryDirectories } from './session-directory.js';
+import { placesElsewhere } from './system-view.js';
+import { type FileView, openView, planView, type ViewOptions } from './visible-files.js';
 
 export interface BubblewrapOptions {
   /** The workspace's directories: real paths, writable inside. */
   roots: readonly string[];
   cwd: string;
   /** The user's home directory as it is spelled and as it really is, and what a command sees of it. */
-  home: HomeViewOptions['home'];
-  places: HomeViewOptions['places'];
-  homeFiles: HomeViewOptions['files'];
+  home: ViewOptions['home'];
+  places: ViewOptions['places'];
+  homeFiles: ViewOptions['files'];
   /** Real paths outside the workspace that were approved for this command. */
   reads: readonly string[];
+  repositories: ViewOptions['repositories'];
   session: SessionDirectory;
   /** Directories that the command must not see, such as Lathe's own state. */
   hidden: readonly string[];
@@ -46,9 +48,8 @@ export interface BubblewrapPlan {
 }
 
 /**
- * The arguments of bubblewrap: the whole file system is read-only, the workspace is writable except for protected names,
- * home directories are empty but for listed places, keys and control sockets are hidden. The command gets its own
- * namespaces, no capabilities, and no network unless granted. Planned again for every command, so that new files are
+ * The arguments of bubblewrap: the file system is empty but for listed places, which are read-only, the workspace is
+ * writable except for protected names, keys and control sockets are hidden. The command gets its own namespaces, no capabilities, and no network unless granted. Planned again for every command, so that new files are
  * protected too. A later argument overrides an earlier one.
  */
 export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
@@ -64,7 +65,9 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
   const isInRoots = (path: string) => roots.some((root) => isWithin(root, path));
   const mounts: Mount[] = [
     // If `/` is the workspace, it must be mounted first, or it would cover the later mounts.
-    [rights.files || (rights.workspace && roots.includes('/')) ? '--bind' : '--ro-bind', '/', '/'],
+    ...(view === openView
+      ? [[rights.files || (rights.workspace && roots.includes('/')) ? '--bind' : '--ro-bind', '/', '/']]
+      : []),
     ['--dev', '/dev'],
     ['--proc', '/proc'],
     ...kernelSettings(),
@@ -119,12 +122,15 @@ function mask(path: string): Mount {
   return isDirectory(path) ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path];
 }
 
-/** The right to keys opens the home directory, and so does the right to files, with the keys covered. */
-function viewOf({ rights, homeFiles, isKept, session, ...options }: BubblewrapOptions): HomeView {
-  if (rights.files || rights.secrets) return { mounts: [], seal: [], isHidden: () => false };
+/** The right to keys opens everything, and so does the right to files, with the keys covered. */
+function viewOf({ rights, homeFiles, isKept, session, ...options }: BubblewrapOptions): FileView {
+  if (rights.files || rights.secrets) return openView;
   const own = { session: isKept ? undefined : session, hasNetwork: rights.network };
-  const reads = [...options.reads, ...(rights.home ? ordinaryPlaces(options.home.real) : [])];
-  return planHome({ ...options, ...own, reads, files: homeFiles });
+  const reads = [
+    ...options.reads,
+    ...(rights.home ? [...ordinaryPlaces(options.home.real), ...placesElsewhere()] : []),
+  ];
+  return planView({ ...options, ...own, reads, files: homeFiles });
 }
 
 /** The commands of a session share one `/tmp`. One that outlives the session has its own. */
@@ -140,7 +146,7 @@ function byPath(a: Mount, b: Mount): number {
 }
 
 /** Places with keys, and control sockets of other programs. */
-function maskedPaths({ home, hidden, roots, rights, reads }: BubblewrapOptions, view: HomeView): string[] {
+function maskedPaths({ home, hidden, roots, rights, reads }: BubblewrapOptions, view: FileView): string[] {
   const keys = [...homePlaces.map((place) => join(home.real, place)), ...systemPlaces];
   const isApproved = (path: string) => reads.some((read) => isWithin(path, read));
   const secrets = rights.secrets ? [] : keys.filter((path) => !isApproved(path));
@@ -184,6 +190,7 @@ const runtimePlaces = [
   '/run/NetworkManager/resolv.conf',
   '/run/resolvconf/resolv.conf',
   '/run/connman/resolv.conf',
+  '/mnt/wsl/resolv.conf',
   '/run/current-system',
   '/run/booted-system',
   '/run/opengl-driver',

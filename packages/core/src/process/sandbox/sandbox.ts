@@ -1,16 +1,16 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { openSync, rmSync, statSync } from 'node:fs';
+import { existsSync, openSync, rmSync, statSync } from 'node:fs';
 import { ToolError } from '../../contract/errors.js';
 import { homePlaces, realHome } from '../../files/access/home-places.js';
 import type { HomePlace } from '../../files/access/home-table.js';
 import type { LatheHome } from '../../files/lathe-home.js';
 import type { Launch } from '../run/contained-program.js';
 import { trustedPath } from '../run/trusted-path.js';
+import { repositoryPlaces } from '../shell/git-repository.js';
 import { type BubblewrapOptions, planBubblewrap } from './bubblewrap.js';
 import { CommandGuard } from './command-guard.js';
 import { GitIdentity } from './git-identity.js';
-import { planHome } from './home.js';
 import { holdPlaceholders, releasePlaceholders } from './placeholders.js';
 import { PutAside } from './put-aside.js';
 import type { SandboxRights } from './sandbox-rights.js';
@@ -18,7 +18,9 @@ import { seatbeltArguments } from './seatbelt.js';
 import { seccompFilter } from './seccomp.js';
 import { SessionDirectory } from './session-directory.js';
 import { Snapshots } from './snapshots.js';
-import { socketsBelow } from './workspace-sockets.js';
+import { programDirectories } from './system-view.js';
+import { planView } from './visible-files.js';
+import { socketsBelow, someSocketsBelow } from './workspace-sockets.js';
 
 export type SandboxMode = 'auto' | 'required' | 'off';
 
@@ -67,7 +69,7 @@ export interface PrepareOptions {
 
 type CommandDetails = Pick<
   BubblewrapOptions,
-  'cwd' | 'rights' | 'isKept' | 'isGitFixed' | 'empty' | 'sockets' | 'reads' | 'homeFiles'
+  'cwd' | 'rights' | 'isKept' | 'isGitFixed' | 'empty' | 'sockets' | 'reads' | 'repositories' | 'homeFiles'
 > & { filter?: string };
 
 interface Probe {
@@ -92,6 +94,7 @@ export class Sandbox {
   readonly #git: GitIdentity;
   #probe: Promise<Probe> | undefined;
   #files: Promise<SandboxFiles> | undefined;
+  #programSockets: Promise<string[]> | undefined;
 
   constructor(options: SandboxOptions) {
     this.#options = options;
@@ -101,14 +104,14 @@ export class Sandbox {
     const env = { ...options.env, ...(path !== undefined && { PATH: path }) };
     const home = realHome(spelled);
     this.#home = { spelled, real: home };
-    this.#places = homePlaces({ home, env });
+    this.#places = homePlaces({ home, env, roots });
     this.#git = new GitIdentity({ home, roots, env, file: this.#session.file('gitconfig') });
   }
 
   /** Whether commands cannot see a path unless a right opens it. */
   hides(path: string): boolean {
-    const none = { reads: [], files: [], hasNetwork: false, session: undefined };
-    return planHome({ home: this.#home, places: this.#places, roots: this.#options.roots, ...none }).isHidden(path);
+    const none = { reads: [], repositories: [], files: [], hasNetwork: false, session: undefined };
+    return planView({ home: this.#home, places: this.#places, roots: this.#options.roots, ...none }).isHidden(path);
   }
 
   /** Removes what the commands of the session shared. */
@@ -159,9 +162,13 @@ export class Sandbox {
     const files = await this.#files;
     const homeFiles = await this.#git.files();
     // A command that only reads needs no sockets, so they are not searched.
-    const sockets = rights.workspace ? await socketsBelow(this.#options.roots, this.#options.path ?? '') : undefined;
+    const { roots, path = '' } = this.#options;
+    const repositories = (await Promise.all(roots.map(repositoryPlaces))).flat();
+    const sockets = rights.workspace ? await socketsBelow([...roots, ...repositories], path) : undefined;
+    this.#programSockets ??= someSocketsBelow(programDirectories, path);
     const filter = files.filters?.[sockets === undefined ? 'withoutSockets' : 'withSockets'];
-    const details = { ...given, homeFiles, empty: files.empty, sockets: sockets ?? [] };
+    const covered = [...(sockets ?? []), ...(await this.#programSockets)].filter((one) => existsSync(one));
+    const details = { ...given, homeFiles, repositories, empty: files.empty, sockets: covered };
     return (argv) => this.#bubblewrap(found, argv, { ...details, ...(filter && { filter }) });
   }
 
