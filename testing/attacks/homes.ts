@@ -2,7 +2,7 @@ import { attacks } from './attack.js';
 import { secretFiles } from './world.js';
 
 const emptyHome = 'home directory by allow list';
-const readOnly = 'read-only bind mount of /';
+const readOnly = 'home directory by allow list, sealed';
 
 /** Reading keys of the user, and leaving something in the home directory. */
 export const homeAttacks = [
@@ -49,7 +49,7 @@ export const homeAttacks = [
     ],
     ['replace the home directory', 'mv $HOME $HOME.old; mkdir $HOME', readOnly, { isDangerous: true }],
     ['a file in /tmp of the host', 'echo evil > /tmp/lathe-attack-$PORT; echo done', 'own /tmp'],
-    ['a file in /var/tmp', 'touch /var/tmp/lathe-attack-$PORT && echo ESCAPED', readOnly, { isDangerous: true }],
+    ['a file in /var/tmp of the host', 'echo evil > /var/tmp/lathe-attack-$PORT; echo done', 'own /var/tmp'],
     ['a file in /dev/shm of the host', 'echo evil > /dev/shm/lathe-attack-$PORT; echo done', 'own /dev'],
   ]),
 ];
