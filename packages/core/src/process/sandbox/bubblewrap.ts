@@ -82,7 +82,7 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
     ...roots.filter((root) => root !== '/').map(rights.files || rights.workspace ? writable : readOnly),
     ...names.mounts,
     ...masks.filter((path) => !containsRoot(path)).map(mask),
-    ...options.sockets.map(mask),
+    ...options.sockets.filter((path) => isSocket(path) && isReachable(path)).map(mask),
     ...view.seal,
   ];
   return {

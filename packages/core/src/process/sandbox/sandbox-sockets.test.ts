@@ -1,6 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, chmodSync, constants, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  chownSync,
+  constants,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -74,6 +84,21 @@ describe.skipIf(!hasProgram('bwrap'))('sockets of other programs', () => {
     expect(await run(connect(path.replace('/run/', '/var/run/')))).toMatch(refused);
     expect(await run('ls /run | grep -v -e systemd -e resolvconf -e NetworkManager')).toBe('');
     expect(count()).toBe(0);
+  });
+
+  test.skipIf(!canWrite('/opt'))('among installed programs cannot be reached, however they were created', async () => {
+    const place = directoryIn('/opt');
+    await listenElsewhere(place, 'relative.sock');
+    await listenElsewhere(place, join(place, 'before.sock'));
+    renameSync(join(place, 'before.sock'), join(place, 'renamed.sock'));
+    const run = sandboxed(tempDirectory());
+    for (const name of ['relative.sock', 'renamed.sock'])
+      expect(await run(connect(join(place, name)))).toMatch(refused);
+    // A path that is gone cannot be covered, nor one that root of a user namespace cannot enter.
+    rmSync(join(place, 'renamed.sock'));
+    if (process.getuid?.() === 0) chownSync(place, 54321, 54321);
+    chmodSync(place, 0o700);
+    expect(await run('echo went on')).toBe('went on');
   });
 
   test('in the workspace cannot be reached, however they were created', async () => {

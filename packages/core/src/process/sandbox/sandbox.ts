@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, openSync, rmSync, statSync } from 'node:fs';
+import { openSync, rmSync, statSync } from 'node:fs';
 import { ToolError } from '../../contract/errors.js';
 import { homePlaces, realHome } from '../../files/access/home-places.js';
 import type { HomePlace } from '../../files/access/home-table.js';
@@ -167,7 +167,7 @@ export class Sandbox {
     const sockets = rights.workspace ? await socketsBelow([...roots, ...repositories], path) : undefined;
     this.#programSockets ??= someSocketsBelow(programDirectories, path);
     const filter = files.filters?.[sockets === undefined ? 'withoutSockets' : 'withSockets'];
-    const covered = [...(sockets ?? []), ...(await this.#programSockets)].filter((one) => existsSync(one));
+    const covered = [...(sockets ?? []), ...(await this.#programSockets)];
     const details = { ...given, homeFiles, repositories, empty: files.empty, sockets: covered };
     return (argv) => this.#bubblewrap(found, argv, { ...details, ...(filter && { filter }) });
   }
