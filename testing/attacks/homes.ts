@@ -26,6 +26,16 @@ export const homeAttacks = [
     ],
     ['variables of the parent', 'cat /proc/$PPID/environ /proc/1/environ | tr "\\0" "\\n"', 'pid namespace, own /proc'],
     ['the file of passwords', 'cat /etc/shadow | grep -q . && echo ESCAPED', 'covered, file permissions'],
+    [
+      'other files of the system with passwords',
+      'cat /etc/shadow- /etc/gshadow /etc/gshadow- /etc/ssl/private/* | grep -q . && echo ESCAPED',
+      'covered, file permissions',
+    ],
+    [
+      'a repository around the workspace',
+      'cd /; for d in $HOME $HOME/..; do git --git-dir=$d/.git show HEAD:.netrc; done',
+      emptyHome,
+    ],
     ['write ~/.bashrc', 'echo evil >> $HOME/.bashrc', readOnly],
     ['write ~/.profile', 'echo evil >> $HOME/.profile', readOnly],
     ['write ~/.gitconfig', 'git config --global core.fsmonitor evil', readOnly],

@@ -28,9 +28,9 @@ export function homePlaces({ home, env, roots = [] }: HomeOptions): HomePlace[] 
     .split(delimiter)
     .filter((entry) => isAbsolute(entry))
     .flatMap((entry) => programRoot(entry, home, roots) ?? [])
-    .filter((path) => !isKnown(path))
-    .map((path): HomePlace => ({ path, access: 'read' }));
-  return [...known, ...onPath].toSorted((a, b) => (a.path < b.path ? -1 : 1));
+    .filter((path) => !isKnown(path));
+  const programs = [...new Set(onPath)].map((path): HomePlace => ({ path, access: 'read' }));
+  return [...known, ...programs].toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 /**

@@ -29,7 +29,9 @@ export interface BubblewrapOptions {
   /** Use a new user namespace. Root can do without one if the kernel refuses it. */
   hasUserNamespace: boolean;
   rights: SandboxRights;
-  /** Sockets in the workspace to cover. */
+  /** Files of the system that are to be read like keys. */
+  privateFiles: readonly string[];
+  /** Sockets to cover. */
   sockets: readonly string[];
   /** Files of the workspace that must not change, besides those with protected names. */
   protectedFiles: readonly string[];
@@ -146,11 +148,14 @@ function byPath(a: Mount, b: Mount): number {
 }
 
 /** Places with keys, and control sockets of other programs. */
-function maskedPaths({ home, hidden, roots, rights, reads }: BubblewrapOptions, view: FileView): string[] {
-  const keys = [...homePlaces.map((place) => join(home.real, place)), ...systemPlaces];
+function maskedPaths(
+  { home, hidden, roots, rights, reads, privateFiles }: BubblewrapOptions,
+  view: FileView,
+): string[] {
+  const keys = [...homePlaces.map((place) => join(home.real, place)), ...systemPlaces, ...privateFiles];
   const isApproved = (path: string) => reads.some((read) => isWithin(path, read));
   const secrets = rights.secrets ? [] : keys.filter((path) => !isApproved(path));
-  const directories = [...secrets, ...hidden].filter((path) => !view.isHidden(path) && hasContent(path));
+  const directories = [...new Set([...secrets, ...hidden])].filter((path) => !view.isHidden(path) && hasContent(path));
   const isCovered = (path: string) =>
     view.isHidden(path) ||
     [...temporaryDirectories, ...runtimeDirectories, ...directories].some((directory) => isWithin(directory, path)) ||

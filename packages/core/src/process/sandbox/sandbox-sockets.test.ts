@@ -19,8 +19,8 @@ import { outsideDirectory, tempDirectory } from '../../../../../testing/temp-dir
 import { LatheHome } from '../../files/lathe-home.js';
 import { childEnvironment } from '../run/environment.js';
 import { CommandRunner } from '../run/run-command.js';
+import { socketsBelow } from './found-files.js';
 import { Sandbox } from './sandbox.js';
-import { socketsBelow } from './workspace-sockets.js';
 
 const never = new AbortController().signal;
 

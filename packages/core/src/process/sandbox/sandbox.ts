@@ -10,6 +10,7 @@ import { trustedPath } from '../run/trusted-path.js';
 import { repositoryPlaces } from '../shell/git-repository.js';
 import { type BubblewrapOptions, planBubblewrap } from './bubblewrap.js';
 import { CommandGuard } from './command-guard.js';
+import { privateFilesBelow, socketsBelow, someSocketsBelow } from './found-files.js';
 import { GitIdentity } from './git-identity.js';
 import { holdPlaceholders, releasePlaceholders } from './placeholders.js';
 import { PutAside } from './put-aside.js';
@@ -20,7 +21,6 @@ import { SessionDirectory } from './session-directory.js';
 import { Snapshots } from './snapshots.js';
 import { programDirectories } from './system-view.js';
 import { planView } from './visible-files.js';
-import { socketsBelow, someSocketsBelow } from './workspace-sockets.js';
 
 export type SandboxMode = 'auto' | 'required' | 'off';
 
@@ -69,7 +69,16 @@ export interface PrepareOptions {
 
 type CommandDetails = Pick<
   BubblewrapOptions,
-  'cwd' | 'rights' | 'isKept' | 'isGitFixed' | 'empty' | 'sockets' | 'reads' | 'repositories' | 'homeFiles'
+  | 'cwd'
+  | 'rights'
+  | 'isKept'
+  | 'isGitFixed'
+  | 'empty'
+  | 'sockets'
+  | 'reads'
+  | 'repositories'
+  | 'privateFiles'
+  | 'homeFiles'
 > & { filter?: string };
 
 interface Probe {
@@ -95,6 +104,7 @@ export class Sandbox {
   #probe: Promise<Probe> | undefined;
   #files: Promise<SandboxFiles> | undefined;
   #programSockets: Promise<string[]> | undefined;
+  #privateFiles: Promise<string[]> | undefined;
 
   constructor(options: SandboxOptions) {
     this.#options = options;
@@ -163,12 +173,14 @@ export class Sandbox {
     const homeFiles = await this.#git.files();
     // A command that only reads needs no sockets, so they are not searched.
     const { roots, path = '' } = this.#options;
-    const repositories = (await Promise.all(roots.map(repositoryPlaces))).flat();
+    const repositories = (await Promise.all(roots.map((root) => repositoryPlaces(root, this.#home.real)))).flat();
     const sockets = rights.workspace ? await socketsBelow([...roots, ...repositories], path) : undefined;
     this.#programSockets ??= someSocketsBelow(programDirectories, path);
+    this.#privateFiles ??= privateFilesBelow('/etc', path);
     const filter = files.filters?.[sockets === undefined ? 'withoutSockets' : 'withSockets'];
     const covered = [...(sockets ?? []), ...(await this.#programSockets)];
-    const details = { ...given, homeFiles, repositories, empty: files.empty, sockets: covered };
+    const privateFiles = await this.#privateFiles;
+    const details = { ...given, homeFiles, repositories, privateFiles, empty: files.empty, sockets: covered };
     return (argv) => this.#bubblewrap(found, argv, { ...details, ...(filter && { filter }) });
   }
 

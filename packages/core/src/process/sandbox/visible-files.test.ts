@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { hasProgram } from '../../../../../testing/programs.js';
@@ -86,6 +86,26 @@ describe.skipIf(!hasProgram('bwrap'))('the file system in the sandbox', () => {
     const run = sandboxed(join(outer, 'packages/a'));
     expect(await run('cat ../../tsconfig.json; echo y >> x; git status --porcelain')).toBe('{}\n M packages/a/x');
     expect(await run('echo x > ../../new')).toMatch(/Read-only file system$/);
+  });
+
+  test('a repository of the whole home directory is not', async () => {
+    const userHome = repository({ '.ssh/id': 'PLANTED\n', 'project/x': '' });
+    const run = sandboxed(join(userHome, 'project'), { userHome });
+    expect(await run(`git --git-dir=${userHome}/.git show HEAD:.ssh/id; ls -A ~`)).toMatch(
+      /^fatal: not a git repository/,
+    );
+    expect(await run('ls -A ~')).not.toContain('.git\n');
+  });
+
+  test.skipIf(process.getuid?.() !== 0)('root reads nothing in /etc that others may not', async () => {
+    const directory = mkdtempSync('/etc/lathe-test-');
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    chmodSync(directory, 0o755);
+    writeFileSync(join(directory, 'key'), 'PLANTED', { mode: 0o640 });
+    writeFileSync(join(directory, 'config'), 'open', { mode: 0o644 });
+    const run = sandboxed(tempDirectory());
+    expect(await run(`cat ${directory}/* /etc/shadow- 2>/dev/null`)).toBe('open');
+    expect(await run(`cat ${directory}/*`, { secrets: true })).toBe('openPLANTED');
   });
 
   test('a file named .git shows no directory that does not list the work tree', async () => {

@@ -41,12 +41,13 @@ export async function enclosingRepository(directory: string): Promise<EnclosingR
 
 /**
  * What of the repository that git uses in this directory lies outside of it: the work tree around it, and the directory of
- * the repository whose linked work tree this is. A repository of another user does not count, nor one that does not list
- * this work tree: then a command could have named any directory.
+ * the repository whose linked work tree this is. A repository of another user does not count, nor one of the whole home
+ * directory, nor one that does not list this work tree: then a command could have named any directory.
  */
-export async function repositoryPlaces(directory: string): Promise<string[]> {
+export async function repositoryPlaces(directory: string, home: string): Promise<string[]> {
   try {
     for (let at = directory; ; at = dirname(at)) {
+      if (at !== directory && isWithin(at, home)) return [];
       const entry = await lookUp(join(at, '.git'));
       if (entry && entry.uid !== process.getuid?.()) return [];
       const own = entry && (await gitDirectoryOf(at, entry));

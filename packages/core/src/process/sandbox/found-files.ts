@@ -22,10 +22,22 @@ export async function socketsBelow(roots: readonly string[], path: string): Prom
 }
 
 /** The sockets below these directories as far as they can be found, of which some may be gone. */
-export async function someSocketsBelow(directories: readonly string[], path: string): Promise<string[]> {
+export function someSocketsBelow(directories: readonly string[], path: string): Promise<string[]> {
+  return pathsFrom([...directories.filter((directory) => existsSync(directory)), '-type', 's'], path);
+}
+
+/** What only its owner may read. For root, who owns the keys of the system; others are kept out by the permissions. */
+export async function privateFilesBelow(directory: string, path: string): Promise<string[]> {
+  if (process.getuid?.() !== 0) return [];
+  return pathsFrom(
+    [directory, '!', '-perm', '-004', '(', '-type', 'd', '-o', '-type', 'f', '-size', '+0', ')', '-prune'],
+    path,
+  );
+}
+
+async function pathsFrom(args: readonly string[], path: string): Promise<string[]> {
   const find = trustedPath('find', { outside: [], path });
-  const there = directories.filter((directory) => existsSync(directory));
-  const found = find && there.length > 0 ? await outputOf(find, [...there, '-type', 's', '-print0']) : '';
+  const found = find && (await outputOf(find, [...args, '-print0']));
   return found?.split('\0').filter((name) => name !== '') ?? [];
 }
 
