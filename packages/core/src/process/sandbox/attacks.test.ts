@@ -14,9 +14,9 @@ const every = isLong ? 1 : 20;
 const isPossible = hasProgram('bwrap') && hasProgram('perl') && hasProgram('python3');
 const isRoot = process.getuid?.() === 0;
 
-/** Root lets the attacks have a place that the sandbox shows and one that it does not; others have one in /var/tmp. */
+/** Root lets the attacks have a place that the sandbox shows and one that it does not. A sample has one in /var/tmp. */
 function placesFor(user: number | undefined): { places?: Places } {
-  if (!isRoot) return {};
+  if (!isRoot || !isLong) return {};
   const [shown = '', disk = ''] = ['/opt', '/srv'].map((parent) => {
     const path = mkdtempSync(join(parent, 'lathe-attacks-'));
     onTestFinished(() => rmSync(path, { recursive: true, force: true }));
