@@ -2,7 +2,7 @@ import { hostsIn } from '../programs/changing-programs.js';
 import { type Judgement, judgeCommand } from '../programs/judge-command.js';
 import { workOf } from '../programs/unwrap.js';
 import { type AnalysisOptions, substitutedPipe, unknownPart } from './command-analysis.js';
-import { both, directoryAfter, mayMove, type Outcome, union } from './directories.js';
+import { both, directoryAfter, isPlainPush, mayMove, type Outcome, union } from './directories.js';
 import { type Argument, type ExpansionScope, expandWord, isFilePattern } from './expand-word.js';
 import { Findings, isOpenStream, type PlacedSegment } from './findings.js';
 import { ParseBudget } from './parse-budget.js';
@@ -201,7 +201,7 @@ export class CommandWalk {
     const isBehindAssignment = command.assignments.length > 0;
     const isHidden = scope.isHidden || isBehindAssignment;
     this.command(words, command.text, { ...scope, isHidden }, { ...(why && { poison: why }), ...(input && { input }) });
-    if (words[0]?.value === 'cd') return this.changeDirectory(words.slice(1), scope);
+    if (words[0]?.value === 'cd' || isPlainPush(words)) return this.changeDirectory(words.slice(1), scope);
     return mayMove(words) ? both([]) : both(scope.cwds);
   }
 
