@@ -1,9 +1,10 @@
-import { constants, existsSync, lstatSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { constants, existsSync, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ordinaryPlaces } from '../../files/access/home-places.js';
 import { secretNames } from '../../files/access/protected-names.js';
 import { isWithin } from '../../files/workspace.js';
 import type { GuardedPlaces } from './command-guard.js';
+import { boundSockets, isReachable, isSocket } from './found-files.js';
 import { canAccess, guardedNames, isDirectory } from './guarded-names.js';
 import type { SandboxRights } from './sandbox-rights.js';
 import { isTemporary, type SessionDirectory, temporaryDirectories } from './session-directory.js';
@@ -206,36 +207,6 @@ function runtimeMounts(): Mount[] {
   const directories = runtimeDirectories.filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isDirectory());
   const places = runtimePlaces.filter((path) => statSync(path, { throwIfNoEntry: false })?.isSocket() === false);
   return [...directories.map((path) => ['--tmpfs', path]), ...places.map(readOnly)];
-}
-
-/**
- * Read-only mounts do not stop a connection, so sockets elsewhere are covered too: those of this network namespace, which
- * the kernel lists by the path they were bound to.
- */
-function boundSockets(): string[] {
-  try {
-    const lines = readFileSync('/proc/net/unix', 'utf8').split('\n');
-    const paths = lines.map((line) => /^(?:\S+\s+){7}(\/.*)$/.exec(line)?.[1] ?? '').filter((path) => path !== '');
-    return [...new Set(paths)].filter((path) => isSocket(path) && isReachable(path));
-  } catch {
-    return [];
-  }
-}
-
-/** False in a directory that this user cannot enter: the command cannot reach such a socket either. */
-function isSocket(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })?.isSocket() ?? false;
-  } catch {
-    return false;
-  }
-}
-
-/** Inside a user namespace root cannot enter the private directories of others, nor cover anything there. */
-function isReachable(path: string): boolean {
-  if (process.getuid?.() !== 0) return true;
-  const parents = directoriesBetween('/', path).map(infoOf);
-  return parents.every((info) => info === undefined || info.uid === 0 || (info.mode & 0o001) !== 0);
 }
 
 /**

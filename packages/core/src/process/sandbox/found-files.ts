@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { existsSync, lstatSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { trustedPath } from '../run/trusted-path.js';
 
 /** A tree of 100,000 files takes a fifth of a second. */
@@ -58,4 +59,39 @@ function isSocketOrGone(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+/**
+ * Read-only mounts do not stop a connection, so sockets elsewhere are covered too: those of this network namespace, which
+ * the kernel lists by the path they were bound to.
+ */
+export function boundSockets(): string[] {
+  try {
+    const lines = readFileSync('/proc/net/unix', 'utf8').split('\n');
+    const paths = lines.map((line) => /^(?:\S+\s+){7}(\/.*)$/.exec(line)?.[1] ?? '').filter((path) => path !== '');
+    return [...new Set(paths)].filter((path) => isSocket(path) && isReachable(path));
+  } catch {
+    return [];
+  }
+}
+
+/** False in a directory that this user cannot enter: the command cannot reach such a socket either. */
+export function isSocket(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isSocket() ?? false;
+  } catch {
+    return false;
+  }
+}
+
+/** Inside a user namespace root cannot enter the private directories of others, nor cover anything there. */
+export function isReachable(path: string): boolean {
+  if (process.getuid?.() !== 0) return true;
+  const parents = parentsOf(path).map((parent) => statSync(parent, { throwIfNoEntry: false }));
+  return parents.every((info) => info === undefined || info.uid === 0 || (info.mode & 0o001) !== 0);
+}
+
+function parentsOf(path: string): string[] {
+  const parent = dirname(path);
+  return parent === '/' ? [] : [...parentsOf(parent), parent];
 }

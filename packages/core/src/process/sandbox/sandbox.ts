@@ -14,6 +14,7 @@ import { privateFilesBelow, socketsBelow, someSocketsBelow } from './found-files
 import { GitIdentity } from './git-identity.js';
 import { holdPlaceholders, releasePlaceholders } from './placeholders.js';
 import { PutAside } from './put-aside.js';
+import { RestoredContents } from './restored-contents.js';
 import type { SandboxRights } from './sandbox-rights.js';
 import { seatbeltArguments } from './seatbelt.js';
 import { seccompFilter } from './seccomp.js';
@@ -97,6 +98,7 @@ export class Sandbox {
   readonly #options: SandboxOptions;
   readonly #snapshots = new Snapshots();
   readonly #aside: PutAside;
+  readonly #restored: RestoredContents;
   readonly #session: SessionDirectory;
   readonly #home: { spelled: string; real: string };
   readonly #places: readonly HomePlace[];
@@ -110,6 +112,7 @@ export class Sandbox {
     this.#options = options;
     const { latheHome, userHome: spelled, roots, path } = options;
     this.#aside = new PutAside(latheHome.file('put-aside'));
+    this.#restored = new RestoredContents(latheHome.file('restored'));
     this.#session = options.session ?? new SessionDirectory(latheHome);
     const env = { ...options.env, ...(path !== undefined && { PATH: path }) };
     const home = realHome(spelled);
@@ -226,7 +229,8 @@ export class Sandbox {
       ...(filter !== undefined && { seccompDescriptor: 3 }),
     });
     const held = holdPlaceholders(plan.guarded.reserved, details);
-    const tools = { snapshots: this.#snapshots, aside: this.#aside, searchPath: this.#options.path ?? '' };
+    const searchPath = this.#options.path ?? '';
+    const tools = { snapshots: this.#snapshots, aside: this.#aside, restored: this.#restored, searchPath };
     const guard = new CommandGuard(plan.guarded, tools);
     return {
       argv: [program, ...plan.arguments, '--', ...argv],
