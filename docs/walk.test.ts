@@ -18,7 +18,7 @@ const filesIn = (output: string) =>
 
 test.each([
   ['edit', 52],
-  ['run_shell_command', 73],
+  ['run_shell_command', 76],
   ['grep_search', 41],
 ])('a call of %s runs code in at most %i source files', { timeout: 120_000 }, (tool, budget) => {
   const { stdout, stderr, status } = walk(tool);
