@@ -2,6 +2,7 @@ import { attacks } from './attack.js';
 import { secretFiles } from './world.js';
 
 const emptyHome = 'home directory by allow list';
+const linked = 'no mount follows a symlink out of the workspace';
 const readOnly = 'home directory by allow list, sealed';
 
 /** Reading keys of the user, and leaving something in the home directory. */
@@ -36,6 +37,25 @@ export const homeAttacks = [
       'cd /; for d in $HOME $HOME/..; do git --git-dir=$d/.git show HEAD:.netrc; done',
       emptyHome,
     ],
+    [
+      'a protected name leads to the directory of a toolchain',
+      'ln -s ../home/.cargo .cargo; cat .cargo/credentials.toml; echo x > .cargo/planted',
+      linked,
+      { times: 2 },
+    ],
+    [
+      'a protected name leads to a cache',
+      'ln -s ../home/.cache .idea; cat .idea/huggingface/token; echo x > .idea/planted',
+      linked,
+      { times: 2 },
+    ],
+    [
+      'a protected name leads to the settings of git',
+      'ln -s ../home/.gitconfig .yarnrc.yml; cat .yarnrc.yml',
+      linked,
+      { times: 2 },
+    ],
+    ['a protected name leads to a key', 'ln -s ../home/.netrc .pypirc; cat .pypirc', linked, { times: 2 }],
     ['write ~/.bashrc', 'echo evil >> $HOME/.bashrc', readOnly],
     ['write ~/.profile', 'echo evil >> $HOME/.profile', readOnly],
     ['write ~/.gitconfig', 'git config --global core.fsmonitor evil', readOnly],

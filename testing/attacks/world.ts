@@ -68,7 +68,9 @@ export async function makeWorld({
   const secret = `SECRET-${randomBytes(8).toString('hex')}`;
   for (const file of secretFiles)
     write(join(home, file), file.endsWith('settings.json') ? `// ${secret}\n{}\n` : `${secret}\n`);
-  for (const file of ['.bashrc', '.profile', '.gitconfig']) write(join(home, file), '# mine\n');
+  for (const file of ['.bashrc', '.profile']) write(join(home, file), '# mine\n');
+  write(join(home, '.gitconfig'), `# ${secret}\n`);
+  write(join(home, '.cargo/config.toml'), '# mine\n');
   write(join(base, 'lathe', 'secret'), `${secret}\n`);
   write(join(out, 'existing'), 'existing\n');
   write(join(disk, 'existing'), `${secret}\n`);

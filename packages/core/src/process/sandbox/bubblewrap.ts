@@ -1,4 +1,4 @@
-import { constants, existsSync, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
+import { constants, existsSync, lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ordinaryPlaces } from '../../files/access/home-places.js';
 import { secretNames } from '../../files/access/protected-names.js';
@@ -104,7 +104,9 @@ export function planBubblewrap(given: BubblewrapOptions): BubblewrapPlan {
     ],
     guarded: {
       roots,
-      covers: [...names.mounts.flatMap((one) => one.slice(-1)), ...masks.filter(isWatched)],
+      covers: [
+        ...new Set([...names.mounts.flatMap((one) => one.slice(-1)), ...names.fixed, ...masks.filter(isWatched)]),
+      ],
       fixed: names.fixed,
       reserved: names.reserved,
       forbidden: names.forbidden,
@@ -218,26 +220,46 @@ function kernelSettings(): Mount[] {
   return ['/proc/sys', '/proc/irq', '/proc/bus', '/proc/fs', '/proc/acpi'].filter(isDirectory).map(readOnly);
 }
 
-/** Outer mounts come first. A parent of a protected name must not be renamed, or another directory could replace it. */
+/**
+ * Outer mounts come first. A parent of a protected name must not be renamed, or another directory could replace it. A mount
+ * follows symlinks, which a command can make: where one leads out of the workspace, nothing is mounted.
+ */
 function protectNames(
   options: BubblewrapOptions,
 ): { mounts: Mount[] } & Pick<GuardedPlaces, 'fixed' | 'reserved' | 'forbidden'> {
-  const names = options.roots.map((root) => ({ root, ...guardedNames(root, options) }));
+  const isPlain = (path: string) => realPathOf(path) === path;
+  const names = options.roots.map((root) => {
+    const { forbidden, ...found } = guardedNames(root, options);
+    const isOwn = (path: string) => isPlain(dirname(path));
+    return { root, fixed: found.fixed.filter(isOwn), reserved: found.reserved.filter(isOwn), forbidden };
+  });
   const fixed = names.flatMap((found) => found.fixed);
   const reserved = names.flatMap((found) => found.reserved);
   const ways = names.flatMap(({ root, ...found }) =>
     [...found.fixed, ...found.reserved].flatMap((path) => directoriesBetween(root, path)),
   );
+  const isInside = (path: string) => options.roots.some((root) => isWithin(root, path));
   return {
     mounts: [
       ...[...new Set(ways)].map(writable),
-      ...fixed.map(readOnly),
+      ...fixed
+        .flatMap((path) => realPathOf(path) ?? [])
+        .filter(isInside)
+        .map(readOnly),
       ...reserved.map((path) => ['--ro-bind', options.empty, path]),
     ],
     fixed,
     reserved,
     forbidden: names.flatMap(({ forbidden }) => forbidden),
   };
+}
+
+function realPathOf(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The parents of `path` below `root`, outermost first. */
